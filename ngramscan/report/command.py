@@ -128,7 +128,7 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
     signature = signature.replace(parameters=known)
 
     @wraps(function)
-    def called(*arguments: P.args, **options: P.kwargs) -> pd.DataFrame:
+    def called(*arguments: P.args, **options: P.kwargs) -> Any:
         for name in options:
             if name not in by_name:
                 hint = suggestion(name, by_name) or f"; there are {', '.join(by_name)}"
@@ -143,15 +143,20 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
         with noting() as written:
             result = function(*bound.args, **bound.kwargs)
         _remember(written, python_call(function, given), result)
-        if isinstance(result, NoRows) and result.returned is not None:
-            return cast("pd.DataFrame", result.returned)
-        frame = to_frame(list(result.rows), result.row_type)
-        if result.failures:
-            raise IncompleteError("; ".join(result.failures), frame)
-        return frame
+        return _returned(result)
 
     cast("Any", called).__signature__ = signature
     return called
+
+
+def _returned(result: Result[Any]) -> Any:
+    """Return the value that Python gets for a result."""
+    if isinstance(result, NoRows) and result.returned is not None:
+        return result.returned
+    frame = to_frame(list(result.rows), result.row_type)
+    if result.failures:
+        raise IncompleteError("; ".join(result.failures), frame)
+    return frame
 
 
 def _remember(written: Sequence[str], made_by: str, result: Result[Any]) -> None:

@@ -20,6 +20,7 @@ MOST_TEXT = 10_000
 _CUT = 300
 _SIDE = 80
 """Characters of a text that are shown at once, and of the text beside a match."""
+_SIDES = ("left", "match", "right")
 _EXACT = 2**53
 """From here on a script doesn't read integers exactly."""
 _IN_SCRIPT = {ord(one): f"\\u{ord(one):04x}" for one in "<>&"}
@@ -37,7 +38,7 @@ class Cell:
     whole: str = ""
     """The whole of a text that is shown in part."""
     side: str = ""
-    """`left` or `right` of a match."""
+    """`left`, `match`, `right` or `source` in a table of contexts."""
     url: str = ""
 
 
@@ -64,7 +65,7 @@ class Shown:
 
     def heading(self, name: str) -> str:
         """Return the heading of a column."""
-        return "source" if name == "metadata" and {"left", "match"} <= {*self.shown} else name
+        return "source" if name == "metadata" and {*_SIDES} <= {*self.shown} else name
 
 
 def show_rows(results: Results, most_bytes: int) -> Shown:
@@ -75,14 +76,16 @@ def show_rows(results: Results, most_bytes: int) -> Shown:
         name
         for name in columns
         if len(rows) > 1
-        and name not in {"left", "match", "right"}
+        and name not in _SIDES
         and all(_is_same(row[name], first[name]) for row in rows)
     }
     numbers = frozenset(name for name in columns if _is_numeric(row[name] for row in rows))
-    labels = [name for name in results.kind.labels if name in columns]
-    order = [*labels, *(name for name in columns if name not in labels)]
+    is_concordance = {*_SIDES} <= {*columns}
+    sides = (*_SIDES, "metadata") if is_concordance else ()
+    labels = [one for one in results.kind.labels if one not in {"document", *sides}]
+    order = [*dict.fromkeys((*labels, *sides, *results.kind.labels, *columns))]
+    order = [name for name in order if name in columns]
     shown = [name for name in order if name not in constant]
-    is_concordance = {"left", "match", "right"} <= {*columns}
     texts, cut_texts = _bounded(rows, shown, most_bytes)
     data = {
         "columns": columns,
@@ -189,14 +192,14 @@ def _cell(value: Any, name: str, is_concordance: bool) -> Cell:
         return Cell("bool", "yes" if value else "no", str(value))
     if isinstance(value, int | float):
         return Cell("number", number(value), str(value))
-    if is_concordance and name == "match":
-        return Cell("match", visible_line(shortened(value, MOST_TEXT)))
-    side = name if is_concordance and name in {"left", "right"} else ""
+    side = name if is_concordance and name in _SIDES else ""
+    if side == "match" and len(value) <= _SIDE:
+        return Cell("match", visible_line(value))
     if is_concordance and name == "metadata":
         value, url = source_of(value)
         if url:
             return Cell("source", visible_line(value), url=url)
-        side = "right"
+        side = "source"
     return _text(value, side)
 
 

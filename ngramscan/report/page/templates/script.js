@@ -5,6 +5,7 @@
 const STEP = 500; // rows that "show more" adds
 const CUT = 300; // characters of a text that are shown at once
 const SIDE = 80; // the same beside a match
+const SIDES = ["left", "match", "right"];
 const STEERING =
   /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/gu;
 
@@ -75,8 +76,7 @@ function sourceOf(metadata) {
 
 function sourceCell(metadata) {
   const [name, url] = sourceOf(metadata);
-  if (!name) return make("td", {}, ...longText(metadata, "right"));
-  if (!url) return make("td", {}, ...longText(name, "right"));
+  if (!url) return make("td", { class: "source" }, ...longText(name || metadata, "source"));
   const link = { href: url, rel: "noreferrer noopener", target: "_blank" };
   return make("td", { class: "source" }, make("a", link, visible(url)));
 }
@@ -90,9 +90,11 @@ function cell(table, name, value) {
   if (typeof value === "boolean") {
     return make("td", { "data-value": value ? "True" : "False" }, value ? "yes" : "no");
   }
-  if (table.concordance && name === "match") return make("td", {}, make("mark", {}, visible(value)));
   if (table.concordance && name === "metadata") return sourceCell(value);
-  const side = table.concordance && (name === "left" || name === "right") ? name : "";
+  const side = table.concordance && SIDES.includes(name) ? name : "";
+  if (side === "match" && Array.from(value).length <= SIDE) {
+    return make("td", { class: "match" }, make("mark", {}, visible(value)));
+  }
   return make("td", side ? { class: side } : {}, ...longText(value, side));
 }
 
