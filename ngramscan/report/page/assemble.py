@@ -60,8 +60,8 @@ def make_page(results: Sequence[Results], title: str, made_at: str) -> str:
                 f"rows-{n}",
                 one,
                 kinds[one.kind.name] > 1,
-                _parts(sentences, one),
-                _parts(draw, one),
+                sentences(one),
+                draw(one),
                 table,
                 list(_facts(one)),
                 list(_missing(one, table)),
@@ -80,13 +80,6 @@ def make_page(results: Sequence[Results], title: str, made_at: str) -> str:
             script=Markup((_TEMPLATES / "script.js").read_text(encoding="utf-8")),
         )
     )
-
-
-def _parts(make: Any, one: Results) -> Any:
-    try:
-        return make(one)
-    except NotImplementedError:
-        return []
 
 
 @cache
