@@ -150,7 +150,7 @@ def test_the_page_has_every_value_of_the_rows() -> None:
     rows += [row | {"documents": None, "occurrences_low": float("inf")} for row in rows[:2]]
     page = read(page_of(rows))
     (data,) = data_of(page)
-    said = {"Infinity": float("inf"), str(2**63): 2**63}
+    said = {"Infinity": float("inf"), str(2**53): 2**53, str(2**63): 2**63}
     for row, kept in zip(rows, rows_of(data), strict=True):
         assert {name: said.get(str(value), value) for name, value in kept.items()} == row
     (table,) = page.all("table")
@@ -219,7 +219,7 @@ def test_rows_beyond_the_limits_are_said_to_be_left_out() -> None:
     page = page_of(rows, left_out=500)
     (data,) = data_of(read(page))
     kept = len(data["rows"])
-    assert 400 < kept < 500
+    assert 350 < kept < 500
     assert len(page.encode()) < 5_000_000
     assert rows_of(data) == rows[:kept]
     assert f"1,500 rows, the first {kept} of which are on this page" in page
@@ -352,7 +352,7 @@ def test_the_script_shows_rows_as_the_page_does(browser: Browser, tmp_path: Path
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.title)
 def test_a_page_says_how_rows_of_each_kind_are_made(kind: Kind) -> None:
     texts = dict.fromkeys((kind.needs | kind.texts) - kind.numbers, "x")
-    rows = [texts | dict.fromkeys(kind.numbers, value) for value in (None, 0.25, 0.5)]
+    rows = [texts | dict.fromkeys(kind.numbers, value) for value in (0, 0.25, 0.5)]
     page = read(make_page([Results(kind, "rows.csv", (*rows[0],), rows)], "Rows", WHEN))
     (methods,) = (one for one in page.all("section") if one.attributes.get("id") == "methods")
     assert len(methods.whole) > 300
