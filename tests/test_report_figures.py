@@ -219,7 +219,7 @@ def test_a_limit_that_is_missing_is_an_arrow_and_a_missing_interval_an_open_mark
     rows = [count("up", 5, 3, None), count("down", 5, None, 9), count("bare", 5)]
     figure, root = only(rows, "Counts")
     up, down, bare = marks(root)
-    assert (places(up, "bar"), places(down, "arrow")[0][0]) == ([places(up, "bar")[0]], 3.0)
+    assert (places(up, "bar"), places(down, "arrow")[0][0]) == ([places(up, "bar")[0]], 4.0)
     assert places(up, "arrow")[0][0] == 96.0
     assert "at least 3, no upper limit" in title_of(up)
     assert "at most 9, no lower limit" in title_of(down)
@@ -259,7 +259,7 @@ def test_infinite_values_are_arrows_at_the_ends() -> None:
     ]
     _, root = only(rows, "Differences of methods")
     up, down, some = marks(root)
-    assert [places(one, "arrow")[0][0] for one in (up, down, some)] == [96, 3, 3]
+    assert [places(one, "arrow")[0][0] for one in (up, down, some)] == [96, 4, 4]
     assert not places(up, "dot")
     assert "difference infinite" in title_of(up)
     assert "difference minus infinite" in title_of(down)

@@ -53,7 +53,7 @@ class Across:
     """An axis on the width of a figure, from a percentage on."""
 
     axis: Axis
-    start: float = 3.0
+    start: float = 4.0
     stop: float = 96.0
 
     def at(self, value: float) -> str:
