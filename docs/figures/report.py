@@ -1,0 +1,68 @@
+"""Make docs/report-example.html from made rows, and its picture for the README.
+
+python -m docs.figures.report             write the page
+python -m docs.figures.report --check     end with 1 if the page is not the one that would be made
+python -m docs.figures.report --picture   draw the picture of the page, too
+
+The picture needs Playwright and Chromium. Times are fixed: the same page every time.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from docs.examples import FOLDERS, REPORT_ROWS, begin, printed
+from ngramscan.report.page.assemble import make_page
+from ngramscan.report.page.results import Results, read_results
+
+PAGE = Path(__file__).resolve().parent.parent / "report-example.html"
+PICTURE = Path(__file__).resolve().with_suffix(".png")
+TITLE = "An example: made texts, made scores"
+MADE_AT = "2026-11-23T00:00:00+00:00"
+SIZE = {"width": 1100, "height": 760}
+
+
+def made_page() -> str:
+    """Return the page of the rows that the commands of docs/report.md write."""
+    begin("report-example")
+    for command in ("mkdir rows", *REPORT_ROWS):
+        printed(command)
+    files = sorted((FOLDERS["now"] / "rows").iterdir())
+    return make_page([at_a_fixed_time(read_results(file)) for file in files], TITLE, MADE_AT)
+
+
+def at_a_fixed_time(results: Results) -> Results:
+    """Return results that say they were asked for and written at `MADE_AT`."""
+    rows: list[dict[str, Any]] = [
+        row | {"asked_at": MADE_AT} if "asked_at" in row else row for row in results.rows
+    ]
+    run = results.run and replace(results.run, finished_at=MADE_AT)
+    return replace(results, rows=rows, run=run)
+
+
+def draw() -> None:
+    """Draw the upper part of the page."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
+        )
+        page = browser.new_page(viewport=SIZE)
+        page.goto(PAGE.as_uri())
+        page.screenshot(path=PICTURE)
+        browser.close()
+
+
+if __name__ == "__main__":
+    text = made_page()
+    if "--check" in sys.argv:
+        if PAGE.read_text(encoding="utf-8") != text:
+            sys.exit(f"{PAGE.name} is not up to date: python -m docs.figures.report")
+    else:
+        PAGE.write_text(text, encoding="utf-8")
+    if "--picture" in sys.argv:
+        draw()
