@@ -16,6 +16,7 @@ from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import CACHE, MAX_LINE, TIMEOUT_S, Index, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import KINDS
 from ngramscan.prevalence.benchmark_entries import BenchmarkEntries, draw_entries, read_entries
 from ngramscan.prevalence.contaminate import Entry, EntryRow, queries_of, run_contaminate
@@ -191,7 +192,8 @@ def contaminate(
     unknown = [(one.error, one.index) for one in found.missing]
     failures = [*_describe(unknown, "window"), *_describe(lost, "context")]
     table = partial(tables.print_contaminate, found, summed, compared)
-    return Result(found.rows, EntryRow, notices, failures, print_table=table)
+    sizes = sizes_in_words(found.sizes)
+    return Result(found.rows, EntryRow, notices, failures, print_table=table, sizes=sizes)
 
 
 def _refuse_tokens(specs: Sequence[str]) -> None:

@@ -15,6 +15,7 @@ from ngramscan.corpora import InputFormat
 from ngramscan.indexes.base import CACHE, MAX_LINE, TIMEOUT_S, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.patterns.files import PathOrName
 from ngramscan.patterns.given import load_given
 from ngramscan.patterns.model import Tier
@@ -112,11 +113,14 @@ def contexts(
             shown, failed = run_contexts(texts, one, n, width, seed)
             found += shown
             missing += failed
+        sizes = sizes_in_words({one.name: one.size() for one in indexes})
     rows = [row for shown in found for row in shown.rows]
     failures = describe_missing(missing, queries, len(indexes), "lookups")
     failures += _describe_lost(found)
     table = partial(tables.print_contexts, found, seed)
-    return Result(rows, ContextRow, failures=failures, print_table=table, is_silent=not found)
+    return Result(
+        rows, ContextRow, failures=failures, print_table=table, is_silent=not found, sizes=sizes
+    )
 
 
 def _describe_lost(found: Sequence[ContextsResult]) -> list[str]:

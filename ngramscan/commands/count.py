@@ -15,6 +15,7 @@ from ngramscan.errors import InputError
 from ngramscan.indexes.base import CACHE, MAX_LINE, TIMEOUT_S, Index, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import DEFAULT_SPEC, open_indexes
+from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import TokenIndex, is_token_level
 from ngramscan.patterns.files import PathOrName
 from ngramscan.patterns.given import load_given
@@ -238,7 +239,14 @@ def count(
     failures = describe_missing(counting.missing + in_tokens.missing, queries, len(indexes))
     table = partial(_print, counting=counting, in_tokens=in_tokens, totals=sums)
     types = [CountRow] * bool(of_bytes) + [TokenCountRow] * bool(of_tokens)
-    return Result(*together(rows, types), failures=failures, print_table=table, is_silent=not rows)
+    sizes = sizes_in_words(counting.sizes | in_tokens.sizes)
+    return Result(
+        *together(rows, types),
+        failures=failures,
+        print_table=table,
+        is_silent=not rows,
+        sizes=sizes,
+    )
 
 
 def split_by_kind(indexes: Iterable[Index]) -> tuple[list[Index], list[TokenIndex]]:

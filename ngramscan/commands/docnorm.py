@@ -14,6 +14,7 @@ from ngramscan.errors import InputError
 from ngramscan.indexes.base import CACHE, MAX_LINE, TIMEOUT_S, Index, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import TokenIndex
 from ngramscan.patterns.files import PathOrName
 from ngramscan.patterns.given import load_given
@@ -182,7 +183,14 @@ def docnorm(
     failures = describe_missing(missing, queries, len(indexes), "estimates")
     table = partial(_print, norming=norming, in_tokens=in_tokens)
     types = [DocnormRow] * bool(of_bytes) + [TokenDocnormRow] * bool(of_tokens)
-    return Result(*together(rows, types), failures=failures, print_table=table, is_silent=not rows)
+    sizes = sizes_in_words(norming.sizes | in_tokens.sizes)
+    return Result(
+        *together(rows, types),
+        failures=failures,
+        print_table=table,
+        is_silent=not rows,
+        sizes=sizes,
+    )
 
 
 def _refuse_for_tokens(

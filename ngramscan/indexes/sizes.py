@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ngramscan.indexes.base import IndexSize
@@ -55,6 +56,23 @@ def describe_size(name: str, size: IndexSize, seconds: float) -> IndexInfo:
         ratio,
     )
     return IndexInfo(*known, asking, building)
+
+
+def size_parts(size: IndexSize) -> list[str]:
+    """Return what is known of a size, in words."""
+    parts = []
+    if size.bytes is not None:
+        parts.append(f"{format_bytes(size.bytes)} of text")
+    if size.documents is not None:
+        parts.append(counted(size.documents, "document"))
+    if size.tokens is not None:
+        parts.append(counted(size.tokens, "token"))
+    return parts
+
+
+def sizes_in_words(sizes: Mapping[str, IndexSize]) -> dict[str, str]:
+    """Return the sizes of some indexes in words; nothing where a size is unknown."""
+    return {name: ", ".join(parts) for name, size in sizes.items() if (parts := size_parts(size))}
 
 
 def memory_to_build(shard_bytes: int) -> int:

@@ -16,9 +16,9 @@ import locale
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
@@ -54,6 +54,8 @@ from ngramscan.report.rows import (
     FORMATS,
     Target,
     choose_target,
+    note_written,
+    noting,
     order_rows,
     to_bytes,
     to_frame,
@@ -65,6 +67,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+_TYPED = "ngramscan.typed"
+"""The key of the arguments as they were typed, in click's `meta`."""
 __all__ = ["Commands", "NoRows", "Option", "Result", "command", "to_click"]
 P = ParamSpec("P")
 Row = TypeVar("Row")
@@ -88,6 +92,8 @@ class Result(Generic[Row]):
     """The rows are in files; the terminal shows them only with `--format` or `--sort`."""
     for_paper: tuple[Sequence[Any], type] | None = None
     """Rows for LaTeX, and their type; None: the same rows."""
+    sizes: Mapping[str, str] = field(default_factory=dict)
+    """The size of each index, in words."""
     exit_code: int = 0
     """Exit code where nothing failed; rows may be bad news."""
 
@@ -123,12 +129,18 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
                 hint = suggestion(name, by_name) or f"; there are {', '.join(by_name)}"
                 raise TypeError(f"{function.__name__}(): there is no option {name!r}{hint}")
         bound = signature.bind(*arguments, **options)
+        given = dict(bound.arguments)
         bound.apply_defaults()
         for name, one in parameters(function).items():
             if name in bound.arguments:
                 bound.arguments[name] = checked(one, bound.arguments[name])
         check_written(function, bound.arguments)
-        result = function(*bound.args, **bound.kwargs)
+        with noting() as written:
+            result = function(*bound.args, **bound.kwargs)
+        if written:
+            from ngramscan.report.page.provenance import python_call  # opens SQLite
+
+            _remember(written, python_call(function, given), result)
         frame = to_frame(list(result.rows), result.row_type)
         if result.failures:
             raise IncompleteError("; ".join(result.failures), frame)
@@ -136,6 +148,15 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
 
     cast("Any", called).__signature__ = signature
     return called
+
+
+def _remember(written: Sequence[str], made_by: str, result: Result[Any]) -> None:
+    from ngramscan import __version__
+    from ngramscan.journal import now  # opens SQLite
+    from ngramscan.report.page.provenance import Run, remember
+
+    run = Run(made_by, __version__, now(), tuple(result.failures), result.sizes)
+    remember(written, run)
 
 
 # The command in the terminal
@@ -184,6 +205,11 @@ class Commands(click.Group):
         if not arguments and not sys.flags.utf8_mode and locale.getencoding().lower() != "utf-8":
             os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
         return super().__call__(*arguments, **options)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments, and keep them as they were typed."""
+        ctx.meta.setdefault(_TYPED, [*args])  # a group within a group has only the rest
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; translate errors into the exit codes of the documentation."""
@@ -275,6 +301,7 @@ def _run(
     token = CSV_SAFE.set(values.pop("csv_safe", False))
     context = click.get_current_context()
     context.call_on_close(partial(CSV_SAFE.reset, token))
+    written = context.with_resource(noting())
     check_written(function, values, path)
     target = choose_target(format_name, path)
     if sort and (columns := columns_of(function)):
@@ -290,7 +317,16 @@ def _run(
         except InputError as error:
             _name_variable(error, context)
             raise
-    _show(result, target, sort, quiet, wide, is_asked=bool(format_name or sort))
+    _show(result, target, sort, wide, is_asked=bool(format_name or sort), quiet=quiet)
+    if written:
+        from ngramscan.report.page.provenance import typed_command  # opens SQLite
+
+        _remember(written, typed_command(context, context.meta.get(_TYPED, ())), result)
+    for notice in () if quiet else result.notices:
+        _say(notice)
+    for line in result.failures:
+        _say(f"Error: {line}")
+    context.exit(1 if result.failures else result.exit_code)
 
 
 def _name_variable(error: InputError, context: click.Context) -> None:
@@ -301,7 +337,7 @@ def _name_variable(error: InputError, context: click.Context) -> None:
 
 
 def _show(
-    result: Result[Any], target: Target, sort: str | None, quiet: bool, wide: bool, is_asked: bool
+    result: Result[Any], target: Target, sort: str | None, wide: bool, is_asked: bool, quiet: bool
 ) -> None:
     is_table = target.format == "table"
     if result.heading and (is_table or not quiet):
@@ -320,11 +356,6 @@ def _show(
             show(open_console(is_wide=wide))
         else:
             _emit(list(rows), row_type, target)
-    for notice in () if quiet else result.notices:
-        _say(notice)
-    for line in result.failures:
-        _say(f"Error: {line}")
-    click.get_current_context().exit(1 if result.failures else result.exit_code)
 
 
 def _emit(rows: Sequence[Any], row_type: type, target: Target) -> None:
@@ -334,7 +365,8 @@ def _emit(rows: Sequence[Any], row_type: type, target: Target) -> None:
         # Before a person, nothing steers the terminal; into a file or pipe it goes as it is.
         click.echo(visible(to_text(rows, row_type, target.format)), nl=False)
     else:
-        click.echo(to_bytes(rows, row_type, target.format), nl=False)
+        click.echo(content := to_bytes(rows, row_type, target.format), nl=False)
+        note_written(content)  # the shell may have put it into a file
 
 
 def _say(text: str) -> None:

@@ -9,9 +9,11 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields, make_dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
@@ -27,6 +29,8 @@ FORMATS = ("table", "csv", "jsonl", "json", "parquet", "latex")
 _SUFFIXES = (".csv", ".jsonl", ".json", ".parquet", ".tex")
 CSV_SAFE: ContextVar[bool] = ContextVar("CSV_SAFE", default=False)
 """Whether texts that a spreadsheet would run are written with an apostrophe before them."""
+WRITTEN: ContextVar[list[str] | None] = ContextVar("WRITTEN", default=None)
+"""The keys of the files of rows that the running command wrote; None: nobody asks."""
 _RUN = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -158,3 +162,26 @@ def write_rows(rows: Sequence[Any], row_type: type, target: Target) -> None:
     assert target.path is not None
     content = to_bytes(rows, row_type, target.format)
     write_whole(target.path, lambda path: path.write_bytes(content))
+    note_written(content)
+
+
+@contextmanager
+def noting() -> Iterator[list[str]]:
+    """Yield the keys of the files of rows that are written meanwhile."""
+    written = list[str]()
+    token = WRITTEN.set(written)
+    try:
+        yield written
+    finally:
+        WRITTEN.reset(token)
+
+
+def note_written(content: bytes) -> None:
+    """Note that the running command wrote rows with this content."""
+    if (written := WRITTEN.get()) is not None:
+        written.append(key_of(content))
+
+
+def key_of(content: bytes) -> str:
+    """Return what files of rows are known by: the SHA-256 of their content."""
+    return sha256(content).hexdigest()

@@ -11,8 +11,8 @@ from rich.console import Console
 
 from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.catalog import find_hosted
+from ngramscan.indexes.sizes import size_parts
 from ngramscan.prevalence.totals import Total
-from ngramscan.progress import counted, format_bytes
 from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, print_line, with_interval
 
 Row = TypeVar("Row")
@@ -23,13 +23,7 @@ def print_index(console: Console, index: str, size: IndexSize) -> None:
     parts = [index]
     if hosted := find_hosted(index):
         parts.append(f"{hosted.corpus}, {hosted.kind}")
-    if size.bytes is not None:
-        parts.append(f"{format_bytes(size.bytes)} of text")
-    if size.documents is not None:
-        parts.append(counted(size.documents, "document"))
-    if size.tokens is not None:
-        parts.append(counted(size.tokens, "token"))
-    print_line(console, " · ".join(parts), "bold")
+    print_line(console, " · ".join([*parts, *size_parts(size)]), "bold")
 
 
 def print_notes(console: Console, *lines: str) -> None:
