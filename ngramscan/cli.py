@@ -13,7 +13,7 @@ main = Commands(
     "ngramscan.commands",
     [
         *("count", "docnorm", "contexts", "contaminate"),
-        *("blend", "tiers", "keyness", "strategies", "serve"),
+        *("blend", "tiers", "keyness", "strategies", "report", "serve"),
     ],
     keeping=["count", "docnorm", "contexts", "contaminate"],
     name="ngramscan",

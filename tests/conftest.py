@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,6 +13,9 @@ from evalcore.sandbox.sandbox import Sandbox
 from ngramscan.errors import SandboxError
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and with them every command
 # that they start and interrupt.
@@ -39,6 +45,24 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the shared data folder is not beside this checkout")
     return SHARED
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium, once per module and worker; nothing is downloaded for it.
+
+    While it runs, its thread has a running event loop: tests of other modules may start their own.
+    """
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        own = Path(playwright.chromium.executable_path)
+        path = shutil.which("chromium") or (own if own.is_file() else None)
+        if path is None:
+            pytest.skip("there is no browser: install the system's package chromium")
+        options = ["--no-sandbox"] * (os.geteuid() == 0)
+        with playwright.chromium.launch(executable_path=path, args=options) as browser:
+            yield browser
 
 
 @pytest.fixture(scope="session")

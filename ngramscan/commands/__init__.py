@@ -12,6 +12,7 @@ from ngramscan.commands.index import index_add, index_build, index_info, index_l
 from ngramscan.commands.journal import journal_clear, journal_info
 from ngramscan.commands.keyness import keyness
 from ngramscan.commands.patterns import patterns_list, patterns_show
+from ngramscan.commands.report import report
 from ngramscan.commands.serve import serve
 from ngramscan.commands.strategies import strategies
 from ngramscan.commands.tiers import tiers
@@ -23,7 +24,7 @@ from ngramscan.report.completion import paths
 
 __all__ = ["blend", "contaminate", "contexts", "count", "docnorm", "index_add", "index_build"]
 __all__ += ["index_info", "index_list", "index_verify", "journal_clear", "journal_info"]
-__all__ += ["keyness", "patterns_list", "patterns_show", "serve", "strategies", "tiers"]
+__all__ += ["keyness", "patterns_list", "patterns_show", "report", "serve", "strategies", "tiers"]
 
 
 def complete(name: str, given: Mapping[str, Any], typed: str) -> Iterable[str] | None:

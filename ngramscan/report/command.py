@@ -30,7 +30,9 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from ngramscan import __version__
 from ngramscan.errors import IncompleteError, InputError, NgramscanError
+from ngramscan.journal import now
 from ngramscan.progress import Terminal, open_console, visible, visible_line
 from ngramscan.report.completion import offered
 from ngramscan.report.files import TAKES_NO_MORE
@@ -49,6 +51,7 @@ from ngramscan.report.options import (
     sections_of,
     suggestion,
 )
+from ngramscan.report.page.provenance import Run, python_call, remember, typed_command
 from ngramscan.report.rows import (
     CSV_SAFE,
     FORMATS,
@@ -105,6 +108,8 @@ class NoRows(Result[None]):
     rows: Iterable[None] = ()
     row_type: type[None] = NoneType
     is_silent: bool = True
+    returned: Any = None
+    """The value that Python gets; None: an empty data frame."""
 
 
 def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
@@ -123,7 +128,7 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
     signature = signature.replace(parameters=known)
 
     @wraps(function)
-    def called(*arguments: P.args, **options: P.kwargs) -> pd.DataFrame:
+    def called(*arguments: P.args, **options: P.kwargs) -> Any:
         for name in options:
             if name not in by_name:
                 hint = suggestion(name, by_name) or f"; there are {', '.join(by_name)}"
@@ -137,26 +142,27 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
         check_written(function, bound.arguments)
         with noting() as written:
             result = function(*bound.args, **bound.kwargs)
-        if written:
-            from ngramscan.report.page.provenance import python_call  # opens SQLite
-
-            _remember(written, python_call(function, given), result)
-        frame = to_frame(list(result.rows), result.row_type)
-        if result.failures:
-            raise IncompleteError("; ".join(result.failures), frame)
-        return frame
+        _remember(written, python_call(function, given), result)
+        return _returned(result)
 
     cast("Any", called).__signature__ = signature
     return called
 
 
-def _remember(written: Sequence[str], made_by: str, result: Result[Any]) -> None:
-    from ngramscan import __version__
-    from ngramscan.journal import now  # opens SQLite
-    from ngramscan.report.page.provenance import Run, remember
+def _returned(result: Result[Any]) -> Any:
+    """Return the value that Python gets for a result."""
+    if isinstance(result, NoRows) and result.returned is not None:
+        return result.returned
+    frame = to_frame(list(result.rows), result.row_type)
+    if result.failures:
+        raise IncompleteError("; ".join(result.failures), frame)
+    return frame
 
-    run = Run(made_by, __version__, now(), tuple(result.failures), result.sizes)
-    remember(written, run)
+
+def _remember(written: Sequence[str], made_by: str, result: Result[Any]) -> None:
+    if written:
+        run = Run(made_by, __version__, now(), tuple(result.failures), result.sizes)
+        remember(written, run)
 
 
 # The command in the terminal
@@ -318,10 +324,7 @@ def _run(
             _name_variable(error, context)
             raise
     _show(result, target, sort, wide, is_asked=bool(format_name or sort), quiet=quiet)
-    if written:
-        from ngramscan.report.page.provenance import typed_command  # opens SQLite
-
-        _remember(written, typed_command(context, context.meta.get(_TYPED, ())), result)
+    _remember(written, typed_command(context, context.meta.get(_TYPED, ())), result)
     for notice in () if quiet else result.notices:
         _say(notice)
     for line in result.failures:

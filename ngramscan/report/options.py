@@ -43,6 +43,8 @@ class Option(NamedTuple):
     """A comma is a part of the value; several values are given one by one."""
     is_written: bool = False
     """The path is of a file that the command writes."""
+    may_be_stdout: bool = False
+    """The path `-` is standard output."""
     is_shown: bool = False
     """Only for the terminal: it changes what is shown. Python doesn't have it."""
     is_optional: bool = False
@@ -292,7 +294,9 @@ def check_written(
     """Raise an InputError where two options name the same file to write, or one names stdout."""
     files = {}
     for name, hint in hints_of(function).items():
-        if option_of(hint).is_written or name == "output":
+        option = option_of(hint)
+        is_stdout = option.may_be_stdout and str(values[name]) == "-"
+        if (option.is_written or name == "output") and not is_stdout:
             files[parameters(function)[name].opts[-1]] = values[name]
     for flag, path in files.items():
         if str(path) == "-":

@@ -11,20 +11,21 @@ import asyncio
 import ipaddress
 import re
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ExceptionHandler, Receive, Scope, Send
 
 from ngramscan.errors import IndexChangedError, NgramscanError
 from ngramscan.progress import Progress
 from ngramscan.serve.fields import Fields, RefusedError, to_json
+from ngramscan.serve.page import SearchPage
 from ngramscan.serve.protocol import LONGEST_CONTEXT, ServedIndex, answer
 from ngramscan.serve.token_protocol import ServedTokens
 
@@ -69,10 +70,15 @@ class Service:
         }
         starlette = Starlette(routes=routes, exception_handlers=handlers)
         starlette.router.redirect_slashes = False
+        self._page = SearchPage(indexes)
+        for_browsers = Starlette(
+            routes=[Route("/", self._show)],
+            exception_handlers={HTTPException: self._page_error, Exception: self._page_error},
+        )
 
         async def application(scope: Scope, receive: Receive, send: Send) -> None:
             scope["path"] = re.sub("/+", "/", scope["path"])
-            await starlette(scope, receive, send)
+            await (for_browsers if _is_of_browser(scope) else starlette)(scope, receive, send)
 
         self.application = application
 
@@ -83,23 +89,43 @@ class Service:
             self._check_host(request)
             return _to_response(200, self._token_names)
         started_at = time.perf_counter()
-        if self._under_way >= self._most_under_way:
-            retry = {"Retry-After": str(RETRY_AFTER_S)}
-            raise HTTPException(503, "Too many requests are under way; come back later", retry)
-        self._check_host(request)
-        self._under_way += 1
-        try:
+        with self._one_more(request):
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             if not re.fullmatch(r"application/(.*\+)?json", kind):
                 raise HTTPException(415, "Content-Type: application/json was expected")
             body = await _read_body(request)
             loop = asyncio.get_running_loop()
             response = await loop.run_in_executor(self._threads, self._answer, body)
+        self._tell(response, started_at)
+        return response
+
+    async def _show(self, request: Request) -> Response:
+        """Answer a browser with the search page."""
+        started_at = time.perf_counter()
+        with self._one_more(request):
+            asked = request.scope["query_string"], str(request.base_url)
+            loop = asyncio.get_running_loop()
+            status, page = await loop.run_in_executor(self._threads, self._page.answer, *asked)
+        response = HTMLResponse(page, status, self._page.headers)
+        self._tell(response, started_at)
+        return response
+
+    @contextmanager
+    def _one_more(self, request: Request) -> Iterator[None]:
+        """Count a request as under way, or refuse it."""
+        if self._under_way >= self._most_under_way:
+            retry = {"Retry-After": str(RETRY_AFTER_S)}
+            raise HTTPException(503, "Too many requests are under way; come back later", retry)
+        self._check_host(request)
+        self._under_way += 1
+        try:
+            yield
         finally:
             self._under_way -= 1
+
+    def _tell(self, response: Response, started_at: float) -> None:
         milliseconds = (time.perf_counter() - started_at) * 1000
         self._progress.detail(f"{response.status_code} in {milliseconds:.1f} ms")
-        return response
 
     def _answer(self, body: bytes) -> Response:
         """Do everything that takes time; runs on a thread of its own."""
@@ -148,10 +174,24 @@ class Service:
             "max_context": self._max_context,
         }
 
+    async def _page_error(self, _request: Request, error: Exception) -> Response:
+        """Answer a browser; after an error of this program, its traceback is on stderr."""
+        known = isinstance(error, HTTPException)
+        status, problem = (error.status_code, error.detail) if known else (500, "Internal error")
+        more = (error.headers or {}) if known else {}
+        return HTMLResponse(self._page.problem(problem), status, {**self._page.headers, **more})
+
     async def _index_error(self, _request: Request, error: Exception) -> Response:
         self._progress.notice(f"Error: {error}")
         status = 503 if isinstance(error, IndexChangedError) else 500
         return _to_response(status, {"error": str(error)})
+
+
+def _is_of_browser(scope: Scope) -> bool:
+    """Tell whether a request is for the page; everything else is of the protocol."""
+    if scope["type"] != "http" or scope["path"] != "/" or scope["method"] not in {"GET", "HEAD"}:
+        return False
+    return any(b"text/html" in value for name, value in scope["headers"] if name == b"accept")
 
 
 async def _read_body(request: Request) -> bytes:

@@ -130,6 +130,7 @@ def _describe(
         yield f"{url}{index.name}: {_size(index)}"
     if not address.is_loopback:
         yield f"anyone who can reach {host} can ask: there is no authentication"
+    yield f"{url} in a browser: a page to search"
     body = f'{{"index": "{indexes[0].name}", "query_type": "count", "query": "step by step"}}'
     yield f"curl {url} -H 'Content-Type: application/json' -d '{body}'"
     kind = "infini-gram:" if isinstance(indexes[0], ServedTokens) else ""

@@ -2,11 +2,151 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import base64
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from ngramscan import __version__
+from ngramscan.progress import counted, visible_line
+from ngramscan.report.page.display import Shown, number, shortened, show_rows
+from ngramscan.report.page.figures import Figure, draw
 from ngramscan.report.page.results import Results
+from ngramscan.report.page.words import sentences
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+MOST_BYTES = 4_400_000
+"""Bytes of all rows of a page, as JSON: with them a page stays below 5 MB."""
+_TEMPLATES = Path(__file__).with_name("templates")
+_ABOUT = ("index", "rule", "score_rule", "estimator", "source", "test", "seed", "level", "asked_at")
+"""Columns that say how rows were made."""
+_MOST_LINES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What a page has of one file of rows."""
+
+    id: str
+    results: Results
+    is_ambiguous: bool
+    """Another file has rows of the same kind."""
+    sentences: Sequence[str]
+    figures: Sequence[Figure]
+    table: Shown
+    facts: Sequence[tuple[str, str]]
+    missing: Sequence[str]
 
 
 def make_page(results: Sequence[Results], title: str, made_at: str) -> str:
     """Return the page of some results; `made_at` is ISO 8601, UTC."""
-    raise NotImplementedError
+    from markupsafe import Markup  # slow to import, with jinja2
+
+    kinds = Counter(one.kind.name for one in results)
+    parts, left = [], MOST_BYTES
+    for n, one in enumerate(results, 1):
+        # What a file doesn't need is for the next ones.
+        table = show_rows(one, left // (len(results) - n + 1))
+        left -= len(table.data.encode())
+        parts.append(
+            _Part(
+                f"rows-{n}",
+                one,
+                kinds[one.kind.name] > 1,
+                _parts(sentences, one),
+                _parts(draw, one),
+                table,
+                list(_facts(one)),
+                list(_missing(one, table)),
+            )
+        )
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            title=visible_line(title),
+            made_at=made_at,
+            version=__version__,
+            parts=parts,
+            methods=list(dict.fromkeys(one.kind.methods for one in results if one.kind.methods)),
+            style=Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8")),
+            script=Markup((_TEMPLATES / "script.js").read_text(encoding="utf-8")),
+        )
+    )
+
+
+def _parts(make: Any, one: Results) -> Any:
+    try:
+        return make(one)
+    except NotImplementedError:
+        return []
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"counted": counted, "visible": visible_line, "shortened": shortened}
+    made.filters["shown_time"] = _shown_time
+    made.globals["hash"] = _hash
+    return made
+
+
+def _hash(text: str) -> str:
+    """Return the hash by which a content security policy knows a style or a script."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _shown_time(time: str) -> str:
+    return f"{datetime.fromisoformat(time):%d %B %Y, %H:%M} UTC".lstrip("0")
+
+
+def _facts(results: Results) -> Iterator[tuple[str, str]]:
+    """Yield what the rows themselves say about how they were made."""
+    for name in _ABOUT:
+        values = {row[name]: None for row in results.rows if row.get(name) is not None}
+        if not values:
+            continue
+        if name == "asked_at":
+            first, last = min(values), max(values)
+            yield name, first if first == last else f"{first} to {last}"
+            continue
+        shown = [_said(value) for value in list(values)[:_MOST_LINES]]
+        rest = len(values) - len(shown)
+        yield name, ", ".join(shown) + f" and {rest:,} more" * (rest > 0)
+
+
+def _said(value: Any) -> str:
+    is_count = isinstance(value, int) and not isinstance(value, bool)
+    # A seed is a name, not an amount.
+    return value if isinstance(value, str) else str(value) if is_count else number(value)
+
+
+def _missing(results: Results, table: Shown) -> Iterator[str]:
+    """Yield what is not in the rows, and why, as far as a run or the rows say it."""
+    if results.run:
+        yield from results.run.failures
+    if table.total > table.kept:
+        yield f"{counted(table.total - table.kept, 'row')} of the file, which the page doesn't have"
+    unknown = sum(row["n_unknown"] for row in results.rows if row.get("n_unknown"))
+    if unknown:
+        yield f"results that are unknown, in all rows together: {unknown:,} (n_unknown)"
+    notes = Counter(row["note"] for row in results.rows if row.get("note"))
+    for note, times in notes.most_common(_MOST_LINES):
+        yield f"{note} ({counted(times, 'row')})"
+    if len(notes) > _MOST_LINES:
+        yield f"{len(notes) - _MOST_LINES:,} other notes, in the table"

@@ -1,0 +1,127 @@
+"""`ngramscan report`: one HTML page from the rows that commands write."""
+
+from __future__ import annotations
+
+import html
+import webbrowser
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ParamSpec, cast
+
+import click
+
+from ngramscan.errors import InputError
+from ngramscan.progress import counted, format_bytes
+from ngramscan.reading.row_files import Table
+from ngramscan.report import check_writable, write_whole
+from ngramscan.report.command import NoRows, Option, command
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ngramscan.report.page.results import Results
+
+P = ParamSpec("P")
+_FILE = Path("report.html")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of results; a notebook shows it in a frame of its own."""
+
+    html: str
+    """The whole page."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the page to a file, whole or not at all."""
+        write_whole(Path(path), lambda new: new.write_bytes(self.html.encode()))
+
+    def __repr__(self) -> str:
+        """Return the kind and size: the page itself would fill a terminal."""
+        return f"<Page of {format_bytes(len(self.html.encode()))}>"
+
+    def _repr_html_(self) -> str:
+        """Return the page as a frame that can run its own script and reach nothing else."""
+        return (
+            '<iframe title="Report of ngramscan" width="100%" height="800" '
+            f'sandbox="allow-scripts allow-popups" srcdoc="{html.escape(self.html)}"></iframe>'
+        )
+
+
+def _returning_page(function: Callable[P, NoRows]) -> Callable[P, Page]:
+    """Make a command of a function whose result has a page."""
+    return cast("Callable[P, Page]", command(function))
+
+
+@_returning_page
+def report(
+    *results: Annotated[str | Path | pd.DataFrame, Option(metavar="RESULTS...")],
+    title: Annotated[str | None, Option(metavar="TEXT")] = None,
+    output: Annotated[
+        str | Path | None,
+        Option("-o --output", metavar="FILE", is_written=True, may_be_stdout=True),
+    ] = None,
+    open: Annotated[bool, Option(is_shown=True)] = False,
+    for_table: bool = False,
+) -> NoRows:
+    """Make one HTML page from rows that commands wrote.
+
+    RESULTS are files of rows (.csv, .jsonl, .json or .parquet), of any commands of ngramscan and
+    evalcore. The page has sentences, figures, tables, methods and how the rows were made. It is one
+    file that loads nothing and sends nothing.
+
+    Parameters
+    ----------
+    *results : str, Path or DataFrame
+        Files of rows, or data frames as the functions return them.
+    title : str, optional
+        Title of the page. By default it names the kinds of rows.
+    output : str or Path, optional
+        File to write. In the terminal it is report.html by default, and - is stdout; Python writes
+        no file by default.
+    open : bool
+        Open the page in the browser.
+
+    Returns
+    -------
+    Page
+        Its `html`, and `save(path)`; a notebook displays it.
+
+    Examples
+    --------
+    $ ngramscan report counts.csv -o report.html
+    $ ngramscan report counts.csv documents.csv comparisons.csv --title "Formulas" --open
+    """
+    if not results:
+        raise InputError("RESULTS", "a file of rows was expected")
+    path = Path(output) if output else _FILE if for_table else None
+    is_stdout = for_table and str(path) == "-"
+    if is_stdout and open:
+        raise InputError("--open", "it needs a file; leave out -o -")
+    if path and not is_stdout:
+        check_writable(path)
+    page, made_of = _make(results, title)
+    if is_stdout:
+        click.echo(page.html, nl=False)
+    elif path:
+        page.save(path)
+        if open:
+            webbrowser.open(path.resolve().as_uri())
+    size = format_bytes(len(page.html.encode()))
+    return NoRows(notices=[f"{path}: {made_of}, {size}"] * bool(path), returned=page)
+
+
+def _make(tables: Sequence[Table], title: str | None) -> tuple[Page, str]:
+    """Return the page of some tables, and what it is made of, in words."""
+    from ngramscan.report.page.assemble import make_page
+    from ngramscan.report.page.results import read_results
+
+    read: list[Results] = [read_results(table) for table in tables]
+    named = list(dict.fromkeys(one.kind.title for one in read))
+    rest = f" and {len(named) - 3} more" * (len(named) > 3)
+    made_at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    page = Page(make_page(read, title or ", ".join(named[:3]) + rest, made_at))
+    rows = counted(sum(len(one.rows) for one in read), "row")
+    return page, f"{rows} of {counted(len(read), 'table')}"

@@ -1,0 +1,189 @@
+"""The search page: an address in, HTML out, which runs no script and loads nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from ngramscan import __version__
+from ngramscan.indexes.base import IndexSize
+from ngramscan.prevalence.contexts import ContextRow
+from ngramscan.prevalence.token_count import TokenCountRow
+from ngramscan.progress import counted, format_bytes, visible, visible_line
+from ngramscan.serve.fields import RefusedError
+from ngramscan.serve.search import (
+    LONGEST_PHRASE,
+    MOST_SHOWN,
+    PER_PAGE,
+    WIDTH,
+    Answer,
+    Question,
+    Search,
+    Served,
+    read_question,
+)
+
+_LONGEST_SOURCE = 200
+_LONGEST_LINK = 2_000
+_MOST_TOKENS = 500
+"""Tokens that a request of the protocol can have."""
+
+
+class SearchPage:
+    """Answers requests of browsers about some indexes."""
+
+    def __init__(self, served: Mapping[str, Served]) -> None:
+        self._names, self._search = [*served], Search(served)
+        self._environment = Environment(
+            loader=PackageLoader("ngramscan.serve"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.filters |= {
+            "line": visible_line,
+            "text": _shown,
+            "size": _size,
+            "number": lambda number: f"{number:,}",
+        }
+        style = self._environment.get_template("style.css").render()
+        self._environment.globals |= {"style": Markup(style), "version": __version__}
+        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+        policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; "
+        policy += "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        self.headers = {
+            "Content-Security-Policy": policy,
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+            "Cache-Control": "no-store",
+            "Vary": "Accept",
+        }
+
+    def answer(self, query: bytes, url: str) -> tuple[int, str]:
+        """Return the status and the page of an address; `url` is this server, with a slash."""
+        try:
+            question = read_question(query, self._names)
+        except RefusedError as error:
+            return 400, self.problem(str(error))
+        if question is None:
+            return 200, self._render(None)
+        answers = self._search.ask(question)
+        shown = [
+            (one, [*map(_source, one.contexts)], [*_commands(one, question, url)])
+            for one in answers
+        ]
+        stop = question.start + PER_PAGE
+        has_more = any(one.total > stop for one in answers) and stop < MOST_SHOWN
+        links = {
+            "this": _link(question, question.start),
+            "before": _link(question, question.start - PER_PAGE) if question.start else "",
+            "after": _link(question, stop) if has_more else "",
+        }
+        return 200, self._render(question, answers=shown, links=links)
+
+    def problem(self, problem: str) -> str:
+        """Return a page that says what is wrong, with an empty form."""
+        return self._render(None, problem=problem)
+
+    def _render(self, question: Question | None, **known: Any) -> str:
+        defaults: dict[str, Any] = {"answers": (), "links": {}, "problem": ""}
+        limits = {"longest": LONGEST_PHRASE, "per_page": PER_PAGE, "most": MOST_SHOWN}
+        indexes = [(name, self._search.size(name)) for name in self._names]
+        values = {**defaults, **limits, **known, "question": question, "indexes": indexes}
+        return self._environment.get_template("page.html").render(values)
+
+
+def _shown(text: str) -> Markup:
+    """Return a text in which control characters are visible, and line feeds marked."""
+    return escape(visible(text)).replace("\n", Markup('<span class="feed">\n</span>'))
+
+
+def _size(size: IndexSize) -> str:
+    documents = counted(size.documents or 0, "document")
+    if size.tokens is not None:
+        return f"{documents}, {counted(size.tokens, 'token')}"
+    return f"{documents}, {format_bytes(size.bytes or 0)} of text"
+
+
+def _link(question: Question, start: int) -> str:
+    """Return the address of a page, without this server's."""
+    fields = [("q", question.phrase), *(("index", name) for name in question.names)]
+    return f"?{urlencode([*fields, ('seed', question.seed), ('from', start)])}"
+
+
+# Sources
+
+
+def _source(row: ContextRow) -> tuple[str, str]:
+    """Return where a document comes from, and its address if it is one to link to."""
+    try:
+        metadata = json.loads(row.metadata) if row.metadata else {}
+    except (ValueError, RecursionError):
+        metadata = {}
+    outer = metadata if isinstance(metadata, dict) else {}
+    inner = outer.get("metadata")
+    parts = [inner if isinstance(inner, dict) else {}, outer]
+    known = [part.get(name) for name in ("url", "source", "id", "path") for part in parts]
+    texts = [one for one in known if isinstance(one, str) and one]
+    link = next(filter(_is_address, texts), "")
+    shown = link or next(iter(texts), "")
+    cut = f"{shown[:_LONGEST_SOURCE]}…" if len(shown) > _LONGEST_SOURCE else shown
+    return cut, link
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    is_plain = len(text) <= _LONGEST_LINK and visible_line(text) == text
+    return is_plain and parts.scheme in {"http", "https"} and bool(parts.hostname)
+
+
+# The same question, asked elsewhere
+
+
+def _commands(answer: Answer, question: Question, url: str) -> Iterator[str]:
+    """Yield command lines that give the numbers of one index."""
+    count, phrase = answer.count, f"-e {quoted(question.phrase)}"
+    if count is None:
+        return
+    request = {"index": answer.name, "query_type": "count", **_asked(count, question.phrase)}
+    if len(count.tokens.split()) <= _MOST_TOKENS if isinstance(count, TokenCountRow) else True:
+        body = quoted(json.dumps(request))
+        yield f"curl {quoted(url)} -H 'Content-Type: application/json' -d {body}"
+    is_bytes = not isinstance(count, TokenCountRow)
+    index = f"--index {quoted(('' if is_bytes else 'infini-gram:') + url + answer.name)}"
+    yield f"ngramscan count {phrase} {index}"
+    if is_bytes:
+        yield f"ngramscan docnorm {phrase} {index} --seed {question.seed}"
+    n = question.start + PER_PAGE
+    yield f"ngramscan contexts {phrase} {index} -n {n} --width {WIDTH} --seed {question.seed}"
+
+
+def _asked(count: object, phrase: str) -> dict[str, Any]:
+    """Return a query as the protocol of an index takes it."""
+    if not isinstance(count, TokenCountRow):
+        return {"query": phrase}
+    forms = [[int(one) for one in form.split()] for form in count.tokens.split(" | ")]
+    return {"query_ids": forms[0] if len(forms) == 1 else [forms]}
+
+
+def quoted(text: str) -> str:
+    """Return a text for a shell; one with control characters as bash and zsh spell it."""
+    if visible_line(text) == text:
+        return shlex.quote(text)
+    characters = (
+        f"\\{one}" if one in "\\'" else one if visible_line(one) == one else f"\\u{ord(one):04x}"
+        for one in text
+    )
+    return f"$'{''.join(characters)}'"

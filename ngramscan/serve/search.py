@@ -1,0 +1,285 @@
+"""A phrase and some served indexes → its count, its documents and its occurrences in context.
+
+The numbers are those of `ngramscan count`, `docnorm` and `contexts`, whose code makes them.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from urllib.parse import parse_qsl
+
+from ngramscan.errors import InputError, NgramscanError
+from ngramscan.fm9.reader import find_in_all
+from ngramscan.indexes.base import (
+    Found,
+    Index,
+    IndexSize,
+    Place,
+    QueryCount,
+    QueryFailure,
+    Segment,
+)
+from ngramscan.indexes.fm9 import Fm9Index
+from ngramscan.indexes.tokens.local import TokenFolderIndex
+from ngramscan.patterns.given import load_given
+from ngramscan.prevalence.contexts import ContextRow, run_contexts
+from ngramscan.prevalence.count import CountRow, collect_replies, run_count
+from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
+from ngramscan.prevalence.draws import DocnormOptions, draw_places
+from ngramscan.prevalence.token_count import TokenCountRow, run_token_count, start_lookups
+from ngramscan.prevalence.token_docnorm import TokenDocnormRow, run_token_docnorm
+from ngramscan.progress import SILENT
+from ngramscan.serve.fields import RefusedError, shortened
+from ngramscan.serve.protocol import ServedIndex
+from ngramscan.serve.token_requests import ServedTokens
+
+LONGEST_PHRASE = 1_000
+"""Characters."""
+PER_PAGE = 20
+"""Occurrences of each index."""
+MOST_SHOWN = 1_000
+"""Occurrences of each index on all pages."""
+WIDTH = 80
+"""Characters on each side of an occurrence."""
+MOST_SECONDS = 30.0
+"""After so long, no further index is asked."""
+_KEPT = 512
+"""Numbers of documents that are kept: the next occurrences are asked for with the same phrase."""
+
+Served = ServedIndex | ServedTokens
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A phrase, and where it is looked for."""
+
+    phrase: str
+    names: tuple[str, ...]
+    """The indexes, in the order in which they are served."""
+    seed: int = 1
+    start: int = 0
+    """Occurrences that earlier pages show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """The documents of a phrase in one index: a count, or an estimate."""
+
+    value: int
+    low: int | None
+    high: int | None
+    level: float
+    is_exact: bool
+    draws: int
+    estimator: str
+    note: str
+
+
+@dataclass(slots=True)
+class Answer:
+    """The answer of one index."""
+
+    name: str
+    size: IndexSize
+    count: CountRow | TokenCountRow | None = None
+    documents: Documents | None = None
+    total: int = 0
+    """Occurrences among which those that are shown were drawn."""
+    contexts: Sequence[ContextRow] = ()
+    problems: list[str] = field(default_factory=list)
+    """Why a part is missing."""
+
+    @property
+    def occurrences(self) -> int | None:
+        """The count; None: it is missing."""
+        if isinstance(self.count, TokenCountRow):
+            return self.count.token_occurrences
+        return self.count and self.count.occurrences
+
+
+# Questions
+
+
+def read_question(query: bytes, known: Collection[str]) -> Question | None:
+    """Read the part of an address behind `?`; None: it has no phrase.
+
+    A RefusedError names the field that is wrong. Fields that are not known do no harm.
+    """
+    try:
+        pairs = parse_qsl(query.decode(), keep_blank_values=True, errors="strict")
+    except ValueError as error:
+        raise RefusedError("The address is not valid UTF-8") from error
+    names = [value for name, value in pairs if name == "index"]
+    for name in names:
+        if name not in known:
+            listed = ", ".join([*known][:20])
+            raise RefusedError(f"index: there is no {shortened(name)}; here are {listed}")
+    phrase = _only(pairs, "q")
+    if phrase is None:
+        return None
+    if len(phrase) > LONGEST_PHRASE:
+        problem = f"{len(phrase):,} characters; at most {LONGEST_PHRASE:,} were expected"
+        raise RefusedError(f"phrase: {problem}")
+    try:
+        load_given([], [phrase], [])
+    except InputError as error:
+        raise RefusedError(f"phrase: {error.problem}") from error
+    asked = tuple(name for name in known if name in names or not names)
+    start = _number(pairs, "from", 0, MOST_SHOWN - PER_PAGE)
+    if start % PER_PAGE:
+        raise RefusedError(f"from: it is {start}; a multiple of {PER_PAGE} was expected")
+    return Question(phrase, asked, _number(pairs, "seed", 1, 2**53), start)
+
+
+def _only(pairs: Sequence[tuple[str, str]], name: str) -> str | None:
+    values = [value for key, value in pairs if key == name]
+    if len(values) > 1:
+        raise RefusedError(f"{name}: it was given {len(values)} times; once was expected")
+    return values[0] if values else None
+
+
+def _number(pairs: Sequence[tuple[str, str]], name: str, default: int, most: int) -> int:
+    given = _only(pairs, name)
+    if not given:
+        return default
+    if not re.fullmatch("[0-9]{1,16}", given) or int(given) > most:
+        raise RefusedError(f"{name}: a whole number from 0 to {most} was expected")
+    return int(given)
+
+
+# Answers
+
+
+class Search:
+    """Puts questions to the indexes of a server."""
+
+    def __init__(self, served: Mapping[str, Served]) -> None:
+        self._served = {name: _as_index(one) for name, one in served.items()}
+        self._documents = lru_cache(maxsize=_KEPT)(self._find_documents)
+
+    def size(self, name: str) -> IndexSize:
+        """Return the size of an index."""
+        return self._served[name].size()
+
+    def ask(self, question: Question) -> list[Answer]:
+        """Ask all indexes of a question, one after the other; what fails is a problem of one."""
+        until = time.monotonic() + MOST_SECONDS
+        answers = []
+        for name in question.names:
+            answer = Answer(name, self._served[name].size())
+            if time.monotonic() < until:
+                self._fill(answer, question)
+            else:
+                problem = f"not asked: the others took {MOST_SECONDS:.0f} s; ask it alone"
+                answer.problems.append(problem)
+            answers.append(answer)
+        return answers
+
+    def _fill(self, answer: Answer, question: Question) -> None:
+        index = self._served[answer.name]
+        try:
+            answer.count = _count(index, question.phrase)
+            answer.documents = self._documents(answer.name, question.phrase, question.seed)
+        except NgramscanError as error:
+            answer.problems.append(str(error))
+        try:
+            answer.total, places = _places(index, question)
+            (found,), _ = run_contexts(
+                *([question.phrase], _Part(index, places)),
+                *(len(places) or 1, WIDTH, question.seed),
+            )
+            answer.contexts = found.rows
+            lost = [str(failure.error) for failure in found.failures]
+            answer.problems += dict.fromkeys(lost)
+        except NgramscanError as error:
+            if not answer.problems:  # for which there is no count, either
+                answer.problems.append(str(error))
+
+    def _find_documents(self, name: str, phrase: str, seed: int) -> Documents:
+        index, options = self._served[name], DocnormOptions(seed=seed)
+        queries = load_given([], [phrase], []).queries()
+        if isinstance(index, TokenFolderIndex):
+            in_tokens = run_token_docnorm(queries, start_lookups(queries, [index]), options)
+            _raise_first(in_tokens.missing)
+            return _of_tokens(in_tokens.rows[0])
+        result = run_docnorm(queries, [index], options)
+        _raise_first(result.missing)
+        return _of_bytes(result.rows[0])
+
+
+def _as_index(served: Served) -> Fm9Index | TokenFolderIndex:
+    """Return what commands ask; its draws depend on the last part of its name."""
+    if isinstance(served, ServedTokens):
+        opened = served.folder, served.tokenizer
+        return TokenFolderIndex(f"tokens:/{served.name}", *opened, SILENT)
+    find = partial(find_in_all, served.shards)
+    # A request has one thread of the server, as any other.
+    return Fm9Index(f"/{served.name}", served.shards, find, SILENT, readers=1)
+
+
+def _count(index: Fm9Index | TokenFolderIndex, phrase: str) -> CountRow | TokenCountRow:
+    queries = load_given([], [phrase], []).queries()
+    if isinstance(index, TokenFolderIndex):
+        in_tokens = run_token_count(queries, start_lookups(queries, [index]))
+        _raise_first(in_tokens.missing)
+        return in_tokens.rows[0]
+    result = run_count(queries, [index], for_totals=False)
+    _raise_first(result.missing)
+    return result.rows[0]
+
+
+def _raise_first(missing: Sequence[QueryFailure]) -> None:
+    for failure in missing:
+        raise failure.error
+
+
+def _of_bytes(row: DocnormRow) -> Documents:
+    return Documents(
+        *(row.documents, row.documents_low, row.documents_high, row.level),
+        *(row.estimator == "exact", row.draws or 0, row.estimator, row.note),
+    )
+
+
+def _of_tokens(row: TokenDocnormRow) -> Documents:
+    return Documents(
+        *(row.token_documents, row.token_documents_low, row.token_documents_high, row.level),
+        *(row.estimator == "exact", row.draws, row.estimator, row.note),
+    )
+
+
+def _places(index: Index, question: Question) -> tuple[int, list[Place]]:
+    """Return how many occurrences there are, and those of one page.
+
+    The draws of a page and all before it are those of `ngramscan contexts`, except that the last
+    page has what is left, where the command shows all occurrences in the order of the index.
+    """
+    phrase = question.phrase
+    found, errors = collect_replies(index.find([phrase]), [phrase])
+    for error in errors.values():
+        raise error
+    drawn = [
+        draw_places(found[phrase], n, question.seed, index.name, with_replacement=False)
+        for n in (question.start, question.start + PER_PAGE)
+    ]
+    before = set(drawn[0])
+    return found[phrase].occurrences, [place for place in drawn[1] if place not in before]
+
+
+class _Part:
+    """An index of which only some occurrences are seen."""
+
+    def __init__(self, index: Index, places: Sequence[Place]) -> None:
+        self.name, self.longest_context = index.name, index.longest_context
+        self._index, self._places = index, places
+        self.size, self.windows = index.size, index.windows
+
+    def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
+        return self._index.counts(queries)
+
+    def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
+        segments = [Segment(one.shard, one.rank, one.rank + 1) for one in self._places]
+        return (Found(query, tuple(segments)) for query in queries)

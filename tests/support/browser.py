@@ -1,0 +1,97 @@
+"""Pages as a person sees them: opened in a browser that notes everything that happens."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Browser, Page
+
+WIDTHS = (375, 800, 1600)
+_PICTURES = os.environ.get("PAGE_PICTURES", "")
+"""A folder for pictures of all pages, to be looked at; none are taken without it."""
+
+
+@dataclass
+class Visit:
+    """A page, and what happened on it."""
+
+    page: Page
+    errors: list[str] = field(default_factory=list)
+    """Messages of the console of level error or warning, and exceptions of scripts."""
+    requests: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+
+    def picture(self, name: str) -> None:
+        """Take a picture of the whole page, if pictures are wanted."""
+        if _PICTURES:
+            self.page.screenshot(path=Path(_PICTURES, f"{name}.png"), full_page=True)
+
+    def violations(self) -> list[str]:
+        """Return the serious and critical violations of rules of accessibility that axe finds."""
+        self.page.evaluate(AXE_SCRIPT)
+        found = self.page.evaluate("axe.run()")
+        assert found["passes"], "axe looked at nothing"
+        return [
+            f"{one['id']}: {one['help']}: {[node['html'][:200] for node in one['nodes'][:3]]}"
+            for one in found["violations"]
+            if one["impact"] in {"serious", "critical"}
+        ]
+
+    def is_wider_than_the_window(self) -> bool:
+        root = "document.documentElement"
+        return bool(self.page.evaluate(f"{root}.scrollWidth > {root}.clientWidth"))
+
+    def focused(self) -> str:
+        """Return a name of what has the focus: its tag, class or id, and text."""
+        return str(
+            self.page.evaluate(
+                "(one => `${one.tagName.toLowerCase()} ${one.id || one.className} "
+                "${(one.textContent || '').trim().slice(0, 40)}`)(document.activeElement)"
+            )
+        )
+
+
+@contextmanager
+def visiting(browser: Browser, url: str, **options: Any) -> Iterator[Visit]:
+    """Open a page in a profile of its own; at the end, nothing may have gone wrong.
+
+    It asked for nothing but itself, its console has no errors, and no dialog opened.
+    """
+    context = browser.new_context(**options)
+    try:
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        visit = Visit(page)
+        context.on("request", lambda request: visit.requests.append(request.url))
+        page.on("pageerror", lambda error: visit.errors.append(str(error)))
+        page.on("console", lambda one: _note(visit, one.type, one.text))
+
+        def dismiss(dialog: Any) -> None:
+            visit.dialogs.append(dialog.message)
+            dialog.dismiss()
+
+        page.on("dialog", dismiss)
+        page.goto(url)
+        yield visit
+        assert visit.errors == []
+        assert visit.dialogs == []
+        assert [one for one in context.pages if one is not page] == []
+        assert {_page_of(one) for one in visit.requests} == {_page_of(url)}
+    finally:
+        context.close()
+
+
+def _note(visit: Visit, level: str, text: str) -> None:
+    if level in {"error", "warning"}:
+        visit.errors.append(text)
+
+
+def _page_of(url: str) -> str:
+    """Return an address without its query and fragment: a form may ask the same page again."""
+    return url.partition("#")[0].partition("?")[0]
