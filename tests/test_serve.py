@@ -412,14 +412,15 @@ def test_start_tells_where_and_how_and_verbose_each_request(served: Served) -> N
     while time.monotonic() < until and not any(line.startswith("200 in ") for line in served.lines):
         time.sleep(0.01)
     told = [line for line in served.lines if not line.startswith("compiling the index reader")]
-    assert told[:4] == [
+    assert told[:5] == [
         f"{url}replay: 257 documents, 361 kB of text",
         f"{url}replay2: 257 documents, 361 kB of text",
+        f"{url} in a browser: a page to search",
         f"curl {url} -H 'Content-Type: application/json' -d "
         """'{"index": "replay", "query_type": "count", "query": "step by step"}'""",
         f"ngramscan count f1 --index {url}replay",
     ]
-    assert any(line.startswith("200 in ") for line in told[4:])
+    assert any(line.startswith("200 in ") for line in told[5:])
 
 
 def test_public_host_is_warned_of(indexes: dict[str, ServedIndex]) -> None:

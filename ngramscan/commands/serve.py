@@ -23,6 +23,7 @@ def serve(
     allow_host: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     max_context: Annotated[int, Option(metavar="BYTES", least=COMMON_CONTEXT)] = COMMON_CONTEXT,
     tokenizer: Annotated[str | Path | None, Option(metavar="FILE")] = None,
+    open_browser: Annotated[bool, Option("--open")] = False,
     progress: Progress = SILENT,
 ) -> NoRows:
     """Serve local indexes over HTTP.
@@ -30,7 +31,7 @@ def serve(
     The protocol is that of the public infini-gram-mini service. DIR is an index made by
     `ngramscan index build` or by infini-gram-mini: a shard, or a folder of shards. An index over
     tokens, as infini-gram makes them, is served in the protocol of infini-gram. Each index is named
-    after its folder. There is no authentication.
+    after its folder. A browser gets a page to search them. There is no authentication.
 
     Parameters
     ----------
@@ -50,6 +51,8 @@ def serve(
         clients see documents whole.
     tokenizer : str or Path, optional
         Tokenizer of the indexes over tokens: a SentencePiece model or a tokenizer.json.
+    open_browser : bool
+        Open the search page in the browser.
     progress : Progress
         Reports the indexes, and each request.
 
@@ -61,7 +64,7 @@ def serve(
     with needs_extra("ngramscan serve", "serve"):  # which is slow to import, too
         from ngramscan.serve.server import Address, serve_folders
     folders = [index_folder(str(directory).removeprefix("tokens:")) for directory in directories]
-    address = Address(host, port, allow_host)
+    address = Address(host, port, allow_host, open_browser)
     ways = concurrency or usable_cores(), max_context
     is_interrupted = serve_folders(folders, tokenizer, address, *ways, progress)
     return NoRows(exit_code=130 if is_interrupted else 0)

@@ -16,25 +16,24 @@ from markupsafe import Markup, escape
 from ngramscan import __version__
 from ngramscan.indexes.base import IndexSize
 from ngramscan.prevalence.contexts import ContextRow
-from ngramscan.prevalence.token_count import TokenCountRow
+from ngramscan.prevalence.count import CountRow
+from ngramscan.prevalence.token_count import EVERY, TokenCountRow
 from ngramscan.progress import counted, format_bytes, visible, visible_line
 from ngramscan.serve.fields import RefusedError
 from ngramscan.serve.search import (
     LONGEST_PHRASE,
     MOST_SHOWN,
     PER_PAGE,
-    WIDTH,
     Answer,
     Question,
     Search,
     Served,
     read_question,
 )
+from ngramscan.serve.token_requests import MOST_TOKENS
 
 _LONGEST_SOURCE = 200
 _LONGEST_LINK = 2_000
-_MOST_TOKENS = 500
-"""Tokens that a request of the protocol can have."""
 
 
 class SearchPage:
@@ -158,21 +157,22 @@ def _commands(answer: Answer, question: Question, url: str) -> Iterator[str]:
     if count is None:
         return
     request = {"index": answer.name, "query_type": "count", **_asked(count, question.phrase)}
-    if len(count.tokens.split()) <= _MOST_TOKENS if isinstance(count, TokenCountRow) else True:
+    if isinstance(count, CountRow) or len(count.tokens.split()) <= MOST_TOKENS:
         body = quoted(json.dumps(request))
         yield f"curl {quoted(url)} -H 'Content-Type: application/json' -d {body}"
-    is_bytes = not isinstance(count, TokenCountRow)
-    index = f"--index {quoted(('' if is_bytes else 'infini-gram:') + url + answer.name)}"
-    yield f"ngramscan count {phrase} {index}"
-    if is_bytes:
+    kind = "" if isinstance(count, CountRow) else "infini-gram:"
+    index = f"--index {quoted(f'{kind}{url}{answer.name}')}"
+    # A client can't know that tokens are bytes, which find every phrase.
+    yield f"ngramscan count {phrase} {index}{' --force' * (EVERY in count.note)}"
+    if isinstance(count, CountRow):
         yield f"ngramscan docnorm {phrase} {index} --seed {question.seed}"
     n = question.start + PER_PAGE
-    yield f"ngramscan contexts {phrase} {index} -n {n} --width {WIDTH} --seed {question.seed}"
+    yield f"ngramscan contexts {phrase} {index} -n {n} --seed {question.seed}"
 
 
-def _asked(count: object, phrase: str) -> dict[str, Any]:
+def _asked(count: CountRow | TokenCountRow, phrase: str) -> dict[str, Any]:
     """Return a query as the protocol of an index takes it."""
-    if not isinstance(count, TokenCountRow):
+    if isinstance(count, CountRow):
         return {"query": phrase}
     forms = [[int(one) for one in form.split()] for form in count.tokens.split(" | ")]
     return {"query_ids": forms[0] if len(forms) == 1 else [forms]}

@@ -43,8 +43,8 @@ PER_PAGE = 20
 """Occurrences of each index."""
 MOST_SHOWN = 1_000
 """Occurrences of each index on all pages."""
-WIDTH = 80
-"""Characters on each side of an occurrence."""
+WIDTH = 60
+"""Characters on each side of an occurrence, as many as `ngramscan contexts` shows."""
 MOST_SECONDS = 30.0
 """After so long, no further index is asked."""
 _KEPT = 512

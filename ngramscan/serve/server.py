@@ -7,6 +7,8 @@ import ipaddress
 import logging
 import signal
 import socket
+import threading
+import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
@@ -44,6 +46,8 @@ class Address(NamedTuple):
     host: str
     port: int
     other_names: Sequence[str] = ()
+    is_opened: bool = False
+    """In a browser, as soon as connections are accepted."""
 
 
 def serve_folders(
@@ -58,7 +62,7 @@ def serve_folders(
 
     The result says whether the signal was an interrupt (SIGINT) rather than SIGTERM.
     """
-    folders, (host, port, others) = name_folders(directories), address
+    folders, (host, port, others, is_opened) = name_folders(directories), address
     with open_socket(host, port) as listener:
         indexes = _open_all(folders, tokenizer, progress)
         hosts = {name.lower() for name in ("localhost", host, socket.gethostname(), *others)}
@@ -68,6 +72,10 @@ def serve_folders(
         def ready() -> None:
             for line in _describe(indexes, host, listener):
                 progress.notice(line)
+            if is_opened:
+                threading.Thread(
+                    target=_open_page, args=(_url(host, listener), progress), daemon=True
+                ).start()
 
         return _run(service.application, listener, ready)
 
@@ -119,16 +127,29 @@ def _open_index(name: str, folder: Path, progress: Progress) -> ServedIndex:
     return index
 
 
+def _url(host: str, listener: socket.socket) -> str:
+    """Return the address of this server on this machine."""
+    name = "127.0.0.1" if _taken(listener).is_unspecified else host
+    return f"http://{f'[{name}]' if ':' in name else name}:{listener.getsockname()[1]}/"
+
+
+def _taken(listener: socket.socket) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    return ipaddress.ip_address(listener.getsockname()[0].partition("%")[0])
+
+
+def _open_page(url: str, progress: Progress) -> None:
+    """Open the page; in a thread, as browsers of terminals return at their end."""
+    if not webbrowser.open(url):
+        progress.notice(f"no browser was found; open {url} in one")
+
+
 def _describe(
     indexes: Sequence[ServedIndex | ServedTokens], host: str, listener: socket.socket
 ) -> Iterator[str]:
-    taken, port = listener.getsockname()[:2]
-    address = ipaddress.ip_address(taken.partition("%")[0])
-    name = "127.0.0.1" if address.is_unspecified else host
-    url = f"http://{f'[{name}]' if ':' in name else name}:{port}/"
+    url = _url(host, listener)
     for index in indexes:
         yield f"{url}{index.name}: {_size(index)}"
-    if not address.is_loopback:
+    if not _taken(listener).is_loopback:
         yield f"anyone who can reach {host} can ask: there is no authentication"
     yield f"{url} in a browser: a page to search"
     body = f'{{"index": "{indexes[0].name}", "query_type": "count", "query": "step by step"}}'
