@@ -1,0 +1,523 @@
+"""The page of `ngramscan report` in a real browser: nothing leaves it, and all of it works."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+import ngramscan
+from docs.examples import make_files
+from ngramscan.prevalence.contexts import ContextRow
+from ngramscan.prevalence.count import CountRow
+from ngramscan.report.rows import to_bytes
+from tests.support.browser import WIDTHS, Visit, visiting
+from tests.support.command import invoke
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator
+
+Cells = dict[str, Any]
+SCORES = ("scores.jsonl", "--rule", "numbers")
+COMMANDS = {
+    "count.csv": ("count", "mine.yaml", "--index", "scan:corpus.jsonl"),
+    "docnorm.jsonl": ("docnorm", "mine.yaml", "--index", "scan:corpus.jsonl"),
+    "contexts.json": ("contexts", "-e", "buys", "-n", "150", "--index", "scan:crawl.jsonl"),
+    "entries.parquet": ("contaminate", "exam.jsonl", "--index", "scan:crawl.jsonl"),
+    "presence.csv": ("blend", "outputs/example-formulas"),
+    "comparisons.csv": ("compare", *SCORES, "--baseline", "cot"),
+    "efficiency.csv": ("efficiency", *SCORES, "--usage", "usage.jsonl"),
+}
+FURTHER = {
+    "count.csv": {"--totals": "totals.csv"},
+    "entries.parquet": {"--shares": "shares.csv"},
+    "presence.csv": {"--presence": "presence.jsonl"},
+}
+NOT_RUN = "window.hacked = true; alert(1); fetch('http://127.0.0.1:9/')"
+BIDI_AND_CONTROLS = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+HOSTILE = (
+    f"<script>{NOT_RUN}</script>",
+    f"</script><script>{NOT_RUN}</script>",
+    f"<!--<script>{NOT_RUN}</script>",
+    f'</textarea></title></style><img src=x onerror="{NOT_RUN}">',
+    f'<svg onload="{NOT_RUN}"><title></svg>',
+    f'\'" autofocus onfocus="{NOT_RUN}" x="',
+    "<iframe srcdoc='<script>parent.hacked = true</script>'></iframe><base href='//127.0.0.1:9/'>",
+    "{{ 7 * 7 }} ${7 * 7} {% raw %} &lt;b&gt; \\u003cb\\u003e",
+    "\x1b[31mred\x1b]0;title\x07 \0 \u202egnp.exe \u2066x\u2069 \u2028 \u2029 \x9b2J",
+    "é" * 1_000_000,
+    "x" * 1_000_000 + " \ud83d half",
+)
+
+
+def as_value(value: Any) -> Any:
+    """Return a value of a file as all formats have it."""
+    if value is None or value == "" or pd.isna(value):
+        return None
+    if isinstance(value, bool) or value in {"True", "False"}:
+        return str(value)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return value
+
+
+def read_rows(path: Path) -> list[Cells]:
+    """Read a file of rows, without any of the code that a page uses."""
+    if path.suffix == ".parquet":
+        frame = pd.read_parquet(path)
+        rows = json.loads(frame.to_json(orient="records", double_precision=15))
+    elif path.suffix == ".csv":
+        rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8"), newline="")))
+    elif path.suffix == ".json":
+        rows = json.loads(path.read_text("utf-8"))
+    else:
+        rows = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+    return [{name: as_value(value) for name, value in row.items()} for row in rows]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with files of rows, a page of all of them, and a server of its files."""
+    made = tmp_path_factory.mktemp("report")
+    make_files(made)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(made / "cache"))
+        patch.chdir(made)
+        for name, command in COMMANDS.items():
+            further = [part for pair in FURTHER.get(name, {}).items() for part in pair]
+            done = invoke(*command, *further, "-o", name)
+            assert done.code == 0, done.stderr
+        done = invoke("report", *FILES, "-o", "page.html")
+        assert done.code == 0, done.stderr
+        yield made
+
+
+FILES = [*COMMANDS, *(name for further in FURTHER.values() for name in further.values())]
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> str:
+    return (folder / "page.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def http_page(folder: Path) -> Iterator[str]:
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/page.html"
+        server.shutdown()
+        thread.join()
+
+
+def sections(visit: Visit) -> dict[str, Locator]:
+    """Return the part of each file, by its name."""
+    parts = visit.page.locator("section.results").all()
+    names = [str(part.locator(".box").get_attribute("aria-label")) for part in parts]
+    return {name.removeprefix("Rows of "): part for name, part in zip(names, parts, strict=True)}
+
+
+def shown_rows(part: Locator) -> list[Cells]:
+    """Read a table back: the exact values of numbers, the texts of other cells."""
+    found = part.evaluate(
+        """part => {
+            const value = (cell) => cell.dataset.value ?? cell.querySelector(".whole")?.textContent
+                ?? cell.textContent;
+            const same = [...part.querySelectorAll("dl.facts dt")].map((name) =>
+                [name.textContent, value(name.nextElementSibling)]);
+            const names = [...part.querySelectorAll("thead th")].map((one) => one.dataset.column);
+            const rows = [...part.querySelectorAll("tbody tr")].map((row) =>
+                [...row.cells].map(value));
+            return [same, names, rows];
+        }"""
+    )
+    same, names, rows = found
+    constant = {name: as_value(value) for name, value in same if name != "unknown in all rows"}
+    return [
+        constant | {name: as_value(value) for name, value in zip(names, row, strict=True)}
+        for row in rows
+    ]
+
+
+def show_all(part: Locator) -> None:
+    more = part.locator("button.more")
+    while more.is_visible():
+        more.click()
+
+
+def numbers(row: Cells) -> Cells:
+    return {name: value for name, value in row.items() if isinstance(value, float)}
+
+
+def status(part: Locator) -> str:
+    return part.locator("[role=status]").inner_text()
+
+
+# The test's own eyes
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "<script>missing()</script>",
+        "<script>console.error('x')</script>",
+        "<script>alert(1)</script>",
+        "<script>open('about:blank')</script>",
+        "<script>fetch('http://127.0.0.1:9/')</script>",
+        "<img src='none.png' alt=''>",
+    ],
+)
+def test_what_goes_wrong_on_a_page_is_noticed(browser: Browser, tmp_path: Path, wrong: str) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(f"<!doctype html><title>x</title><button>x</button>{wrong}")
+    with pytest.raises(AssertionError), visiting(browser, path.as_uri()) as visit:
+        visit.page.locator("button").click()
+
+
+def test_violations_are_noticed(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text("<!doctype html><title>x</title><input><p style='color: #eee'>pale</p>")
+    with visiting(browser, path.as_uri()) as visit:
+        found = [one.partition(":")[0] for one in visit.violations()]
+        assert {"html-has-lang", "color-contrast", "label"} <= {*found}
+
+
+# The page
+
+
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_it_fits_and_is_accessible(
+    browser: Browser, page: str, width: int, color_scheme: str
+) -> None:
+    viewport = {"width": width, "height": 900}
+    with visiting(browser, page, viewport=viewport, color_scheme=color_scheme) as visit:
+        assert not visit.is_wider_than_the_window()
+        assert visit.violations() == []
+        visit.picture(f"report-{width}-{color_scheme}")
+
+
+def test_every_number_on_it_is_that_of_its_row(
+    browser: Browser, http_page: str, folder: Path
+) -> None:
+    compared = 0
+    with visiting(browser, http_page) as visit:
+        parts = sections(visit)
+        assert [*parts] == FILES
+        for name, part in parts.items():
+            expected = read_rows(folder / name)
+            show_all(part)
+            shown = shown_rows(part)
+            assert [numbers(row) for row in shown] == [numbers(row) for row in expected], name
+            compared += sum(len(numbers(row)) for row in shown)
+            for one in part.locator("td.number").all()[:50]:
+                assert one.get_attribute("title") == one.get_attribute("data-value")
+    assert compared > 2000
+
+
+def test_what_is_rounded_is_near_its_value(browser: Browser, page: str) -> None:
+    with visiting(browser, page) as visit:
+        cells = visit.page.locator("td.number").evaluate_all(
+            "cells => cells.map((cell) => [cell.textContent, cell.dataset.value])"
+        )
+    assert len(cells) > 500
+    for text, value in cells:
+        assert math.isclose(float(text.replace(",", "")), float(value), rel_tol=6e-4), text
+
+
+def test_rows_are_sorted_by_any_column(browser: Browser, page: str, folder: Path) -> None:
+    with visiting(browser, page) as visit:
+        for name, part in sections(visit).items():
+            rows = read_rows(folder / name)
+            show_all(part)
+            for head in part.locator("thead th").all():
+                column = str(head.get_attribute("data-column"))
+                if column == "metadata":
+                    continue  # shown as the source that is in it
+                known = [row[column] for row in rows if row[column] is not None]
+                for sign, order in ((1, "ascending"), (-1, "descending")):
+                    head.locator("button").click()
+                    assert head.get_attribute("aria-sort") == order
+                    given = [row[column] for row in shown_rows(part)]
+                    is_text = isinstance(known[0], str)
+                    if not is_text:
+                        expected = sorted(known, reverse=sign < 0)
+                        assert given == expected + [None] * (len(rows) - len(known))
+                assert len(part.locator("[aria-sort=descending]").all()) == 1
+
+
+def test_rows_are_filtered_and_counted_aloud(browser: Browser, page: str) -> None:
+    with visiting(browser, page) as visit:
+        part = sections(visit)["entries.parquet"]
+        show_all(part)
+        rows, field = shown_rows(part), part.get_by_label("Filter")
+        field.fill("DIRTY")
+        found = [row for row in rows if row["verdict"] == "dirty"]
+        assert 0 < len(found) < len(rows)
+        assert shown_rows(part) == found
+        assert f"{len(found)} of {len(rows)} rows" in status(part)
+        field.fill("no row has this")
+        assert shown_rows(part) == []
+        assert f"0 of {len(rows)} rows" in status(part)
+        field.fill("")
+        assert shown_rows(part) == rows
+
+
+def test_rows_are_copied_as_csv_and_latex(browser: Browser, http_page: str, folder: Path) -> None:
+    granted = ["clipboard-read", "clipboard-write"]
+    with visiting(browser, http_page, permissions=granted) as visit:
+        for name, part in sections(visit).items():
+            part.locator("button.csv").click()
+            part.get_by_text("Copied").wait_for()
+            text = visit.page.evaluate("navigator.clipboard.readText()")
+            copied = list(csv.DictReader(io.StringIO(text, newline="")))
+            values = [{name: as_value(value) for name, value in row.items()} for row in copied]
+            assert values == read_rows(folder / name)
+            part.locator("button.latex").click()
+            part.get_by_text("as LaTeX").wait_for()
+            latex = visit.page.evaluate("navigator.clipboard.readText()")
+            assert latex.count("\\\\\n") == len(values) + 1
+            assert "\\begin{tabular}" in latex
+            assert "\\end{tabular}" in latex
+
+
+def test_without_permission_what_is_copied_stands_selected(
+    browser: Browser, page: str, folder: Path
+) -> None:
+    with visiting(browser, page) as visit:
+        part = sections(visit)["count.csv"]
+        # As browsers do that know no clipboard, or refuse it.
+        visit.page.evaluate("navigator.clipboard.writeText = () => Promise.reject(Error('no'))")
+        part.get_by_label("Filter").fill("frac")
+        part.get_by_label("Filter").fill("sqrt")
+        part.locator("button.csv").click()
+        field = part.locator("textarea")
+        field.wait_for()
+        rows = list(csv.DictReader(io.StringIO(field.input_value())))
+        assert [row["query"] for row in rows] == ["\\sqrt{"]
+        assert field.evaluate("one => one.selectionEnd - one.selectionStart === one.value.length")
+        assert visit.focused().startswith("textarea")
+
+
+def test_the_keyboard_alone_reaches_and_works_everything(browser: Browser, page: str) -> None:
+    with visiting(browser, page) as visit:
+        total = visit.page.evaluate(
+            "[...document.querySelectorAll('a[href], button, input, summary, [tabindex=\"0\"]')]"
+            ".filter((one) => one.checkVisibility()).length"
+        )
+        press = visit.page.keyboard.press
+        reached = set()
+        for number in range(total):
+            press("Tab")
+            reached.add(
+                visit.page.evaluate(
+                    "[...document.querySelectorAll('*')].indexOf(document.activeElement)"
+                )
+            )
+            style = "getComputedStyle(document.activeElement)"
+            outline = visit.page.evaluate(f"[{style}.outlineStyle, {style}.outlineWidth]")
+            assert outline[0] != "none", visit.focused()
+            assert outline[1] != "0px", visit.focused()
+            if number == 0:
+                assert "skip" in visit.focused()
+        assert len(reached) == total
+        part = sections(visit)["count.csv"]
+        head = part.locator("thead th").filter(has_text="occurrences").first
+        for key, order in (("Enter", "ascending"), ("Space", "descending")):
+            head.locator("button").focus()
+            press(key)
+            assert head.get_attribute("aria-sort") == order
+        part.get_by_label("Filter").focus()
+        visit.page.keyboard.type("sqrt")
+        assert len(shown_rows(part)) == 1
+        visit.page.locator("a.skip").focus()
+        press("Enter")
+        assert visit.focused().startswith("main")
+
+
+def background(visit: Visit) -> int:
+    """Return how bright the page is, from 0 to 765."""
+    color = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    return sum(int(part) for part in re.findall(r"\d+", color)[:3])
+
+
+def test_the_theme_follows_the_system_and_a_button(browser: Browser, page: str) -> None:
+    with visiting(browser, page, color_scheme="dark") as visit:
+        assert background(visit) < 200
+        visit.page.emulate_media(color_scheme="light")
+        assert background(visit) > 600
+        visit.page.locator("#theme").click()
+        assert background(visit) < 200
+        assert visit.violations() == []
+        visit.page.locator("#theme").click()
+        assert background(visit) > 600
+
+
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+def test_it_is_printed_dark_on_white_without_controls(
+    browser: Browser, page: str, color_scheme: str
+) -> None:
+    with visiting(browser, page, color_scheme=color_scheme) as visit:
+        visit.page.emulate_media(media="print")
+        text = "getComputedStyle(document.querySelector('h1')).color"
+        assert background(visit) in {0, 765}, "white, or none"
+        assert sum(map(int, re.findall(r"\d+", visit.page.evaluate(text))[:3])) < 300
+        for control in ("#theme", ".tools", "button.more"):
+            assert not visit.page.locator(control).first.is_visible()
+        assert visit.page.locator("table").first.is_visible()
+        visit.picture(f"report-print-{color_scheme}")
+
+
+def test_without_scripts_it_can_be_read(browser: Browser, page: str) -> None:
+    with visiting(browser, page, java_script_enabled=False) as visit:
+        assert visit.page.locator("section.results table").count() == len(FILES)
+        assert visit.page.locator("tbody tr").count() > 300
+        for control in visit.page.locator("#theme, .tools, button.more, textarea").all():
+            assert not control.is_visible()
+
+
+def test_the_page_says_how_its_rows_were_made(browser: Browser, page: str, folder: Path) -> None:
+    with visiting(browser, page) as visit:
+        said = visit.page.locator("#provenance").inner_text()
+    for name, command in COMMANDS.items():
+        assert " ".join(command[:2]) in said, name
+        assert f"-o {name}" in said
+    assert ngramscan.__version__ in said
+    assert f"{(folder / 'corpus.jsonl').name}" in said
+
+
+def test_tooltips_of_figures_have_the_values_of_rows(
+    browser: Browser, page: str, folder: Path
+) -> None:
+    with visiting(browser, page) as visit:
+        for name, part in sections(visit).items():
+            titles = part.locator("figure svg title").all_text_contents()
+            known = {value for row in read_rows(folder / name) for value in numbers(row).values()}
+            said = " ".join(titles)
+            for number in re.findall(r"(?<![\w.,])-?\d[\d,]*\.\d{5,}(?![\w%])", said):
+                assert float(number.replace(",", "")) in known, (name, number)
+
+
+# Hostile rows
+
+
+def context_of(text: str, source: str = "") -> ContextRow:
+    metadata = json.dumps({"url": source}) if source else text
+    return ContextRow("scan:x", text, text, None, text, text, text, 0, 1, metadata)
+
+
+def count_of(text: str, occurrences: int) -> CountRow:
+    names = {"index": "scan:x", "method": text, "tier": text, "kind": text}
+    known = {"source": "scan", "asked_at": "2026-01-01T00:00:00+00:00", "estimated": False}
+    limits = dict.fromkeys(["occurrences_low", "occurrences_high", "documents_low"])
+    rest = {"documents_high": None, "level": None, "note": text, "documents": 1}
+    return CountRow(
+        **names, **known, **limits, **rest, pattern=text, query=text, occurrences=occurrences
+    )
+
+
+LINKS = (
+    "javascript:window.hacked=true",
+    " javascript:window.hacked=true",
+    "java\nscript:window.hacked=true",
+    "data:text/html,<script>1</script>",
+    "vbscript:x",
+    "file:///etc/passwd",
+    "//127.0.0.1:9/x",
+    'https://example.org/?q="><script>window.hacked=true</script>',
+    "https://example.org/\u202egnp.exe",
+    "https://example.org/plain",
+)
+
+
+@pytest.fixture
+def hostile_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    contexts = [*map(context_of, HOSTILE), *(context_of("x", link) for link in LINKS)]
+    counts = [count_of(text, number) for number, text in enumerate(HOSTILE)]
+    evil = f"<img src=x onerror={NOT_RUN.replace('/', '')}>"
+    files = [tmp_path / f"{evil}.jsonl", tmp_path / "counts.json", tmp_path / "contexts.parquet"]
+    for path, rows in zip(files, (contexts, counts, contexts), strict=True):
+        path.write_bytes(to_bytes(rows, type(rows[0]), path.suffix[1:]))
+    frame = pd.DataFrame([{"</script><script>window.hacked=1</script>": "x", "index": "x"}])
+    assert len(frame.columns) == 2
+    lines = [json.loads(line) for line in files[0].read_text("utf-8").split("\n") if line]
+    changed = [line | {HOSTILE[1]: HOSTILE[3]} for line in lines]
+    files[0].write_text("".join(json.dumps(line) + "\n" for line in changed), "utf-8")
+    done = invoke("report", *files, "--title", HOSTILE[4], "-o", tmp_path / "page.html")
+    assert done.code == 0, done.stderr
+    return (tmp_path / "page.html").as_uri()
+
+
+def test_hostile_rows_run_nothing_and_break_nothing(
+    browser: Browser, hostile_page: str, tmp_path: Path
+) -> None:
+    assert (tmp_path / "page.html").stat().st_size < 5_000_000
+    with visiting(browser, hostile_page, viewport={"width": 375, "height": 800}) as visit:
+        assert not visit.is_wider_than_the_window()
+        visit.picture("report-hostile")
+        parts = sections(visit)
+        assert len(parts) == 3
+        for part in parts.values():
+            show_all(part)
+            head = part.locator("thead th button").first
+            head.click()
+            part.get_by_label("Filter").fill("<script>")
+            part.get_by_label("Filter").fill("")
+            part.locator("button.csv").click()
+            part.locator("button.latex").click()
+            for one in part.locator("summary").all()[:30]:
+                one.click()
+            assert part.locator("tbody tr").count() >= len(HOSTILE)
+        assert visit.page.evaluate("window.hacked") is None
+        whole = visit.page.content()
+        assert not BIDI_AND_CONTROLS.search(whole.replace("\n", ""))
+        assert "\\x1b[31m" in visit.page.locator("main").inner_text()
+        allowed = "script[type='application/json'], body > script"
+        assert visit.page.locator("script").count() == visit.page.locator(allowed).count()
+        foreign = "iframe, base, object, embed, img, form, [onerror], [onload], [onfocus], [style]"
+        assert visit.page.locator(foreign).count() == 0
+        links = visit.page.locator("a").evaluate_all("all => all.map((one) => one.href)")
+        assert "https://example.org/plain" in links
+        assert all(one.startswith((visit.page.url, "https://")) for one in links)
+        assert visit.violations() == []
+
+
+@pytest.mark.parametrize(("rows", "is_cut"), [(10_000, False), (200_000, True)])
+def test_many_rows_open_quickly(browser: Browser, tmp_path: Path, rows: int, is_cut: bool) -> None:
+    made = [count_of(f"step {number}", number) for number in range(rows)]
+    (tmp_path / "rows.csv").write_bytes(to_bytes(made, CountRow, "csv"))
+    done = invoke("report", tmp_path / "rows.csv", "-o", tmp_path / "page.html")
+    assert done.code == 0, done.stderr
+    assert (tmp_path / "page.html").stat().st_size < 5_000_000
+    times = []
+    for _ in range(3):  # others may use the machine meanwhile
+        with visiting(browser, (tmp_path / "page.html").as_uri()) as visit:
+            visit.page.wait_for_function("performance.timing.loadEventEnd > 0")
+            took = "performance.timing.loadEventEnd - performance.timing.navigationStart"
+            times.append(visit.page.evaluate(took))
+            part = sections(visit)["rows.csv"]
+            part.get_by_label("Filter").fill("step 9999")
+            assert [row["occurrences"] for row in shown_rows(part)] == [9999.0]
+            said = " ".join(visit.page.locator("main").inner_text().split())
+            assert f"{rows:,} rows" in said
+            assert ("190,000 rows" in said) == is_cut
+            assert ("the first 10,000" in said) == is_cut
+    assert min(times) < 2000, times
