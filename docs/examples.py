@@ -63,14 +63,12 @@ patterns:
 """,
 }
 REPORT_ROWS = (
-    "ngramscan count mine.yaml --index scan:corpus.jsonl -q -o rows/counts.csv"
-    " --totals rows/totals.csv",
+    "ngramscan count mine.yaml --index scan:corpus.jsonl -q -o rows/counts.csv",
     "ngramscan docnorm mine.yaml --index scan:corpus.jsonl -q -o rows/documents.csv",
     "ngramscan contexts 'step by step' --index scan:corpus.jsonl -q -o rows/contexts.csv",
     "ngramscan contaminate exam.jsonl --index scan:crawl.jsonl --scores scores.jsonl -q"
-    " -o rows/entries.csv --shares rows/shares.csv --effects rows/effects.csv",
+    " -o entries.csv --shares rows/shares.csv --effects rows/effects.csv",
     "ngramscan blend outputs/example-formulas -q -o rows/blend.csv --retention rows/retention.csv",
-    "ngramscan strategies outputs/example-formulas -q -o rows/strategies.csv",
     "evalcore score outputs/questions --data questions.jsonl --rule numbers -q -o rows/scores.csv",
     "evalcore compare scores.jsonl --baseline cot -q -o rows/compared.csv",
     "evalcore efficiency scores.jsonl --usage usage.jsonl -q -o rows/efficiency.csv",

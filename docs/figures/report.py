@@ -9,6 +9,7 @@ The picture needs Playwright and Chromium. Times are fixed: the same page every 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from dataclasses import replace
@@ -32,8 +33,9 @@ def made_page() -> str:
     os.environ["XDG_CACHE_HOME"] = str(FOLDERS["now"] / ".cache")  # which knows how they were made
     for command in ("mkdir rows", *REPORT_ROWS):
         printed(command)
-    files = sorted((FOLDERS["now"] / "rows").iterdir())
-    return make_page([at_a_fixed_time(read_results(file)) for file in files], TITLE, MADE_AT)
+    with contextlib.chdir(FOLDERS["now"]):
+        results = [at_a_fixed_time(read_results(file)) for file in sorted(Path("rows").iterdir())]
+    return make_page(results, TITLE, MADE_AT)
 
 
 def at_a_fixed_time(results: Results) -> Results:
