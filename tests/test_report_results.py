@@ -1,10 +1,16 @@
-"""Kinds of rows: recognised by their columns, against the row types of both packages."""
+"""Rows that a page reads: recognised by their columns, and read back from every format."""
 
 from __future__ import annotations
 
-from dataclasses import fields
+import csv
+import json
+import random
+import time
+from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+import pandas as pd
 import pytest
 
 from evalcore.agreement import AgreementRow, VoteRow
@@ -19,6 +25,7 @@ from evalcore.outcomes import OutcomeRow, WinRow
 from evalcore.records import Record
 from evalcore.scores import ScoreRow
 from ngramscan.commands.patterns import PatternRow, PatternSetRow
+from ngramscan.errors import InputError
 from ngramscan.indexes.catalog import IndexRow
 from ngramscan.indexes.sizes import IndexInfo
 from ngramscan.journal import JournalRow
@@ -38,7 +45,8 @@ from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.prevalence.totals import Total
 from ngramscan.report.page.kinds import KINDS, kind_of
-from ngramscan.report.rows import together
+from ngramscan.report.page.results import MOST_ROWS, read_results
+from ngramscan.report.rows import to_bytes, to_frame, together
 
 TYPES: dict[str, tuple[type, ...]] = {
     "Counts": (CountRow,),
@@ -131,3 +139,130 @@ def test_judged_scores_are_scores() -> None:
     kind = kind_of(get_type_hints(JudgeRow))
     assert kind is not None
     assert kind.name == "score"
+
+
+LIKE_NUMBERS = ("42", "007", "1e5", "true", "nan", "None", "-0", "1_0", " 3 ", "½", "=1+1", "")
+EMPTY = {"left", "right", "metadata", "note", "reason", "test", "tokens"}
+
+
+def made_value(hint: Any, dice: random.Random) -> Any:
+    """Return a value that a column may have."""
+    kinds = {hint, *get_args(hint)}
+    if type(None) in kinds and dice.random() < 0.2:
+        return None
+    if bool in kinds:
+        return dice.random() < 0.5
+    if float in kinds:
+        return dice.choice([0.0, -1.5, 1e-300, 0.1 + 0.2, 3.0, float("inf"), dice.random()])
+    if int in kinds:
+        return dice.choice([0, 7, 2**62, dice.randrange(1000)])
+    return dice.choice([*LIKE_NUMBERS, "a\r\nb", "x\0\x1b[31m\u202e", "<script>\"'&,"])
+
+
+def made_rows(title: str, n: int) -> tuple[list[Any], type[Any]]:
+    """Return random rows of a kind, and their type."""
+    dice, types = random.Random(title), TYPES[title]
+    rows = []
+    for one in types * n:
+        hints = get_type_hints(one).items()
+        values = {name: made_value(hint, dice) for name, hint in hints}
+        valid = {"value": dice.choice([0.0, 0.25, 1.0]), "status": "scored"}
+        rows.append(one(**values | valid if one is ScoreRow else values))
+    found, row_type = together(rows, types)
+    return list(found), row_type
+
+
+def expected(row: Any, name: str) -> Any:
+    """Return a value as a page has it: nothing, where the column is text, is said in one way."""
+    value = getattr(row, name)
+    return ("" if name in EMPTY else None) if value in {None, ""} else value
+
+
+@pytest.mark.parametrize("title", TYPES)
+def test_every_format_is_read_back(title: str, tmp_path: Path) -> None:
+    rows, row_type = made_rows(title, 30)
+    names = [field.name for field in fields(row_type)]
+    wanted = [{name: expected(row, name) for name in names} for row in rows]
+    tables: list[Any] = [to_frame(rows, row_type)]
+    for suffix in ("csv", "jsonl", "json", "parquet"):
+        tables.append(tmp_path / f"rows.{suffix}")
+        tables[-1].write_bytes(to_bytes(rows, row_type, suffix))
+    for table in tables:
+        results = read_results(table)
+        assert results.kind.title == title
+        assert [*results.columns] == names
+        assert (results.left_out, results.run) == (0, None)
+        assert results.name == ("data frame" if isinstance(table, pd.DataFrame) else str(table))
+        for read, row in zip(results.rows, wanted, strict=True):
+            assert read == row
+            for name, value in read.items():
+                kinds = (int, float, bool) if name in results.kind.numbers else (str,)
+                assert value is None or type(value) in kinds
+
+
+COUNTED = CountRow("i", "cot", "T1", None, "42", "007", 5, None, "scan", "2026-01-01T00:00:00Z")
+
+
+def test_missing_numbers_are_none_in_every_frame() -> None:
+    frame = pd.DataFrame([{"documents": float("nan")}, {"documents": 3.0}])
+    for field in fields(CountRow):
+        if field.name != "documents":
+            frame[field.name] = getattr(COUNTED, field.name)
+    frame["pattern"] = 42  # as pandas reads CSV
+    results = read_results(frame)
+    assert [row["documents"] for row in results.rows] == [None, 3.0]
+    assert [row["pattern"] for row in results.rows] == ["42", "42"]
+
+
+def test_columns_that_users_added_are_texts(tmp_path: Path) -> None:
+    path = tmp_path / "counts.jsonl"
+    values = to_frame([COUNTED], CountRow).astype(object).where(lambda one: one.notna(), None)
+    row = values.iloc[0].to_dict() | {"mine": "007", "list": [1, "é"]}
+    path.write_text(json.dumps(row))
+    found = read_results(path).rows[0]
+    assert found["mine"] == "007"
+    assert found["list"] == '[1, "é"]'
+
+
+@pytest.mark.parametrize("bad", ["many", "1_000", "9" * 5000, "0x1"])
+def test_what_is_no_number_is_refused_with_its_place(bad: str, tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    text = to_bytes([COUNTED, replace(COUNTED, occurrences=98765)], CountRow, "csv").decode()
+    path.write_text(text.replace("98765", bad))
+    with pytest.raises(InputError, match=r"counts.csv:3: occurrences: .* is not a number") as found:
+        read_results(path)
+    assert len(str(found.value)) < len(str(path)) + 150
+
+
+def test_unknown_columns_are_named_with_what_was_expected(tmp_path: Path) -> None:
+    path = tmp_path / "other.csv"
+    path.write_text("name,age\nx,3\n")
+    with pytest.raises(InputError, match=r"other.csv: .* rows of name, age; .* count, docnorm, "):
+        read_results(path)
+    path.write_bytes(to_bytes([COUNTED], CountRow, "csv").replace(b"occurrences,", b"hits,"))
+    with pytest.raises(InputError, match=r"rows of `count` also have occurrences$"):
+        read_results(path)
+    path.write_text(",".join(f"{n}{'x' * 500}" for n in range(500)) + "\n" + "1," * 499 + "1\n")
+    with pytest.raises(InputError) as found:
+        read_results(path)
+    assert len(str(found.value)) < len(str(path)) + 1200
+    path.with_suffix(".jsonl").write_text(
+        '{"item": "a", "label": "x", "votes": 2, "judges": 3}\n{}'
+    )
+    with pytest.raises(InputError, match=r"other.jsonl:2: it lacks item, judges, label, votes"):
+        read_results(path.with_suffix(".jsonl"))
+
+
+def test_long_tables_and_long_texts(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    header, line = to_bytes([COUNTED], CountRow, "csv").splitlines()
+    path.write_bytes(b"\n".join([header, *[line] * 200_000]))
+    started = time.monotonic()
+    results = read_results(path)
+    assert time.monotonic() - started < 30
+    assert (len(results.rows), results.left_out) == (MOST_ROWS, 200_000 - MOST_ROWS)
+    limit = csv.field_size_limit()
+    text = "<script>\x1b" * 100_000
+    path.write_bytes(to_bytes([replace(COUNTED, pattern=text)], CountRow, "csv"))
+    assert read_results(path).rows[0]["pattern"] == text
+    assert csv.field_size_limit() == limit

@@ -22,7 +22,7 @@ MOST_ROWS = 10_000
 """Rows of a table that a page has."""
 _WORDS = {"": None, "true": True, "false": False}
 _MAY_BE_EMPTY = frozenset({"left", "right", "metadata", "note", "reason", "test", "tokens"})
-"""Columns whose empty cells are empty texts; in others they are unknown, as CSV writes both so."""
+"""Columns where nothing is an empty text; in others it is unknown. CSV writes both as nothing."""
 _LONGEST_CELL = 1 << 30
 _LONGEST, _MOST_NAMES = 40, 12
 """Of names and values in messages."""
@@ -98,7 +98,7 @@ def _value(value: Any, column: str, kind: Kind, place: str) -> int | float | boo
     """Return a plain value, of a type that the column decides: CSV has texts only."""
     value = value.item() if hasattr(value, "item") else value  # a number of NumPy
     if value is None or _is_nan(value):
-        return None
+        return "" if column in _MAY_BE_EMPTY else None
     if column in kind.numbers:
         return _number(value, f"{place}: {column}")
     text = value if isinstance(value, str) else _text(value)

@@ -1,0 +1,256 @@
+"""Numbers, names, ranges and differences in words.
+
+A difference is called one only if its interval excludes zero and its p-value, adjusted where that
+is known, is at most .05. Limits are rounded outwards. Names are in quotes, intervals in brackets.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from math import isfinite
+from typing import Any
+
+from ngramscan.progress import visible_line
+
+Row = Mapping[str, Any]
+ALPHA = 0.05
+MOST_GROUPS = 2
+"""Groups of rows, such as those of an index, that have a sentence each."""
+_DIGITS = 3
+_LONGEST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A column that is put into words, and its interval."""
+
+    noun: str
+    """With its article, in the singular."""
+    value: str
+    limits: str | None = None
+    """The beginning of the names of the limits' columns; None: they have no interval."""
+    n: str = ""
+    """The column with the number of observations."""
+    unit: str = ""
+    """`%` or ` points`: the value is a fraction."""
+
+    @property
+    def scale(self) -> int:
+        """What the value is multiplied by."""
+        return 100 if self.unit else 1
+
+    def interval(self, row: Row) -> tuple[float | None, float | None]:
+        """Return the limits of a row; None: unknown, or there is none on that side."""
+        if self.limits is None:
+            return None, None
+        start = f"{self.limits}_" if self.limits else ""
+        return row.get(f"{start}low"), row.get(f"{start}high")
+
+
+def share_of(noun: str, value: str, limits: str | None = None, n: str = "") -> Measure:
+    """Return a measure that is said in percent."""
+    return Measure(noun, value, limits, n, "%")
+
+
+def number(value: float, rounding: str = ROUND_HALF_EVEN, scale: int = 1) -> str:
+    """Return a whole number as it is, and any other with three digits."""
+    if not isfinite(value):
+        return "infinity" if value > 0 else "−infinity"
+    exact = Decimal(repr(value)) * scale
+    if exact != exact.to_integral_value():
+        exact = exact.quantize(Decimal(1).scaleb(exact.adjusted() - _DIGITS + 1), rounding)
+    if exact == exact.to_integral_value() and abs(exact) < 10**20:
+        exact = exact.quantize(Decimal(1))
+    text = f"{exact:,f}" if Decimal("1e-9") < abs(exact) < 10**20 else f"{exact}"
+    return text.replace("-", "−")
+
+
+def count_of(n: int, noun: str) -> str:
+    """Return a number of things."""
+    return f"{number(n)} {noun}{'s' * (n != 1)}"
+
+
+def p_of(p: float) -> str:
+    """Return what a p-value is, rounded up."""
+    return "p < 0.001" if p < 0.001 else f"p = {number(p, ROUND_CEILING)}"
+
+
+def quoted(name: object) -> str:
+    """Return a name in quotes, without anything that ends them early or turns the line around."""
+    short = str(name)[: _LONGEST_NAME + 1].replace("“", '"').replace("”", '"')
+    text = visible_line(short[:_LONGEST_NAME])
+    return f"“{text}{'…' * (len(short) > _LONGEST_NAME)}”"
+
+
+def label_of(row: Row, rows: Sequence[Row], columns: Iterable[str]) -> str:
+    """Return the names that tell a row from the others, in parentheses; all names of a lone row."""
+    known = [column for column in columns if row.get(column) not in {None, ""}]
+    varied = [
+        one for one in known if len(rows) == 1 or any(other.get(one) != row[one] for other in rows)
+    ]
+    names = ", ".join(quoted(row[column]) for column in varied)
+    return f" ({names})" if names else ""
+
+
+def known_rows(rows: Iterable[Row], column: str) -> list[Row]:
+    """Return the rows with a value in a column."""
+    return [row for row in rows if row.get(column) is not None]
+
+
+def group_rows(rows: Iterable[Row], *columns: str) -> dict[tuple[Any, ...], list[Row]]:
+    """Return the rows with the same values in some columns."""
+    found: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        found[tuple(row.get(column) for column in columns)].append(row)
+    return found
+
+
+def by_group(
+    rows: Sequence[Row], columns: Sequence[str], say: Callable[[str, list[Row]], Iterable[str]]
+) -> Iterator[str]:
+    """Let a function say something about each of the first groups, given its name."""
+    groups = group_rows(rows, *columns)
+    for names, group in [*groups.items()][:MOST_GROUPS]:
+        given = [quoted(name) for name in names if name is not None]
+        yield from say(", ".join(given) or "no name", group)
+    if (others := len(groups) - MOST_GROUPS) > 0:
+        names = f"{columns[0]}{' and '.join(['', *columns[1:]])}"
+        yield f"The table also has {count_of(others, 'other value')} of {names}, not said here."
+
+
+def _ends(row: Row, measure: Measure) -> list[str] | None:
+    """Return the limits of a row in words, rounded outwards; None: there is no interval."""
+    limits, unit = measure.interval(row), measure.unit.strip("points ")
+    if limits in {(None, None), (row[measure.value],) * 2}:
+        return None
+    return [
+        "no limit" if limit is None else number(limit, rounding, measure.scale) + unit
+        for limit, rounding in zip(limits, (ROUND_FLOOR, ROUND_CEILING), strict=True)
+    ]
+
+
+def estimate(row: Row, measure: Measure) -> str:
+    """Return a value with its interval; a wide one is said to be wide."""
+    value, ends, (low, high) = row[measure.value], _ends(row, measure), measure.interval(row)
+    said = number(value, scale=measure.scale) + measure.unit
+    n = row.get(measure.n)
+    size = "" if n is None else f", n = {number(n)}"
+    if ends is None:
+        return said + size
+    widest = 0.2 if measure.unit else abs(value)
+    if low is not None and high is not None and high - low > widest:
+        return f"{said}, with a wide interval between {ends[0]} and {ends[1]}{size}"
+    return f"{said} [{ends[0]}, {ends[1]}]{size}"
+
+
+def say_range(rows: Sequence[Row], measure: Measure, labels: Sequence[str]) -> Iterator[str]:
+    """Say between which values of the rows a measure lies, and what is unknown about it."""
+    if known := known_rows(rows, measure.value):
+        least = min(known, key=lambda row: row[measure.value])
+        most = max(known, key=lambda row: row[measure.value])
+        first = f"{estimate(least, measure)}{label_of(least, rows, labels)}"
+        if len(known) == 1:
+            yield f"{measure.noun} is {first}."
+        elif least[measure.value] == most[measure.value]:
+            said = number(least[measure.value], scale=measure.scale) + measure.unit
+            yield f"{measure.noun} is {said} in each of {count_of(len(known), 'row')}."
+        else:
+            last = f"{estimate(most, measure)}{label_of(most, rows, labels)}"
+            overlap = "; their intervals overlap" * _overlap(least, most, measure)
+            yield f"{measure.noun} ranges from {first} to {last}{overlap}."
+    yield from say_gaps(rows, measure)
+
+
+def _overlap(least: Row, most: Row, measure: Measure) -> bool:
+    high, low = measure.interval(least)[1], measure.interval(most)[0]
+    return high is not None and low is not None and high >= low
+
+
+def say_gaps(rows: Sequence[Row], measure: Measure) -> Iterator[str]:
+    """Say in how many rows a measure or its interval is unknown."""
+    known = known_rows(rows, measure.value)
+    noun = measure.noun[0].lower() + measure.noun[1:]
+    if unknown := len(rows) - len(known):
+        yield f"In {number(unknown)} of {count_of(len(rows), 'row')}, {noun} is unknown."
+    without = [row for row in known if measure.interval(row) == (None, None)]
+    if without and measure.limits is not None:
+        yield f"In {number(len(without))} of {count_of(len(rows), 'row')}, {noun} has no interval."
+
+
+# Differences.
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How a difference is called if it was shown."""
+
+    labels: Sequence[str]
+    subjects: Callable[[Row], tuple[str, str]]
+    """What is compared with what."""
+    above: str
+    below: str
+    n: str = "n"
+
+
+_POINTS = Measure("The difference", "difference", "difference", unit=" points")
+
+
+def p_value(row: Row) -> float | None:
+    """Return the p-value that counts: the adjusted one, where there is one."""
+    p: float | None = row.get("p") if row.get("p_holm") is None else row["p_holm"]
+    return p
+
+
+def is_shown(row: Row) -> bool:
+    """Tell whether a difference excludes zero, by its interval and by its p-value."""
+    (low, high), p, value = _POINTS.interval(row), p_value(row), row.get("difference")
+    if low is None or high is None or p is None or value is None:
+        return False
+    return bool(low <= value <= high and (low > 0 or high < 0) and p <= ALPHA)
+
+
+def say_differences(rows: Sequence[Row], words: Difference) -> Iterator[str]:
+    """Say which differences were shown, and that others were not."""
+    known = known_rows(rows, "difference")
+    shown = [row for row in known if is_shown(row)]
+    others = [row for row in known if not is_shown(row)]
+    if shown:
+        row = max(shown, key=lambda one: abs(one["difference"]))
+        first, second = words.subjects(row)
+        verb = words.above if row["difference"] > 0 else words.below
+        rest = f", the largest of {number(len(shown))} that were shown" * (len(shown) > 1)
+        yield f"{first} {verb} {second}{_signed(row, rows, words)}{rest}."
+    if others:
+        row = max(others, key=_width)
+        first, second = words.subjects(row)
+        said = f"{first} and {second}{_signed(row, rows, words)}"
+        if len(known) == 1:
+            yield f"No difference was shown between {said}."
+        else:
+            in_some = f"{number(len(others))} of {count_of(len(known), 'row')}"
+            widest = f"; the widest interval: {said}" * (_width(row) >= 0)
+            yield f"No difference was shown in {in_some}{widest}."
+    tested = [row for row in known if p_value(row) is not None]
+    if len(tested) > 1 and any(row.get("p_holm") is None for row in tested):
+        yield "Values called p, not adjusted p, don't allow for the number of tests."
+    yield from say_gaps(rows, _POINTS)
+
+
+def _signed(row: Row, rows: Sequence[Row], words: Difference) -> str:
+    p, kind, n = p_value(row), "adjusted " * (row.get("p_holm") is not None), row.get(words.n)
+    ends = _ends(row, _POINTS)
+    parts = [
+        f"difference {number(row['difference'], scale=100)} points",
+        f" [{ends[0]}, {ends[1]}]" if ends else "",
+        "" if p is None else f", {kind}{p_of(p)}",
+        "" if n is None else f", n = {number(n)}",
+    ]
+    return f"{label_of(row, rows, words.labels)}: {''.join(parts)}"
+
+
+def _width(row: Row) -> float:
+    low, high = _POINTS.interval(row)
+    return -1.0 if low is None or high is None else float(high - low)
