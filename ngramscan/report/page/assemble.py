@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 MOST_BYTES = 4_400_000
-"""Bytes of all rows of a page, as JSON: with them a page stays below 5 MB."""
+"""Bytes of all rows of a page, shown and as JSON: with them a page stays below 5 MB."""
 _TEMPLATES = Path(__file__).with_name("templates")
 _ABOUT = ("index", "rule", "score_rule", "estimator", "source", "test", "seed", "level", "asked_at")
 """Columns that say how rows were made."""
@@ -54,14 +54,14 @@ def make_page(results: Sequence[Results], title: str, made_at: str) -> str:
     for n, one in enumerate(results, 1):
         # What a file doesn't need is for the next ones.
         table = show_rows(one, left // (len(results) - n + 1))
-        left -= len(table.data.encode())
+        left -= table.size_bytes
         parts.append(
             _Part(
                 f"rows-{n}",
                 one,
                 kinds[one.kind.name] > 1,
-                _parts(sentences, one),
-                _parts(draw, one),
+                sentences(one),
+                draw(one),
                 table,
                 list(_facts(one)),
                 list(_missing(one, table)),
@@ -80,13 +80,6 @@ def make_page(results: Sequence[Results], title: str, made_at: str) -> str:
             script=Markup((_TEMPLATES / "script.js").read_text(encoding="utf-8")),
         )
     )
-
-
-def _parts(make: Any, one: Results) -> Any:
-    try:
-        return make(one)
-    except NotImplementedError:
-        return []
 
 
 @cache

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,8 +22,8 @@ _CUT = 300
 _SIDE = 80
 """Characters of a text that are shown at once, and of the text beside a match."""
 _SIDES = ("left", "match", "right")
-_EXACT = 2**53
-"""From here on a script doesn't read integers exactly."""
+_EXACT = 10**15
+"""From here on a script may not read integers exactly, and they are texts for it."""
 _IN_SCRIPT = {ord(one): f"\\u{ord(one):04x}" for one in "<>&"}
 
 
@@ -61,6 +62,8 @@ class Shown:
     data: str
     """All of them as JSON, which is safe within a script element."""
     cut_texts: int
+    size_bytes: int
+    """Bytes of the rows, shown and as JSON."""
     most_text: int = MOST_TEXT
 
     def heading(self, name: str) -> str:
@@ -86,7 +89,10 @@ def show_rows(results: Results, most_bytes: int) -> Shown:
     order = [*dict.fromkeys((*labels, *sides, *results.kind.labels, *columns))]
     order = [name for name in order if name in columns]
     shown = [name for name in order if name not in constant]
-    texts, cut_texts = _bounded(rows, shown, most_bytes)
+    cells = [
+        [_cell(row[name], name, is_concordance) for name in shown] for row in rows[:FIRST_ROWS]
+    ]
+    texts, cut_texts, size_bytes = _bounded(rows, shown, [*map(_html_size, cells)], most_bytes)
     data = {
         "columns": columns,
         "shown": shown,
@@ -94,9 +100,6 @@ def show_rows(results: Results, most_bytes: int) -> Shown:
         "concordance": is_concordance,
         "same": {name: _plain(first[name])[0] for name in constant},
     }
-    cells = [
-        [_cell(row[name], name, is_concordance) for name in shown] for row in rows[:FIRST_ROWS]
-    ]
     start = _in_script(data).removesuffix("}")
     return Shown(
         len(rows) + results.left_out,
@@ -112,6 +115,7 @@ def show_rows(results: Results, most_bytes: int) -> Shown:
         cells[: len(texts)],
         f'{start},"rows":[{",".join(texts)}]}}',
         cut_texts,
+        size_bytes,
     )
 
 
@@ -129,20 +133,28 @@ def _is_numeric(values: Iterator[Any]) -> bool:
 
 
 def _bounded(
-    rows: Sequence[Mapping[str, Any]], shown: Sequence[str], most_bytes: int
-) -> tuple[list[str], int]:
-    """Return the JSON of as many rows as some bytes hold, and the number of texts that are cut."""
+    rows: Sequence[Mapping[str, Any]], shown: Sequence[str], html: Sequence[int], most_bytes: int
+) -> tuple[list[str], int, int]:
+    """Return the JSON of as many rows as some bytes hold, the number of cut texts, and all bytes.
+
+    `html` has the bytes that the first rows take besides.
+    """
     texts: list[str] = []
-    cut, size = 0, 0
-    for row in rows:
+    cut = size = 0
+    for n, row in enumerate(rows):
         values = [_plain(row[name]) for name in shown]
         text = _in_script([value for value, _ in values])
-        size += len(text.encode()) + 1
-        if size > most_bytes:
+        added = len(text.encode()) + 1 + (html[n] if n < len(html) else 0)
+        if size + added > most_bytes:
             break
+        size += added
         texts.append(text)
         cut += sum(is_cut for _, is_cut in values)
-    return texts, cut
+    return texts, cut, size
+
+
+def _html_size(row: Sequence[Cell]) -> int:
+    return sum(100 + len(escape(cell.text + cell.whole + cell.url * 2).encode()) for cell in row)
 
 
 def _plain(value: Any) -> tuple[Any, bool]:
@@ -151,7 +163,7 @@ def _plain(value: Any) -> tuple[Any, bool]:
         return shortened(value, MOST_TEXT), len(value) > MOST_TEXT
     if isinstance(value, float) and math.isinf(value):
         return ("Infinity" if value > 0 else "-Infinity"), False
-    is_large = isinstance(value, int) and abs(value) > _EXACT
+    is_large = isinstance(value, int) and abs(value) >= _EXACT
     return (str(value) if is_large else value), False
 
 

@@ -12,11 +12,13 @@ const STEERING =
 const isNull = (value) => value === null || value === undefined;
 const hex = (found, digits) => found.charCodeAt(0).toString(16).padStart(digits, "0");
 
-// As ngramscan.progress.visible_line.
-function visible(text) {
+// As ngramscan.progress.visible.
+function visibleLines(text) {
   const escaped = (one) => (one.charCodeAt(0) < 0x100 ? `\\x${hex(one, 2)}` : `\\u${hex(one, 4)}`);
-  return text.replace(STEERING, escaped).replace(/\n/g, "\\n").replace(/\t/g, "\\t");
+  return text.replace(STEERING, escaped);
 }
+
+const visible = (text) => visibleLines(text).replace(/\n/g, "\\n").replace(/\t/g, "\\t");
 
 function make(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -35,7 +37,7 @@ function rounded(value) {
   if (typeof value === "string") return value.replace(/\B(?=(\d{3})+$)/g, ",");
   const size = Math.abs(number);
   if (size >= 1e15 || (size > 0 && size < 1e-4)) return number.toExponential(2).replace(/e-(\d)$/, "e-0$1");
-  if (Number.isInteger(number)) return number.toLocaleString("en-US");
+  if (Number.isInteger(number)) return (number + 0).toLocaleString("en-US"); // no -0
   const digits = { maximumFractionDigits: size >= 1000 ? 1 : 12 };
   return Number(size >= 1000 ? number.toFixed(1) : number.toPrecision(4)).toLocaleString("en-US", digits);
 }
@@ -47,7 +49,7 @@ function longText(text, side) {
   const cut = side === "left" ? characters.slice(-most) : characters.slice(0, most);
   const shown = visible(cut.join(""));
   const summary = make("summary", {}, side === "left" ? `… ${shown}` : `${shown} …`);
-  return [make("details", {}, summary, make("div", { class: "whole" }, visible(text)))];
+  return [make("details", {}, summary, make("div", { class: "whole" }, visibleLines(text)))];
 }
 
 const isWeb = (address) =>

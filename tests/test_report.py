@@ -1,0 +1,485 @@
+"""The page of rows: it has what the rows have, loads nothing, and runs nothing but its script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+import subprocess
+import sys
+import webbrowser
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+import ngramscan
+from ngramscan.commands.report import Page
+from ngramscan.errors import InputError
+from ngramscan.progress import visible_line
+from ngramscan.report.page.assemble import make_page
+from ngramscan.report.page.display import MOST_TEXT, number, source_of
+from ngramscan.report.page.kinds import KINDS, Kind, kind_of
+from ngramscan.report.page.provenance import Run
+from ngramscan.report.page.results import Results
+from tests.support.command import invoke
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+VOID = {"meta", "input", "br", "hr", "img", "link"}
+WHEN = "2026-03-04T05:06:07Z"
+HOSTILE = (
+    "</script><script>ran()</script>",
+    '"><img src=x onerror="ran()">',
+    "<svg onload=ran()>",
+    "<!--",
+    "]]>{{ 7 * 7 }}{% raw %}",
+    "\x1b[31mred\x07",
+    "a\u202eb\u2066c\u2028d",
+    "\x00nul and half \ud800 a character",
+    "line\none\ttwo",
+    "&lt;b&gt; &amp;",
+)
+NUMBERS = (0, 7, 12_345, 2**53, 2**63, -3, 0.5, 1.0, -0.0, 0.1234567, 5e-9, 1e15, 1234.56, 99999.96)
+
+
+@dataclass
+class Element:
+    """An element of a page."""
+
+    tag: str
+    attributes: dict[str, str | None]
+    text: str = ""
+    children: list[Element] = field(default_factory=list)
+
+    def all(self, tag: str = "") -> Iterator[Element]:
+        for child in self.children:
+            if tag in {"", child.tag}:
+                yield child
+            yield from child.all(tag)
+
+    @property
+    def whole(self) -> str:
+        return self.text + "".join(child.whole for child in self.children)
+
+
+class Reader(HTMLParser):
+    """Reads a page; elements that are not closed in order are an error."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.root = Element("root", {})
+        self.open = [self.root]
+        self.feed(text)
+        self.close()
+        assert self.open == [self.root]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len({name for name, _ in attrs}) == len(attrs)
+        made = Element(tag, dict(attrs))
+        self.open[-1].children.append(made)
+        if tag not in VOID:
+            self.open.append(made)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open[-1].children.append(Element(tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop().tag == tag
+
+    def handle_data(self, data: str) -> None:
+        self.open[-1].text += data
+
+
+def read(page: str) -> Element:
+    return Reader(page).root
+
+
+def count_row(**others: Any) -> dict[str, Any]:
+    """Return a row of count."""
+    row = dict.fromkeys(("index", "method", "tier", "kind", "pattern", "query"), "x")
+    more = {"occurrences": 3, "documents": None, "source": "scan", "asked_at": WHEN}
+    limits = [f"{name}_{end}" for name in ("occurrences", "documents") for end in ("low", "high")]
+    more |= {"estimated": False, **dict.fromkeys(limits), "level": None, "note": ""}
+    return row | more | others
+
+
+def context_row(**others: Any) -> dict[str, Any]:
+    """Return a row of contexts."""
+    row = {"index": "i", "pattern": "p", "document": "1", "offset": 5, "left": "before "}
+    return row | {"match": "p", "right": " after", "shard": 0, "rank": 9, "metadata": ""} | others
+
+
+def results_of(rows: Sequence[dict[str, Any]], name: str = "rows.csv", **others: Any) -> Results:
+    kind = kind_of(rows[0])
+    assert kind
+    return Results(kind, name, (*rows[0],), rows, **others)
+
+
+def page_of(rows: Sequence[dict[str, Any]], **others: Any) -> str:
+    return make_page([results_of(rows, **others)], "A title", WHEN)
+
+
+def data_of(page: Element) -> Iterator[dict[str, Any]]:
+    for script in page.all("script"):
+        if script.attributes.get("type") == "application/json":
+            yield json.loads(script.text)
+
+
+def rows_of(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows that a page has for its script."""
+    kept = [dict(zip(data["shown"], row, strict=True)) | data["same"] for row in data["rows"]]
+    return [{name: row[name] for name in data["columns"]} for row in kept]
+
+
+# Numbers and texts
+
+
+def test_the_page_has_every_value_of_the_rows() -> None:
+    rows = [
+        count_row(query=text, note=HOSTILE[-n], documents=value, occurrences_low=value)
+        for n, (text, value) in enumerate(zip(HOSTILE, NUMBERS, strict=False), 1)
+    ]
+    rows += [row | {"documents": None, "occurrences_low": float("inf")} for row in rows[:2]]
+    page = read(page_of(rows))
+    (data,) = data_of(page)
+    said = {"Infinity": float("inf"), str(2**53): 2**53, str(2**63): 2**63}
+    for row, kept in zip(rows, rows_of(data), strict=True):
+        assert {name: said.get(str(value), value) for name, value in kept.items()} == row
+    (table,) = page.all("table")
+    names = [head.attributes["data-column"] for head in table.all("th")]
+    assert {*names} | {*data["same"]} == {*rows[0]}
+    for row, line in zip(rows, list(table.all("tr"))[1:], strict=True):
+        for name, cell in zip(names, line.all("td"), strict=True):
+            check_cell(row[name or ""], cell)
+
+
+def check_cell(value: Any, cell: Element) -> None:
+    given = cell.attributes.get("data-value")
+    if value is None:
+        assert (given, cell.text) == ("", "–")
+    elif isinstance(value, str):
+        assert given is None
+        assert cell.text == visible_line(value)
+    else:
+        assert float(given or "nan") == value
+        shown = float(cell.text.replace(",", "").replace("∞", "inf"))
+        assert shown == pytest.approx(value, rel=6e-4)
+
+
+def test_columns_that_say_the_same_everywhere_stand_once() -> None:
+    rows = [count_row(occurrences=n) for n in range(3)]
+    page = read(page_of(rows))
+    facts = next(page.all("dl"))
+    said = {
+        dt.text: dd.whole.strip() for dt, dd in zip(facts.all("dt"), facts.all("dd"), strict=True)
+    }
+    assert said["source"] == "scan"
+    assert said["unknown in all rows"].startswith("documents, occurrences_low, ")
+    assert said["unknown in all rows"].endswith(", level, note")
+    assert [head.whole for head in page.all("th")] == ["occurrences"]
+
+
+def test_one_row_is_a_table_of_all_its_columns() -> None:
+    row = count_row()
+    assert {head.whole for head in read(page_of([row])).all("th")} == {*row}
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        *((0, "0"), (1234567, "1,234,567"), (0.12345678, "0.1235"), (1.0, "1"), (-2.5, "-2.5")),
+        *((1234.5678, "1,234.6"), (99999.96, "100,000"), (0.00001234, "1.23e-05")),
+        *((float("inf"), "∞"), (float("-inf"), "−∞"), (2.5e15, "2.50e+15"), (0.0001, "0.0001")),
+    ],
+)
+def test_numbers_are_shown_with_four_digits(value: float, shown: str) -> None:
+    assert number(value) == shown
+
+
+def test_long_texts_are_shown_in_part_and_kept() -> None:
+    text, huge = "word " * 200, "x" * 1_000_000
+    page = page_of([count_row(query=text), count_row(query=huge)])
+    assert len(page) < 200_000
+    whole = [one.text for one in read(page).all("div") if one.attributes.get("class") == "whole"]
+    assert whole[0] == text
+    assert whole[1].startswith("x" * MOST_TEXT + "… (990,000 more")
+    assert "truncated on this page: 1 text." in page
+
+
+def test_rows_beyond_the_limits_are_said_to_be_left_out() -> None:
+    rows = [count_row(query=f"{n} {'q' * 9000}") for n in range(1000)]
+    page = page_of(rows, left_out=500)
+    (data,) = data_of(read(page))
+    kept = len(data["rows"])
+    assert 350 < kept < 500
+    assert len(page.encode()) < 5_000_000
+    assert rows_of(data) == rows[:kept]
+    assert f"1,500 rows, the first {kept} of which are on this page" in page
+    assert f"{1500 - kept:,} rows of the file, which the page doesn&#39;t have" in page
+
+
+def test_ten_thousand_rows_make_less_than_5_mb() -> None:
+    rows = [
+        count_row(query=f"pattern {n}", occurrences=n * 7919, occurrences_low=n / 7, note="a note")
+        for n in range(10_000)
+    ]
+    page = page_of(rows)
+    (data,) = data_of(read(page))
+    assert len(page.encode()) < 5_000_000
+    assert rows_of(data) == rows
+
+
+# What a page may do
+
+
+def test_the_page_runs_its_own_script_and_loads_nothing() -> None:
+    page = read(page_of([count_row(), count_row(occurrences=4)]))
+    (policy,) = (
+        one.attributes["content"] or ""
+        for one in page.all("meta")
+        if "http-equiv" in one.attributes
+    )
+    assert policy.startswith("default-src 'none'; ")
+    (style,) = page.all("style")
+    (script,) = (one for one in page.all("script") if not one.attributes)
+    for name, element in (("style", style), ("script", script)):
+        digest = base64.b64encode(hashlib.sha256(element.text.encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}'" in policy
+    for word in ("fetch(", "XMLHttpRequest", "innerHTML", "eval(", "import(", "@import", "url("):
+        assert word not in script.text + style.text
+
+
+def test_no_text_becomes_an_element_or_an_attribute() -> None:
+    rows = [
+        count_row(**dict.fromkeys(("index", "method", "pattern", "query", "note"), one))
+        for one in HOSTILE
+    ]
+    contexts = [
+        context_row(left=one, match=one, right=one, document=one, metadata=json.dumps({"url": one}))
+        for one in HOSTILE
+    ]
+    run = Run(HOSTILE[0], HOSTILE[1], HOSTILE[2], HOSTILE, dict.fromkeys(HOSTILE, HOSTILE[0]))
+    parts = [
+        results_of(rows, HOSTILE[0], run=run),
+        *(results_of(contexts, one) for one in HOSTILE),
+    ]
+    text = make_page(parts, HOSTILE[1], WHEN)
+    text.encode()
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e]", text)
+    page = read(text)
+    assert "49" not in next(page.all("tbody")).whole
+    for one in page.all():
+        assert one.tag not in {"img", "iframe", "object", "embed", "form", "link", "base"}
+        names = {*one.attributes}
+        assert not [name for name in names if name.startswith("on") or name in {"src", "style"}]
+        assert (one.attributes.get("href") or "#").startswith("#")
+    assert len([one for one in page.all("script") if not one.attributes]) == 1
+    assert len([*data_of(page)]) == len(parts)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "name", "url"),
+    [
+        ('{"metadata": {"url": "https://a.org/?b=1&c"}}', "https://a.org/?b=1&c", True),
+        ('{"url": "HTTP://a.org", "source": "s"}', "HTTP://a.org", True),
+        ('{"url": "javascript:ran()"}', "javascript:ran()", False),
+        ('{"url": " https://a.org"}', " https://a.org", False),
+        ('{"url": "https://a.org/\\u202e"}', "https://a.org/\u202e", False),
+        ('{"url": "https://["}', "https://[", False),
+        ('{"url": 5, "id": "doc-1"}', "doc-1", False),
+        ("not JSON", "not JSON", False),
+        ("[1]", "[1]", False),
+        ("[" * 100_000, "[" * 100_000, False),
+    ],
+)
+def test_a_source_is_a_link_only_if_it_is_of_the_web(metadata: str, name: str, url: bool) -> None:
+    assert source_of(metadata) == (name, name if url else "")
+    page = read(page_of([context_row(metadata=metadata), context_row(rank=1)]))
+    links = [one for one in page.all("a") if "target" in one.attributes]
+    assert [one.attributes["href"] for one in links] == [name] * url
+    assert all(one.attributes["rel"] == "noreferrer noopener" for one in links)
+
+
+def test_contexts_show_the_match_between_its_sides() -> None:
+    rows = [context_row(rank=n, left=f"{n} left " * 40) for n in range(3)]
+    page = read(page_of(rows))
+    names = [head.whole for head in page.all("th")]
+    assert names == ["left", "match", "right", "rank"]
+    assert [mark.text for mark in page.all("mark")] == ["p"] * 3
+    assert next(page.all("summary")).text == f"… {rows[0]['left'][-80:]}"
+
+
+def test_the_script_shows_rows_as_the_page_does(browser: Browser, tmp_path: Path) -> None:
+    values = [*NUMBERS, None, float("inf"), *(10**n / 7 for n in range(-9, 17))]
+    counts = [
+        count_row(query=HOSTILE[n % len(HOSTILE)], note="n" * 40 * n, occurrences_low=value)
+        for n, value in enumerate(values)
+    ]
+    contexts = [
+        context_row(left=one * 9, match=one, right=one * 9, metadata=json.dumps({"url": url}))
+        for one in HOSTILE
+        for url in ("https://a.org/?<b>&c", "javascript:ran()", "", "s" * 90)
+    ]
+    path = tmp_path / "page.html"
+    parts = [results_of(counts), results_of(contexts)]
+    path.write_text(make_page(parts, "Rows", WHEN), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    cells = "all => all.map(one => [one.className, one.dataset.value ?? null, one.innerHTML])"
+    before = page.eval_on_selector_all("td", cells)
+    for box in page.locator("input").all():
+        box.fill("nothing has this")
+        box.fill("")
+    after = page.eval_on_selector_all("td", cells)
+    page.close()
+    assert len(before) == len(after)
+    for (kind, value, text), (own_kind, own_value, own_text) in zip(before, after, strict=True):
+        assert (kind, text) == (own_kind, own_text)
+        assert value == own_value or float(value) == float(own_value)
+
+
+# Methods and provenance
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.title)
+def test_a_page_says_how_rows_of_each_kind_are_made(kind: Kind) -> None:
+    texts = dict.fromkeys((kind.needs | kind.texts) - kind.numbers, "x")
+    rows = [texts | dict.fromkeys(kind.numbers, value) for value in (0, 0.25, 0.5)]
+    page = read(make_page([Results(kind, "rows.csv", (*rows[0],), rows)], "Rows", WHEN))
+    (methods,) = (one for one in page.all("section") if one.attributes.get("id") == "methods")
+    assert len(methods.whole) > 300
+    assert [one.tag for one in methods.all("h3")] == ["h3"]
+    assert kind.title in {one.whole for one in page.all("h2")}
+
+
+def test_the_page_says_how_files_were_made_and_what_is_missing() -> None:
+    run = Run("ngramscan count f1 -o a.csv", "9.8.7", WHEN, ("x: no reply",), {"dclm": "17 TB"})
+    rows = [count_row(occurrences=n, note="an estimate", seed=20260101) for n in range(3)]
+    known = page_of(rows, run=run)
+    for text in (run.command, "9.8.7", "x: no reply", "17 TB", "20260101", "an estimate (3 rows)"):
+        assert text in known
+    assert "unknown: this computer has no record" in page_of(rows)
+
+
+def test_two_files_of_a_kind_are_told_apart() -> None:
+    parts = [results_of([count_row()], name) for name in ("first.csv", "second.csv")]
+    page = read(make_page(parts, "Both", WHEN))
+    contents = next(page.all("nav")).whole
+    assert "Counts (first.csv)" in contents
+    assert "Counts (second.csv)" in contents
+    ids = [one.attributes["id"] for one in page.all() if "id" in one.attributes]
+    assert len(ids) == len({*ids})
+    links = {one.attributes["href"] for one in page.all("a")}
+    assert links <= {f"#{name}" for name in ids}
+
+
+# The command and the function
+
+
+@pytest.fixture
+def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of rows in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "counts.jsonl"
+    path.write_text("".join(json.dumps(count_row(occurrences=n)) + "\n" for n in range(3)))
+    return path
+
+
+def test_the_command_writes_a_page(counts: Path, tmp_path: Path) -> None:
+    done = invoke("report", counts)
+    assert (done.code, done.stdout) == (0, "")
+    assert re.fullmatch(r"report\.html: 3 rows of 1 table, [\d.]+ kB\n", done.stderr)
+    first = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<h1>Counts</h1>" in first
+    done = invoke("report", counts, counts, "-o", "other.html", "--title", "Two <files>", "-q")
+    assert (done.code, done.stderr) == (0, "")
+    assert "<h1>Two &lt;files&gt;</h1>" in (tmp_path / "other.html").read_text(encoding="utf-8")
+
+
+def test_the_page_goes_to_standard_output(counts: Path, tmp_path: Path) -> None:
+    done = invoke("report", counts, "-o", "-")
+    assert done.code == 0
+    assert read(done.stdout)
+    assert [path.name for path in tmp_path.iterdir()] == [counts.name]
+
+
+def test_the_browser_opens_the_page(
+    counts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    assert invoke("report", counts, "--open").code == 0
+    assert opened == [(tmp_path / "report.html").as_uri()]
+    done = invoke("report", counts, "-o", "-", "--open")
+    assert (done.code, len(opened)) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["other.csv"], "other.csv: "),
+        (["absent.csv"], "absent.csv: "),
+        (["counts.jsonl", "-o", "absent/report.html"], "there is no folder absent"),
+        (["counts.jsonl", "-o", "."], "it is a folder"),
+        ([], "Missing argument"),
+    ],
+)
+def test_wrong_input_makes_no_page(
+    arguments: list[str], problem: str, counts: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "other.csv").write_text("some,columns\n1,2\n")
+    (tmp_path / "report.html").write_text("the page of before")
+    done = invoke("report", *arguments)
+    assert done.code == 2
+    assert problem in done.stderr
+    assert (tmp_path / "report.html").read_text() == "the page of before"
+
+
+def test_a_notebook_shows_the_page_in_a_frame(counts: Path, tmp_path: Path) -> None:
+    frame = pd.DataFrame([count_row(occurrences=n) for n in range(3)])
+    page = ngramscan.report(frame, counts, title="Both")
+    assert isinstance(page, Page)
+    assert [path.name for path in tmp_path.iterdir()] == [counts.name], "nothing is written"
+    (shown,) = read(page._repr_html_()).children
+    assert shown.tag == "iframe"
+    assert shown.attributes["srcdoc"] == page.html
+    assert "allow-same-origin" not in (shown.attributes["sandbox"] or "")
+    assert repr(page).startswith("<Page of ")
+    page.save("own.html")
+    assert Path("own.html").read_text(encoding="utf-8") == page.html
+    ngramscan.report(frame, output="also.html")
+    assert "data frame" in Path("also.html").read_text(encoding="utf-8")
+    with pytest.raises(InputError, match="a file of rows was expected"):
+        ngramscan.report()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import ngramscan",
+        "import ngramscan.report",
+        "import ngramscan.report.rows as rows; assert rows.to_frame",
+        "from ngramscan import report; assert report is __import__('ngramscan').report",
+        "import ngramscan.commands; from ngramscan.report import to_frame",
+    ],
+)
+def test_the_room_and_the_command_of_one_name_both_work(statement: str) -> None:
+    program = f"{statement}\nimport inspect, ngramscan, ngramscan.report.rows\n"
+    program += "assert ngramscan.report.rows.to_frame is ngramscan.report.to_frame\n"
+    program += "assert callable(ngramscan.report)\n"
+    program += "assert [*inspect.signature(ngramscan.report).parameters] == "
+    program += "['results', 'title', 'output']"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_html_in_a_frame_is_escaped_once() -> None:
+    assert 'srcdoc="&lt;b&gt;&amp;amp;&quot;"' in Page('<b>&amp;"')._repr_html_()
+    assert html.unescape(Page("<b>")._repr_html_()).count("<b>") == 1
