@@ -123,7 +123,9 @@ def number(value: Any) -> float | None:
         return None
     if isinstance(value, float) and math.isnan(value):
         return None
-    return math.copysign(math.inf, value) if abs(value) > _LARGEST else float(value)
+    if abs(value) > _LARGEST:
+        return math.inf if value > 0 else -math.inf
+    return float(value)
 
 
 def exact_text(value: Any, unit: Unit) -> str:
@@ -132,7 +134,8 @@ def exact_text(value: Any, unit: Unit) -> str:
     if as_float is None:
         return "unknown"
     if math.isinf(as_float):
-        return "infinite" if as_float > 0 else "minus infinite"
+        size = "infinite" if isinstance(value, float) and math.isinf(value) else "beyond 1e300"
+        return size if as_float > 0 else f"minus {size}"
     digits = repr(value if isinstance(value, int) else as_float)
     scaled = Decimal(digits) * (1 if unit == "number" else 100)
     is_plain = not value or 1e-9 <= abs(value) < 1e28

@@ -215,7 +215,12 @@ def _point(row: Row, plot: Plot, unit: Unit, styles: dict[str, int]) -> Point:
         style=styles[series],
         size=Range(value, low, high),
         words=short(describe(row, plot, unit, (label, series))),
-        exact=tuple(None if number(row.get(one)) is None else repr(row[one]) for one in columns),
+        exact=tuple(_exact(row.get(one)) for one in columns),
         across=across,
         on_frontier=row.get("on_frontier") is True,
     )
+
+
+def _exact(value: Any) -> str | None:
+    as_float = number(value)
+    return None if as_float is None else repr(as_float if math.isinf(as_float) else value)
