@@ -43,6 +43,15 @@ class Visit:
             if one["impact"] in {"serious", "critical"}
         ]
 
+    def check_both_themes(self, name: str) -> None:
+        """Look for violations in light and dark, where colours may differ in contrast."""
+        self.page.emulate_media(color_scheme="light")
+        assert self.violations() == []
+        self.picture(f"{name}-light")
+        self.page.emulate_media(color_scheme="dark")
+        assert self.violations() == []
+        self.picture(f"{name}-dark")
+
     def is_wider_than_the_window(self) -> bool:
         root = "document.documentElement"
         return bool(self.page.evaluate(f"{root}.scrollWidth > {root}.clientWidth"))
