@@ -4,12 +4,14 @@ python -m docs.figures.report             write the page
 python -m docs.figures.report --check     end with 1 if the page is not the one that would be made
 python -m docs.figures.report --picture   draw the picture of the page, too
 
-The picture needs Playwright and Chromium. Times are fixed: the same page every time.
+The picture needs Playwright, Chromium and Pillow. Times are fixed: the same page every time.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import io
 import os
 import sys
 from dataclasses import replace
@@ -22,9 +24,10 @@ from ngramscan.report.page.results import Results, read_results
 
 PAGE = Path(__file__).resolve().parent.parent / "report-example.html"
 PICTURE = Path(__file__).resolve().with_suffix(".png")
-TITLE = "An example: made texts, made scores"
+TITLE = "An example of made rows"
 MADE_AT = "2026-11-23T00:00:00+00:00"
-SIZE = {"width": 1100, "height": 760}
+COLOURS = 64
+WIDTH, HEIGHT = 760, 820
 
 
 def made_page() -> str:
@@ -48,16 +51,29 @@ def at_a_fixed_time(results: Results) -> Results:
 
 
 def draw() -> None:
-    """Draw the upper part of the page."""
+    """Draw the beginning of the page, and beside it one of its figures with a table."""
+    from PIL import Image
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path="/usr/bin/chromium", args=["--no-sandbox"]
         )
-        page = browser.new_page(viewport=SIZE)
+        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
         page.goto(PAGE.as_uri())
-        page.screenshot(path=PICTURE)
+        parts = []
+        for place in ("h1", "h2:has-text('Differences of methods')"):
+            page.locator(place).evaluate(
+                "each => scrollBy(0, each.getBoundingClientRect().top - 24)"
+            )
+            parts.append(base64.b64encode(page.screenshot()).decode())
+        both = browser.new_page(viewport={"width": 2 * WIDTH + 2, "height": HEIGHT})
+        images = "".join(f'<img src="data:image/png;base64,{part}">' for part in parts)
+        both.set_content(
+            f'<body style="display: flex; gap: 2px; margin: 0; background: grey">{images}'
+        )
+        image = Image.open(io.BytesIO(both.screenshot())).convert("RGB")
+        image.quantize(COLOURS).save(PICTURE, optimize=True)
         browser.close()
 
 
