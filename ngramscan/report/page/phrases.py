@@ -62,7 +62,7 @@ def number(value: float, rounding: str = ROUND_HALF_EVEN, scale: int = 1) -> str
     exact = Decimal(repr(value)) * scale
     if exact != exact.to_integral_value():
         exact = exact.quantize(Decimal(1).scaleb(exact.adjusted() - _DIGITS + 1), rounding)
-    if exact == exact.to_integral_value() and abs(exact) < 10**20:
+    elif abs(exact) < 10**20:
         exact = exact.quantize(Decimal(1))
     text = f"{exact:,f}" if Decimal("1e-9") < abs(exact) < 10**20 else f"{exact}"
     return text.replace("-", "−")
@@ -123,7 +123,7 @@ def by_group(
 
 def _ends(row: Row, measure: Measure) -> list[str] | None:
     """Return the limits of a row in words, rounded outwards; None: there is no interval."""
-    limits, unit = measure.interval(row), measure.unit.strip("points ")
+    limits, unit = measure.interval(row), measure.unit.removesuffix(" points")
     if limits in {(None, None), (row[measure.value],) * 2}:
         return None
     return [
