@@ -219,13 +219,14 @@ def test_a_limit_that_is_missing_is_an_arrow_and_a_missing_interval_an_open_mark
     rows = [count("up", 5, 3, None), count("down", 5, None, 9), count("bare", 5)]
     figure, root = only(rows, "Counts")
     up, down, bare = marks(root)
-    assert (places(up, "bar"), places(down, "arrow")[0][0]) == ([places(up, "bar")[0]], 3.0)
+    assert (places(up, "bar"), places(down, "arrow")[0][0]) == ([places(up, "bar")[0]], 4.0)
     assert places(up, "arrow")[0][0] == 96.0
     assert "at least 3, no upper limit" in title_of(up)
     assert "at most 9, no lower limit" in title_of(down)
     assert "no interval" in title_of(bare)
     fills = [of_class(mark, "dot")[0].get("fill") for mark in (up, down, bare)]
-    assert fills == ["currentColor", "currentColor", "none"]
+    assert fills == ["currentColor", "currentColor", None]
+    assert bare.get("fill") == "none"
     assert not of_class(bare, "interval")
     assert "data-high" not in up.attrib
     assert "Arrows" in figure.caption
@@ -258,7 +259,7 @@ def test_infinite_values_are_arrows_at_the_ends() -> None:
     ]
     _, root = only(rows, "Differences of methods")
     up, down, some = marks(root)
-    assert [places(one, "arrow")[0][0] for one in (up, down, some)] == [96, 3, 3]
+    assert [places(one, "arrow")[0][0] for one in (up, down, some)] == [96, 4, 4]
     assert not places(up, "dot")
     assert "difference infinite" in title_of(up)
     assert "difference minus infinite" in title_of(down)
@@ -286,6 +287,7 @@ def test_differences_have_a_line_of_no_difference() -> None:
     (zero,) = of_class(root, "reference")
     assert inverse(root, is_log=False)(float(zero.attrib["x1"].rstrip("%"))) == pytest.approx(0)
     assert "10 percentage points" in title_of(marks(root)[0])
+    assert [one.text for one in of_class(root, "label")] == ["a vs. direct", "b vs. direct"]
     assert not of_class(only([count("a", 5, 3, 8)], "Counts")[1], "reference")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MOST_ROWS, MOST_PANELS = 40, 12
 _UNITS = {"statistic", "measure"}
 """Columns that change what a value is: each has an axis of its own."""
+_PAIR = ("baseline", "treatment")
+"""Columns that are named together, as treatment vs. baseline."""
 Row = dict[str, Any]
 
 
@@ -64,7 +66,7 @@ def _draw(results: Results, plot: Plot, rows: Sequence[Row]) -> list[Figure]:
         return []
     plot = _fit(plot, rows, results.columns)
     styles = _styles(drawn, plot)
-    domain = None if _UNITS & {*plot.panel} else [one for row in drawn for one in _all(row, plot)]
+    domain = None if _UNITS & {*plot.panel} else {one for row in drawn for one in _all(row, plot)}
     panels = {
         key: own
         for key, own in _group(rows, plot.panel).items()
@@ -81,15 +83,21 @@ def _draw(results: Results, plot: Plot, rows: Sequence[Row]) -> list[Figure]:
 
 
 def _fit(plot: Plot, rows: Sequence[Row], columns: Sequence[str]) -> Plot:
-    """Return a plot without two units in one panel, or panels that all have a single label."""
+    """Return a plot without two units in one panel, or panels that all have a single label.
+
+    Labels have only the columns that differ between rows.
+    """
     panel = (*plot.panel, *(one for one in columns if one in _UNITS and one not in plot.panel))
     groups = _group(rows, panel)
+    varies = {one for one in panel + plot.label if len(_group(rows, (one,))) > 1}
+    if varies & set(_PAIR):
+        varies |= set(_PAIR)
+    label = tuple(one for one in plot.label if one in varies) or plot.label
     is_mixed = not _UNITS & {*panel} and not plot.across and len(groups) > 1
     if is_mixed and all(len(_group(own, plot.label)) == 1 for own in groups.values()):
-        names = (*panel, *plot.label)
-        label = tuple(one for one in names if len(_group(rows, (one,))) > 1)
+        label = tuple(one for one in panel + plot.label if one in varies)
         return replace(plot, panel=(), label=label)
-    return replace(plot, panel=panel)
+    return replace(plot, panel=panel, label=label)
 
 
 def _group(rows: Iterable[Row], columns: Sequence[str]) -> dict[tuple[str, ...], list[Row]]:
@@ -115,7 +123,10 @@ def _series(row: Row, plot: Plot) -> str:
 
 
 def _label(row: Row, plot: Plot) -> str:
-    return " · ".join(filter(None, (name_of(row.get(one), one) for one in plot.label)))
+    names = {one: name_of(row.get(one), one) for one in plot.label}
+    if {*_PAIR} <= {*names}:
+        names["treatment"] += f" vs. {names.pop('baseline')}"
+    return " · ".join(filter(None, names.values()))
 
 
 def _limits(row: Row, plot: Plot) -> list[float]:
@@ -157,7 +168,7 @@ def _figure(
     plot: Plot,
     rows: Sequence[Row],
     styles: dict[str, int],
-    domain: Sequence[float] | None,
+    domain: Collection[float] | None,
 ) -> Figure:
     drawable = [row for row in rows if _is_drawable(row, plot)]
     shown = _most(drawable, plot)

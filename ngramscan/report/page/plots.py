@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ngramscan.report.page.axes import Axis
 from ngramscan.report.page.shapes import (
     LINE,
+    MARKED,
     Across,
     Down,
     canvas,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _LANE = 16
 _HEIGHT = 260
 _MOST_NAMES = 12
-_INVISIBLE = {"fill": "none", "pointer_events": "all"}
+_INVISIBLE = {"stroke": "none", "pointer_events": "all"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ def _row(point: Point, *children: Markup) -> Markup:
     value, low, high = point.exact
     exact = {"data_value": value, "data_low": low, "data_high": high}
     title = tag("title", point.words)
-    return tag("g", title, *children, class_="row", color=colour(point.style), **exact)
+    return tag("g", title, *children, class_="row", color=colour(point.style), **MARKED, **exact)
 
 
 def _range(point: Point, size: Range, place: Place, turn: int) -> Markup:
@@ -195,7 +196,7 @@ def _steps(panel: Panel, across: Across, down: Down) -> Markup:
         parts.append(line("step", (across.at(_place_across(one)), y), (x, y)))
         if following.size.value is not None:
             parts.append(line("step", (x, y), (x, down.at(following.size.value))))
-    return tag("g", *parts, color=colour(0))
+    return tag("g", *parts, color=colour(0), **MARKED)
 
 
 def _frontier(panel: Panel, across: Across, down: Down) -> Markup:

@@ -37,12 +37,13 @@ _SHAPES = (
 _COLOURS = ("#0b66b7", "#b34700", "#177245", "#8a3fa0", "#a3195b", "#6b5b00", "#00708a", "#57606a")
 """Where a page has no colours of its own; there are 56 pairs of a colour and a shape."""
 _MUTED, _LINE = "var(--muted, #57606a)", "var(--line, #d0d5dc)"
-_INTERVAL: dict[str, str] = {"stroke": "currentColor", "stroke_width": "2", "fill": "none"}
+MARKED: dict[str, str] = {"stroke": "currentColor", "stroke_width": "2", "fill": "none"}
+"""Looks of a group of marks and intervals, which they inherit."""
 _STROKES: dict[str, dict[str, str]] = {
-    "interval": _INTERVAL,
+    "interval": {},
     "grid": {"stroke": _LINE},
     "reference": {"stroke": _MUTED, "stroke_width": "1.5"},
-    "step": {"stroke": "currentColor", "stroke_width": "1.5"},
+    "step": {},
     "frontier": {"stroke": _MUTED, "stroke_width": "1.5", "stroke_dasharray": "5 4"},
 }
 
@@ -52,7 +53,7 @@ class Across:
     """An axis on the width of a figure, from a percentage on."""
 
     axis: Axis
-    start: float = 3.0
+    start: float = 4.0
     stop: float = 96.0
 
     def at(self, value: float) -> str:
@@ -81,17 +82,13 @@ def tag(tag_name: str, *children: Any, **attributes: Any) -> Markup:
     """
     from markupsafe import Markup, escape
 
-    given = [
-        (name.rstrip("_").replace("_", "-"), _clean(value))
+    texts = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{escape(_clean(value))}"'
         for name, value in attributes.items()
         if value is not None
-    ]
-    texts = Markup("").join(Markup(' {}="{}"').format(*one) for one in given)
-    inner = Markup("").join(
-        one if isinstance(one, Markup) else escape(_clean(one)) for one in children
     )
-    name = Markup(tag_name)
-    return Markup("<{0}{1}>{2}</{0}>").format(name, texts, inner)
+    inner = "".join(one if isinstance(one, Markup) else escape(_clean(one)) for one in children)
+    return Markup(f"<{tag_name}{texts}>{inner}</{tag_name}>")
 
 
 def join(parts: Iterable[Markup]) -> Markup:
@@ -115,7 +112,8 @@ def _clean(value: Any) -> str:
 def short(text: str, width: int = _LONGEST) -> str:
     """Return a text on one line, cut where it is longer than some columns."""
     line = " ".join(visible_line(text[: 4 * _LONGEST]).split())
-    return _cut(line, width)[0] + ("…" if _cut(line, width)[1] else "")
+    start, rest = _cut(line, width)
+    return f"{start}…" if rest else start
 
 
 def wrap(text: str) -> list[str]:
@@ -130,6 +128,8 @@ def wrap(text: str) -> list[str]:
 
 
 def _cut(text: str, width: int) -> tuple[str, str]:
+    if text.isascii():
+        return text[:width], text[width:]
     left = width
     for place, char in enumerate(text):
         left -= 2 if east_asian_width(char) in "WF" else 1
@@ -140,18 +140,17 @@ def _cut(text: str, width: int) -> tuple[str, str]:
 
 def glyph(style: int, x: str, y: str, is_open: bool = False) -> Markup:
     """Return a mark of a style."""
-    shape, fill = _SHAPES[style % len(_SHAPES)], "none" if is_open else "currentColor"
-    looks = {"fill": fill, "stroke": "currentColor", "stroke_width": "1.5"}
-    path = tag("path", class_="dot", d=shape, **looks)
-    return tag("svg", path, x=x, y=y, width=1, height=1, overflow="visible")
+    fill = None if is_open else "currentColor"
+    path = tag("path", class_="dot", d=_SHAPES[style % len(_SHAPES)], fill=fill)
+    return tag("svg", path, x=x, y=y, overflow="visible")
 
 
 def end(x: str, y: str, turn: int, is_arrow: bool) -> Markup:
     """Return the end of an interval: a bar, or an arrow, to the right unless turned."""
     shape = "M-7-4L0 0L-7 4" if is_arrow else "M0-4V4"
     class_ = "arrow" if is_arrow else "bar"
-    path = tag("path", class_=class_, d=shape, transform=f"rotate({turn})", **_INTERVAL)
-    return tag("svg", path, x=x, y=y, width=1, height=1, overflow="visible")
+    path = tag("path", class_=class_, d=shape, transform=f"rotate({turn})" if turn else None)
+    return tag("svg", path, x=x, y=y, overflow="visible")
 
 
 def line(class_: str, start: tuple[str, str], stop: tuple[str, str], **more: Any) -> Markup:
@@ -208,7 +207,7 @@ def legend(entries: Sequence[tuple[str, int]], top: float) -> Markup:
     parts = []
     for place, (name, style) in enumerate(entries):
         y = top + LINE * place
-        mark = tag("g", glyph(style, "8", f"{y:g}"), color=colour(style))
+        mark = tag("g", glyph(style, "8", f"{y:g}"), color=colour(style), **MARKED)
         text = tag("text", short(name, _COLUMNS), class_="series", x="20", y=f"{y + 4:g}")
         parts.append(mark + text)
     return join(parts)
