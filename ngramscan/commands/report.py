@@ -50,12 +50,12 @@ class Page:
         )
 
 
-def _returning_page(function: Callable[P, NoRows]) -> Callable[P, Page]:
+def page_command(function: Callable[P, NoRows]) -> Callable[P, Page]:
     """Make a command of a function whose result has a page."""
     return cast("Callable[P, Page]", command(function))
 
 
-@_returning_page
+@page_command
 def report(
     *results: Annotated[str | Path | pd.DataFrame, Option(metavar="RESULTS...")],
     title: Annotated[str | None, Option(metavar="TEXT")] = None,
@@ -120,8 +120,9 @@ def _make(tables: Sequence[Table], title: str | None) -> tuple[Page, str]:
 
     read: list[Results] = [read_results(table) for table in tables]
     named = list(dict.fromkeys(one.kind.title for one in read))
+    shown = [named[0], *(f"{one[0].lower()}{one[1:]}" for one in named[1:3])]
     rest = f" and {len(named) - 3} more" * (len(named) > 3)
     made_at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    page = Page(make_page(read, title or ", ".join(named[:3]) + rest, made_at))
+    page = Page(make_page(read, title or ", ".join(shown) + rest, made_at))
     rows = counted(sum(len(one.rows) for one in read), "row")
     return page, f"{rows} of {counted(len(read), 'table')}"

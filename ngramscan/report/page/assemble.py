@@ -32,7 +32,7 @@ _MOST_LINES = 12
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What a page has of one file of rows."""
+    """The parts of a page that show one file of rows."""
 
     id: str
     results: Results
@@ -43,6 +43,7 @@ class _Part:
     table: Shown
     facts: Sequence[tuple[str, str]]
     missing: Sequence[str]
+    notes: Sequence[str]
 
 
 def make_page(results: Sequence[Results], title: str, made_at: str) -> str:
@@ -65,6 +66,7 @@ def make_page(results: Sequence[Results], title: str, made_at: str) -> str:
                 table,
                 list(_facts(one)),
                 list(_missing(one, table)),
+                list(_notes(one)),
             )
         )
     return (
@@ -130,14 +132,20 @@ def _said(value: Any) -> str:
 
 
 def _missing(results: Results, table: Shown) -> Iterator[str]:
-    """Yield what is not in the rows, and why, as far as a run or the rows say it."""
+    """Yield what is not in the rows, as far as their run or the rows themselves say it."""
     if results.run:
         yield from results.run.failures
     if table.total > table.kept:
         yield f"{counted(table.total - table.kept, 'row')} of the file, which the page doesn't have"
-    unknown = sum(row["n_unknown"] for row in results.rows if row.get("n_unknown"))
-    if unknown:
-        yield f"results that are unknown, in all rows together: {unknown:,} (n_unknown)"
+    value = results.kind.plot.value if results.kind.plot else ""
+    if value and (absent := sum(row[value] is None for row in results.rows)):
+        yield f"{value}: unknown in {absent:,} of {counted(len(results.rows), 'row')}"
+    if unknown := sum(row["n_unknown"] for row in results.rows if row.get("n_unknown")):
+        yield f"n_unknown: {unknown:,} unknown results, in all rows together"
+
+
+def _notes(results: Results) -> Iterator[str]:
+    """Yield the commonest notes of the rows, which say why values are missing or estimated."""
     notes = Counter(row["note"] for row in results.rows if row.get("note"))
     for note, times in notes.most_common(_MOST_LINES):
         yield f"{note} ({counted(times, 'row')})"
