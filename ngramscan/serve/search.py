@@ -45,7 +45,7 @@ MOST_SHOWN = 1_000
 """Occurrences of each index on all pages."""
 WIDTH = 60
 """Characters on each side of an occurrence, as many as `ngramscan contexts` shows."""
-MOST_SECONDS = 30.0
+MOST_SECONDS = 60.0
 """After so long, no further index is asked."""
 _KEPT = 512
 """Numbers of documents that are kept: the next occurrences are asked for with the same phrase."""
