@@ -231,8 +231,19 @@ def test_bytes_and_tokens_are_never_in_one_sentence() -> None:
 
 
 def test_counts_of_indexes_are_not_compared_and_estimates_are_called_so() -> None:
-    row = {"index": "i", "method": None, "tier": None, "query": "a", "occurrences": 10}
-    ends = {"occurrences_low": 4, "occurrences_high": 1701.5, "estimated": True, "level": 0.95}
+    row: dict[str, Any] = {
+        "index": "i",
+        "method": None,
+        "tier": None,
+        "query": "a",
+        "occurrences": 10,
+    }
+    ends: dict[str, Any] = {
+        "occurrences_low": 4,
+        "occurrences_high": 1701.5,
+        "estimated": True,
+        "level": 0.95,
+    }
     many = [row, row | {"query": "b", "occurrences": 400} | ends, row | {"index": "j"}]
     assert said_of("Counts", *many, row | {"index": "k"}) == (
         "In “i”, the number of occurrences ranges from 10 (“a”) to 400, with a wide interval"
@@ -271,3 +282,10 @@ def test_hostile_names_stay_names() -> None:
     assert len(said) < 400
     assert said.isprintable()
     assert not CLAIM.search(without_names(said))
+
+
+@pytest.mark.parametrize("title", TYPES)
+def test_columns_that_may_be_missing_are_not_missed(title: str) -> None:
+    kind, hints = KIND_OF[title], hints_of(title)
+    row = {name: "x" if name in kind.texts else 1 for name in hints if name in kind.needs}
+    assert all(one.endswith(".") for one in sentences(results_of(title, [row, row])))

@@ -39,7 +39,7 @@ class Measure:
 
     @property
     def scale(self) -> int:
-        """What the value is multiplied by."""
+        """The factor that turns the value into its unit."""
         return 100 if self.unit else 1
 
     def interval(self, row: Row) -> tuple[float | None, float | None]:
@@ -117,8 +117,8 @@ def by_group(
         given = [quoted(name) for name in names if name is not None]
         yield from say(", ".join(given) or "no name", group)
     if (others := len(groups) - MOST_GROUPS) > 0:
-        names = f"{columns[0]}{' and '.join(['', *columns[1:]])}"
-        yield f"The table also has {count_of(others, 'other value')} of {names}, not said here."
+        more = f"{count_of(others, 'other value')} of {' and '.join(columns)}"
+        yield f"The table also has {more}, not said here."
 
 
 def _ends(row: Row, measure: Measure) -> list[str] | None:
@@ -189,7 +189,7 @@ class Difference:
 
     labels: Sequence[str]
     subjects: Callable[[Row], tuple[str, str]]
-    """What is compared with what."""
+    """The two that are compared."""
     above: str
     below: str
     n: str = "n"

@@ -25,7 +25,7 @@ _MAY_BE_EMPTY = frozenset({"left", "right", "metadata", "note", "reason", "test"
 """Columns where nothing is an empty text; in others it is unknown. CSV writes both as nothing."""
 _LONGEST_CELL = 1 << 30
 _LONGEST, _MOST_NAMES = 40, 12
-"""Of names and values in messages."""
+"""Limits of the values and of the numbers of names in messages."""
 
 
 @dataclass(frozen=True, slots=True)

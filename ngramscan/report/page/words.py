@@ -32,6 +32,7 @@ from ngramscan.report.page.results import Results
 _Say = Callable[[Sequence[Row]], Iterator[str]]
 _PAIR = ("dataset", "model", "rule", "treatment", "baseline")
 _OUTPUTS = ("dataset", "model", "prompt", "method", "pattern")
+_BY_TEST = {"wins_by_test", "ties_by_test", "losses_by_test", "alpha"}
 _QUOTED = re.compile("“[^”]*”")
 
 
@@ -40,7 +41,7 @@ def sentences(results: Results) -> list[str]:
     said = [*_SAY[results.kind.name](results.rows)]
     if any("[" in _QUOTED.sub("", one) for one in said):
         levels = {row["level"] for row in known_rows(results.rows, "level")}
-        level = f"{number(*levels, scale=100)}% confidence " if len(levels) == 1 else ""
+        level = f"{number(min(levels), scale=100)}% confidence " if len(levels) == 1 else ""
         said.append(f"Brackets enclose {level}intervals.")
     if results.left_out:
         first = f"The sentences are about the first {count_of(len(results.rows), 'row')}"
@@ -196,14 +197,14 @@ def _say_outcomes(rows: Sequence[Row]) -> Iterator[str]:
 def _say_wins(rows: Sequence[Row]) -> Iterator[str]:
     def scores(row: Row, ending: str = "") -> str:
         nouns = (("wins", "win"), ("ties", "tie"), ("losses", "loss"))
-        found = [(row.get(f"{many}{ending}"), many, one) for many, one in nouns]
+        found = [(row[f"{many}{ending}"], many, one) for many, one in nouns]
         return ", ".join(f"{number(n)} {one if n == 1 else many}" for n, many, one in found)
 
     for row in rows[:MOST_GROUPS]:
         pair = f"{quoted(row['treatment'])} against {quoted(row['baseline'])}"
         label, cells = label_of(row, rows, ["model"]), count_of(row["cells"], "cell")
         yield f"{pair}{label} in {cells}, untested: {scores(row)}."
-        if row.get("alpha") is not None:
+        if row.keys() >= _BY_TEST:
             by = f"By single tests with p below {number(row['alpha'])}"
             yield f"{by}, not adjusted for their number: {scores(row, '_by_test')}."
 
