@@ -16,6 +16,7 @@ check:
     mypy
     {{cog}} --check docs/*.md
     {{cog}} -d README.template.md | diff README.md -
+    python -m docs.figures.report --check
 
 # Format, and generate the README from its template, and what commands print in docs/.
 fix:
@@ -23,6 +24,7 @@ fix:
     ruff format
     {{cog}} -r docs/*.md
     {{cog}} -d -o README.md README.template.md
+    python -m docs.figures.report
 
 # Time commands against named alternatives: just bench scan
 bench name *options:

@@ -62,6 +62,18 @@ patterns:
 {"id": 3, "output": "x = 0.15 \\cdot 80 = \\boxed{12}"}
 """,
 }
+REPORT_ROWS = (
+    "ngramscan count mine.yaml --index scan:corpus.jsonl -q -o rows/counts.csv",
+    "ngramscan docnorm mine.yaml --index scan:corpus.jsonl -q -o rows/documents.csv",
+    "ngramscan contexts 'step by step' --index scan:corpus.jsonl -q -o rows/contexts.csv",
+    "ngramscan contaminate exam.jsonl --index scan:crawl.jsonl --scores scores.jsonl -q"
+    " -o entries.csv --shares rows/shares.csv --effects rows/effects.csv",
+    "ngramscan blend outputs/example-formulas -q -o rows/blend.csv --retention rows/retention.csv",
+    "evalcore score outputs/questions --data questions.jsonl --rule numbers -q -o rows/scores.csv",
+    "evalcore compare scores.jsonl --baseline cot -q -o rows/compared.csv",
+    "evalcore efficiency scores.jsonl --usage usage.jsonl -q -o rows/efficiency.csv",
+)
+"""The commands whose rows docs/report-example.html shows."""
 NAMES = ("Ada", "Emil", "Noor", "Tom", "Yuki")
 THINGS = ("apples", "pencils", "oranges", "stamps", "red balloons", "paper boats")
 METHODS = {"zero-shot": 0.45, "cot": 0.55, "pot": 0.5, "f-1": 0.68}

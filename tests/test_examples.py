@@ -166,7 +166,8 @@ def write_answers(folder: Path) -> None:
     program = json.dumps({"id": "validation-8", "output": "```python\nanswer = 1\n```"}) + "\n"
     write(folder / "outputs/financemath/some-model/pot.jsonl", program)
     answer = {"question_id": "validation-8", "output": "```python\nanswer = 1\n```"}
-    write(folder / "raw_pot_outputs/some-model.json", [answer])
+    for method in ("cot", "pot"):
+        write(folder / f"raw_{method}_outputs/some-model.json", [answer])
 
 
 def reply(messages: Messages) -> str:

@@ -27,8 +27,11 @@ def test_the_readme_is_short_and_has_no_generator_in_it() -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """Return the anchors that GitHub gives the headings of a page."""
-    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.M)
+    """Return the anchors that GitHub gives the headings of a page, or the ids of an HTML page."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".html":
+        return set(re.findall(r' id="([^"]+)"', text))
+    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.M)
     headings = re.findall(r"^#+ (.*)", text, flags=re.MULTILINE)
     return {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
 
