@@ -74,7 +74,7 @@ def make(folder: Path, n: int) -> None:
     (folder / "tokenized.0").write_bytes(text.tobytes())
     offsets = 2 * np.flatnonzero(text == SEPARATOR).astype("<u8")
     (folder / "offset.0").write_bytes(offsets.tobytes())
-    (folder / "table.0").write_bytes(sort_table(text.tobytes(), 2))
+    (folder / "table.0").write_bytes(sort_table(text.tobytes(), 2).tobytes())
 
 
 def ways(folder: TokenFolder, forms: Forms) -> dict[str, Callable[[], list[int]]]:
