@@ -176,10 +176,9 @@ class Service:
 
     async def _page_error(self, _request: Request, error: Exception) -> Response:
         """Answer a browser; after an error of this program, its traceback is on stderr."""
-        known = isinstance(error, HTTPException)
-        status, problem = (error.status_code, error.detail) if known else (500, "Internal error")
-        more = (error.headers or {}) if known else {}
-        return HTMLResponse(self._page.problem(problem), status, {**self._page.headers, **more})
+        shown = error if isinstance(error, HTTPException) else HTTPException(500, "Internal error")
+        headers = {**self._page.headers, **(shown.headers or {})}
+        return HTMLResponse(self._page.problem(shown.detail), shown.status_code, headers)
 
     async def _index_error(self, _request: Request, error: Exception) -> Response:
         self._progress.notice(f"Error: {error}")

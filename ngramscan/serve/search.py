@@ -98,7 +98,7 @@ class Answer:
         """The count; None: it is missing."""
         if isinstance(self.count, TokenCountRow):
             return self.count.token_occurrences
-        return self.count and self.count.occurrences
+        return None if self.count is None else self.count.occurrences
 
 
 # Questions
