@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import webbrowser
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -145,6 +146,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     scores, counts, compared = (folder / name for name in ("scores.jsonl", *LINKED))
     invoke("count", "f1", "--index", f"scan:{folder / 'corpus.jsonl'}", "-o", counts, "-q")
     invoke("compare", scores, "--all-pairs", "-o", compared, "-q")
+    shutil.copy(compared, folder / "comparisons.csv")
+    corpus, documents = f"scan:{folder / 'corpus.jsonl'}", folder / "documents.csv"
+    invoke("docnorm", "f1", "--index", corpus, "-o", documents, "-q")
     return folder
 
 
@@ -221,6 +225,7 @@ def test_the_examples_of_a_page_or_a_command_run(
     arrange(source, folder)
     for module, name, function in ONCE:
         monkeypatch.setattr(module, name, function)
+    monkeypatch.setattr(webbrowser, "open", lambda _: True)  # of the example with --open
     shells = {"HOME": str(folder), "XDG_CACHE_HOME": str(made / ".cache"), "OPENAI_API_KEY": "-"}
     corpora = dict.fromkeys((*HOSTED, "my-index"), made / "corpus.jsonl")
     with service.ApiServer(corpora) as api, chat_server(reply) as chat:
