@@ -78,8 +78,8 @@ def test_files_of_options_are_remembered_too(corpus: Path) -> None:
     entries, shares = corpus.with_name("entries.csv"), corpus.with_name("shares.csv")
     questions = corpus.with_name("questions.jsonl")
     questions.write_text('{"id": "1", "question": "Let us think step by step."}\n')
-    given = ["contaminate", questions, "--index", f"scan:{corpus}", "--shares", shares]
-    assert invoke(*given, "-o", entries).code == 0
+    given: list[str | Path] = ["contaminate", questions, "--index", f"scan:{corpus}"]
+    assert invoke(*given, "--shares", shares, "-o", entries).code == 0
     assert recalled(entries) == recalled(shares)
     assert recalled(shares).sizes == {f"scan:{corpus}": "46 B of text, 2 documents"}
 

@@ -8,7 +8,7 @@ import json
 import math
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -86,7 +86,7 @@ def read_rows(path: Path) -> list[Cells]:
         rows = json.loads(path.read_text("utf-8"))
     else:
         rows = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
-    return [{name: as_value(value) for name, value in row.items()} for row in rows]
+    return [{str(name): as_value(value) for name, value in row.items()} for row in rows]
 
 
 @pytest.fixture(scope="module")
@@ -432,13 +432,8 @@ def context_of(text: str, source: str = "") -> ContextRow:
 
 
 def count_of(text: str, occurrences: int) -> CountRow:
-    names = {"index": "scan:x", "method": text, "tier": text, "kind": text}
-    known = {"source": "scan", "asked_at": "2026-01-01T00:00:00+00:00", "estimated": False}
-    limits = dict.fromkeys(["occurrences_low", "occurrences_high", "documents_low"])
-    rest = {"documents_high": None, "level": None, "note": text, "documents": 1}
-    return CountRow(
-        **names, **known, **limits, **rest, pattern=text, query=text, occurrences=occurrences
-    )
+    at = "2026-01-01T00:00:00+00:00"
+    return CountRow("scan:x", *[text] * 5, occurrences, 1, "scan", at, note=text)
 
 
 LINKS = (
@@ -461,7 +456,8 @@ def hostile_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     counts = [count_of(text, number) for number, text in enumerate(HOSTILE)]
     evil = f"<img src=x onerror={NOT_RUN.replace('/', '')}>"
     files = [tmp_path / f"{evil}.jsonl", tmp_path / "counts.json", tmp_path / "contexts.parquet"]
-    for path, rows in zip(files, (contexts, counts, contexts), strict=True):
+    of_files: list[Sequence[Any]] = [contexts, counts, contexts]
+    for path, rows in zip(files, of_files, strict=True):
         path.write_bytes(to_bytes(rows, type(rows[0]), path.suffix[1:]))
     frame = pd.DataFrame([{"</script><script>window.hacked=1</script>": "x", "index": "x"}])
     assert len(frame.columns) == 2

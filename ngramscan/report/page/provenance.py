@@ -85,7 +85,8 @@ def typed_command(context: click.Context, typed: Iterable[str]) -> str:
 
 def python_call(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
     """Return a call in Python with what was given; a data frame is only named."""
-    shown, known = [], inspect.signature(function).parameters
+    shown: list[str] = []
+    known = inspect.signature(function).parameters
     for name, value in given.items():
         is_several = known[name].kind is inspect.Parameter.VAR_POSITIONAL
         shown += map(_shown, value) if is_several else [f"{name}={_shown(value)}"]
