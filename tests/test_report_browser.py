@@ -433,7 +433,8 @@ def context_of(text: str, source: str = "") -> ContextRow:
 
 def count_of(text: str, occurrences: int) -> CountRow:
     at = "2026-01-01T00:00:00+00:00"
-    return CountRow("scan:x", *[text] * 5, occurrences, 1, "scan", at, note=text)
+    names = (text, text, text, text, text)
+    return CountRow("scan:x", *names, occurrences, 1, "scan", at, note=text)
 
 
 LINKS = (

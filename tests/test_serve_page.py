@@ -75,7 +75,8 @@ class Reader(HTMLParser):
         self.opened.append((tag, given.get("class") or ""))
         if given.get("class") != "feed":
             self.text = []
-        if tag == "tr":
+        # Token n-grams have a table of their own; of its head nothing is kept.
+        if tag == "tr" and (not self.rows or ("tbody", "") in self.opened):
             self.rows.append([])
             self.data.append([])
         elif tag == "data":
@@ -91,7 +92,7 @@ class Reader(HTMLParser):
         while self.opened and self.opened.pop()[0] != tag:
             pass
         text = "".join(self.text)
-        if tag in {"td", "th"}:
+        if tag in {"td", "th"} and (len(self.rows) == 1 or ("tbody", "") in self.opened):
             self.rows[-1].append(text)
         elif tag == "code":
             self.sections[-1].commands.append(text)
