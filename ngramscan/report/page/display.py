@@ -75,13 +75,13 @@ def show_rows(results: Results, most_bytes: int) -> Shown:
     """Return the rows as a page shows them; those beyond some bytes of JSON are left out."""
     columns, rows = results.columns, results.rows
     first = rows[0] if rows else {}
-    constant = {
+    constant = [
         name
         for name in columns
         if len(rows) > 1
         and name not in _SIDES
         and all(_is_same(row[name], first[name]) for row in rows)
-    }
+    ]
     numbers = frozenset(name for name in columns if _is_numeric(row[name] for row in rows))
     is_concordance = {*_SIDES} <= {*columns}
     sides = (*_SIDES, "metadata") if is_concordance else ()

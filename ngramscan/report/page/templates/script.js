@@ -229,6 +229,7 @@ function prepare(section) {
     head.replaceChildren(button);
   }
   find("input").addEventListener("input", () => show(known()));
+  find("button.more").hidden = !("left" in find("button.more").dataset);
   find("button.more").addEventListener("click", () => {
     known().most += STEP;
     show(known());
