@@ -37,6 +37,10 @@ class InputError(NgramscanError):
         return type(self), (self.where, self.problem)
 
 
+class NoRowsError(InputError):
+    """A table has no rows, so that not even its columns may be known."""
+
+
 @contextmanager
 def needs_extra(where: str, extra: str) -> Iterator[None]:
     """Where a library of an extra is missing, say which one, and what to install."""

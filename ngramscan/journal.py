@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -128,12 +129,23 @@ class Journal:
             found = "written by a newer ngramscan" if version else "a database, but not a journal"
             raise InputError(f"--journal {self.path}", f"{found}; name another file")
         # Only now, so that a file that is not a journal stays as it was.
-        execute("PRAGMA journal_mode = WAL")
+        self._use_wal()
         execute("PRAGMA synchronous = NORMAL")
         if version != _VERSION:
             execute(f"PRAGMA user_version = {_VERSION}")
         execute(_SCHEMA)
         self._connection.create_function("shown", 2, _shown)
+
+    def _use_wal(self) -> None:
+        """Change the mode; SQLite doesn't wait for another process that does the same."""
+        for wait_s in (0.01, 0.03, 0.1, 0.3, 1.0, None):
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError:
+                if wait_s is None:
+                    raise
+                time.sleep(wait_s)
 
     def get(self, source: str, name: str, requests: Iterable[str]) -> dict[str, Reply]:
         """Return the stored replies to some requests to one index of one source."""

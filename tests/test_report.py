@@ -182,8 +182,8 @@ def test_columns_that_say_the_same_everywhere_stand_once() -> None:
         dt.text: dd.whole.strip() for dt, dd in zip(facts.all("dt"), facts.all("dd"), strict=True)
     }
     assert said["source"] == "scan"
-    assert said["unknown in all rows"].startswith("documents, occurrences_low, ")
-    assert said["unknown in all rows"].endswith(", level, note")
+    assert said["empty in all rows"].startswith("documents, occurrences_low, ")
+    assert said["empty in all rows"].endswith(", level, note")
     assert [head.whole for head in page.all("th")] == ["occurrences"]
 
 
@@ -483,3 +483,19 @@ def test_the_room_and_the_command_of_one_name_both_work(statement: str) -> None:
 def test_html_in_a_frame_is_escaped_once() -> None:
     assert 'srcdoc="&lt;b&gt;&amp;amp;&quot;"' in Page('<b>&amp;"')._repr_html_()
     assert html.unescape(Page("<b>")._repr_html_()).count("<b>") == 1
+
+
+def test_a_table_without_rows_has_no_section(tmp_path: Path) -> None:
+    full, empty = tmp_path / "full.csv", tmp_path / "empty.csv"
+    full.write_text("index,pattern,document,left,match,right,metadata\ni,a,0,,a,,\n")
+    empty.write_text("index,pattern,document,left,match,right,metadata\n")
+    page = tmp_path / "page.html"
+    ran = invoke("report", full, empty, "-o", page)
+    assert ran.code == 0
+    lines = ran.stderr.splitlines()
+    assert lines[0] == f"{empty}: there are no rows; the page has no section for it"
+    assert lines[1].startswith(f"{page}: 1 row of 1 table, ")
+    assert page.read_text("utf-8").count('<section id="rows-') == 1
+    alone = invoke("report", empty, "-o", tmp_path / "other.html")
+    assert (alone.code, alone.stderr) == (2, "Error: RESULTS: there are no rows in any of them\n")
+    assert not (tmp_path / "other.html").exists()

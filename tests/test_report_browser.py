@@ -150,7 +150,7 @@ def shown_rows(part: Locator) -> list[Cells]:
         }"""
     )
     same, names, rows = found
-    constant = {name: as_value(value) for name, value in same if name != "unknown in all rows"}
+    constant = {name: as_value(value) for name, value in same if name != "empty in all rows"}
     return [
         constant | {name: as_value(value) for name, value in zip(names, row, strict=True)}
         for row in rows

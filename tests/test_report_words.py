@@ -179,9 +179,13 @@ def test_a_difference_that_was_shown() -> None:
         " adjusted p = 0.0500, n = 1,500. Brackets enclose intervals."
     )
     other = {"difference": -0.2, "difference_low": -0.3, "difference_high": -0.1, "p_holm": 1e-9}
-    assert said_of(COMPARE, COMPARED, COMPARED | {"dataset": "e"} | other) == (
-        "“pot” was less accurate than “cot” (“e”): difference −20 points [−30, −10],"
-        " adjusted p < 0.001, n = 1,500, the largest of 2 that were shown."
+    # Both directions are said, each with its largest difference.
+    two = [COMPARED | {"dataset": "e"} | other, COMPARED | {"dataset": "f"} | other]
+    assert said_of(COMPARE, COMPARED, *two) == (
+        "“pot” was more accurate than “cot” (“d”): difference 5.12 points [1.00, 9.22],"
+        " adjusted p = 0.0500, n = 1,500."
+        " “pot” was less accurate than “cot” (“e”): difference −20 points [−30, −10],"
+        " adjusted p < 0.001, n = 1,500, the largest of 2 that were shown in this direction."
         " Brackets enclose intervals."
     )
 

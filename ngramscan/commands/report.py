@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec, cast
 
 import click
 
-from ngramscan.errors import InputError
+from ngramscan.errors import InputError, NoRowsError
 from ngramscan.progress import counted, format_bytes
 from ngramscan.reading.row_files import Table
 from ngramscan.report import check_writable, write_whole
@@ -102,27 +102,37 @@ def report(
         raise InputError("--open", "it needs a file; leave out -o -")
     if path and not is_stdout:
         check_writable(path)
-    page, made_of = _make(results, title)
+    page, notices = _make(results, title)
     if is_stdout:
         click.echo(page.html, nl=False)
     elif path:
         page.save(path)
         if open:
             webbrowser.open(path.resolve().as_uri())
-    size = format_bytes(len(page.html.encode()))
-    return NoRows(notices=[f"{path}: {made_of}, {size}"] * bool(path), returned=page)
+    if path:
+        size = format_bytes(len(page.html.encode()))
+        notices[-1] = f"{path}: {notices[-1]}, {size}"
+    return NoRows(notices=notices[: None if path else -1], returned=page)
 
 
-def _make(tables: Sequence[Table], title: str | None) -> tuple[Page, str]:
-    """Return the page of some tables, and what it is made of, in words."""
+def _make(tables: Sequence[Table], title: str | None) -> tuple[Page, list[str]]:
+    """Return the page of some tables, and notices; the last says what it is made of."""
     from ngramscan.report.page.assemble import make_page
     from ngramscan.report.page.results import read_results
 
-    read: list[Results] = [read_results(table) for table in tables]
+    read: list[Results] = []
+    notices = []
+    for table in tables:
+        try:
+            read.append(read_results(table))
+        except NoRowsError as error:  # a search that found nothing
+            notices.append(f"{error}; the page has no section for it")
+    if not read:
+        raise InputError("RESULTS", "there are no rows in any of them")
     named = list(dict.fromkeys(one.kind.title for one in read))
     shown = [named[0], *(f"{one[0].lower()}{one[1:]}" for one in named[1:3])]
     rest = f" and {len(named) - 3} more" * (len(named) > 3)
     made_at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     page = Page(make_page(read, title or ", ".join(shown) + rest, made_at))
     rows = counted(sum(len(one.rows) for one in read), "row")
-    return page, f"{rows} of {counted(len(read), 'table')}"
+    return page, [*notices, f"{rows} of {counted(len(read), 'table')}"]

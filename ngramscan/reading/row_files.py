@@ -12,7 +12,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, get_args, get_type_hints
 
-from ngramscan.errors import InputError, nearest
+from ngramscan.errors import InputError, NoRowsError, nearest
 from ngramscan.reading.streams import is_stream, missing, read_bytes, unpacked_path
 from ngramscan.reading.streams import name_of as name_of_file
 from ngramscan.reading.yaml_files import as_type
@@ -53,7 +53,7 @@ def read_table(table: Table) -> Rows:
             raise InputError(place, "not a JSON object; a row was expected")
         yield place, row
     if is_empty:
-        raise InputError(name_of(table), "there are no rows")
+        raise NoRowsError(name_of(table), "there are no rows")
 
 
 def has_rows(path: str | Path) -> bool:

@@ -217,12 +217,13 @@ def say_differences(rows: Sequence[Row], words: Difference) -> Iterator[str]:
     known = known_rows(rows, "difference")
     shown = [row for row in known if is_shown(row)]
     others = [row for row in known if not is_shown(row)]
-    if shown:
-        row = max(shown, key=lambda one: abs(one["difference"]))
-        first, second = words.subjects(row)
-        verb = words.above if row["difference"] > 0 else words.below
-        rest = f", the largest of {number(len(shown))} that were shown" * (len(shown) > 1)
-        yield f"{first} {verb} {second}{_signed(row, rows, words)}{rest}."
+    for verb, sign in ((words.above, 1), (words.below, -1)):
+        if in_one_way := [row for row in shown if sign * row["difference"] > 0]:
+            row = max(in_one_way, key=lambda one: abs(one["difference"]))
+            first, second = words.subjects(row)
+            n = len(in_one_way)
+            rest = f", the largest of {number(n)} that were shown in this direction" * (n > 1)
+            yield f"{first} {verb} {second}{_signed(row, rows, words)}{rest}."
     if others:
         row = max(others, key=_width)
         first, second = words.subjects(row)
