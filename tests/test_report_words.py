@@ -293,3 +293,14 @@ def test_columns_that_may_be_missing_are_not_missed(title: str) -> None:
     kind, hints = KIND_OF[title], hints_of(title)
     row = {name: "x" if name in kind.texts else 1 for name in hints if name in kind.needs}
     assert all(one.endswith(".") for one in sentences(results_of(title, [row, row])))
+
+
+def test_a_value_that_several_rows_have_names_no_single_one() -> None:
+    row: dict[str, Any] = {"index": "i", "method": None, "tier": None, "query": "a"}
+    rows = [
+        row | {"query": query, "occurrences": n}
+        for query, n in zip("abcd", (0, 5, 5, 5), strict=True)
+    ]
+    assert said_of("Counts", *rows) == (
+        "In “i”, the number of occurrences ranges from 0 (“a”) to 5 (“b”) and 2 others."
+    )

@@ -233,7 +233,7 @@ def source_of(metadata: str) -> tuple[str, str]:
     if not isinstance(outer, dict):
         return metadata, ""
     inner = outer.get("metadata")
-    for name in ("url", "source", "id"):
+    for name in ("url", "source", "id", "path"):
         for place in (inner, outer):
             given = place.get(name) if isinstance(place, dict) else None
             if isinstance(given, str) and given:

@@ -151,17 +151,24 @@ def say_range(rows: Sequence[Row], measure: Measure, labels: Sequence[str]) -> I
     if known := known_rows(rows, measure.value):
         least = min(known, key=lambda row: row[measure.value])
         most = max(known, key=lambda row: row[measure.value])
-        first = f"{estimate(least, measure)}{label_of(least, rows, labels)}"
+        first = f"{estimate(least, measure)}{_named(least, rows, measure, labels)}"
         if len(known) == 1:
             yield f"{measure.noun} is {first}."
         elif least[measure.value] == most[measure.value]:
             said = number(least[measure.value], scale=measure.scale) + measure.unit
             yield f"{measure.noun} is {said} in each of {count_of(len(known), 'row')}."
         else:
-            last = f"{estimate(most, measure)}{label_of(most, rows, labels)}"
+            last = f"{estimate(most, measure)}{_named(most, rows, measure, labels)}"
             overlap = "; their intervals overlap" * _overlap(least, most, measure)
             yield f"{measure.noun} ranges from {first} to {last}{overlap}."
     yield from say_gaps(rows, measure)
+
+
+def _named(row: Row, rows: Sequence[Row], measure: Measure, labels: Sequence[str]) -> str:
+    """Return the name of a row, with the number of others that have the same value."""
+    others = sum(one[measure.value] == row[measure.value] for one in rows) - 1
+    name = label_of(row, rows, labels)
+    return f"{name} and {count_of(others, 'other')}" if name and others else name
 
 
 def _overlap(least: Row, most: Row, measure: Measure) -> bool:
@@ -227,7 +234,7 @@ def say_differences(rows: Sequence[Row], words: Difference) -> Iterator[str]:
     if others:
         row = max(others, key=_width)
         first, second = words.subjects(row)
-        said = f"{first} and {second}{_signed(row, rows, words)}"
+        said = f"{first[0].lower()}{first[1:]} and {second}{_signed(row, rows, words)}"
         if len(known) == 1:
             yield f"No difference was shown between {said}."
         else:

@@ -67,7 +67,7 @@ function sourceOf(metadata) {
   if (!isObject(outer)) return ["", ""];
   const inner = isObject(outer.metadata) ? outer.metadata : {};
   const of = (place, name) => (Object.hasOwn(place, name) ? place[name] : null);
-  for (const name of ["url", "source", "id"]) {
+  for (const name of ["url", "source", "id", "path"]) {
     for (const place of [inner, outer]) {
       const given = of(place, name);
       if (typeof given === "string" && given) return [given, isWeb(given) ? given : ""];
