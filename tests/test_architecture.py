@@ -185,7 +185,7 @@ def test_modules_are_short() -> None:
     assert not [name for name, n in lengths.items() if n > longest[name.split(".")[0]]]
     assert len([*(ROOT / "ngramscan").glob("*.py")]) <= 7
     assert sum(n for name, n in lengths.items() if name.startswith("evalcore")) <= 8000
-    assert sum(n for name, n in lengths.items() if name.startswith("ngramscan")) <= 30300
+    assert sum(n for name, n in lengths.items() if name.startswith("ngramscan")) <= 30400
 
 
 @pytest.mark.parametrize("module", MODULES)

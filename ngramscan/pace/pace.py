@@ -136,7 +136,8 @@ class HostPace(Pace):
     def __init__(self, rate: float, clock: Clock, on_pause: Callable[[str], None]) -> None:
         super().__init__(rate, clock, on_pause)
         self._full_rate = rate
-        self._lowest_rate = min(LOWEST_RATE, rate)
+        # A rate at or above the lowest can be halved at least once; a lower one was chosen so.
+        self._lowest_rate = min(LOWEST_RATE, rate / 2) if rate >= LOWEST_RATE else rate
 
     def answered(self) -> None:
         """Take note of an answer that did not ask to slow down."""

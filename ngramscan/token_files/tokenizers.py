@@ -11,6 +11,7 @@ import json
 import random
 import re
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -87,7 +88,7 @@ class _Bytes:
         return bytes(ids).decode("utf-8", "replace")
 
 
-class _Vocabulary:
+class _Vocabulary(ABC):
     """The common part of tokenizers with a vocabulary."""
 
     def __init__(self, name: str, pieces: Mapping[int, str], contents: Mapping[int, bytes]) -> None:
@@ -97,8 +98,8 @@ class _Vocabulary:
         self.end_of_text = next((ids[end] for end in _ENDS if end in ids), 0)
         self._pieces, self._contents = pieces, contents
 
-    def after_space(self, text: str) -> list[int]:
-        raise NotImplementedError
+    @abstractmethod
+    def after_space(self, text: str) -> list[int]: ...
 
     def after_newline(self, text: str) -> list[int] | None:
         ids, before = self.after_space(f"\n{text}"), b""

@@ -40,6 +40,8 @@ from ngramscan.indexes.tokens.base import (
 from ngramscan.indexes.tokens.catalog import PREFIX, find_token_index, near_token_names
 from ngramscan.indexes.tokens.replies import (
     TokenDocument,
+    check_ids,
+    check_names,
     check_query,
     key_of,
     positions_of,
@@ -47,6 +49,7 @@ from ngramscan.indexes.tokens.replies import (
     read_document,
     read_ids,
     read_segments,
+    read_separators,
     read_token_reply,
     read_total,
 )
@@ -63,6 +66,10 @@ T = TypeVar("T")
 A = TypeVar("A")
 
 
+class _NotKeptError(Exception):
+    """The journal doesn't have a reply."""
+
+
 class HostedTokenIndex:
     """Counts token n-grams exactly; of documents it tells lengths and marked occurrences."""
 
@@ -75,13 +82,20 @@ class HostedTokenIndex:
 
     # Questions
 
-    def _ask(self, read: Callable[[Reply], T], **request: Any) -> tuple[T, Source, str]:
-        """Return what is in the reply to a question, where it is from, and when it was asked."""
+    def _ask(
+        self, read: Callable[[Reply], T], is_new: bool, **request: Any
+    ) -> tuple[T, Source, str]:
+        """Return what is in the reply to a question, where it is from, and when it was asked.
+
+        Without `is_new`, only the journal is asked; a _NotKeptError says that it can't answer.
+        """
         journal, key = self._client.journal, key_of(request)
         if not self._client.refresh:
             kept = journal.get(self._client.url, self.name, [key])
             with suppress(RemoteError, *_DAMAGED):
                 return read(json.loads(kept[key].text)), "journal", kept[key].asked_at
+        if not is_new:
+            raise _NotKeptError
 
         def parse(response: Any) -> tuple[Reply, T]:
             reply = read_token_reply(response)
@@ -106,13 +120,25 @@ class HostedTokenIndex:
     def _each(
         self,
         items: Sequence[A],
-        work: Callable[[A], T],
+        work: Callable[[A, bool], T],
         failure: Callable[[A, NgramscanError], Any],
     ) -> Iterator[Any]:
-        """Start to do some work for each item; yield its results, or its errors, as they come."""
-        futures = {self._client.submit(partial(work, item)): item for item in items}
+        """Start to do some work for each item; yield its results, or its errors, as they come.
+
+        The journal is read before anything is asked: a host that isn't needed may be away.
+        """
+        done, missing = [], []
+        for item in items:
+            try:
+                done.append(work(item, False))
+            except _NotKeptError:
+                missing.append(item)
+            except NgramscanError as error:
+                done.append(failure(item, error))
+        futures = {self._client.submit(partial(work, item, True)): item for item in missing}
 
         def collected() -> Iterator[Any]:
+            yield from done
             for future in as_completed(list(futures)):
                 item = futures.pop(future)
                 try:
@@ -132,13 +158,14 @@ class HostedTokenIndex:
     def _asked_size(self) -> IndexSize:
         """The size that the service tells; unknown where it doesn't."""
         try:
-            whole, _, _ = self._ask(read_total, query_type="count", query_ids=[])
-            documents, _, _ = self._ask(read_total, query_type="count", query_ids=[_SEPARATOR])
+            whole, _, _ = self._ask(read_total, True, query_type="count", query_ids=[])
+            one = [_SEPARATOR]
+            documents, _, _ = self._ask(read_separators, True, query_type="count", query_ids=one)
         except RemoteError as error:
             if self._found:
                 self._client.progress.notice(f"{self.name}: its size is not known ({error})")
             return IndexSize()
-        # Each document has a separator; without any, 65535 is no separator but a rare token.
+        # Each document has a separator; where 65535 is a token, nobody tells their number.
         known = 0 < documents < whole
         return IndexSize(documents, tokens=whole - documents) if known else IndexSize()
 
@@ -156,7 +183,7 @@ class HostedTokenIndex:
         """Start to look up all queries; yield the n-grams of each."""
         return self._each(queries, self._look_up, partial(QueryFailure, self.name))
 
-    def _look_up(self, query: str) -> TokenFound:
+    def _look_up(self, query: str, is_new: bool) -> TokenFound:
         check_query(query)
         asked: list[tuple[Source, str]] = []
 
@@ -164,24 +191,28 @@ class HostedTokenIndex:
             asked.append(answer[1:])
             return answer[0]
 
-        first = note(self._ask(self._form, query_type="find", query=query))
+        def of_text(reply: Reply) -> Form:
+            check_names(reply, query)
+            return self._form(reply)
+
+        def of_tokens(reply: Reply) -> Form:
+            check_ids(reply, second)
+            return self._form(reply)
+
+        def after_newline(reply: Reply) -> tuple[int, ...]:
+            check_names(reply, query)
+            return read_after_newline(reply)
+
+        first = note(self._ask(of_text, is_new, query_type="find", query=query))
         after = {"query_type": "count", "query": f"\n{query}"}
-        second = note(self._ask(read_after_newline, **after))
+        second = note(self._ask(after_newline, is_new, **after))
         at_line = None
         if second not in {(), first.ids}:
-            at_line = note(self._ask(self._form, query_type="find", query_ids=[*second]))
-            if at_line.ids != second:
-                raise RemoteRefused(f"{query!r}: asked by its tokens, it has others")
-        is_new = any(source == "api" for source, _ in asked)
+            asked_as = {"query_type": "find", "query_ids": [*second]}
+            at_line = note(self._ask(of_tokens, is_new, **asked_as))
+        source: Source = "api" if any(one == "api" for one, _ in asked) else "journal"
         known = max(asked_at for _, asked_at in asked)
-        found = TokenFound(
-            query,
-            first,
-            at_line,
-            "api" if is_new else "journal",
-            known,
-            "" if second else _MERGED,
-        )
+        found = TokenFound(query, first, at_line, source, known, "" if second else _MERGED)
         self._found[query] = found
         return found
 
@@ -192,19 +223,22 @@ class HostedTokenIndex:
 
     # Documents
 
-    def _form_at(self, place: Place) -> Form:
+    def _form_at(self, place: Place, is_new: bool) -> Form:
         """Return the n-gram of the query that occurs at a place."""
-        found = self._found.get(place.query) or self._look_up(place.query)
+        found = self._found.get(place.query) or self._look_up(place.query, is_new)
         for form in found.forms:
             for one in form.segments:
                 if one.shard == place.shard and one.low <= place.rank < one.high:
                     return form
         raise RemoteRefused(f"{_where(place)}: no occurrence of {place.query!r}")
 
-    def _document(self, place: Place, ids: Sequence[int], most: int) -> TokenDocument:
+    def _document(self, place: Place, ids: Sequence[int], most: int, is_new: bool) -> TokenDocument:
+        def read(reply: Reply) -> TokenDocument:
+            check_ids(reply, ids)
+            return read_document(reply, most)
+
         request = {"query_type": "get_doc_by_rank", "s": place.shard, "rank": place.rank}
-        read = partial(read_document, most_shown=most)
-        return self._ask(read, **request, query_ids=[*ids], max_disp_len=most)[0]
+        return self._ask(read, is_new, **request, query_ids=[*ids], max_disp_len=most)[0]
 
     def examine(
         self, places: Sequence[Place], forms: Mapping[str, Sequence[Form]]
@@ -212,14 +246,16 @@ class HostedTokenIndex:
         """Start to ask for the documents of some places; yield the occurrences in each."""
         return self._each(places, partial(self._marked, forms), WindowFailure)
 
-    def _marked(self, forms: Mapping[str, Sequence[Form]], place: Place) -> MarkedWindow:
+    def _marked(
+        self, forms: Mapping[str, Sequence[Form]], place: Place, is_new: bool
+    ) -> MarkedWindow:
         looked_for = forms.get(place.query, ())
         if not looked_for:
-            return MarkedWindow(place, str(self._document(place, (), 1).number), 1, 1)
-        own, least, most, document = self._form_at(place), 0, 0, ""
+            return MarkedWindow(place, str(self._document(place, (), 1, is_new).number), 1, 1)
+        own, least, most, document = self._form_at(place, is_new), 0, 0, ""
         for form in looked_for:
             # The service marks one n-gram at a time.
-            seen = self._document(place, form.ids, MOST_TOKENS)
+            seen = self._document(place, form.ids, MOST_TOKENS, is_new)
             marked = sum(is_marked for _, is_marked in seen.spans)
             if form.ids == own.ids and not marked:
                 raise RemoteRefused(f"{_where(place)}: its document does not show {place.query!r}")
@@ -234,12 +270,12 @@ class HostedTokenIndex:
         """Start to fetch the text around all places."""
         return self._each(places, partial(self._window, context), WindowFailure)
 
-    def _window(self, context: int, place: Place) -> Window:
-        form = self._form_at(place)
+    def _window(self, context: int, place: Place, is_new: bool) -> Window:
+        form = self._form_at(place, is_new)
         # Most tokens have three bytes or more.
         shown = min(2 * (context // 3 + len(form.ids) + 8), MOST_TOKENS)
-        marked = self._document(place, form.ids, shown)
-        whole = self._document(place, (), shown)
+        marked = self._document(place, form.ids, shown, is_new)
+        whole = self._document(place, (), shown, is_new)
         if marked[:4] != whole[:4] or len(whole.spans) != 1:
             raise RemoteRefused(f"{_where(place)}: two answers about one place differ")
         starts_document = whole.offset < shown // 2 or whole.shown == whole.length

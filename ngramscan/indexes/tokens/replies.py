@@ -21,6 +21,7 @@ from ngramscan.pace.exchange import TransientError, error_words, read_object
 _WRONG = re.compile(r"must be|out-of-range|Please (limit|enter|provide)|Invalid index")
 """Words of the service about questions that would be wrong again."""
 _OPERATORS = (" AND ", " OR ")
+_BLANKS = str.maketrans("ĠĊ▁", " \n ")
 
 
 class TokenDocument(NamedTuple):
@@ -69,15 +70,35 @@ def read_after_newline(reply: Reply) -> tuple[int, ...]:
 
     Without any: the newline is a part of a longer token.
     """
-    ids, pieces = read_ids(reply), reply.get("tokens")
-    if not isinstance(pieces, list) or len(pieces) != len(ids):
-        raise _refusal("no names of tokens in the reply", reply)
-    for number, piece in enumerate(map(str, pieces), 1):
-        if piece in {"<0x0A>", "\n"} or piece.endswith("Ċ"):
-            return ids[number:]
-        if "Ċ" in piece or "\n" in piece:
-            break
+    ids, before = read_ids(reply), ""
+    for number, name in enumerate(_names(reply), 1):
+        before += name
+        if "\n" in before:
+            return ids[number:] if before in {"\n", " \n"} else ()
     return ()
+
+
+def _names(reply: Reply) -> list[str]:
+    """Return the names of the tokens of a query, with spaces and newlines in them."""
+    names = reply.get("tokens")
+    if not isinstance(names, list) or len(names) != len(read_ids(reply)):
+        raise _refusal("no names of tokens in the reply", reply)
+    return ["\n" if name == "<0x0A>" else str(name).translate(_BLANKS) for name in names]
+
+
+def check_names(reply: Reply, query: str) -> None:
+    """Raise a RemoteRefused for the tokens of another text, as far as their names tell it."""
+    # Names of other characters are bytes in disguise.
+    if query.isascii() and query.isprintable():
+        said, asked = "".join("".join(_names(reply)).split()), "".join(query.split())
+        if said != asked:
+            raise _refusal(f"tokens of another text than {query!r}:", reply)
+
+
+def check_ids(reply: Reply, ids: Sequence[int]) -> None:
+    """Raise a RemoteRefused for a reply about other tokens."""
+    if reply.get("token_ids") != [*ids]:
+        raise _refusal("a reply about other tokens:", reply)
 
 
 def read_segments(reply: Reply, most: int | None) -> tuple[Segment, ...]:
@@ -93,6 +114,11 @@ def read_total(reply: Reply) -> int:
     if not _is_size(count) or reply.get("approx") is not False:
         raise _refusal("no exact count in the reply", reply)
     return int(str(count))
+
+
+def read_separators(reply: Reply) -> int:
+    """Return the count of the separator; 0: the id that was asked for is a token with a name."""
+    return read_total(reply) if reply.get("tokens") == [None] else 0
 
 
 def read_document(reply: Reply, most_shown: int) -> TokenDocument:
