@@ -295,7 +295,7 @@ def test_no_text_becomes_an_element_or_an_attribute() -> None:
         ('{"url": "https://a.org/\\u202e"}', "https://a.org/\u202e", False),
         ('{"url": "https://["}', "https://[", False),
         ('{"url": 5, "id": "doc-1"}', "doc-1", False),
-        ("not JSON", "not JSON", False),
+        ("plain text", "plain text", False),
         ("[1]", "[1]", False),
         ("[" * 100_000, "[" * 100_000, False),
     ],

@@ -184,8 +184,11 @@ def test_totals_without_a_count_are_unknown() -> None:
     of_a = [one for one in totals if "A" in {one.method, one.versus}]
     assert {one.value for one in of_a} == {None}
     assert {one.note for one in of_a} == {"missing counts: 1"}
+
+
+def test_a_rate_without_the_size_of_the_index_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     index = MadeTokens(DOCUMENTS, MADE)
-    index.size = IndexSize  # type: ignore[method-assign]
+    monkeypatch.setattr(index, "size", IndexSize)
     (rate,) = [one for one in totals_of(index, query("d", "B")) if "million" in one.statistic]
     assert (rate.value, rate.note) == (None, "the number of tokens in the index is unknown")
 

@@ -11,7 +11,7 @@ import json
 import random
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +63,13 @@ def check_documents(folder: TokenFolder, tokenizer: Tokenizer, texts: list[str])
     texts = [
         text for first in range(len(folder.shards)) for text in texts[first :: len(folder.shards)]
     ]
-    form: Callable[[str], str] = str
-    if tokenizer.name == NEOX:
-        form = lambda text: unicodedata.normalize("NFC", text)  # noqa: E731
-    for text, ids in zip(texts, documents_of(folder), strict=True):
+    if tokenizer.name == NEOX:  # which normalises
+        contents = [unicodedata.normalize("NFC", text).encode() for text in texts]
+    else:
+        contents = [text.encode() for text in texts]
+    for content, text, ids in zip(contents, texts, documents_of(folder), strict=True):
         assert tokenizer.of_document(text) == ids
-        assert tokenizer.content(ids).removeprefix(tokenizer.lead) == form(text).encode()
+        assert tokenizer.content(ids).removeprefix(tokenizer.lead) == content
 
 
 @pytest.mark.parametrize("name", ["v4_pysmall_llama_s3", "v5_pysmall_llama", "v4_pysmall_olmo2"])
@@ -186,12 +187,11 @@ def converted(model: Path) -> str:
         for cut in range(1, len(piece))
         if piece[:cut] in ids and piece[cut:] in ids and not processor.is_byte(ids[piece])
     ]
-    score: Callable[[tuple[int, Any]], tuple[float, ...]] = lambda pair: (  # noqa: E731
-        -processor.get_score(pair[0]),
-        ids[pair[1][0]],
-        ids[pair[1][1]],
-    )
-    merges = [pair for _, pair in sorted(pairs, key=score)]
+
+    def rank(one: tuple[int, tuple[str, str]]) -> tuple[float, ...]:
+        return -processor.get_score(one[0]), ids[one[1][0]], ids[one[1][1]]
+
+    merges = [pair for _, pair in sorted(pairs, key=rank)]
     library = Library(models.BPE(ids, merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))
     library.normalizer = normalizers.Sequence(
         [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]

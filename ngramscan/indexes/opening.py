@@ -137,6 +137,8 @@ class _Opener:
         from ngramscan.indexes.tokens.hosted import open_hosted
 
         folder, _, name = place.rpartition("/")
+        if not name:
+            raise InputError(f"--index {spec}", f"no index named; {spec}NAME was expected")
         url = f"{folder}/" if "://" in place else TOKEN_URL
         return open_hosted(name, self._client(url))
 
@@ -214,7 +216,7 @@ class _Opener:
 
 def _expanded(spec: str) -> str:
     """Return a spec with the home folder in place of `~`, which a shell leaves after a colon."""
-    kinds = ("scan:@", "scan:", "fm9:", "tokens:")
+    kinds = ("scan:@", "scan:", "fm9:", "tokens:", "infini-gram:")
     kind = next((kind for kind in kinds if spec.startswith(kind)), "")
     if kind == spec:
         raise InputError(f"--index {spec}", f"nothing after the colon; expected {_FORMS}")
