@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
@@ -169,11 +169,7 @@ def audit_rows(
                 if claim.id in found:
                     raise ValueError(f"two claims have the id {claim.id!r}")
                 found[claim.id] = claim
-        texts = dict(root.values)
-        for id_, claim in found.items():
-            named = {f'claim("{id_}")': claim.formula, f'rounded("{id_}")': claim.rounded}
-            texts |= {name: text for name, text in named.items() if text}
-        for where, text in texts.items():
+        for where, text in _formula_texts(root.values, found.values()).items():
             formulas[where] = parse_formula(text)
         where = "keys, counts, decimals"
         read, rows = _read_tables(folder, root), []
@@ -183,6 +179,14 @@ def audit_rows(
     except ValueError as error:
         raise InputError(f"{file.name}: {where}", str(error)) from error
     return rows
+
+
+def _formula_texts(values: Mapping[str, str], claims: Iterable[Claim]) -> dict[str, str]:
+    texts = dict(values)
+    for claim in claims:
+        named = {f'claim("{claim.id}")': claim.formula, f'rounded("{claim.id}")': claim.rounded}
+        texts |= {name: text for name, text in named.items() if text}
+    return texts
 
 
 def _check(claim: Claim, tables: Tables, formulas: Mapping[str, ast.expr]) -> AuditRow:
