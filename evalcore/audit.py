@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
@@ -44,6 +44,7 @@ class Claim(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
         default="equal", name="is"
     )
     decimals: _Decimals | None = None
+    rounded: str | None = None
     different: str | None = None
     underivable: str | None = None
     note: str | None = None
@@ -168,8 +169,7 @@ def audit_rows(
                 if claim.id in found:
                     raise ValueError(f"two claims have the id {claim.id!r}")
                 found[claim.id] = claim
-        texts = {f'claim("{id_}")': claim.formula for id_, claim in found.items() if claim.formula}
-        for where, text in (root.values | texts).items():
+        for where, text in _formula_texts(root.values, found.values()).items():
             formulas[where] = parse_formula(text)
         where = "keys, counts, decimals"
         read, rows = _read_tables(folder, root), []
@@ -179,6 +179,14 @@ def audit_rows(
     except ValueError as error:
         raise InputError(f"{file.name}: {where}", str(error)) from error
     return rows
+
+
+def _formula_texts(values: Mapping[str, str], claims: Iterable[Claim]) -> dict[str, str]:
+    texts = dict(values)
+    for claim in claims:
+        named = {f'claim("{claim.id}")': claim.formula, f'rounded("{claim.id}")': claim.rounded}
+        texts |= {name: text for name, text in named.items() if text}
+    return texts
 
 
 def _check(claim: Claim, tables: Tables, formulas: Mapping[str, ast.expr]) -> AuditRow:
@@ -196,6 +204,10 @@ def _check(claim: Claim, tables: Tables, formulas: Mapping[str, ast.expr]) -> Au
         if printed is None:
             raise ValueError(f"{text!r} is published; expected a number as printed")
         verdict, remark = judge(printed, *figures, claim.relation)
+        if verdict == MISMATCH and claim.rounded:
+            steps = Evaluator(tables, formulas).recompute(formulas[f'rounded("{claim.id}")'])
+            is_followed = judge(printed, *steps, claim.relation) == (OK, None)
+            verdict = ROUNDING if is_followed else MISMATCH
         verdict = DIFFERENT if claim.different and verdict != OK else verdict
     value, low, high = map(float, figures) if figures else [None] * 3
     relation = "" if claim.relation == "equal" else f"{claim.relation} "
@@ -219,16 +231,16 @@ def judge(
             return OK, None
         reach = unit / 2 + sign * (value - end)
         is_rounded = unit < 1 or low != high
-        is_near = is_rounded and distance + reach >= 0 and not (is_strict and not reach)
-        return ROUNDING if is_near else MISMATCH, None
+        is_near = distance + reach > 0 if is_strict else distance + reach >= 0
+        return ROUNDING if is_rounded and is_near else MISMATCH, None
     if value < figure if is_bound else abs(figure - value) <= unit / 2:
         return OK, None
     if low < figure if is_bound else low <= figure <= high:
         return OK, "only inside the range that rounded inputs allow"
-    if is_bound or (low == high and value.denominator == unit == 1):
-        return MISMATCH, None  # a bound is one, and of counts nothing was rounded
-    is_near = min(low, value - unit / 2) - unit <= figure <= max(high, value + unit / 2) + unit
-    return ROUNDING if is_near else MISMATCH, None
+    # Some figure in the range would be printed so. That only the end of both would, halves
+    # rounded up here and down there, explains nothing.
+    is_near = low < figure + unit / 2 and figure - unit / 2 < high
+    return ROUNDING if is_near and not is_bound else MISMATCH, None
 
 
 def print_audit(console: Console, rows: Sequence[AuditRow], is_chosen: bool, verbose: bool) -> None:
@@ -296,7 +308,7 @@ def audit(
     claims : str or Path, optional
         The claims and their formulas, in YAML. By default `claims.yaml` among the tables.
     verdict : str or sequence of str
-        Show only claims with this verdict; `rounding` means off by one in the last decimal.
+        Show only claims with this verdict; `rounding` means explained by rounding alone.
     strict : bool
         End with exit code 1 if a claim is a mismatch.
     verbose : bool

@@ -121,6 +121,8 @@ class Entry(NamedTuple):
 Value = Scalar | list[Entry]
 Noted = tuple[Value, list[str]]
 """A value, and what is to be known beside it."""
+_AS_PRINTED = "wrong_", "impossible_", "discordant_", "repeated_"
+"""The names of functions that take figures as printed begin so."""
 _Moved = Mapping[Cell, Fraction] | None
 """Assumed figures of cells before rounding; None: figures count as printed."""
 
@@ -217,7 +219,7 @@ class Evaluator:
             known = ", ".join(sorted([*FUNCTIONS, 'claim("id")']))
             raise ValueError(f"no function {name!r}; there are {known}")
         options = {str(one.arg): ast.unparse(one.value).strip("'") for one in node.keywords}
-        seen = None if name.startswith(("wrong_", "impossible_", "discordant_")) else moved
+        seen = None if name.startswith(_AS_PRINTED) else moved
         values = [self._value(one, seen) for one in node.args]
         try:
             found = FUNCTIONS[name](*values, **options)
@@ -345,6 +347,23 @@ def _wrong_bold(
     return Fraction(len(wrong)), wrong
 
 
+def _repeated_rows(cells: Value, *, among: str, across: str) -> Noted:
+    # A row are the cells that differ in `across` alone; it is compared with those of other `among`.
+    rows: dict[tuple[tuple[str, str], ...], list[Cell]] = defaultdict(list)
+    for _, cell in _cells(cells):
+        cell.beside(among)
+        rows[tuple((key, name) for key, name in cell.names.items() if key != across)].append(cell)
+    first: dict[object, Cell] = {}
+    repeats = []
+    for names, row in rows.items():
+        group = tuple((key, name) for key, name in names if key != among)
+        figures = frozenset((cell.beside(across).name, cell.value) for cell in row)
+        if (same := first.setdefault((group, figures), row[0])) is not row[0]:
+            repeats.append(f"{row[0].beside(among).name} repeats {same.beside(among).name}")
+            repeats[-1] += f" in {', '.join(name for _, name in group)}" if group else ""
+    return Fraction(len(repeats)), repeats
+
+
 def _usual_p(net: int, pairs: int) -> float:
     # Exact below 25 pairs that differ; chi-square with continuity correction: Edwards 1948,
     # doi:10.1007/BF02289261.
@@ -450,6 +469,7 @@ FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
     "effect_paired_t": lambda p, n: Fraction(t_detectable(as_count(n), float(as_number(p)))),
     "exact_pct": _exact_pct,
     "impossible_pct": _impossible_pct,
+    "repeated_rows": _repeated_rows,
     "wrong_bold_max": partial(_wrong_bold, max),
     "wrong_bold_min": partial(_wrong_bold, min),
     "wrong_stars": _wrong_stars,

@@ -49,17 +49,21 @@ def test_the_worked_example_of_the_documentation_gives_what_it_says(tmp_path: Pa
 
 VERDICTS = """
 a half rounds both ways | 1.2 | 1.25 1.25 1.25 | equal | ok
-cut, not rounded | 1.2 | 1.26 1.26 1.26 | equal | rounding
-one unit and a half | 1.2 | 1.35 1.35 1.35 | equal | rounding
-more than that | 1.2 | 1.36 1.36 1.36 | equal | mismatch
+cut, not rounded | 1.2 | 1.26 1.26 1.26 | equal | mismatch
 at the end of the range | 1.2 | 1.4 1.2 1.6 | equal | ok
-a unit from the range | 1.2 | 1.4 1.3 1.5 | equal | rounding
-farther away | 1.2 | 1.4 1.31 1.5 | equal | mismatch
+what was rounded lies in the range | 1.2 | 1.34 1.24 1.44 | equal | rounding
+or on the other side | 1.2 | 1.06 0.96 1.16 | equal | rounding
+only a tie rounded both ways | 1.2 | 1.3 1.25 1.35 | equal | mismatch
+a tie rounded down | 1.2 | 1.1 1.05 1.15 | equal | mismatch
+a unit from the range | 1.2 | 1.4 1.3 1.5 | equal | mismatch
 counts are not rounded | 14 | 15 15 15 | equal | mismatch
-rounded figures are | 14 | 15 14.6 15.4 | equal | rounding
+rounded figures are | 14 | 15 14.4 15.6 | equal | rounding
+but not by as much | 14 | 15 14.6 15.4 | equal | mismatch
 at least as much | 3 | 3 3 3 | at least | ok
 as much is not above | 3 | 3 3 3 | above | mismatch
 above | 3 | 2 2 2 | above | ok
+what is printed so is at most as much | 0.6 | 0.65 0.65 0.65 | above | mismatch
+what is printed so may be more | 0.6 | 0.64 0.64 0.64 | above | rounding
 above is not below | 3 | 2 2 2 | below | mismatch
 it was rounded down | 0.6 | 0.63 0.63 0.63 | at least | rounding
 a subset is larger | 0.6 | 1.18 1.18 1.18 | at least | mismatch
@@ -79,6 +83,53 @@ def test_a_verdict_follows_from_the_figures(line: str) -> None:
     assert printed is not None
     value, low, high = map(Fraction, figures.split())
     assert judge(printed, value, low, high, relation)[0] == verdict
+
+
+def printed_as(figure: str) -> list[Fraction]:
+    """Return figures in hundredths, and the ends themselves, that a figure in tenths may be."""
+    tenth = Fraction(figure)
+    return [tenth + Fraction(cent, 100) for cent in range(-5, 6)]
+
+
+@pytest.mark.parametrize("formula", ["{a} - {b}", "({a} + {b}) / 2", "{a} / {b}"])
+def test_what_unrounded_figures_can_explain_is_no_mismatch_and_all_else_is_one(
+    tmp_path: Path, formula: str
+) -> None:
+    """By brute force: what every pair of unrounded figures would be printed as."""
+    result = eval(f"lambda a, b: {formula.format(a='a', b='b')}")
+    results = sorted(result(a, b) for a in printed_as("7.3") for b in printed_as("2.6"))
+    middle = result(Fraction("7.3"), Fraction("2.6"))
+    names = {name: f'scores[task == "{name}"].pct' for name in "ab"}
+    expected, found = {}, {}
+    for tenths in range(round(10 * middle) - 4, round(10 * middle) + 5):
+        figure = f"{tenths / 10:.1f}"
+        ends = printed_as(figure)[0], printed_as(figure)[-1]
+        expected[figure] = any(ends[0] < one < ends[1] for one in results)
+        claim = CLAIM.replace("30.5", figure).replace("sum(scores.pct)", formula.format(**names))
+        (row,) = check(tmp_path, claim, "task,pct\na,7.3\nb,2.6\n")
+        found[figure] = row.verdict in {"ok", "rounding"}
+        assert (row.verdict == "mismatch") != found[figure]
+    assert found == expected
+    assert {*found.values()} == {False, True}
+
+
+@pytest.mark.parametrize(
+    ("published", "rounded", "verdict"),
+    [
+        ("30.2", "30.2", "rounding"),  # as printed on the way; not within the range of the cells
+        ("30.2", "30.3", "mismatch"),
+        ("30.2", "30.16", "rounding"),
+        ("30.5", "99", "ok"),
+    ],
+)
+def test_printed_steps_explain_what_they_give_and_nothing_else(
+    tmp_path: Path, published: str, rounded: str, verdict: str
+) -> None:
+    claim = CLAIM.replace("30.5", published) + f"  rounded: '{rounded}'\n"
+    (row,) = check(tmp_path, claim)
+    assert (row.verdict, row.recomputed, row.formula) == (verdict, 30.5, "sum(scores.pct)")
+    with pytest.raises(InputError, match=r"rounded\(.one.\): formula, character 4"):
+        check(tmp_path, CLAIM + "  rounded: 1 +\n")
 
 
 def test_loops_make_a_claim_of_each_combination(tmp_path: Path) -> None:

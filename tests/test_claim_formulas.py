@@ -253,6 +253,28 @@ def test_cells_that_tie_are_bold_alike_and_no_lower_one(
     assert (found.recomputed, found.note) == (note.count(";"), note)
 
 
+REPEATED = """
+A 1 2 B 1 2 C 2 1 → B repeats A in t
+A 1 2 B 1 2 C 1 2 → B repeats A in t; C repeats A in t
+A 1.0 2 B 1 2 C 0 1 → B repeats A in t
+A 1 2 B 1 3 C 2 1 → no figure
+"""
+
+
+@pytest.mark.parametrize(("scores", "notes"), cases(REPEATED))
+def test_rows_that_repeat_the_figures_of_another_are_found(
+    tmp_path: Path, scores: str, notes: str
+) -> None:
+    words, keys = scores.split(), ["task", "model", "method"]
+    rows = [f"t,{words[at]},{m},{words[at + n]}" for at in (0, 3, 6) for n, m in enumerate("xy", 1)]
+    # Neither rows of another task are compared with these, nor columns with each other.
+    rows += ["u,A,x,1", "u,A,y,2", "u,B,x,2", "u,B,y,2"]
+    (tmp_path / "t.csv").write_text("\n".join(["task,model,method,score", *rows]))
+    found = compute_in(tmp_path, "repeated_rows(t.score, among=model, across=method)", keys=keys)
+    expected = ["no figure", *(note for note in notes.split("; ") if "repeats" in note)]
+    assert (found.recomputed, found.note) == (len(expected) - 1, "; ".join(expected))
+
+
 def test_mcnemar_and_signed_ranks_are_those_of_statsmodels_and_scipy(compute: Compute) -> None:
     for b, c in ((8, 14), (12, 12), (13, 12), (34, 47), (118, 89), (5, 40)):
         expected = mcnemar([[0, b], [c, 0]], exact=b + c < 25, correction=True).pvalue

@@ -144,7 +144,7 @@ def test_a_journal_says_what_it_has(kept: Path) -> None:
 
 
 def test_the_replies_of_one_index_are_removed_and_then_all(kept: Path) -> None:
-    removed = invoke("journal", "clear", "--index", "dclm", "--journal", kept)
+    removed = invoke("journal", "clear", "--index", "dclm", "--journal", kept, "--yes")
     assert (removed.code, removed.stdout) == (0, "")
     assert removed.stderr == f"{kept}: replies removed: 3\n"
     with Journal(kept) as journal:
@@ -165,7 +165,49 @@ def test_where_there_is_no_journal_nothing_is_made(tmp_path: Path) -> None:
     assert not [*tmp_path.iterdir()]
 
 
-@pytest.mark.parametrize(("answer", "left"), [("y", 0), ("n", 7)])
+@pytest.mark.parametrize("content", [b"", b"n\n", b"y\n"])
+def test_without_a_terminal_nothing_is_removed_unless_yes_is_said(
+    kept: Path, content: bytes
+) -> None:
+    for more, what in (((), "all replies"), (("--index", "dclm"), "the replies from v2_dclm_all")):
+        refused = invoke("journal", "clear", *more, "--journal", kept, content=content)
+        assert (refused.code, refused.stdout) == (2, "")
+        problem = f"removing {what} must be confirmed, and standard input is not a terminal"
+        assert refused.stderr == f"Error: {kept}: {problem}; add --yes\n"
+    assert ngramscan.journal_info(journal=kept)["replies"].sum() == 7
+    assert invoke("journal", "clear", "--journal", kept, "--yes", content=content).code == 0
+    assert ngramscan.journal_info(journal=kept).empty
+
+
+def test_a_file_edited_or_replaced_with_its_size_and_time_is_read_again(tmp_path: Path) -> None:
+    file, other = tmp_path / "c.txt", tmp_path / "other.txt"
+    file.write_text("aaaa bbbb")
+    kept = tmp_path / "j.sqlite"
+
+    def count() -> tuple[str, bool]:
+        names = "-e", "a", "--index", f"scan:{file}", "--journal", kept, "--format", "csv"
+        ran = invoke("count", *names)
+        return ran.rows[0]["occurrences"], "from the journal" in ran.stderr
+
+    before = file.stat()
+    times = before.st_atime_ns, before.st_mtime_ns
+    assert [count(), count()] == [("4", False), ("4", True)]
+    file.write_text("aaxx bbbb")
+    os.utime(file, ns=times)
+    assert count() == ("2", False)
+    other.write_text("axxx bbbb")
+    os.utime(other, ns=times)
+    other.replace(file)
+    after = file.stat()
+    assert (after.st_size, after.st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    assert [count(), count()] == [("1", False), ("1", True)]
+    # A new mode changes no count: the file is read once more, and known again.
+    file.chmod(0o600)
+    assert [count(), count()] == [("1", False), ("1", True)]
+    assert ngramscan.journal_info(journal=kept)["index"].tolist() == [f"scan:{tmp_path}"]
+
+
+@pytest.mark.parametrize(("answer", "left"), [("y", 0), ("n", 7), ("", 7)])
 def test_a_terminal_is_asked_before_replies_are_removed(kept: Path, answer: str, left: int) -> None:
     parent, child = os.openpty()
     command = [*NGRAMSCAN, "journal", "clear", "--journal", str(kept)]

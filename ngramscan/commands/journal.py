@@ -52,7 +52,7 @@ def journal_clear(
 ) -> Result[JournalRow]:
     """Remove all stored replies, or those from one index.
 
-    Commands will then ask again. In a terminal you confirm first.
+    Commands will then ask again. In a terminal you confirm first; elsewhere --yes is required.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def journal_clear(
 
     Examples
     --------
-    $ ngramscan journal clear --index dclm
+    $ ngramscan journal clear --index dclm --yes
     $ ngramscan journal clear --yes
     """
     hosted = find_hosted(index) if index else None
@@ -80,13 +80,19 @@ def journal_clear(
             near = nearest(name, [row.index for row in rows])
             hint = f"did you mean {near}?" if near else "see ngramscan journal info"
             raise InputError(f"--index {index}", f"{path} has no replies from it; {hint}")
-        if rows and not yes and sys.stdin.isatty():
-            what = f"the replies from {name}" if name else "all replies"
-            click.confirm(f"Remove {what} from {path}?", abort=True, err=True)
+        if rows and not yes:
+            _confirm(f"the replies from {name}" if name else "all replies", path)
         kept.clear(name)
     removed = [row for row in rows if name in {None, row.index}]
     notice = f"{path}: replies removed: {sum(row.replies for row in removed):,}"
     return Result(removed, JournalRow, [notice], is_silent=True)
+
+
+def _confirm(what: str, path: Path) -> None:
+    if not sys.stdin.isatty():
+        problem = f"removing {what} must be confirmed, and standard input is not a terminal"
+        raise InputError(str(path), f"{problem}; add --yes")
+    click.confirm(f"Remove {what} from {path}?", abort=True, err=True)
 
 
 @contextmanager

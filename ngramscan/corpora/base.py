@@ -27,14 +27,17 @@ class CorpusFile:
     """Bytes on disk; None: not known before it is read."""
     stamp: str = ""
     """Changes when the content does: time of modification, or a server's tag."""
+    status: str = field(default="", compare=False)
+    """Time of the last change of a local file, and its inode: no program can set them back."""
     stream: Chunks | None = field(default=None, compare=False, repr=False)
     """The content of a pipe, which can be read once."""
 
 
 def local_file(path: Path, name: Format) -> CorpusFile:
-    """Return a file on disk with its size and time of modification."""
-    status = path.stat()
-    return CorpusFile(str(path), name, status.st_size, str(status.st_mtime_ns))
+    """Return a file on disk with its size and times."""
+    found = path.stat()
+    status = f"{found.st_ctime_ns}-{found.st_ino}"
+    return CorpusFile(str(path), name, found.st_size, str(found.st_mtime_ns), status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,8 @@ class Piece:
     @property
     def identity(self) -> str:
         """Return what tells this piece, with this content, from all others."""
-        parts = (self.file.path, self.file.size, self.file.stamp, self.start, self.stop)
-        return "|".join(map(str, parts))
+        file, stamp = self.file, "-".join(filter(None, (self.file.stamp, self.file.status)))
+        return "|".join(map(str, (file.path, file.size, stamp, self.start, self.stop)))
 
 
 @dataclass(frozen=True, slots=True)
