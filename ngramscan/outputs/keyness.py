@@ -28,7 +28,7 @@ from ngramscan.outputs.tokens import Flags, Ints, Tokens, split_characters, spli
 
 Columns = dict[str, NDArray[Any]]
 MODELS_NAMED = 3
-"""Of more models on a side, a warning says only how many there are."""
+"""More models of a side are only counted in a warning."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""Shares of observations that come in clusters, as outputs that answer the same problems."""
+"""Shares of observations that come in clusters, as outputs that answer the same problems.
+
+A mean of scores from 0 to 1 is one of them.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,11 @@ from ngramscan.statistics.proportions import (
     share_ratio,
     wilson,
 )
-from ngramscan.statistics.sign_tests import sign_flip_test
 
 OUTWEIGHED = 0.4
 """One over the degrees of freedom of a share that one of alike clusters determines alone."""
-MORE_UNLIKE = 0.5
-"""Clusters added to those that differ, as if all of their observations were alike."""
+ALIKE = 0.5
+"""Pairs added to those of observations that could differ, and do not."""
 SMALLEST_P = 1e-9
 """There is no interval of a higher level."""
 _HALVINGS = 30
@@ -30,13 +32,16 @@ _HALVINGS = 30
 class ClusteredShare:
     """A share of all observations, or with `by_cluster` the mean of the clusters' shares."""
 
-    def __init__(self, marked: ArrayLike, clusters: ArrayLike, by_cluster: bool = False) -> None:
-        """Take observations of 0 or 1, at least one, and the cluster of each."""
+    def __init__(self, values: ArrayLike, clusters: ArrayLike, by_cluster: bool = False) -> None:
+        """Take observations, at least one, of 0 or 1 or between them, and the cluster of each."""
+        observed = np.asarray(values, dtype=np.float64)
         self._clusters, numbers = np.unique(np.asarray(clusters), return_inverse=True)
         self._sizes: Floats = np.bincount(numbers).astype(np.float64)
-        sums = np.bincount(numbers, weights=np.asarray(marked, dtype=np.float64))
+        sums = np.bincount(numbers, weights=observed)
         self._weights = np.ones_like(self._sizes) if by_cluster else self._sizes
         self._shares: Floats = sums / self._sizes
+        self._squares = np.bincount(numbers, weights=observed**2) / self._sizes
+        self._is_binary = bool(np.isin(observed, (0, 1)).all())
         self._found = float((self._shares if by_cluster else sums).sum())
         self._total = float(self._weights.sum())
         self.value = self._found / self._total
@@ -49,46 +54,52 @@ class ClusteredShare:
         return replace(wilson(found, size, level), value=self.value)
 
     def effective_size(self, level: float = 0.95) -> float:
-        """Return how many independent observations tell as much: their number if all are.
+        """Return how many independent observations of 0 or 1 tell as much: their number if all do.
 
         With m observations in a cluster of weight w and an intraclass correlation ρ, the variance
         is that of (Σw)² / Σ(w² (1/m + ρ (1 - 1/m))) independent ones. For an interval this number
         is multiplied by (z / t)². Its degrees of freedom are those of the estimated variance, for
         normal values. The more one of alike clusters outweighs the others, the fewer they are; this
         part is our own rule, set by simulation (docs/blend.md). A single cluster counts as one
-        observation.
+        observation. Observations between 0 and 1 vary less, so that they count for more.
 
         Sources: Kish 1965, Survey Sampling, 5.4 (design effect); Fisher 1925, Statistical Methods
         for Research Workers, chapter VII (variance of ρ); Korn & Graubard 1998, Survey Methodology
         24, 193-201 (t).
         """
         m, n = self._sizes, self._sizes.size
-        if m.max() == 1 or n == 1:
+        if n == 1 or (self._is_binary and m.max() == 1):
             return float(n)
+        between = self._variance_between()
+        # How much less the observations vary than those of 0 or 1.
+        scale = 1.0 if self._is_binary else between / (self.value * (1 - self.value) or 1.0) or 1.0
+        rho = self._intraclass_correlation(between, ALIKE * scale)
         squares = self._weights**2
         apart, alike = float((squares / m).sum()), float(squares.sum())
-        rho = self._intraclass_correlation()
         variance = apart + rho * (alike - apart)
-        m = m[m > 1]
-        errors = ((1 - rho) * (1 + (m - 1) * rho)) ** 2 / (m * (m - 1))
-        error = float(errors.mean()) / max(m.size - 1, 1)
-        fewer = ((alike - apart) / variance) ** 2 * error
+        fewer = ((alike - apart) / variance) ** 2 * _squared_error(rho, m[m > 1])
         fewer += OUTWEIGHED * rho * (float(squares.max()) / alike - 1 / n)
-        t = t_quantile(level, 1 / max(fewer, 1e-9))
-        return self._total**2 / variance * (normal_quantile(level) / t) ** 2
+        least = 1e-9 if self._is_binary else 1 / (n - 1)
+        ratio = normal_quantile(level) / t_quantile(level, 1 / max(fewer, least))
+        return self._total * self._total / variance / scale * ratio * ratio
 
-    def _intraclass_correlation(self) -> float:
+    def _variance_between(self) -> float:
+        """Return half the mean squared difference of two observations of different clusters."""
+        n, total = self._sizes.size, float(self._shares.sum())
+        products = total * total - float((self._shares**2).sum())
+        return float(self._squares.sum()) / n - products / (n * (n - 1))
+
+    def _intraclass_correlation(self, between: float, added: float) -> float:
         """Return how much more alike two observations of a cluster are than two of different ones.
 
-        1 less the ratio of how often they differ, with a little more weight on being alike, since
-        few clusters that differ show little.
+        That is 1 less the ratio of the means of their squared differences. Where few clusters
+        differ from others, what is added to the denominator makes those of a cluster alike, since
+        little is known about them.
         """
-        shares, m, n = self._shares, self._sizes, self._sizes.size
-        several, total = m > 1, float(shares.sum())
-        within = (shares * (1 - shares))[several] * (m / (m - 1).clip(1))[several]
-        between = (total * (n - 1 - total) + float((shares**2).sum())) / (n * (n - 1))
-        unlike = float(within.sum()) / (within.size * between + MORE_UNLIKE)
-        return 1 - min(unlike, 1.0)
+        several = self._sizes > 1
+        m = self._sizes[several]
+        within = (self._squares - self._shares**2)[several] * m / (m - 1)
+        return 1 - min(float(within.sum()) / (m.size * between + added), 1.0)
 
     def difference(self, other: ClusteredShare, level: float = 0.95) -> Estimate:
         """Estimate how much larger the other share is, by Newcombe's interval for pairs."""
@@ -108,6 +119,9 @@ class ClusteredShare:
         observations, the differences may be skewed, and the p-value is at least the one at which
         the interval of the difference excludes 0.
         """
+        # Slow to import.
+        from ngramscan.statistics.sign_tests import sign_flip_test
+
         # Sorted, so that the order of clusters, which has no meaning, does not matter.
         p = sign_flip_test(np.sort(other._shares - self._shares), generator).value
         if (self._sizes == other._sizes).all():
@@ -137,6 +151,14 @@ class ClusteredShare:
     def _binomial_square(self) -> float:
         """Return the sum of squared deviations if each cluster had one observation."""
         return self._sizes.size * self.value * (1 - self.value)
+
+
+def _squared_error(rho: float, m: Floats) -> float:
+    """Return half the variance of an estimate of ρ from clusters with several observations."""
+    if not m.size:
+        return 0.0
+    errors = ((1 - rho) * (1 + (m - 1) * rho)) ** 2 / (m * (m - 1))
+    return float(errors.mean()) / max(m.size - 1, 1)
 
 
 def _least_p(p: float, interval: Callable[[float], Estimate]) -> float:

@@ -28,8 +28,9 @@ _RETENTION = (
     "retention: share with the solver over share alone, means over the problems with outputs of"
     " both; difference in percentage points, with Newcombe's interval for pairs; p: exact McNemar"
     " test, or with several outputs for a problem a test of random signs of the problems'"
-    " differences; adjusted p: by Holm's method, of {family}"
+    " differences"
 )
+_ADJUSTED = "adjusted p: by Holm's method, for {}"
 _RATIO = "ratio: share with the method's own prompts over share with others"
 _HALF = "≈: one share is zero; the ratio is the one with a half added to both numbers of outputs"
 
@@ -46,12 +47,14 @@ def print_blend(blending: BlendResult, console: Console) -> None:
     generic = pooled_first(row for row in blending.presence if row.generic)
     for reason, group in parts.group_by(generic, "generic").items():
         _print_generic(console, reason, group)
+    families = dict.fromkeys(row.family for row in blending.retention)
     parts.print_notes(
         console,
         _SHARES,
         *[_STAR] * any(row.has_method for row in rows),
         *[_POOLED] * any(row.model == ALL for row in rows),
-        *[_RETENTION.format(family=_family(blending.retention))] * bool(blending.retention),
+        *[_RETENTION] * bool(blending.retention),
+        *[_ADJUSTED.format(family) for family in families if family],
         *[_RATIO] * any(row.ratio is not None for row in isolation),
         *[_HALF] * any(row.ratio is not None and row.note for row in isolation),
     )
