@@ -356,6 +356,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_one_output_for_each_problem_has_wilson_s_interval() -> None:
+    ran = invoke("blend", Path(__file__).resolve().parent.parent / "outputs")
+    assert "66.7 [39.1, 86.2]*" in ran.stdout
+
+
 def test_the_command_prints_all_tables(folder: Path) -> None:
     ran = invoke("blend", folder / "outputs", folder / "own.yaml")
     assert ran.code == 0

@@ -196,7 +196,7 @@ HARDEST = [Population(0.1, 0.9), Population(0.2, 0.9), Population(0.05, 0.5), Po
 EVERY = [Population(*each) for each in product((0.05, 0.2, 0.5, 0.9, 0.95), (0.05, 0.2, 0.5, 0.9))]
 
 
-@pytest.mark.parametrize("design", ["5", "geometric 10", "10 × 5", "30 × 2", "100 × 1"])
+@pytest.mark.parametrize("design", ["5", "20", "geometric 10", "10 × 5", "30 × 2", "100 × 1"])
 def test_the_interval_of_a_share_covers_it_however_many_outputs_problems_have(design: str) -> None:
     runs = sets(250)
     for population, coverage in share_coverage(design, 20, HARDEST, runs).items():
@@ -337,6 +337,20 @@ def test_differences_of_problems_are_covered_in_many_simulations(n: int) -> None
     assert 0.93 <= np.mean(coverage) <= 0.975
     assert min(coverage) >= 0.93 - 3 * math.sqrt(0.95 * 0.05 / runs)
     assert false[worst] <= 0.05 + 3 * math.sqrt(0.95 * 0.05 / runs)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), min_size=2, max_size=25))
+@settings(max_examples=60, deadline=None)
+def test_with_more_outputs_on_one_side_the_interval_agrees_with_a_small_p(
+    outputs: list[tuple[bool, bool, bool]],
+) -> None:
+    first, *second = zip(*outputs, strict=True)
+    numbers = np.arange(len(outputs))
+    own = ClusteredShare(first, numbers, True)
+    others = ClusteredShare([*second[0], *second[1]], [*numbers, *numbers], True)
+    p = own.p_value(others, named_stream("row"))
+    assert 0 <= p <= 1
+    assert p > 0.05 or not holds(own.difference(others), 0)
 
 
 def test_the_order_of_problems_does_not_matter_to_the_test() -> None:

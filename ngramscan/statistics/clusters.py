@@ -22,10 +22,10 @@ from ngramscan.statistics.proportions import (
 
 OUTWEIGHED = 0.4
 """One over the degrees of freedom of a share that one of alike clusters determines alone."""
-ALIKE = 0.5
+ALIKE = 0.25
 """Pairs added to those of observations that could differ, and do not."""
 SMALLEST_P = 1e-9
-"""There is no interval of a higher level."""
+"""The nearest to 0 and to 1 at which intervals are computed."""
 _HALVINGS = 30
 
 
@@ -168,7 +168,7 @@ def _least_p(p: float, interval: Callable[[float], Estimate]) -> float:
         low, high = interval(p).limits
         return low <= 0 <= high
 
-    if p == 1 or not includes_zero(max(p, SMALLEST_P)):
+    if p > 1 - SMALLEST_P or not includes_zero(max(p, SMALLEST_P)):
         return p
     least, most = p, 1.0
     for _ in range(_HALVINGS):
