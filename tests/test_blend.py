@@ -204,7 +204,8 @@ def test_copies_in_several_epochs_are_no_evidence() -> None:
     once, copied = (run_blend(epochs_of(texts, epochs), SET.select(["T1"])) for epochs in (1, 5))
 
     def limits(result: BlendResult) -> list[float | None]:
-        shares = [(row.share_low, row.share_high) for row in (*result.rows, *result.presence)]
+        shares = [(row.share_low, row.share_high) for row in result.rows]
+        shares += [(row.share_low, row.share_high) for row in result.presence]
         ratios = [(row.ratio_low, row.ratio_high) for row in result.isolation if not row.note]
         (row,) = result.retention
         differences = [(row.pairs, row.difference_low, row.difference_high, row.p)]
@@ -260,7 +261,8 @@ def test_isolation_compares_own_prompts_with_all_others() -> None:
 def test_isolation_is_paired_by_problem() -> None:
     own, others = [CODE] * 30 + ["1"] * 30, [CODE] * 24 + ["1"] * 36
     paired = run_blend(of_prompts({"pot": own, "cot": others}), SET.select(["T2"]))
-    apart = run_blend(of_prompts({"pot": own, "cot": [None] * 60 + others}), SET.select(["T2"]))
+    moved = [*[None] * 60, *others]
+    apart = run_blend(of_prompts({"pot": own, "cot": moved}), SET.select(["T2"]))
     (one,), (other,) = (
         [r for r in all_.isolation if r.method == "PoT"] for all_ in (paired, apart)
     )

@@ -73,7 +73,7 @@ def size_by_pairs(outputs: Outputs, by_problem: bool, level: float) -> float:
 
     within = sum(unlike([*combinations(values, 2)]) for values in several)
     between = np.mean([unlike([*product(*two)]) for two in combinations(own, 2)])
-    rho = 1 - min(within / (len(several) * between + ALIKE), 1)
+    rho = 1 - min(float(within / (len(several) * between + ALIKE)), 1.0)
     weights = [1.0 if by_problem else len(values) for values in own]
     each = [w / len(values) for w, values in zip(weights, own, strict=True)]
     apart = sum(w * w * len(values) for w, values in zip(each, own, strict=True))
