@@ -260,7 +260,7 @@ def difference_text(row: Any) -> str:
     """Return a row's difference of accuracies and its interval, in percentage points."""
     ends = row.difference_low, row.difference_high
     interval = "(no interval)" if None in ends else f"[{', '.join(map(percent, ends))}]"
-    return f"{100 * row.difference:+.1f} {interval}"
+    return f"{'+' * (row.difference >= 0)}{percent(row.difference)} {interval}"
 
 
 def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:

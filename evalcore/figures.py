@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ngramscan.report import canvas
 from ngramscan.report.canvas import COLOURS, GREY, HATCHES, MARKS, clean_axes, finish_prompts, wrap
+from ngramscan.report.layout import p_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +30,7 @@ def _styles(names: Iterable[Hashable]) -> dict[Any, tuple[str, str, str]]:
 
 
 def _in_percent(share: float, _: object) -> str:
-    return f"{100 * share:g}"
+    return f"{100 * share:zg}"
 
 
 def _arms(value: Any, low: float | None, high: float | None) -> list[list[float]] | None:
@@ -87,7 +88,7 @@ def draw_comparisons(rows: Sequence[CompareRow]) -> Figure:
             look: Any = {"color": colour, "ms": size, "elinewidth": 2.2 if is_all else 1.3}
             axes.errorbar(row.difference, height, None, arms, mark, gid="point", **look)
             labels[height] = "all models" if is_all else row.model
-            p = "–" if row.p is None else f"{row.p:.3f}" if row.p >= 0.001 else "<0.001"
+            p = "<0.001" if row.p is not None and row.p < 0.001 else p_text(row.p)
             aside.append((height, f"{row.n:,}", p))
         top += len(own) + 2
     look = {"ha": "right", "va": "center", "fontsize": 8}

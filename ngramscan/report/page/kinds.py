@@ -352,7 +352,7 @@ KINDS: tuple[Kind, ...] = (
         "Prevalence and accuracy of pairs of methods",
         "index measure dataset model rule baseline treatment",
         "",
-        "difference difference_low difference_high same_direction | sum_ratio p",
+        "difference difference_low difference_high same_direction | sum_ratio p p_adjusted",
         _dots(
             "prevalence_ratio",
             "prevalence",
