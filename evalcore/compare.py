@@ -77,7 +77,7 @@ class CompareRow:
     difference_complete: float | None
     p_complete: float | None
     detectable: float | None
-    """The smallest difference that is found with 80 % power, given how much the answers vary."""
+    """The smallest difference that is found with 80% power, given how much the answers vary."""
     note: str
 
 
@@ -223,8 +223,8 @@ def _uneven(found: Sequence[Found]) -> Iterator[str]:
         _, name, row, first, second = max(gaps, key=lambda gap: gap[0])
         more = f"; {len(gaps) - 1} more comparisons differ by over 2 points" * (len(gaps) > 1)
         yield (
-            f"Warning: {name}: no answer was found in {first} % of the complete outputs of "
-            f"{row.baseline} and in {second} % of those of {row.treatment}; part of the difference "
+            f"Warning: {name}: no answer was found in {first}% of the complete outputs of "
+            f"{row.baseline} and in {second}% of those of {row.treatment}; part of the difference "
             f"may come from how answers are found{more}"
         )
 

@@ -62,7 +62,7 @@ class EfficiencyRow:
     """The sum of the values."""
     accuracy: float | None = None
     accuracy_low: float | None = None
-    """Limit of the 95 % interval, by resampling problems. None: the note says why."""
+    """Limit of the 95% interval, by resampling problems. None: the note says why."""
     accuracy_high: float | None = None
     n_tokens: int | None = None
     """Outputs whose tokens are known; the columns that follow describe these."""

@@ -62,7 +62,7 @@ def draw_accuracy(rows: Sequence[SummaryRow]) -> Figure:
     axes.set_yticks(middles, labels)
     axes.set_ylim(sum(lines) + 0.6 * (len(groups) - 1) - 0.3, -0.7)
     axes.set_xlim(0, 1.12)
-    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
     axes.set_xlabel("accuracy; lines: intervals")
     clean_axes(axes)
     figure.legend(ncols=4, handlelength=2.2, **_LEGEND)

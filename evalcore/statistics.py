@@ -52,7 +52,7 @@ class Comparison:
 
     @property
     def detectable(self) -> float | None:
-        """Return the smallest difference that is found with 80 % power, if there is one."""
+        """Return the smallest difference that is found with 80% power, if there is one."""
         differing = self.treatment_only + self.baseline_only
         if self.p_exact is not None:
             return mcnemar_detectable(self.n, differing / self.n)
@@ -143,7 +143,7 @@ def _critical(n: int) -> Floats:
 
 
 def mcnemar_detectable(n: int, discordance: float) -> float | None:
-    """Return the smallest difference that is found with 80 % power, or None if there is none."""
+    """Return the smallest difference that is found with 80% power, or None if there is none."""
     power_at = partial(mcnemar_power, n, discordance)
     if power_at(discordance) < _POWER:
         return None

@@ -151,7 +151,7 @@ def test_an_estimate_done_by_hand() -> None:
     factor = math.exp(stats.t.ppf(0.975, 9) * error / (per_size * 60))
     assert estimate.high == pytest.approx(150 + per_size * 60 * factor)
     assert estimate.low == pytest.approx(150 + per_size * 60 / factor)
-    assert estimate.note == "unreliable interval: one file makes up 12 % of the estimate"
+    assert estimate.note == "unreliable interval: one file makes up 12% of the estimate"
 
 
 def test_with_equal_chances_it_is_the_estimate_of_the_text_books() -> None:
@@ -197,7 +197,7 @@ CLUSTERS = [
     (
         2400,
         ([9, 11] * 10 + [40], [1] * 21, [0.1] * 21, 210),
-        f"{UNTRUSTED}: one file makes up 17 %",
+        f"{UNTRUSTED}: one file makes up 17%",
     ),
     # A file that was certain to be read adds no error, however large it is.
     (2040, ([9, 11] * 10 + [40], [1] * 20 + [4], [0.1] * 20 + [1], 204), ""),

@@ -335,7 +335,7 @@ def test_programs_for_financemath(shared: Path) -> None:
     for model, own in lenient.groupby("model"):
         shares = (100 * own["value"].mean(), 100 * own["answer"].notna().mean())
         assert shares == pytest.approx(tuple(published.loc[model, ["accuracy", "execution_rate"]]))
-    assert (lenient["value"] != verdicts[lenient.index]).sum() <= 1, "at least 99.9 % agree"
+    assert (lenient["value"] != verdicts[lenient.index]).sum() <= 1, "at least 99.9% agree"
     models = ["gpt-4o", "claude-3-5-sonnet-20240620"]
     assert (100 * strict[models]).tolist() == pytest.approx([46.5, 33.5])
 

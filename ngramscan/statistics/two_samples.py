@@ -34,7 +34,7 @@ class SampleComparison(NamedTuple):
     difference: Estimate
     p: PValue
     detectable: float | None
-    """The least true difference above zero that the test finds with 80 % power. None: it would not
+    """The least true difference above zero that the test finds with 80% power. None: it would not
     be found even if all values of the second sample were 1, or values of the first do not vary."""
 
 
@@ -126,7 +126,7 @@ def _distances(assigned: Integers, counts: Integers, values: Floats) -> Floats:
 
 @lru_cache(maxsize=256)
 def detectable_shares(share: float, n: int, n_other: int) -> float | None:
-    """Return the least increase of a share that Fisher's exact test finds with 80 % power, or None.
+    """Return the least increase of a share that Fisher's exact test finds with 80% power, or None.
 
     The first sample has n values with this share of ones, the other n_other. Its need is
     computed for a few equally probable results of the first.

@@ -18,7 +18,7 @@ from ngramscan.report.columns import pooled_first
 from ngramscan.report.layout import UNKNOWN, Layout, cell, percent, print_columns
 from ngramscan.report.tables import parts
 
-_SHARES = "percentages of the outputs that have text, with 95 % Wilson intervals"
+_SHARES = "percentages of the outputs that have text, with 95% Wilson intervals"
 _STAR = "*: the prompt has the method, alone or joined to others"
 _POOLED = "all: all models together; similar outputs for the same problem count for less"
 _RETENTION = (

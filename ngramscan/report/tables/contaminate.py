@@ -137,10 +137,10 @@ def _left_out(rows: Sequence[EntryRow], shares: Sequence[ShareRow]) -> Iterator[
     if one.seed is not None:
         of = f"{len(first):,} of {one.population:,} entries"
         yield f"{of} were drawn at random with seed {one.seed}"
-    yield f"intervals: {one.level * 100:g} %, for {one.interval}"
+    yield f"intervals: {one.level * 100:g}%, for {one.interval}"
     below, dirty = one.eta_below, next(row for row in shares if row.verdict == "dirty")
     if dirty.eta_from and below:
-        least, limit = f"{100 * dirty.eta_from:g} %", f"{100 * below:g} %"
+        least, limit = f"{100 * dirty.eta_from:g}%", f"{100 * below:g}%"
         yield f"dirty: {least} or more of the windows found; clean: under {limit}"
     else:
         yield "dirty: any window found; clean: none"
