@@ -125,7 +125,7 @@ def title_of(mark: ET.Element) -> str:
 
 
 def numbers_in(text: str) -> list[float]:
-    found = re.findall(r"(−?[\d,]*\d(?:\.\d+)?(?:E[+−]\d+)?)( %| percentage points)?", text)
+    found = re.findall(r"(−?[\d,]*\d(?:\.\d+)?(?:E[+−]\d+)?)(%| percentage points)?", text)
     plain = [(one.replace(",", "").replace("−", "-"), unit) for one, unit in found]
     return [float(Decimal(one) / (100 if unit else 1)) for one, unit in plain]
 
