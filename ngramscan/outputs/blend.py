@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
@@ -16,6 +16,7 @@ from ngramscan.outputs.markers import ALL, LEVEL, MarkerCounts, mark_outputs
 from ngramscan.outputs.reading import OutputSet, has_method, methods_of, parts_of
 from ngramscan.outputs.tokens import Flags, Ints
 from ngramscan.patterns.model import PatternSet
+from ngramscan.statistics.p_values import holm
 from ngramscan.statistics.proportions import (
     Pairs,
     effective_size,
@@ -107,6 +108,10 @@ class RetentionRow:
     """Exact McNemar."""
     level: float
     note: str
+    p_adjusted: float | None
+    """`p`, adjusted by Holm's method within the family."""
+    family: str
+    """Which tests are adjusted together; empty without a test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +162,7 @@ def run_blend(found: OutputSet, patterns: PatternSet, case_sensitive: bool = Fal
         result.isolation += [_isolation(scope, part, *each) for each in own.items()]
         if scope[1] != ALL:
             result.retention += _retentions(scope, parts, part.methods)
+    result.retention = _adjusted(result.retention)
     return result
 
 
@@ -302,7 +308,19 @@ def _retention(
         p=mcnemar(pairs.only_first, pairs.only_second) if shared else None,
         level=LEVEL,
         note=_why_unpaired(prefix, prompts[0], pairs.n, total),
+        p_adjusted=None,
+        family="",
     )
+
+
+def _adjusted(rows: Sequence[RetentionRow]) -> list[RetentionRow]:
+    """Adjust the p-values of all rows together, as they stand in one table."""
+    tested = sum(row.p is not None for row in rows)
+    family = f"{tested} retention test{'s' * (tested != 1)} of this table"
+    return [
+        row if p is None else replace(row, p_adjusted=p, family=family)
+        for row, p in zip(rows, holm([row.p for row in rows]), strict=True)
+    ]
 
 
 def _by_sample(part: MarkerCounts, method: str) -> dict[tuple[str, str, str], bool]:

@@ -5,8 +5,8 @@ Nothing causal is claimed: entries that a corpus contains may be easier or harde
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, get_args
 
@@ -15,6 +15,7 @@ import numpy as np
 from ngramscan.errors import InputError
 from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.contamination_rules import Verdict
+from ngramscan.statistics.p_values import holm
 from ngramscan.statistics.two_samples import (
     ALPHA,
     SampleComparison,
@@ -25,6 +26,7 @@ from ngramscan.statistics.two_samples import (
 
 LARGE = 0.2
 """If only a larger difference would have been found, a note says so."""
+_COMPARED: tuple[Verdict, Verdict] = "clean", "dirty"
 _Group = tuple[str, str, str]
 """Dataset, model and method."""
 _Values = Mapping[str, float | None]
@@ -88,6 +90,10 @@ class EffectRow:
     n_without_score: int
     """Entries with a verdict whose score is not known."""
     note: str = ""
+    p_adjusted: float | None = None
+    """`p`, adjusted by Holm's method within `family`."""
+    family: str = ""
+    """What was adjusted together. Indexes whose clean and dirty entries are the same count once."""
 
 
 def make_effects(
@@ -111,10 +117,35 @@ def make_effects(
     verdicts: dict[str, dict[str, Verdict | None]] = {}
     for row in rows:
         verdicts.setdefault(row.index, {})[row.id] = row.verdict
-    return [
-        _effect((index, *group, rule), own, values, (seed, draws, level))
+    compared = {
+        (index, group): _effect((index, *group, rule), own, values, (seed, draws, level))
         for index, own in verdicts.items()
         for group, (rule, values) in groups.items()
+    }
+    tests = [
+        (group, *_compared_ids(verdicts[index], groups[group][1])) for index, group in compared
+    ]
+    return _adjusted([*compared.values()], tests)
+
+
+def _compared_ids(
+    verdicts: Mapping[str, Verdict | None], values: _Values
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the clean and the dirty entries whose scores are known."""
+    known = [(id_, verdicts.get(id_)) for id_, value in values.items() if value is not None]
+    clean, dirty = (frozenset(id_ for id_, own in known if own == one) for one in _COMPARED)
+    return clean, dirty
+
+
+def _adjusted(rows: Sequence[EffectRow], tests: Sequence[Hashable]) -> list[EffectRow]:
+    """Adjust the p-values of all different tests; rows of one test have the same p-value."""
+    p_values = {test: row.p for test, row in zip(tests, rows, strict=True) if row.p is not None}
+    adjusted = dict(zip(p_values, holm([*p_values.values()]), strict=True))
+    n = len(p_values)
+    family = f"{n:,} comparison{'s' * (n != 1)} of this table"
+    return [
+        replace(row, p_adjusted=adjusted[test], family=family) if test in adjusted else row
+        for test, row in zip(tests, rows, strict=True)
     ]
 
 
@@ -229,7 +260,7 @@ def _note(parts: Mapping[Verdict, Sequence[float]], found: SampleComparison | No
     if found is None:
         if not any(parts.values()):
             return "no entry has a verdict and a score"
-        empty = [verdict for verdict in ("clean", "dirty") if not parts[verdict]]
+        empty = [verdict for verdict in _COMPARED if not parts[verdict]]
         return f"no {' and no '.join(empty)} entries with a score"
     if found.p.value <= ALPHA or (found.detectable or 1) <= LARGE:
         return ""

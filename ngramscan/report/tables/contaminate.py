@@ -115,6 +115,7 @@ def _print_effects(console: Console, effects: Sequence[EffectRow]) -> None:
         "difference": [parts.interval(row, "difference", percent) for row in known],
         "detectable": [percent(row.detectable) for row in known],
         "p": [p_text(row.p) for row in known],
+        "p Holm": [p_text(row.p_adjusted) for row in known],
     }
     columns = {"index": columns.pop("index"), **columns}
     optional = ("no class", "no score", "suspicious", "n", "all", "n clean", "n dirty")
