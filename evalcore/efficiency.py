@@ -25,6 +25,7 @@ from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Layout
 from ngramscan.statistics import resampling
 from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Floats, Ratio, Resampling
+from ngramscan.statistics.two_samples import estimate_accuracy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +63,7 @@ class EfficiencyRow:
     """The sum of the values."""
     accuracy: float | None = None
     accuracy_low: float | None = None
-    """Limit of the 95% interval, by resampling problems. None: the note says why."""
+    """Limit of the 95% interval: Wilson's, with the effective number of problems."""
     accuracy_high: float | None = None
     n_tokens: int | None = None
     """Outputs whose tokens are known; the columns that follow describe these."""
@@ -157,6 +158,9 @@ def _method_rows(
         alone = f"no overhead: no problem has prompt tokens of this method and {baseline}"
         notes = [known, *told, few, alone * (more.empty and method != baseline)]
         columns |= {f"mean_{kind}_tokens": _mean(counted[kind]) for kind in _KINDS}
+        if n:
+            accuracy = estimate_accuracy(counted["right"], counted["id"], how.level)
+            columns |= {"accuracy_low": accuracy.low, "accuracy_high": accuracy.high}
         yield EfficiencyRow(
             **names[["dataset", "model", "method", "rule"]],
             n_no_answer=int((own["status"] == NO_ANSWER).sum()),
@@ -207,7 +211,7 @@ def estimate_costs(methods: Floats, how: Resampling) -> list[tuple[dict[str, Any
             columns |= quotient
             notes.setdefault(note, []).append(name)
         told = [
-            f"{', '.join(names)}: " * (note.startswith("no interval") and len(names) < 4) + note
+            f"{', '.join(names)}: " * note.startswith("no interval") + note
             for note, names in notes.items()
         ]
         found.append((columns, told))
@@ -220,15 +224,15 @@ def _quotient(
     _, _, factor, undefined = _QUOTIENTS[name]
     if not np.isfinite(value):
         return {}, undefined
-    is_share = name == "accuracy"
-    # Accuracies are bounded; a problem may take more tokens than any that was seen.
-    one_more = 0.0 if is_share else ratio.largest_influence
+    if name == "accuracy":  # its interval is that of `evalcore score`
+        return {name: value}, ""
     sums = ratio.of_data(), ratio.of_sums(drawn)
-    found = resampling.studentized_interval(*sums, ratio.n, level, one_more)
+    # A problem may take more tokens than any that was seen.
+    found = resampling.studentized_interval(*sums, ratio.n, level, ratio.largest_influence)
     if found.low is None or found.high is None:
         return {name: value}, found.note
-    ends = [limit / (1 + limit) if is_share else limit for limit in (found.low, found.high)]
-    return {name: value, f"{name}_low": factor * ends[0], f"{name}_high": factor * ends[1]}, ""
+    ends = factor * found.low, factor * found.high
+    return {name: value, f"{name}_low": ends[0], f"{name}_high": ends[1]}, ""
 
 
 def pareto_frontier(right: Floats, cost: Floats) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from scipy import optimize, stats
 
 from ngramscan.statistics.estimates import Estimate, t_quantile
 from ngramscan.statistics.p_values import PValue
-from ngramscan.statistics.proportions import independent_difference, wilson
+from ngramscan.statistics.proportions import effective_size, independent_difference, wilson
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -91,6 +91,21 @@ def compare_samples(
     counts = [(int(one.sum()), one.size) for one in (a, b)]
     p = PValue(_fisher_p(*counts), "Fisher's exact test", a.size + b.size)
     return SampleComparison(difference, p, detectable_shares(float(a.mean()), a.size, b.size))
+
+
+def estimate_accuracy(values: ArrayLike, problems: ArrayLike, level: float = 0.95) -> Estimate:
+    """Estimate the mean of scores from 0 to 1 with Wilson's interval; no scores: a ValueError.
+
+    `problems` has the problem of each score. With one score each, this is `estimate_mean`; several
+    scores of a problem count as their effective number, or as one if no score differs.
+    """
+    scores, ids = np.asarray(values, dtype=np.float64), np.asarray(problems)
+    n_problems = np.unique(ids).size
+    if n_problems == scores.size:
+        return estimate_mean(scores, is_binary(scores), level)
+    size = effective_size(scores, ids, level) if np.ptp(scores) else float(n_problems)
+    mean = float(scores.mean())
+    return replace(wilson(mean * size, size, level), value=mean)
 
 
 def _permutation_p(a: Floats, b: Floats, generator: np.random.Generator, draws: int) -> PValue:

@@ -13,6 +13,7 @@ from ngramscan.report.page.phrases import (
     Difference,
     Measure,
     Row,
+    adjusted_p,
     by_group,
     count_of,
     group_rows,
@@ -172,8 +173,21 @@ def _say_scores(rows: Sequence[Row]) -> Iterator[str]:
     yield from say_gaps(rows, Measure("The value", "value"))
 
 
+def _say_accuracies(rows: Sequence[Row]) -> Iterator[str]:
+    """Say which accuracies differ; each rule, and models together, are families of their own."""
+    tested = [row for row in rows if adjusted_p(row) is not None]
+    families = len({(row["rule"], row["model"] == "all") for row in tested})
+    every = [
+        row if (p := adjusted_p(row)) is None else {**row, "p_adjusted": min(1.0, families * p)}
+        for row in rows
+    ]
+    yield from say_differences(every, _COMPARE)
+    if families > 1:
+        yield f"Adjusted p-values are multiplied by {families}, the number of families of tests."
+
+
 def _say_comparisons(rows: Sequence[Row]) -> Iterator[str]:
-    yield from say_differences(rows, _COMPARE)
+    yield from _say_accuracies(rows)
     if unknown := [row for row in rows if row.get("n_unknown")]:
         most = max(row["n_unknown"] for row in unknown)
         in_some = f"In {number(len(unknown))} of {count_of(len(rows), 'row')}"
@@ -226,7 +240,7 @@ def _say_links(rows: Sequence[Row]) -> Iterator[str]:
     ratio = Measure("The prevalence ratio of two methods", "prevalence_ratio", "prevalence")
     yield from say_range(rows, ratio, ["index", "measure", *_PAIR])
     # A comparison has a row for each index.
-    yield from say_differences([own[0] for own in group_rows(rows, *_PAIR).values()], _COMPARE)
+    yield from _say_accuracies([own[0] for own in group_rows(rows, *_PAIR).values()])
     yield "That prevalence and accuracy stand in one row doesn't say that they are connected."
 
 
