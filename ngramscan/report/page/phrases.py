@@ -255,9 +255,11 @@ def _signed(row: Row, rows: Sequence[Row], words: Difference) -> str:
 def _why_not(row: Row) -> str:
     """Return why a difference was not shown, if its interval or its p-value alone would show it."""
     (low, high), p, alone = _POINTS.interval(row), adjusted_p(row), row.get("p")
-    if low is None or high is None or p is None:
+    if low is None or high is None:
         return ""
     excludes, disagree = low > 0 or high < 0, "; interval and test disagree: the interval"
+    if p is None:
+        return "; it was not tested" * (excludes and alone is None)
     if excludes and p <= ALPHA:
         return "; the value is outside its interval"
     if p <= ALPHA:

@@ -246,7 +246,7 @@ def _say_links(rows: Sequence[Row]) -> Iterator[str]:
 
 def _say_ranks(rows: Sequence[Row]) -> Iterator[str]:
     labels = ["index", "measure", "dataset", "model", "rule"]
-    yield from say_range(rows, Measure("Kendall's tau", "tau", n="methods"), labels)
+    yield from say_range(rows, Measure("The value of Kendall's tau", "tau", n="methods"), labels)
     if tested := known_rows(rows, "p"):
         n = len(tested)
         p = p_of(min(1.0, n * min(row["p"] for row in tested)))
