@@ -419,5 +419,13 @@ def test_outputs_in_which_no_answer_was_found_are_told_where_methods_differ_in_t
 
 
 def test_stars_are_those_of_the_paper() -> None:
-    for p, text in ((None, "–"), (0.05, "0.050"), (0.049, "0.049*"), (9e-4, "9.0e-04***")):
+    for p, text in (
+        (None, "–"),
+        (0.05, "0.050"),
+        (0.049, "0.049*"),
+        (9e-4, "9.0e-04***"),
+        (0.9994, "0.999"),
+        (0.9996, ">0.999"),
+        (1.0, "1"),
+    ):
         assert (p_text(p, stars=True), p_text(p)) == (text, text.rstrip("*"))

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import fields
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,25 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 from scipy.special import ndtri
 
 from evalcore import efficiency
-from evalcore.efficiency import estimate_costs, pareto_frontier
+from evalcore.efficiency import EfficiencyRow, estimate_costs, pareto_frontier
 from evalcore.logs import UsageRow
 from evalcore.records import Record, record_path
-from evalcore.scores import ScoreRow
+from evalcore.scores import ScoreRow, print_summaries, summarise
 from ngramscan.errors import InputError
+from ngramscan.prevalence.contamination_effects import make_effects
 from ngramscan.report import choose_target, to_frame, write_rows
+from ngramscan.report.page.results import read_results
+from ngramscan.report.page.words import sentences
+from ngramscan.statistics.proportions import wilson
 from ngramscan.statistics.resampling import Resampling
+from ngramscan.statistics.two_samples import estimate_accuracy, estimate_mean
 from tests.support.command import Ran, invoke
+from tests.support.sizes import sets
+from tests.test_contamination_effects import entry, score
 
 USAGE = [field.name for field in fields(UsageRow)][:8]
 
@@ -250,6 +259,57 @@ def test_repeated_answers_are_drawn_with_their_problem(made: Made) -> None:
     assert (row["n"], row["accuracy"]) == (24, 0.5)
     # The interval of 12 problems, not of 24 answers: 0.5 ± 1.96 · sqrt(0.5 · 0.5 / 12).
     assert row["accuracy_high"] - row["accuracy_low"] == pytest.approx(0.56, abs=0.08)
+
+
+def test_an_accuracy_has_one_interval_wherever_it_is_shown(made: Made) -> None:
+    right = [1.0] * 31 + [0.0] * 19
+    made.add("m", "cot", [(one, 10, 100 + k) for k, one in enumerate(right)])
+    row = made.found()["m cot"]
+    assert (row["accuracy_low"], row["accuracy_high"]) == pytest.approx(wilson(31, 50).limits)
+    (summary,) = summarise(made.rows)
+    assert summary[6:9] == pytest.approx([row[f"accuracy{end}"] for end in ("", "_low", "_high")])
+    entries = [entry(str(number), "clean") for number in range(50)]
+    (effect,) = make_effects(entries, [score(k, one) for k, one in enumerate(right)])
+    assert (effect.accuracy_clean_low, effect.accuracy_clean_high) == summary[7:9]
+    shown = StringIO()
+    print_summaries(Console(file=shown, width=200), made.rows)
+    (words, *_) = sentences(read_results(to_frame([EfficiencyRow(**row)], EfficiencyRow)))
+    for text in (shown.getvalue(), made.command("--format", "table").stdout):
+        assert "62.0 [48.2, 74.1]" in text
+    assert words.startswith("The accuracy is 62.0%, with a wide interval between 48.2% and 74.1%")
+
+
+@pytest.mark.parametrize("values", [(0.0, 1.0), (0.0, 0.25, 1.0)])
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_grades_and_epochs_have_one_interval_too(
+    made: Made, values: tuple[float, ...], epochs: int
+) -> None:
+    answers = np.random.default_rng(9).choice(values, 60)
+    made.add("m", "cot", [(float(one), 10, 100) for one in answers], epochs)
+    row, (summary,) = made.found()["m cot"], summarise(made.rows)
+    assert row["accuracy_low"] == pytest.approx(summary.accuracy_low)
+    assert row["accuracy_high"] == pytest.approx(summary.accuracy_high)
+    alone = estimate_mean(answers, binary=len(values) == 2).limits
+    found = summary.accuracy_low, summary.accuracy_high
+    assert (found == pytest.approx(alone)) == (epochs == 1)
+
+
+@pytest.mark.parametrize(("mean", "correlation"), [(0.5, 0.1), (0.5, 0.5), (0.8, 0.1), (0.8, 0.5)])
+def test_intervals_cover_accuracies_of_several_answers(mean: float, correlation: float) -> None:
+    draw, total = np.random.default_rng(8), 1 / correlation - 1
+    covered = 0
+    for _ in range(sets(500)):
+        chances = draw.beta(mean * total, (1 - mean) * total, 50)
+        found = estimate_accuracy(draw.random(200) < chances.repeat(4), np.arange(50).repeat(4))
+        covered += found.limits[0] <= mean <= found.limits[1]
+    assert covered / sets(500) == pytest.approx(0.95, abs=0.02)
+
+
+def test_answers_that_never_differ_count_once_per_problem() -> None:
+    found = estimate_accuracy([1] * 100, np.arange(10).repeat(10))
+    assert found.limits == pytest.approx(wilson(10, 10).limits)
+    with pytest.raises(ValueError, match="at least one value"):
+        estimate_accuracy([], [])
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])

@@ -336,7 +336,11 @@ CASES: dict[str, tuple[str, list[Some]]] = {
     "a difference that was shown": (DIFFERENCES, [COMPARED]),
     "differences in both directions, the largest of each": (
         DIFFERENCES,
-        [COMPARED, {**COMPARED, "dataset": "e", **LESS}, {**COMPARED, "dataset": "f", **LESS}],
+        [
+            COMPARED,
+            {**COMPARED, "dataset": "e", **LESS},
+            {**COMPARED, "dataset": "f", **LESS, "difference": -0.25},
+        ],
     ),
     "a difference whose interval has its limit at 0": (
         DIFFERENCES,
@@ -459,6 +463,19 @@ CASES: dict[str, tuple[str, list[Some]]] = {
                 "documents_low": 560,
                 "documents_high": 650,
                 "truncated_share": 0.5,
+            },
+        ],
+    ),
+    "documents with intervals that overlap": (
+        "Documents with each pattern",
+        [
+            DOCUMENTS,
+            {
+                **DOCUMENTS,
+                "pattern": "b",
+                "documents": 100,
+                "documents_low": 90,
+                "documents_high": 111,
             },
         ],
     ),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -361,6 +362,33 @@ def test_all_files_as_a_sample_are_exact_and_few_give_no_interval(
     few = count("f1", index=f"scan:{folder}", sample_files=5)
     assert few["occurrences_low"].isna().all()
     assert few["note"].str.contains("no interval: only 5 files were read").all()
+
+
+def test_a_size_that_is_estimated_is_not_shown_as_known(
+    shards: tuple[Path, dict[str, int]],
+) -> None:
+    spec = f"scan:{shards[0]}"
+
+    def heading(*options: str) -> str:
+        return run("count", "f1", "--index", spec, "-q", *options).stdout.split("  method ")[0]
+
+    exact = heading()
+    assert heading("--sample-files", "100%") == exact
+    known = re.search(r" · (\S+) (\S+) of text · ([\d,]+) documents", exact)
+    sampled = heading("--sample-files", "50%", "--seed", "5").replace("\n", " ")
+    number = r"([\d.,]+)(?: [kM]?B)?"
+    form = rf"≈{number} \[{number}, {number}\]"
+    found = re.search(rf" · {form} of text · {form} documents", sampled)
+    assert known, exact
+    assert found, sampled
+    truths = known[1], known[3]
+    for truth, ends in zip(truths, (found.groups()[:3], found.groups()[3:]), strict=True):
+        value, low, high, true = (float(one.replace(",", "")) for one in (*ends, truth))
+        assert low <= true <= high
+        assert low < value < high
+    few = heading("--sample-files", "5")
+    assert few.count("(no interval: only 5 files were read)") == 2
+    assert few.count("≈") == 2
 
 
 def test_rows_say_which_interval_a_single_file_decides(tmp_path: Path) -> None:
