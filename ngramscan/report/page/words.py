@@ -142,8 +142,8 @@ def _say_tiers(rows: Sequence[Row]) -> Iterator[str]:
     if known := known_rows(rows, "agrees"):
         spans = [bool(row.get("interval_spans_tiers")) for row in known if row["agrees"]]
         in_some = f"In {number(spans.count(False))} of {count_of(len(known), 'row')}"
-        more = f"; in {number(spans.count(True))} more, only the ratio does" * any(spans)
-        yield f"{in_some}, the ratio and its interval lie in the declared tier{more}."
+        others = f"; in {count_of(spans.count(True), 'other')}, only the ratio does" * any(spans)
+        yield f"{in_some}, the ratio and its interval lie in the declared tier{others}."
     yield from _say_ratios(rows)
 
 
