@@ -176,12 +176,60 @@ def test_what_stays_of_a_prefix_is_told_in_pairs() -> None:
     assert row.note == "outputs without a partner, left out: 1"
 
 
-def test_samples_are_paired_by_problem_and_epoch(tmp_path: Path) -> None:
-    for prompt, texts in {"FP": [F, G, F, G], "f-1+pot": [F, F, CODE, CODE]}.items():
-        records = ({"id": n % 2, "epoch": n // 2, "output": t} for n, t in enumerate(texts))
+def test_pairs_are_problems_however_many_epochs_they_have(tmp_path: Path) -> None:
+    for prompt, texts in {"FP": [F, G, G, F, G, G], "f-1+pot": [F, F, CODE, CODE, CODE]}.items():
+        records = ({"id": n % 3, "epoch": n // 3, "output": t} for n, t in enumerate(texts))
         write_lines(tmp_path / f"{prompt}.jsonl", *records)
     (row,) = run_blend(read_outputs(tmp_path), SET.select(["T1"])).retention
-    assert (row.pairs, row.unpaired, row.only_alone, row.only_with) == (4, 0, 1, 1)
+    # Shares alone 1, 0, 0; with the solver 1/2, 1/2, 0.
+    assert (row.pairs, row.unpaired, row.only_alone, row.only_with) == (3, 0, 1, 1)
+    assert (row.share_alone, row.share_with) == pytest.approx((1 / 3, 1 / 3))
+    assert (row.difference, row.retention, row.p) == pytest.approx((0, 1, 1))
+    assert (row.difference_low or 0) < 0 < (row.difference_high or 0)
+
+
+def epochs_of(texts: Mapping[str, Sequence[str]], epochs: int) -> OutputSet:
+    """Return each text as the outputs of so many epochs."""
+    outputs = [
+        Output(Group("d", "m", prompt), f"{number}#{epoch}", text, "", f"#{epoch}")
+        for prompt, own in texts.items()
+        for number, text in enumerate(own)
+        for epoch in range(epochs)
+    ]
+    return OutputSet(outputs, [], "")
+
+
+def test_copies_in_several_epochs_are_no_evidence() -> None:
+    texts = {"f-1": [F] * 9 + [G] * 5, "f-1+pot": [F + CODE] * 2 + [CODE] * 8 + [F + CODE] * 4}
+    once, copied = (run_blend(epochs_of(texts, epochs), SET.select(["T1"])) for epochs in (1, 5))
+
+    def limits(result: BlendResult) -> list[float | None]:
+        shares = [(row.share_low, row.share_high) for row in (*result.rows, *result.presence)]
+        ratios = [(row.ratio_low, row.ratio_high) for row in result.isolation if not row.note]
+        (row,) = result.retention
+        differences = [(row.pairs, row.difference_low, row.difference_high, row.p)]
+        return [each for some in (shares, ratios, differences) for one in some for each in one]
+
+    assert limits(copied) == pytest.approx(limits(once))
+    (row,) = once.retention
+    assert (row.only_alone, row.only_with, row.p) == (7, 4, mcnemar(7, 4))
+    assert row_of(once, "f-1", "FP/F-1").share_low == wilson(9, 14).low
+
+
+def test_p_values_of_retention_are_adjusted_within_their_table() -> None:
+    texts = {(d, "m", "f-1"): [F] * 10 for d in "de"}
+    texts |= {("d", "m", "f-1+pot"): [CODE] * 8 + [F] * 2, ("e", "m", "f-1+pot"): [CODE] * 10}
+    texts |= {("e", "m", "f-1+cot"): [STEPS] * 7 + [F] * 3, ("e", "n", "f-1+cot"): [F] * 3}
+    rows = run_blend(outputs_of(texts), SET.select(["T1"])).retention
+    *tested, untested = sorted(rows, key=lambda row: (row.p is None, row.p))
+    # Ten and eight of ten in e and d, seven in e; then both datasets together, of 20 and of 10.
+    p = [mcnemar(n, 0) for n in (18, 10, 8, 7, 7)]
+    assert [row.p for row in tested] == p
+    assert [row.p_adjusted for row in tested] == pytest.approx(
+        [5 * p[0], 4 * p[1], 3 * p[2], 2 * p[3], 2 * p[3]]
+    )
+    assert {row.family for row in tested} == {"5 retention tests of this table"}
+    assert (untested.model, untested.p_adjusted, untested.family) == ("n", None, "")
 
 
 def test_without_ids_nothing_is_tested() -> None:
@@ -207,6 +255,18 @@ def test_isolation_compares_own_prompts_with_all_others() -> None:
     assert (row.share_own, row.share_others, row.difference) == (0.75, 0, 0.75)
     assert (row.ratio or 0) > 10
     assert "a half" in row.note
+
+
+def test_isolation_is_paired_by_problem() -> None:
+    own, others = [CODE] * 30 + ["1"] * 30, [CODE] * 24 + ["1"] * 36
+    paired = run_blend(of_prompts({"pot": own, "cot": others}), SET.select(["T2"]))
+    apart = run_blend(of_prompts({"pot": own, "cot": [None] * 60 + others}), SET.select(["T2"]))
+    (one,), (other,) = (
+        [r for r in all_.isolation if r.method == "PoT"] for all_ in (paired, apart)
+    )
+    assert one.ratio == other.ratio == 1.25
+    assert (other.ratio_low or 9) < 0.9 < (one.ratio_low or 0)
+    assert (one.ratio_high or 9) < 1.6 < (other.ratio_high or 0)
 
 
 Population = tuple[tuple[int, int], int, float, tuple[float, float]]
@@ -296,6 +356,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_one_output_for_each_problem_has_wilson_s_interval() -> None:
+    ran = invoke("blend", Path(__file__).resolve().parent.parent / "outputs")
+    assert "66.7 [39.1, 86.2]*" in ran.stdout
+
+
 def test_the_command_prints_all_tables(folder: Path) -> None:
     ran = invoke("blend", folder / "outputs", folder / "own.yaml")
     assert ran.code == 0
@@ -303,6 +368,7 @@ def test_the_command_prints_all_tables(folder: Path) -> None:
     titles += ["Markers of a prefix, alone and with a solver", "Markers with prompts of their own"]
     for words in ("dataset d · model m", *titles, "unpaired"):
         assert words in ran.stdout
+    assert "adjusted p: by Holm's method, for 1 retention test of this table" in ran.stdout
     for words in ("of 9 outputs 1 are missing and 0 empty", "prompt zero-shot: it names no method"):
         assert words in ran.stderr
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from ngramscan.report.page.results import read_results
 from ngramscan.report.page.words import sentences
 from ngramscan.statistics.proportions import wilson
 from ngramscan.statistics.resampling import Resampling
-from ngramscan.statistics.two_samples import estimate_accuracy, estimate_mean
+from ngramscan.statistics.two_samples import estimate_accuracy
 from tests.support.command import Ran, invoke
 from tests.support.sizes import sets
 from tests.test_contamination_effects import entry, score
@@ -158,7 +158,7 @@ def test_intervals_are_those_of_problems_copied_one_by_one_with_jackknifed_error
     values = (generator.random(2 * n) < 0.6).astype(float)
     tokens = np.round(np.exp(generator.normal(5, 1, 2 * n)))
     right, used = values.reshape(2, n).sum(axis=0), tokens.reshape(2, n).sum(axis=0)
-    ((found, _),) = estimate_costs(sums_of(right, used, 2)[None], Resampling(6000, 3))
+    ((found, _),) = estimate_costs(sums_of(right, used, 2)[None], [("m",)], Resampling(6000, 3))
     parts = {"tokens_per_correct": (used, right), "mean_tokens": (used, np.full(n, 2.0))}
     for name, (above, below) in parts.items():
         value, error = log_of_ratio(above, below)
@@ -206,7 +206,7 @@ def least_coverage(n: int, models: int, of: Of, runs: int) -> float:
     covered: dict[str, list[bool]] = {name: [] for name in truths}
     for seed in range(runs):
         sums = sums_of(*made_costs(draw, n, models, of), models)
-        ((found, _),) = estimate_costs(sums[None], Resampling(400, seed))
+        ((found, _),) = estimate_costs(sums[None], [("m",)], Resampling(400, seed))
         for name, truth in truths.items():
             if f"{name}_low" in found:
                 covered[name].append(found[f"{name}_low"] <= truth <= found[f"{name}_high"])
@@ -234,7 +234,7 @@ def test_the_share_of_draws_on_the_frontier_says_how_sure_it_is() -> None:
     tokens = [100] * 40
     better, worse = ([1.0] * 24 + [0.0] * 16), ([0.0] * 20 + [1.0] * 20)
     both = np.stack([sums_of(right, tokens) for right in (better, worse)])
-    (first, _), (second, _) = estimate_costs(both, Resampling(2000, 1))
+    (first, _), (second, _) = estimate_costs(both, [("better",), ("worse",)], Resampling(2000, 1))
     assert (first["on_frontier"], second["on_frontier"]) == (True, False)
     assert 0.6 < first["frontier_share"] < 0.95
     assert first["frontier_share"] + second["frontier_share"] >= 1
@@ -289,9 +289,12 @@ def test_grades_and_epochs_have_one_interval_too(
     row, (summary,) = made.found()["m cot"], summarise(made.rows)
     assert row["accuracy_low"] == pytest.approx(summary.accuracy_low)
     assert row["accuracy_high"] == pytest.approx(summary.accuracy_high)
-    alone = estimate_mean(answers, binary=len(values) == 2).limits
-    found = summary.accuracy_low, summary.accuracy_high
-    assert (found == pytest.approx(alone)) == (epochs == 1)
+    entries = [entry(str(number), "clean") for number in range(60 // epochs)]
+    (effect,) = make_effects(
+        entries, [replace(score(one.id, one.value), epoch=one.epoch) for one in made.rows]
+    )
+    found = effect.accuracy_clean_low, effect.accuracy_clean_high
+    assert found == pytest.approx((summary.accuracy_low, summary.accuracy_high))
 
 
 @pytest.mark.parametrize(("mean", "correlation"), [(0.5, 0.1), (0.5, 0.5), (0.8, 0.1), (0.8, 0.5)])
@@ -303,13 +306,6 @@ def test_intervals_cover_accuracies_of_several_answers(mean: float, correlation:
         found = estimate_accuracy(draw.random(200) < chances.repeat(4), np.arange(50).repeat(4))
         covered += found.limits[0] <= mean <= found.limits[1]
     assert covered / sets(500) == pytest.approx(0.95, abs=0.02)
-
-
-def test_answers_that_never_differ_count_once_per_problem() -> None:
-    found = estimate_accuracy([1] * 100, np.arange(10).repeat(10))
-    assert found.limits == pytest.approx(wilson(10, 10).limits)
-    with pytest.raises(ValueError, match="at least one value"):
-        estimate_accuracy([], [])
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])

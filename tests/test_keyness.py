@@ -233,6 +233,32 @@ def test_the_first_lines_say_what_is_compared(
     assert "longer than" not in invoke("keyness", tmp_path, "--of=cot", "--against=pot").stdout
 
 
+@pytest.mark.parametrize(
+    ("own", "others", "named"),
+    [
+        pytest.param("a", "abcde", "pot of a; cot of a, b, c and 2 more", id="one and several"),
+        pytest.param("a", "b", "pot of a; cot of b", id="one and another"),
+        pytest.param("ab", "a", "pot of a, b; cot of a", id="several and one"),
+        pytest.param("ab", "ba", "", id="the same"),
+        pytest.param("a", "a", "", id="one"),
+    ],
+)
+def test_rows_say_that_the_sides_have_different_models(
+    tmp_path: Path, own: str, others: str, named: str
+) -> None:
+    for prompt, models, text in (("pot", own, "x y z"), ("cot", others, "x v w")):
+        for model in models:
+            lines = ({"id": k, "output": text} for k in range(50))
+            write_lines(tmp_path / "d" / model / f"{prompt}.jsonl", *lines)
+    # A model without any text on a side is not on it.
+    write_lines(tmp_path / "d" / "z" / "pot.jsonl", {"id": 1, "output": ""})
+    words = f"different models ({named}): an n-gram may be the style of a model, not of the method"
+    frame = ngramscan.keyness(tmp_path, of="pot", against="cot")
+    assert set(frame["note"]) == {words if named else ""}
+    table = invoke("keyness", tmp_path, "--of=pot", "--against=cot").stdout
+    assert (words in table, "different models" in table) == (bool(named), bool(named))
+
+
 @pytest.mark.parametrize("unit", ["word", "character"])
 def test_an_export_is_a_pattern_set_that_count_takes(
     outputs: Path, tmp_path: Path, unit: str

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest, hypergeom, norm, t
+from scipy.stats import binomtest, hypergeom
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
@@ -18,7 +18,6 @@ from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.p_values import holm
 from ngramscan.statistics.proportions import (
     Pairs,
-    effective_size,
     finite_share,
     independent_difference,
     mcnemar,
@@ -236,32 +235,6 @@ def test_the_interval_of_a_ratio_with_a_zero_has_halves(
     assert smaller.value == found.value
     low, high = smaller.limits
     assert high / low == pytest.approx(halved[1] / halved[0])
-
-
-def test_outputs_to_one_problem_count_as_many_as_they_are_worth() -> None:
-    alike = np.repeat([True, False, True, True, False] * 20, 4)
-    assert effective_size(alike, np.repeat(np.arange(100), 4)) == pytest.approx(100, rel=0.02)
-    assert effective_size(alike, np.arange(400)) == pytest.approx(400, rel=0.01)
-    assert effective_size([True] * 8, [1, 1, 2, 2, 3, 3, 4, 4]) == 8
-    assert effective_size([True, False], [1, 1]) == 2
-    # Few clusters are worth less, by the quantiles of t.
-    marked, problems = [1, 1, 0, 1, 0, 0, 1, 0], [1, 1, 2, 2, 3, 3, 4, 4]
-    # Sums of residuals are 1, 0, -1, 0; the variance 4/3 × 2, over that of independent ones, 8/4.
-    worth = 8 / (4 / 3)
-    assert effective_size(marked, problems) == pytest.approx(worth)
-    expected = worth * (norm.ppf(0.975) / t.ppf(0.975, 3)) ** 2
-    assert effective_size(marked, problems, 0.95) == pytest.approx(expected)
-    assert effective_size(marked, [1] * 8, 0.95) == 1
-
-
-def test_the_interval_of_alike_outputs_covers_the_share() -> None:
-    random, hits = np.random.default_rng(3), []
-    problems = np.repeat(np.arange(200), 5)
-    for _ in range(sets(500)):
-        marked = random.random(1000) < np.repeat(random.beta(1, 2, 200), 5)
-        n = effective_size(marked, problems)
-        hits.append(holds(wilson(float(marked.mean()) * n, n), 1 / 3))
-    check_coverage(hits)
 
 
 def least_and_most(k: int, n: int, population: int) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -20,6 +21,7 @@ from ngramscan.outputs.strategies import (
     parse_rules,
     run_strategies,
 )
+from ngramscan.statistics.proportions import wilson
 from tests.support.command import invoke
 from tests.support.outputs import refusal, write_lines
 
@@ -128,6 +130,23 @@ def test_rows_are_shares_of_each_group_and_of_all_models(tmp_path: Path) -> None
         write_lines(tmp_path / "d" / model / "pot.jsonl", {"output": FENCED})
     without_ids = ngramscan.strategies(tmp_path)
     assert without_ids.loc[without_ids["model"] == "all", "share_low"].isna().all()
+
+
+def test_epochs_are_no_problems(tmp_path: Path) -> None:
+    texts = [FENCED] * 7 + ["1"] * 5
+    for epochs in (1, 5):
+        records = [
+            {"id": number, "epoch": epoch, "output": text}
+            for number, text in enumerate(texts)
+            for epoch in range(epochs)
+        ]
+        write_lines(tmp_path / f"{epochs}" / "d" / "m" / "pot.jsonl", *records)
+    once, copied = (ngramscan.strategies(tmp_path / f"{epochs}") for epochs in (1, 5))
+    limits = ["share", "share_low", "share_high"]
+    assert copied["outputs"].tolist() == [60] * 4
+    np.testing.assert_allclose(copied[limits].astype(float), once[limits].astype(float))
+    (row,) = once[once["strategy"] == "PoT"].itertuples()
+    assert (row.share_low, row.share_high) == wilson(7, 12).limits
 
 
 def test_the_command_prints_a_line_per_group_and_writes_files(tmp_path: Path) -> None:

@@ -1,29 +1,27 @@
 """Which methods' markers are in the outputs of which prompts: presence, density, retention.
 
-A share is of the outputs that have text. Where several outputs answer the same problem (of several
-models, in pooled rows), its interval uses their effective sample size.
+A share is of the outputs that have text. Where several outputs answer the same problem (epochs, or
+models in pooled rows), they are not independent: problems are the clusters of all intervals and
+tests.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from ngramscan.outputs.markers import ALL, LEVEL, MarkerCounts, mark_outputs
 from ngramscan.outputs.reading import OutputSet, has_method, methods_of, parts_of
 from ngramscan.outputs.tokens import Flags, Ints
 from ngramscan.patterns.model import PatternSet
+from ngramscan.statistics.clusters import ClusteredShare
+from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.p_values import holm
-from ngramscan.statistics.proportions import (
-    Pairs,
-    effective_size,
-    mcnemar,
-    paired_difference,
-    share_ratio,
-)
+from ngramscan.statistics.proportions import Pairs, mcnemar, paired_difference
+from ngramscan.statistics.streams import named_stream
 
 GENERIC_SHARE = 0.5
 """A pattern in this share of all prompts' outputs, or of its own share elsewhere, is generic."""
@@ -95,6 +93,7 @@ class RetentionRow:
     unpaired: int
     """Outputs without a partner, which are left out if there are pairs."""
     share_alone: float | None
+    """Mean of the problems' shares of outputs with a marker."""
     share_with: float | None
     difference: float | None
     """Share with the solver minus share alone."""
@@ -103,9 +102,10 @@ class RetentionRow:
     retention: float | None
     """share_with / share_alone."""
     only_alone: int | None
+    """Problems of which more outputs have a marker alone: a larger share, if there are several."""
     only_with: int | None
     p: float | None
-    """Exact McNemar."""
+    """Exact McNemar; of random signs of the problems' differences if they have several outputs."""
     level: float
     note: str
     p_adjusted: float | None
@@ -146,6 +146,8 @@ class BlendResult:
 
 Scope = tuple[str, str]  # dataset and model
 Parts = dict[str, MarkerCounts]  # by prompt
+Marked = dict[tuple[str, str, str], list[bool]]
+"""Which outputs have a marker, by their problem."""
 
 
 def run_blend(found: OutputSet, patterns: PatternSet, case_sensitive: bool = False) -> BlendResult:
@@ -233,10 +235,8 @@ def _isolation(scope: Scope, part: MarkerCounts, method: str, own: Flags) -> Iso
     ratio = None
     note = "no occurrence" if n and n_other else "no outputs to compare with"
     if n and n_other and k + k_other:
-        size, size_other = (
-            effective_size(has[side], part.problems[side], LEVEL) for side in (own, ~own)
-        )
-        ratio = share_ratio((k, n), (k_other, n_other), LEVEL, (size, size_other))
+        sides = (ClusteredShare(has[side], part.problems[side]) for side in (own, ~own))
+        ratio = next(sides).ratio(next(sides), LEVEL)
         note = ratio.note
     return IsolationRow(
         *scope,
@@ -277,17 +277,14 @@ def _retention(
     scope: Scope, names: tuple[str, str, str], prompts: tuple[str | None, str], parts: Parts
 ) -> RetentionRow:
     prefix, solver, method = names
-    alone, with_solver = (_by_sample(parts[p], method) if p else {} for p in prompts)
-    total = len(alone) + len(with_solver)
-    shared = alone.keys() & with_solver.keys()
-    fallen = Counter((alone[key], with_solver[key]) for key in shared)
-    pairs = Pairs(*(fallen[first, second] for first in (True, False) for second in (True, False)))
+    sides = [_by_problem(parts[prompt], method) if prompt else {} for prompt in prompts]
+    shared = sorted(sides[0].keys() & sides[1].keys())
     # Without pairs, the shares are among all outputs.
-    share_alone, share_with = (
-        fmean(has[key] for key in shared or has) if has else None for has in (alone, with_solver)
-    )
+    used = [{problem: side[problem] for problem in shared or side} for side in sides]
+    share_alone, share_with = (fmean(map(fmean, side.values())) if side else None for side in used)
     known = share_alone is not None and share_with is not None
-    difference = paired_difference(pairs, LEVEL) if shared else None
+    found = _compare(used[0], used[1], (*scope, *names)) if shared else None
+    total, left = (sum(len(has) for one in some for has in one.values()) for some in (sides, used))
     return RetentionRow(
         *scope,
         prefix=prefix,
@@ -295,46 +292,70 @@ def _retention(
         method=method,
         prompt_alone=prompts[0],
         prompt_with=prompts[1],
-        pairs=pairs.n,
-        unpaired=total - 2 * pairs.n if shared else 0,
+        pairs=len(shared),
+        unpaired=total - left,
         share_alone=share_alone,
         share_with=share_with,
         difference=(share_with or 0.0) - (share_alone or 0.0) if known else None,
-        difference_low=difference.low if difference else None,
-        difference_high=difference.high if difference else None,
+        difference_low=found.difference.low if found else None,
+        difference_high=found.difference.high if found else None,
         retention=share_with / share_alone if share_alone and share_with is not None else None,
-        only_alone=pairs.only_first if shared else None,
-        only_with=pairs.only_second if shared else None,
-        p=mcnemar(pairs.only_first, pairs.only_second) if shared else None,
+        only_alone=found.only_alone if found else None,
+        only_with=found.only_with if found else None,
+        p=found.p if found else None,
         level=LEVEL,
-        note=_why_unpaired(prefix, prompts[0], pairs.n, total),
+        note=_why_unpaired(prefix, prompts[0], len(shared), total - left),
         p_adjusted=None,
         family="",
     )
 
 
-def _adjusted(rows: Sequence[RetentionRow]) -> list[RetentionRow]:
-    """Adjust the p-values of all rows together, as they stand in one table."""
-    tested = sum(row.p is not None for row in rows)
-    family = f"{tested} retention test{'s' * (tested != 1)} of this table"
-    return [
-        row if p is None else replace(row, p_adjusted=p, family=family)
-        for row, p in zip(rows, holm([row.p for row in rows]), strict=True)
-    ]
+def _by_problem(part: MarkerCounts, method: str) -> Marked:
+    """Return which outputs to each problem have a marker; one without an id has its own problem."""
+    marked: Marked = {}
+    for output, has in zip(part.outputs, part.of_method(method) > 0, strict=True):
+        marked.setdefault(output.problem, []).append(bool(has))
+    return marked
 
 
-def _by_sample(part: MarkerCounts, method: str) -> dict[tuple[str, str, str], bool]:
-    """Return which outputs have a marker; one without an id is paired with no other."""
-    return {
-        (output.group.dataset, output.id, "" if output.id else output.place): bool(has)
-        for output, has in zip(part.outputs, part.of_method(method) > 0, strict=True)
-    }
+class _Compared(NamedTuple):
+    only_alone: int
+    only_with: int
+    difference: Estimate
+    p: float
 
 
-def _why_unpaired(prefix: str, alone: str | None, pairs: int, total: int) -> str:
+def _compare(alone: Marked, with_solver: Marked, names: Sequence[str]) -> _Compared:
+    """Compare outputs for the same problems, in the same order; `names` are those of the row."""
+    shares = [(fmean(alone[problem]), fmean(with_solver[problem])) for problem in alone]
+    fewer, more = (sum(a > b for a, b in shares), sum(a < b for a, b in shares))
+    if all(len(has) == 1 for side in (alone, with_solver) for has in side.values()):
+        both = shares.count((1, 1))
+        pairs = Pairs(both, fewer, more, len(shares) - both - fewer - more)
+        return _Compared(fewer, more, paired_difference(pairs, LEVEL), mcnemar(fewer, more))
+    first, second = map(_clustered, (alone, with_solver))
+    p = first.p_value(second, named_stream(*names))
+    return _Compared(fewer, more, first.difference(second, LEVEL), p)
+
+
+def _clustered(marked: Marked) -> ClusteredShare:
+    numbers = [number for number, own in enumerate(marked.values()) for _ in own]
+    return ClusteredShare([*chain(*marked.values())], numbers, by_cluster=True)
+
+
+def _why_unpaired(prefix: str, alone: str | None, pairs: int, unpaired: int) -> str:
     if alone is None:
         return f"no outputs of prompt {prefix} alone"
     if not pairs:
         return "not paired, no test: the prompts share no problem id"
-    left_out = total - 2 * pairs
-    return f"outputs without a partner, left out: {left_out}" if left_out else ""
+    return f"outputs without a partner, left out: {unpaired}" if unpaired else ""
+
+
+def _adjusted(rows: Sequence[RetentionRow]) -> list[RetentionRow]:
+    """Adjust the p-values of all rows together, as they stand in one table."""
+    tested = sum(row.p is not None for row in rows)
+    family = f"{tested:,} retention test{'s' * (tested != 1)} of this table"
+    return [
+        row if p is None else replace(row, p_adjusted=p, family=family)
+        for row, p in zip(rows, holm([row.p for row in rows]), strict=True)
+    ]

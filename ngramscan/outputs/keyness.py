@@ -27,6 +27,8 @@ from ngramscan.outputs.reading import OutputSet, has_method, methods_of, parts_o
 from ngramscan.outputs.tokens import Flags, Ints, Tokens, split_characters, split_words, usual_forms
 
 Columns = dict[str, NDArray[Any]]
+MODELS_NAMED = 3
+"""More models of a side are only counted in a warning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ class KeynessRow:
     """The smallest share of false discoveries at which this n-gram is a discovery."""
     level: float
     """Confidence level of the interval."""
+    note: str = ""
+    """That the outputs of the two sides are of different models; usually empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,8 @@ def run_keyness(outputs: OutputSet, options: KeynessOptions) -> KeynessResult:
     """Find the n-grams that distinguish the outputs of a method from those of others."""
     texts, sides = split_sides(outputs, options)
     tokens = split_words(texts) if options.unit == "word" else split_characters(texts)
-    return compare(tokens, sides, options)
+    found, note = compare(tokens, sides, options), describe_models(outputs, options)
+    return replace(found, rows=[replace(row, note=note) for row in found.rows])
 
 
 def split_sides(outputs: OutputSet, options: KeynessOptions) -> tuple[list[str], Sides]:
@@ -262,12 +267,33 @@ def describe_keyness(
     within = f", {found.found_inside:,} of them only within longer ones" * (found.found_inside > 0)
     larger = f"{found.found:,} in a larger share of outputs of {options.of} at q ≤ {options.q:g}"
     shown = f"{len(found.rows):,} shown, largest G2 first"
+    models = describe_models(outputs, options)
     return [
         _scope(outputs, options),
         compared,
+        *[models] * bool(models),
         *parts,
         f"{found.tested:,} n-grams tested, {larger}{within}; {shown}",
     ]
+
+
+def describe_models(outputs: OutputSet, options: KeynessOptions) -> str:
+    """Return a warning if the two sides have different models; empty if they have the same."""
+    methods = [options.of, *options.against]
+    models: dict[bool, dict[str, None]] = {True: {}, False: {}}
+    for output in outputs.outputs:
+        if output.is_there and (present := methods_of(output.group.prompt, methods)):
+            models[options.of in present][output.group.model or "unnamed"] = None
+    own, others = (sorted(models[side]) for side in (True, False))
+    if own == others:
+        return ""
+    named = f"{options.of} of {_some(own)}; {', '.join(options.against)} of {_some(others)}"
+    return f"different models ({named}): an n-gram may be the style of a model, not of the method"
+
+
+def _some(models: Sequence[str]) -> str:
+    more = f" and {len(models) - MODELS_NAMED:,} more" * (len(models) > MODELS_NAMED)
+    return ", ".join(models[:MODELS_NAMED]) + more
 
 
 def _scope(outputs: OutputSet, options: KeynessOptions) -> str:

@@ -22,8 +22,8 @@ from ngramscan.outputs.reading import Output, OutputSet, has_method, methods_of
 from ngramscan.outputs.tokens import Flags, Ints
 from ngramscan.patterns.model import PatternSet
 from ngramscan.patterns.regexes import compile_regex, whole
+from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.estimates import Estimate
-from ngramscan.statistics.proportions import effective_size, wilson
 
 ALL = "all"
 """The dataset or model of a pooled row."""
@@ -147,10 +147,7 @@ class MarkerCounts:
 
     def share(self, has: Flags) -> Estimate | None:
         """Estimate the share of outputs that have something; None if there are no outputs."""
-        if not self.outputs:
-            return None
-        effective = effective_size(has, self.problems)
-        return wilson(float(has.mean()) * effective, effective, LEVEL)
+        return ClusteredShare(has, self.problems).estimate(LEVEL) if self.outputs else None
 
 
 def mark_outputs(

@@ -13,10 +13,10 @@ from typing import Any
 
 from ngramscan.outputs.formulas import take_apart
 from ngramscan.outputs.markers import ALL, LEVEL
-from ngramscan.outputs.reading import Group, OutputSet
+from ngramscan.outputs.reading import Group, Output, OutputSet
 from ngramscan.patterns.regexes import compile_regex, whole
 from ngramscan.reading.yaml_files import Node, compose_yaml, read_text
-from ngramscan.statistics.proportions import effective_size, wilson
+from ngramscan.statistics.clusters import ClusteredShare
 
 STRATEGIES = ("Direct", "CoT", "PoT", "Hybrid")
 MEASURES = ("steps", "steps_before_code", "words", "formula_density")
@@ -94,8 +94,8 @@ class StrategyRow:
     share: float
     share_low: float | None
     share_high: float | None
-    """Limits of the Wilson interval; for all models together, with the effective sample size of
-    outputs for the same problems. None for all models together if outputs have no id."""
+    """Limits of the Wilson interval, with the effective sample size of outputs for the same
+    problems. None for all models together if outputs have no id."""
     mean_formula_density: float | None
     """Mean of the outputs with this strategy; None if there are none."""
     formula_density_of_group: float
@@ -114,12 +114,9 @@ class StrategyResult:
 
 def run_strategies(found: OutputSet, rules: RuleSet) -> StrategyResult:
     """Return the strategy of each output that has text, and the shares of each group."""
-    outputs = [
-        classify(output.group, output.id, output.text or "", rules)
-        for output in found.outputs
-        if output.is_there
-    ]
-    return StrategyResult(list(_shares(outputs)), outputs, found.notices)
+    there = [output for output in found.outputs if output.is_there]
+    outputs = [classify(one.group, one.id, one.text or "", rules) for one in there]
+    return StrategyResult([*_shares(there, outputs)], outputs, found.notices)
 
 
 def classify(group: Group, id_: str, text: str, rules: RuleSet) -> OutputStrategyRow:
@@ -159,39 +156,40 @@ def _count_steps(text: str, rules: RuleSet) -> int:
     return steps
 
 
-def _shares(outputs: Sequence[OutputStrategyRow]) -> Iterator[StrategyRow]:
+Answers = list[tuple[Output, OutputStrategyRow]]
+
+
+def _shares(outputs: Sequence[Output], rows: Sequence[OutputStrategyRow]) -> Iterator[StrategyRow]:
     """Yield the shares of each group, then those of all models, where there are several."""
-    groups: dict[Group, list[OutputStrategyRow]] = {}
-    pooled: dict[Group, list[OutputStrategyRow]] = {}
-    for output in outputs:
-        group = Group(output.dataset, output.model, output.prompt)
-        groups.setdefault(group, []).append(output)
-        pooled.setdefault(group._replace(model=ALL), []).append(output)
-    several = ((key, own) for key, own in pooled.items() if len({each.model for each in own}) > 1)
-    for group, own in [*groups.items(), *several]:
+    groups: dict[Group, Answers] = {}
+    pooled: dict[Group, Answers] = {}
+    for answer in zip(outputs, rows, strict=True):
+        group = answer[0].group
+        groups.setdefault(group, []).append(answer)
+        pooled.setdefault(group._replace(model=ALL), []).append(answer)
+    several = (pair for pair in pooled.items() if len({row.model for _, row in pair[1]}) > 1)
+    for group, answers in [*groups.items(), *several]:
         for strategy in STRATEGIES:
-            yield _share(group, own, strategy)
+            yield _share(group, answers, strategy)
 
 
-def _share(group: Group, outputs: Sequence[OutputStrategyRow], strategy: str) -> StrategyRow:
-    follows = [output.strategy == strategy for output in outputs]
-    densities = [output.formula_density for output in outputs]
+def _share(group: Group, answers: Answers, strategy: str) -> StrategyRow:
+    follows = [row.strategy == strategy for _, row in answers]
+    densities = [row.formula_density for _, row in answers]
     own = list(compress(densities, follows))
-    size: float | None = len(follows)
-    if group.model == ALL:
-        problems = {output.id: number for number, output in enumerate(outputs)}
-        numbers = [problems[output.id] for output in outputs]
-        size = effective_size(follows, numbers) if "" not in problems else None
-    share = len(own) / len(follows)
-    limits = wilson(size * share, size, LEVEL) if size else None
+    numbers: dict[tuple[str, str, str], int] = {}
+    problems = [numbers.setdefault(output.problem, len(numbers)) for output, _ in answers]
+    share = ClusteredShare(follows, problems).estimate(LEVEL)
+    # Which outputs of several models are for the same problem, only ids can say.
+    is_known = group.model != ALL or all(output.id for output, _ in answers)
     return StrategyRow(
         *group,
         strategy=strategy,
-        outputs=len(outputs),
+        outputs=len(answers),
         with_strategy=len(own),
-        share=share,
-        share_low=limits.low if limits else None,
-        share_high=limits.high if limits else None,
+        share=share.value,
+        share_low=share.low if is_known else None,
+        share_high=share.high if is_known else None,
         mean_formula_density=fmean(own) if own else None,
         formula_density_of_group=fmean(densities),
         level=LEVEL,

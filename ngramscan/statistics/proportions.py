@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from ngramscan.statistics.estimates import Estimate, t_quantile
+from ngramscan.statistics.estimates import Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,7 @@ def wilson(k: float, n: float, level: float = 0.95) -> Estimate:
     """
     if not 0 <= k <= n or n <= 0:
         raise ValueError("0 <= k <= n and n > 0 were expected")
-    share, z = k / n, _z(level)
+    share, z = k / n, normal_quantile(level)
     scale = 1 + z * z / n
     middle = (share + z * z / (2 * n)) / scale
     half_width = z / scale * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
@@ -75,30 +72,6 @@ def finite_share(k: int, n: int, population: int, level: float = 0.95) -> Estima
     return Estimate(k / n, min(low, k / n), max(high, k / n), level)
 
 
-def effective_size(marked: ArrayLike, clusters: ArrayLike, level: float | None = None) -> float:
-    """Return the effective sample size of clustered observations of a share: at most their number.
-
-    `marked` are the observations, `clusters` has the cluster of each: the problem that several
-    outputs answer. The size is n over the estimated design effect; n if the observations do not
-    vary or there is one cluster. With a `level`, it is the size for an interval: times (z / t)²,
-    with one degree of freedom fewer than clusters, since few of them tell little about the design
-    effect; a single cluster counts as one observation.
-    Source: Korn & Graubard 1998, Survey Methodology 24, 193-201.
-    """
-    values = np.asarray(marked, dtype=np.float64)
-    _, numbers = np.unique(np.asarray(clusters), return_inverse=True)
-    n, n_clusters = values.size, int(numbers.max()) + 1
-    share = float(values.mean())
-    size = float(n)
-    if n_clusters > 1 and share not in {0.0, 1.0}:
-        sums = np.bincount(numbers, weights=values - share)
-        spread = float((sums**2).sum()) * n_clusters / (n_clusters - 1)
-        size = n / max(1.0, spread / (n * share * (1 - share)))
-    if level is None:
-        return size
-    return size * (_z(level) / t_quantile(level, n_clusters - 1)) ** 2 if n_clusters > 1 else 1.0
-
-
 def paired_difference(pairs: Pairs, level: float = 0.95) -> Estimate:
     """Estimate the difference between two shares of the same pairs, second minus first, in [-1, 1].
 
@@ -108,14 +81,21 @@ def paired_difference(pairs: Pairs, level: float = 0.95) -> Estimate:
     n = pairs.n
     first = wilson(pairs.both + pairs.only_first, n, level)
     second = wilson(pairs.both + pairs.only_second, n, level)
+    return correlated_difference(first, second, _phi(pairs))
+
+
+def correlated_difference(first: Estimate, second: Estimate, correlation: float) -> Estimate:
+    """Estimate the difference between two shares that are correlated, second minus first.
+
+    The squares of the distances to their limits are combined as variances are. Source: Zou &
+    Donner 2008, doi:10.1002/sim.3095, of which Newcombe's interval for pairs is a case.
+    """
     down, up = first.value - first.limits[0], first.limits[1] - first.value
     down_second, up_second = second.value - second.limits[0], second.limits[1] - second.value
-    phi = _phi(pairs)
-    below = down_second**2 - 2 * phi * down_second * up + up**2
-    above = up_second**2 - 2 * phi * up_second * down + down**2
     difference = second.value - first.value
-    low, high = difference - math.sqrt(max(below, 0.0)), difference + math.sqrt(max(above, 0.0))
-    return Estimate(difference, low, high, level)
+    low = difference - _combine(down_second, up, correlation)
+    high = difference + _combine(up_second, down, correlation)
+    return Estimate(difference, low, high, first.level)
 
 
 def independent_difference(first: Estimate, second: Estimate) -> Estimate:
@@ -178,15 +158,17 @@ def mid_p_mcnemar(only_first: int, only_second: int) -> float:
 
 
 def share_ratio(
-    counts: tuple[int, int],
-    others: tuple[int, int],
+    counts: tuple[float, float],
+    others: tuple[float, float],
     level: float = 0.95,
     sizes: tuple[float, float] | None = None,
+    correlation: float = 0.0,
 ) -> Estimate:
-    """Estimate the ratio of the shares of two independent samples, each k of n.
+    """Estimate the ratio of the shares of two samples, each k of n.
 
-    `sizes` are the effective sizes of the samples, if their observations are in clusters. The
-    interval combines the Wilson intervals of both shares on the log scale. If a share is zero, a
+    If their observations are in clusters, `sizes` are the effective sizes of the samples, and
+    `correlation` is that of their shares. The interval combines the Wilson intervals of both shares
+    on the log scale. If a share is zero, a
     half is added to all four numbers, and the interval is the log interval. An empty sample is a
     ValueError.
     Sources: Zou & Donner 2008, doi:10.1002/sim.3095 (combined intervals); Walter 1975,
@@ -201,16 +183,23 @@ def share_ratio(
         ratio = (k + 0.5) / (n + 0.5) / ((k_other + 0.5) / (n_other + 0.5))
         ends = (share * size, size), (share_other * size_other, size_other)
         variance = sum(1 / (part + 0.5) - 1 / (whole + 0.5) for part, whole in ends)
-        factor = math.exp(_z(level) * math.sqrt(variance))
+        factor = math.exp(normal_quantile(level) * math.sqrt(variance))
         note = "a half is added, since a share is zero"
         return Estimate(ratio, ratio / factor, ratio * factor, level, note)
     low, high = wilson(share * size, size, level).limits
     low_other, high_other = wilson(share_other * size_other, size_other, level).limits
-    below = math.hypot(math.log(share / low), math.log(high_other / share_other))
-    above = math.hypot(math.log(high / share), math.log(share_other / low_other))
+    below = _combine(math.log(share / low), math.log(high_other / share_other), correlation)
+    above = _combine(math.log(high / share), math.log(share_other / low_other), correlation)
     ratio = share / share_other
     return Estimate(ratio, ratio * math.exp(-below), ratio * math.exp(above), level)
 
 
-def _z(level: float) -> float:
+def _combine(distance: float, other: float, correlation: float) -> float:
+    """Return the distance of a limit from a difference, from those of the limits of its terms."""
+    square = distance**2 - 2 * correlation * distance * other + other**2
+    return math.sqrt(max(square, 0.0))
+
+
+def normal_quantile(level: float) -> float:
+    """Return the half width of a two-sided normal interval, in standard errors."""
     return NormalDist().inv_cdf((1 + level) / 2)

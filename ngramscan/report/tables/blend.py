@@ -18,15 +18,20 @@ from ngramscan.report.columns import pooled_first
 from ngramscan.report.layout import UNKNOWN, Layout, cell, percent, print_columns
 from ngramscan.report.tables import parts
 
-_SHARES = "percentages of the outputs that have text, with 95% Wilson intervals"
-_STAR = "*: the prompt has the method, alone or joined to others"
-_POOLED = "all: all models together; similar outputs for the same problem count for less"
-_RETENTION = (
-    "retention: share with the solver over share alone, for the problems with an output of both;"
-    " difference in percentage points, with Newcombe's interval for pairs; p: exact McNemar test."
-    " Not pooled over models, whose outputs for the same problem are not independent pairs"
+_SHARES = (
+    "percentages of the outputs that have text, with 95% Wilson intervals; similar outputs for the"
+    " same problem count for less"
 )
-_RATIO = "ratio: share with the method's own prompts over share with others, as if independent"
+_STAR = "*: the prompt has the method, alone or joined to others"
+_POOLED = "all: all models together"
+_RETENTION = (
+    "retention: share with the solver over share alone, means over the problems with outputs of"
+    " both; difference in percentage points, with Newcombe's interval for pairs; p: exact McNemar"
+    " test, or with several outputs for a problem a test of random signs of the problems'"
+    " differences"
+)
+_ADJUSTED = "adjusted p: by Holm's method, for {}"
+_RATIO = "ratio: share with the method's own prompts over share with others"
 _HALF = "≈: one share is zero; the ratio is the one with a half added to both numbers of outputs"
 
 
@@ -42,12 +47,14 @@ def print_blend(blending: BlendResult, console: Console) -> None:
     generic = pooled_first(row for row in blending.presence if row.generic)
     for reason, group in parts.group_by(generic, "generic").items():
         _print_generic(console, reason, group)
+    families = dict.fromkeys(row.family for row in blending.retention)
     parts.print_notes(
         console,
         _SHARES,
         *[_STAR] * any(row.has_method for row in rows),
         *[_POOLED] * any(row.model == ALL for row in rows),
         *[_RETENTION] * bool(blending.retention),
+        *[_ADJUSTED.format(family) for family in families if family],
         *[_RATIO] * any(row.ratio is not None for row in isolation),
         *[_HALF] * any(row.ratio is not None and row.note for row in isolation),
     )
@@ -82,8 +89,9 @@ def _print_retention(console: Console, rows: Sequence[RetentionRow]) -> None:
         "only alone": [cell(row.only_alone) for row in rows],
         "only with": [cell(row.only_with) for row in rows],
         "p": [cell(row.p) for row in rows],
+        "adjusted p": [cell(row.p_adjusted) for row in rows],
     }
-    optional = ("only alone", "only with", "unpaired", "retention", "pairs")
+    optional = ("only alone", "only with", "unpaired", "retention", "pairs", "p")
     title = "Markers of a prefix, alone and with a solver, %"
     wrapping = frozenset({"prompt", "markers of"})
     print_columns(console, columns, Layout(4, wrapping, optional, 2, title))

@@ -13,10 +13,11 @@ from ngramscan.report.layout import Layout, cell, percent, print_columns
 from ngramscan.report.tables import parts
 
 _FOOTNOTES = (
-    "shares are percentages with 95% Wilson intervals",
+    "shares are percentages with 95% Wilson intervals; similar outputs for the same problem count"
+    " for less",
     "formulas: percentage of characters that stand in formulas, the mean over outputs",
 )
-_POOLED = "all: all models together; similar outputs for the same problem count for less"
+_POOLED = "all: all models together"
 
 
 def print_strategies(rows: Sequence[StrategyRow], console: Console) -> None:
