@@ -1,10 +1,10 @@
 """The mean of values between two bounds: interval and test by nonparametric tilting.
 
 Few of many values decide a mean where most are 0, and a sample often has none of these. So a value
-at the farthest bound is added to it, with a small weight. Exponential weights then shift the mean of
-this sample to a supposed one, and the variance is that of the weighted values: it is small where
-the values say so, and large where only values that are rare or were never seen could have moved the
-mean so far. Of values that are all at the bounds, this is Wilson's interval with Student's t.
+at the farthest bound is added to it, with a small weight. Exponential weights then shift the mean
+of this sample to a supposed one, and the variance is that of the weighted values: it is small where
+the values say so, and large where only values that are rare, or were never seen, could have moved
+the mean so far. Of values that are all at the bounds, this is Wilson's interval with Student's t.
 
 Sources: Efron 1981, doi:10.2307/3314608, and DiCiccio & Romano 1990, doi:10.2307/1403474 (tilting);
 Chen, Variyath & Abraham 2008, doi:10.1198/106186008X321068 (an added value). Coverage:
