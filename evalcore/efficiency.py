@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Usage = Record | UsageRow
 _BASELINE = "zero-shot"
-FARTHEST = 10
+FARTHEST = 20
 """There is no interval of a cost that reaches beyond so many times the value, or one part in so
 many of it: the tail of tokens is not known from such a sample."""
 _ORDER = ["id", "epoch", "model", "value"]
