@@ -227,14 +227,19 @@ def _linearised(
     in_expected = (first @ to_others + second @ to_ones) / expected - sizes / n
     if apart is None:
         # One more of a label also moves the ranks of those above it.
-        for part, whole, total in (
-            (in_observed, np.tensordot(counts, pairs, 1), observed),
-            (in_expected, np.outer(ones, others), expected),
-        ):
-            moved = 4 * (whole * gaps).sum(axis=1) / total
-            part += first @ (np.cumsum(moved[::-1])[::-1] - moved / 2) - 2 / n_items
+        within = np.tensordot(counts, pairs, 1) / observed
+        between = np.outer(ones, others) / expected
+        in_observed = in_observed + _moved(within * gaps, first) - 2 / n_items
+        in_expected = in_expected + _moved(between * gaps, first) - 2 / n_items
     ratio = (n - surplus) * observed / expected if expected > 0 else math.nan
     return ratio, in_observed, in_expected
+
+
+def _moved(products: Floats, labels: NDArray[np.int64]) -> Floats:
+    """Return what the labels of each pattern change by moving ranks; `products` are with gaps."""
+    of_label = 4 * products.sum(axis=1)
+    moved: Floats = labels @ (np.cumsum(of_label[::-1])[::-1] - of_label / 2)
+    return moved
 
 
 def _shares(

@@ -72,6 +72,13 @@ class BoundedMean:
         low, high = (limit(self._distance, self.value, bound, far) for bound in self._bounds)
         return low, high
 
+    def test(self, mean: float) -> PValue:
+        """Test whether this is the mean; of one problem, the p-value is 1."""
+        p = 1.0
+        if self._n > 1:
+            p = 2 * float(special.stdtr(self._n - 1, -self._distance(mean)))
+        return PValue(p, TILTING, self._n)
+
     def _distance(self, mean: float) -> float:
         """Return how many standard errors the value is from a mean."""
         bound = self._bounds[0 if self.value > mean else 1]
