@@ -24,7 +24,7 @@ from ngramscan.report.columns import ALL, first_of, for_paper, print_pooled, to_
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Columns, Layout, p_text, percent
 from ngramscan.report.options import save
-from ngramscan.statistics.p_values import holm
+from ngramscan.statistics.p_values import disagreement, holm
 from ngramscan.statistics.streams import stream
 
 if TYPE_CHECKING:
@@ -194,12 +194,8 @@ def _notes(result: Comparison, n_no_answer: int, no_answer: str) -> Iterator[str
     yield from filter(None, (result.difference.note, result.p.note))
     if result.p.standard_error:
         yield f"standard error of p {result.p.standard_error:.2g}"
-    low, high, alpha = result.difference.low, result.difference.high, 1 - result.difference.level
-    is_small = result.p.value <= round(alpha, 12)
-    # Interval and test are computed in different ways.
-    if low is not None and high is not None and (low <= 0 <= high) == is_small:
-        where = "includes 0, but p is at most" if is_small else "excludes 0, but p is above"
-        yield f"interval and test disagree: the interval {where} {alpha:g}"
+    if told := disagreement(result.difference, result.p):
+        yield told
 
 
 def _adjusted(found: Sequence[Found], family: Sequence[str]) -> list[CompareRow]:

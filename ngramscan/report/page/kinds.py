@@ -178,7 +178,7 @@ KINDS: tuple[Kind, ...] = (
         "| test note",
         "n_clean n_dirty accuracy_clean accuracy_dirty p | n accuracy accuracy_clean_low"
         " accuracy_clean_high n_suspicious accuracy_suspicious accuracy_suspicious_low"
-        " accuracy_suspicious_high accuracy_dirty_low accuracy_dirty_high level detectable seed"
+        " accuracy_suspicious_high accuracy_dirty_low accuracy_dirty_high level detectable"
         " n_without_verdict n_without_score",
         _dots("difference", "difference", "index", "dataset model method score_rule"),
     ),
