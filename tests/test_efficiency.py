@@ -158,7 +158,7 @@ def test_intervals_are_those_of_problems_copied_one_by_one_with_jackknifed_error
     values = (generator.random(2 * n) < 0.6).astype(float)
     tokens = np.round(np.exp(generator.normal(5, 1, 2 * n)))
     right, used = values.reshape(2, n).sum(axis=0), tokens.reshape(2, n).sum(axis=0)
-    ((found, _),) = estimate_costs(sums_of(right, used, 2)[None], Resampling(6000, 3))
+    ((found, _),) = estimate_costs(sums_of(right, used, 2)[None], [("m",)], Resampling(6000, 3))
     parts = {"tokens_per_correct": (used, right), "mean_tokens": (used, np.full(n, 2.0))}
     for name, (above, below) in parts.items():
         value, error = log_of_ratio(above, below)
@@ -206,7 +206,7 @@ def least_coverage(n: int, models: int, of: Of, runs: int) -> float:
     covered: dict[str, list[bool]] = {name: [] for name in truths}
     for seed in range(runs):
         sums = sums_of(*made_costs(draw, n, models, of), models)
-        ((found, _),) = estimate_costs(sums[None], Resampling(400, seed))
+        ((found, _),) = estimate_costs(sums[None], [("m",)], Resampling(400, seed))
         for name, truth in truths.items():
             if f"{name}_low" in found:
                 covered[name].append(found[f"{name}_low"] <= truth <= found[f"{name}_high"])
@@ -234,7 +234,7 @@ def test_the_share_of_draws_on_the_frontier_says_how_sure_it_is() -> None:
     tokens = [100] * 40
     better, worse = ([1.0] * 24 + [0.0] * 16), ([0.0] * 20 + [1.0] * 20)
     both = np.stack([sums_of(right, tokens) for right in (better, worse)])
-    (first, _), (second, _) = estimate_costs(both, Resampling(2000, 1))
+    (first, _), (second, _) = estimate_costs(both, [("better",), ("worse",)], Resampling(2000, 1))
     assert (first["on_frontier"], second["on_frontier"]) == (True, False)
     assert 0.6 < first["frontier_share"] < 0.95
     assert first["frontier_share"] + second["frontier_share"] >= 1

@@ -155,7 +155,7 @@ def test_tau_is_scipys_and_p_counts_all_orders(pairs: list[tuple[int, int]]) -> 
 
 def test_points_of_a_figure_stand_on_the_ratio_of_their_pair() -> None:
     names = ("i", "occurrences", "d", "m", "strict", "cot", "f-1")
-    row = LinkRow(*names, *(4.0, 2.0, 8.0, 5.0, 0.1, -0.05, 0.25, 0.5, True, 0.9))
+    row = LinkRow(*names, *(4.0, 2.0, 8.0, 5.0, 0.1, -0.05, 0.25, 0.5), True, 0.9)
     other = replace(row, model="m2", difference=-0.03, difference_low=None)
     rows = [row, other, replace(row, index="j", prevalence_low=None), replace(other, index="j")]
     axes = draw_links(rows).axes

@@ -78,7 +78,7 @@ def comparisons(draw: Draw) -> Said:
         for number in range(5)
     ]
     frame = evalcore.link(to_frame(counts, PatternCount), to_frame(compared, CompareRow))
-    linked = [LinkRow(**row) for row in frame.astype(object).to_dict("records")]
+    linked = [LinkRow(*row) for row in frame.astype(object).itertuples(index=False)]
     return {"compare": said_of(compared, CompareRow), "link": said_of(linked, LinkRow)}
 
 

@@ -696,7 +696,7 @@ EXPECTED = {
 """What is said of each case; a case without rows here, or without a text there, is an error."""
 
 
-@pytest.mark.parametrize("case", {**CASES, **EXPECTED})
+@pytest.mark.parametrize("case", dict.fromkeys([*CASES, *EXPECTED]))
 def test_each_sentence_has_its_text(case: str) -> None:
     title, rows = CASES[case]
     assert sentences(results_of(title, rows)) == EXPECTED[case]

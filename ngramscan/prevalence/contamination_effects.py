@@ -10,12 +10,10 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, get_args
 
-import numpy as np
-
 from ngramscan.errors import InputError
 from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.contamination_rules import Verdict
-from ngramscan.statistics.p_values import holm
+from ngramscan.statistics.p_values import disagreement, holm
 from ngramscan.statistics.two_samples import (
     ALPHA,
     SampleComparison,
@@ -83,8 +81,6 @@ class EffectRow:
     detectable: float | None
     """The least true gain on dirty entries that would have been found, with p ≤ .05, in 80 of 100
     such comparisons; None: not even the largest possible one, or there is no comparison."""
-    seed: int | None
-    """The seed of the permutations; None: the p-value is exact."""
     n_without_verdict: int
     """Scored entries that have no verdict, or are not in the benchmark file."""
     n_without_score: int
@@ -97,11 +93,7 @@ class EffectRow:
 
 
 def make_effects(
-    rows: Sequence[EntryRow],
-    scores: Sequence[GivenScore],
-    seed: int = 1,
-    draws: int = 10_000,
-    level: float = 0.95,
+    rows: Sequence[EntryRow], scores: Sequence[GivenScore], level: float = 0.95
 ) -> list[EffectRow]:
     """Compare accuracies on dirty and on clean entries, per index, dataset, model and method.
 
@@ -118,7 +110,7 @@ def make_effects(
     for row in rows:
         verdicts.setdefault(row.index, {})[row.id] = row.verdict
     compared = {
-        (index, group): _effect((index, *group, rule), own, values, (seed, draws, level))
+        (index, group): _effect((index, *group, rule), own, values, level)
         for index, own in verdicts.items()
         for group, (rule, values) in groups.items()
     }
@@ -204,9 +196,8 @@ def _effect(
     names: tuple[str, str, str, str, str],
     verdicts: Mapping[str, Verdict | None],
     values: _Values,
-    how: tuple[int, int, float],
+    level: float,
 ) -> EffectRow:
-    seed, draws, level = how
     parts: dict[Verdict, list[float]] = {verdict: [] for verdict in get_args(Verdict)}
     without_verdict = 0
     for id_, value in values.items():
@@ -220,8 +211,7 @@ def _effect(
     clean, dirty = parts["clean"], parts["dirty"]
     found = None
     if clean and dirty:
-        found = compare_samples(clean, dirty, np.random.default_rng(seed), draws, level)
-    is_drawn = found is not None and found.p.standard_error is not None
+        found = compare_samples(clean, dirty, level)
     return EffectRow(
         *names,
         n=len(known),
@@ -234,7 +224,6 @@ def _effect(
         p=found and found.p.value,
         test=found.p.procedure if found else "",
         detectable=found and found.detectable,
-        seed=seed if is_drawn else None,
         n_without_verdict=without_verdict,
         n_without_score=n_verdicts - len(known),
         note=_note(parts, found),
@@ -262,6 +251,13 @@ def _note(parts: Mapping[Verdict, Sequence[float]], found: SampleComparison | No
             return "no entry has a verdict and a score"
         empty = [verdict for verdict in _COMPARED if not parts[verdict]]
         return f"no {' and no '.join(empty)} entries with a score"
+    told = disagreement(found.difference, found.p)
+    why = f"{told}, as Fisher's test is exact and the interval is not" * bool(told)
+    return "; ".join(filter(None, (_weakness(found), why)))
+
+
+def _weakness(found: SampleComparison) -> str:
+    """Say what a comparison that found nothing could not have found."""
     if found.p.value <= ALPHA or (found.detectable or 1) <= LARGE:
         return ""
     if found.detectable is None:

@@ -178,7 +178,7 @@ KINDS: tuple[Kind, ...] = (
         "| test note family",
         "n_clean n_dirty accuracy_clean accuracy_dirty p | n accuracy accuracy_clean_low"
         " accuracy_clean_high n_suspicious accuracy_suspicious accuracy_suspicious_low"
-        " accuracy_suspicious_high accuracy_dirty_low accuracy_dirty_high level detectable seed"
+        " accuracy_suspicious_high accuracy_dirty_low accuracy_dirty_high level detectable"
         " n_without_verdict n_without_score p_adjusted",
         _dots("difference", "difference", "index", "dataset model method score_rule"),
     ),
@@ -241,7 +241,7 @@ KINDS: tuple[Kind, ...] = (
         "keyness",
         "Key n-grams of the method",
         "ngram n",
-        "",
+        "| note",
         "n count other_count q | per_million other_per_million documents document_share"
         " other_documents other_document_share g2 dispersion p level",
         _dots("log_ratio", "log_ratio", "n", "ngram"),
