@@ -103,11 +103,10 @@ class ScanIndex:
         self._counted |= {query: (number, results) for number, query in enumerate(queries)}
         documents_read = {piece: counts.documents_read for piece, counts in enumerate(results)}
         bytes_read = {piece: counts.bytes_read for piece, counts in enumerate(results)}
-        sizes = self._total(documents_read), self._total(bytes_read)
-        self._size = IndexSize(*(round(size.value) for size in sizes))
+        n, size = self._total(documents_read), self._total(bytes_read)
+        self._size = IndexSize(round(n.value), round(size.value))
         if self._sample:
-            documents, of_text = sizes
-            self._size = replace(self._size, documents_estimate=documents, bytes_estimate=of_text)
+            self._size = replace(self._size, documents_estimate=n, bytes_estimate=size)
         asked_at, note = now(), self._note(results)
         occurrences = self._totals([counts.occurrences for counts in results])
         documents = self._totals([counts.documents for counts in results])
