@@ -6,7 +6,7 @@ Without a corpus one of so many MB (default 1,000) is made: 40 MB of text (see i
 written again and again with one letter of the alphabet changed for another in a tenth of its words,
 so that windows are found in some of the copies. A tenth of the windows stand in the corpus as they
 are; the others have two letters changed. Both commands run in turn, with the workers they choose;
-the median of each counts. Aim: at least 60 % of the speed of f1, and less than 1 GB of memory for
+the median of each counts. Aim: at least 60% of the speed of f1, and less than 1 GB of memory for
 all processes together.
 """
 

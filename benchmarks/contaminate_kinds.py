@@ -54,7 +54,7 @@ def main() -> None:
                 rows = [row for row in found.rows if kinds[row.id] == kind]
                 eta = statistics.median(row.eta or 0.0 for row in rows)
                 dirty = statistics.mean(row.verdict == "dirty" for row in rows)
-                cells[kind].append(f"{eta:.2f}, {100 * dirty:.0f} %")
+                cells[kind].append(f"{eta:.2f}, {100 * dirty:.0f}%")
     print("| in the corpus | entries |", " | ".join(f"`{name}`" for name in RULES), "|")
     print("|---|---|" + "---|" * len(RULES))
     for kind in KINDS:

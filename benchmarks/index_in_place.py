@@ -4,7 +4,7 @@
 
 INDEX is a folder, best of four shards of 250 MB of text; FAULTS is the share of requests that fail.
 A step is dependent if its place is known only from the one before; the longest chain of them, times
-the latency, is the least time that any client can need. Aims: 1.5 times that, at most 3 % of the
+the latency, is the least time that any client can need. Aims: 1.5 times that, at most 3% of the
 bytes of the index, under 400 MB of memory. The second run asks nothing: what it takes is the start
 of the program, which is not counted.
 """

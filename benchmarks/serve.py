@@ -67,7 +67,7 @@ def main() -> None:
                 tail = 1000 * took[int(0.99 * len(took))]
                 median = 1000 * statistics.median(took)
                 rate = len(took) / SECONDS
-                print(f"{kind:7} {rate:7.0f} per s  median {median:.1f} ms  99 % {tail:.1f} ms")
+                print(f"{kind:7} {rate:7.0f} per s  median {median:.1f} ms  99% {tail:.1f} ms")
         print(f"memory of the server: {server.resident_bytes() / 1e6:.0f} MB")
         server.end(signal.SIGTERM)
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -26,10 +26,15 @@ from ngramscan.report.columns import print_notes, to_columns
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Layout, print_columns
 from ngramscan.report.options import save
-from ngramscan.statistics import resampling
+from ngramscan.statistics.bounded_means import limit, tilted_distance
+from ngramscan.statistics.estimates import t_quantile
 from ngramscan.statistics.proportions import wilson
-from ngramscan.statistics.resampling import Floats, Resampling, Studentized
 
+Floats = NDArray[np.float64]
+ITEMS_FOR_AN_INTERVAL = 10
+"""There is no interval of a coefficient from fewer items."""
+UNUSUAL_ITEMS = 5
+"""There is none either if fewer items have other labels than most."""
 _JUDGED = "rows of `evalcore judge`"
 
 
@@ -137,7 +142,11 @@ def _number(text: str) -> float:
 
 
 def coefficient(
-    codes: NDArray[np.int64], values: Floats, apart: str, surplus: int | None, how: Resampling
+    codes: NDArray[np.int64],
+    values: Floats,
+    apart: str,
+    surplus: int | None,
+    level: float = 0.95,
 ) -> tuple[int, float | None, float | None, float | None, str]:
     """Return the number of items, a coefficient, its interval, and why one of these is missing.
 
@@ -152,69 +161,85 @@ def coefficient(
     n, given = len(codes), np.unique(codes[codes >= 0])
     if not n:
         return n, None, None, None, "there are no items"
-    rows, possible = codes, given[:, None].repeat(2, axis=1)
+    rows, possible = codes, np.array([*product(given, repeat=2)])
     if surplus is not None:
         rows = (codes[:, :, None] == range(len(values))).sum(axis=1)
         possible = codes.shape[1] * each[given]
     # Rows that are possible but absent occur 0 times.
     patterns, where = np.unique(np.concatenate([rows, possible]), axis=0, return_inverse=True)
     counts = np.bincount(where.ravel()[:n], minlength=len(patterns))
-    first, second = (patterns, patterns) if surplus is not None else each[patterns.T]
+    sides = (patterns, patterns) if surplus is not None else tuple(each[patterns.T])
     gaps = np.abs(values[:, None] - values)
     known = {"nominal": 1 - each, "linear": gaps, "ordinal": None}
-    distances, sides = known.get(apart, gaps**2), (first, second)
-    compare = partial(_compare, of=sides, apart=distances, surplus=surplus or 0)
-    data, influences = compare(counts[None])
-    value = 1 - float(data.values[0])
-    if math.isnan(value):
+    ratio, observed, expected = _linearised(
+        counts, (sides[0], sides[1]), known.get(apart, gaps**2), surplus or 0
+    )
+    if math.isnan(ratio):
         return n, None, None, None, "not defined: all labels are the same"
-    generator = np.random.default_rng(how.seed)
-    at_once = max(1, resampling.VALUES_AT_ONCE // counts.size)
-    sizes = [min(at_once, how.draws - start) for start in range(0, how.draws, at_once)]
-    parts = [compare(generator.multinomial(n, counts / n, size=size))[0] for size in sizes]
-    drawn = Studentized(*map(np.concatenate, zip(*parts, strict=True)))
-    # The most extreme item may be a rare one on which all judges agree.
-    most = float(np.abs(influences).max())
-    found = resampling.studentized_interval(data, drawn, n, how.level, most)
-    if found.low is None or found.high is None:
-        return n, value, None, None, found.note
-    return n, value, max(-1.0, 1 - found.high), 1 - found.low, ""
+    if note := _no_interval(counts, ratio):
+        return n, 1 - ratio, None, None, note
+
+    def distance(supposed: float) -> float:
+        """Return how many standard errors the ratio is from a supposed one."""
+        residuals = ratio * (observed - expected) + (ratio - supposed) * expected
+        added = residuals.min() if supposed < ratio else residuals.max()
+        return tilted_distance(residuals, counts, float(added), weight=1.0)
+
+    far = t_quantile(level, n - 1)
+    low, high = (limit(distance, ratio, end, far) for end in (max(2.0, ratio), 0.0))
+    return n, 1 - ratio, max(-1.0, 1 - low), 1 - high, ""
+
+
+def _no_interval(counts: NDArray[np.int64], ratio: float) -> str:
+    n, unusual = int(counts.sum()), int(counts.sum() - counts.max())
+    if n < ITEMS_FOR_AN_INTERVAL:
+        return f"no interval: {n} items; {ITEMS_FOR_AN_INTERVAL} are needed"
+    if not unusual or not ratio:
+        return "no interval: all items give the same value"
+    if unusual < UNUSUAL_ITEMS:
+        return f"no interval: all but {unusual} of {n} items have the same labels"
+    return ""
 
 
 @np.errstate(divide="ignore", invalid="ignore")
-def _compare(
-    tables: Any, of: tuple[Any, Any], apart: Any, surplus: int
-) -> tuple[Studentized, Floats]:
-    """Return the ratio of observed to expected disagreement, and each item's influence on its log.
+def _linearised(
+    counts: NDArray[np.int64], of: tuple[Any, Any], apart: Any, surplus: int
+) -> tuple[float, Floats, Floats]:
+    """Return the ratio of observed to expected disagreement, and the part of a pattern in each.
 
-    Tables hold the number of items with each pattern. `of` holds how often a pattern has each
-    label: from one judge and from the other, or both times from all judges.
+    `counts` has the number of items with each pattern, `of` how often a pattern has each label:
+    from one judge and from the other, or both times from all judges. The parts are influences on
+    the logarithms, plus one over the number of items: over all items, their sum is 1.
     """
     first, second = of
-    sizes, n_labels = first.sum(axis=1), first.shape[1]
+    sizes, n_items = first.sum(axis=1), counts.sum()
     pairs = first[:, :, None] * second[:, None, :] / np.maximum(sizes - 1, 1)[:, None, None]
-    flat = pairs.reshape(len(first), n_labels**2)
-    ones, others = tables @ first, tables @ second
-    n = ones.sum(axis=1)
+    ones, others = counts @ first, counts @ second
+    n = ones.sum()
     # An ordinal label has the mean rank of its occurrences among all labels.
-    places = np.cumsum(ones, axis=1) - ones / 2
-    gaps = places[:, :, None] - places[:, None, :]
-    distances = gaps**2 if apart is None else apart[None]
-    own = distances.reshape(len(distances), -1) @ flat.T
-    to_ones, to_others = ((distances @ side[:, :, None])[:, :, 0] for side in (ones, others))
-    observed, expected = (tables * own).sum(axis=1), (ones * to_others).sum(axis=1)
-    by_chance = (to_others @ first.T + to_ones @ second.T) / expected[:, None]
-    influences = own / observed[:, None] - by_chance + sizes / n[:, None]
+    places = np.cumsum(ones) - ones / 2
+    gaps = places[:, None] - places
+    distances = gaps**2 if apart is None else apart
+    own = (pairs * distances).sum(axis=(1, 2))
+    to_ones, to_others = distances @ ones, distances @ others
+    observed, expected = float(counts @ own), float(ones @ to_others)
+    in_observed = own / observed
+    in_expected = (first @ to_others + second @ to_ones) / expected - sizes / n
     if apart is None:
         # One more of a label also moves the ranks of those above it.
-        within = (tables @ flat).reshape(-1, n_labels, n_labels) / observed[:, None, None]
-        outside = ones[:, :, None] * others[:, None, :] / expected[:, None, None]
-        moved = 4 * ((within - outside) * gaps).sum(axis=2)
-        influences += (np.cumsum(moved[:, ::-1], axis=1)[:, ::-1] - moved / 2) @ first.T
-    ratios = np.where(expected > 0, (n - surplus) * observed / expected, np.nan)
-    items = tables.sum(axis=1)
-    spread = np.sqrt(items / np.maximum(items - 1, 1) * (tables * influences**2).sum(axis=1))
-    return Studentized(ratios, ratios * spread), influences
+        within = np.tensordot(counts, pairs, 1) / observed
+        between = np.outer(ones, others) / expected
+        in_observed = in_observed + _moved(within * gaps, first) - 2 / n_items
+        in_expected = in_expected + _moved(between * gaps, first) - 2 / n_items
+    ratio = (n - surplus) * observed / expected if expected > 0 else math.nan
+    return ratio, in_observed, in_expected
+
+
+def _moved(products: Floats, labels: NDArray[np.int64]) -> Floats:
+    """Return what the labels of each pattern change by moving ranks; `products` are with gaps."""
+    of_label = 4 * products.sum(axis=1)
+    moved: Floats = labels @ (np.cumsum(of_label[::-1])[::-1] - of_label / 2)
+    return moved
 
 
 def _shares(
@@ -271,8 +296,6 @@ def agreement(
     order: Annotated[str | Sequence[str], Option(metavar="LABELS")] = "",
     weights: Literal["linear", "quadratic"] | None = None,
     votes: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-    resamples: Annotated[int, Option(metavar="N", least=100)] = 2000,
-    seed: Annotated[int, Option(least=0)] = 1,
 ) -> Result[AgreementRow]:
     """Show how much judges agree, what most of them say, and how each of them labels.
 
@@ -294,9 +317,6 @@ def agreement(
         (`linear`) or its square (`quadratic`).
     votes : str or Path, optional
         Write the majority label of each item to this file.
-    resamples : int
-        Number of bootstrap samples of items, for the intervals of coefficients.
-    seed : see compare
 
     Returns
     -------
@@ -329,13 +349,12 @@ def agreement(
     complete = codes[(codes >= 0).all(axis=1)]
     wanted.append(("fleiss_kappa", "all", "", complete, "nominal", 0))
     wanted.append(("krippendorff_alpha", "all", scale, codes, scale, 1))
-    values, how, rows = np.array([*worth.values()]), Resampling(resamples, seed), []
+    values, rows = np.array([*worth.values()]), []
     for statistic, named, note, own, apart, surplus in wanted:
-        n, value, low, high, why = coefficient(own, values, apart, surplus, how)
+        n, value, low, high, why = coefficient(own, values, apart, surplus)
         said = "; ".join(filter(None, (note, why)))
         rows.append(AgreementRow(statistic, named, None, n, None, value, low, high, said))
     voted = [_vote(item, row) for item, row in table.items()]
     rows += _shares(table, judges, worth, voted)
     save(voted, VoteRow, target)
-    drawn = f"Intervals of coefficients: {resamples:,} bootstrap samples of items, seed {seed}"
-    return Result(rows, AgreementRow, notices=[drawn], print_table=partial(_print, rows=rows))
+    return Result(rows, AgreementRow, print_table=partial(_print, rows=rows))

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from numpy.random import Generator, default_rng
 
 from evalcore.figures import draw_comparisons
 from evalcore.pairing import CELL, LEAST, NAMES, NOT_ANSWERED, find_pairs, left_out, to_table
@@ -25,7 +24,8 @@ from ngramscan.report.columns import ALL, first_of, for_paper, print_pooled, to_
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Columns, Layout, p_text, percent
 from ngramscan.report.options import save
-from ngramscan.statistics.p_values import holm
+from ngramscan.statistics.p_values import disagreement, holm
+from ngramscan.statistics.streams import stream
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +77,7 @@ class CompareRow:
     difference_complete: float | None
     p_complete: float | None
     detectable: float | None
-    """The smallest difference that is found with 80 % power, given how much the answers vary."""
+    """The smallest difference that is found with 80% power, given how much the answers vary."""
     note: str
 
 
@@ -129,9 +129,8 @@ def compare_methods(
         there = [f"{', '.join(cell)}: {', '.join(names)}" for cell, names in cells]
         problem = "nothing to compare: no benchmark, model and rule has two of the methods"
         raise InputError("scores", f"{problem}; there are {first_of(there)}")
-    generator = default_rng(how.seed)
-    own, together = ([_compared(one, how, generator) for one in each] for each in (single, pooled))
-    averages = [*_averages([*own, *together], how, generator)]
+    own, together = ([_compared(one, how) for one in each] for each in (single, pooled))
+    averages = [*_averages([*own, *together], how)]
     levels = [(name, pairs["least"]) for name, pairs, _, _ in own]
     said = left_out("pair", levels, LEAST[how.no_answer])
     wanted = product(dict.fromkeys(chain(*methods)), cells)
@@ -154,16 +153,16 @@ def _pairs_of_methods(
     return [(chosen[0], one) for one in chosen[1:] or known if one != chosen[0]]
 
 
-def _compared(pairs: pd.DataFrame, how: Settings, generator: Generator) -> Found:
+def _compared(pairs: pd.DataFrame, how: Settings) -> Found:
     names = [str(name) for name in pairs[NAMES].iloc[0]]
     name = f"{', '.join(names[:3])}, {names[4]} − {names[3]}"
     known = pairs[pairs["least"] >= NOT_ANSWERED]
-    result = complete = _tested(pairs, how, generator)
+    result = complete = _tested(pairs, how)
     if not result:
         return name, pairs, None, None
     n_no_answer = int((known["least"] == NOT_ANSWERED).sum())
     if n_no_answer:
-        complete = _tested(pairs, replace(how, no_answer="exclude"), generator)
+        complete = _tested(pairs, replace(how, no_answer="exclude"))
     outputs = (known.drop_duplicates(f"place_{side}")[f"not_found_{side}"] for side in (1, 2))
     unanswered = [found.mean() for found in outputs]
     difference, p = result.difference, result.p
@@ -179,10 +178,12 @@ def _compared(pairs: pd.DataFrame, how: Settings, generator: Generator) -> Found
     return name, pairs, result, CompareRow(*columns)
 
 
-def _tested(pairs: pd.DataFrame, how: Settings, generator: Generator) -> Comparison | None:
+def _tested(pairs: pd.DataFrame, how: Settings, subtask: str = "") -> Comparison | None:
     known = pairs[pairs["least"] >= NOT_ANSWERED]
     if not (known["least"] >= LEAST[how.no_answer]).any():
         return None
+    names = (*map(str, pairs[NAMES].iloc[0]), subtask, how.no_answer)
+    generator = stream(how.seed, *names)
     return compare_pairs(known["value_1"], known["value_2"], generator, how, known["problem"])
 
 
@@ -193,12 +194,8 @@ def _notes(result: Comparison, n_no_answer: int, no_answer: str) -> Iterator[str
     yield from filter(None, (result.difference.note, result.p.note))
     if result.p.standard_error:
         yield f"standard error of p {result.p.standard_error:.2g}"
-    low, high, alpha = result.difference.low, result.difference.high, 1 - result.difference.level
-    is_small = result.p.value <= round(alpha, 12)
-    # Interval and test are computed in different ways.
-    if low is not None and high is not None and (low <= 0 <= high) == is_small:
-        where = "includes 0, but p is at most" if is_small else "excludes 0, but p is above"
-        yield f"interval and test disagree: the interval {where} {alpha:g}"
+    if told := disagreement(result.difference, result.p):
+        yield told
 
 
 def _adjusted(found: Sequence[Found], family: Sequence[str]) -> list[CompareRow]:
@@ -223,27 +220,29 @@ def _uneven(found: Sequence[Found]) -> Iterator[str]:
         _, name, row, first, second = max(gaps, key=lambda gap: gap[0])
         more = f"; {len(gaps) - 1} more comparisons differ by over 2 points" * (len(gaps) > 1)
         yield (
-            f"Warning: {name}: no answer was found in {first} % of the complete outputs of "
-            f"{row.baseline} and in {second} % of those of {row.treatment}; part of the difference "
+            f"Warning: {name}: no answer was found in {first}% of the complete outputs of "
+            f"{row.baseline} and in {second}% of those of {row.treatment}; part of the difference "
             f"may come from how answers are found{more}"
         )
 
 
-def _averages(found: Sequence[Found], how: Settings, generator: Generator) -> Iterator[AverageRow]:
+def _averages(found: Sequence[Found], how: Settings) -> Iterator[AverageRow]:
     """Weigh results of different problems, whose errors are independent (MOVER)."""
-    groups: dict[tuple[str, ...], list[tuple[pd.DataFrame, Comparison | None]]] = defaultdict(list)
+    groups: dict[tuple[str, ...], list[tuple[Any, pd.DataFrame, Comparison | None]]]
+    groups = defaultdict(list)
     for _, pairs, result, _ in found:
         names = [*pairs[NAMES].iloc[0]]
-        for _, part in pairs.groupby("subtask", sort=False):
-            tested = _tested(part, how, generator)
-            groups["macro over subtasks", *names].append((part, tested))
+        for subtask, part in pairs.groupby("subtask"):
+            tested = _tested(part, how, f"subtask {subtask}")
+            groups["macro over subtasks", *names].append((subtask, part, tested))
         for average in ("micro", "macro over benchmarks"):
-            groups[average, ALL, *names[1:]].append((pairs, result))
+            groups[average, ALL, *names[1:]].append((names[0], pairs, result))
     for key, parts in sorted(groups.items(), key=lambda one: one[0][0] != "macro over subtasks"):
-        results = [result for _, result in parts if result]
+        # In the order of their names, so that the order of rows does not change the last digits.
+        results = [result for _, _, result in sorted(parts, key=lambda one: one[0]) if result]
         if len(results) < 2:
             continue
-        n_unknown = sum(int((pairs["least"] < NOT_ANSWERED).sum()) for pairs, _ in parts)
+        n_unknown = sum(int((pairs["least"] < NOT_ANSWERED).sum()) for _, pairs, _ in parts)
         sizes = np.array([one.n for one in results])
         weights = sizes / sizes.sum() if key[0] == "micro" else np.full(len(sizes), 1 / len(sizes))
         means = np.array([[one.baseline, one.treatment, one.difference.value] for one in results])
@@ -260,7 +259,7 @@ def difference_text(row: Any) -> str:
     """Return a row's difference of accuracies and its interval, in percentage points."""
     ends = row.difference_low, row.difference_high
     interval = "(no interval)" if None in ends else f"[{', '.join(map(percent, ends))}]"
-    return f"{100 * row.difference:+.1f} {interval}"
+    return f"{'+' * (row.difference >= 0)}{percent(row.difference)} {interval}"
 
 
 def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
@@ -306,7 +305,7 @@ def compare(
     run: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     no_answer: Literal["wrong", "exclude"] = "wrong",
     interval: Literal["newcombe", "bootstrap"] = "newcombe",
-    graded_test: GradedTest = "bootstrap-t",
+    graded_test: GradedTest = "tilting",
     zeros: Literal["dropped", "pratt"] = "dropped",
     family: ColumnNames = "",
     level: Annotated[float, Option(over=0, under=1)] = 0.95,
@@ -320,8 +319,8 @@ def compare(
 
     SCORES are files of rows of `evalcore score`, `judge` or `logs`. Right and wrong answers get
     McNemar's mid-p test, with the exact test beside it, and Newcombe's interval. Graded answers get
-    a test and an interval by bootstrap-t. Where a benchmark has several models, they are also
-    compared together, with problems as clusters. Files have fractions; tables and figures have
+    a test and an interval by nonparametric tilting. Where a benchmark has several models, they are
+    also compared together, with problems as clusters. Files have fractions; tables and figures have
     percentages and percentage points.
 
     Parameters
@@ -343,9 +342,10 @@ def compare(
     no_answer : str
         How to count outputs that were refused, cut off or empty: as `wrong`, or `exclude` them.
     interval : str
-        Interval for right and wrong answers of one model; all others use the bootstrap.
+        Interval for right and wrong answers of one model; `bootstrap` is bootstrap-t.
     graded_test : str
-        Test for graded answers. For several models together, `sign-flip` replaces `signed-rank`.
+        Test for graded answers and for several answers to a problem; for the latter, `sign-flip`
+        replaces `signed-rank`.
     zeros : str
         How the signed-rank test treats pairs that do not differ.
     family : str or sequence of str

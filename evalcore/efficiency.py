@@ -25,12 +25,18 @@ from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Layout
 from ngramscan.statistics import resampling
 from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Floats, Ratio, Resampling
+from ngramscan.statistics.streams import stream
+from ngramscan.statistics.two_samples import estimate_accuracy
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Usage = Record | UsageRow
 _BASELINE = "zero-shot"
+FARTHEST = 20
+"""There is no interval of a cost that reaches beyond so many times the value, or one part in so
+many of it: the tail of tokens is not known from such a sample."""
+_ORDER = ["id", "epoch", "model", "value"]
 _KINDS = ("prompt", "completion", "reasoning")
 _SUMS = ["outputs", "right", "known", "hits", "used"]
 """Sums for each problem: outputs, right outputs, outputs whose tokens are known, the right ones of
@@ -62,7 +68,7 @@ class EfficiencyRow:
     """The sum of the values."""
     accuracy: float | None = None
     accuracy_low: float | None = None
-    """Limit of the 95 % interval, by resampling problems. None: the note says why."""
+    """Limit of the 95% interval: Wilson's, with the effective number of problems."""
     accuracy_high: float | None = None
     n_tokens: int | None = None
     """Outputs whose tokens are known; the columns that follow describe these."""
@@ -140,14 +146,19 @@ def _rows(outputs: pd.DataFrame, baseline: str, how: Resampling) -> Iterator[Eff
 def _method_rows(
     outputs: pd.DataFrame, baseline: str, singles: Sequence[EfficiencyRow], how: Resampling
 ) -> Iterator[EfficiencyRow]:
-    every = [own for _, own in outputs.groupby("method", sort=False)]
+    methods = outputs["method"].unique()
+    # Sums of outputs in another order may differ in the last digits.
+    outputs = outputs.sort_values(_ORDER, kind="stable")
+    by_method = outputs.groupby("method")
+    every = [by_method.get_group(name) for name in methods]
     kept = [own[own["counts"]] for own in every]
     ids = outputs.loc[outputs["counts"], "id"].unique()
     sums = [own.groupby("id")[_SUMS].sum().reindex(ids, fill_value=0) for own in kept]
-    found = estimate_costs(np.stack(sums), how)
+    names = [tuple(map(str, own[["dataset", "model", "method"]].iloc[0])) for own in every]
+    found = estimate_costs(np.stack(sums), names, how)
     for own, counted, (columns, told) in zip(every, kept, found, strict=True):
-        names, more = own.iloc[0], own["more"].dropna()
-        n, n_tokens, method = columns["n"], columns["n_tokens"], names["method"]
+        first, more = own.iloc[0], own["more"].dropna()
+        n, n_tokens, method = columns["n"], columns["n_tokens"], first["method"]
         known = f"tokens are known for {n_tokens} of {n} outputs" * (n_tokens != n)
         ratios = [one.accuracy_per_100_tokens for one in singles if one.method == method]
         n_models = len({one.model for one in singles})
@@ -157,11 +168,14 @@ def _method_rows(
         alone = f"no overhead: no problem has prompt tokens of this method and {baseline}"
         notes = [known, *told, few, alone * (more.empty and method != baseline)]
         columns |= {f"mean_{kind}_tokens": _mean(counted[kind]) for kind in _KINDS}
+        if n:
+            accuracy = estimate_accuracy(counted["right"], counted["id"], how.level)
+            columns |= {"accuracy_low": accuracy.low, "accuracy_high": accuracy.high}
         yield EfficiencyRow(
-            **names[["dataset", "model", "method", "rule"]],
+            **first[["dataset", "model", "method", "rule"]],
             n_no_answer=int((own["status"] == NO_ANSWER).sum()),
             n_unknown=int((own["status"] == UNKNOWN).sum()),
-            mean_of_ratios=_mean(ratios),
+            mean_of_ratios=_mean(ratios if None in ratios else sorted(ratios)),
             prompt_overhead=_mean(more),
             prompt_overhead_n=len(more) or None,
             note="; ".join(dict.fromkeys(filter(None, notes))),
@@ -175,43 +189,73 @@ def _mean(values: Any) -> float | None:
 
 
 @np.errstate(divide="ignore", invalid="ignore")
-def estimate_costs(methods: Floats, how: Resampling) -> list[tuple[dict[str, Any], list[str]]]:
+def estimate_costs(
+    methods: Floats, names: Sequence[tuple[str, ...]], how: Resampling
+) -> list[tuple[dict[str, Any], list[str]]]:
     """Return columns of a row, and notes, for each of several methods on the same problems.
 
-    `methods` has the shape (n_methods, n_problems, 5), where `_SUMS` names the last axis.
+    `methods` has the shape (n_methods, n_problems, 5), where `_SUMS` names the last axis. `names`
+    tells the rows apart, the last part the methods; an interval depends on them, the seed and the
+    method's own problems, and on nothing else.
     """
-    sums = dict(zip(_SUMS, np.moveaxis(methods, -1, 0), strict=True))
-    values, ratios = np.empty((len(methods), len(_QUOTIENTS))), []
-    for place, (name, (above, below, factor, _)) in enumerate(_QUOTIENTS.items()):
-        values[:, place] = factor * sums[above].sum(axis=1) / sums[below].sum(axis=1)
-        # The odds of a right answer, whose logarithm is unbounded like those of the others.
-        others = sums[below] - sums[above] * (name == "accuracy")
-        ratios.append([*map(Ratio, sums[above], others)])
-    rows = np.nan_to_num([[ratio.rows() for ratio in own] for own in zip(*ratios, strict=True)])
-    drawn = np.empty((*rows.shape[:3], 0))
-    if rows.shape[-1] >= ITEMS_FOR_AN_INTERVAL:
-        flat, generator = rows.reshape(-1, rows.shape[-1]), np.random.default_rng(how.seed)
-        drawn = resampling.drawn_sums(flat, generator, how.draws).reshape(*rows.shape[:3], -1)
-    right, cost = drawn[:, 0, 0] / drawn[:, 0, :2].sum(axis=1), drawn[:, 1, 0] / drawn[:, 1, 1]
-    on_frontier, shares = pareto_frontier(*values.T[:2]), pareto_frontier(right.T, cost.T)
+    sums = methods.sum(axis=1)
+    values = np.empty((len(methods), len(_QUOTIENTS)))
+    for place, (above, below, factor, _) in enumerate(_QUOTIENTS.values()):
+        values[:, place] = factor * sums[:, _SUMS.index(above)] / sums[:, _SUMS.index(below)]
+    on_frontier, shares = pareto_frontier(*values.T[:2]), _frontier_shares(methods, names, how)
     found = []
-    for number, (n, right_ones, n_tokens, *_) in enumerate(methods.sum(axis=1).tolist()):
+    for number, (n, right_ones, n_tokens, *_) in enumerate(sums.tolist()):
         columns: dict[str, Any] = {"n": int(n), "correct": right_ones, "n_tokens": int(n_tokens)}
         if np.isfinite(values[number, :2]).all():
             columns["on_frontier"] = bool(on_frontier[number])
-            columns["frontier_share"] = _mean(shares[:, number])
+            columns["frontier_share"] = shares[number]
         notes: dict[str, list[str]] = {}
-        for place, name in enumerate(_QUOTIENTS):
-            ratio, of_draws = ratios[place][number], drawn[number, place]
-            quotient, note = _quotient(name, values[number, place], ratio, of_draws, how.level)
+        ratios = _drawn_ratios(methods[number], names[number], how)
+        for place, (name, (ratio, drawn)) in enumerate(zip(_QUOTIENTS, ratios, strict=True)):
+            quotient, note = _quotient(name, values[number, place], ratio, drawn, how.level)
             columns |= quotient
             notes.setdefault(note, []).append(name)
         told = [
-            f"{', '.join(names)}: " * (note.startswith("no interval") and len(names) < 4) + note
+            f"{', '.join(names)}: " * note.startswith("no interval") + note
             for note, names in notes.items()
         ]
         found.append((columns, told))
     return found
+
+
+def _drawn_ratios(
+    sums: Floats, names: Sequence[str], how: Resampling
+) -> list[tuple[Ratio, Floats]]:
+    """Return the quotients of a method as ratios, with the sums of their rows in each draw."""
+    own = dict(zip(_SUMS, sums[sums.any(axis=1)].T, strict=True))
+    # The odds of a right answer, whose logarithm is unbounded like those of the others.
+    ratios = [
+        Ratio(own[above], own[below] - own[above] * (name == "accuracy"))
+        for name, (above, below, *_) in _QUOTIENTS.items()
+    ]
+    rows = np.nan_to_num([ratio.rows() for ratio in ratios])
+    drawn = np.empty((*rows.shape[:2], 0))
+    if rows.shape[-1] >= ITEMS_FOR_AN_INTERVAL:
+        flat = rows.reshape(-1, rows.shape[-1])
+        drawn = resampling.drawn_sums(flat, stream(how.seed, *names), how.draws)
+        drawn = drawn.reshape(*rows.shape[:2], -1)
+    return [*zip(ratios, drawn, strict=True)]
+
+
+def _frontier_shares(
+    methods: Floats, names: Sequence[tuple[str, ...]], how: Resampling
+) -> list[float | None]:
+    """Return how often each method is on the frontier, if all answer the same drawn problems."""
+    if methods.shape[1] < ITEMS_FOR_AN_INTERVAL:
+        return [None] * len(methods)
+    order = sorted(range(len(methods)), key=lambda number: names[number])
+    generator = stream(how.seed, *names[0][:-1], "frontier")
+    rows = np.moveaxis(methods[order], -1, 1).reshape(-1, methods.shape[1])
+    drawn = resampling.drawn_sums(rows, generator, how.draws)
+    sums = dict(zip(_SUMS, np.moveaxis(drawn.reshape(*methods.shape[::2], -1), 1, 0), strict=True))
+    shares = pareto_frontier((sums["right"] / sums["outputs"]).T, (sums["used"] / sums["known"]).T)
+    by_method = dict(zip(order, shares.mean(axis=0).tolist(), strict=True))
+    return [by_method[number] for number in range(len(methods))]
 
 
 def _quotient(
@@ -220,15 +264,18 @@ def _quotient(
     _, _, factor, undefined = _QUOTIENTS[name]
     if not np.isfinite(value):
         return {}, undefined
-    is_share = name == "accuracy"
-    # Accuracies are bounded; a problem may take more tokens than any that was seen.
-    one_more = 0.0 if is_share else ratio.largest_influence
+    if name == "accuracy":  # its interval is that of `evalcore score`
+        return {name: value}, ""
     sums = ratio.of_data(), ratio.of_sums(drawn)
-    found = resampling.studentized_interval(*sums, ratio.n, level, one_more)
+    # A problem may take more tokens than any that was seen.
+    found = resampling.studentized_interval(*sums, ratio.n, level, ratio.largest_influence)
     if found.low is None or found.high is None:
         return {name: value}, found.note
-    ends = [limit / (1 + limit) if is_share else limit for limit in (found.low, found.high)]
-    return {name: value, f"{name}_low": factor * ends[0], f"{name}_high": factor * ends[1]}, ""
+    if max(found.high / found.value, found.value / found.low) > FARTHEST:
+        reason = f"too few or too unequal, a limit is over {FARTHEST} times as far"
+        return {name: value}, f"no interval: {reason}"
+    ends = factor * found.low, factor * found.high
+    return {name: value, f"{name}_low": ends[0], f"{name}_high": ends[1]}, ""
 
 
 def pareto_frontier(right: Floats, cost: Floats) -> NDArray[np.bool_]:

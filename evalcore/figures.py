@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ngramscan.report import canvas
 from ngramscan.report.canvas import COLOURS, GREY, HATCHES, MARKS, clean_axes, finish_prompts, wrap
+from ngramscan.report.layout import p_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +30,7 @@ def _styles(names: Iterable[Hashable]) -> dict[Any, tuple[str, str, str]]:
 
 
 def _in_percent(share: float, _: object) -> str:
-    return f"{100 * share:g}"
+    return f"{100 * share:zg}"
 
 
 def _arms(value: Any, low: float | None, high: float | None) -> list[list[float]] | None:
@@ -61,7 +62,7 @@ def draw_accuracy(rows: Sequence[SummaryRow]) -> Figure:
     axes.set_yticks(middles, labels)
     axes.set_ylim(sum(lines) + 0.6 * (len(groups) - 1) - 0.3, -0.7)
     axes.set_xlim(0, 1.12)
-    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
     axes.set_xlabel("accuracy; lines: intervals")
     clean_axes(axes)
     figure.legend(ncols=4, handlelength=2.2, **_LEGEND)
@@ -87,7 +88,7 @@ def draw_comparisons(rows: Sequence[CompareRow]) -> Figure:
             look: Any = {"color": colour, "ms": size, "elinewidth": 2.2 if is_all else 1.3}
             axes.errorbar(row.difference, height, None, arms, mark, gid="point", **look)
             labels[height] = "all models" if is_all else row.model
-            p = "–" if row.p is None else f"{row.p:.3f}" if row.p >= 0.001 else "<0.001"
+            p = "<0.001" if row.p is not None and row.p < 0.001 else p_text(row.p)
             aside.append((height, f"{row.n:,}", p))
         top += len(own) + 2
     look = {"ha": "right", "va": "center", "fontsize": 8}

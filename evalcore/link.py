@@ -70,6 +70,9 @@ class LinkRow:
     p: float | None
     same_direction: bool
     """Whether the more frequent method is also the more accurate one."""
+    p_adjusted: float | None
+    """`p`, adjusted within its family by Holm's method: the `p_holm` of `compare`. There a
+    comparison counts once, in however many indexes it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,7 @@ def _rows(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iter
                 prevalence = (ratio.value, ratio.low, ratio.high, sums)
                 gain = (one.difference, one.difference_low, one.difference_high, one.p)
                 agree = math.log(ratio.value) * one.difference > 0
-                yield LinkRow(index, measure, *names, *prevalence, *gain, agree)
+                yield LinkRow(index, measure, *names, *prevalence, *gain, agree, one.p_holm)
 
 
 def _ranks(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[RankRow]:
@@ -164,7 +167,8 @@ def _columns(rows: Sequence[LinkRow]) -> dict[str, Any]:
     columns["methods"] = [f"{row.treatment} : {row.baseline}" for row in rows]
     columns |= to_columns(rows, "prevalence_ratio")
     columns["accuracy difference"] = [difference_text(row) for row in rows]
-    return columns | {"p": [p_text(row.p) for row in rows]}
+    columns["p"] = [p_text(row.p) for row in rows]
+    return columns | {"p Holm": [p_text(row.p_adjusted) for row in rows]}
 
 
 def _print(console: Any, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:

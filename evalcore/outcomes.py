@@ -74,7 +74,7 @@ class OutcomeRow:
     selection_accuracy: float | None
     """`adaptive_right` divided by `adaptive_right + adaptive_wrong`."""
     selection_low: float | None
-    """Limit of the 95 % Wilson interval. None: there is none, and the note says why."""
+    """Limit of the 95% Wilson interval. None: there is none, and the note says why."""
     selection_high: float | None
     note: str
 

@@ -172,7 +172,7 @@ class SummaryRow(NamedTuple):
     """Outputs whose score is known; `n_unknown` counts the others."""
     accuracy: float | None
     accuracy_low: float | None
-    """None for graded values, and for several answers to a problem, which are dependent."""
+    """Limit of Wilson's interval, with the effective number of problems. None: no output."""
     accuracy_high: float | None
     answered: float | None
     n_no_answer: int
@@ -189,10 +189,10 @@ def summarise(rows: Iterable[ScoreRow]) -> list[SummaryRow]:
         known = [row for row in own if row.status != UNKNOWN]
         n, values = len(known), [row.value or 0.0 for row in known]
         low = high = None
-        if known and {*values} <= {0.0, 1.0} and len({row.id for row in known}) == n:
-            from ngramscan.statistics.proportions import wilson
+        if known:
+            from ngramscan.statistics.two_samples import estimate_accuracy  # slow to import
 
-            share = wilson(sum(values), n)
+            share = estimate_accuracy(values, [row.id for row in known])
             low, high = share.low, share.high
         n_answered = sum(row.answer is not None for row in known)
         accuracy, answered = (k / n if n else None for k in (sum(values), n_answered))

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, special, stats
 
+from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.p_values import PValue
 from ngramscan.statistics.proportions import Pairs, mcnemar, mid_p_mcnemar, paired_difference
 from ngramscan.statistics.resampling import Floats, MeanDifference, bootstrap_t
 from ngramscan.statistics.sign_tests import round_float_noise, sign_flip_test, signed_rank_test
 
-GradedTest = Literal["bootstrap-t", "signed-rank", "sign-flip"]
+GradedTest = Literal["tilting", "bootstrap-t", "signed-rank", "sign-flip"]
 _ALPHA, _POWER = 0.05, 0.8
 """A difference is found if p is at most alpha; power is how often that happens."""
 
@@ -28,7 +29,7 @@ class Settings:
 
     no_answer: Literal["wrong", "exclude"] = "wrong"
     interval: Literal["newcombe", "bootstrap"] = "newcombe"
-    graded_test: GradedTest = "bootstrap-t"
+    graded_test: GradedTest = "tilting"
     zeros: Literal["dropped", "pratt"] = "dropped"
     level: float = 0.95
     resamples: int = 10_000
@@ -52,7 +53,7 @@ class Comparison:
 
     @property
     def detectable(self) -> float | None:
-        """Return the smallest difference that is found with 80 % power, if there is one."""
+        """Return the smallest difference that is found with 80% power, if there is one."""
         differing = self.treatment_only + self.baseline_only
         if self.p_exact is not None:
             return mcnemar_detectable(self.n, differing / self.n)
@@ -70,15 +71,20 @@ def compare_pairs(
 
     The values are from 0 to 1, or nan if there is no answer. `problems` says which problem each
     value answers; by default each has its own. Answers of several models to one problem are not
-    independent, so they are resampled, or change sign, together.
+    independent, so problems are compared. The order of pairs with named problems does not matter.
     """
     how = settings or Settings()
     both = np.stack([np.asarray(values, dtype=np.float64) for values in (baseline, treatment)])
     numbers = np.arange(both[0].size) if problems is None else np.asarray(problems)
+    problem = "two finite lists of one length with at least one pair were expected"
+    if both.shape != (2, numbers.size) or np.isinf(both).any():
+        raise ValueError(problem)
+    order = np.lexsort((both[1], both[0], numbers))
+    both, numbers = both[:, order], numbers[order]
     missing = np.isnan(both)
     kept = ~missing.any(axis=0) | (how.no_answer == "wrong")
-    if both.shape != (2, numbers.size) or not kept.any() or np.isinf(both).any():
-        raise ValueError("two finite lists of one length with at least one pair were expected")
+    if not kept.any():
+        raise ValueError(problem)
     is_binary = bool(np.isin(both[~missing], (0, 1)).all())
     is_plain = np.unique(numbers).size == numbers.size
     values = np.where(missing, 0.0, both)[:, kept]
@@ -89,26 +95,39 @@ def compare_pairs(
     if not is_plain:
         groups = np.unique(numbers[kept], return_inverse=True)[1]
         sums, sizes = np.bincount(groups, weights=differences), np.bincount(groups)
-    if not (is_plain and is_binary):
-        difference, p = _drawn(sums, sizes, how, generator)
-        if is_plain and how.graded_test == "signed-rank":  # not for problems with several answers
-            p = signed_rank_test(sums, how.zeros)
-        elif is_binary or how.graded_test != "bootstrap-t" or not p:  # too few to resample
-            p = sign_flip_test(sums, generator, how.resamples)
-    else:
+    if is_plain and is_binary:
         p_exact = mcnemar(less, more)
         note = "" if more + less else "no pair differs"
         p = PValue(mid_p_mcnemar(less, more), "mid-p McNemar", more + less, note=note)
         pairs = Pairs(int(values.all(axis=0).sum()), less, more, int((~values.any(axis=0)).sum()))
         difference = paired_difference(pairs, how.level)
         if how.interval == "bootstrap":
-            difference, _ = _drawn(sums, sizes, how, generator)
+            difference, _ = _bootstrapped(sums, sizes, how, generator)
+    else:
+        difference, p = _mean_difference(sums, sizes, how, generator)
     spread = float(differences.std(ddof=1)) if is_plain and differences.size > 1 else None
     counts, (first, second) = (differences.size, more, less), values.mean(axis=1).tolist()
     return Comparison(*counts, first, second, difference, p, p_exact, spread)
 
 
-def _drawn(
+def _mean_difference(
+    sums: Floats, sizes: ArrayLike | None, how: Settings, generator: np.random.Generator
+) -> tuple[Estimate, PValue]:
+    """Return the mean difference with its interval, and the p-value of the test that is wanted."""
+    if how.graded_test == "bootstrap-t":
+        difference, p = _bootstrapped(sums, sizes, how, generator)
+        if p and difference.low is not None:
+            return difference, p
+    mean = BoundedMean(sums, -1, 1, sizes)
+    difference = mean.estimate(how.level)
+    if how.graded_test == "signed-rank" and sizes is None:  # not for several answers to a problem
+        return difference, signed_rank_test(sums, how.zeros)
+    if how.graded_test in {"signed-rank", "sign-flip"}:
+        return difference, sign_flip_test(sums, generator, how.resamples)
+    return difference, mean.test(0.0)
+
+
+def _bootstrapped(
     sums: Floats, sizes: ArrayLike | None, how: Settings, generator: np.random.Generator
 ) -> MeanDifference:
     """Return the bootstrap estimate, with limits cut at ±1, the largest possible difference."""
@@ -143,7 +162,7 @@ def _critical(n: int) -> Floats:
 
 
 def mcnemar_detectable(n: int, discordance: float) -> float | None:
-    """Return the smallest difference that is found with 80 % power, or None if there is none."""
+    """Return the smallest difference that is found with 80% power, or None if there is none."""
     power_at = partial(mcnemar_power, n, discordance)
     if power_at(discordance) < _POWER:
         return None

@@ -16,7 +16,7 @@ from scipy.stats import beta, norm, t
 from ngramscan.statistics.clusters import ALIKE, OUTWEIGHED, ClusteredShare
 from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.proportions import Pairs, mcnemar, paired_difference, share_ratio, wilson
-from ngramscan.statistics.streams import named_stream
+from ngramscan.statistics.streams import stream
 from ngramscan.statistics.two_samples import estimate_mean
 from tests.support.sizes import sets
 
@@ -125,9 +125,7 @@ def test_pairs_of_single_outputs_have_newcombe_s_interval() -> None:
         found = shares[0].difference(shares[1])
         expected = paired_difference(Pairs(both, first, second, neither))
         assert (found.value, *found.limits) == pytest.approx((expected.value, *expected.limits))
-        assert shares[0].p_value(shares[1], named_stream("a")) == pytest.approx(
-            mcnemar(first, second)
-        )
+        assert shares[0].p_value(shares[1], stream(1, "a")) == pytest.approx(mcnemar(first, second))
 
 
 def test_shares_of_different_problems_are_independent() -> None:
@@ -144,7 +142,7 @@ def test_the_same_answers_to_the_same_problems_have_a_narrower_ratio() -> None:
 
 
 def test_streams_depend_on_names_and_on_nothing_else() -> None:
-    first, again, other = (named_stream(*names).random() for names in ("ab", "ab", ("ab",)))
+    first, again, other = (stream(1, *names).random() for names in ("ab", "ab", ("ab",)))
     assert first == again != other
 
 
@@ -311,7 +309,7 @@ def of_differences(sides: Sides, n: int, runs: int) -> tuple[float, float]:
     for number in range(runs):
         first, second = sides.draw(n, random, True)
         hits.append(holds(first.difference(second), truth))
-        found.append(first.p_value(second, named_stream(str(number))) <= 0.05)
+        found.append(first.p_value(second, stream(1, str(number))) <= 0.05)
     return float(np.mean(hits)), float(np.mean(found))
 
 
@@ -348,7 +346,7 @@ def test_with_more_outputs_on_one_side_the_interval_agrees_with_a_small_p(
     numbers = np.arange(len(outputs))
     own = ClusteredShare(first, numbers, True)
     others = ClusteredShare([*second[0], *second[1]], [*numbers, *numbers], True)
-    p = own.p_value(others, named_stream("row"))
+    p = own.p_value(others, stream(1, "row"))
     assert 0 <= p <= 1
     assert p > 0.05 or not holds(own.difference(others), 0)
 
@@ -361,7 +359,7 @@ def test_the_order_of_problems_does_not_matter_to_the_test() -> None:
 
     def p_of(numbers: Integers) -> float:
         shares = [ClusteredShare(marked, numbers, True) for marked in (first, second)]
-        return shares[0].p_value(shares[1], named_stream("row"))
+        return shares[0].p_value(shares[1], stream(1, "row"))
 
     # The differences have no common unit, so that signs are drawn.
     assert 0.02 < p_of(problems) == p_of(names[problems]) < 0.98

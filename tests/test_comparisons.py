@@ -412,12 +412,20 @@ def test_outputs_in_which_no_answer_was_found_are_told_where_methods_differ_in_t
     found = compared(both([*nearly[50:], *([None] * 50)], treatment, answer="5"))
     assert (found.rows[0].unanswered_baseline, found.rows[0].n_no_answer) == (0.12, 50), "complete"
     (warning,) = found.notices
-    assert warning.startswith("Warning: d, m, strict, pot − cot: no answer was found in 12.0 % of")
+    assert warning.startswith("Warning: d, m, strict, pot − cot: no answer was found in 12.0% of")
     # Rows of others do not say whether an answer was found.
     (row,) = compared([*scored("cot", nearly, answer="5"), *scored("pot", A)]).rows
     assert (row.unanswered_baseline, row.unanswered_treatment) == (0.0, None)
 
 
 def test_stars_are_those_of_the_paper() -> None:
-    for p, text in ((None, "–"), (0.05, "0.050"), (0.049, "0.049*"), (9e-4, "9.0e-04***")):
+    for p, text in (
+        (None, "–"),
+        (0.05, "0.050"),
+        (0.049, "0.049*"),
+        (9e-4, "9.0e-04***"),
+        (0.9994, "0.999"),
+        (0.9996, ">0.999"),
+        (1.0, "1"),
+    ):
         assert (p_text(p, stars=True), p_text(p)) == (text, text.rstrip("*"))

@@ -389,7 +389,7 @@ def test_the_first_windows_that_are_asked_are_spread_over_the_entry() -> None:
     run_contaminate([entry], make_rule("mini", 4), [index], decide=True)
     first = [int(query) - 1 for query in index.rounds[0]]
     assert first == [0, 16, 8, 4, 12, 2, 10, 6]
-    assert len(index.asked) == 14  # 3 of 17 that may occur are less than 20 %
+    assert len(index.asked) == 14  # 3 of 17 that may occur are less than 20%
 
 
 def test_failures_are_replaced_by_other_windows_where_they_can_decide() -> None:

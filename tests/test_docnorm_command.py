@@ -167,8 +167,8 @@ def test_what_failed_is_missing_and_the_rest_is_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (["--target", "0%"], "--target 0%: a share between 0 and 100 %"),
-        (["--target", "5", "--dry-run"], "a share between 0 and 100 %"),
+        (["--target", "0%"], "--target 0%: a share between 0 and 100%"),
+        (["--target", "5", "--dry-run"], "a share between 0 and 100%"),
         (["--target", "x"], "--target x: a share"),
         (["--target", "5%", "--estimator", "unique"], "no interval that draws could narrow"),
         (["--target", "5%", "--draws", "9"], "--draws: it can't go with --target"),

@@ -204,7 +204,7 @@ def test_over_all_samples_of_few_kinds_the_estimate_is_right_and_the_interval_co
 
 
 def test_counts_that_are_all_the_same_but_for_a_few_are_the_worst_case() -> None:
-    # Two draws of 200 are expected to show the few with one occurrence; none does in 12 % of
+    # Two draws of 200 are expected to show the few with one occurrence; none does in 12% of
     # samples. docs/documents.md tells how much less than it says the interval covers then.
     assert exactly({15: 1000, 1: 150}, 200)[0] >= 0.99
     assert 0.86 <= exactly({15: 1000, 1: 162}, 200)[0] <= 0.9
@@ -707,7 +707,7 @@ def test_there_are_at_least_as_many_documents_as_repeats_say(shape: str, n_docum
 def test_repeats_done_by_hand() -> None:
     found = documents_of_repeats(["a", "b", "a", "c", "a", "b"], 1000)
     assert found.note.startswith("K/U = 6/3, 4 coinciding pairs")
-    # 15 pairs of draws; no more than 9.15 coincidences were to be expected, at 95 %.
+    # 15 pairs of draws; no more than 9.15 coincidences were to be expected, at 95%.
     most = stats.chi2.ppf(0.95, 2 * (4 + 1)) / 2
     assert most == pytest.approx(9.15, abs=0.01)
     assert found.limits == (3, 1000)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,25 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 from scipy.special import ndtri
 
 from evalcore import efficiency
-from evalcore.efficiency import estimate_costs, pareto_frontier
+from evalcore.efficiency import EfficiencyRow, estimate_costs, pareto_frontier
 from evalcore.logs import UsageRow
 from evalcore.records import Record, record_path
-from evalcore.scores import ScoreRow
+from evalcore.scores import ScoreRow, print_summaries, summarise
 from ngramscan.errors import InputError
+from ngramscan.prevalence.contamination_effects import make_effects
 from ngramscan.report import choose_target, to_frame, write_rows
+from ngramscan.report.page.results import read_results
+from ngramscan.report.page.words import sentences
+from ngramscan.statistics.proportions import wilson
 from ngramscan.statistics.resampling import Resampling
+from ngramscan.statistics.two_samples import estimate_accuracy
 from tests.support.command import Ran, invoke
+from tests.support.sizes import sets
+from tests.test_contamination_effects import entry, score
 
 USAGE = [field.name for field in fields(UsageRow)][:8]
 
@@ -81,7 +90,7 @@ def test_costs_are_those_of_sums(made: Made) -> None:
     check(zero_shot, n=3, n_no_answer=0, correct=1.5, accuracy=0.5, mean_tokens=200)
     check(zero_shot, tokens_per_correct=400, accuracy_per_100_tokens=0.25, mean_of_ratios=None)
     check(zero_shot, mean_prompt_tokens=12, mean_reasoning_tokens=50, prompt_overhead=None)
-    assert zero_shot["note"] == "no interval: 3 items; 10 are needed"
+    assert zero_shot["note"].endswith("100_tokens: no interval: 3 items; 10 are needed")
     check(cot, n=3, n_no_answer=1, n_unknown=0, correct=2, tokens_per_correct=450)
     check(cot, prompt_overhead=35, prompt_overhead_n=3, mean_reasoning_tokens=None)
     check(cot, on_frontier=True, frontier_share=None)
@@ -149,9 +158,8 @@ def test_intervals_are_those_of_problems_copied_one_by_one_with_jackknifed_error
     values = (generator.random(2 * n) < 0.6).astype(float)
     tokens = np.round(np.exp(generator.normal(5, 1, 2 * n)))
     right, used = values.reshape(2, n).sum(axis=0), tokens.reshape(2, n).sum(axis=0)
-    ((found, _),) = estimate_costs(sums_of(right, used, 2)[None], Resampling(6000, 3))
+    ((found, _),) = estimate_costs(sums_of(right, used, 2)[None], [("m",)], Resampling(6000, 3))
     parts = {"tokens_per_correct": (used, right), "mean_tokens": (used, np.full(n, 2.0))}
-    parts["accuracy"] = (right, 2 - right)
     for name, (above, below) in parts.items():
         value, error = log_of_ratio(above, below)
         copies = generator.integers(0, n, (6000, n))
@@ -159,10 +167,8 @@ def test_intervals_are_those_of_problems_copied_one_by_one_with_jackknifed_error
         low, high = np.quantile([(one - value) / its for one, its in drawn], [0.025, 0.975])
         low, high = min(low, -2.001), max(high, 2.001)
         more = np.log((above.sum() + above) / (below.sum() + below)) - value  # one problem more
-        error = np.hypot(error, np.abs(more).max() if name != "accuracy" else 0)
+        error = np.hypot(error, np.abs(more).max())
         limits = np.exp([value - high * error, value - low * error])
-        if name == "accuracy":
-            limits = limits / (1 + limits)
         assert (found[f"{name}_low"], found[f"{name}_high"]) == pytest.approx(limits, rel=0.03)
     per_100, cost = "accuracy_per_100_tokens", "tokens_per_correct"
     assert found[f"{per_100}_low"] == pytest.approx(100 / found[f"{cost}_high"])
@@ -194,14 +200,13 @@ def least_coverage(n: int, models: int, of: Of, runs: int) -> float:
     """Return the share of intervals with the truth in them, among those given, of any column."""
     spread, accuracy, _ = of
     mean = np.exp(6 + spread**2 / 2)
-    truths = {"accuracy": accuracy, "mean_tokens": mean}
-    truths["tokens_per_correct"] = mean / accuracy
+    truths = {"mean_tokens": mean, "tokens_per_correct": mean / accuracy}
     truths["accuracy_per_100_tokens"] = 100 * accuracy / mean
     draw = np.random.default_rng(4)
     covered: dict[str, list[bool]] = {name: [] for name in truths}
     for seed in range(runs):
         sums = sums_of(*made_costs(draw, n, models, of), models)
-        ((found, _),) = estimate_costs(sums[None], Resampling(400, seed))
+        ((found, _),) = estimate_costs(sums[None], [("m",)], Resampling(400, seed))
         for name, truth in truths.items():
             if f"{name}_low" in found:
                 covered[name].append(found[f"{name}_low"] <= truth <= found[f"{name}_high"])
@@ -229,7 +234,7 @@ def test_the_share_of_draws_on_the_frontier_says_how_sure_it_is() -> None:
     tokens = [100] * 40
     better, worse = ([1.0] * 24 + [0.0] * 16), ([0.0] * 20 + [1.0] * 20)
     both = np.stack([sums_of(right, tokens) for right in (better, worse)])
-    (first, _), (second, _) = estimate_costs(both, Resampling(2000, 1))
+    (first, _), (second, _) = estimate_costs(both, [("better",), ("worse",)], Resampling(2000, 1))
     assert (first["on_frontier"], second["on_frontier"]) == (True, False)
     assert 0.6 < first["frontier_share"] < 0.95
     assert first["frontier_share"] + second["frontier_share"] >= 1
@@ -254,6 +259,52 @@ def test_repeated_answers_are_drawn_with_their_problem(made: Made) -> None:
     assert (row["n"], row["accuracy"]) == (24, 0.5)
     # The interval of 12 problems, not of 24 answers: 0.5 ± 1.96 · sqrt(0.5 · 0.5 / 12).
     assert row["accuracy_high"] - row["accuracy_low"] == pytest.approx(0.56, abs=0.08)
+
+
+def test_an_accuracy_has_one_interval_wherever_it_is_shown(made: Made) -> None:
+    right = [1.0] * 31 + [0.0] * 19
+    made.add("m", "cot", [(one, 10, 100 + k) for k, one in enumerate(right)])
+    row = made.found()["m cot"]
+    assert (row["accuracy_low"], row["accuracy_high"]) == pytest.approx(wilson(31, 50).limits)
+    (summary,) = summarise(made.rows)
+    assert summary[6:9] == pytest.approx([row[f"accuracy{end}"] for end in ("", "_low", "_high")])
+    entries = [entry(str(number), "clean") for number in range(50)]
+    (effect,) = make_effects(entries, [score(k, one) for k, one in enumerate(right)])
+    assert (effect.accuracy_clean_low, effect.accuracy_clean_high) == summary[7:9]
+    shown = StringIO()
+    print_summaries(Console(file=shown, width=200), made.rows)
+    (words, *_) = sentences(read_results(to_frame([EfficiencyRow(**row)], EfficiencyRow)))
+    for text in (shown.getvalue(), made.command("--format", "table").stdout):
+        assert "62.0 [48.2, 74.1]" in text
+    assert words.startswith("The accuracy is 62.0%, with a wide interval between 48.2% and 74.1%")
+
+
+@pytest.mark.parametrize("values", [(0.0, 1.0), (0.0, 0.25, 1.0)])
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_grades_and_epochs_have_one_interval_too(
+    made: Made, values: tuple[float, ...], epochs: int
+) -> None:
+    answers = np.random.default_rng(9).choice(values, 60)
+    made.add("m", "cot", [(float(one), 10, 100) for one in answers], epochs)
+    row, (summary,) = made.found()["m cot"], summarise(made.rows)
+    assert row["accuracy_low"] == pytest.approx(summary.accuracy_low)
+    assert row["accuracy_high"] == pytest.approx(summary.accuracy_high)
+    entries = [entry(str(number), "clean") for number in range(60 // epochs)]
+    given = [replace(score(one.id, one.value), epoch=one.epoch) for one in made.rows]
+    (effect,) = make_effects(entries, given)
+    found = effect.accuracy_clean_low, effect.accuracy_clean_high
+    assert found == pytest.approx((summary.accuracy_low, summary.accuracy_high))
+
+
+@pytest.mark.parametrize(("mean", "correlation"), [(0.5, 0.1), (0.5, 0.5), (0.8, 0.1), (0.8, 0.5)])
+def test_intervals_cover_accuracies_of_several_answers(mean: float, correlation: float) -> None:
+    draw, total = np.random.default_rng(8), 1 / correlation - 1
+    covered = 0
+    for _ in range(sets(500)):
+        chances = draw.beta(mean * total, (1 - mean) * total, 50)
+        found = estimate_accuracy(draw.random(200) < chances.repeat(4), np.arange(50).repeat(4))
+        covered += found.limits[0] <= mean <= found.limits[1]
+    assert covered / sets(500) == pytest.approx(0.95, abs=0.02)
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])

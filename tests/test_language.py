@@ -28,6 +28,7 @@ BANNED = {
     "of which one": r"\bof which (?:one|nothing|no|none|there)\b",
     "of one's own": r"\bof one's own\b",
     "asked after": r"\basked after\b",
+    "a blank before %": r"(?<=[\dX]) %(?![\w(])",
 }
 """Regexes of the forms, in texts without code and with single spaces."""
 

@@ -34,7 +34,7 @@ model & n & difference & p & significant \\
 \midrule
 a\_b 50\% \{x\} \textbackslash{}y \textasciitilde{}\textasciicircum{} & 1{,}200 & $-2.35$ & $<$.001 & no \\
 c & 5 & -- & .250 & yes \\
-d & $-3$ & $1.2 \cdot 10^{-4}$ & 1.000 & no \\
+d & $-3$ & $1.2 \cdot 10^{-4}$ & 1 & no \\
 \bottomrule
 \end{tabular}
 """  # noqa: E501 - a row is a line

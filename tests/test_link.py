@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -20,6 +22,8 @@ from evalcore.link import CORRELATIONAL, LinkRow, PatternCount, rank_agreement
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.report import to_frame
+from ngramscan.report.page.results import read_results
+from ngramscan.report.page.words import sentences
 from ngramscan.statistics.estimates import geometric_mean_ratio
 from tests.support.command import invoke
 
@@ -65,6 +69,35 @@ def test_a_pair_of_methods_has_its_ratio_and_its_difference() -> None:
         assert sums == (pytest.approx(sum(treated) / sum(base)) if sum(base) else None)
         assert (row.difference, row.p) == (COMPARED.difference, COMPARED.p)
         assert row.same_direction
+
+
+def test_a_comparison_counts_once_in_however_many_indexes() -> None:
+    draw = np.random.default_rng(5)
+    scores = [
+        ScoreRow("d", model, method, str(n), None, "strict", float(draw.random() < chance))
+        for model in "mn"
+        for method, chance in (("cot", 0.4), ("f-1", 0.5), ("pot", 0.7))
+        for n in range(60)
+    ]
+    compared, *_ = compare_methods(scores)
+    rows = [*COUNTS, *counts("PoT", 5, 60)]
+    rows += [replace(row, index="j", occurrences=7 * row.occurrences) for row in rows]
+    adjusted = {(row.model, row.baseline, row.treatment): row.p_holm for row in compared}
+    from_scores = evalcore.link(to_frame(rows, PatternCount), to_frame(scores, ScoreRow))
+    assert_frame_equal(found := link(rows, compared), from_scores)
+    names = zip(found["model"], found["baseline"], found["treatment"], strict=True)
+    assert found["p_adjusted"].tolist() == [adjusted[name] for name in names]
+    assert len(found) == 2 * len(compared) == 18
+    claims = [
+        {
+            one
+            for one in sentences(read_results(frame))
+            if "accurate" in one or one.startswith("No difference")
+        }
+        for frame in (found.drop(columns="index").assign(index="i"), to_frame(compared, CompareRow))
+    ]
+    assert [re.sub(", n = 60", "", one) for one in sorted(claims[1])] == sorted(claims[0])
+    assert len(claims[0]) == 2
 
 
 def test_methods_may_be_mapped() -> None:
@@ -122,7 +155,7 @@ def test_tau_is_scipys_and_p_counts_all_orders(pairs: list[tuple[int, int]]) -> 
 
 def test_points_of_a_figure_stand_on_the_ratio_of_their_pair() -> None:
     names = ("i", "occurrences", "d", "m", "strict", "cot", "f-1")
-    row = LinkRow(*names, *(4.0, 2.0, 8.0, 5.0, 0.1, -0.05, 0.25, 0.5), same_direction=True)
+    row = LinkRow(*names, *(4.0, 2.0, 8.0, 5.0, 0.1, -0.05, 0.25, 0.5), True, 0.9)
     other = replace(row, model="m2", difference=-0.03, difference_low=None)
     rows = [row, other, replace(row, index="j", prevalence_low=None), replace(other, index="j")]
     axes = draw_links(rows).axes

@@ -37,7 +37,7 @@ def holds(found: Estimate, truth: float) -> bool:
 
 
 def check_coverage(hits: list[bool], above: float = 0.01) -> None:
-    """Check 95 % coverage up to chance, and up to what the interval may cover too much."""
+    """Check 95% coverage up to chance, and up to what the interval may cover too much."""
     chance = 3 * math.sqrt(0.95 * 0.05 / len(hits))
     assert 0.945 - chance <= np.mean(hits) <= 0.95 + above + chance
 
@@ -137,9 +137,9 @@ CELLS = {
     "equal, a tenth differ": (0.85, 0.05, 0.05, 0.05),
     "equal, a third differ": (0.35, 0.15, 0.15, 0.35),
     "equal, seven tenths differ": (0.15, 0.35, 0.35, 0.15),
-    "55 % against 67 %": (0.48, 0.07, 0.19, 0.26),
-    "85 % against 95 %": (0.83, 0.02, 0.12, 0.03),
-    "30 % against 40 %": (0.10, 0.20, 0.30, 0.40),
+    "55% against 67%": (0.48, 0.07, 0.19, 0.26),
+    "85% against 95%": (0.83, 0.02, 0.12, 0.03),
+    "30% against 40%": (0.10, 0.20, 0.30, 0.40),
 }
 
 

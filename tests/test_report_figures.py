@@ -125,7 +125,7 @@ def title_of(mark: ET.Element) -> str:
 
 
 def numbers_in(text: str) -> list[float]:
-    found = re.findall(r"(−?[\d,]*\d(?:\.\d+)?(?:E[+−]\d+)?)( %| percentage points)?", text)
+    found = re.findall(r"(−?[\d,]*\d(?:\.\d+)?(?:E[+−]\d+)?)(%| percentage points)?", text)
     plain = [(one.replace(",", "").replace("−", "-"), unit) for one, unit in found]
     return [float(Decimal(one) / (100 if unit else 1)) for one, unit in plain]
 
@@ -184,7 +184,7 @@ def test_tooltips_and_data_are_the_numbers_of_the_rows(
     rows = list(random_rows(title))
     names = (column, f"{column}_low", f"{column}_high")
     for row, mark in zip(rows, marks(only(rows, title)[1]), strict=True):
-        told = title_of(mark).replace("95 % interval", "interval")
+        told = title_of(mark).replace("95% interval", "interval")
         assert numbers_in(told) == [row[one] for one in names]
         data = [mark.attrib[f"data-{one}"] for one in ("value", "low", "high")]
         assert data == [repr(row[one]) for one in names]
@@ -232,7 +232,7 @@ def test_a_limit_that_is_missing_is_an_arrow_and_a_missing_interval_an_open_mark
     assert "Arrows" in figure.caption
     assert "Open marks" in figure.caption
     whole, _ = only([count("a", 5, 3, 8), count("b", 5, 3, 8)], "Counts")
-    assert whole.caption == "Lines: 95 % intervals. Logarithmic axis."
+    assert whole.caption == "Lines: 95% intervals. Logarithmic axis."
 
 
 def test_unknown_values_have_no_dot() -> None:
@@ -246,7 +246,7 @@ def test_unknown_values_have_no_dot() -> None:
     known, bounds = marks(root)
     assert len(places(known, "dot")) == 1
     assert not places(bounds, "dot")
-    assert "share unknown; 95 % interval 20 % to 60 %" in title_of(bounds)
+    assert "share unknown; 95% interval 20% to 60%" in title_of(bounds)
     assert "only bounds are known" in figure.caption
     assert "Rows without a value: 2." in figure.caption
 
@@ -533,4 +533,4 @@ def test_only_numbers_are_numbers() -> None:
     assert [number(one) for one in (True, None, "5", math.nan)] == [None] * 4
     assert number(10**400) == math.inf
     assert exact_text(None, "percent") == "unknown"
-    assert exact_text(0.287, "percent") == "28.7 %"
+    assert exact_text(0.287, "percent") == "28.7%"

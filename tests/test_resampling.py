@@ -128,7 +128,7 @@ LOST = [0.5, 0.3, 0.15, 0.05]
 SYMMETRIC: dict[str, Make] = {
     "normal": lambda draw, n: draw.normal(size=n),
     "Student's t with 3 degrees": lambda draw, n: draw.standard_t(3, size=n),
-    "normal, 60 % zeros": lambda draw, n: draw.normal(size=n) * (draw.random(n) < 0.4),
+    "normal, 60% zeros": lambda draw, n: draw.normal(size=n) * (draw.random(n) < 0.4),
     "differences of grades": lambda draw, n: np.rint(
         7 * np.diff(draw.beta(0.3, 0.3, (n, 2)), axis=1)
     ).ravel(),
@@ -136,11 +136,11 @@ SYMMETRIC: dict[str, Make] = {
 SKEWED: dict[str, Make] = {
     "exponential": lambda draw, n: draw.exponential(size=n) - 1,
     "1 − χ² with 1 degree": lambda draw, n: 1 - draw.chisquare(1, size=n),
-    "exponential, 70 % zeros": lambda draw, n: draw.gamma(draw.random(n) < 0.3) - 0.3,
-    "gains of .1, 10 % losses of .9": lambda draw, n: np.where(draw.random(n) < 0.9, 0.1, -0.9),
+    "exponential, 70% zeros": lambda draw, n: draw.gamma(draw.random(n) < 0.3) - 0.3,
+    "gains of .1, 10% losses of .9": lambda draw, n: np.where(draw.random(n) < 0.9, 0.1, -0.9),
     "lognormal, log-sd 1": lambda draw, n: draw.lognormal(size=n) - np.exp(0.5),
     "lognormal, log-sd 1.5": lambda draw, n: draw.lognormal(0, 1.5, n) - np.exp(1.125),
-    "a grade lost, 5 % gain 7": lambda draw, n: draw.choice([-1.0, 0, 1, 7], n, p=LOST),
+    "a grade lost, 5% gain 7": lambda draw, n: draw.choice([-1.0, 0, 1, 7], n, p=LOST),
 }
 
 

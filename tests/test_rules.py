@@ -130,13 +130,13 @@ def judged(rule: str, value: Any, gold: Any, is_computed: bool = True) -> Verdic
 COMPUTED = """
 § lenient ;; 0.0631 ~ 0.064 ~ 1 equal at 3 decimals, rounded up ;; 0.0631 ~ 0.063 ~ 0 0.0631 is not
 -8184 ~ 8184.0 ~ 1 rounded up, a sign lost ;; -8190 ~ 8184.0 ~ 0 -8190 is not 8184
-8190 ~ 8184.0 ~ 1 within 0.15 % ;; 8197 ~ 8184.0 ~ 0 8197 is not 8184
--8190 ~ -8184.0 ~ 1 within 0.15 % ;; 500.0 ~ 5.0 ~ 1 10^2 apart
+8190 ~ 8184.0 ~ 1 within 0.15% ;; 8197 ~ 8184.0 ~ 0 8197 is not 8184
+-8190 ~ -8184.0 ~ 1 within 0.15% ;; 500.0 ~ 5.0 ~ 1 10^2 apart
 -0.05 ~ 5000.0 ~ 1 10^5 apart, a sign lost ;; 3e6 ~ 3.0 ~ 1 10^6 apart
 3.0001e6 ~ 3.0 ~ 0 3.0001e+06 is not 3 ;; 501.0 ~ 5.0 ~ 0 501 is not 5
-500.5 ~ 5.0 ~ 1 a factor of 100 within 0.15 % ;; 50.05 ~ 5.0 ~ 0 50.05 is not 5
-5.0 ~ -500.5 ~ 1 a factor of 100 within 0.15 %, a sign lost ;; 50050.0 ~ 5.0 ~ 0 is
-5005.0 ~ 5.0 ~ 1 a factor of 1,000 ;; 5.005e5 ~ 5.0 ~ 1 a factor of 100,000 within 0.15 %
+500.5 ~ 5.0 ~ 1 a factor of 100 within 0.15% ;; 50.05 ~ 5.0 ~ 0 50.05 is not 5
+5.0 ~ -500.5 ~ 1 a factor of 100 within 0.15%, a sign lost ;; 50050.0 ~ 5.0 ~ 0 is
+5005.0 ~ 5.0 ~ 1 a factor of 1,000 ;; 5.005e5 ~ 5.0 ~ 1 a factor of 100,000 within 0.15%
 0 ~ 0.0 ~ 1 equal at 3 ;; 0 ~ 5.0 ~ 0 0 is not 5 ;; 5.0 ~ 0.0 ~ 0 5 is not 0
 "0.5" ~ 0.5 ~ 1 equal at 3 ;; True ~ 1.0 ~ 1 equal at 3 ;; half ~ 0.5 ~ 1 equal at 3
 0.5 ~ "0.5" ~ 1 equal at 3 ;; "5%" ~ 5.0 ~ 0 finite number: '5%'

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -151,7 +152,7 @@ def test_an_estimate_done_by_hand() -> None:
     factor = math.exp(stats.t.ppf(0.975, 9) * error / (per_size * 60))
     assert estimate.high == pytest.approx(150 + per_size * 60 * factor)
     assert estimate.low == pytest.approx(150 + per_size * 60 / factor)
-    assert estimate.note == "unreliable interval: one file makes up 12 % of the estimate"
+    assert estimate.note == "unreliable interval: one file makes up 12% of the estimate"
 
 
 def test_with_equal_chances_it_is_the_estimate_of_the_text_books() -> None:
@@ -197,7 +198,7 @@ CLUSTERS = [
     (
         2400,
         ([9, 11] * 10 + [40], [1] * 21, [0.1] * 21, 210),
-        f"{UNTRUSTED}: one file makes up 17 %",
+        f"{UNTRUSTED}: one file makes up 17%",
     ),
     # A file that was certain to be read adds no error, however large it is.
     (2040, ([9, 11] * 10 + [40], [1] * 20 + [4], [0.1] * 20 + [1], 204), ""),
@@ -361,6 +362,33 @@ def test_all_files_as_a_sample_are_exact_and_few_give_no_interval(
     few = count("f1", index=f"scan:{folder}", sample_files=5)
     assert few["occurrences_low"].isna().all()
     assert few["note"].str.contains("no interval: only 5 files were read").all()
+
+
+def test_a_size_that_is_estimated_is_not_shown_as_known(
+    shards: tuple[Path, dict[str, int]],
+) -> None:
+    spec = f"scan:{shards[0]}"
+
+    def heading(*options: str) -> str:
+        return run("count", "f1", "--index", spec, "-q", *options).stdout.split("  method ")[0]
+
+    exact = heading()
+    assert heading("--sample-files", "100%") == exact
+    known = re.search(r" · (\S+) (\S+) of text · ([\d,]+) documents", exact)
+    sampled = heading("--sample-files", "50%", "--seed", "5").replace("\n", " ")
+    number = r"([\d.,]+)(?: [kM]?B)?"
+    form = rf"≈{number} \[{number}, {number}\]"
+    found = re.search(rf" · {form} of text · {form} documents", sampled)
+    assert known, exact
+    assert found, sampled
+    truths = known[1], known[3]
+    for truth, ends in zip(truths, (found.groups()[:3], found.groups()[3:]), strict=True):
+        value, low, high, true = (float(one.replace(",", "")) for one in (*ends, truth))
+        assert low <= true <= high
+        assert low < value < high
+    few = heading("--sample-files", "5")
+    assert few.count("(no interval: only 5 files were read)") == 2
+    assert few.count("≈") == 2
 
 
 def test_rows_say_which_interval_a_single_file_decides(tmp_path: Path) -> None:

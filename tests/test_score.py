@@ -185,7 +185,7 @@ def test_a_summary_counts_no_answer_as_wrong_and_leaves_out_what_is_not_known() 
     shown = StringIO()
     for each in ([*unknown, *given], twice):
         print_summaries(Console(file=shown, width=120), each)
-    for text in (" – ", "50.0 [9.5, 90.5]", "no answer", "100.0 (no interval)"):
+    for text in (" – ", "50.0 [9.5, 90.5]", "no answer", "100.0 [0.0, 100.0]"):
         assert text in shown.getvalue()
 
 
@@ -335,7 +335,7 @@ def test_programs_for_financemath(shared: Path) -> None:
     for model, own in lenient.groupby("model"):
         shares = (100 * own["value"].mean(), 100 * own["answer"].notna().mean())
         assert shares == pytest.approx(tuple(published.loc[model, ["accuracy", "execution_rate"]]))
-    assert (lenient["value"] != verdicts[lenient.index]).sum() <= 1, "at least 99.9 % agree"
+    assert (lenient["value"] != verdicts[lenient.index]).sum() <= 1, "at least 99.9% agree"
     models = ["gpt-4o", "claude-3-5-sonnet-20240620"]
     assert (100 * strict[models]).tolist() == pytest.approx([46.5, 33.5])
 

@@ -74,8 +74,8 @@ def strict(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
 def lenient(items: Sequence[Item], tools: Tools) -> Iterator[Verdict]:
     """Yield whether each value is the gold as FinanceMath's authors see it, arXiv:2311.09797.
 
-    They are equal at 3 decimals (rounded up), within 0.15 % of each other, an exact power of ten
-    apart, or a factor of 100, 1,000 or 100,000 apart within 0.15 %. A lost sign passes, but for the
+    They are equal at 3 decimals (rounded up), within 0.15% of each other, an exact power of ten
+    apart, or a factor of 100, 1,000 or 100,000 apart within 0.15%. A lost sign passes, but for the
     second. The value of a program is compared with that of the reference program.
     """
     programs = {
@@ -123,13 +123,13 @@ def _close_enough(p: float, g: float) -> Verdict:
     if up[0] == up[1]:
         return Verdict(1.0, f"equal at 3 decimals, rounded up{sign}")
     if _near(p, g):
-        return Verdict(1.0, "within 0.15 %")
+        return Verdict(1.0, "within 0.15%")
     # exactly an integer in floating point, as the authors ask
     if small and (exponent := math.log10(big / small)).is_integer():
         return Verdict(1.0, f"10^{exponent:g} apart{sign}")
     for factor in (100, 1_000, 100_000):
         if _near(factor * small, big):
-            return Verdict(1.0, f"a factor of {factor:,} within 0.15 %{sign}")
+            return Verdict(1.0, f"a factor of {factor:,} within 0.15%{sign}")
     return Verdict(0.0, f"{p:g} is not {g:g}")
 
 

@@ -59,7 +59,7 @@ def _compare(golds: _Texts, given: _Texts, unit: str, tolerance: Any) -> Verdict
     within = stated and f" within {stated}"
     if _are_paired(_read_all(golds), read, tolerances):
         return Verdict(1.0, f"equal{within}")
-    # 8 % may be given as 8, which was compared above, or as 0.08
+    # 8% may be given as 8, which was compared above, or as 0.08
     is_part = unit == "%" and not within and not any(one for _, one in given)
     if is_part and _are_paired(_read_all(golds, parts={one for _, one in golds}), read, tolerances):
         return Verdict(1.0, "equal, as a part of one")

@@ -183,7 +183,7 @@ def contaminate(
         evidence, lost = _show_evidence(found.rows, indexes, seed) if contexts else ([], [])
     drawn_with = seed if len(entries) < len(read.entries) else None
     summed = make_shares(found.rows, chosen, len(read.entries), drawn_with, level)
-    compared = _compare(found.rows, given, seed, level, targets[1]) if given else []
+    compared = _compare(found.rows, given, level, targets[1]) if given else []
     save(summed, ShareRow, targets[0])
     save(evidence, ContextRow, targets[2])
     if picture:
@@ -225,16 +225,12 @@ def _read_scores(
 
 
 def _compare(
-    rows: Sequence[EntryRow],
-    given: Sequence[GivenScore],
-    seed: int,
-    level: float,
-    target: Target | None,
+    rows: Sequence[EntryRow], given: Sequence[GivenScore], level: float, target: Target | None
 ) -> list[EffectRow]:
     """Return the differences between dirty and clean entries, and write them if a file is named."""
     from ngramscan.prevalence.contamination_effects import EffectRow, make_effects  # slow
 
-    compared = make_effects(rows, given, seed, level=level)
+    compared = make_effects(rows, given, level)
     save(compared, EffectRow, target)
     return compared
 

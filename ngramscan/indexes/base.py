@@ -87,6 +87,9 @@ class IndexSize:
     """Bytes of text in the largest shard."""
     tokens: int | None = None
     """Tokens of text, without separators; known only for a token-level index."""
+    documents_estimate: Estimate | None = None
+    """Set where only a sample was read; `documents` is then its rounded value."""
+    bytes_estimate: Estimate | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ngramscan.indexes.base import IndexSize
 from ngramscan.progress import counted, format_bytes
+from ngramscan.statistics.estimates import Estimate
 
 _ASKING_BYTES, _ASKING_PER_SHARD = 150_000_000, 60_000
 """Measured with 1 and with 10,000 shards: 120 MB and 33 kB for counts, 60 kB with windows."""
@@ -62,12 +63,22 @@ def size_parts(size: IndexSize) -> list[str]:
     """Return what is known of a size, in words."""
     parts = []
     if size.bytes is not None:
-        parts.append(f"{format_bytes(size.bytes)} of text")
+        parts.append(f"{_amount(size.bytes, size.bytes_estimate, format_bytes)} of text")
     if size.documents is not None:
-        parts.append(counted(size.documents, "document"))
+        documents = _amount(size.documents, size.documents_estimate, "{:,.0f}".format)
+        parts.append(f"{documents} document{'s' * (size.documents != 1)}")
     if size.tokens is not None:
         parts.append(counted(size.tokens, "token"))
     return parts
+
+
+def _amount(value: int, estimate: Estimate | None, show: Callable[[float], str]) -> str:
+    """Return an exact amount alone, and an estimated one with its interval or why it has none."""
+    if estimate is None or estimate.low == estimate.high == estimate.value:
+        return show(value)
+    has_limits = estimate.low is not None and estimate.high is not None
+    limits = f" [{', '.join(map(show, estimate.limits))}]" if has_limits else ""
+    return f"≈{show(value)}{limits}{f' ({estimate.note})' if estimate.note else ''}"
 
 
 def sizes_in_words(sizes: Mapping[str, IndexSize]) -> dict[str, str]:

@@ -21,7 +21,7 @@ from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.p_values import holm
 from ngramscan.statistics.proportions import Pairs, mcnemar, paired_difference
-from ngramscan.statistics.streams import named_stream
+from ngramscan.statistics.streams import stream
 
 GENERIC_SHARE = 0.5
 """A pattern in this share of all prompts' outputs, or of its own share elsewhere, is generic."""
@@ -334,7 +334,7 @@ def _compare(alone: Marked, with_solver: Marked, names: Sequence[str]) -> _Compa
         pairs = Pairs(both, fewer, more, len(shares) - both - fewer - more)
         return _Compared(fewer, more, paired_difference(pairs, LEVEL), mcnemar(fewer, more))
     first, second = map(_clustered, (alone, with_solver))
-    p = first.p_value(second, named_stream(*names))
+    p = first.p_value(second, stream(1, *names))
     return _Compared(fewer, more, first.difference(second, LEVEL), p)
 
 

@@ -5,16 +5,15 @@ Nothing causal is claimed: entries that a corpus contains may be easier or harde
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, get_args
-
-import numpy as np
 
 from ngramscan.errors import InputError
 from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.contamination_rules import Verdict
+from ngramscan.statistics.p_values import disagreement, holm
 from ngramscan.statistics.two_samples import (
     ALPHA,
     SampleComparison,
@@ -25,6 +24,7 @@ from ngramscan.statistics.two_samples import (
 
 LARGE = 0.2
 """If only a larger difference would have been found, a note says so."""
+_COMPARED: tuple[Verdict, Verdict] = "clean", "dirty"
 _Group = tuple[str, str, str]
 """Dataset, model and method."""
 _Values = Mapping[str, float | None]
@@ -81,21 +81,19 @@ class EffectRow:
     detectable: float | None
     """The least true gain on dirty entries that would have been found, with p ≤ .05, in 80 of 100
     such comparisons; None: not even the largest possible one, or there is no comparison."""
-    seed: int | None
-    """The seed of the permutations; None: the p-value is exact."""
     n_without_verdict: int
     """Scored entries that have no verdict, or are not in the benchmark file."""
     n_without_score: int
     """Entries with a verdict whose score is not known."""
     note: str = ""
+    p_adjusted: float | None = None
+    """`p`, adjusted by Holm's method within `family`."""
+    family: str = ""
+    """What was adjusted together. Indexes whose clean and dirty entries are the same count once."""
 
 
 def make_effects(
-    rows: Sequence[EntryRow],
-    scores: Sequence[GivenScore],
-    seed: int = 1,
-    draws: int = 10_000,
-    level: float = 0.95,
+    rows: Sequence[EntryRow], scores: Sequence[GivenScore], level: float = 0.95
 ) -> list[EffectRow]:
     """Compare accuracies on dirty and on clean entries, per index, dataset, model and method.
 
@@ -111,10 +109,35 @@ def make_effects(
     verdicts: dict[str, dict[str, Verdict | None]] = {}
     for row in rows:
         verdicts.setdefault(row.index, {})[row.id] = row.verdict
-    return [
-        _effect((index, *group, rule), own, values, (seed, draws, level))
+    compared = {
+        (index, group): _effect((index, *group, rule), own, values, level)
         for index, own in verdicts.items()
         for group, (rule, values) in groups.items()
+    }
+    tests = [
+        (group, *_compared_ids(verdicts[index], groups[group][1])) for index, group in compared
+    ]
+    return _adjusted([*compared.values()], tests)
+
+
+def _compared_ids(
+    verdicts: Mapping[str, Verdict | None], values: _Values
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the clean and the dirty entries whose scores are known."""
+    known = [(id_, verdicts.get(id_)) for id_, value in values.items() if value is not None]
+    clean, dirty = (frozenset(id_ for id_, own in known if own == one) for one in _COMPARED)
+    return clean, dirty
+
+
+def _adjusted(rows: Sequence[EffectRow], tests: Sequence[Hashable]) -> list[EffectRow]:
+    """Adjust the p-values of all different tests; rows of one test have the same p-value."""
+    p_values = {test: row.p for test, row in zip(tests, rows, strict=True) if row.p is not None}
+    adjusted = dict(zip(p_values, holm([*p_values.values()]), strict=True))
+    n = len(p_values)
+    family = f"{n:,} comparison{'s' * (n != 1)} of this table"
+    return [
+        replace(row, p_adjusted=adjusted[test], family=family) if test in adjusted else row
+        for test, row in zip(tests, rows, strict=True)
     ]
 
 
@@ -173,9 +196,8 @@ def _effect(
     names: tuple[str, str, str, str, str],
     verdicts: Mapping[str, Verdict | None],
     values: _Values,
-    how: tuple[int, int, float],
+    level: float,
 ) -> EffectRow:
-    seed, draws, level = how
     parts: dict[Verdict, list[float]] = {verdict: [] for verdict in get_args(Verdict)}
     without_verdict = 0
     for id_, value in values.items():
@@ -189,8 +211,7 @@ def _effect(
     clean, dirty = parts["clean"], parts["dirty"]
     found = None
     if clean and dirty:
-        found = compare_samples(clean, dirty, np.random.default_rng(seed), draws, level)
-    is_drawn = found is not None and found.p.standard_error is not None
+        found = compare_samples(clean, dirty, level)
     return EffectRow(
         *names,
         n=len(known),
@@ -203,7 +224,6 @@ def _effect(
         p=found and found.p.value,
         test=found.p.procedure if found else "",
         detectable=found and found.detectable,
-        seed=seed if is_drawn else None,
         n_without_verdict=without_verdict,
         n_without_score=n_verdicts - len(known),
         note=_note(parts, found),
@@ -229,8 +249,15 @@ def _note(parts: Mapping[Verdict, Sequence[float]], found: SampleComparison | No
     if found is None:
         if not any(parts.values()):
             return "no entry has a verdict and a score"
-        empty = [verdict for verdict in ("clean", "dirty") if not parts[verdict]]
+        empty = [verdict for verdict in _COMPARED if not parts[verdict]]
         return f"no {' and no '.join(empty)} entries with a score"
+    told = disagreement(found.difference, found.p)
+    why = f"{told}, as Fisher's test is exact and the interval is not" * bool(told)
+    return "; ".join(filter(None, (_weakness(found), why)))
+
+
+def _weakness(found: SampleComparison) -> str:
+    """Say what a comparison that found nothing could not have found."""
     if found.p.value <= ALPHA or (found.detectable or 1) <= LARGE:
         return ""
     if found.detectable is None:

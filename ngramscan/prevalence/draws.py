@@ -6,7 +6,6 @@ ranks would be no random sample. Each rank is drawn independently.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -19,6 +18,7 @@ from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Found, Index, Place, Window, WindowFailure, shown_context
 from ngramscan.matching import find_starts, least_distance
 from ngramscan.prevalence.estimators import Draws, is_without_replacement, required_draws
+from ngramscan.statistics.streams import stream
 
 Estimator = Literal["combined", "size-bias", "first", "unique"]
 
@@ -184,12 +184,12 @@ def draw_places(found: Found, n: int, seed: int, index: str, with_replacement: b
     total = found.occurrences
     if total <= n:
         return [_place(found, ordinal) for ordinal in range(total)]
-    stream = _ordinals(total, seed, f"{_last_part(index)}\0{found.query}")
+    ordinals = _ordinals(total, stream(seed, _last_part(index), found.query))
     if with_replacement:
-        return [_place(found, ordinal) for ordinal in islice(stream, n)]
+        return [_place(found, ordinal) for ordinal in islice(ordinals, n)]
     distinct: dict[int, None] = {}
     while len(distinct) < n:
-        distinct[next(stream)] = None
+        distinct[next(ordinals)] = None
     return [_place(found, ordinal) for ordinal in distinct]
 
 
@@ -200,9 +200,7 @@ def _last_part(index: str) -> str:
     return index.removeprefix("infini-gram:").rstrip("/").rpartition("/")[2]
 
 
-def _ordinals(total: int, seed: int, name: str) -> Iterator[int]:
-    words = np.frombuffer(hashlib.sha256(name.encode()).digest(), np.uint32)
-    random = np.random.default_rng([seed, *words.tolist()])
+def _ordinals(total: int, random: np.random.Generator) -> Iterator[int]:
     while True:
         yield from random.integers(0, total, _BLOCK).tolist()
 

@@ -291,7 +291,7 @@ def _log(above: float, below: float) -> float:
 def required_draws(pilot: Draws, half_width: float, most: int, level: float = 0.95) -> int:
     """Return how many draws an interval of some width needs, judging by a pilot.
 
-    `half_width` is relative to the estimate: 0.1 for ±10 %. At least the draws of the pilot and at
+    `half_width` is relative to the estimate: 0.1 for ±10%. At least the draws of the pilot and at
     most `most`, as no number of draws may be enough where documents are seen in part.
     """
     total, least = pilot.occurrences, pilot.lowest.size

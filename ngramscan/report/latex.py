@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
+from ngramscan.report.layout import p_text
+
 _ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -20,7 +22,7 @@ _ESCAPES = str.maketrans(
     }
 )
 _MINUS = re.compile(r"(?<![\we])-(?=\.?\d)")
-_NUMBER = re.compile(r"[-+−<]?\s*\.?\d|–$")
+_NUMBER = re.compile(r"[-+−<>]?\s*\.?\d|–$")
 _TABLE = r"""% needs \usepackage{{booktabs}}
 \begin{{tabular}}{{@{{}}{columns}@{{}}}}
 \toprule
@@ -71,9 +73,12 @@ def _cell(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
-        return escape(value) if _is_text(value) else _MINUS.sub("$-$", escape(value))
+        if _is_text(value):
+            return escape(value)
+        return _MINUS.sub("$-$", escape(value)).replace(">", "$>$")
     if isinstance(value, float) and (name == "p" or name.startswith("p_")):
-        return "$<$.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+        text = "<.001" if value < 0.001 else p_text(value).replace("0.", ".")
+        return re.sub("[<>]", r"$\g<0>$", text)
     number = _number(value) if isinstance(value, float) else f"{value:,}".replace(",", "{,}")
     return f"${number}$" if number.startswith("-") or "\\" in number else number
 
@@ -81,7 +86,7 @@ def _cell(name: str, value: object) -> str:
 def _number(value: float) -> str:
     """Return a number with three digits, or more where it is a large one."""
     if abs(value) >= 100 or value == 0:
-        return f"{value:.0f}"
+        return f"{value:z.0f}"
     if abs(value) < 1e-3:
         mantissa, _, exponent = f"{value:.1e}".partition("e")
         return f"{mantissa} \\cdot 10^{{{int(exponent)}}}"

@@ -225,19 +225,28 @@ def cell(value: object) -> str:
 
 def rate(value: float) -> str:
     """Return a number with three digits, or more where it is a large one."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    text = f"{value:z,.0f}" if abs(value) >= 100 else f"{value:z.3g}"
+    return text.replace("inf", "∞")
 
 
 def percent(share: float | None) -> str:
-    """Return a share as it stands in a column of percentages."""
-    # 51 of 80 are 63.75 %, which the float noise of 100 * share must not round down.
-    return UNKNOWN if share is None else f"{round(100 * share, 9):.1f}"
+    """Return a share as it stands in a column of percentages, with one decimal.
+
+    A smaller one than that has its first digit: an interval that has or lacks 0 is seen to do so.
+    """
+    if share is None:
+        return UNKNOWN
+    # 51 of 80 are 63.75%, which the float noise of 100 * share must not round down.
+    value = round(100 * share, 9)
+    return f"{value:.1g}" if 0 < abs(value) < 0.05 else f"{value:z.1f}"
 
 
 def p_text(p: float | None, stars: bool = False) -> str:
     """Return a p-value with three digits, or as a power of ten if small; with stars if wanted."""
     if p is None:
         return UNKNOWN
+    if p >= 0.9995:
+        return "1" if p == 1 else ">0.999"
     text = f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
     return text + "*" * sum(stars and p < limit for limit in (0.05, 0.01, 0.001))
 

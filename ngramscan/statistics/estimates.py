@@ -124,7 +124,7 @@ def cluster_total(
     if note := _no_interval(y, y[drawn], varies=error > 1e-9 * total):
         return Estimate(value, None, None, level, note)
     if (share := largest / value) > TRUSTED_SHARE:
-        note = f"{UNTRUSTED}: one file makes up {100 * share:.0f} % of the estimate"
+        note = f"{UNTRUSTED}: one file makes up {100 * share:.0f}% of the estimate"
     factor = math.exp(t_quantile(level, int(drawn.sum()) - 1) * error / total)
     # The total is at least what the sample has.
     low = max(certain + total / factor, counted)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ngramscan.statistics.estimates import Estimate
+
 
 @dataclass(frozen=True, slots=True)
 class PValue:
@@ -20,6 +22,16 @@ class PValue:
     """Standard error of `value` if it was estimated by random draws; None if it was computed."""
     note: str = ""
     """A warning to readers; usually empty."""
+
+
+def disagreement(difference: Estimate, p: PValue) -> str:
+    """Say that an interval and a test, computed in different ways, disagree; empty: they agree."""
+    low, high, alpha = difference.low, difference.high, 1 - difference.level
+    is_small = p.value <= round(alpha, 12)
+    if low is None or high is None or (low <= 0 <= high) != is_small:
+        return ""
+    where = "includes 0, but p is at most" if is_small else "excludes 0, but p is above"
+    return f"interval and test disagree: the interval {where} {alpha:g}"
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

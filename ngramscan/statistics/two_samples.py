@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import replace
 from functools import lru_cache
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
 
+from ngramscan.statistics.bounded_means import TILTING, BoundedMean
+from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.estimates import Estimate, t_quantile
 from ngramscan.statistics.p_values import PValue
 from ngramscan.statistics.proportions import independent_difference, wilson
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 ALPHA, POWER = 0.05, 0.8
 """A difference is found if p is at most alpha; power is how often that happens."""
 RESULTS = 15
 """Results of the first sample that power is averaged over."""
-VALUES_AT_ONCE = 2_000_000
-NO_VARIANCE = 1e-12
-"""Added to the variance of a difference, so that samples without any have a finite distance."""
+LEAST_LOG_P = -700.0
+"""The logarithm of a p-value that is told from 0."""
 
 
 class SampleComparison(NamedTuple):
@@ -34,7 +32,7 @@ class SampleComparison(NamedTuple):
     difference: Estimate
     p: PValue
     detectable: float | None
-    """The least true difference above zero that the test finds with 80 % power. None: it would not
+    """The least true difference above zero that the test finds with 80% power. None: it would not
     be found even if all values of the second sample were 1, or values of the first do not vary."""
 
 
@@ -44,89 +42,72 @@ def is_binary(values: ArrayLike) -> bool:
 
 
 def estimate_mean(values: ArrayLike, binary: bool, level: float = 0.95) -> Estimate:
-    """Estimate the mean of values from 0 to 1 with Wilson's interval. No values: a ValueError.
+    """Estimate the mean of values from 0 to 1: by Wilson if they are binary, or by `BoundedMean`.
 
-    Unless they are `binary`, the size is the number of binary values that say as much about their
-    mean, times (z / t)²; the number of values, where all are equal. For values near 0 or 1 and
-    small samples this covers better than Student's t, and there always is an interval.
-    Source: Korn & Graubard 1998, Survey Methodology 24, 193-201 (effective sizes).
+    Other values, and none, are ValueErrors.
     """
     array = np.asarray(values, dtype=np.float64)
-    if not array.size:
-        raise ValueError("at least one value was expected")
-    mean, size = float(array.mean()), float(array.size)
-    if not binary and np.ptp(array):
-        fewer = NormalDist().inv_cdf((1 + level) / 2) / t_quantile(level, array.size - 1)
-        size *= mean * (1 - mean) / float(array.var(ddof=1)) * fewer**2
-    return replace(wilson(mean * size, size, level), value=mean)
+    if binary and array.size:
+        return wilson(float(array.sum()), array.size, level)
+    return BoundedMean(array, 0, 1).estimate(level)
 
 
-def compare_samples(
-    first: ArrayLike,
-    second: ArrayLike,
-    generator: np.random.Generator,
-    draws: int = 10_000,
-    level: float = 0.95,
-) -> SampleComparison:
+def estimate_accuracy(values: ArrayLike, problems: ArrayLike, level: float = 0.95) -> Estimate:
+    """Estimate the mean of scores from 0 to 1; `problems` has the problem of each score.
+
+    Problems with as many scores each are values of `estimate_mean`: scores of one are not
+    independent. With unequal numbers, `ClusteredShare` covers better. Other values, and none, are
+    ValueErrors.
+    """
+    scores = np.asarray(values, dtype=np.float64)
+    numbers = np.unique(np.asarray(problems), return_inverse=True)[1]
+    sums, sizes = np.bincount(numbers, weights=scores), np.bincount(numbers)
+    if np.unique(sizes).size > 1:
+        return ClusteredShare(scores, numbers).estimate(level)
+    return estimate_mean(sums / sizes, is_binary(scores) and scores.size == sums.size, level)
+
+
+def compare_samples(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> SampleComparison:
     """Compare the means of two independent samples of values from 0 to 1.
 
-    The interval combines those of both means. The test is Fisher's exact test if all values are
-    0 or 1; otherwise a permutation test of Welch's statistic, whose p-value is
-    (r + 1) / (draws + 1), where r random assignments of the values to the samples have one as far
-    from zero. It keeps its level for equal distributions, and nearly so for equal means of samples
-    of unequal variance; the difference of means as the statistic would not. An empty sample and no
-    draws are ValueErrors.
-    Sources: Fisher 1935, Journal of the Royal Statistical Society 98, 39-82; Janssen 1997,
-    doi:10.1016/S0167-7152(97)00043-6; Phipson & Smyth 2010, doi:10.2202/1544-6115.1585 (why one
-    is added).
+    The interval combines those of both means. The test is Fisher's exact test if all values are 0
+    or 1; otherwise the p-value is that at whose level the interval ends at zero, so that the two
+    agree. An empty sample and other values are ValueErrors.
+    Source: Fisher 1935, Journal of the Royal Statistical Society 98, 39-82.
     """
     a, b = (np.asarray(values, dtype=np.float64) for values in (first, second))
-    if not (a.size and b.size and draws > 0):
-        raise ValueError("two samples with at least one value, and a draw, were expected")
-    binary = is_binary(a) and is_binary(b)
-    difference = independent_difference(*(estimate_mean(one, binary, level) for one in (a, b)))
-    if not binary:
-        p = _permutation_p(a, b, generator, draws)
-        return SampleComparison(difference, p, _detectable_means(a, b.size))
-    counts = [(int(one.sum()), one.size) for one in (a, b)]
-    p = PValue(_fisher_p(*counts), "Fisher's exact test", a.size + b.size)
-    return SampleComparison(difference, p, detectable_shares(float(a.mean()), a.size, b.size))
+    if is_binary(a) and is_binary(b):
+        difference = independent_difference(*(estimate_mean(one, True, level) for one in (a, b)))
+        counts = [(int(one.sum()), one.size) for one in (a, b)]
+        p = PValue(_fisher_p(*counts), "Fisher's exact test", a.size + b.size)
+        return SampleComparison(difference, p, detectable_shares(float(a.mean()), a.size, b.size))
+    means = BoundedMean(a, 0, 1), BoundedMean(b, 0, 1)
+    difference = independent_difference(*(one.estimate(level) for one in means))
+    p = PValue(_inverted_p(*means), TILTING, a.size + b.size)
+    return SampleComparison(difference, p, _detectable_means(a, b.size))
 
 
-def _permutation_p(a: Floats, b: Floats, generator: np.random.Generator, draws: int) -> PValue:
-    values, counts = np.unique(np.concatenate([a, b]), return_counts=True)
-    own = np.array([[np.count_nonzero(b == value) for value in values]])
-    least = float(_distances(own, counts, values)[0]) * (1 - 1e-7)
-    far, at_once = 0, max(1, VALUES_AT_ONCE // values.size)
-    for start in range(0, draws, at_once):
-        size = min(at_once, draws - start)
-        drawn = generator.multivariate_hypergeometric(counts, b.size, size, method="count")
-        # Equal terms, added in another order, may differ by a rounding error.
-        far += int((_distances(drawn, counts, values) >= least).sum())
-    p = (far + 1) / (draws + 1)
-    error = math.sqrt(p * (1 - p) / draws)
-    return PValue(p, f"permutation test, {draws} draws", a.size + b.size, standard_error=error)
+def _inverted_p(first: BoundedMean, second: BoundedMean) -> float:
+    """Return the p-value at whose level the interval of the difference ends at zero."""
+    lower, higher = sorted((first, second), key=lambda one: one.value)
+    apart = higher.value - lower.value
 
+    def beyond(log_p: float) -> float:
+        """Return how far the interval of this level, on the side of zero, ends from zero."""
+        tail = math.exp(log_p) / 2
+        arms = higher.value - higher.limits(tail)[0], lower.limits(tail)[1] - lower.value
+        return apart - math.hypot(*arms)
 
-def _distances(assigned: Integers, counts: Integers, values: Floats) -> Floats:
-    """Return Welch's statistics of assignments, without their signs, shape (assignments,).
-
-    `assigned` says how often the second sample has each value, shape (assignments, values).
-    """
-    centred = values - counts @ values / counts.sum()
-    powers = np.stack([centred, centred**2], axis=1)
-    sums, totals, n = assigned.astype(np.float64) @ powers, counts @ powers, counts.sum()
-    n_second = assigned[0].sum()
-    means, squares = sums.T / n_second
-    means_first, squares_first = (totals - sums).T / (n - n_second)
-    variance = NO_VARIANCE + np.maximum(squares - means**2, 0) / max(n_second - 1, 1)
-    variance += np.maximum(squares_first - means_first**2, 0) / max(n - n_second - 1, 1)
-    return np.asarray(np.abs(means - means_first) / np.sqrt(variance))
+    if beyond(0.0) <= 0:
+        return 1.0
+    if beyond(LEAST_LOG_P) > 0:
+        return 0.0
+    return math.exp(optimize.brentq(beyond, LEAST_LOG_P, 0.0, xtol=1e-6))
 
 
 @lru_cache(maxsize=256)
 def detectable_shares(share: float, n: int, n_other: int) -> float | None:
-    """Return the least increase of a share that Fisher's exact test finds with 80 % power, or None.
+    """Return the least increase of a share that Fisher's exact test finds with 80% power, or None.
 
     The first sample has n values with this share of ones, the other n_other. Its need is
     computed for a few equally probable results of the first.
@@ -159,7 +140,7 @@ def _fisher_p(first: tuple[int, int], second: tuple[int, int]) -> float:
 
 
 def _detectable_means(a: Floats, n_other: int) -> float | None:
-    """Return the same of the permutation test, if both samples vary as the first does."""
+    """Return the same for graded values, by Student's t, if both samples vary as the first does."""
     if min(a.size, n_other) < 2 or not np.ptp(a):
         return None
     shares = np.array([1 / a.size, 1 / n_other])

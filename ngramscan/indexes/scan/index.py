@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import accumulate
 
@@ -102,9 +103,10 @@ class ScanIndex:
         self._counted |= {query: (number, results) for number, query in enumerate(queries)}
         documents_read = {piece: counts.documents_read for piece, counts in enumerate(results)}
         bytes_read = {piece: counts.bytes_read for piece, counts in enumerate(results)}
-        self._size = IndexSize(
-            round(self._total(documents_read).value), round(self._total(bytes_read).value)
-        )
+        n, size = self._total(documents_read), self._total(bytes_read)
+        self._size = IndexSize(round(n.value), round(size.value))
+        if self._sample:
+            self._size = replace(self._size, documents_estimate=n, bytes_estimate=size)
         asked_at, note = now(), self._note(results)
         occurrences = self._totals([counts.occurrences for counts in results])
         documents = self._totals([counts.documents for counts in results])

@@ -50,10 +50,10 @@ def draw_contaminate(rows: Sequence[ShareRow]) -> Figure:
     axes.set_yticks(range(len(indexes)), labels)
     axes.set_ylim(len(indexes) - 0.4, -0.6)
     axes.set_xlim(0, 1)
-    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
     clean_axes(axes)
     figure.legend(loc="outside lower center", ncols=3, frameon=False, handlelength=2.2)
-    title = f"Entries by class, with {100 * rows[0].level:g} % intervals"
+    title = f"Entries by class, with {100 * rows[0].level:g}% intervals"
     return finish(figure, title, _WIDTH)
 
 

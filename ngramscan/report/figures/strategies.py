@@ -33,7 +33,7 @@ _LEAST_SHARE = 0.05
 def draw_strategies(rows: Sequence[StrategyRow]) -> Figure:
     """Draw how many outputs of each dataset, model and prompt follow which strategy, pooled first.
 
-    A bar is 100 % long, and its parts carry their counts. There is at least one row.
+    A bar is 100% long, and its parts carry their counts. There is at least one row.
     """
     rows = sorted(rows, key=lambda row: row.model != ALL_MODELS)
     keys = list(dict.fromkeys(map(PROMPT, rows)))
@@ -47,7 +47,7 @@ def draw_strategies(rows: Sequence[StrategyRow]) -> Figure:
     axes.set_yticks(range(len(keys)), labels)
     axes.set_ylim(len(keys) - 0.4, -0.6)
     axes.set_xlim(0, 1)
-    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
     clean_axes(axes, None)
     figure.legend(loc="outside lower center", ncols=4, frameon=False, handlelength=2.2)
     return finish_prompts(figure, "Strategies of outputs, with their numbers", keys, _WIDTH)

@@ -113,8 +113,8 @@ def _power(part: int, exponent: int) -> str:
 
 def _tick_text(value: float, unit: Unit) -> str:
     shown = value if unit == "number" else 100 * value
-    text = f"{shown:,.10g}".replace("-", "−")
-    return f"{text} %" if unit == "percent" else text
+    text = f"{shown:z,.10g}".replace("-", "−")
+    return f"{text}%" if unit == "percent" else text
 
 
 def number(value: Any) -> float | None:
@@ -139,6 +139,7 @@ def exact_text(value: Any, unit: Unit) -> str:
     digits = repr(value if isinstance(value, int) else as_float)
     scaled = Decimal(digits) * (1 if unit == "number" else 100)
     is_plain = not value or 1e-9 <= abs(value) < 1e28
-    text = f"{scaled.normalize():,f}" if is_plain else f"{scaled.normalize():E}"
+    scaled = scaled.normalize() + 0  # no -0
+    text = f"{scaled:,f}" if is_plain else f"{scaled:E}"
     text = text.replace("-", "−")
-    return text + {"number": "", "percent": " %", "points": " percentage points"}[unit]
+    return text + {"number": "", "percent": "%", "points": " percentage points"}[unit]

@@ -175,11 +175,11 @@ KINDS: tuple[Kind, ...] = (
         "contaminate --effects",
         "Scores on clean and on contaminated entries",
         "index dataset model method score_rule",
-        "| test note",
+        "| test note family",
         "n_clean n_dirty accuracy_clean accuracy_dirty p | n accuracy accuracy_clean_low"
         " accuracy_clean_high n_suspicious accuracy_suspicious accuracy_suspicious_low"
-        " accuracy_suspicious_high accuracy_dirty_low accuracy_dirty_high level detectable seed"
-        " n_without_verdict n_without_score",
+        " accuracy_suspicious_high accuracy_dirty_low accuracy_dirty_high level detectable"
+        " n_without_verdict n_without_score p_adjusted",
         _dots("difference", "difference", "index", "dataset model method score_rule"),
     ),
     _kind(
@@ -204,8 +204,8 @@ KINDS: tuple[Kind, ...] = (
         "blend --retention",
         "Markers that outputs keep with a solver",
         "dataset model prefix solver method prompt_with",
-        "| prompt_alone note",
-        "pairs share_alone share_with p | unpaired retention only_alone only_with level",
+        "| prompt_alone note family",
+        "pairs share_alone share_with p | unpaired retention only_alone only_with level p_adjusted",
         _dots("difference", "difference", "dataset model", "prefix solver prompt_with"),
     ),
     _kind(
@@ -241,7 +241,7 @@ KINDS: tuple[Kind, ...] = (
         "keyness",
         "Key n-grams of the method",
         "ngram n",
-        "",
+        "| note",
         "n count other_count q | per_million other_per_million documents document_share"
         " other_documents other_document_share g2 dispersion p level",
         _dots("log_ratio", "log_ratio", "n", "ngram"),
@@ -352,7 +352,7 @@ KINDS: tuple[Kind, ...] = (
         "Prevalence and accuracy of pairs of methods",
         "index measure dataset model rule baseline treatment",
         "",
-        "difference difference_low difference_high same_direction | sum_ratio p",
+        "difference difference_low difference_high same_direction | sum_ratio p p_adjusted",
         _dots(
             "prevalence_ratio",
             "prevalence",

@@ -1,7 +1,7 @@
 """Numbers, names, ranges and differences in words.
 
-A difference is called one only if its interval excludes zero and its p-value, adjusted where that
-is known, is at most .05. Limits are rounded outwards. Names are in quotes, intervals in brackets.
+A difference is called one only if its interval excludes zero and its adjusted p-value is at most
+.05. Numbers are rounded as in tables. Names are in quotes, intervals in brackets.
 """
 
 from __future__ import annotations
@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
-from math import isfinite
 from typing import Any
 
 from ngramscan.progress import visible_line
+from ngramscan.report.layout import cell, p_text, percent
 
 Row = Mapping[str, Any]
 ALPHA = 0.05
 MOST_GROUPS = 2
 """Groups of rows, such as those of an index, that have a sentence each."""
-_DIGITS = 3
 _LONGEST_NAME = 60
 
 
@@ -37,10 +35,9 @@ class Measure:
     unit: str = ""
     """`%` or ` points`: the value is a fraction."""
 
-    @property
-    def scale(self) -> int:
-        """The factor that turns the value into its unit."""
-        return 100 if self.unit else 1
+    def said(self, value: float) -> str:
+        """Return a value without its unit."""
+        return number(value, is_share=bool(self.unit))
 
     def interval(self, row: Row) -> tuple[float | None, float | None]:
         """Return the limits of a row; None: unknown, or there is none on that side."""
@@ -55,17 +52,9 @@ def share_of(noun: str, value: str, limits: str | None = None, n: str = "") -> M
     return Measure(noun, value, limits, n, "%")
 
 
-def number(value: float, rounding: str = ROUND_HALF_EVEN, scale: int = 1) -> str:
-    """Return a whole number as it is, and any other with three digits."""
-    if not isfinite(value):
-        return "infinity" if value > 0 else "−infinity"
-    exact = Decimal(repr(value)) * scale
-    if exact != exact.to_integral_value():
-        exact = exact.quantize(Decimal(1).scaleb(exact.adjusted() - _DIGITS + 1), rounding)
-    elif abs(exact) < 10**20:
-        exact = exact.quantize(Decimal(1))
-    text = f"{exact:,f}" if Decimal("1e-9") < abs(exact) < 10**20 else f"{exact}"
-    return text.replace("-", "−")
+def number(value: float, *, is_share: bool = False) -> str:
+    """Return a number, or a fraction in percent, as tables show it."""
+    return (percent(value) if is_share else cell(value)).replace("-", "−")
 
 
 def count_of(n: int, noun: str) -> str:
@@ -74,8 +63,9 @@ def count_of(n: int, noun: str) -> str:
 
 
 def p_of(p: float) -> str:
-    """Return what a p-value is, rounded up."""
-    return "p < 0.001" if p < 0.001 else f"p = {number(p, ROUND_CEILING)}"
+    """Return what a p-value is."""
+    text = "<0.001" if p < 0.001 else p_text(p)
+    return f"p {text[0]} {text[1:]}" if text[0] in "<>" else f"p = {text}"
 
 
 def quoted(name: object) -> str:
@@ -122,20 +112,17 @@ def by_group(
 
 
 def _ends(row: Row, measure: Measure) -> list[str] | None:
-    """Return the limits of a row in words, rounded outwards; None: there is no interval."""
+    """Return the limits of a row in words; None: there is no interval."""
     limits, unit = measure.interval(row), measure.unit.removesuffix(" points")
     if limits in {(None, None), (row[measure.value],) * 2}:
         return None
-    return [
-        "no limit" if limit is None else number(limit, rounding, measure.scale) + unit
-        for limit, rounding in zip(limits, (ROUND_FLOOR, ROUND_CEILING), strict=True)
-    ]
+    return ["no limit" if limit is None else measure.said(limit) + unit for limit in limits]
 
 
 def estimate(row: Row, measure: Measure) -> str:
     """Return a value with its interval; a wide one is said to be wide."""
     value, ends, (low, high) = row[measure.value], _ends(row, measure), measure.interval(row)
-    said = number(value, scale=measure.scale) + measure.unit
+    said = measure.said(value) + measure.unit
     n = row.get(measure.n)
     size = "" if n is None else f", n = {number(n)}"
     if ends is None:
@@ -155,12 +142,12 @@ def say_range(rows: Sequence[Row], measure: Measure, labels: Sequence[str]) -> I
         if len(known) == 1:
             yield f"{measure.noun} is {first}."
         elif least[measure.value] == most[measure.value]:
-            said = number(least[measure.value], scale=measure.scale) + measure.unit
+            said = measure.said(least[measure.value]) + measure.unit
             yield f"{measure.noun} is {said} in each of {count_of(len(known), 'row')}."
         else:
             last = f"{estimate(most, measure)}{_named(most, rows, measure, labels)}"
-            overlap = "; their intervals overlap" * _overlap(least, most, measure)
-            yield f"{measure.noun} ranges from {first} to {last}{overlap}."
+            apart = _how_far_apart(least, most, measure)
+            yield f"{measure.noun} ranges from {first} to {last}{apart}."
     yield from say_gaps(rows, measure)
 
 
@@ -171,20 +158,25 @@ def _named(row: Row, rows: Sequence[Row], measure: Measure, labels: Sequence[str
     return f"{name} and {count_of(others, 'other')}" if name and others else name
 
 
-def _overlap(least: Row, most: Row, measure: Measure) -> bool:
+def _how_far_apart(least: Row, most: Row, measure: Measure) -> str:
+    """Return what the intervals of two extremes say: no more than that they overlap."""
     high, low = measure.interval(least)[1], measure.interval(most)[0]
-    return high is not None and low is not None and high >= low
+    is_exact = _ends(least, measure) is None and _ends(most, measure) is None
+    if high is None or low is None or is_exact:
+        return ""
+    overlap, untested = "their intervals overlap", "they were not tested against each other"
+    return f"; {overlap if high >= low else untested}"
 
 
-def say_gaps(rows: Sequence[Row], measure: Measure) -> Iterator[str]:
+def say_gaps(rows: Sequence[Row], measure: Measure, of: str = "row") -> Iterator[str]:
     """Say in how many rows a measure or its interval is unknown."""
-    known = known_rows(rows, measure.value)
+    known, every = known_rows(rows, measure.value), count_of(len(rows), of)
     noun = measure.noun[0].lower() + measure.noun[1:]
     if unknown := len(rows) - len(known):
-        yield f"In {number(unknown)} of {count_of(len(rows), 'row')}, {noun} is unknown."
+        yield f"In {number(unknown)} of {every}, {noun} is unknown."
     without = [row for row in known if measure.interval(row) == (None, None)]
     if without and measure.limits is not None:
-        yield f"In {number(len(without))} of {count_of(len(rows), 'row')}, {noun} has no interval."
+        yield f"In {number(len(without))} of {every}, {noun} has no interval."
 
 
 # Differences.
@@ -205,22 +197,22 @@ class Difference:
 _POINTS = Measure("The difference", "difference", "difference", unit=" points")
 
 
-def p_value(row: Row) -> float | None:
-    """Return the p-value that counts: the adjusted one, where there is one."""
-    p: float | None = row.get("p") if row.get("p_holm") is None else row["p_holm"]
+def adjusted_p(row: Row) -> float | None:
+    """Return the p-value that allows for the number of tests; None: unknown."""
+    p: float | None = row.get("p_holm") if row.get("p_adjusted") is None else row["p_adjusted"]
     return p
 
 
 def is_shown(row: Row) -> bool:
-    """Tell whether a difference excludes zero, by its interval and by its p-value."""
-    (low, high), p, value = _POINTS.interval(row), p_value(row), row.get("difference")
-    if low is None or high is None or p is None or value is None:
+    """Tell whether a difference excludes zero, by its interval and by its adjusted p-value."""
+    (low, high), p = _POINTS.interval(row), adjusted_p(row)
+    if low is None or high is None or p is None:
         return False
-    return bool(low <= value <= high and (low > 0 or high < 0) and p <= ALPHA)
+    return bool(low <= row["difference"] <= high and (low > 0 or high < 0) and p <= ALPHA)
 
 
 def say_differences(rows: Sequence[Row], words: Difference) -> Iterator[str]:
-    """Say which differences were shown, and that others were not."""
+    """Say which differences were shown, and that others were not; each row is a comparison."""
     known = known_rows(rows, "difference")
     shown = [row for row in known if is_shown(row)]
     others = [row for row in known if not is_shown(row)]
@@ -235,28 +227,46 @@ def say_differences(rows: Sequence[Row], words: Difference) -> Iterator[str]:
         row = max(others, key=_width)
         first, second = words.subjects(row)
         said = f"{first[0].lower()}{first[1:]} and {second}{_signed(row, rows, words)}"
+        said += _why_not(row)
         if len(known) == 1:
             yield f"No difference was shown between {said}."
         else:
-            in_some = f"{number(len(others))} of {count_of(len(known), 'row')}"
+            in_some = f"{number(len(others))} of {count_of(len(known), 'comparison')}"
             widest = f"; the widest interval: {said}" * (_width(row) >= 0)
             yield f"No difference was shown in {in_some}{widest}."
-    tested = [row for row in known if p_value(row) is not None]
-    if len(tested) > 1 and any(row.get("p_holm") is None for row in tested):
-        yield "Values called p, not adjusted p, don't allow for the number of tests."
-    yield from say_gaps(rows, _POINTS)
+    if raw := [row for row in known_rows(known, "p") if adjusted_p(row) is None]:
+        in_some = f"In {number(len(raw))} of {count_of(len(known), 'comparison')}"
+        yield f"{in_some}, p is not adjusted for the number of tests, so nothing is claimed."
+    yield from say_gaps(rows, _POINTS, "comparison")
 
 
 def _signed(row: Row, rows: Sequence[Row], words: Difference) -> str:
-    p, kind, n = p_value(row), "adjusted " * (row.get("p_holm") is not None), row.get(words.n)
-    ends = _ends(row, _POINTS)
+    """Return a difference in words; a p-value without an interval would show nothing."""
+    p, ends, n = adjusted_p(row), _ends(row, _POINTS), row.get(words.n)
     parts = [
-        f"difference {number(row['difference'], scale=100)} points",
+        f"difference {_POINTS.said(row['difference'])} points",
         f" [{ends[0]}, {ends[1]}]" if ends else "",
-        "" if p is None else f", {kind}{p_of(p)}",
+        "" if p is None or _width(row) < 0 else f", adjusted {p_of(p)}",
         "" if n is None else f", n = {number(n)}",
     ]
     return f"{label_of(row, rows, words.labels)}: {''.join(parts)}"
+
+
+def _why_not(row: Row) -> str:
+    """Return why a difference was not shown, if its interval or its p-value alone would show it."""
+    (low, high), p, alone = _POINTS.interval(row), adjusted_p(row), row.get("p")
+    if low is None or high is None:
+        return ""
+    excludes, disagree = low > 0 or high < 0, "; interval and test disagree: the interval"
+    if p is None:
+        return "; it was not tested" * (excludes and alone is None)
+    if excludes and p <= ALPHA:
+        return "; the value is outside its interval"
+    if p <= ALPHA:
+        return f"{disagree} includes 0, but p is at most {ALPHA}"
+    if excludes and alone is not None and alone > ALPHA:
+        return f"{disagree} excludes 0, but p is above {ALPHA}"
+    return "; the interval is not adjusted for the number of tests" * excludes
 
 
 def _width(row: Row) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR
 from functools import partial
 
 from ngramscan.report.page.phrases import (
@@ -14,6 +13,7 @@ from ngramscan.report.page.phrases import (
     Difference,
     Measure,
     Row,
+    adjusted_p,
     by_group,
     count_of,
     group_rows,
@@ -32,7 +32,6 @@ from ngramscan.report.page.results import Results
 _Say = Callable[[Sequence[Row]], Iterator[str]]
 _PAIR = ("dataset", "model", "rule", "treatment", "baseline")
 _OUTPUTS = ("dataset", "model", "prompt", "method", "pattern")
-_BY_TEST = {"wins_by_test", "ties_by_test", "losses_by_test", "alpha"}
 _QUOTED = re.compile("“[^”]*”")
 
 
@@ -41,7 +40,7 @@ def sentences(results: Results) -> list[str]:
     said = [*_SAY[results.kind.name](results.rows)]
     if any("[" in _QUOTED.sub("", one) for one in said):
         levels = {row["level"] for row in known_rows(results.rows, "level")}
-        level = f"{number(min(levels), scale=100)}% confidence " if len(levels) == 1 else ""
+        level = f"{100 * min(levels):g}% confidence " if len(levels) == 1 else ""
         said.append(f"Brackets enclose {level}intervals.")
     if results.left_out:
         first = f"The sentences are about the first {count_of(len(results.rows), 'row')}"
@@ -127,7 +126,7 @@ def _say_shares(rows: Sequence[Row]) -> Iterator[str]:
     for row in [row for row in dirty if row["share"] is None][:MOST_GROUPS]:
         low, high = measure.interval(row)
         if low is not None and high is not None:
-            ends = f"{number(low, ROUND_FLOOR, 100)}% and {number(high, ROUND_CEILING, 100)}%"
+            ends = f"{measure.said(low)}% and {measure.said(high)}%"
             yield f"It may be anything between {ends}{label_of(row, rows, labels)}."
 
 
@@ -141,11 +140,10 @@ def _say_markers(rows: Sequence[Row]) -> Iterator[str]:
 
 def _say_tiers(rows: Sequence[Row]) -> Iterator[str]:
     if known := known_rows(rows, "agrees"):
-        agreeing = sum(row["agrees"] for row in known)
-        spanning = sum(bool(row.get("interval_spans_tiers")) for row in known)
-        in_some = f"In {number(agreeing)} of {count_of(len(known), 'row')}"
-        yield f"{in_some}, the ratio lies in the declared tier."
-        yield f"Intervals that reach into other tiers: {number(spanning)}."
+        spans = [bool(row.get("interval_spans_tiers")) for row in known if row["agrees"]]
+        in_some = f"In {number(spans.count(False))} of {count_of(len(known), 'row')}"
+        others = f"; in {count_of(spans.count(True), 'other')}, only the ratio does" * any(spans)
+        yield f"{in_some}, the ratio and its interval lie in the declared tier{others}."
     yield from _say_ratios(rows)
 
 
@@ -175,8 +173,21 @@ def _say_scores(rows: Sequence[Row]) -> Iterator[str]:
     yield from say_gaps(rows, Measure("The value", "value"))
 
 
+def _say_accuracies(rows: Sequence[Row]) -> Iterator[str]:
+    """Say which accuracies differ; each rule, and models together, are families of their own."""
+    tested = [row for row in rows if adjusted_p(row) is not None]
+    families = len({(row["rule"], row["model"] == "all") for row in tested})
+    every = [
+        row if (p := adjusted_p(row)) is None else {**row, "p_adjusted": min(1.0, families * p)}
+        for row in rows
+    ]
+    yield from say_differences(every, _COMPARE)
+    if families > 1:
+        yield f"Adjusted p-values are multiplied by {families}, the number of families of tests."
+
+
 def _say_comparisons(rows: Sequence[Row]) -> Iterator[str]:
-    yield from say_differences(rows, _COMPARE)
+    yield from _say_accuracies(rows)
     if unknown := [row for row in rows if row.get("n_unknown")]:
         most = max(row["n_unknown"] for row in unknown)
         in_some = f"In {number(len(unknown))} of {count_of(len(rows), 'row')}"
@@ -195,18 +206,13 @@ def _say_outcomes(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _say_wins(rows: Sequence[Row]) -> Iterator[str]:
-    def scores(row: Row, ending: str = "") -> str:
-        nouns = (("wins", "win"), ("ties", "tie"), ("losses", "loss"))
-        found = [(row[f"{many}{ending}"], many, one) for many, one in nouns]
-        return ", ".join(f"{number(n)} {one if n == 1 else many}" for n, many, one in found)
-
     for row in rows[:MOST_GROUPS]:
         pair = f"{quoted(row['treatment'])} against {quoted(row['baseline'])}"
         label, cells = label_of(row, rows, ["model"]), count_of(row["cells"], "cell")
-        yield f"{pair}{label} in {cells}, untested: {scores(row)}."
-        if row.keys() >= _BY_TEST:
-            by = f"By single tests with p below {number(row['alpha'])}"
-            yield f"{by}, not adjusted for their number: {scores(row, '_by_test')}."
+        wins, losses = row["wins"], row["losses"]
+        found = f"{count_of(wins, 'win')}, {count_of(row['ties'], 'tie')}"
+        ending = f"{number(losses)} {'loss' if losses == 1 else 'losses'}"
+        yield f"{pair}{label} in {cells}, untested: {found}, {ending}."
 
 
 def _say_efficiency(rows: Sequence[Row]) -> Iterator[str]:
@@ -233,16 +239,18 @@ def _say_votes(rows: Sequence[Row]) -> Iterator[str]:
 def _say_links(rows: Sequence[Row]) -> Iterator[str]:
     ratio = Measure("The prevalence ratio of two methods", "prevalence_ratio", "prevalence")
     yield from say_range(rows, ratio, ["index", "measure", *_PAIR])
-    yield from say_differences(rows, _COMPARE)
+    # A comparison has a row for each index.
+    yield from _say_accuracies([own[0] for own in group_rows(rows, *_PAIR).values()])
     yield "That prevalence and accuracy stand in one row doesn't say that they are connected."
 
 
 def _say_ranks(rows: Sequence[Row]) -> Iterator[str]:
     labels = ["index", "measure", "dataset", "model", "rule"]
-    yield from say_range(rows, Measure("Kendall's tau", "tau", n="methods"), labels)
+    yield from say_range(rows, Measure("The value of Kendall's tau", "tau", n="methods"), labels)
     if tested := known_rows(rows, "p"):
-        p = p_of(min(row["p"] for row in tested))
-        yield f"The smallest of {count_of(len(tested), 'p-value')}, not adjusted: {p}."
+        n = len(tested)
+        p = p_of(min(1.0, n * min(row["p"] for row in tested)))
+        yield f"The smallest p-value, adjusted for {count_of(n, 'test')} (Bonferroni): {p}."
 
 
 _COMPARE = Difference(

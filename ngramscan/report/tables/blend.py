@@ -19,7 +19,7 @@ from ngramscan.report.layout import UNKNOWN, Layout, cell, percent, print_column
 from ngramscan.report.tables import parts
 
 _SHARES = (
-    "percentages of the outputs that have text, with 95 % Wilson intervals; similar outputs for the"
+    "percentages of the outputs that have text, with 95% Wilson intervals; similar outputs for the"
     " same problem count for less"
 )
 _STAR = "*: the prompt has the method, alone or joined to others"

@@ -115,6 +115,7 @@ def _print_effects(console: Console, effects: Sequence[EffectRow]) -> None:
         "difference": [parts.interval(row, "difference", percent) for row in known],
         "detectable": [percent(row.detectable) for row in known],
         "p": [p_text(row.p) for row in known],
+        "p Holm": [p_text(row.p_adjusted) for row in known],
     }
     columns = {"index": columns.pop("index"), **columns}
     optional = ("no class", "no score", "suspicious", "n", "all", "n clean", "n dirty")
@@ -137,10 +138,10 @@ def _left_out(rows: Sequence[EntryRow], shares: Sequence[ShareRow]) -> Iterator[
     if one.seed is not None:
         of = f"{len(first):,} of {one.population:,} entries"
         yield f"{of} were drawn at random with seed {one.seed}"
-    yield f"intervals: {one.level * 100:g} %, for {one.interval}"
+    yield f"intervals: {one.level * 100:g}%, for {one.interval}"
     below, dirty = one.eta_below, next(row for row in shares if row.verdict == "dirty")
     if dirty.eta_from and below:
-        least, limit = f"{100 * dirty.eta_from:g} %", f"{100 * below:g} %"
+        least, limit = f"{100 * dirty.eta_from:g}%", f"{100 * below:g}%"
         yield f"dirty: {least} or more of the windows found; clean: under {limit}"
     else:
         yield "dirty: any window found; clean: none"

@@ -50,7 +50,7 @@ def print_docnorm(norming: DocnormResult[DocnormRow], console: Console) -> None:
         seeds = {row.seed for row in norming.rows if row.seed is not None}
         seed = f"drawn at random with seed {seeds.pop()}"
         unions = "unions: documents with at least one pattern of the method"
-        parts.print_notes(console, f"intervals: 95 %; {seed}; {unions}")
+        parts.print_notes(console, f"intervals: 95%; {seed}; {unions}")
     notes = dict.fromkeys(part for row in norming.rows for part in row.note.split("; "))
     parts.print_notes(console, *(note for note in notes if note.startswith(GENERAL)))
 

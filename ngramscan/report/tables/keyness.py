@@ -33,7 +33,7 @@ def print_keyness(rows: Sequence[KeynessRow], lines: Sequence[str], console: Con
         "outputs": [f"{row.document_share:.1%}" for row in rows],
         "others' outputs": [f"{row.other_document_share:.1%}" for row in rows],
         "G2": [rate(row.g2) for row in rows],
-        "log ratio": [parts.interval(row, "log_ratio", "{:.1f}".format) for row in rows],
+        "log ratio": [parts.interval(row, "log_ratio", "{:z.1f}".format) for row in rows],
         "DP": [f"{row.dispersion:.2f}" for row in rows],
         "q": [f"{row.q:.1g}" for row in rows],
     }

@@ -13,7 +13,7 @@ from ngramscan.report.layout import Layout, cell, percent, print_columns
 from ngramscan.report.tables import parts
 
 _FOOTNOTES = (
-    "shares are percentages with 95 % Wilson intervals; similar outputs for the same problem count"
+    "shares are percentages with 95% Wilson intervals; similar outputs for the same problem count"
     " for less",
     "formulas: percentage of characters that stand in formulas, the mean over outputs",
 )

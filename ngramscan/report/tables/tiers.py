@@ -14,7 +14,7 @@ from ngramscan.report.tables import parts
 _FOOTNOTES = (
     "by ratio: T1 from 10, T2 from 0.7 to 1.7, T3 below 1, so both T2 and T3 from 0.7 to 1; -: from"
     " 1.7 to 10, for which the paper has no tier",
-    "intervals: 95 %, with the outputs for one problem as a cluster",
+    "intervals: 95%, with the outputs for one problem as a cluster",
 )
 _RATES = {
     "occurrences": "own, others: occurrences per output of the pattern's method, and of others",

@@ -36,7 +36,7 @@ def print_token_docnorm(
     new = used - {row.estimator for row in beside}
     parts.print_notes(console, *(text for name, text in FOOTNOTES.items() if name in new))
     if used - {"exact"}:
-        parts.print_notes(console, f"intervals: 95 %; drawn with seed {norming.rows[0].seed}")
+        parts.print_notes(console, f"intervals: 95%; drawn with seed {norming.rows[0].seed}")
     notes = dict.fromkeys(part for row in norming.rows for part in row.note.split("; "))
     parts.print_notes(console, *(note for note in notes if note.startswith(_GENERAL)))
     parts.print_notes(console, *[BYTES_AND_TOKENS] * bool(norming.rows and beside))

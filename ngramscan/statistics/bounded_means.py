@@ -1,0 +1,132 @@
+"""The mean of values between two bounds: interval and test by nonparametric tilting.
+
+Few of many values decide a mean where most are 0, and a sample often has none of these. So a value
+at the farthest bound is added to it, with a small weight. Exponential weights then shift the mean
+of this sample to a supposed one, and the variance is that of the weighted values: it is small where
+the values say so, and large where only values that are rare, or were never seen, could have moved
+the mean so far. Of values that are all at the bounds, this is Wilson's interval with Student's t.
+
+Sources: Efron 1981, doi:10.2307/3314608, and DiCiccio & Romano 1990, doi:10.2307/1403474 (tilting);
+Chen, Variyath & Abraham 2008, doi:10.1198/106186008X321068 (an added value). Coverage:
+docs/comparing.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import optimize, special
+
+from ngramscan.statistics.estimates import Estimate
+from ngramscan.statistics.p_values import PValue
+
+Floats = NDArray[np.float64]
+ADDED_WEIGHT = 0.2
+"""The weight of the added value; that of an observed one is 1. With 0.1, samples of ten that take
+few values err more often than they should; with 1, intervals of ordinary values are too wide."""
+NEAR_BOUND = 1e-9
+"""What is nearer than that is not told apart."""
+TILTING = "nonparametric tilting"
+
+
+class BoundedMean:
+    """A mean of values from `least` to `most`, whose interval and p-values belong together.
+
+    `sums` has the sum of the values of each problem: one value, or one from each of several
+    answers; `sizes` how many they are, by default 1. The mean is the sum of all over their number.
+    Problems are independent. A sum that is impossible or missing, no sums, and a size below 1 are
+    ValueErrors.
+    """
+
+    def __init__(
+        self, sums: ArrayLike, least: float, most: float, sizes: ArrayLike | None = None
+    ) -> None:
+        s = np.asarray(sums, dtype=np.float64)
+        m = np.ones(s.shape) if sizes is None else np.asarray(sizes, dtype=np.float64)
+        if s.ndim != 1 or not s.size or m.shape != s.shape or not (m >= 1).all():
+            raise ValueError("at least one sum, and a positive size for each, were expected")
+        slack = 1e-9 * (most - least) * m
+        if not ((s >= least * m - slack) & (s <= most * m + slack)).all():
+            raise ValueError(f"a mean is missing or not from {least:g} to {most:g}")
+        # In the order of the values, so that the order of rows does not change the last digits.
+        pairs, self._counts = np.unique(np.stack([s, m]), axis=1, return_counts=True)
+        (self._sums, self._sizes), self._n = pairs, s.size
+        self._size = float(self._counts @ self._sizes) / self._n
+        value = float(self._counts @ self._sums) / self._n / self._size
+        self.value = min(max(value, least), most)
+        self._bounds = float(least), float(most)
+
+    def estimate(self, level: float = 0.95) -> Estimate:
+        """Return the mean with its interval: all means whose p-value is above 1 - level."""
+        return Estimate(self.value, *self.limits((1 - level) / 2), level)
+
+    def limits(self, tail: float) -> tuple[float, float]:
+        """Return the means whose one-sided p-values are `tail`; of one problem, the bounds."""
+        if self._n == 1:
+            return self._bounds
+        far = -float(special.stdtrit(self._n - 1, tail))
+        low, high = (limit(self._distance, self.value, bound, far) for bound in self._bounds)
+        return low, high
+
+    def test(self, mean: float) -> PValue:
+        """Test whether this is the mean; of one problem, the p-value is 1."""
+        p = 1.0
+        if self._n > 1:
+            p = 2 * float(special.stdtr(self._n - 1, -self._distance(mean)))
+        return PValue(p, TILTING, self._n)
+
+    def _distance(self, mean: float) -> float:
+        """Return how many standard errors the value is from a mean."""
+        bound = self._bounds[0 if self.value > mean else 1]
+        residuals = self._sums - mean * self._sizes
+        return tilted_distance(residuals, self._counts, self._size * (bound - mean))
+
+
+def limit(distance: Callable[[float], float], value: float, bound: float, far: float) -> float:
+    """Return where, from a value to its bound, the distance to the value becomes `far`."""
+    last = bound + NEAR_BOUND * (value - bound)
+    if abs(value - bound) <= NEAR_BOUND or distance(last) <= far:
+        return bound
+    near = value + NEAR_BOUND * (bound - value)
+    if distance(near) >= far:
+        return value
+    return float(optimize.brentq(lambda one: distance(one) - far, near, last))
+
+
+def tilted_distance(
+    residuals: Floats, counts: ArrayLike, added: float, weight: float = ADDED_WEIGHT
+) -> float:
+    """Return how many standard errors the mean of residuals is from zero, by the tilted variance.
+
+    `counts` says how often each residual was observed. The added one has the opposite sign of the
+    mean; if it has not, zero is impossible, and the distance infinite.
+    """
+    n = float(np.sum(counts))
+    mean = float(np.dot(counts, residuals)) / n
+    down = math.copysign(1.0, mean)
+    values, weights = down * np.append(residuals, added), np.append(counts, weight)
+    if values[-1] >= 0:
+        return math.inf if mean else 0.0
+    total, slope = partial(_tilted_sum, values, weights), 0.0
+    if total(0.0) > 0:  # otherwise the added value has moved the mean far enough
+        above = float(weights @ np.maximum(values, 0))
+        # From here on, the added value alone outweighs all above zero.
+        most = math.log1p(above / (weight * -values[-1])) / -values[-1]
+        slope = float(optimize.brentq(total, 0.0, most))
+    tilted = _tilted_weights(values, weights, slope)
+    variance = float(tilted @ values**2) / float(tilted.sum())
+    return abs(mean) / math.sqrt(variance / n)
+
+
+def _tilted_weights(values: Floats, weights: Floats, slope: float) -> Floats:
+    exponents = -slope * values
+    tilted: Floats = weights * np.exp(exponents - exponents.max())
+    return tilted
+
+
+def _tilted_sum(values: Floats, weights: Floats, slope: float) -> float:
+    return float(_tilted_weights(values, weights, slope) @ values)

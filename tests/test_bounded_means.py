@@ -1,0 +1,224 @@
+"""Means between bounds: Wilson's interval, their own p-values, and simulations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import optimize, stats
+
+from ngramscan.statistics.bounded_means import ADDED_WEIGHT, BoundedMean
+from ngramscan.statistics.resampling import bootstrap_t
+from tests.support.sizes import sets
+
+Floats = NDArray[np.float64]
+Make = Callable[[np.random.Generator, int], Floats]
+
+
+def by_definition(values: Floats, mean: float, least: float, most: float) -> float:
+    """Return the p-value with the variance of weights that are found as a constrained minimum.
+
+    Of all weights with that mean, the tilted ones are nearest to those of the sample (least
+    Kullback–Leibler divergence).
+    """
+    n, bound = len(values), least if values.mean() > mean else most
+    points = np.append(values, bound) - mean
+    own = np.append(np.ones(n), ADDED_WEIGHT) / (n + ADDED_WEIGHT)
+    found = optimize.minimize(
+        lambda w: float(w @ np.log(np.maximum(w, 1e-300) / own)),
+        own,
+        jac=lambda w: np.log(np.maximum(w, 1e-300) / own) + 1,
+        bounds=[(0, 1)] * (n + 1),
+        constraints=[
+            {"type": "eq", "fun": lambda w: w.sum() - 1, "jac": lambda w: np.ones(n + 1)},
+            {"type": "eq", "fun": lambda w: w @ points, "jac": lambda w: points},
+        ],
+        options={"maxiter": 1000, "ftol": 1e-14},
+    )
+    assert found.success
+    variance = float(found.x @ points**2)
+    distance = abs(values.mean() - mean) / math.sqrt(variance / n)
+    return 2 * float(stats.t.sf(distance, n - 1))
+
+
+def test_p_values_are_those_of_the_nearest_weights_with_the_supposed_mean() -> None:
+    draw = np.random.default_rng(3)
+    for n, mean in ((4, -0.3), (9, 0.2), (12, -0.25)):
+        values = draw.uniform(-0.5, 0.9, n)
+        ours = BoundedMean(values, -1, 1).test(mean).value
+        assert ours == pytest.approx(by_definition(values, mean, -1, 1), rel=1e-3)
+
+
+def test_values_at_the_bounds_have_wilson_s_interval_with_student_s_t() -> None:
+    for k, n in ((3, 20), (0, 12), (7, 7), (1, 2)):
+        t = stats.t.ppf(0.975, n - 1)
+        share, scale = k / n, 1 + t * t / n
+        half = t / scale * math.sqrt(share * (1 - share) / n + t * t / (4 * n * n))
+        middle = (share + t * t / (2 * n)) / scale
+        found = BoundedMean([1.0] * k + [0.0] * (n - k), 0, 1).estimate()
+        assert (found.low, found.high) == pytest.approx((middle - half, middle + half), abs=1e-9)
+
+
+def test_limits_have_a_p_value_of_one_minus_the_level_and_lie_within_the_bounds() -> None:
+    draw = np.random.default_rng(5)
+    for n in (2, 3, 10, 60):
+        for values in (draw.random(n), draw.random(n) ** 9, np.full(n, 0.3), np.zeros(n)):
+            mean = BoundedMean(values, 0, 1)
+            low, high = mean.estimate(0.9).limits
+            assert 0 <= low <= mean.value <= high <= 1
+            for limit in (low, high):
+                assert limit in {0, 1} or mean.test(limit).value == pytest.approx(0.1, abs=1e-6)
+            mirrored = BoundedMean(1 - values, 0, 1).estimate(0.9)
+            assert mirrored.limits == pytest.approx((1 - high, 1 - low), abs=1e-9)
+    single = BoundedMean([0.4], 0, 1)
+    assert (single.estimate().limits, single.test(0.9).value) == ((0, 1), 1)
+
+
+def test_several_answers_to_each_problem_count_as_their_mean_and_order_does_not_matter() -> None:
+    draw = np.random.default_rng(6)
+    sums = draw.integers(-5, 6, 40) / 3
+    one, other = BoundedMean(sums, -1, 1, np.full(40, 5)), BoundedMean(sums / 5, -1, 1)
+    assert one.estimate().limits == pytest.approx(other.estimate().limits, abs=1e-9)
+    sizes = draw.integers(2, 6, 40)
+    order = draw.permutation(40)
+    uneven, shuffled = (
+        BoundedMean(sums[chosen], -1, 1, sizes[chosen]) for chosen in (np.arange(40), order)
+    )
+    assert uneven.estimate() == shuffled.estimate()
+    assert uneven.test(0.0) == shuffled.test(0.0)
+    assert uneven.value == pytest.approx(sums.sum() / sizes.sum())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (([],), "at least one sum"),
+        (([0.5, 0.5], [1]), "a positive size for each"),
+        (([0.5], [0]), "a positive size for each"),
+        (([float("nan")],), "missing or not from 0 to 1"),
+        (([1.2],), "missing or not from 0 to 1"),
+        (([-0.1],), "missing or not from 0 to 1"),
+    ],
+)
+def test_what_is_no_mean_is_refused(arguments: Any, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        BoundedMean(arguments[0], 0, 1, *arguments[1:])
+
+
+# Coverage
+
+
+def mostly_zero(share: float, values: Make) -> Make:
+    return lambda draw, n: np.where(draw.random(n) < share, 0.0, values(draw, n))
+
+
+VALUES: dict[str, tuple[Make, float]] = {
+    "ones": (lambda draw, n: np.ones(n), 1),
+    "quarters": (lambda draw, n: np.full(n, 0.25), 0.25),
+    "Beta(.5, .5)": (lambda draw, n: draw.beta(0.5, 0.5, n), 0.5),
+    "Beta(2, 5)": (lambda draw, n: draw.beta(2, 5, n), 2 / 7),
+    "Beta(.2, 2)": (lambda draw, n: draw.beta(0.2, 2, n), 1 / 11),
+    "nine of ten small": (lambda draw, n: np.where(draw.random(n) < 0.1, 1, 0.05), 0.145),
+}
+MEANS: dict[str, tuple[Make, float]] = {
+    f"{share:.0%} zeros, {name}": (mostly_zero(share, make), (1 - share) * mean)
+    for share in (0.5, 0.7, 0.8, 0.9, 0.95)
+    for name, (make, mean) in VALUES.items()
+    # At n = 20 Wilson's lower limit of a single one is above this mean, .007.
+    if not (share == 0.95 and name == "nine of ten small")
+} | {
+    f"four epochs, success {a:g} of {a + b:g}": (
+        lambda draw, n, a=a, b=b: draw.binomial(4, draw.beta(a, b, n)) / 4,
+        a / (a + b),
+    )
+    for a, b in ((0.02, 0.98), (0.05, 0.95), (0.1, 0.9), (1, 9), (0.3, 0.3), (5, 5))
+}
+BRIEF = ["80% zeros, Beta(.5, .5)", "90% zeros, Beta(.2, 2)", "70% zeros, nine of ten small"]
+
+
+def misses(make: Make, truth: float, bounds: tuple[float, float], n: int, runs: int) -> float:
+    """Return how often an interval excludes the true mean."""
+    draw, missed = np.random.default_rng(11), 0
+    for _ in range(runs):
+        missed += BoundedMean(make(draw, n), *bounds).test(truth).value <= 0.05
+    return missed / runs
+
+
+@pytest.mark.parametrize(
+    "n", [20, *(pytest.param(n, marks=pytest.mark.slow) for n in (10, 50, 200))]
+)
+@pytest.mark.parametrize(
+    "name",
+    [*BRIEF, *(pytest.param(name, marks=pytest.mark.slow) for name in MEANS if name not in BRIEF)],
+)
+def test_intervals_cover_means_of_values_that_are_mostly_zero(name: str, n: int) -> None:
+    make, truth = MEANS[name]
+    runs = sets(500)
+    assert misses(make, truth, (0, 1), n, runs) <= 0.07 + 2 * math.sqrt(0.07 * 0.93 / runs)
+
+
+def gains(share: float, loss: float, spread: float = 0.0) -> Make:
+    """Return differences of which most are small gains and some are losses; their mean is 0."""
+    gain = share * loss / (1 - share)
+    return lambda draw, n: np.where(
+        draw.random(n) < share, -loss, gain + spread * draw.uniform(-1, 1, n)
+    )
+
+
+def epochs(answers: int) -> Make:
+    """Return differences of the shares of right answers to problems of different difficulty."""
+
+    def make(draw: np.random.Generator, n: int) -> Floats:
+        difficulty = draw.beta(1, 1, n)
+        first, second = (draw.binomial(answers, difficulty) / answers for _ in range(2))
+        return second - first
+
+    return make
+
+
+def lopsided(draw: np.random.Generator, n: int) -> Floats:
+    """Return sums over five models: a twentieth of the problems is gained by all of them."""
+    gained = draw.random(n) < 0.05
+    return np.where(gained, 1.0, -draw.binomial(5, 0.05 / 0.95, n) / 5)
+
+
+DIFFERENCES: dict[str, Make] = {
+    "normal": lambda draw, n: np.clip(draw.normal(0, 0.3, n), -1, 1),
+    "means of 4 answers": epochs(4),
+    "gains of .047, 5 % losses of .9": gains(0.05, 0.9),
+    "gains of .1, 10 % losses of .9": gains(0.1, 0.9),
+    "gains of .2, 20 % losses of .8": gains(0.2, 0.8),
+    "gains around .1, 10 % losses of .9": gains(0.1, 0.9, 0.1),
+    "half zeros, gains of .1, losses of .9": mostly_zero(0.5, gains(0.1, 0.9)),
+    "80 % zeros, gains of .3, losses of .7": mostly_zero(0.8, gains(0.3, 0.7)),
+    "a seventh lost by half, 1 gained by 5 %": lambda draw, n: draw.choice(
+        [-1 / 7, 0, 1 / 7, 1], n, p=[0.5, 0.3, 0.15, 0.05]
+    ),
+    "five models, lopsided": lopsided,
+}
+
+
+@pytest.mark.parametrize(
+    "n", [10, 20, *(pytest.param(n, marks=pytest.mark.slow) for n in (30, 50, 200))]
+)
+@pytest.mark.parametrize("name", DIFFERENCES)
+def test_no_difference_is_found_where_there_is_none(name: str, n: int) -> None:
+    runs = sets(300)
+    found = misses(DIFFERENCES[name], 0.0, (-1, 1), n, runs)
+    assert found <= 0.05 + 2.5 * math.sqrt(0.05 * 0.95 / runs)
+
+
+def test_differences_that_vary_much_are_found_nearly_as_often_as_by_resampling() -> None:
+    draw, found, runs = np.random.default_rng(4), np.zeros(2), sets(150)
+    for _ in range(runs):
+        values = np.clip(draw.normal(0.12, 0.3, 60), -1, 1)
+        drawn = bootstrap_t(values, draw, draws=399).p
+        assert drawn is not None
+        found += BoundedMean(values, -1, 1).test(0.0).value <= 0.05, drawn.value <= 0.05
+    ours, theirs = found / runs
+    assert theirs > 0.75
+    assert ours > theirs - 0.1

@@ -1,0 +1,156 @@
+"""What a report says where nothing differs: a false claim in at most one report in twenty."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evalcore
+from evalcore.compare import CompareRow, compare_methods
+from evalcore.link import LinkRow, PatternCount
+from evalcore.scores import ScoreRow
+from evalcore.statistics import Settings
+from ngramscan.outputs.blend import RetentionRow, run_blend
+from ngramscan.outputs.keyness import KeynessOptions, KeynessRow, run_keyness
+from ngramscan.outputs.ngrams import MinFrequency
+from ngramscan.outputs.tiers import TierRow, run_tiers
+from ngramscan.patterns.files import parse_patterns
+from ngramscan.prevalence.contaminate import EntryRow
+from ngramscan.prevalence.contamination_effects import EffectRow, GivenScore, make_effects
+from ngramscan.report import to_frame
+from ngramscan.report.page.kinds import kind_of
+from ngramscan.report.page.results import Results
+from ngramscan.report.page.words import sentences
+from tests.support.outputs import outputs_of
+from tests.support.sizes import sets
+
+CLAIM = re.compile(
+    r"was (?:more|less) accurate|had (?:higher|lower) scores|had markers in (?:more|fewer)"
+    r"|(?:For|In) (?!0 )\d+ of \d+ (?:n-grams?|rows?), (?:q is|the ratio and)"
+)
+PATTERNS = parse_patterns(
+    """
+name: made
+patterns:
+  - {method: A, tier: T1, kind: narrative, text: alpha}
+  - {method: B, tier: T1, kind: narrative, text: beta}
+""",
+    "made.yaml",
+)
+Draw = np.random.Generator
+Said = dict[str, list[str]]
+
+
+def said_of(rows: Sequence[Any], row_type: type) -> list[str]:
+    """Return what a page says about rows."""
+    columns = tuple(field.name for field in fields(row_type))
+    kind = kind_of(columns)
+    assert kind is not None
+    return sentences(Results(kind, "rows", columns, [asdict(row) for row in rows])) if rows else []
+
+
+def hard_problems(draw: Draw, n: int) -> Any:
+    """Return how likely right answers to some problems are: from hard to easy, 0.6 on average."""
+    return draw.beta(1.5, 1, n)
+
+
+def comparisons(draw: Draw) -> Said:
+    """2 benchmarks of 100 problems, 3 models and all pairs of 4 methods, beside 3 indexes."""
+    scores = [
+        ScoreRow(dataset, model, method, str(number), None, "strict", float(is_right))
+        for dataset in ("d", "e")
+        for chances in [hard_problems(draw, 100)]
+        for model in ("l", "m", "n")
+        for method in ("cot", "f-1", "pot", "zs")
+        for number, is_right in enumerate(draw.random(100) < chances)
+    ]
+    compared, _, _ = compare_methods(scores, how=Settings(resamples=2000))
+    counts = [
+        PatternCount(index, method, "T1", f"{method} {number}", float(draw.integers(1, 10**6)))
+        for index in ("i", "j", "k")
+        for method in ("cot", "f-1", "pot", "zs")
+        for number in range(5)
+    ]
+    frame = evalcore.link(to_frame(counts, PatternCount), to_frame(compared, CompareRow))
+    linked = [LinkRow(*row) for row in frame.astype(object).itertuples(index=False)]
+    return {"compare": said_of(compared, CompareRow), "link": said_of(linked, LinkRow)}
+
+
+def effects(draw: Draw) -> Said:
+    """4 indexes, each with some other half of 120 entries, and 5 models."""
+    chances = hard_problems(draw, 120)
+    rows = [
+        EntryRow(index, "mini", str(number), 1, 1, 0, None, None, None, verdict, None, None, 0)
+        for index in "ijkl"
+        for number, is_dirty in enumerate(draw.random(120) < 0.5)
+        for verdict in ("dirty" if is_dirty else "clean",)
+    ]
+    scores = [
+        GivenScore("d", model, "cot", str(number), "strict", float(is_right))
+        for model in "lmnop"
+        for number, is_right in enumerate(draw.random(120) < chances)
+    ]
+    return {"effects": said_of(make_effects(rows, scores), EffectRow)}
+
+
+def markers(draw: Draw) -> Said:
+    """4 models, whose outputs to 60 problems have the marker of each method half of the time."""
+    prompts = ("a", "a+x", "a+y", "b", "b+x", "b+y")
+    texts = {
+        ("d", model, prompt): [
+            " ".join(["some", *["alpha"] * one, *["beta"] * other])
+            for one, other in draw.integers(0, 2, (60, 2))
+        ]
+        for model in "lmno"
+        for prompt in prompts
+    }
+    found = outputs_of(texts)
+    retention, tiers = run_blend(found, PATTERNS).retention, run_tiers(found, PATTERNS).rows
+    assert len(retention) == 16
+    return {"retention": said_of(retention, RetentionRow), "tiers": said_of(tiers, TierRow)}
+
+
+def words(draw: Draw) -> Said:
+    """Outputs of two methods to 80 problems, each with half of 40 words."""
+    names = np.array([f"w{number}" for number in range(40)])
+    texts = {
+        ("d", "m", prompt): [" ".join(names[draw.random(40) < 0.5]) for _ in range(80)]
+        for prompt in ("pot", "cot")
+    }
+    least = MinFrequency(5, 5)
+    how = KeynessOptions("pot", ("cot",), "word", (1, 2), least, 50, q=0.5, all=True)
+    return {"keyness": said_of(run_keyness(outputs_of(texts), how).rows, KeynessRow)}
+
+
+def check(make: Callable[[Draw], Said], runs: int) -> None:
+    """Count the reports with a false claim, by section: at most .05 and two standard errors."""
+    claims: dict[str, int] = {}
+    for seed in range(runs):
+        for section, said in make(np.random.default_rng([31, seed])).items():
+            claims[section] = claims.get(section, 0) + any(map(CLAIM.search, said))
+    most = 0.05 + 2 * math.sqrt(0.05 * 0.95 / runs)
+    assert {name: n / runs for name, n in claims.items() if n / runs > most} == {}
+
+
+CASES = [(comparisons, 12), (effects, 12), (markers, 30), (words, 120)]
+
+
+@pytest.mark.parametrize(("make", "runs"), CASES)
+def test_a_report_claims_nothing_where_nothing_differs(
+    make: Callable[[Draw], Said], runs: int
+) -> None:
+    check(make, sets(runs))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("make", "runs"), CASES)
+def test_a_report_claims_nothing_in_many_simulations(
+    make: Callable[[Draw], Said], runs: int
+) -> None:
+    check(make, 40 * runs)
