@@ -1,9 +1,10 @@
 """Patterns × indexes → the number of documents that contain each, with intervals.
 
-Suffix arrays, hosted or local, number the occurrences of a pattern but not its documents. So
-some occurrences are drawn at random and their documents examined: `draws` has what one draw counts
-for, `estimators` what all of them say, docs/docnorm.md the reasons. An index that reads its
-documents counts them instead.
+Suffix arrays number the occurrences of a pattern but not its documents. A local one places all
+occurrences up to a bound, and their documents are counted. Of more, and where placing one is slow,
+some are drawn at random and their documents examined: `draws` has what one draw counts for,
+`estimators` what all of them say, docs/docnorm.md the reasons. An index that reads its documents
+counts them.
 """
 
 from __future__ import annotations
@@ -15,18 +16,22 @@ from itertools import combinations
 from typing import Generic
 
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.base import Found, Index, IndexSize, QueryFailure
+from ngramscan.indexes.base import Found, Index, IndexSize, QueryFailure, shown_context
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.patterns.model import Query, Scope, scopes
 from ngramscan.patterns.overlaps import merged_of_unions, nesting, union_of_occurrences
 from ngramscan.prevalence.count import Row, collect_replies
 from ngramscan.prevalence.draws import (
+    Counted,
     DocnormOptions,
     DrawRow,
     Seen,
     Share,
     Texts,
+    count_documents,
+    documents_in,
     draw_occurrences,
+    shares_beside,
 )
 from ngramscan.prevalence.estimators import (
     DRAWS_FOR_VARIANCE,
@@ -57,29 +62,44 @@ class DocnormRow:
     pattern: str
     occurrences: int
     draws: int | None = None
-    """Occurrences that were drawn; None: all documents were read."""
-    documents: int
+    """Occurrences that were drawn; None: the documents of all were counted."""
+    documents: int | None
+    """None: documents were seen in part, and the two estimates at the end of the row differ."""
     documents_low: int | None
     documents_high: int | None
     """Limits, rounded outwards; None: too few files were read for an interval."""
     occurrences_per_document: float | None
-    """None: no document contains it."""
+    """None: no document contains it, or `documents` is None."""
     occurrences_per_document_low: float | None
     occurrences_per_document_high: float | None
     """None: no upper limit."""
     level: float
     estimator: str
-    """`combined`, `size-bias`, `first` or `unique`; `exact`: all documents were read, or all
-    occurrences examined; `files`: a sample of files was read."""
+    """`combined`, `size-bias`, `first` or `unique`; `exact`: all documents were read, or those of
+    all occurrences are known; `files`: a sample of files was read."""
     truncated_share: float | None = None
     """Share of the draws whose document was seen only in part."""
     unique_documents: int | None = None
     """Distinct documents among the draws."""
     seed: int | None = None
     standard_error: float | None = None
-    """Standard error of `documents`, from the draws."""
+    """Standard error of the estimate, from the draws; of two, the larger one."""
     note: str = ""
-    """The kind of interval; where documents were seen in part, the two estimates that bound it."""
+    """The kind of interval; where documents were seen in part, the two estimates."""
+    documents_lower_estimate: int
+    """The estimate if hidden parts of documents had as many occurrences as they can hold."""
+    documents_upper_estimate: int
+    """The estimate if they had none; the same as the lower one where nothing hidden matters."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocnormTotal(Total):
+    """One statistic of the documents of one method, or of one method against another."""
+
+    lower_estimate: float | None = None
+    """The smallest and the largest estimate that hidden parts of documents allow; `value` is None
+    where they differ. None: nothing was estimated."""
+    upper_estimate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +107,7 @@ class DocnormResult(Generic[Row]):
     """The documents that contain some queries, in some indexes; rows are of bytes or of tokens."""
 
     rows: list[Row] = field(default_factory=list)
-    totals: list[Total] = field(default_factory=list)
+    totals: list[DocnormTotal] = field(default_factory=list)
     missing: list[QueryFailure] = field(default_factory=list)
     drawn: list[DrawRow] = field(default_factory=list)
     sizes: dict[str, IndexSize] = field(default_factory=dict)
@@ -109,7 +129,7 @@ def run_docnorm(
         if isinstance(index, ScanIndex):
             _read(result, index, queries)
         else:
-            _sample(result, index, queries, lookups[index.name], options)
+            _place(result, index, queries, lookups[index.name], options)
         result.sizes[index.name] = index.size()
     return result
 
@@ -159,10 +179,10 @@ def _read(result: DocnormResult[DocnormRow], index: ScanIndex, queries: Sequence
     result.totals.extend(_totals(index.name, queries, occurrences, documents, note))
 
 
-# An index whose occurrences are drawn
+# An index whose occurrences are placed, all of them or draws
 
 
-def _sample(
+def _place(
     result: DocnormResult[DocnormRow],
     index: Index,
     queries: Sequence[Query],
@@ -171,41 +191,72 @@ def _sample(
 ) -> None:
     texts, unions = _texts(queries), _unions(queries)
     found, errors = collect_replies(lookup, [*texts, *merged_of_unions(queries)])
-    drawn, failed = draw_occurrences(
-        index, [found[text] for text in texts if text in found], unions, options
-    )
     occurrences = {text: one.occurrences for text, one in found.items()}
-    most = index.size().documents
-    result.rows.extend(
-        _sampled_row(index.name, query, occurrences[query.text], drawn[query.text], options, most)
-        for query in queries
-        if query.text in drawn
+    asked = [found[text] for text in texts if text in found]
+    counted, unplaced = count_documents(index, asked, options)
+    rest = [one for one in asked if one.query not in counted | unplaced]
+    drawn, failed = draw_occurrences(
+        index, rest, [_uncounted(union, counted) for union in unions], options
     )
+    most = index.size().documents
+    result.rows.extend(_placed_rows(index, queries, occurrences, counted, drawn, options))
     note = "draws of a pattern are missing"
     if options.estimator == "unique":
-        unions, note = [], "not from repeated documents"
+        unions = [union for union in unions if not _uncounted(union, counted)]
+        note = "not from repeated documents"
     documents = {
-        union: _union_documents(union, occurrences, drawn).at_most(most)
+        union: _union_documents(union, occurrences, counted, drawn).at_most(most)
         for union in unions
-        if all(text in drawn for text in union)
+        if all(text in counted or text in drawn for text in union)
     }
     result.totals.extend(_totals(index.name, queries, occurrences, documents, note))
-    failures = (errors | failed).items()
+    failures = (errors | unplaced | failed).items()
     result.missing.extend(QueryFailure(index.name, text, error) for text, error in failures)
     for seen in drawn.values() if options.keep_draws else ():
         result.drawn.extend(replace(one.row, draw=number) for number, one in enumerate(seen, 1))
 
 
+def _uncounted(union: Texts, counted: Counted) -> Texts:
+    return tuple(text for text in union if text not in counted)
+
+
 def _union_documents(
-    union: Texts, occurrences: Mapping[str, int], drawn: Mapping[str, Sequence[Seen]]
+    union: Texts,
+    occurrences: Mapping[str, int],
+    counted: Counted,
+    drawn: Mapping[str, Sequence[Seen]],
 ) -> BoundedEstimate:
-    patterns = [
-        Draws.of([one.shares[union] for one in drawn[text]], occurrences[text])
-        for text in union
-        if occurrences[text]
-    ]
-    documents = {one.row.document for text in union for one in drawn[text]}
+    """Return the documents that were counted, and those beside them of which there are draws."""
+    known, rest = documents_in(counted, union), _uncounted(union, counted)
+    patterns = [Draws.known(len(known))] if known else []
+    for text in rest:
+        if occurrences[text]:
+            draws = [(one.row.document, one.shares[rest]) for one in drawn[text]]
+            patterns.append(Draws.of(shares_beside(known, draws), occurrences[text]))
+    documents = known | {one.row.document for text in rest for one in drawn[text]}
     return estimate_documents(patterns, len(documents))
+
+
+def _placed_rows(
+    index: Index,
+    queries: Sequence[Query],
+    occurrences: Mapping[str, int],
+    counted: Counted,
+    drawn: Mapping[str, Sequence[Seen]],
+    options: DocnormOptions,
+) -> Iterator[DocnormRow]:
+    most, context = index.size().documents, shown_context(index, options.context)
+    for query in queries:
+        text = query.text
+        if text in counted:
+            bounds = exactly(len(counted[text]))
+            yield _row(index.name, query, occurrences[text], bounds, "exact", "")
+        elif text in drawn:
+            row = _sampled_row(index.name, query, occurrences[text], drawn[text], options, most)
+            if context < options.context and row.truncated_share:
+                limit = f"at most {context:,} bytes are shown on each side, not {options.context:,}"
+                row = replace(row, note="; ".join(filter(None, (row.note, limit))))
+            yield row
 
 
 def _sampled_row(
@@ -252,16 +303,19 @@ def documents_of_draws(
 
 
 def _describe_draws(bounds: BoundedEstimate, n: int, total: int) -> str:
-    low, high = bounds.lower.value, bounds.upper.value
-    hidden = f"documents seen in part: the estimate is the middle of {low:,.0f} and {high:,.0f}"
     few = f"fewer than {DRAWS_FOR_VARIANCE} draws: the interval is the guaranteed one"
     notes = {
         few: n < DRAWS_FOR_VARIANCE,
         "drawn without replacement": is_without_replacement(n, total),
         LEANS_NOTE: bounds.leans_on_added_draw,
-        hidden: low < high,
+        _seen_in_part(bounds, ",.0f"): bounds.documents is None,
     }
     return "; ".join(note for note, applies in notes.items() if applies)
+
+
+def _seen_in_part(bounds: BoundedEstimate, form: str) -> str:
+    low, high = format(bounds.lower.value, form), format(bounds.upper.value, form)
+    return f"documents seen in part: estimates from {low} to {high}"
 
 
 # Rows and totals
@@ -271,14 +325,14 @@ def _row(
     index: str, query: Query, occurrences: int, bounds: BoundedEstimate, estimator: str, note: str
 ) -> DocnormRow:
     low, high = outward(bounds)
-    rates = per_document(occurrences, bounds.value, low, high)
+    rates = per_document(occurrences, bounds)
     return DocnormRow(
         index=index,
         method=query.pattern.method,
         tier=query.pattern.tier,
         pattern=query.text,
         occurrences=occurrences,
-        documents=round(bounds.value),
+        documents=rounded(bounds.documents),
         documents_low=low,
         documents_high=high,
         occurrences_per_document=rates[0],
@@ -287,7 +341,14 @@ def _row(
         level=bounds.lower.level,
         estimator=estimator,
         note=note,
+        documents_lower_estimate=round(bounds.lower.value),
+        documents_upper_estimate=round(bounds.upper.value),
     )
+
+
+def rounded(documents: float | None) -> int | None:
+    """Return a number of documents as an integer, if it is known."""
+    return None if documents is None else round(documents)
 
 
 def outward(bounds: BoundedEstimate) -> tuple[int | None, int | None]:
@@ -298,13 +359,17 @@ def outward(bounds: BoundedEstimate) -> tuple[int | None, int | None]:
 
 
 def per_document(
-    occurrences: int, documents: float, low: float | None, high: float | None
+    occurrences: int, bounds: BoundedEstimate
 ) -> tuple[float | None, float | None, float | None]:
-    """Return occurrences per document, with limits; None: infinite, or there are no documents."""
-    if not documents:
+    """Return occurrences per document, with limits.
+
+    None: infinite, or there are no documents, or two estimates of them.
+    """
+    if not bounds.upper.value:
         return None, None, None
+    (low, high), documents = outward(bounds), bounds.documents
     return (
-        occurrences / documents,
+        occurrences / documents if documents else None,
         occurrences / high if high else None,
         occurrences / low if low else None,
     )
@@ -316,39 +381,70 @@ def _totals(
     occurrences: Mapping[str, int],
     documents: Mapping[Texts, BoundedEstimate],
     note: str,
-) -> list[Total]:
+) -> list[DocnormTotal]:
     """Return the totals of each scope and the ratio of each two; `note`: why one has no value."""
-    totals: list[Total] = []
+    totals: list[DocnormTotal] = []
     of_scopes = [(scope, documents.get(_union(scope))) for scope in scopes(queries)]
     for scope, bounds in of_scopes:
         keys = (index, scope.tiers, scope.method, None)
         union = union_of_occurrences(scope.texts, occurrences)
         missing = "" if union is not None else "a count is missing"
-        totals.append(Total(*keys, "union_of_occurrences", union, note=missing))
-        totals.append(documents_total(Total(*keys, "documents", None, note=note), bounds))
-        if bounds and union and bounds.value:
-            rates = per_document(union, bounds.value, *outward(bounds))
-            said = bounds.lower.level, _describe_interval(bounds)
-            totals.append(Total(*keys, "occurrences_per_document", *rates, *said))
+        totals.append(DocnormTotal(*keys, "union_of_occurrences", union, note=missing))
+        totals.append(documents_total(DocnormTotal(*keys, "documents", None, note=note), bounds))
+        if bounds and union and bounds.upper.value:
+            unknown = DocnormTotal(*keys, "occurrences_per_document", None)
+            totals.append(_rate_total(unknown, union, bounds))
     for (other, below), (one, above) in combinations(of_scopes, 2):
         if one.tiers == other.tiers:
             names = (index, one.tiers, one.method, other.method, "ratio_of_documents")
-            totals.append(ratio_total(Total(*names, None, note=note), above, below))
+            totals.append(ratio_total(DocnormTotal(*names, None, note=note), above, below))
     return totals
 
 
-def documents_total(unknown: Total, bounds: BoundedEstimate | None) -> Total:
+def documents_total(unknown: DocnormTotal, bounds: BoundedEstimate | None) -> DocnormTotal:
     """Return a total of documents; without an estimate, one whose note says why it is unknown."""
     if bounds is None:
         return unknown
     low, high = outward(bounds)
-    level, note = bounds.lower.level, _describe_interval(bounds)
-    return replace(unknown, value=bounds.value, low=low, high=high, level=level, note=note)
+    note = _describe_interval(bounds, bounds.documents, ",.0f")
+    return _with_estimate(unknown, bounds, bounds.documents, (low, high), note)
+
+
+def _rate_total(unknown: DocnormTotal, union: int, bounds: BoundedEstimate) -> DocnormTotal:
+    value, low, high = per_document(union, bounds)
+    note = _describe_interval(bounds, value, ",.0f")
+    known = _with_estimate(unknown, bounds, value, (low, high), note)
+    lower = bounds.lower.value
+    return replace(
+        known,
+        lower_estimate=union / bounds.upper.value,
+        upper_estimate=union / lower if lower else None,
+    )
+
+
+def _with_estimate(
+    unknown: DocnormTotal,
+    bounds: BoundedEstimate,
+    value: float | None,
+    limits: tuple[float | None, float | None],
+    note: str,
+) -> DocnormTotal:
+    low, high = limits
+    return replace(
+        unknown,
+        value=value,
+        low=low,
+        high=high,
+        level=bounds.lower.level,
+        note=note,
+        lower_estimate=bounds.lower.value,
+        upper_estimate=bounds.upper.value,
+    )
 
 
 def ratio_total(
-    unknown: Total, one: BoundedEstimate | None, other: BoundedEstimate | None
-) -> Total:
+    unknown: DocnormTotal, one: BoundedEstimate | None, other: BoundedEstimate | None
+) -> DocnormTotal:
     """Return the ratio of the documents of two methods; where one is unknown, `unknown`."""
     if one is None or other is None:
         return unknown
@@ -356,9 +452,11 @@ def ratio_total(
     if ratio is None:
         return replace(unknown, note="a method may have no document")
     high = ratio.high if math.isfinite(ratio.high) else None
-    level, note = ratio.lower.level, _describe_interval(ratio)
-    return replace(unknown, value=ratio.value, low=ratio.low, high=high, level=level, note=note)
+    note = _describe_interval(ratio, ratio.value, ".3g")
+    return _with_estimate(unknown, ratio, ratio.value, (ratio.low, high), note)
 
 
-def _describe_interval(bounds: BoundedEstimate) -> str:
-    return LEANS_NOTE if bounds.leans_on_added_draw else bounds.lower.note
+def _describe_interval(bounds: BoundedEstimate, value: float | None, form: str) -> str:
+    kind = LEANS_NOTE if bounds.leans_on_added_draw else bounds.lower.note
+    hidden = _seen_in_part(bounds, form) if value is None else ""
+    return "; ".join(filter(None, (kind, hidden)))

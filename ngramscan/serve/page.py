@@ -165,9 +165,17 @@ def _commands(answer: Answer, question: Question, url: str) -> Iterator[str]:
     # A client can't know that tokens are bytes, which find every phrase.
     yield f"ngramscan count {phrase} {index}{' --force' * (EVERY in count.note)}"
     if isinstance(count, CountRow):
-        yield f"ngramscan docnorm {phrase} {index} --seed {question.seed}"
+        yield f"ngramscan docnorm {phrase} {index} {_ways(answer, question)}"
     n = question.start + PER_PAGE
     yield f"ngramscan contexts {phrase} {index} -n {n} --seed {question.seed}"
+
+
+def _ways(answer: Answer, question: Question) -> str:
+    """Return the options with which docnorm gives the documents of an answer over HTTP."""
+    if answer.documents is None or not answer.documents.is_exact:
+        return f"--seed {question.seed}"
+    # All occurrences are asked for one by one; what is around them doesn't matter.
+    return f"--draws {max(2, answer.occurrences or 0)} --context {LEAST_CONTEXT}"
 
 
 def _asked(count: CountRow | TokenCountRow, phrase: str) -> dict[str, Any]:
