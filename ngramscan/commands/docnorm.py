@@ -25,6 +25,7 @@ from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow, DocnormTotal
 from ngramscan.prevalence.draws import (
     DRAWS,
     EXACT_UP_TO,
+    LEAST_CONTEXT,
     MAX_DRAWS,
     DocnormOptions,
     DrawRow,
@@ -76,7 +77,7 @@ def docnorm(
     max_draws: Annotated[int | None, Option(metavar="N", least=2)] = None,
     estimator: Estimator | None = None,
     exact_up_to: Annotated[int | None, Option(metavar="N", least=0)] = None,
-    context: Annotated[int, Option(metavar="BYTES", least=100)] = CONTEXT,
+    context: Annotated[int, Option(metavar="BYTES", least=LEAST_CONTEXT)] = CONTEXT,
     totals: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     drawn: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     dry_run: bool = False,

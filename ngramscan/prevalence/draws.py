@@ -1,8 +1,8 @@
 """Occurrences drawn at random: which ones, what is seen of them, and what each counts for.
 
 Queries that occur so seldom that all their occurrences are placed need no draws: their documents
-are counted. Ranks are ordered by the text that follows the occurrence, so neighbours are alike and evenly spaced
-ranks would be no random sample. Each rank is drawn independently.
+are counted. Ranks are ordered by the text that follows the occurrence, so neighbours are alike and
+evenly spaced ranks would be no random sample. Each rank is drawn independently.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ _BLOCK = 1024
 DRAWS, MAX_DRAWS, PILOT = 200, 2000, 100
 """Draws per pattern; the most with a target, and the first that tell how many it needs."""
 
+LEAST_CONTEXT = 100
+"""Bytes on each side, the least that can be asked for."""
 EXACT_UP_TO = 20_000
 """Occurrences of a query, all of which are placed where the index can; about a second."""
 

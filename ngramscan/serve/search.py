@@ -241,18 +241,31 @@ def _raise_first(missing: Sequence[QueryFailure]) -> None:
 
 def _of_bytes(row: DocnormRow) -> Documents:
     return Documents(
-        *(row.documents, row.documents_lower_estimate, row.documents_upper_estimate),
-        *(row.documents_low, row.documents_high, row.level),
-        *(row.estimator == "exact", row.draws or 0, row.estimator, row.note),
+        value=row.documents,
+        lower_estimate=row.documents_lower_estimate,
+        upper_estimate=row.documents_upper_estimate,
+        low=row.documents_low,
+        high=row.documents_high,
+        level=row.level,
+        is_exact=row.estimator == "exact",
+        draws=row.draws or 0,
+        estimator=row.estimator,
+        note=row.note,
     )
 
 
 def _of_tokens(row: TokenDocnormRow) -> Documents:
     return Documents(
-        row.token_documents,
-        *(row.token_documents_lower_estimate, row.token_documents_upper_estimate),
-        *(row.token_documents_low, row.token_documents_high, row.level),
-        *(row.estimator == "exact", row.draws or 0, row.estimator, row.note),
+        value=row.token_documents,
+        lower_estimate=row.token_documents_lower_estimate,
+        upper_estimate=row.token_documents_upper_estimate,
+        low=row.token_documents_low,
+        high=row.token_documents_high,
+        level=row.level,
+        is_exact=row.estimator == "exact",
+        draws=row.draws or 0,
+        estimator=row.estimator,
+        note=row.note,
     )
 
 

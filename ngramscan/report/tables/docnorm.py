@@ -30,8 +30,8 @@ FOOTNOTES = {
     "files": "documents: estimated from the files that were read",
 }
 WHY_DRAWN = (
-    "documents are counted in local indexes, up to --exact-up-to occurrences of a pattern; elsewhere"
-    " they are estimated"
+    "documents are counted in local indexes, up to --exact-up-to occurrences of a pattern;"
+    " elsewhere they are estimated"
 )
 GENERAL = ("fewer than", "only", "ASCII", "at most")
 """How the parts of a note begin that hold for more than its row."""
