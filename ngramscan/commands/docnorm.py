@@ -21,7 +21,8 @@ from ngramscan.patterns.given import load_given
 from ngramscan.patterns.model import Query, Tier
 from ngramscan.patterns.overlaps import merged_of_unions
 from ngramscan.prevalence.count import collect_replies, describe_missing
-from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow, DocnormTotal, run_docnorm
+from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow, run_docnorm
+from ngramscan.prevalence.docnorm_totals import DocnormTotal
 from ngramscan.prevalence.draws import (
     DRAWS,
     EXACT_UP_TO,

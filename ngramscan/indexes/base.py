@@ -224,7 +224,7 @@ class Index(Protocol):
 
     @property
     def documents_of(self) -> DocumentsOf | None:
-        """What gives the document of every occurrence, cheaply; None: the index can't."""
+        """The function that places all occurrences of a query; None: it would be slow."""
 
     def size(self) -> IndexSize:
         """Return the size as far as it is known; a scan knows it after reading."""

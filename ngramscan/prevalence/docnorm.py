@@ -1,26 +1,33 @@
 """Patterns × indexes → the number of documents that contain each, with intervals.
 
 Suffix arrays number the occurrences of a pattern but not its documents. A local one places all
-occurrences up to a bound, and their documents are counted. Of more, and where placing one is slow,
-some are drawn at random and their documents examined: `draws` has what one draw counts for,
-`estimators` what all of them say, docs/docnorm.md the reasons. An index that reads its documents
-counts them.
+occurrences up to a bound, and their documents are counted. Otherwise some are drawn at random and
+their documents examined: `draws` has what one draw counts for, `estimators` what all of them say,
+docs/docnorm.md the reasons. An index that reads its documents counts them.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from typing import Generic
 
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Found, Index, IndexSize, QueryFailure, shown_context
 from ngramscan.indexes.scan.index import ScanIndex
-from ngramscan.patterns.model import Query, Scope, scopes
-from ngramscan.patterns.overlaps import merged_of_unions, nesting, union_of_occurrences
+from ngramscan.patterns.model import Query, scopes
+from ngramscan.patterns.overlaps import merged_of_unions
 from ngramscan.prevalence.count import Row, collect_replies
+from ngramscan.prevalence.docnorm_totals import (
+    LEANS_NOTE,
+    DocnormTotal,
+    make_totals,
+    outward,
+    per_document,
+    rounded,
+    seen_in_part,
+    union_of,
+)
 from ngramscan.prevalence.draws import (
     Counted,
     DocnormOptions,
@@ -41,13 +48,6 @@ from ngramscan.prevalence.estimators import (
     estimate_documents,
     exactly,
     is_without_replacement,
-    ratio_of_documents,
-)
-from ngramscan.prevalence.totals import Total
-
-LEANS_NOTE = (
-    "the draws hardly vary: more than half of the interval's width comes from one added draw of"
-    " share 1"
 )
 
 
@@ -93,16 +93,6 @@ class DocnormRow:
 
 
 @dataclass(frozen=True, slots=True)
-class DocnormTotal(Total):
-    """One statistic of the documents of one method, or of one method against another."""
-
-    lower_estimate: float | None = None
-    """The smallest and the largest estimate that hidden parts of documents allow; `value` is None
-    where they differ. None: nothing was estimated."""
-    upper_estimate: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class DocnormResult(Generic[Row]):
     """The documents that contain some queries, in some indexes; rows are of bytes or of tokens."""
 
@@ -139,13 +129,7 @@ def _texts(queries: Iterable[Query]) -> list[str]:
 
 
 def _unions(queries: Sequence[Query]) -> list[Texts]:
-    return list(dict.fromkeys(map(_union, scopes(queries))))
-
-
-def _union(scope: Scope) -> Texts:
-    """Return the texts of a scope that contain no other: they are in all its documents."""
-    nested = nesting(scope.texts)
-    return tuple(text for text in scope.texts if text not in nested)
+    return list(dict.fromkeys(map(union_of, scopes(queries))))
 
 
 # An index that reads its documents
@@ -159,7 +143,7 @@ def _read(result: DocnormResult[DocnormRow], index: ScanIndex, queries: Sequence
         if error.exit_code == InputError.exit_code:
             raise
         result.missing.extend(QueryFailure(index.name, text, error) for text in texts)
-        result.totals.extend(_totals(index.name, queries, {}, {}, ""))
+        result.totals.extend(make_totals(index.name, queries, {}, {}, ""))
         return
     counts = {count.query: count for count in known.counts}
     for query in queries:
@@ -176,7 +160,7 @@ def _read(result: DocnormResult[DocnormRow], index: ScanIndex, queries: Sequence
         if estimate.low is not None
     }
     note = "no interval: too few files were read"
-    result.totals.extend(_totals(index.name, queries, occurrences, documents, note))
+    result.totals.extend(make_totals(index.name, queries, occurrences, documents, note))
 
 
 # An index whose occurrences are placed, all of them or draws
@@ -209,7 +193,7 @@ def _place(
         for union in unions
         if all(text in counted or text in drawn for text in union)
     }
-    result.totals.extend(_totals(index.name, queries, occurrences, documents, note))
+    result.totals.extend(make_totals(index.name, queries, occurrences, documents, note))
     failures = (errors | unplaced | failed).items()
     result.missing.extend(QueryFailure(index.name, text, error) for text, error in failures)
     for seen in drawn.values() if options.keep_draws else ():
@@ -226,7 +210,7 @@ def _union_documents(
     counted: Counted,
     drawn: Mapping[str, Sequence[Seen]],
 ) -> BoundedEstimate:
-    """Return the documents that were counted, and those beside them of which there are draws."""
+    """Estimate the documents beside those that were counted, and add the two."""
     known, rest = documents_in(counted, union), _uncounted(union, counted)
     patterns = [Draws.known(len(known))] if known else []
     for text in rest:
@@ -308,17 +292,12 @@ def _describe_draws(bounds: BoundedEstimate, n: int, total: int) -> str:
         few: n < DRAWS_FOR_VARIANCE,
         "drawn without replacement": is_without_replacement(n, total),
         LEANS_NOTE: bounds.leans_on_added_draw,
-        _seen_in_part(bounds, ",.0f"): bounds.documents is None,
+        seen_in_part(bounds, ",.0f"): bounds.documents is None,
     }
     return "; ".join(note for note, applies in notes.items() if applies)
 
 
-def _seen_in_part(bounds: BoundedEstimate, form: str) -> str:
-    low, high = format(bounds.lower.value, form), format(bounds.upper.value, form)
-    return f"documents seen in part: estimates from {low} to {high}"
-
-
-# Rows and totals
+# Rows
 
 
 def _row(
@@ -344,119 +323,3 @@ def _row(
         documents_lower_estimate=round(bounds.lower.value),
         documents_upper_estimate=round(bounds.upper.value),
     )
-
-
-def rounded(documents: float | None) -> int | None:
-    """Return a number of documents as an integer, if it is known."""
-    return None if documents is None else round(documents)
-
-
-def outward(bounds: BoundedEstimate) -> tuple[int | None, int | None]:
-    """Return limits rounded outwards; in a small population, narrower ones would not cover."""
-    if bounds.lower.low is None:
-        return None, None
-    return math.floor(bounds.low), math.ceil(bounds.high)
-
-
-def per_document(
-    occurrences: int, bounds: BoundedEstimate
-) -> tuple[float | None, float | None, float | None]:
-    """Return occurrences per document, with limits.
-
-    None: infinite, or there are no documents, or two estimates of them.
-    """
-    if not bounds.upper.value:
-        return None, None, None
-    (low, high), documents = outward(bounds), bounds.documents
-    return (
-        occurrences / documents if documents else None,
-        occurrences / high if high else None,
-        occurrences / low if low else None,
-    )
-
-
-def _totals(
-    index: str,
-    queries: Sequence[Query],
-    occurrences: Mapping[str, int],
-    documents: Mapping[Texts, BoundedEstimate],
-    note: str,
-) -> list[DocnormTotal]:
-    """Return the totals of each scope and the ratio of each two; `note`: why one has no value."""
-    totals: list[DocnormTotal] = []
-    of_scopes = [(scope, documents.get(_union(scope))) for scope in scopes(queries)]
-    for scope, bounds in of_scopes:
-        keys = (index, scope.tiers, scope.method, None)
-        union = union_of_occurrences(scope.texts, occurrences)
-        missing = "" if union is not None else "a count is missing"
-        totals.append(DocnormTotal(*keys, "union_of_occurrences", union, note=missing))
-        totals.append(documents_total(DocnormTotal(*keys, "documents", None, note=note), bounds))
-        if bounds and union and bounds.upper.value:
-            unknown = DocnormTotal(*keys, "occurrences_per_document", None)
-            totals.append(_rate_total(unknown, union, bounds))
-    for (other, below), (one, above) in combinations(of_scopes, 2):
-        if one.tiers == other.tiers:
-            names = (index, one.tiers, one.method, other.method, "ratio_of_documents")
-            totals.append(ratio_total(DocnormTotal(*names, None, note=note), above, below))
-    return totals
-
-
-def documents_total(unknown: DocnormTotal, bounds: BoundedEstimate | None) -> DocnormTotal:
-    """Return a total of documents; without an estimate, one whose note says why it is unknown."""
-    if bounds is None:
-        return unknown
-    low, high = outward(bounds)
-    note = _describe_interval(bounds, bounds.documents, ",.0f")
-    return _with_estimate(unknown, bounds, bounds.documents, (low, high), note)
-
-
-def _rate_total(unknown: DocnormTotal, union: int, bounds: BoundedEstimate) -> DocnormTotal:
-    value, low, high = per_document(union, bounds)
-    note = _describe_interval(bounds, value, ",.0f")
-    known = _with_estimate(unknown, bounds, value, (low, high), note)
-    lower = bounds.lower.value
-    return replace(
-        known,
-        lower_estimate=union / bounds.upper.value,
-        upper_estimate=union / lower if lower else None,
-    )
-
-
-def _with_estimate(
-    unknown: DocnormTotal,
-    bounds: BoundedEstimate,
-    value: float | None,
-    limits: tuple[float | None, float | None],
-    note: str,
-) -> DocnormTotal:
-    low, high = limits
-    return replace(
-        unknown,
-        value=value,
-        low=low,
-        high=high,
-        level=bounds.lower.level,
-        note=note,
-        lower_estimate=bounds.lower.value,
-        upper_estimate=bounds.upper.value,
-    )
-
-
-def ratio_total(
-    unknown: DocnormTotal, one: BoundedEstimate | None, other: BoundedEstimate | None
-) -> DocnormTotal:
-    """Return the ratio of the documents of two methods; where one is unknown, `unknown`."""
-    if one is None or other is None:
-        return unknown
-    ratio = ratio_of_documents(one, other)
-    if ratio is None:
-        return replace(unknown, note="a method may have no document")
-    high = ratio.high if math.isfinite(ratio.high) else None
-    note = _describe_interval(ratio, ratio.value, ".3g")
-    return _with_estimate(unknown, ratio, ratio.value, (ratio.low, high), note)
-
-
-def _describe_interval(bounds: BoundedEstimate, value: float | None, form: str) -> str:
-    kind = LEANS_NOTE if bounds.leans_on_added_draw else bounds.lower.note
-    hidden = _seen_in_part(bounds, form) if value is None else ""
-    return "; ".join(filter(None, (kind, hidden)))

@@ -29,10 +29,9 @@ from ngramscan.indexes.tokens.base import (
 from ngramscan.matching import find_starts
 from ngramscan.patterns.model import Query, Scope, scopes
 from ngramscan.patterns.overlaps import nesting
-from ngramscan.prevalence.docnorm import (
-    DocnormResult,
+from ngramscan.prevalence.docnorm import DocnormResult, documents_of_draws
+from ngramscan.prevalence.docnorm_totals import (
     DocnormTotal,
-    documents_of_draws,
     documents_total,
     outward,
     per_document,

@@ -65,7 +65,7 @@ _SPELLING = "spelling"  # under which the journal has the name that the service 
 _CONTEXT = "longest context"
 _SIZE = "size"
 _LISTED = ("documents", "bytes", "shards")
-"""What `ngramscan serve` lists of the size of an index."""
+"""The size of an index, as `ngramscan serve` lists it."""
 
 # Shifts of the left and the right end of a window until neither is inside a character, which has
 # four bytes at most. The ends are rarely off by more than one.

@@ -7,7 +7,8 @@ from operator import attrgetter
 
 from rich.console import Console
 
-from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow, DocnormTotal
+from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow
+from ngramscan.prevalence.docnorm_totals import DocnormTotal
 from ngramscan.report.layout import Layout, cell, percent, print_columns
 from ngramscan.report.tables import parts
 
