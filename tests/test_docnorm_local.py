@@ -86,7 +86,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
             size += len(text.encode())
             texts.append(text)
     assert sum(len(text) > 10_000 for text in texts) > 10
-    texts += ["é" * 900 + " return " + "é" * 900, "x" * 995 + "return the ééé " * 90, "é"]
+    texts += ["é" * 900 + " return " + "é" * 900, "x" * 995 + "return the ééé " * 90, "éa" * 900]
     (folder / "docs").mkdir()
     for number in range(2):
         (folder / "docs" / f"{number}.jsonl").write_bytes(jsonl(texts[number::2]))
@@ -231,7 +231,7 @@ def served_in_part(made: Made) -> Iterator[str]:
         yield f"{server.url}index"
 
 
-@pytest.mark.parametrize("more", [(), ("--context", "100"), ("--estimator", "size-bias")])
+@pytest.mark.parametrize("more", [(), ("--context", "101", "--estimator", "size-bias")])
 def test_a_served_index_gives_the_numbers_of_its_folder_drawn(
     made: Made, served_in_part: str, tmp_path: Path, more: tuple[str, ...]
 ) -> None:
