@@ -176,16 +176,15 @@ def measure_local(folder: Path) -> None:
         for phrase in own
     ]
     (folder / "phrases.yaml").write_text(yaml.safe_dump({"name": "p", "patterns": patterns}))
-    given = {"index": index, "totals": folder / "totals.csv"}
     ngramscan.docnorm(literal="a", index=index, exact_up_to=1, draws=2)  # the start
     started_at, at_work = time.perf_counter(), time.process_time()
-    rows = ngramscan.docnorm(folder / "phrases.yaml", **given)
+    rows = ngramscan.docnorm(folder / "phrases.yaml", index=index, totals=folder / "totals.csv")
     seconds, processor_s = time.perf_counter() - started_at, time.process_time() - at_work
     occurrences, documents = search(texts, phrases)
-    for row in rows.itertuples():
-        truth = occurrences[row.pattern], len(documents[row.pattern])
-        assert (row.occurrences, row.documents) == truth, row
-        assert (row.documents_low, row.documents_high, row.estimator) == (*[truth[1]] * 2, "exact")
+    for row in rows.to_dict("records"):
+        n, truth = occurrences[row["pattern"]], len(documents[row["pattern"]])
+        names = ("occurrences", "documents", "documents_low", "documents_high", "estimator")
+        assert [row[name] for name in names] == [n, truth, truth, truth, "exact"], row
     totals = pd.read_csv(folder / "totals.csv").set_index(["statistic", "method"])["value"]
     unions = {m: len(set().union(*(documents[one] for one in own))) for m, own in methods.items()}
     assert all(totals["documents", method] == n for method, n in unions.items())

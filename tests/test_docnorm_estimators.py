@@ -482,9 +482,9 @@ def test_first_occurrences_that_were_not_drawn_may_still_be_there() -> None:
     assert of_both.without_added_draw is not None
     assert of_one.without_added_draw is not None
     assert of_both.value == of_one.value
-    assert of_one.without_added_draw.high < 1.1 * of_one.value
+    assert of_one.without_added_draw.high < 1.1 * of_one.lower.value
     rare = MANY * stats.beta.ppf(0.975, 1, 300)
-    assert of_both.high > of_both.without_added_draw.high > rare > 3 * of_both.value
+    assert of_both.high > of_both.without_added_draw.high > rare > 3 * of_both.lower.value
 
 
 def test_below_30_draws_or_with_a_single_rule_the_rule_does_not_matter() -> None:
@@ -555,12 +555,12 @@ def test_a_pattern_whose_draws_do_not_vary_still_widens_the_union() -> None:
     varied = draws_of(*(1 / count for count in range(1, 301)), occurrences=50_000)
     constant = draws_of(*[0.5] * 300, occurrences=50_000)
     alone, both = documents_of(varied), estimate_documents([varied, constant], 1)
-    assert both.high - both.value > 1.03 * (alone.high - alone.value)
-    assert both.value - both.low > 1.03 * (alone.value - alone.low)
+    assert both.high - both.upper.value > 1.03 * (alone.high - alone.upper.value)
+    assert both.lower.value - both.low > 1.03 * (alone.lower.value - alone.low)
     assert both.standard_error == pytest.approx(alone.standard_error)
     # One that was read whole adds no uncertainty.
     with_whole = estimate_documents([varied, draws_of(*[1] * 10, *[0] * 30, occurrences=40)], 1)
-    assert with_whole.value == pytest.approx(alone.value + 10)
+    assert with_whole.lower.value == pytest.approx(alone.lower.value + 10)
     assert with_whole.high - with_whole.low == pytest.approx(alone.high - alone.low)
 
 
@@ -611,7 +611,7 @@ def test_ratios_done_by_hand() -> None:
     # There is no upper limit where the other may be none, and no ratio where it is.
     ratio = ratio_of_documents(bounds_of(50, 100, 200), bounds_of(0, 3, 9))
     assert ratio is not None
-    assert 0 < ratio.low < ratio.value < ratio.high == math.inf
+    assert 0 < ratio.low < ratio.lower.value < ratio.high == math.inf
     ratio, none = ratio_of_documents(bounds_of(0, 100, 200), some), bounds_of(0, 0, 5)
     assert ratio is not None
     assert ratio.low == 0
@@ -640,7 +640,7 @@ def test_the_draws_that_a_pilot_asks_for_give_the_width(shape: str, half_width: 
         n = required_draws(pilot, half_width, 10**6)
         more = documents.draw(random, 1, n - 100, repeats=True).shares[0]
         bounds = documents_of(draws_of(*pilot.lowest, *more, occurrences=documents.occurrences))
-        widths.append((bounds.high - bounds.low) / 2 / bounds.value)
+        widths.append((bounds.high - bounds.low) / 2 / bounds.lower.value)
         covered.append(bounds.low <= documents.documents <= bounds.high)
     assert np.median(widths) == pytest.approx(half_width, rel=0.15)
     # That the pilot decides how many follow, and is one of them, costs little coverage.

@@ -63,8 +63,8 @@ class Made:
 
     def rows(self, index: str, *more: str) -> list[dict[str, str]]:
         """Return the rows of the patterns, and write their totals to `t.csv`."""
-        given = ("--totals", self.folder / "t.csv", "--format", "csv", "--index", index, *more)
-        ran = invoke("docnorm", self.folder / "patterns.yaml", *given)
+        asked = ("docnorm", self.folder / "patterns.yaml", "--totals", self.folder / "t.csv")
+        ran = invoke(*asked, "--format", "csv", "--index", index, *more)
         assert (ran.code, ran.stderr) == (0, "")
         return ran.rows
 
@@ -160,8 +160,8 @@ def test_the_bound_is_on_the_occurrences_of_each_pattern(made: Made, kind: str) 
 
 def test_draws_are_of_the_patterns_that_are_not_counted(made: Made, tmp_path: Path) -> None:
     drawn = tmp_path / "drawn.csv"
-    given = {"literal": ["return", "for x in"], "index": made.fm9, "draws": 30, "drawn": drawn}
-    ngramscan.docnorm(**given, exact_up_to=100)
+    given: dict[str, Any] = {"literal": ["return", "for x in"], "index": made.fm9, "drawn": drawn}
+    ngramscan.docnorm(**given, draws=30, exact_up_to=100)
     with drawn.open(encoding="utf-8") as lines:
         assert {row["pattern"] for row in csv.DictReader(lines)} == {"return"}
 
@@ -251,7 +251,7 @@ def test_a_server_that_shows_less_says_so(
 ) -> None:
     given: dict[str, Any] = {"literal": ["return", "é"], "draws": 30, "context": 500_000}
 
-    def rows_of(index: str) -> list[dict[str, Any]]:
+    def rows_of(index: str) -> list[dict[Any, Any]]:
         frame = ngramscan.docnorm(index=index, journal=tmp_path / "j", exact_up_to=0, **given)
         return frame.drop(columns="index").astype(object).fillna("").to_dict("records")
 
