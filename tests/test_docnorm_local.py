@@ -178,15 +178,18 @@ def test_a_dry_run_has_windows_only_for_patterns_above_the_bound(made: Made) -> 
             assert plan["windows_at_most"] == str(200 * patterns)
 
 
-def test_a_damaged_index_gives_no_number(made: Made, tmp_path: Path) -> None:
-    shutil.copytree(made.folder / "index", tmp_path / "x")
-    (file,) = [*(tmp_path / "x").glob("*/data_offset")][:1]
+@pytest.mark.parametrize(("kind", "name"), [("fm9", "data_offset"), ("tokens", "offset.0")])
+def test_a_damaged_index_gives_no_number(made: Made, tmp_path: Path, kind: str, name: str) -> None:
+    shutil.copytree(made.folder / ("index" if kind == "fm9" else "tokens"), tmp_path / "x")
+    (file,) = [*(tmp_path / "x").rglob(name)][:1]
     entries = np.fromfile(file, "<u8")
     entries[[3, 4]] = entries[[4, 3]]
     entries.tofile(file)
-    ran = invoke("docnorm", "-e", "return", "--index", f"fm9:{tmp_path / 'x'}", "--format", "csv")
+    given = ("-e", "return", "--index", f"{kind}:{tmp_path / 'x'}", "--format", "csv")
+    ran = invoke("docnorm", *given)
     assert (ran.code, ran.stdout) == (1, "")
-    assert "data_offset" in ran.stderr
+    assert f"{file.name}: " in ran.stderr
+    assert "entry 4 is not above the one before" in ran.stderr
     assert ran.stderr.count("\n") == 1
 
 

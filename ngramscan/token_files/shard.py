@@ -163,10 +163,16 @@ class TokenShard:
         if not 0 <= low <= high <= self.tokens:
             raise IndexError(f"ranks are 0 to {self.tokens - 1}")
         wanted, starts = self._offsets_at(low, high), self.offsets.numbers()
-        documents = np.searchsorted(starts, wanted, side="right").astype(np.int64) - 1
-        if not (starts[documents] <= wanted).all():
-            raise self.offsets.corrupt("the entries do not increase")
-        return documents
+        if self._disorder:
+            raise self.offsets.corrupt(f"entry {self._disorder} is not above the one before")
+        return np.searchsorted(starts, wanted, side="right").astype(np.int64) - 1
+
+    @cached_property
+    def _disorder(self) -> int:
+        """The first entry of the offsets that is not above the one before; 0: there is none."""
+        starts = self.offsets.numbers()
+        wrong = np.flatnonzero(starts[1:] <= starts[:-1])
+        return int(wrong[0]) + 1 if wrong.size else 0
 
     def holding(self, position: int) -> int:
         """Return the document with the token or separator at a position."""
