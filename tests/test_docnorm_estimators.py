@@ -58,8 +58,9 @@ class Simulated:
 
     @classmethod
     def of(cls, bounds: Sequence[BoundedEstimate], truth: float) -> Simulated:
-        rows = [(one.value, one.low, one.high, one.standard_error) for one in bounds]
-        return cls(*(np.array(rows) / truth).T)
+        values = [(one.lower.value + one.upper.value) / 2 for one in bounds]
+        rows = [(one.low, one.high, one.standard_error) for one in bounds]
+        return cls(np.array(values) / truth, *(np.array(rows) / truth).T)
 
     @property
     def coverage(self) -> float:
@@ -109,7 +110,7 @@ def test_the_case_that_the_documentation_does_by_hand() -> None:
     # The last document is cut, and may or may not have an occurrence before the one that was drawn.
     open_ends = draws_of(*shares[:-1], 0, highest=[*shares[:-1], 1], occurrences=1000)
     cut = documents_of(open_ends, 8)
-    assert (cut.lower.value, cut.value, cut.upper.value) == (359.375, 421.875, 484.375)
+    assert (cut.lower.value, cut.value, cut.upper.value) == (359.375, None, 484.375)
     assert (cut.low, cut.high) == pytest.approx((77.5, 832.9), abs=0.1)
 
 
@@ -445,7 +446,8 @@ def test_the_bounds_of_a_cut_document_are_carried_to_the_end() -> None:
     low, high = [0.25] * 150 + [1] * 150, [0.5] * 150 + [1] * 150
     bounds = documents_of(draws_of(*low, highest=high, occurrences=10_000), 300)
     lower, upper = (documents_of(draws_of(*one, occurrences=10_000), 300) for one in (low, high))
-    assert (lower.value, bounds.value, upper.value) == (6250, 6875, 7500)
+    assert (bounds.lower.value, bounds.value, bounds.upper.value) == (6250, None, 7500)
+    assert (lower.value, upper.value) == (6250, 7500)
     assert (bounds.low, bounds.high) == (lower.low, upper.high)
     assert bounds.standard_error == max(lower.standard_error, upper.standard_error)
     assert bounds.lower.level == 0.95
@@ -480,9 +482,9 @@ def test_first_occurrences_that_were_not_drawn_may_still_be_there() -> None:
     assert of_both.without_added_draw is not None
     assert of_one.without_added_draw is not None
     assert of_both.value == of_one.value
-    assert of_one.without_added_draw.high < 1.1 * of_one.value
+    assert of_one.without_added_draw.high < 1.1 * of_one.lower.value
     rare = MANY * stats.beta.ppf(0.975, 1, 300)
-    assert of_both.high > of_both.without_added_draw.high > rare > 3 * of_both.value
+    assert of_both.high > of_both.without_added_draw.high > rare > 3 * of_both.lower.value
 
 
 def test_below_30_draws_or_with_a_single_rule_the_rule_does_not_matter() -> None:
@@ -505,9 +507,10 @@ def test_an_estimate_lies_between_its_limits(shares: list[tuple[float, float]], 
     lowest, highest = zip(*shares, strict=True)
     draws = draws_of(*lowest, highest=highest, occurrences=1000 + more)
     for bounds in (documents_of(draws), estimate_documents([draws, draws], 1)):
-        assert 1 <= bounds.low <= bounds.lower.value <= bounds.value * (1 + 1e-12)
-        assert bounds.value <= bounds.upper.value * (1 + 1e-12)
-        assert bounds.upper.value <= bounds.high
+        lower, upper = bounds.lower.value, bounds.upper.value
+        assert 1 <= bounds.low <= lower <= upper * (1 + 1e-12)
+        assert bounds.value == (lower if lower == upper else None)
+        assert upper <= bounds.high
         assert bounds.standard_error >= 0
     assert documents_of(draws).high <= draws.occurrences * (1 + 1e-12)
 
@@ -552,12 +555,12 @@ def test_a_pattern_whose_draws_do_not_vary_still_widens_the_union() -> None:
     varied = draws_of(*(1 / count for count in range(1, 301)), occurrences=50_000)
     constant = draws_of(*[0.5] * 300, occurrences=50_000)
     alone, both = documents_of(varied), estimate_documents([varied, constant], 1)
-    assert both.high - both.value > 1.03 * (alone.high - alone.value)
-    assert both.value - both.low > 1.03 * (alone.value - alone.low)
+    assert both.high - both.upper.value > 1.03 * (alone.high - alone.upper.value)
+    assert both.lower.value - both.low > 1.03 * (alone.lower.value - alone.low)
     assert both.standard_error == pytest.approx(alone.standard_error)
     # One that was read whole adds no uncertainty.
     with_whole = estimate_documents([varied, draws_of(*[1] * 10, *[0] * 30, occurrences=40)], 1)
-    assert with_whole.value == pytest.approx(alone.value + 10)
+    assert with_whole.lower.value == pytest.approx(alone.lower.value + 10)
     assert with_whole.high - with_whole.low == pytest.approx(alone.high - alone.low)
 
 
@@ -603,12 +606,12 @@ def test_ratios_done_by_hand() -> None:
     ratio, inverse = ratio_of_documents(hidden, exact), ratio_of_documents(exact, hidden)
     assert ratio is not None
     assert inverse is not None
-    assert (ratio.low, ratio.value, ratio.high) == (2, 3, 4)
+    assert (ratio.low, ratio.value, ratio.high) == (2, None, 4)
     assert (inverse.low, inverse.high) == (0.25, 0.5)
     # There is no upper limit where the other may be none, and no ratio where it is.
     ratio = ratio_of_documents(bounds_of(50, 100, 200), bounds_of(0, 3, 9))
     assert ratio is not None
-    assert 0 < ratio.low < ratio.value < ratio.high == math.inf
+    assert 0 < ratio.low < ratio.lower.value < ratio.high == math.inf
     ratio, none = ratio_of_documents(bounds_of(0, 100, 200), some), bounds_of(0, 0, 5)
     assert ratio is not None
     assert ratio.low == 0
@@ -637,7 +640,7 @@ def test_the_draws_that_a_pilot_asks_for_give_the_width(shape: str, half_width: 
         n = required_draws(pilot, half_width, 10**6)
         more = documents.draw(random, 1, n - 100, repeats=True).shares[0]
         bounds = documents_of(draws_of(*pilot.lowest, *more, occurrences=documents.occurrences))
-        widths.append((bounds.high - bounds.low) / 2 / bounds.value)
+        widths.append((bounds.high - bounds.low) / 2 / bounds.lower.value)
         covered.append(bounds.low <= documents.documents <= bounds.high)
     assert np.median(widths) == pytest.approx(half_width, rel=0.15)
     # That the pilot decides how many follow, and is one of them, costs little coverage.

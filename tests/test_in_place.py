@@ -183,7 +183,7 @@ def sources(rows: list[dict[str, str]]) -> set[str]:
 
 def test_documents_are_estimated_in_place_as_locally(tmp_path: Path) -> None:
     given = ("docnorm", "the answer is", "--draws", "4", "--context", "100", "--format", "csv")
-    local = invoke(*given, "--index", f"fm9:{INDEXES / 'replay'}")
+    local = invoke(*given, "--index", f"fm9:{INDEXES / 'replay'}", "--exact-up-to", "0")
     with RangeServer(INDEXES / "replay") as server:
         far = invoke(*given, "--index", f"fm9:{server.url}", "--journal", str(tmp_path / "j"))
     exact = ("occurrences", "draws", "estimator", "level")

@@ -106,6 +106,9 @@ def test_a_built_index_is_counted_sampled_and_shown_as_the_corpus_is(tmp_path: P
     assert set(counted["source"]) == {"fm9"}
     exact = dict(zip(read["pattern"], read["documents"], strict=True))
     options: dict[str, Any] = {"index": index, "tier": "T3", "draws": 15}
+    placed = ngramscan.docnorm("f1", **options)
+    assert list(placed["documents"]) == [exact[pattern] for pattern in placed["pattern"]]
+    options["exact_up_to"] = 0
     whole = ngramscan.docnorm("f1", context=10**6, **options)
     assert not whole["truncated_share"].fillna(0).any()
     for row in whole.itertuples():

@@ -39,11 +39,11 @@ from ngramscan.prevalence.contamination_shares import ShareRow
 from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.docnorm import DocnormRow
+from ngramscan.prevalence.docnorm_totals import DocnormTotal
 from ngramscan.prevalence.draws import DrawRow
 from ngramscan.prevalence.plan import PlanRow
 from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
-from ngramscan.prevalence.totals import Total
 from ngramscan.report.page.kinds import KINDS, kind_of
 from ngramscan.report.page.results import MOST_ROWS, read_results
 from ngramscan.report.rows import to_bytes, to_frame, together
@@ -52,7 +52,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "Counts": (CountRow,),
     "Counts over tokens": (TokenCountRow,),
     "Counts, over bytes and over tokens": (CountRow, TokenCountRow),
-    "Totals of methods": (Total,),
+    "Totals of methods": (DocnormTotal,),
     "Documents with each pattern": (DocnormRow,),
     "Documents with each pattern, over tokens": (TokenDocnormRow,),
     "Documents with each pattern, over bytes and over tokens": (DocnormRow, TokenDocnormRow),

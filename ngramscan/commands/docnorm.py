@@ -20,9 +20,18 @@ from ngramscan.patterns.files import PathOrName
 from ngramscan.patterns.given import load_given
 from ngramscan.patterns.model import Query, Tier
 from ngramscan.patterns.overlaps import merged_of_unions
-from ngramscan.prevalence.count import describe_missing
+from ngramscan.prevalence.count import collect_replies, describe_missing
 from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow, run_docnorm
-from ngramscan.prevalence.draws import DRAWS, MAX_DRAWS, DocnormOptions, DrawRow, Estimator
+from ngramscan.prevalence.docnorm_totals import DocnormTotal
+from ngramscan.prevalence.draws import (
+    DRAWS,
+    EXACT_UP_TO,
+    LEAST_CONTEXT,
+    MAX_DRAWS,
+    DocnormOptions,
+    DrawRow,
+    Estimator,
+)
 from ngramscan.prevalence.plan import PlanRow, make_plan
 from ngramscan.prevalence.token_count import start_lookups, texts_asked
 from ngramscan.prevalence.token_docnorm import (
@@ -30,7 +39,6 @@ from ngramscan.prevalence.token_docnorm import (
     refuse_first,
     run_token_docnorm,
 )
-from ngramscan.prevalence.totals import Total
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import optional_target, tables
 from ngramscan.report.command import Option, Result, command
@@ -68,8 +76,9 @@ def docnorm(
     draws: Annotated[int | None, Option(metavar="N", least=2)] = None,
     target: Annotated[str | float | None, Option(metavar="P%")] = None,
     max_draws: Annotated[int | None, Option(metavar="N", least=2)] = None,
-    estimator: Estimator = "combined",
-    context: Annotated[int, Option(metavar="BYTES", least=100)] = CONTEXT,
+    estimator: Estimator | None = None,
+    exact_up_to: Annotated[int | None, Option(metavar="N", least=0)] = None,
+    context: Annotated[int, Option(metavar="BYTES", least=LEAST_CONTEXT)] = CONTEXT,
     totals: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     drawn: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     dry_run: bool = False,
@@ -96,29 +105,35 @@ def docnorm(
     tokenizer: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     progress: Progress = SILENT,
 ) -> Result[DocnormRow] | Result[TokenDocnormRow] | Result[PlanRow]:
-    """Estimate how many documents contain texts, with intervals.
+    """Count or estimate how many documents contain texts, with intervals.
 
-    PATTERNS are those of count; by default the set f1, tiers T1 and T2. Hosted indexes know
-    occurrences only, so some are drawn at random and their documents read; corpora that are read
-    (scan:, python) are counted exactly.
+    PATTERNS are those of count; by default the set f1, tiers T1 and T2. Corpora that are read
+    (scan:, python) are counted exactly, and so are local indexes (fm9:DIR, tokens:DIR) up to
+    --exact-up-to occurrences of a pattern. Elsewhere, some occurrences are drawn at random and
+    their documents read.
 
     Parameters
     ----------
     *patterns, literal, literals, index, tier, method : see count
     draws : int, optional
-        Number of occurrences drawn per pattern. By default 200.
+        Number of occurrences drawn per pattern that is not counted. By default 200.
     target : str or float, optional
         Instead of `draws`: draw 100, then as many as an interval of ± this share needs.
     max_draws : int, optional
         With `target`, draw no more occurrences per pattern than this. By default 2000.
-    estimator : str
-        How to estimate documents; `unique`: distinct documents per draw, an upper bound.
+    estimator : str, optional
+        Estimate documents from draws in this way, also where they can be counted; `unique`:
+        distinct documents per draw, an upper bound. By default `combined`, where they can't.
+    exact_up_to : int, optional
+        Count the documents of patterns with at most this many occurrences, in local indexes;
+        0: always draw. By default 20,000, about a second per pattern.
     context : int
         Bytes of a document to read on each side; services give 10,000 at most.
     totals : str or Path, optional
         Write the documents and ratios of the methods to this file.
     drawn : str or Path, optional
-        Write the occurrences that were drawn, with their text, to this file.
+        Write the occurrences that were drawn, with their text, to this file; patterns that
+        were counted have none.
     dry_run : see count
     api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers : see count
     scheduler, sample_files, seed, limit_documents, exclude_source, skip_bad_lines : see count
@@ -152,8 +167,11 @@ def docnorm(
         raise InputError("--draws", "it can't go with --target, which says how many are drawn")
     if max_draws and not share:
         raise InputError("--max-draws", "it goes with --target; without it, --draws says how many")
+    if exact_up_to is None:  # who names an estimator wants draws
+        exact_up_to = 0 if estimator else EXACT_UP_TO
     norm = DocnormOptions(
-        *(draws or DRAWS, share, max_draws or MAX_DRAWS, estimator, context, seed, bool(drawn))
+        *(draws or DRAWS, share, max_draws or MAX_DRAWS, estimator or "combined"),
+        *(context, seed, bool(drawn), exact_up_to),
     )
     if not (patterns or literal or literals):
         patterns, tier = (DEFAULT_SET,), tier or DEFAULT_TIERS
@@ -177,7 +195,7 @@ def docnorm(
         in_tokens = run_token_docnorm(queries, lookups, norm)
     rows = [*norming.rows, *in_tokens.rows]
     if rows:
-        save([*norming.totals, *in_tokens.totals], Total, totals_target)
+        save([*norming.totals, *in_tokens.totals], DocnormTotal, totals_target)
         save(norming.drawn, DrawRow, drawn_target)
     missing = norming.missing + in_tokens.missing
     failures = describe_missing(missing, queries, len(indexes), "estimates")
@@ -214,12 +232,24 @@ def _plan(
 ) -> list[PlanRow]:
     texts = list(dict.fromkeys(query.text for query in queries))
     each = options.draws if options.target is None else options.max_draws
-    lookups, context = texts + merged_of_unions(queries), options.context
-    plan = make_plan(len(queries), lookups, len(texts) * each, context, of_bytes)
-    for one in of_tokens:
-        asked = texts_asked(queries, one, force=False)
-        plan += make_plan(len(queries), asked, len(asked) * each, context, [one])
+    lookups = texts + merged_of_unions(queries)
+    asked: list[tuple[Index, list[str], list[str]]] = [(one, texts, lookups) for one in of_bytes]
+    for tokens in of_tokens:
+        of_texts = texts_asked(queries, tokens, force=False)
+        asked.append((tokens, of_texts, of_texts))
+    plan = []
+    for index, own, of_index in asked:
+        windows = each * len(_drawn(index, own, options))
+        plan += make_plan(len(queries), of_index, windows, options.context, [index])
     return plan
+
+
+def _drawn(index: Index, texts: list[str], options: DocnormOptions) -> list[str]:
+    """Return the texts that may be drawn; where counting documents is cheap, look-ups are, too."""
+    if index.documents_of is None or not options.exact_up_to:
+        return texts
+    found, _ = collect_replies(index.find(texts), texts)
+    return [text for text in found if found[text].occurrences > options.exact_up_to]
 
 
 def _print(

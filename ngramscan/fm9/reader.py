@@ -249,6 +249,10 @@ class Shard:
         starts, stops = self._documents.bounds(np.asarray(documents, np.int64))
         return starts + 1, stops
 
+    def holding(self, ranks: Sequence[int] | Integers) -> Integers:
+        """Return the number of the document of each occurrence."""
+        return self._documents.holding(self.data.locate(ranks))
+
     def windows(
         self, ranks: Sequence[int] | Integers, needle_bytes: int | Integers, context: int
     ) -> list[ShardWindow]:

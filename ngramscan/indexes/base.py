@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from ngramscan.corpora import InputFormat, ReadOptions
 from ngramscan.errors import InputError, NgramscanError
@@ -208,6 +211,11 @@ class Cost:
     seconds: float = 0.0
 
 
+DocumentsOf = Callable[[Found], npt.NDArray[np.int64]]
+"""Returns the number of the document of each occurrence, in their order. Numbers are those of the
+windows' documents, over all shards."""
+
+
 class Index(Protocol):
     """A searchable corpus; it numbers the occurrences of a query, so that some can be drawn."""
 
@@ -216,6 +224,10 @@ class Index(Protocol):
     @property
     def longest_context(self) -> int:
         """The most bytes on each side of an occurrence that a window can have."""
+
+    @property
+    def documents_of(self) -> DocumentsOf | None:
+        """The function that places all occurrences of a query; None: it would be slow."""
 
     def size(self) -> IndexSize:
         """Return the size as far as it is known; a scan knows it after reading."""

@@ -62,6 +62,7 @@ class InPlaceIndex:
     """
 
     longest_context = Fm9Index.longest_context
+    documents_of = None  # an occurrence takes dozens of requests
 
     def __init__(
         self,

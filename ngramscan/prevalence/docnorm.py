@@ -1,32 +1,44 @@
 """Patterns × indexes → the number of documents that contain each, with intervals.
 
-Suffix arrays, hosted or local, number the occurrences of a pattern but not its documents. So
-some occurrences are drawn at random and their documents examined: `draws` has what one draw counts
-for, `estimators` what all of them say, docs/docnorm.md the reasons. An index that reads its
-documents counts them instead.
+Suffix arrays number the occurrences of a pattern but not its documents. A local one places all
+occurrences up to a bound, and their documents are counted. Otherwise some are drawn at random and
+their documents examined: `draws` has what one draw counts for, `estimators` what all of them say,
+docs/docnorm.md the reasons. An index that reads its documents counts them.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from typing import Generic
 
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.base import Found, Index, IndexSize, QueryFailure
+from ngramscan.indexes.base import Found, Index, IndexSize, QueryFailure, shown_context
 from ngramscan.indexes.scan.index import ScanIndex
-from ngramscan.patterns.model import Query, Scope, scopes
-from ngramscan.patterns.overlaps import merged_of_unions, nesting, union_of_occurrences
+from ngramscan.patterns.model import Query, scopes
+from ngramscan.patterns.overlaps import merged_of_unions
 from ngramscan.prevalence.count import Row, collect_replies
+from ngramscan.prevalence.docnorm_totals import (
+    LEANS_NOTE,
+    DocnormTotal,
+    make_totals,
+    outward,
+    per_document,
+    rounded,
+    seen_in_part,
+    union_of,
+)
 from ngramscan.prevalence.draws import (
+    Counted,
     DocnormOptions,
     DrawRow,
     Seen,
     Share,
     Texts,
+    count_documents,
+    documents_in,
     draw_occurrences,
+    shares_beside,
 )
 from ngramscan.prevalence.estimators import (
     DRAWS_FOR_VARIANCE,
@@ -36,13 +48,6 @@ from ngramscan.prevalence.estimators import (
     estimate_documents,
     exactly,
     is_without_replacement,
-    ratio_of_documents,
-)
-from ngramscan.prevalence.totals import Total
-
-LEANS_NOTE = (
-    "the draws hardly vary: more than half of the interval's width comes from one added draw of"
-    " share 1"
 )
 
 
@@ -57,29 +62,34 @@ class DocnormRow:
     pattern: str
     occurrences: int
     draws: int | None = None
-    """Occurrences that were drawn; None: all documents were read."""
-    documents: int
+    """Occurrences that were drawn; None: the documents of all were counted."""
+    documents: int | None
+    """None: documents were seen in part, and the two estimates at the end of the row differ."""
     documents_low: int | None
     documents_high: int | None
     """Limits, rounded outwards; None: too few files were read for an interval."""
     occurrences_per_document: float | None
-    """None: no document contains it."""
+    """None: no document contains it, or `documents` is None."""
     occurrences_per_document_low: float | None
     occurrences_per_document_high: float | None
     """None: no upper limit."""
     level: float
     estimator: str
-    """`combined`, `size-bias`, `first` or `unique`; `exact`: all documents were read, or all
-    occurrences examined; `files`: a sample of files was read."""
+    """`combined`, `size-bias`, `first` or `unique`; `exact`: all documents were read, or those of
+    all occurrences are known; `files`: a sample of files was read."""
     truncated_share: float | None = None
     """Share of the draws whose document was seen only in part."""
     unique_documents: int | None = None
     """Distinct documents among the draws."""
     seed: int | None = None
     standard_error: float | None = None
-    """Standard error of `documents`, from the draws."""
+    """Standard error of the estimate, from the draws; of two, the larger one."""
     note: str = ""
-    """The kind of interval; where documents were seen in part, the two estimates that bound it."""
+    """The kind of interval; where documents were seen in part, the two estimates."""
+    documents_lower_estimate: int
+    """The estimate if hidden parts of documents had as many occurrences as they can hold."""
+    documents_upper_estimate: int
+    """The estimate if they had none; the same as the lower one where nothing hidden matters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +97,7 @@ class DocnormResult(Generic[Row]):
     """The documents that contain some queries, in some indexes; rows are of bytes or of tokens."""
 
     rows: list[Row] = field(default_factory=list)
-    totals: list[Total] = field(default_factory=list)
+    totals: list[DocnormTotal] = field(default_factory=list)
     missing: list[QueryFailure] = field(default_factory=list)
     drawn: list[DrawRow] = field(default_factory=list)
     sizes: dict[str, IndexSize] = field(default_factory=dict)
@@ -109,7 +119,7 @@ def run_docnorm(
         if isinstance(index, ScanIndex):
             _read(result, index, queries)
         else:
-            _sample(result, index, queries, lookups[index.name], options)
+            _place(result, index, queries, lookups[index.name], options)
         result.sizes[index.name] = index.size()
     return result
 
@@ -119,13 +129,7 @@ def _texts(queries: Iterable[Query]) -> list[str]:
 
 
 def _unions(queries: Sequence[Query]) -> list[Texts]:
-    return list(dict.fromkeys(map(_union, scopes(queries))))
-
-
-def _union(scope: Scope) -> Texts:
-    """Return the texts of a scope that contain no other: they are in all its documents."""
-    nested = nesting(scope.texts)
-    return tuple(text for text in scope.texts if text not in nested)
+    return list(dict.fromkeys(map(union_of, scopes(queries))))
 
 
 # An index that reads its documents
@@ -139,7 +143,7 @@ def _read(result: DocnormResult[DocnormRow], index: ScanIndex, queries: Sequence
         if error.exit_code == InputError.exit_code:
             raise
         result.missing.extend(QueryFailure(index.name, text, error) for text in texts)
-        result.totals.extend(_totals(index.name, queries, {}, {}, ""))
+        result.totals.extend(make_totals(index.name, queries, {}, {}, ""))
         return
     counts = {count.query: count for count in known.counts}
     for query in queries:
@@ -156,13 +160,13 @@ def _read(result: DocnormResult[DocnormRow], index: ScanIndex, queries: Sequence
         if estimate.low is not None
     }
     note = "no interval: too few files were read"
-    result.totals.extend(_totals(index.name, queries, occurrences, documents, note))
+    result.totals.extend(make_totals(index.name, queries, occurrences, documents, note))
 
 
-# An index whose occurrences are drawn
+# An index whose occurrences are placed, all of them or draws
 
 
-def _sample(
+def _place(
     result: DocnormResult[DocnormRow],
     index: Index,
     queries: Sequence[Query],
@@ -171,41 +175,72 @@ def _sample(
 ) -> None:
     texts, unions = _texts(queries), _unions(queries)
     found, errors = collect_replies(lookup, [*texts, *merged_of_unions(queries)])
-    drawn, failed = draw_occurrences(
-        index, [found[text] for text in texts if text in found], unions, options
-    )
     occurrences = {text: one.occurrences for text, one in found.items()}
-    most = index.size().documents
-    result.rows.extend(
-        _sampled_row(index.name, query, occurrences[query.text], drawn[query.text], options, most)
-        for query in queries
-        if query.text in drawn
+    asked = [found[text] for text in texts if text in found]
+    counted, unplaced = count_documents(index, asked, options)
+    rest = [one for one in asked if one.query not in counted | unplaced]
+    drawn, failed = draw_occurrences(
+        index, rest, [_uncounted(union, counted) for union in unions], options
     )
+    most = index.size().documents
+    result.rows.extend(_placed_rows(index, queries, occurrences, counted, drawn, options))
     note = "draws of a pattern are missing"
     if options.estimator == "unique":
-        unions, note = [], "not from repeated documents"
+        unions = [union for union in unions if not _uncounted(union, counted)]
+        note = "not from repeated documents"
     documents = {
-        union: _union_documents(union, occurrences, drawn).at_most(most)
+        union: _union_documents(union, occurrences, counted, drawn).at_most(most)
         for union in unions
-        if all(text in drawn for text in union)
+        if all(text in counted or text in drawn for text in union)
     }
-    result.totals.extend(_totals(index.name, queries, occurrences, documents, note))
-    failures = (errors | failed).items()
+    result.totals.extend(make_totals(index.name, queries, occurrences, documents, note))
+    failures = (errors | unplaced | failed).items()
     result.missing.extend(QueryFailure(index.name, text, error) for text, error in failures)
     for seen in drawn.values() if options.keep_draws else ():
         result.drawn.extend(replace(one.row, draw=number) for number, one in enumerate(seen, 1))
 
 
+def _uncounted(union: Texts, counted: Counted) -> Texts:
+    return tuple(text for text in union if text not in counted)
+
+
 def _union_documents(
-    union: Texts, occurrences: Mapping[str, int], drawn: Mapping[str, Sequence[Seen]]
+    union: Texts,
+    occurrences: Mapping[str, int],
+    counted: Counted,
+    drawn: Mapping[str, Sequence[Seen]],
 ) -> BoundedEstimate:
-    patterns = [
-        Draws.of([one.shares[union] for one in drawn[text]], occurrences[text])
-        for text in union
-        if occurrences[text]
-    ]
-    documents = {one.row.document for text in union for one in drawn[text]}
+    """Estimate the documents beside those that were counted, and add the two."""
+    known, rest = documents_in(counted, union), _uncounted(union, counted)
+    patterns = [Draws.known(len(known))] if known else []
+    for text in rest:
+        if occurrences[text]:
+            draws = [(one.row.document, one.shares[rest]) for one in drawn[text]]
+            patterns.append(Draws.of(shares_beside(known, draws), occurrences[text]))
+    documents = known | {one.row.document for text in rest for one in drawn[text]}
     return estimate_documents(patterns, len(documents))
+
+
+def _placed_rows(
+    index: Index,
+    queries: Sequence[Query],
+    occurrences: Mapping[str, int],
+    counted: Counted,
+    drawn: Mapping[str, Sequence[Seen]],
+    options: DocnormOptions,
+) -> Iterator[DocnormRow]:
+    most, context = index.size().documents, shown_context(index, options.context)
+    for query in queries:
+        text = query.text
+        if text in counted:
+            bounds = exactly(len(counted[text]))
+            yield _row(index.name, query, occurrences[text], bounds, "exact", "")
+        elif text in drawn:
+            row = _sampled_row(index.name, query, occurrences[text], drawn[text], options, most)
+            if context < options.context and row.truncated_share:
+                limit = f"at most {context:,} bytes are shown on each side, not {options.context:,}"
+                row = replace(row, note="; ".join(filter(None, (row.note, limit))))
+            yield row
 
 
 def _sampled_row(
@@ -252,33 +287,31 @@ def documents_of_draws(
 
 
 def _describe_draws(bounds: BoundedEstimate, n: int, total: int) -> str:
-    low, high = bounds.lower.value, bounds.upper.value
-    hidden = f"documents seen in part: the estimate is the middle of {low:,.0f} and {high:,.0f}"
     few = f"fewer than {DRAWS_FOR_VARIANCE} draws: the interval is the guaranteed one"
     notes = {
         few: n < DRAWS_FOR_VARIANCE,
         "drawn without replacement": is_without_replacement(n, total),
         LEANS_NOTE: bounds.leans_on_added_draw,
-        hidden: low < high,
+        seen_in_part(bounds, ",.0f"): bounds.documents is None,
     }
     return "; ".join(note for note, applies in notes.items() if applies)
 
 
-# Rows and totals
+# Rows
 
 
 def _row(
     index: str, query: Query, occurrences: int, bounds: BoundedEstimate, estimator: str, note: str
 ) -> DocnormRow:
     low, high = outward(bounds)
-    rates = per_document(occurrences, bounds.value, low, high)
+    rates = per_document(occurrences, bounds)
     return DocnormRow(
         index=index,
         method=query.pattern.method,
         tier=query.pattern.tier,
         pattern=query.text,
         occurrences=occurrences,
-        documents=round(bounds.value),
+        documents=rounded(bounds.documents),
         documents_low=low,
         documents_high=high,
         occurrences_per_document=rates[0],
@@ -287,78 +320,6 @@ def _row(
         level=bounds.lower.level,
         estimator=estimator,
         note=note,
+        documents_lower_estimate=round(bounds.lower.value),
+        documents_upper_estimate=round(bounds.upper.value),
     )
-
-
-def outward(bounds: BoundedEstimate) -> tuple[int | None, int | None]:
-    """Return limits rounded outwards; in a small population, narrower ones would not cover."""
-    if bounds.lower.low is None:
-        return None, None
-    return math.floor(bounds.low), math.ceil(bounds.high)
-
-
-def per_document(
-    occurrences: int, documents: float, low: float | None, high: float | None
-) -> tuple[float | None, float | None, float | None]:
-    """Return occurrences per document, with limits; None: infinite, or there are no documents."""
-    if not documents:
-        return None, None, None
-    return (
-        occurrences / documents,
-        occurrences / high if high else None,
-        occurrences / low if low else None,
-    )
-
-
-def _totals(
-    index: str,
-    queries: Sequence[Query],
-    occurrences: Mapping[str, int],
-    documents: Mapping[Texts, BoundedEstimate],
-    note: str,
-) -> list[Total]:
-    """Return the totals of each scope and the ratio of each two; `note`: why one has no value."""
-    totals: list[Total] = []
-    of_scopes = [(scope, documents.get(_union(scope))) for scope in scopes(queries)]
-    for scope, bounds in of_scopes:
-        keys = (index, scope.tiers, scope.method, None)
-        union = union_of_occurrences(scope.texts, occurrences)
-        missing = "" if union is not None else "a count is missing"
-        totals.append(Total(*keys, "union_of_occurrences", union, note=missing))
-        totals.append(documents_total(Total(*keys, "documents", None, note=note), bounds))
-        if bounds and union and bounds.value:
-            rates = per_document(union, bounds.value, *outward(bounds))
-            said = bounds.lower.level, _describe_interval(bounds)
-            totals.append(Total(*keys, "occurrences_per_document", *rates, *said))
-    for (other, below), (one, above) in combinations(of_scopes, 2):
-        if one.tiers == other.tiers:
-            names = (index, one.tiers, one.method, other.method, "ratio_of_documents")
-            totals.append(ratio_total(Total(*names, None, note=note), above, below))
-    return totals
-
-
-def documents_total(unknown: Total, bounds: BoundedEstimate | None) -> Total:
-    """Return a total of documents; without an estimate, one whose note says why it is unknown."""
-    if bounds is None:
-        return unknown
-    low, high = outward(bounds)
-    level, note = bounds.lower.level, _describe_interval(bounds)
-    return replace(unknown, value=bounds.value, low=low, high=high, level=level, note=note)
-
-
-def ratio_total(
-    unknown: Total, one: BoundedEstimate | None, other: BoundedEstimate | None
-) -> Total:
-    """Return the ratio of the documents of two methods; where one is unknown, `unknown`."""
-    if one is None or other is None:
-        return unknown
-    ratio = ratio_of_documents(one, other)
-    if ratio is None:
-        return replace(unknown, note="a method may have no document")
-    high = ratio.high if math.isfinite(ratio.high) else None
-    level, note = ratio.lower.level, _describe_interval(ratio)
-    return replace(unknown, value=ratio.value, low=ratio.low, high=high, level=level, note=note)
-
-
-def _describe_interval(bounds: BoundedEstimate) -> str:
-    return LEANS_NOTE if bounds.leans_on_added_draw else bounds.lower.note

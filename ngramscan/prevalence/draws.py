@@ -1,18 +1,20 @@
 """Occurrences drawn at random: which ones, what is seen of them, and what each counts for.
 
-Ranks are ordered by the text that follows the occurrence, so neighbours are alike and evenly spaced
-ranks would be no random sample. Each rank is drawn independently.
+Queries that occur so seldom that all their occurrences are placed need no draws: their documents
+are counted. Ranks are ordered by the text that follows the occurrence, so neighbours are alike and
+evenly spaced ranks would be no random sample. Each rank is drawn independently.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import AnyStr, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Found, Index, Place, Window, WindowFailure, shown_context
@@ -30,8 +32,15 @@ _BLOCK = 1024
 DRAWS, MAX_DRAWS, PILOT = 200, 2000, 100
 """Draws per pattern; the most with a target, and the first that tell how many it needs."""
 
+LEAST_CONTEXT = 100
+"""Bytes on each side, the least that can be asked for."""
+EXACT_UP_TO = 20_000
+"""Occurrences of a query, all of which are placed where the index can; about a second."""
+
 Texts = tuple[str, ...]
 """Texts, none of which contains another."""
+Counted = Mapping[str, npt.NDArray[np.int64]]
+"""The numbers of the documents that contain a query, each once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,8 @@ class DocnormOptions:
     seed: int = 1
     keep_draws: bool = False
     """Return the draws too, with their text."""
+    exact_up_to: int = EXACT_UP_TO
+    """Documents of queries with more occurrences are estimated from draws; 0: those of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +87,31 @@ class Seen(NamedTuple):
 
     row: DrawRow
     shares: dict[Texts, Share]
+
+
+def count_documents(
+    index: Index, found: Iterable[Found], options: DocnormOptions
+) -> tuple[dict[str, npt.NDArray[np.int64]], dict[str, NgramscanError]]:
+    """Return the documents of each query whose occurrences are all placed, or why they can't be.
+
+    Queries that are in neither of the two are to be drawn.
+    """
+    counted: dict[str, npt.NDArray[np.int64]] = {}
+    failed: dict[str, NgramscanError] = {}
+    place = index.documents_of
+    for one in found if place and options.exact_up_to else ():
+        if place and one.occurrences <= options.exact_up_to:
+            try:
+                counted[one.query] = np.unique(place(one))
+            except NgramscanError as error:
+                failed[one.query] = error
+    return counted, failed
+
+
+def documents_in(counted: Counted, texts: Iterable[str]) -> set[str]:
+    """Return the documents that contain any of some texts, as far as they were counted."""
+    some = [counted[text] for text in texts if text in counted]
+    return {*map(str, np.unique(np.concatenate(some)).tolist())} if some else set()
 
 
 def draw_occurrences(
@@ -225,6 +261,14 @@ class Share(NamedTuple):
     """The two differ where an unseen part of the document matters."""
     by_first: bool
     """The share is 1 for the first occurrence in a document and 0 for others."""
+
+
+def shares_beside(known: set[str], draws: Iterable[tuple[str, Share]]) -> list[Share]:
+    """Return the shares of draws and their documents; a document that is known has none."""
+    return [
+        share._replace(lowest=0.0, highest=0.0) if document in known else share
+        for document, share in draws
+    ]
 
 
 class Extent(NamedTuple):

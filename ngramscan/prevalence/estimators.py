@@ -68,9 +68,15 @@ class BoundedEstimate:
         return replace(self, lower=least(self.lower), upper=least(self.upper))
 
     @property
-    def value(self) -> float:
-        """The middle of the two."""
-        return (self.lower.value + self.upper.value) / 2
+    def value(self) -> float | None:
+        """The estimate; None: the two differ."""
+        return self.lower.value if self.lower.value == self.upper.value else None
+
+    @property
+    def documents(self) -> float | None:
+        """The number of documents; None: the two estimates are different numbers of them."""
+        lower, upper = round(self.lower.value), round(self.upper.value)
+        return float(lower) if self.value is None and lower == upper else self.value
 
     @property
     def low(self) -> float:
@@ -102,6 +108,11 @@ class Draws:
     by_first: _Flags | None = None
     """Which shares are 1 for the first occurrence in a document and 0 for others; None: all shares
     are of one kind."""
+
+    @classmethod
+    def known(cls, documents: int) -> Draws:
+        """Return what adds so many documents that were counted: as many draws, each of one."""
+        return cls(np.ones(documents), np.ones(documents), documents)
 
     @classmethod
     def of(cls, shares: Sequence[tuple[float, float, bool]], occurrences: int) -> Draws:

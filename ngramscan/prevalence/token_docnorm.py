@@ -1,8 +1,9 @@
 """Patterns × token-level indexes → the number of documents that contain their token n-grams.
 
-Where a pattern occurs no more often than occurrences are drawn, the document of each is asked for,
-so that documents are counted. Otherwise some are drawn, as in an index of bytes: a draw counts for
-one over the occurrences of all n-grams of the pattern in its document.
+A local index places all occurrences of a pattern up to a bound, and its documents are counted; so
+are they where it occurs no more often than occurrences are drawn. Otherwise some are drawn, as in
+an index of bytes: a draw counts for one over the occurrences of all n-grams of the pattern in its
+document.
 
 The documents of a method are those that were counted, and, of the patterns whose occurrences were
 drawn, those beside them. An n-gram that contains another one adds no document; one that several
@@ -12,7 +13,7 @@ patterns have belongs to the first of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -28,28 +29,37 @@ from ngramscan.indexes.tokens.base import (
 from ngramscan.matching import find_starts
 from ngramscan.patterns.model import Query, Scope, scopes
 from ngramscan.patterns.overlaps import nesting
-from ngramscan.prevalence.docnorm import (
-    DocnormResult,
-    documents_of_draws,
+from ngramscan.prevalence.docnorm import DocnormResult, documents_of_draws
+from ngramscan.prevalence.docnorm_totals import (
+    DocnormTotal,
     documents_total,
     outward,
     per_document,
     ratio_total,
+    rounded,
 )
 from ngramscan.prevalence.draws import (
+    Counted,
     DocnormOptions,
     Estimator,
     Extent,
     Share,
     Texts,
+    count_documents,
+    documents_in,
     draw_in_rounds,
     first_draws,
     places_drawn,
     share_of,
+    shares_beside,
 )
-from ngramscan.prevalence.estimators import BoundedEstimate, Draws, estimate_documents
+from ngramscan.prevalence.estimators import (
+    BoundedEstimate,
+    Draws,
+    estimate_documents,
+    exactly,
+)
 from ngramscan.prevalence.token_count import Lookups, collect_lookups, note_of
-from ngramscan.prevalence.totals import Total
 
 Owners = Mapping[str, str]
 """N-grams as texts (see `as_text`), none of which contains another, and the query of each."""
@@ -67,32 +77,37 @@ class TokenDocnormRow:
     tier: str | None
     pattern: str
     token_occurrences: int
-    draws: int
-    """Occurrences that were drawn."""
-    token_documents: int
-    """Documents with at least one of the n-grams; a lower bound of those with the string."""
+    draws: int | None = None
+    """Occurrences that were drawn; None: the documents of all were counted."""
+    token_documents: int | None
+    """Documents with at least one of the n-grams; a lower bound of those with the string. None:
+    documents were seen in part, and the two estimates at the end of the row differ."""
     token_documents_low: int | None
     token_documents_high: int | None
     """Limits, rounded outwards."""
     token_occurrences_per_document: float | None
-    """None: no document contains one."""
+    """None: no document contains one, or `token_documents` is None."""
     token_occurrences_per_document_low: float | None
     token_occurrences_per_document_high: float | None
     """None: no upper limit."""
     level: float
     estimator: str
-    """`combined`, `size-bias`, `first` or `unique`; `exact`: the document of each occurrence was
-    asked for. A service doesn't show which occurrence is the first, so `combined` is `size-bias`
+    """`combined`, `size-bias`, `first` or `unique`; `exact`: the document of each occurrence is
+    known. A service doesn't show which occurrence is the first, so `combined` is `size-bias`
     there."""
-    truncated_share: float | None
+    truncated_share: float | None = None
     """Share of the draws whose document was seen only in part; None: not known, or not looked at
     as all occurrences were drawn."""
-    unique_documents: int
+    unique_documents: int | None = None
     """Distinct documents among the draws."""
-    seed: int
-    standard_error: float | None
-    """Standard error of `token_documents`, from the draws."""
+    seed: int | None = None
+    standard_error: float | None = None
+    """Standard error of the estimate, from the draws; of two, the larger one."""
     note: str = ""
+    token_documents_lower_estimate: int
+    """The estimate if hidden parts of documents had as many occurrences as they can hold."""
+    token_documents_upper_estimate: int
+    """The estimate if they had none; the same as the lower one where nothing hidden matters."""
 
 
 class _Seen(NamedTuple):
@@ -137,17 +152,24 @@ def _sample(
     options: DocnormOptions,
 ) -> None:
     found, missing = collect_lookups(queries, index, stream)
-    drawn, failed = _draw(index, found, _unions(queries, found, first_draws(options)), options)
+    counted, unplaced = count_documents(index, (one.found for one in found.values()), options)
+    rest = {text: one for text, one in found.items() if text not in counted | unplaced}
+    drawn, failed = _draw(index, rest, _unions(queries, rest, first_draws(options)), options)
     most = index.size().documents
-    result.rows.extend(
-        _row(index.name, query, found[query.text], drawn[query.text], options, most)
-        for query in queries
-        if query.text in drawn
-    )
+    for query in queries:
+        if query.text in counted:
+            bounds = exactly(len(counted[query.text]))
+            result.rows.append(_row(index.name, query, found[query.text], bounds, "exact", ""))
+        elif query.text in drawn:
+            seen = drawn[query.text]
+            row = _drawn_row(index.name, query, found[query.text], seen, options, most)
+            result.rows.append(row)
     result.missing.extend(missing)
-    result.missing.extend(QueryFailure(index.name, *one) for one in failed.items())
+    failures = (unplaced | failed).items()
+    result.missing.extend(QueryFailure(index.name, *one) for one in failures)
     unions = [
-        (scope, *_union_documents(scope, found, drawn, options, most)) for scope in scopes(queries)
+        (scope, *_union_documents(scope, found, counted, drawn, options, most))
+        for scope in scopes(queries)
     ]
     result.totals.extend(_totals(index.name, unions))
 
@@ -268,48 +290,44 @@ def token_share(window: TokenWindow, owners: Owners, estimator: Estimator) -> Sh
 def _union_documents(
     scope: Scope,
     found: Mapping[str, TokenFound],
+    counted: Counted,
     drawn: Drawn,
     options: DocnormOptions,
     most: int | None,
 ) -> tuple[BoundedEstimate | None, str]:
     """Return the documents of a scope, or why they are unknown."""
-    if options.estimator == "unique":
+    uncounted = [text for text in scope.texts if text not in counted]
+    if uncounted and options.estimator == "unique":
         return None, "not from repeated documents"
-    if not all(text in drawn for text in scope.texts):
+    if not all(text in drawn for text in uncounted):
         return None, "draws of a pattern are missing"
-    rest = [text for text in scope.texts if len(drawn[text]) < found[text].occurrences]
-    counted = {one.document for text in scope.texts if text not in rest for one in drawn[text]}
+    rest = [text for text in uncounted if len(drawn[text]) < found[text].occurrences]
+    known = documents_in(counted, scope.texts)
+    known |= {one.document for text in uncounted if text not in rest for one in drawn[text]}
     first = first_draws(options)
-    several = tuple(text for text in scope.texts if found[text].occurrences > first)
+    several = tuple(text for text in uncounted if found[text].occurrences > first)
     of = several if len(rest) > 1 else tuple(rest)
     if any(of not in one.shares for text in rest for one in drawn[text]):
         return None, "the index doesn't show where patterns are in a document"
     owners = _owners([found[text] for text in of]).values()
     patterns = [
-        Draws.of(_beside(counted, drawn[text], of), found[text].occurrences)
+        Draws.of(
+            shares_beside(known, ((one.document, one.shares[of]) for one in drawn[text])),
+            found[text].occurrences,
+        )
         for text in rest
         if text in owners
     ]
-    if counted:  # as draws of which each is a document
-        patterns.append(Draws.of([Share(1.0, 1.0, False)] * len(counted), len(counted)))
-    seen = {one.document for text in scope.texts for one in drawn[text]}
+    if known:
+        patterns.append(Draws.known(len(known)))
+    seen = known | {one.document for text in rest for one in drawn[text]}
     return estimate_documents(patterns, len(seen)).at_most(most), ""
-
-
-def _beside(counted: set[str], draws: Sequence[_Seen], of: Texts) -> list[Share]:
-    """Return the shares of some draws; a document that was counted has none."""
-    return [
-        one.shares[of]._replace(lowest=0.0, highest=0.0)
-        if one.document in counted
-        else one.shares[of]
-        for one in draws
-    ]
 
 
 # Rows and totals
 
 
-def _row(
+def _drawn_row(
     index: str,
     query: Query,
     found: TokenFound,
@@ -323,16 +341,33 @@ def _row(
     known = [one.is_truncated for one in seen if one.is_truncated is not None]
     if estimator == "combined" and not known:
         estimator = "size-bias"
+    return replace(
+        _row(index, query, found, bounds, estimator, note),
+        draws=len(seen),
+        truncated_share=sum(known) / len(known) if known and estimator != "exact" else None,
+        unique_documents=len(set(documents)),
+        seed=options.seed,
+        standard_error=bounds.standard_error,
+    )
+
+
+def _row(
+    index: str,
+    query: Query,
+    found: TokenFound,
+    bounds: BoundedEstimate,
+    estimator: str,
+    note: str,
+) -> TokenDocnormRow:
     low, high = outward(bounds)
-    rates = per_document(total, bounds.value, low, high)
+    rates = per_document(found.occurrences, bounds)
     return TokenDocnormRow(
         index=index,
         method=query.pattern.method,
         tier=query.pattern.tier,
         pattern=query.text,
-        token_occurrences=total,
-        draws=len(seen),
-        token_documents=round(bounds.value),
+        token_occurrences=found.occurrences,
+        token_documents=rounded(bounds.documents),
         token_documents_low=low,
         token_documents_high=high,
         token_occurrences_per_document=rates[0],
@@ -340,21 +375,19 @@ def _row(
         token_occurrences_per_document_high=rates[2],
         level=bounds.lower.level,
         estimator=estimator,
-        truncated_share=sum(known) / len(known) if known and estimator != "exact" else None,
-        unique_documents=len(set(documents)),
-        seed=options.seed,
-        standard_error=bounds.standard_error,
         note="; ".join(filter(None, (note_of(found), note))),
+        token_documents_lower_estimate=round(bounds.lower.value),
+        token_documents_upper_estimate=round(bounds.upper.value),
     )
 
 
 def _totals(
     index: str, unions: Sequence[tuple[Scope, BoundedEstimate | None, str]]
-) -> Iterator[Total]:
+) -> Iterator[DocnormTotal]:
     for scope, bounds, note in unions:
         keys = index, scope.tiers, scope.method, None, "token_documents"
-        yield documents_total(Total(*keys, None, note=note), bounds)
+        yield documents_total(DocnormTotal(*keys, None, note=note), bounds)
     for (other, below, unknown), (one, above, note) in combinations(unions, 2):
         if one.tiers == other.tiers:
             names = index, one.tiers, one.method, other.method, "token_ratio_of_documents"
-            yield ratio_total(Total(*names, None, note=note or unknown), above, below)
+            yield ratio_total(DocnormTotal(*names, None, note=note or unknown), above, below)

@@ -17,6 +17,7 @@ from ngramscan import __version__
 from ngramscan.indexes.base import IndexSize
 from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.count import CountRow
+from ngramscan.prevalence.draws import LEAST_CONTEXT
 from ngramscan.prevalence.token_count import EVERY, TokenCountRow
 from ngramscan.progress import counted, format_bytes, visible, visible_line
 from ngramscan.serve.fields import RefusedError
@@ -164,10 +165,21 @@ def _commands(answer: Answer, question: Question, url: str) -> Iterator[str]:
     index = f"--index {quoted(f'{kind}{url}{answer.name}')}"
     # A client can't know that tokens are bytes, which find every phrase.
     yield f"ngramscan count {phrase} {index}{' --force' * (EVERY in count.note)}"
-    if isinstance(count, CountRow):
-        yield f"ngramscan docnorm {phrase} {index} --seed {question.seed}"
+    if isinstance(count, CountRow) and (options := _docnorm_options(answer, question)):
+        yield f"ngramscan docnorm {phrase} {index} {options}"
     n = question.start + PER_PAGE
     yield f"ngramscan contexts {phrase} {index} -n {n} --seed {question.seed}"
+
+
+def _docnorm_options(answer: Answer, question: Question) -> str:
+    """Return the options that give the documents of an answer; empty: it takes too many requests.
+
+    Over HTTP all occurrences are asked for one by one; what is around them doesn't matter.
+    """
+    if answer.documents is None or not answer.documents.is_exact:
+        return f"--seed {question.seed}"
+    draws = max(2, answer.occurrences or 0)
+    return f"--draws {draws} --context {LEAST_CONTEXT}" if draws <= MOST_SHOWN else ""
 
 
 def _asked(count: CountRow | TokenCountRow, phrase: str) -> dict[str, Any]:

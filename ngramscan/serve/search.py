@@ -9,11 +9,10 @@ import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from urllib.parse import parse_qsl
 
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.fm9.reader import find_in_all
 from ngramscan.indexes.base import (
     Found,
     Index,
@@ -23,7 +22,7 @@ from ngramscan.indexes.base import (
     QueryFailure,
     Segment,
 )
-from ngramscan.indexes.fm9 import Fm9Index
+from ngramscan.indexes.fm9 import LocalFm9Index
 from ngramscan.indexes.tokens.local import TokenFolderIndex
 from ngramscan.patterns.given import load_given
 from ngramscan.prevalence.contexts import ContextRow, run_contexts
@@ -69,12 +68,16 @@ class Question:
 class Documents:
     """The documents of a phrase in one index: a count, or an estimate."""
 
-    value: int
+    value: int | None
+    """None: documents were seen in part, and the next two differ."""
+    lower_estimate: int
+    upper_estimate: int
     low: int | None
     high: int | None
     level: float
     is_exact: bool
     draws: int
+    """0: all occurrences were placed."""
     estimator: str
     note: str
 
@@ -211,17 +214,16 @@ class Search:
         return _of_bytes(result.rows[0])
 
 
-def _as_index(served: Served) -> Fm9Index | TokenFolderIndex:
+def _as_index(served: Served) -> LocalFm9Index | TokenFolderIndex:
     """Return what commands ask; its draws depend on the last part of its name."""
     if isinstance(served, ServedTokens):
         opened = served.folder, served.tokenizer
         return TokenFolderIndex(f"tokens:/{served.name}", *opened, SILENT)
-    find = partial(find_in_all, served.shards)
     # A request has one thread of the server, as any other.
-    return Fm9Index(f"/{served.name}", served.shards, find, SILENT, readers=1)
+    return LocalFm9Index(f"/{served.name}", served.shards, SILENT, readers=1)
 
 
-def _count(index: Fm9Index | TokenFolderIndex, phrase: str) -> CountRow | TokenCountRow:
+def _count(index: LocalFm9Index | TokenFolderIndex, phrase: str) -> CountRow | TokenCountRow:
     queries = load_given([], [phrase], []).queries()
     if isinstance(index, TokenFolderIndex):
         in_tokens = run_token_count(queries, start_lookups(queries, [index]))
@@ -239,15 +241,31 @@ def _raise_first(missing: Sequence[QueryFailure]) -> None:
 
 def _of_bytes(row: DocnormRow) -> Documents:
     return Documents(
-        *(row.documents, row.documents_low, row.documents_high, row.level),
-        *(row.estimator == "exact", row.draws or 0, row.estimator, row.note),
+        value=row.documents,
+        lower_estimate=row.documents_lower_estimate,
+        upper_estimate=row.documents_upper_estimate,
+        low=row.documents_low,
+        high=row.documents_high,
+        level=row.level,
+        is_exact=row.estimator == "exact",
+        draws=row.draws or 0,
+        estimator=row.estimator,
+        note=row.note,
     )
 
 
 def _of_tokens(row: TokenDocnormRow) -> Documents:
     return Documents(
-        *(row.token_documents, row.token_documents_low, row.token_documents_high, row.level),
-        *(row.estimator == "exact", row.draws, row.estimator, row.note),
+        value=row.token_documents,
+        lower_estimate=row.token_documents_lower_estimate,
+        upper_estimate=row.token_documents_upper_estimate,
+        low=row.token_documents_low,
+        high=row.token_documents_high,
+        level=row.level,
+        is_exact=row.estimator == "exact",
+        draws=row.draws or 0,
+        estimator=row.estimator,
+        note=row.note,
     )
 
 
@@ -274,6 +292,7 @@ class _Part:
 
     def __init__(self, index: Index, places: Sequence[Place]) -> None:
         self.name, self.longest_context = index.name, index.longest_context
+        self.documents_of = index.documents_of
         self._index, self._places = index, places
         self.size, self.windows = index.size, index.windows
 

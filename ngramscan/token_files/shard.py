@@ -144,12 +144,35 @@ class TokenShard:
         """Return the position in the text of the suffix with a rank."""
         if not 0 <= rank < self.tokens:
             raise IndexError(f"ranks are 0 to {self.tokens - 1}")
+        return int(self._offsets_at(rank, rank + 1)[0]) // self.width
+
+    def _offsets_at(self, low: int, high: int) -> Words:
+        """Return the byte offsets in the text of the suffixes with ranks from low to high."""
         width = self.pointer_bytes
-        raw = self.table.content[rank * width : (rank + 1) * width].tobytes()
-        pointer = int.from_bytes(raw, "little")
-        if pointer >= self.text.size or pointer % self.width:
+        words = np.zeros((high - low, 8), np.uint8)
+        words[:, :width] = self.table.content[low * width : high * width].reshape(-1, width)
+        offsets = words.view("<u8").ravel()
+        wrong = (offsets >= np.uint64(self.text.size)) | (offsets % np.uint64(self.width) != 0)
+        if wrong.any():
+            rank = low + int(wrong.argmax())
             raise self.table.corrupt(f"rank {rank}: the pointer leads to no token")
-        return pointer // self.width
+        return offsets
+
+    def documents_of(self, low: int, high: int) -> Integers:
+        """Return the documents of the suffixes with ranks from low to high."""
+        if not 0 <= low <= high <= self.tokens:
+            raise IndexError(f"ranks are 0 to {self.tokens - 1}")
+        wanted, starts = self._offsets_at(low, high), self.offsets.numbers()
+        if self._disorder:
+            raise self.offsets.corrupt(f"entry {self._disorder} is not above the one before")
+        return np.searchsorted(starts, wanted, side="right").astype(np.int64) - 1
+
+    @cached_property
+    def _disorder(self) -> int:
+        """The first entry of the offsets that is not above the one before; 0: there is none."""
+        starts = self.offsets.numbers()
+        wrong = np.flatnonzero(starts[1:] <= starts[:-1])
+        return int(wrong[0]) + 1 if wrong.size else 0
 
     def holding(self, position: int) -> int:
         """Return the document with the token or separator at a position."""
@@ -276,6 +299,13 @@ class TokenFolder:
         tokens = self._read(holder, (first, last), start, stop)
         number = self._firsts[shard] + document
         return Excerpt(number, length, start, at - start if at >= 0 else -1, tokens)
+
+    def documents_of(self, shard: int, low: int, high: int) -> Integers:
+        """Return the documents, over all shards, of the occurrences with ranks from low to high.
+
+        A shard or rank that isn't there is an IndexError.
+        """
+        return self._shard(shard).documents_of(low, high) + self._firsts[shard]
 
     def metadata(self, document: int) -> str:
         """Return the line of JSON about a document, or an empty text."""

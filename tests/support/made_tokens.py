@@ -37,6 +37,7 @@ class MadeTokens:
     """
 
     longest_context = 10_000
+    documents_of = None
 
     def __init__(
         self,

@@ -24,6 +24,7 @@ class TextIndex:
 
     name = "x"
     longest_context = 10_000
+    documents_of = None
 
     def __init__(
         self, *shards: Sequence[str], lost: Sequence[str] = (), unseen: Sequence[str] = ()

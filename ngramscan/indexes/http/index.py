@@ -6,9 +6,10 @@ import json
 import queue
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError, as_completed
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Self, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -42,6 +43,7 @@ from ngramscan.indexes.http.replies import (
     read_reply,
     read_window,
 )
+from ngramscan.indexes.scan.window_tasks import cut_ends
 from ngramscan.journal import Journal, now
 from ngramscan.pace.exchange import Service, Terms, TransientError
 from ngramscan.pace.pace import Clock, HostPace
@@ -61,6 +63,9 @@ _DAMAGED = (AttributeError, LookupError, TypeError)
 """Errors of reading a stored reply that is damaged."""
 _SPELLING = "spelling"  # under which the journal has the name that the service knows
 _CONTEXT = "longest context"
+_SIZE = "size"
+_LISTED = ("documents", "bytes", "shards")
+"""The size of an index, as `ngramscan serve` lists it."""
 
 # Shifts of the left and the right end of a window until neither is inside a character, which has
 # four bytes at most. The ends are rarely off by more than one.
@@ -179,6 +184,8 @@ class ApiIndex:
     service, in this order; `size` is unknown for indexes outside the catalog.
     """
 
+    documents_of = None  # an occurrence takes a request
+
     def __init__(
         self, name: str, spellings: Sequence[str], size: IndexSize, client: ApiClient
     ) -> None:
@@ -186,6 +193,7 @@ class ApiIndex:
         self._spellings = list(spellings)
         self._size = size
         self._client = client
+        self._has_answered = False
         kept = client.journal.get(client.url, name, [_SPELLING])
         if _SPELLING in kept and kept[_SPELLING].text in spellings:
             self._prefer(kept[_SPELLING].text)
@@ -210,7 +218,19 @@ class ApiIndex:
         return longest
 
     def size(self) -> IndexSize:
-        """Return the documented size."""
+        """Return the documented size, or the one that the host lists.
+
+        A host is asked for its list if it has answered anything else in this run, and once.
+        """
+        client = self._client
+        if self._size != IndexSize() or client.is_public:
+            return self._size
+        if self._has_answered and (said := client.served.get(self._spellings[0])):
+            listed = json.dumps({name: said.get(name) for name in _LISTED})
+            client.journal.put(client.url, self.name, _SIZE, listed)
+        for kept in client.journal.get(client.url, self.name, [_SIZE]).values():
+            with suppress(ValueError, *_DAMAGED):
+                self._size = _read_size(json.loads(kept.text))
         return self._size
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
@@ -238,7 +258,7 @@ class ApiIndex:
         """Start to fetch the text around all places; `context` is at most `longest_context`."""
 
         def read(place: Place, reply: Reply, *_: str) -> Window:
-            return read_window(reply, place, reply["context"])
+            return _without_rest(read_window(reply, place, reply["context"]), context)
 
         forms = partial(_window_forms, context=context)
         return self._each(places, forms, read, WindowFailure)
@@ -306,6 +326,7 @@ class ApiIndex:
             except CutCharacterError:
                 if not (form := next(forms, {})):
                     raise
+        self._has_answered = True
         self._prefer(spelling)
         self._client.journal.put(self._client.url, self.name, request, json.dumps(reply))
         self._client.progress.advance(1, "requests")
@@ -322,6 +343,20 @@ def _collect(
             yield future.result()
         except NgramscanError as error:
             yield failure(item, error)
+
+
+def _read_size(listed: Mapping[str, Any]) -> IndexSize:
+    sizes = {name: listed[name] for name in _LISTED}
+    if not all(isinstance(one, int) and 0 <= one <= MOST for one in sizes.values()):
+        return IndexSize()
+    return IndexSize(**sizes)
+
+
+def _without_rest(window: Window, context: int) -> Window:
+    """Return a window without what was asked for only to end between characters."""
+    end = window.offset + len(window.place.query.encode())
+    _, high = cut_ends(window.text, window.offset, end, context)
+    return replace(window, text=window.text[:high])
 
 
 def _only_form(query_type: str, query: str) -> Iterator[Reply]:

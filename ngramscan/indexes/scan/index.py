@@ -45,6 +45,7 @@ class ScanIndex:
     """
 
     longest_context = 1 << 40
+    documents_of = None  # it counts documents while it reads them
     """Documents are shown whole."""
 
     def __init__(

@@ -74,6 +74,7 @@ class HostedTokenIndex:
     """Counts token n-grams exactly; of documents it tells lengths and marked occurrences."""
 
     longest_context = COMMON_CONTEXT
+    documents_of = None  # an occurrence takes a request
 
     def __init__(self, name: str, asked_as: str, size: IndexSize | None, client: ApiClient) -> None:
         self.name = name

@@ -133,6 +133,12 @@ class TokenFolderIndex:
                 yield WindowFailure(place, error)
             self._progress.advance(1, "windows")
 
+    def documents_of(self, found: Found) -> Integers:
+        """Return the document of each occurrence of a query."""
+        segments = ((one.shard, one.low, one.high) for one in found.segments)
+        each = [self._folder.documents_of(*one) for one in segments]
+        return np.concatenate([np.zeros(0, np.int64), *each])
+
     def examine(
         self, places: Sequence[Place], forms: Mapping[str, Sequence[Form]]
     ) -> Iterator[TokenWindow | WindowFailure]:

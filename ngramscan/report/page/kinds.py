@@ -118,7 +118,8 @@ _DOCNORM = _kind(
     "index method tier pattern",
     "estimator | note",
     "occurrences documents | draws occurrences_per_document occurrences_per_document_low"
-    " occurrences_per_document_high level truncated_share unique_documents seed standard_error",
+    " occurrences_per_document_high level truncated_share unique_documents seed standard_error"
+    " documents_lower_estimate documents_upper_estimate",
     replace(_dots("documents", "documents", "index", "pattern", "log"), series="method"),
 )
 _TOKEN_DOCNORM = _kind(
@@ -128,7 +129,8 @@ _TOKEN_DOCNORM = _kind(
     "estimator | note",
     "token_occurrences token_documents | draws token_occurrences_per_document"
     " token_occurrences_per_document_low token_occurrences_per_document_high level"
-    " truncated_share unique_documents seed standard_error",
+    " truncated_share unique_documents seed standard_error token_documents_lower_estimate"
+    " token_documents_upper_estimate",
     replace(
         _dots("token_documents", "token_documents", "index", "pattern", "log"), series="method"
     ),
@@ -145,7 +147,7 @@ KINDS: tuple[Kind, ...] = (
         "Totals of methods",
         "index tiers method versus statistic",
         "| note",
-        "value low high | level",
+        "value low high | level lower_estimate upper_estimate",
     ),
     _kind(
         "contexts",

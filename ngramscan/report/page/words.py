@@ -62,6 +62,10 @@ def _say_documents(rows: Sequence[Row]) -> Iterator[str]:
     yield from _say_indexes(rows, Measure(noun, *["token_documents"] * 2), "pattern")
     if partly := sum((row.get("truncated_share") or 0) > 0 for row in rows):
         yield f"In {count_of(partly, 'row')}, some documents were seen only in part."
+    numbers = ("documents", "token_documents")
+    if bounded := sum(all(row.get(name) is None for name in numbers) for row in rows):
+        first = f"Not among these numbers: {count_of(bounded, 'row')} with two estimates"
+        yield f"{first}, as occurrences in hidden parts of documents would matter."
 
 
 def _say_indexes(rows: Sequence[Row], measure: Measure, label: str) -> Iterator[str]:

@@ -16,6 +16,7 @@ from ngramscan.prevalence.totals import Total
 from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, print_line, with_interval
 
 Row = TypeVar("Row")
+AnyTotal = TypeVar("AnyTotal", bound=Total)
 
 
 def print_index(console: Console, index: str, size: IndexSize) -> None:
@@ -73,12 +74,29 @@ def _with_limits(value: Any, low: Any, high: Any, show: Callable[[Any], str] = c
     return show(value) if is_exact else with_interval(value, low, high, show)
 
 
+def two_estimates(lower: Any, upper: Any, low: Any, high: Any) -> str:
+    """Return two estimates with the limits around both; a missing upper one is infinite."""
+    return with_interval(f"{cell(lower)}–{'∞' if upper is None else cell(upper)}", low, high, cell)
+
+
+def show_total(total: Total | None) -> str:
+    """Return a total with its limits."""
+    if total is None or total.value is None:
+        return UNKNOWN
+    if total.statistic.endswith("largest_pattern_share"):
+        return f"{total.note} ({total.value:.0%})"
+    if total.level is None:
+        return cell(total.value)
+    return _with_limits(total.value, total.low, total.high)
+
+
 def print_totals(
     console: Console,
     title: str | None,
-    totals: Iterable[Total],
+    totals: Iterable[AnyTotal],
     statistics: Mapping[str, str],
     optional: tuple[str, ...] = (),
+    show: Callable[[AnyTotal | None], str] = show_total,
 ) -> None:
     """Print one row per method, or pair of them, and tiers; columns are statistics by title."""
     found = [total for total in totals if total.statistic in statistics.values()]
@@ -94,16 +112,6 @@ def print_totals(
     }
     for name, statistic in statistics.items():
         by_name = [{total.statistic: total for total in group} for group in groups.values()]
-        columns[name] = [_show_total(one.get(statistic)) for one in by_name]
+        columns[name] = [show(one.get(statistic)) for one in by_name]
     layout = Layout(2, frozenset({"largest pattern"}), optional, title=title)
     print_columns(console, columns, layout)
-
-
-def _show_total(total: Total | None) -> str:
-    if total is None or total.value is None:
-        return UNKNOWN
-    if total.statistic.endswith("largest_pattern_share"):
-        return f"{total.note} ({total.value:.0%})"
-    if total.level is None:
-        return cell(total.value)
-    return _with_limits(total.value, total.low, total.high)

@@ -1,0 +1,163 @@
+"""Estimates of documents → numbers with limits, totals of methods, and ratios of two methods."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from ngramscan.patterns.model import Query, Scope, scopes
+from ngramscan.patterns.overlaps import nesting, union_of_occurrences
+from ngramscan.prevalence.draws import Texts
+from ngramscan.prevalence.estimators import BoundedEstimate, ratio_of_documents
+from ngramscan.prevalence.totals import Total
+
+LEANS_NOTE = (
+    "the draws hardly vary: more than half of the interval's width comes from one added draw of"
+    " share 1"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DocnormTotal(Total):
+    """One statistic of the documents of one method, or of one method against another."""
+
+    lower_estimate: float | None = None
+    """The smallest and the largest estimate that hidden parts of documents allow; `value` is None
+    where they differ. None: nothing was estimated."""
+    upper_estimate: float | None = None
+
+
+# Numbers
+
+
+def rounded(documents: float | None) -> int | None:
+    """Return a number of documents as an integer, if it is known."""
+    return None if documents is None else round(documents)
+
+
+def outward(bounds: BoundedEstimate) -> tuple[int | None, int | None]:
+    """Return limits rounded outwards; in a small population, narrower ones would not cover."""
+    if bounds.lower.low is None:
+        return None, None
+    return math.floor(bounds.low), math.ceil(bounds.high)
+
+
+def per_document(
+    occurrences: int, bounds: BoundedEstimate
+) -> tuple[float | None, float | None, float | None]:
+    """Return occurrences per document, with limits.
+
+    None: infinite, or there are no documents, or two estimates of them.
+    """
+    if not bounds.upper.value:
+        return None, None, None
+    (low, high), documents = outward(bounds), bounds.documents
+    return (
+        occurrences / documents if documents else None,
+        occurrences / high if high else None,
+        occurrences / low if low else None,
+    )
+
+
+def seen_in_part(bounds: BoundedEstimate, form: str) -> str:
+    """Say between which two estimates the number of documents, or a ratio of them, is."""
+    low, high = format(bounds.lower.value, form), format(bounds.upper.value, form)
+    return f"documents seen in part: estimates from {low} to {high}"
+
+
+# Totals
+
+
+def union_of(scope: Scope) -> Texts:
+    """Return the texts of a scope that contain no other: they are in all its documents."""
+    nested = nesting(scope.texts)
+    return tuple(text for text in scope.texts if text not in nested)
+
+
+def make_totals(
+    index: str,
+    queries: Sequence[Query],
+    occurrences: Mapping[str, int],
+    documents: Mapping[Texts, BoundedEstimate],
+    note: str,
+) -> list[DocnormTotal]:
+    """Return the totals of each scope and the ratio of each two; `note`: why one has no value."""
+    totals: list[DocnormTotal] = []
+    of_scopes = [(scope, documents.get(union_of(scope))) for scope in scopes(queries)]
+    for scope, bounds in of_scopes:
+        keys = (index, scope.tiers, scope.method, None)
+        union = union_of_occurrences(scope.texts, occurrences)
+        missing = "" if union is not None else "a count is missing"
+        totals.append(DocnormTotal(*keys, "union_of_occurrences", union, note=missing))
+        totals.append(documents_total(DocnormTotal(*keys, "documents", None, note=note), bounds))
+        if bounds and union and bounds.upper.value:
+            unknown = DocnormTotal(*keys, "occurrences_per_document", None)
+            totals.append(_rate_total(unknown, union, bounds))
+    for (other, below), (one, above) in combinations(of_scopes, 2):
+        if one.tiers == other.tiers:
+            names = (index, one.tiers, one.method, other.method, "ratio_of_documents")
+            totals.append(ratio_total(DocnormTotal(*names, None, note=note), above, below))
+    return totals
+
+
+def documents_total(unknown: DocnormTotal, bounds: BoundedEstimate | None) -> DocnormTotal:
+    """Return a total of documents; without an estimate, one whose note says why it is unknown."""
+    if bounds is None:
+        return unknown
+    low, high = outward(bounds)
+    note = _describe_interval(bounds, bounds.documents, ",.0f")
+    return _with_estimate(unknown, bounds, bounds.documents, (low, high), note)
+
+
+def _rate_total(unknown: DocnormTotal, union: int, bounds: BoundedEstimate) -> DocnormTotal:
+    value, low, high = per_document(union, bounds)
+    note = _describe_interval(bounds, value, ",.0f")
+    known = _with_estimate(unknown, bounds, value, (low, high), note)
+    lower = bounds.lower.value
+    return replace(
+        known,
+        lower_estimate=union / bounds.upper.value,
+        upper_estimate=union / lower if lower else None,
+    )
+
+
+def _with_estimate(
+    unknown: DocnormTotal,
+    bounds: BoundedEstimate,
+    value: float | None,
+    limits: tuple[float | None, float | None],
+    note: str,
+) -> DocnormTotal:
+    low, high = limits
+    return replace(
+        unknown,
+        value=value,
+        low=low,
+        high=high,
+        level=bounds.lower.level,
+        note=note,
+        lower_estimate=bounds.lower.value,
+        upper_estimate=bounds.upper.value,
+    )
+
+
+def ratio_total(
+    unknown: DocnormTotal, one: BoundedEstimate | None, other: BoundedEstimate | None
+) -> DocnormTotal:
+    """Return the ratio of the documents of two methods; where one is unknown, `unknown`."""
+    if one is None or other is None:
+        return unknown
+    ratio = ratio_of_documents(one, other)
+    if ratio is None:
+        return replace(unknown, note="a method may have no document")
+    high = ratio.high if math.isfinite(ratio.high) else None
+    note = _describe_interval(ratio, ratio.value, ".3g")
+    return _with_estimate(unknown, ratio, ratio.value, (ratio.low, high), note)
+
+
+def _describe_interval(bounds: BoundedEstimate, value: float | None, form: str) -> str:
+    kind = LEANS_NOTE if bounds.leans_on_added_draw else bounds.lower.note
+    hidden = seen_in_part(bounds, form) if value is None else ""
+    return "; ".join(filter(None, (kind, hidden)))

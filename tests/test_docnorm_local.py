@@ -1,0 +1,350 @@
+"""Documents of local indexes: counted from the places of all occurrences, or drawn, also served.
+
+The truth is a search of the texts of all documents, one by one.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import math
+import shutil
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from rich.console import Console
+
+import ngramscan
+from ngramscan.patterns.model import Pattern, Query
+from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow, run_docnorm
+from ngramscan.prevalence.draws import DocnormOptions
+from ngramscan.report.tables import print_docnorm
+from tests.support import oracle
+from tests.support.command import invoke, without
+from tests.support.corpus_files import jsonl
+from tests.support.serve_process import serving
+from tests.support.sizes import sets
+from tests.support.text_index import TextIndex
+
+TEXT_BYTES, LONGEST, SHARD = 500_000, 30_000, "200KB"
+DRAWN = ("--draws", "40", "--context", "1000")
+"""Fewer and less than by default, as extracting texts takes time."""
+METHODS = {
+    "A": ["return", "import ", "self.", "\\n", "ss", "zq jx kv", "é"],
+    "B": ["raise ", "class ", "for x in", "the", "--", "retur"],
+}
+WORDS = ["return", "the file", "for x in", "if", "zq jx kv"]
+FREQUENT = 800
+"""Between the occurrences of the patterns: some have more."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A corpus, its indexes over bytes and over tokens that are bytes, and patterns for them."""
+
+    texts: list[str]
+    folder: Path
+
+    @property
+    def fm9(self) -> str:
+        return f"fm9:{self.folder / 'index'}"
+
+    @property
+    def tokens(self) -> str:
+        return f"tokens:{self.folder / 'tokens'}"
+
+    def rows(self, index: str, *more: str) -> list[dict[str, str]]:
+        """Return the rows of the patterns, and write their totals to `t.csv`."""
+        asked = ("docnorm", self.folder / "patterns.yaml", "--totals", self.folder / "t.csv")
+        ran = invoke(*asked, "--format", "csv", "--index", index, *more)
+        assert (ran.code, ran.stderr) == (0, "")
+        return ran.rows
+
+    def totals(self) -> list[dict[str, str]]:
+        """Return the totals of the last rows."""
+        with (self.folder / "t.csv").open(encoding="utf-8") as lines:
+            return [*csv.DictReader(lines)]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Take sources of Python's library in an order that mixes them; many are long."""
+    folder, texts, size = tmp_path_factory.mktemp("local"), list[str](), 0
+    root = Path(sysconfig.get_paths()["stdlib"])
+    paths = [path for path in root.rglob("*.py") if "site-packages" not in path.parts]
+    for path in sorted(paths, key=lambda one: hashlib.sha256(one.name.encode()).digest()):
+        text = path.read_text(encoding="utf-8", errors="ignore")
+        if len(text.encode()) <= LONGEST and size + len(text.encode()) <= TEXT_BYTES:
+            size += len(text.encode())
+            texts.append(text)
+    assert sum(len(text) > 10_000 for text in texts) > 10
+    texts += ["é" * 900 + " return " + "é" * 900, "x" * 995 + "return the ééé " * 90, "éa" * 900]
+    (folder / "docs").mkdir()
+    for number in range(2):
+        (folder / "docs" / f"{number}.jsonl").write_bytes(jsonl(texts[number::2]))
+    sets_of = [
+        {"method": method, "tier": "T1", "kind": "narrative", "text": text}
+        for method, texts_of in METHODS.items()
+        for text in texts_of
+    ]
+    (folder / "patterns.yaml").write_text(yaml.safe_dump({"name": "mine", "patterns": sets_of}))
+    for output, more in (("index", ["--shard-size", SHARD]), ("tokens", [])):
+        kind = "tokens:" if output == "tokens" else ""
+        built = invoke("index", "build", folder / "docs", "-o", f"{kind}{folder / output}", *more)
+        assert built.code == 0
+    assert len([*(folder / "index").glob("*/data.fm9")]) > 2
+    return Made(texts, folder)
+
+
+def truth_of(made: Made, *texts: str) -> int:
+    return oracle.union_documents(texts, made.texts)
+
+
+# Counted
+
+
+def test_documents_of_a_local_index_are_those_of_a_scan_and_of_a_search(made: Made) -> None:
+    """Also overlapping and nested patterns, unions, ratios, and a pattern without occurrences."""
+    rows, totals = made.rows(made.fm9), made.totals()
+    for row in rows:
+        (occurrences,), (truth,) = oracle.tally([row["pattern"]], made.texts)
+        assert (int(row["occurrences"]), int(row["documents"])) == (occurrences, truth)
+        assert row["documents_low"] == row["documents_high"] == str(truth)
+        assert (row["estimator"], row["draws"], row["note"]) == ("exact", "", "")
+    scanned = made.rows(f"scan:{made.folder / 'docs'}")
+    assert without(rows, "index") == without(scanned, "index")
+    assert without(totals, "index") == without(made.totals(), "index")
+    found = {(one["statistic"], one["method"]): one["value"] for one in totals}
+    unions = {method: truth_of(made, *own) for method, own in METHODS.items()}
+    assert {method: float(found["documents", method]) for method in METHODS} == unions
+    assert float(found["ratio_of_documents", "B"]) == pytest.approx(unions["B"] / unions["A"])
+
+
+def test_documents_of_a_local_index_over_tokens_are_those_of_a_search(made: Made) -> None:
+    frame = ngramscan.docnorm(literal=WORDS, index=made.tokens)
+    truth = [truth_of(made, word) for word in WORDS]
+    for name in ("token_documents", "token_documents_low", "token_documents_high"):
+        assert list(frame[name]) == truth
+    assert set(frame["estimator"]) == {"exact"}
+    assert frame["draws"].isna().all()
+
+
+@pytest.mark.parametrize("kind", ["fm9", "tokens"])
+def test_the_bound_is_on_the_occurrences_of_each_pattern(made: Made, kind: str) -> None:
+    index = getattr(made, kind)
+
+    def exact(**options: Any) -> dict[str, bool]:
+        frame = ngramscan.docnorm(literal=WORDS, index=index, draws=10, **options)
+        return dict(zip(frame["pattern"], frame["draws"].isna(), strict=True))
+
+    count = ngramscan.count(literal=WORDS, index=index)
+    name = "occurrences" if kind == "fm9" else "token_occurrences"
+    occurrences = dict(zip(count["pattern"], count[name], strict=True))
+    bound = int(occurrences["the file"])
+    assert exact(exact_up_to=bound) == {one: n <= bound for one, n in occurrences.items()}
+    assert exact(exact_up_to=bound - 1) == {one: n < bound for one, n in occurrences.items()}
+    nothing = dict.fromkeys(WORDS, False)
+    assert exact(exact_up_to=0) == nothing
+    # Who names an estimator wants draws; a bound that is given holds all the same.
+    assert exact(estimator="size-bias") == nothing
+    assert exact(estimator="unique", exact_up_to=10**6) == dict.fromkeys(WORDS, True)
+
+
+def test_draws_are_of_the_patterns_that_are_not_counted(made: Made, tmp_path: Path) -> None:
+    drawn = tmp_path / "drawn.csv"
+    given: dict[str, Any] = {"literal": ["return", "for x in"], "index": made.fm9, "drawn": drawn}
+    ngramscan.docnorm(**given, draws=30, exact_up_to=100)
+    with drawn.open(encoding="utf-8") as lines:
+        assert {row["pattern"] for row in csv.DictReader(lines)} == {"return"}
+
+
+def test_a_dry_run_has_windows_only_for_patterns_above_the_bound(made: Made) -> None:
+    given = ("docnorm", *(part for word in WORDS for part in ("-e", word)), "--dry-run")
+    for index in (made.fm9, made.tokens):
+        for more, patterns in (
+            ((), 0),
+            (("--exact-up-to", "400"), 2),
+            (("--estimator=first",), 5),
+        ):
+            (plan,) = invoke(*given, "--format", "csv", "--index", index, *more).rows
+            assert plan["windows_at_most"] == str(200 * patterns)
+
+
+@pytest.mark.parametrize(("kind", "name"), [("fm9", "data_offset"), ("tokens", "offset.0")])
+def test_a_damaged_index_gives_no_number(made: Made, tmp_path: Path, kind: str, name: str) -> None:
+    shutil.copytree(made.folder / ("index" if kind == "fm9" else "tokens"), tmp_path / "x")
+    (file,) = [*(tmp_path / "x").rglob(name)][:1]
+    entries = np.fromfile(file, "<u8")
+    entries[[3, 4]] = entries[[4, 3]]
+    entries.tofile(file)
+    given = ("-e", "return", "--index", f"{kind}:{tmp_path / 'x'}", "--format", "csv")
+    ran = invoke("docnorm", *given)
+    assert (ran.code, ran.stdout) == (1, "")
+    assert f"{file.name}: " in ran.stderr
+    assert "entry 4 is not above the one before" in ran.stderr
+    assert ran.stderr.count("\n") == 1
+
+
+def test_unions_of_counted_and_drawn_patterns_are_covered(made: Made) -> None:
+    """The counted documents are certain: no union is below them, and none counts them twice."""
+    hits = list[bool]()
+    truth = {method: truth_of(made, *own) for method, own in METHODS.items()}
+    n_sets = sets(3)
+    for seed in range(1, n_sets + 1):
+        rows = made.rows(made.fm9, "--exact-up-to", str(FREQUENT), *DRAWN, f"--seed={seed}")
+        counted = {
+            method: truth_of(made, *(row["pattern"] for row in rows
+                                     if row["method"] == method and not row["draws"]))
+            for method in METHODS
+        }  # fmt: skip
+        assert all(counted[method] > 0 for method in METHODS)
+        for total in made.totals():
+            if total["statistic"] == "documents":
+                method, low, high = total["method"], float(total["low"]), float(total["high"])
+                assert low >= counted[method]
+                hits.append(low <= truth[method] <= high)
+            elif total["statistic"] == "ratio_of_documents":
+                ratio = truth["B"] / truth["A"]
+                hits.append(float(total["low"]) <= ratio <= float(total["high"] or math.inf))
+    assert len(hits) == 3 * n_sets
+    assert np.mean(hits) >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / len(hits))
+
+
+# Served
+
+
+@pytest.fixture(scope="module")
+def served(made: Made) -> Iterator[str]:
+    """Return the address of a server that shows whole documents."""
+    with serving("--max-context", "1000000", indexes=(made.folder / "index",)) as server:
+        yield f"{server.url}index"
+
+
+@pytest.fixture(scope="module")
+def served_in_part(made: Made) -> Iterator[str]:
+    with serving(indexes=(made.folder / "index",)) as server:
+        yield f"{server.url}index"
+
+
+@pytest.mark.parametrize("more", [(), ("--context", "101", "--estimator", "size-bias")])
+def test_a_served_index_gives_the_numbers_of_its_folder_drawn(
+    made: Made, served_in_part: str, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    """Characters of two bytes are cut at the ends of windows, and limits reach all documents."""
+    local = made.rows(made.fm9, "--exact-up-to", "0", *DRAWN, *more)
+    totals = without(made.totals(), "index")
+    asked = (*DRAWN, *more, "--journal", str(tmp_path / "j"))
+    for _ in ("asked", "from the journal"):
+        rows = made.rows(served_in_part, *asked)
+        assert without(rows, "index") == without(local, "index")
+        assert without(made.totals(), "index") == totals
+    assert any(row["documents_high"] == str(len(made.texts)) for row in local)
+
+
+def test_a_server_that_shows_less_says_so(
+    made: Made, served: str, served_in_part: str, tmp_path: Path
+) -> None:
+    given: dict[str, Any] = {"literal": ["return", "é"], "draws": 30, "context": 500_000}
+
+    def rows_of(index: str) -> list[dict[Any, Any]]:
+        frame = ngramscan.docnorm(index=index, journal=tmp_path / "j", exact_up_to=0, **given)
+        return frame.drop(columns="index").astype(object).fillna("").to_dict("records")
+
+    local, whole, part = map(rows_of, (made.fm9, served, served_in_part))
+    assert {row["truncated_share"] for row in local} == {0}
+    assert whole == local
+    said = "at most 10,000 bytes are shown on each side, not 500,000"
+    assert [said in row["note"] for row in part] == [row["truncated_share"] > 0 for row in part]
+    assert any(said in row["note"] for row in part)
+    shown = ("docnorm", "-e", "return", "--draws", "30", "--context", "500000")
+    journal = ("--journal", tmp_path / "j")
+    assert said in " ".join(invoke(*shown, *journal, "--index", served_in_part).stdout.split())
+
+
+def test_a_table_says_why_documents_are_drawn(made: Made, served_in_part: str) -> None:
+    said = "documents are counted in local indexes, up to --exact-up-to occurrences of a pattern"
+    asked = ("docnorm", "-e", "the", *DRAWN, "--index")
+    assert said in " ".join(invoke(*asked, served_in_part).stdout.split())
+    assert said not in " ".join(invoke(*asked, made.fm9).stdout.split())
+
+
+# Documents seen in part
+
+
+def norm(*queries: Query) -> DocnormResult[DocnormRow]:
+    """Draw from 300 documents, each cut on both sides of its occurrences."""
+    texts = ["." * 1500 + "key word" + "." * 1500 for _ in range(300)]
+    return run_docnorm(queries, [TextIndex(texts)], DocnormOptions(draws=100, context=1000))
+
+
+def query(text: str, method: str) -> Query:
+    return Query(text, Pattern(text, method, "T1", "code"))
+
+
+def test_two_estimates_have_no_middle() -> None:
+    result = norm(query("key", "A"), query("word", "B"))
+    for row in result.rows:
+        assert (row.documents, row.occurrences_per_document) == (None, None)
+        estimates = row.documents_lower_estimate, row.documents_upper_estimate
+        assert estimates == (row.unique_documents, 300)
+        assert (row.documents_low, row.documents_high) == estimates
+        assert f"documents seen in part: estimates from {estimates[0]} to 300" in row.note
+    for total in result.totals:
+        if total.statistic == "union_of_occurrences":
+            assert (total.value, total.lower_estimate, total.upper_estimate) == (300, None, None)
+            continue
+        assert total.value is None
+        assert total.lower_estimate is not None
+        assert total.upper_estimate is not None
+        assert total.lower_estimate < 1.01 or total.statistic == "documents"
+        assert total.low is not None
+        assert total.low <= total.lower_estimate < total.upper_estimate
+        assert "documents seen in part: estimates from" in total.note
+    (ratio,) = [total for total in result.totals if total.versus]
+    documents = {t.method: t for t in result.totals if t.statistic == "documents"}
+    assert ratio.upper_estimate == 300 / (documents["A"].lower_estimate or 0)
+
+
+def test_a_table_shows_two_estimates() -> None:
+    result = norm(query("key", "A"), query("word", "B"))
+    console = Console(width=200, record=True, file=StringIO())
+    print_docnorm(result, console)
+    lines = console.export_text().splitlines()
+    row = result.rows[0]
+    lower = row.documents_lower_estimate
+    shown = f"{lower}–300 [{lower}, 300]"
+    assert sum(shown in line for line in lines) == 4, "the rows and the totals of their methods"
+    assert f"1–{300 / lower:.3g} [1, {300 / lower:.3g}]" in next(
+        line for line in lines if "key" in line
+    )
+
+
+def test_one_estimate_fills_all_columns(made: Made) -> None:
+    rows = made.rows(made.fm9, "--exact-up-to", "0", "--draws", "3", "--context", "500000")
+    for row in rows:
+        assert row["documents"] == row["documents_lower_estimate"]
+        assert row["documents"] == row["documents_upper_estimate"]
+        assert "seen in part" not in row["note"]
+
+
+def test_the_report_takes_no_middle_for_a_number(tmp_path: Path) -> None:
+    rows = norm(query("key", "A")).rows
+    index = TextIndex(["key"] * 3)
+    rows += run_docnorm([query("key", "A")], [index], DocnormOptions()).rows
+    lines = [json.dumps({name: getattr(row, name) for name in row.__slots__}) for row in rows]
+    (tmp_path / "d.jsonl").write_text("\n".join(lines))
+    assert '"documents": null' in lines[0]
+    ran = invoke("report", tmp_path / "d.jsonl", "-o", tmp_path / "r.html")
+    assert ran.code == 0
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "In “x”, the number of documents with the pattern is 3" in page
+    said = "Not among these numbers: 1 row with two estimates, as occurrences in hidden parts of"
+    assert f"{said} documents would matter." in page
