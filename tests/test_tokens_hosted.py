@@ -128,7 +128,9 @@ def test_no_question_has_an_operator_or_is_asked_twice(tmp_path: Path, server: T
     first = count(server.url, journal)
     log = server.read_log()
     assert first.code == 0
-    questions = [json.dumps({k: v for k, v in one.items() if k not in {"time"}}) for one in log]
+    questions = [
+        json.dumps({k: v for k, v in one.items() if k not in {"arrived_at"}}) for one in log
+    ]
     assert len(questions) == len({*questions})
     assert not any(" AND " in one or " OR " in one for one in questions)
     second = count(server.url, journal)
@@ -173,7 +175,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
             process.send_signal(signal.SIGKILL)
             process.wait()
         ran = run("count", *asked, "--index", spec, "--journal", journal, "--format", "csv")
-        log = [{k: v for k, v in one.items() if k != "time"} for one in server.read_log()]
+        log = [{k: v for k, v in one.items() if k != "arrived_at"} for one in server.read_log()]
     assert ran.code == 0
     # Only what was in flight at a kill is asked once more: four requests at a time.
     repeated = len(log) - len({json.dumps(one, sort_keys=True) for one in log})
@@ -472,7 +474,7 @@ def test_damaged_replies_in_the_journal_are_asked_again(
     (found,) = opened(server, journal).lookups(["the file"])
     with Journal(journal) as kept:
         for one in server.read_log():
-            request = {k: v for k, v in one.items() if k not in {"time", "fault", "index"}}
+            request = {k: v for k, v in one.items() if k not in {"arrived_at", "fault", "index"}}
             name = f"infini-gram:{server.url}{LLAMA}"
             kept.put(server.url, name, json.dumps(request, sort_keys=True), '{"cnt": "many"}')
     (again,) = opened(server, journal).lookups(["the file"])
