@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -89,20 +89,14 @@ class Journal:
             self._connection = sqlite3.connect(
                 path or ":memory:", timeout=30, isolation_level=None, check_same_thread=False
             )
+            with ExitStack() as stack:
+                stack.callback(self._connection.close)
+                self._prepare()
+                stack.pop_all()
         except (OSError, sqlite3.Error) as error:
-            raise self._unusable(error) from error
-        try:
-            self._prepare()
-        except sqlite3.Error as error:
-            self.close()
-            raise self._unusable(error) from error
-        except InputError:
-            self.close()
-            raise
-
-    def _unusable(self, error: Exception) -> InputError:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        return self._error(error, f"can't be opened as a journal ({reason}); name another file")
+            reason = (getattr(error, "strerror", None) or str(error)).lower()
+            problem = f"can't be opened as a journal ({reason}); name another file"
+            raise self._error(error, problem) from error
 
     def _error(self, error: Exception, problem: str) -> InputError:
         name = getattr(error, "sqlite_errorname", "") or ""
@@ -178,9 +172,9 @@ class Journal:
 
     def clear(self, index: str | None = None) -> None:
         """Remove all replies, or those from one index, and free their space."""
-        delete = "DELETE FROM replies WHERE ?1 IS NULL OR shown(source, name) = ?1"
+        delete = "DELETE FROM replies WHERE :index IS NULL OR shown(source, name) = :index"
         with self._locked(is_writing=True) as connection:
-            connection.execute(delete, [index])
+            connection.execute(delete, {"index": index})
             connection.execute("VACUUM")
 
     def close(self) -> None:

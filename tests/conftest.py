@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from evalcore.sandbox.sandbox import Sandbox
 from ngramscan.errors import SandboxError
@@ -20,6 +21,19 @@ if TYPE_CHECKING:
 # A shell that runs the tests in the background has them ignore Ctrl-C, and with them every command
 # that they start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The same examples for everybody: Hypothesis would take another profile where CI is set. A machine
+# that is busy is no fault, so that no example has a time limit. NGRAMSCAN_FULL=1 draws new ones.
+settings.register_profile(
+    "everywhere",
+    settings.get_profile("default"),
+    deadline=None,
+    derandomize=os.environ.get("NGRAMSCAN_FULL") != "1",
+    database=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("everywhere")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"

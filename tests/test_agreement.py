@@ -59,7 +59,7 @@ tables = st.integers(2, 4).flatmap(
 
 
 @given(tables, st.sampled_from(["nominal", "ordinal", "interval"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_alpha_is_that_of_its_definition(rows: Any, level: str) -> None:
     found = coefficients(rows, scale=level).loc["krippendorff_alpha"]
     expected = alpha_by_definition(rows, level)
@@ -87,7 +87,7 @@ triples = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=2, max_size=20)
 
 
 @given(triples, st.sampled_from(["linear", "quadratic"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_kappas_are_those_of_statsmodels(rows: list[tuple[int, ...]], weights: str) -> None:
     found, codes, pairs = coefficients(rows, weights=weights), np.array(rows), np.zeros((4, 4))
     np.add.at(pairs, (codes[:, 0], codes[:, 1]), 1)

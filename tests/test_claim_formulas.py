@@ -168,7 +168,7 @@ def _joined(parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.tuples(parts, operators, parts).map("".join) | parts.map("({})".format)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.recursive(_NUMBERS, _joined, max_leaves=12))
 def test_arithmetic_is_that_of_python(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     folder = tmp_path_factory.mktemp("tables", numbered=True)

@@ -31,7 +31,7 @@ def lines(*rows: object) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     suffix=st.sampled_from(list(PACK)),
     texts=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), max_size=9),

@@ -123,7 +123,7 @@ def test_graded_answers_of_several_models_are_drawn() -> None:
 
 
 @given(better=st.integers(0, 400), worse=st.integers(0, 400))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_right_and_wrong_answers_have_the_p_values_of_statsmodels(better: int, worse: int) -> None:
     answers = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [3, worse, better, 5], axis=0)
     found = compare_pairs(answers[:, 0], answers[:, 1], np.random.default_rng(0))
@@ -187,7 +187,7 @@ def test_without_an_effect_the_mid_p_test_finds_no_more_than_alpha() -> None:
 
 
 @given(st.integers(20, 800), st.floats(0.05, 1.0))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_a_detectable_difference_has_a_power_of_80_percent(n: int, discordance: float) -> None:
     found = mcnemar_detectable(n, discordance)
     if found is None:
@@ -198,7 +198,7 @@ def test_a_detectable_difference_has_a_power_of_80_percent(n: int, discordance: 
 
 
 @given(st.integers(2, 400), st.floats(-2, 2))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_power_of_t_is_statsmodels_s(n: int, effect: float) -> None:
     theirs = TTestPower().power(abs(effect), n, 0.05)
     if not math.isnan(theirs):

@@ -76,7 +76,7 @@ def test_positions_of_64_bits_give_the_same_file(
     assert [memory_for(size) for size in (10**9, 10**10)] == [5_200_000_000, 94_000_000_000]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.text("aab é\n", max_size=400))
 def test_any_text_is_written_as_by_the_slow_writer(
     tmp_path_factory: pytest.TempPathFactory, text: str

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
@@ -76,17 +77,21 @@ def in_turn(*answers: Answer) -> Handler:
     return handle
 
 
+@contextmanager
 def client_for(
     handle: Handler,
     clock: FakeClock | None = None,
     progress: Progress | None = None,
     journal: Path | None = None,
     **options: Any,
-) -> ApiClient:
+) -> Iterator[ApiClient]:
     given = IndexOptions(**{"concurrency": 2, **options})
-    transport = httpx.MockTransport(handle)
-    kept, told = Journal(journal), progress or Progress()
-    return ApiClient(URL, given, kept, told, clock or FakeClock(), transport)
+    transport, told = httpx.MockTransport(handle), progress or Progress()
+    with (
+        Journal(journal) as kept,
+        ApiClient(URL, given, kept, told, clock or FakeClock(), transport) as client,
+    ):
+        yield client
 
 
 def index_of(client: ApiClient, *spellings: str) -> ApiIndex:
@@ -288,7 +293,10 @@ def test_a_host_without_a_connection_is_given_up_in_seconds(
     transport = httpx.MockTransport(hang) if hangs else None
     options = IndexOptions(concurrency=2)
     url = "http://127.0.0.1:9/"
-    with ApiClient(url, options, Journal(None), Progress(), transport=transport) as client:
+    with (
+        Journal(None) as journal,
+        ApiClient(url, options, journal, Progress(), transport=transport) as client,
+    ):
         started_at = time.perf_counter()
         failures = count(client, *map(str, range(100)))
         assert time.perf_counter() - started_at < 3
@@ -306,13 +314,14 @@ def test_closing_wakes_waiting_threads() -> None:
         waiting.set()
         return html(403)
 
-    transport = httpx.MockTransport(forbid)
-    client = ApiClient(URL, IndexOptions(), Journal(None), Progress(), transport=transport)
-    stream = index_of(client).counts(["the"])
-    waiting.wait(5)
-    started_at = time.perf_counter()
-    client.close()
-    (failure,) = stream
+    with Journal(None) as journal:
+        transport = httpx.MockTransport(forbid)
+        client = ApiClient(URL, IndexOptions(), journal, Progress(), transport=transport)
+        stream = index_of(client).counts(["the"])
+        waiting.wait(5)
+        started_at = time.perf_counter()
+        client.close()
+        (failure,) = stream
     assert time.perf_counter() - started_at < 1
     assert isinstance(failure, QueryFailure)
     assert "interrupted" in str(failure.error)
@@ -327,8 +336,8 @@ def test_errors_in_a_task_reach_the_caller() -> None:
 
 @pytest.mark.parametrize("url", ["foo", "ftp://h/", "http://", "https:///x", "http://[::1"])
 def test_an_address_that_is_not_a_url_is_refused(url: str) -> None:
-    with pytest.raises(InputError, match="not a URL"):
-        ApiClient(url, IndexOptions(), Journal(None), Progress())
+    with Journal(None) as journal, pytest.raises(InputError, match="not a URL"):
+        ApiClient(url, IndexOptions(), journal, Progress())
 
 
 def test_a_login_is_taken_out_of_the_address() -> None:
@@ -350,7 +359,10 @@ def test_the_rate_is_four_but_none_on_loopback(
 ) -> None:
     clock, transport = FakeClock(), httpx.MockTransport(in_turn(ok()))
     options = IndexOptions(rate=rate, concurrency=1)
-    with ApiClient(url, options, Journal(None), Progress(), clock, transport) as client:
+    with (
+        Journal(None) as journal,
+        ApiClient(url, options, journal, Progress(), clock, transport) as client,
+    ):
         count(client, "a", "b", "c")
     assert clock.waits == ([] if waits is None else [waits, waits])
 
@@ -371,7 +383,6 @@ def test_the_other_spelling_is_tried_and_remembered(tmp_path: Path) -> None:
             handle, journal=tmp_path / "j.sqlite", concurrency=1, refresh=refresh
         ) as client:
             assert len(list(index_of(client, "v2-x", "v2_x").counts(["a", "b"]))) == 2
-            client.journal.close()
     assert asked == ["v2-x", "v2_x", "v2_x", "v2_x", "v2_x"]
     with client_for(handle) as client:
         (failure,) = index_of(client, "other", "none").counts(["a"])
@@ -395,7 +406,6 @@ def test_a_kept_reply_that_can_t_be_true_is_asked_for_again(tmp_path: Path, kept
             (got,) = count(client)
             assert isinstance(got, QueryCount)
             sources.append(got.source)
-            client.journal.close()
     assert sources == ["api", "journal"]
 
 
@@ -408,10 +418,14 @@ def server() -> Iterator[ApiServer]:
         yield server
 
 
-def open_index(server: ApiServer, journal: Path, **options: Any) -> tuple[ApiIndex, ApiClient]:
+@contextmanager
+def open_index(server: ApiServer, journal: Path, **options: Any) -> Iterator[ApiIndex]:
     given = IndexOptions(**options)
-    client = ApiClient(server.url, given, Journal(journal), Progress(), FakeClock())
-    return ApiIndex("replay2", ["replay2"], IndexSize(), client), client
+    with (
+        Journal(journal) as kept,
+        ApiClient(server.url, given, kept, Progress(), FakeClock()) as client,
+    ):
+        yield ApiIndex("replay2", ["replay2"], IndexSize(), client)
 
 
 def places_of(index: ApiIndex, query: str, most: int) -> list[Place]:
@@ -426,8 +440,7 @@ def places_of(index: ApiIndex, query: str, most: int) -> list[Place]:
 def test_windows_are_cut_from_their_documents_and_say_so(
     server: ApiServer, tmp_path: Path, context: int
 ) -> None:
-    index, client = open_index(server, tmp_path / "j.sqlite")
-    with client:
+    with open_index(server, tmp_path / "j.sqlite") as index:
         queries = ["the", "ภาษ", "🎉", "é", "\\frac{", "ว"]
         places = [place for query in queries for place in places_of(index, query, 12)]
         windows = list(index.windows(places, context))
@@ -453,10 +466,8 @@ def test_windows_are_cut_from_their_documents_and_say_so(
 def test_what_was_asked_is_not_asked_again(server: ApiServer, tmp_path: Path) -> None:
     def ask(context: int, **options: Any) -> tuple[list[Window | WindowFailure], int]:
         before = len(server.read_log())
-        index, client = open_index(server, tmp_path / "j.sqlite", **options)
-        with client:
+        with open_index(server, tmp_path / "j.sqlite", **options) as index:
             windows = list(index.windows(places_of(index, "ภาษ", 20), context))
-        client.journal.close()
         return sorted(windows, key=lambda window: window.place.rank), len(
             server.read_log()
         ) - before
@@ -470,16 +481,17 @@ def test_what_was_asked_is_not_asked_again(server: ApiServer, tmp_path: Path) ->
 
 def test_faults_pass_or_fail_alone(tmp_path: Path) -> None:
     faults = Faults(seed=3, rate=0.2, kinds=("500", "drop", "error200"), fail_always=("key",))
-    with ApiServer(SHARDS, faults=faults) as server:
-        index, client = open_index(server, tmp_path / "j.sqlite")
-        with client:
-            good = places_of(index, "step by step", 30)
-            replies = list(index.windows([*good, Place("the", 0, 10**9)], 200))
-            assert sum(isinstance(reply, Window) for reply in replies) == len(good) >= 30
-            (failure,) = [reply for reply in replies if isinstance(reply, WindowFailure)]
-            assert failure.place == Place("the", 0, 10**9)
-            assert "rank is out of range" in str(failure.error)
-            (missing,) = index.find(["key"])
+    with (
+        ApiServer(SHARDS, faults=faults) as server,
+        open_index(server, tmp_path / "j.sqlite") as index,
+    ):
+        good = places_of(index, "step by step", 30)
+        replies = list(index.windows([*good, Place("the", 0, 10**9)], 200))
+        assert sum(isinstance(reply, Window) for reply in replies) == len(good) >= 30
+        (failure,) = [reply for reply in replies if isinstance(reply, WindowFailure)]
+        assert failure.place == Place("the", 0, 10**9)
+        assert "rank is out of range" in str(failure.error)
+        (missing,) = index.find(["key"])
     assert isinstance(missing, QueryFailure)
     assert isinstance(missing.error, RemoteUnavailable)
 

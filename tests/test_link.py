@@ -138,7 +138,7 @@ def test_three_methods_have_an_order_two_have_none_and_nine_no_p(tmp_path: Path)
     assert rank_agreement(range(9), range(9)) == (1.0, None, too_many)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=5))
 def test_tau_is_scipys_and_p_counts_all_orders(pairs: list[tuple[int, int]]) -> None:
     first, second = zip(*pairs, strict=True)

@@ -160,6 +160,7 @@ def test_a_limit_of_mapped_files_is_one_line_with_the_cure(tmp_path: Path) -> No
 # Threads
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")  # that is the test
 def test_all_shards_are_asked_each_once(tmp_path: Path) -> None:
     draw, kinds = random.Random(1), [SMALL, *(HERE / "replay" / "index" / "replay2").iterdir()]
     shards = [Shard(draw.choice(kinds)) for _ in range(50)]

@@ -39,7 +39,7 @@ LOWER = str.maketrans("A", "a")
 
 
 @pytest.mark.parametrize("make", ENGINES)
-@settings(max_examples=sets(50), deadline=None)
+@settings(max_examples=sets(50))
 @given(QUERIES, TEXTS, st.booleans(), st.data())
 def test_counts_are_those_of_the_definition(
     make: MakeEngine, queries: list[str], texts: list[str], ignore_case: bool, data: st.DataObject
@@ -142,7 +142,7 @@ def found_by(engine: Engine, text: Text) -> list[int]:
     return found
 
 
-@settings(max_examples=sets(100), deadline=None)
+@settings(max_examples=sets(100))
 @given(
     st.lists(LONG, min_size=1, max_size=8, unique=True),
     st.lists(LONG | st.text(alphabet=LETTERS, max_size=23), max_size=6),

@@ -147,7 +147,7 @@ def written(number: Fraction, draw: random.Random) -> str:
     return draw.choice([*forms, decimal] if Fraction(decimal) == number else forms)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(LISTS, LISTS, st.integers(0, 999))
 def test_lists_equal_as_fractions(golds: list[Fraction], others: list[Fraction], seed: int) -> None:
     draw = random.Random(seed)

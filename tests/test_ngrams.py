@@ -53,7 +53,7 @@ def by_arrays(tokens: Tokens, lengths: list[int], least: MinFrequency) -> Found:
 
 
 # Small parts and keys take the ways that only large texts take otherwise.
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(
     *(TEXTS, LENGTHS, st.builds(MinFrequency, st.integers(1, 4), st.integers(1, 3))),
     *(st.tuples(st.sampled_from([1, 3, 10, 1 << 21]), st.sampled_from([9, 63])), st.booleans()),

@@ -68,7 +68,7 @@ def places(texts: list[str], corpus: str) -> int:
     return len(found) - sum(stop > next_start for (_, stop), (next_start, _) in pairwise(found))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.sampled_from(["using", "the", "formula", "for", "it"]), max_size=12))
 def test_the_union_counts_each_place_once(words: list[str]) -> None:
     texts = ["using the formula", "the formula for", "using the formula quickly"]

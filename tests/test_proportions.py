@@ -118,7 +118,7 @@ def mid_p(better: int, worse: int) -> Fraction:
 @given(better=st.integers(0, 400), worse=st.integers(0, 400))
 @example(better=700, worse=801)
 @example(better=1500, worse=0)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_p_values_of_pairs_are_scipy_s_and_those_of_all_tables(better: int, worse: int) -> None:
     exact = binomtest(better, better + worse).pvalue if better + worse else 1.0
     assert mcnemar(worse, better) == mcnemar(better, worse) == pytest.approx(exact, rel=1e-9)
@@ -166,7 +166,7 @@ def test_the_mid_p_test_errs_as_it_says_and_rarely_contradicts_the_interval(
 
 
 @given(st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.5, 1.0]), min_size=1, max_size=30))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_holm_is_statsmodels_s(p_values: list[float]) -> None:
     theirs = multipletests(p_values, method="holm")[1]
     *found, not_made = holm([*p_values, None])

@@ -23,6 +23,7 @@ from ngramscan import errors
 from ngramscan.errors import IndexChangedError, InputError, RemoteRefused, RemoteUnavailable
 from ngramscan.fm9 import range_sources
 from ngramscan.fm9 import ranges as ranges_module
+from ngramscan.fm9.range_cache import RangeCache
 from ngramscan.fm9.range_sources import HEAD_BYTES, RemoteFile
 from ngramscan.fm9.ranges import RangeOptions, Ranges
 from ngramscan.progress import SILENT, Progress
@@ -326,24 +327,24 @@ with Ranges(RangeOptions(cache_dir=Path(folder)), Progress()) as ranges:
 def test_a_process_that_is_ended_leaves_nothing_and_harms_no_other(
     server: RangeServer, tmp_path: Path, ending: signal.Signals
 ) -> None:
-    url, pipe = server.url + "fine/file", subprocess.PIPE
+    url, told = server.url + "fine/file", tmp_path / "stderr"
     both = pieces(range(9_000, 149_000, 100), 1000)
     command = [sys.executable, "-W", "always", "-c", PROGRAM, url, str(tmp_path)]
     with (
-        subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process,
+        told.open("w") as stderr_file,  # no pipe: a full one would stop the process
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr_file, text=True) as process,
         reading(url, cache_dir=tmp_path) as (ranges, file),
     ):
         assert process.stdout is not None
-        assert process.stderr is not None
         check(ranges, file, *both[::2])
         assert process.stdout.readline() == "reading\n"
         time.sleep(0.3)
         process.send_signal(ending)
         started = time.monotonic()
-        stderr = process.stderr.read()
         process.wait()
         assert time.monotonic() - started < 5
     assert process.returncode == -ending
+    stderr = told.read_text()
     if ending == signal.SIGINT:
         assert stderr.count("Traceback") == 1
         assert stderr.endswith("KeyboardInterrupt\n")
@@ -481,3 +482,12 @@ def test_a_cache_that_fails_does_not_stop_a_run(server: RangeServer, tmp_path: P
     assert str(caught.value) == f"--cache-dir {path}: {problem}"
     with pytest.raises(InputError, match="can't be used as a cache"):
         ranges_of(cache_dir=path)
+
+
+def test_a_wrong_use_of_the_cache_is_no_failure_of_its_file(tmp_path: Path) -> None:
+    progress, file = Recorder(), RemoteFile("http://h/f", 9, '"1"', b"", "http://h/f", "http://h/f")
+    cache = RangeCache(tmp_path, 10**6, progress)
+    cache.close()
+    with pytest.raises(sqlite3.ProgrammingError):
+        cache.add(file)
+    assert not progress.notices

@@ -28,7 +28,7 @@ from ngramscan.progress import Progress, visible
 from ngramscan.serve import app, page, search
 from ngramscan.serve.protocol import ServedIndex
 from tests.support.command import invoke, run
-from tests.support.serve_process import INDEXES, JSON, THE, Served, ask, send, serving
+from tests.support.serve_process import INDEXES, JSON, PATIENCE_S, THE, Served, ask, send, serving
 
 HERE = Path(__file__).parent / "tokens"
 TOKENS, TOKENIZER = HERE / "v4_pysmall_llama_s3", HERE / "llamalike.model"
@@ -112,8 +112,7 @@ class Reader(HTMLParser):
         return [given["href"] or "" for given in anchors]
 
 
-# Estimates take a second each, and more where other tests run beside them.
-_CLIENT = httpx.Client(verify=False, trust_env=False, timeout=120, headers=BROWSER)
+_CLIENT = httpx.Client(verify=False, trust_env=False, timeout=PATIENCE_S, headers=BROWSER)
 
 
 def visit(url: str, query: str, **headers: str) -> httpx.Response:
@@ -124,6 +123,15 @@ def look(url: str, status: int = 200, **fields: Any) -> Reader:
     got = visit(url, urlencode(fields, doseq=True))
     assert (got.status_code, got.headers["content-type"]) == (status, "text/html; charset=utf-8")
     return Reader(got.text)
+
+
+def look_until_done(url: str, **fields: Any) -> Reader:
+    """Look again where a busy machine left indexes unasked, at least one less each time."""
+    for _ in FOLDERS:
+        got = look(url, **fields)
+        if not any(problem.startswith("not asked: ") for problem in got.problems):
+            break
+    return got
 
 
 # --- the same numbers as the commands -----------------------------------------------------------
@@ -160,7 +168,7 @@ def test_page_shows_what_the_commands_find_to_eight_clients_at_once(served: Serv
     phrases = {"step by step": 7, "in the": 1, "it's": 2, "zqxjkv": 1}
     asked = [*phrases.items()]
     with ThreadPoolExecutor(8) as pool:
-        pages = pool.map(lambda one: look(served.url, q=one[0], seed=one[1]), asked * 2)
+        pages = pool.map(lambda one: look_until_done(served.url, q=one[0], seed=one[1]), asked * 2)
         checks = pool.map(ask, [served.url] * 50, [THE] * 50)
     assert {check.json()["count"] for check in checks} == {2918}
     expected = {one: [expected_of(one[0], folder, one[1]) for folder in FOLDERS] for one in asked}

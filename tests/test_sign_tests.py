@@ -44,7 +44,7 @@ def share_as_far(terms: list[Fraction]) -> Fraction:
 
 
 @given(FEW_LEVELS, st.sampled_from(RULES))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_signed_ranks_are_all_sign_assignments(values: list[int], rule: Zeros) -> None:
     ranked = values if rule == "pratt" else [value for value in values if value]
     signed = [
@@ -58,7 +58,7 @@ def test_signed_ranks_are_all_sign_assignments(values: list[int], rule: Zeros) -
 
 
 @given(st.permutations(range(1, 61)), st.integers(0, 60), st.integers(1, 60))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_signed_ranks_without_ties_are_scipy_s(order: list[int], negative: int, n: int) -> None:
     values = [-v if place < negative else v for place, v in enumerate(order)][:n]
     theirs = wilcoxon(values, method="exact").pvalue
@@ -124,7 +124,7 @@ def test_tests_of_nothing_or_of_gaps_are_refused() -> None:
 
 
 @given(FEW_LEVELS, st.sampled_from([1.0, 1 / 7, 0.05, 1e9, 1e-9]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_sign_flips_are_all_sign_assignments(values: list[int], unit: float) -> None:
     terms = [Fraction(value) for value in values if value]
     found = sign_flip_test([value * unit for value in values], np.random.default_rng(0))

@@ -6,7 +6,8 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ TOKENS = Path(__file__).parent / "tokens"
 LLAMA, OLMO = "v4_pysmall_llama_s3", "v4_pysmall_olmo2"
 FILES = {LLAMA: "llamalike.model", OLMO: "allenai_dolma2.json.gz"}
 PHRASES = ("step by step", "Return", "the file", "see also", "vermilion", "ha ha", "of the", "as")
+Opened = Callable[..., HostedTokenIndex]
 ABSENT = "no such phrase anywhere zzz"
 
 
@@ -80,12 +82,19 @@ def count(url: str, journal: Path, *more: str | Path, names: tuple[str, ...] = (
     return run("count", *asked, *indexes, "--journal", journal, "--format", "csv", *more)
 
 
-def opened(
-    server: TokenServer, journal: Path | None = None, name: str = LLAMA, **options: Any
-) -> HostedTokenIndex:
-    given = IndexOptions(**options)
-    client = ApiClient(server.url, given, Journal(journal), Progress(), FakeClock())
-    return open_hosted(name, client)
+@pytest.fixture
+def opened() -> Iterator[Opened]:
+    """Open indexes; their clients and journals are closed at the end of the test."""
+    with ExitStack() as stack:
+
+        def open_one(
+            server: TokenServer, journal: Path | None = None, name: str = LLAMA, **options: Any
+        ) -> HostedTokenIndex:
+            kept, given = stack.enter_context(Journal(journal)), IndexOptions(**options)
+            client = ApiClient(server.url, given, kept, Progress(), FakeClock())
+            return open_hosted(name, stack.enter_context(client))
+
+        yield open_one
 
 
 # Counts under faults
@@ -119,7 +128,9 @@ def test_no_question_has_an_operator_or_is_asked_twice(tmp_path: Path, server: T
     first = count(server.url, journal)
     log = server.read_log()
     assert first.code == 0
-    questions = [json.dumps({k: v for k, v in one.items() if k not in {"time"}}) for one in log]
+    questions = [
+        json.dumps({k: v for k, v in one.items() if k not in {"arrived_at"}}) for one in log
+    ]
     assert len(questions) == len({*questions})
     assert not any(" AND " in one or " OR " in one for one in questions)
     second = count(server.url, journal)
@@ -138,7 +149,7 @@ def test_no_question_has_an_operator_or_is_asked_twice(tmp_path: Path, server: T
     assert len(server.read_log()) > asked + 3 * len(PHRASES)
 
 
-def test_replies_are_kept_by_tokens(tmp_path: Path, server: TokenServer) -> None:
+def test_replies_are_kept_by_tokens(tmp_path: Path, server: TokenServer, opened: Opened) -> None:
     index = opened(server, tmp_path / "j.sqlite")
     (found,) = index.lookups(["think"])
     assert isinstance(found, TokenFound)
@@ -164,14 +175,16 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
             process.send_signal(signal.SIGKILL)
             process.wait()
         ran = run("count", *asked, "--index", spec, "--journal", journal, "--format", "csv")
-        log = [{k: v for k, v in one.items() if k != "time"} for one in server.read_log()]
+        log = [{k: v for k, v in one.items() if k != "arrived_at"} for one in server.read_log()]
     assert ran.code == 0
     # Only what was in flight at a kill is asked once more: four requests at a time.
     repeated = len(log) - len({json.dumps(one, sort_keys=True) for one in log})
     assert repeated <= 3 * 4
 
 
-def test_a_host_that_goes_on_refusing_is_given_up_with_one_line(tmp_path: Path) -> None:
+def test_a_host_that_goes_on_refusing_is_given_up_with_one_line(
+    tmp_path: Path, opened: Opened
+) -> None:
     with serve(LLAMA, faults=Faults(forbid_after=10)) as server:
         index = opened(server, tmp_path / "j.sqlite")
         failures = [one for one in index.lookups(PHRASES) if isinstance(one, QueryFailure)]
@@ -184,7 +197,7 @@ def test_a_host_that_goes_on_refusing_is_given_up_with_one_line(tmp_path: Path) 
 
 
 def test_the_size_of_an_index_outside_the_catalog_is_asked_for(
-    server: TokenServer, oracles: dict[str, TokenOracle]
+    server: TokenServer, oracles: dict[str, TokenOracle], opened: Opened
 ) -> None:
     size = opened(server).size()
     shards = oracles[LLAMA].shards
@@ -206,9 +219,10 @@ def test_the_catalog_has_names_and_aliases_that_differ() -> None:
 
 
 def test_names_lead_to_the_catalog_only_at_the_public_service() -> None:
-    with ApiClient(
-        "https://api.infini-gram.io/", IndexOptions(), Journal(None), Progress()
-    ) as client:
+    with (
+        Journal(None) as journal,
+        ApiClient("https://api.infini-gram.io/", IndexOptions(), journal, Progress()) as client,
+    ):
         known, unknown = open_hosted("dclm", client), open_hosted("v4_new", client)
     assert known.name == "infini-gram:v4_dclm-baseline_llama"
     assert known.size().documents == 2948096911
@@ -231,7 +245,7 @@ def test_an_unknown_index_is_one_line_with_a_near_name(tmp_path: Path, server: T
     ],
 )
 def test_texts_that_the_service_refuses_fail_alone(
-    server: TokenServer, text: str, problem: str
+    server: TokenServer, text: str, problem: str, opened: Opened
 ) -> None:
     found = {one.query: one for one in opened(server).lookups([text, "the file"])}
     failed = found[text]
@@ -245,7 +259,10 @@ def test_texts_that_the_service_refuses_fail_alone(
 
 
 def test_marked_occurrences_bound_those_of_the_document(
-    server: TokenServer, tokenizers: dict[str, Tokenizer], oracles: dict[str, TokenOracle]
+    server: TokenServer,
+    tokenizers: dict[str, Tokenizer],
+    oracles: dict[str, TokenOracle],
+    opened: Opened,
 ) -> None:
     index, oracle = opened(server), oracles[LLAMA]
     texts = ["vermilion", "step by step", "ha ha", "zyxmarker", "of"]
@@ -281,7 +298,7 @@ def range_places(query: str, shard: int, low: int, high: int) -> Iterator[Any]:
     return (Place(query, shard, rank) for rank in range(low, high))
 
 
-def test_windows_show_the_text_of_the_documents(server: TokenServer) -> None:
+def test_windows_show_the_text_of_the_documents(server: TokenServer, opened: Opened) -> None:
     texts = [
         json.loads(line)["text"]
         for line in (TOKENS / "corpus_small.jsonl").read_text("utf-8").split("\n")
@@ -395,7 +412,9 @@ def test_the_tokens_after_a_newline(
         ({"count": {"tokens": []}}, "no names of tokens"),
     ],
 )
-def test_a_service_that_lies_gives_no_count(lies: dict[str, Any], problem: str) -> None:
+def test_a_service_that_lies_gives_no_count(
+    lies: dict[str, Any], problem: str, opened: Opened
+) -> None:
     with serve(LLAMA, lies=lies) as server:
         (one,) = opened(server).lookups(["the file"])
     assert isinstance(one, QueryFailure)
@@ -411,7 +430,9 @@ def test_a_service_that_lies_gives_no_count(lies: dict[str, Any], problem: str) 
         ({"spans": 5}, "no document in the reply"),
     ],
 )
-def test_a_document_that_lies_is_a_failure(lies: dict[str, Any], problem: str) -> None:
+def test_a_document_that_lies_is_a_failure(
+    lies: dict[str, Any], problem: str, opened: Opened
+) -> None:
     with serve(LLAMA, lies={"get_doc_by_rank": lies}) as server:
         index = opened(server)
         (found,) = index.lookups(["vermilion"])
@@ -447,13 +468,13 @@ def test_errors_pass_or_stay(status: int, body: dict[str, str], kind: type[Excep
 
 
 def test_damaged_replies_in_the_journal_are_asked_again(
-    tmp_path: Path, server: TokenServer
+    tmp_path: Path, server: TokenServer, opened: Opened
 ) -> None:
     journal = tmp_path / "j.sqlite"
     (found,) = opened(server, journal).lookups(["the file"])
     with Journal(journal) as kept:
         for one in server.read_log():
-            request = {k: v for k, v in one.items() if k not in {"time", "fault", "index"}}
+            request = {k: v for k, v in one.items() if k not in {"arrived_at", "fault", "index"}}
             name = f"infini-gram:{server.url}{LLAMA}"
             kept.put(server.url, name, json.dumps(request, sort_keys=True), '{"cnt": "many"}')
     (again,) = opened(server, journal).lookups(["the file"])
@@ -480,7 +501,9 @@ def test_a_token_with_a_name_is_no_separator() -> None:
 
 
 @pytest.mark.parametrize("name", [*FILES])
-def test_no_text_has_more_n_grams_than_occurrences(server: TokenServer, name: str) -> None:
+def test_no_text_has_more_n_grams_than_occurrences(
+    server: TokenServer, name: str, opened: Opened
+) -> None:
     lines = (TOKENS / "corpus_small.jsonl").read_text("utf-8").split("\n")
     texts = [json.loads(line)["text"] for line in lines if line]
     queries = ["\nthink", "\nthe", "\n\nthe", " the file", "Return", "step by step", "of"]
@@ -495,7 +518,7 @@ def test_no_text_has_more_n_grams_than_occurrences(server: TokenServer, name: st
 
 
 def test_what_the_journal_has_needs_no_host(
-    tmp_path: Path, server: TokenServer, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: TokenServer, monkeypatch: pytest.MonkeyPatch, opened: Opened
 ) -> None:
     journal = tmp_path / "j.sqlite"
     first = opened(server, journal)

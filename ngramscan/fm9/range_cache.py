@@ -1,7 +1,8 @@
 """Pieces of remote files, kept on disk for later runs.
 
 A piece belongs to one version of a file: its URL, validator and size. SQLite makes it safe when
-several processes use it, or one is killed. A cache that fails is left alone: it never stops a run.
+several processes use it, or one is killed. A cache whose file fails is left alone: it never stops a
+run.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import hashlib
 import os
 import sqlite3
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ class RangeCache:
     def __init__(self, folder: Path, most_bytes: int, progress: Progress) -> None:
         self._path, self._most_bytes, self._progress = folder / _NAME, most_bytes, progress
         self._ids: dict[RemoteFile, int] = {}
-        self._waiting: list[tuple[int, int, int, bytes]] = []
+        self._waiting: list[tuple[int, int, bytes, int]] = []
         self._waiting_bytes = 0
         self._is_usable = True
         try:
@@ -88,13 +89,15 @@ class RangeCache:
                 return
 
     def _ask(self, statement: str, *values: object) -> list[Any]:
-        """Return the rows of a statement; after an error none of this nor of any other."""
+        """Return the rows of a statement; after an error of the file none of this nor of others."""
         try:
             return self._connection.execute(statement, values).fetchall() if self._is_usable else []
         except sqlite3.Error as error:
-            self._is_usable = False
             with suppress(sqlite3.Error):  # others must not wait for what was begun
                 self._connection.rollback()
+            if isinstance(error, sqlite3.ProgrammingError):  # a fault of this code, which must show
+                raise
+            self._is_usable = False
             self._progress.notice(f"{self._path}: {error}; this run goes on without this cache")
             return []
 
@@ -135,7 +138,7 @@ class RangeCache:
         number = self._ids.get(file)
         if number is None or not self._is_usable or self._room_bytes < len(content):
             return
-        self._waiting.append((number, start, start + len(content), content))
+        self._waiting.append((start, start + len(content), content, number))
         self._room_bytes -= len(content)
         self._waiting_bytes += len(content)
         if self._waiting_bytes >= _WAITING_BYTES:
@@ -144,15 +147,15 @@ class RangeCache:
     def _store(self) -> None:
         waiting, self._waiting, self._waiting_bytes = self._waiting, [], 0
         self._ask("BEGIN IMMEDIATE")
-        insert = "INSERT OR IGNORE INTO pieces SELECT id, ?2, ?3, ?4 FROM files WHERE id = ?1"
+        insert = "INSERT OR IGNORE INTO pieces SELECT id, ?, ?, ? FROM files WHERE id = ?"
         for piece in waiting:
             self._ask(insert, *piece)
         self._ask("COMMIT")
 
     def close(self) -> None:
         """Store what waits for it, and close the database."""
-        self._store()
-        self._connection.close()
+        with closing(self._connection):
+            self._store()
 
 
 def _digest(url: str) -> str:

@@ -30,7 +30,9 @@ def read_lines(file: Path) -> list[dict[str, Any]]:
 EXCHANGES = read_lines(REPLAY / "exchanges.jsonl")
 
 
-_CLIENT = httpx.Client(verify=False, trust_env=False, timeout=10)
+# On a busy machine an answer takes long: it waits for pages whose estimates take seconds each.
+PATIENCE_S = 300
+_CLIENT = httpx.Client(verify=False, trust_env=False, timeout=PATIENCE_S)
 
 
 def send(

@@ -128,7 +128,7 @@ class ApiServer:
         return f"http://127.0.0.1:{self._http.server_address[1]}/"
 
     def read_log(self) -> list[Json]:
-        """Return the questions so far, in the order of arrival, each with `time` and `fault`."""
+        """Return the questions in the order of arrival, each with `arrived_at` and `fault`."""
         with self._lock:
             return list(self._log)
 
@@ -137,7 +137,7 @@ class ApiServer:
         asked: Json = json.loads(body)
         with self._lock:
             fault = self._draw(len(self._log) + 1, asked)
-            self._log.append({**asked, "time": time.time(), "fault": fault})
+            self._log.append({**asked, "arrived_at": time.monotonic(), "fault": fault})
         time.sleep(self._delay + self._faults.stall_s * (fault == "stall"))
         if fault == "body":
             return Reply(200, self._faults.bodies[asked["query"]].encode())
