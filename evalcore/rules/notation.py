@@ -10,14 +10,14 @@ _SPELLINGS = r"""
 ≤ \le \leq \leqslant \leqq <= | ≥ \ge \geq \geqslant \geqq >= | ≠ \ne \neq != | ≈ \approx | ∈ \in
 ∪ \cup | ⦃ \{ \lbrace | ⦄ \} \rbrace | < \lt | > \gt | ± \pm | ∓ \mp | ° \degree º | % \% | - − –
 , ; | \frac \dfrac \tfrac \cfrac | \times × | \cdot · * | \pi π pi | \infty ∞ inf infinity
-^ ** | ^2 ² | ^3 ³
+^ ** | ^2 ² | ^3 ³ | \emptyset \varnothing ∅ | \binom \dbinom \tbinom | Ω \Omega Ω
 """
 _WORDS = [entry.split() for entry in re.split(r"[|\n]", _SPELLINGS.strip())]
 _PLAIN = {word: plain + " " * plain[1:].isalpha() for plain, *words in _WORDS for word in words}
-AS_COMMANDS = str.maketrans({sign: f"{word} " for sign, word, *_ in _WORDS if sign in "≤≥≈≠∈∪"})
+AS_COMMANDS = str.maketrans({sign: f"{word} " for sign, word, *_ in _WORDS if sign in "≤≥≈≠∈∪Ω"})
 AS_COMMANDS |= str.maketrans({"⦃": r"\{", "⦄": r"\}"})
 _TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|[A-Za-z]+|\*\*|[<>!]=|[^A-Za-z0-9]", re.DOTALL)
-_TEXT = r"\\(?:text|textrm|textbf|mathrm|mathbf|mbox|rm|operatorname)\s*\{([^{}]*)\}"
+TEXT = r"\\(?:text|textrm|textbf|mathrm|mathbf|mbox|rm|operatorname)\s*\{([^{}]*)\}"
 _REWRITES = (
     (r"\\(?:left|right|[bB]ig[lr]?|displaystyle)(?![A-Za-z])|\\?\$|\\[()\[\]]", ""),
     (r"\\[,;:! ]|\\q?quad(?![A-Za-z])|[~\u00a0\u2009]", " "),
@@ -25,9 +25,11 @@ _REWRITES = (
     (r"(?<![A-Za-z\\])sqrt\s*\(([^()]*)\)|√\s*(?:\(([^()]*)\)|(\d+))", r"\\sqrt{\1\2\3}"),
     (r"\\(frac|sqrt)\s*(\d)", r"\\\1{\2}"),
     (r"(\\frac\{[^{}]*\})\s*(\d)", r"\1{\2}"),
+    (r"\\binom\s*([A-Za-z\d])", r"\\binom{\1}"),
+    (r"(\\binom\{[^{}]*\})\s*([A-Za-z\d])", r"\1{\2}"),
     (r"\\(?:text|mathrm|mbox)\{\s*,?\s*(?:and|or)\s*\}", ","),
     (r"(?:,\s*)?(?<![A-Za-z\\])(?:and|or)(?![A-Za-z])", ","),
-    (rf"_\s*\{{\s*{_TEXT}\s*\}}", r"_{\1}"),
+    (rf"_\s*\{{\s*{TEXT}\s*\}}", r"_{\1}"),
     (r"_\s*\{\s*([A-Za-z0-9])\s*\}|_\s+", r"_\1"),
     (r"(?<=[A-Za-z)}])'", r"^{\\prime}"),
     (r"\s+", " "),
@@ -38,6 +40,7 @@ _REWRITES = (
 def clean(text: str) -> str:
     """Return a text without box, dollar signs, final dot and what LaTeX leaves to taste."""
     text = re.sub(r"(?<=\d)(?:\\,|\\!|\{,\}|\\!,\\!|,\\!)(?=\d{3}(?!\d))", "", text)
+    text = text.replace("{:}", ":")
     text = _TOKEN.sub(lambda token: _PLAIN.get(token[0], token[0]), text)
     for pattern, by in _REWRITES:
         text = re.sub(pattern, by, text)
@@ -75,20 +78,31 @@ def split(text: str, separators: str) -> list[str]:
     return [*parts, text[start:].strip()]
 
 
-def answers(text: str, is_number: bool) -> list[tuple[str, str]]:
-    """Return the answers in a text, each with its unit apart; `1,234` may be one or two."""
-    text = clean(text)
-    if is_number and re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", text):
-        text = text.replace(",", "")
-    brackets, inner = enclosed(text)
-    if brackets == "⦃⦄" and not re.search(r"[:|]|\\mid", inner):
-        text = inner
-    return [
-        _without_unit(one)
-        for part in split(text, ",")
-        for one in dict.fromkeys(part.replace("±", a).replace("∓", b) for a, b in ("+-", "-+"))
-        if one
-    ]
+_HEAD = re.compile(r"\\?(?<![A-Za-z])(sin|cos|tan|cot|sec|csc)((?:\s*\^\s*(?:\{[^{}]*\}|\d))?)\s*")
+_ANGLE = re.compile(r"(?:[^-+=,°(){}\[\]\\]|\\(?:frac\{[^{}]*\}|cdot|times|pi)|\{[^{}]*\})*?°")
+_PER_DEGREE = r"\cdot\frac{\pi}{180}"
+
+
+def in_radians(text: str) -> str:
+    """Return a cleaned text with the degrees converted that trigonometric functions are taken of."""
+    if "°" not in text:
+        return text
+    level, written, stop = levels(text), "", 0
+    for head in _HEAD.finditer(text):
+        start = head.end()
+        if start < stop or start >= len(text):
+            continue
+        if text[start] in "([{":
+            end = next((k for k in range(start, len(text)) if level[k] < level[start]), start) + 1
+            angle = text[start:end]
+        elif found := _ANGLE.match(text, start):
+            angle, end = f"({found[0]})", found.end()
+        else:
+            continue
+        if "°" in angle:
+            name = f"\\{head[1]}{head[2]}{angle.replace('°', _PER_DEGREE)}"
+            written, stop = written + text[stop : head.start()] + name, end
+    return written + text[stop:]
 
 
 _NO_PROSE = r"_\s*\{[^{}]*\}|\\[A-Za-z]+|\b(?:and|or|sin|cos|tan|log|sqrt|max|min|gcd|lcm)\b"
@@ -104,48 +118,9 @@ def why_a_judge(gold: str) -> str:
     """Return why a reference answer is one that no algebra can compare, `` for nothing."""
     pieces = [*gold.split("$"), ""]
     formulas, around = " ".join(pieces[1::2]), " § ".join(pieces[::2])
-    bare = [re.sub(_NO_PROSE, " ", re.sub(_TEXT, r" \1 ", text)) for text in (formulas, around)]
+    bare = [re.sub(_NO_PROSE, " ", re.sub(TEXT, r" \1 ", text)) for text in (formulas, around)]
     texts = (*bare, gold)
     return next((why for why, place, sign in _FOR_A_JUDGE if re.search(sign, texts[place])), "")
-
-
-# No other is a unit, so that `2n` keeps its n
-_UNIT_NAMES = """
-degree deg degrees; radian rad radians; second s sec secs seconds; minute min mins minutes;
-hour h hr hrs hours; day days; week weeks; month months; year years; unit units; dollar dollars;
-mm millimeter millimeters millimetre millimetres; cm centimeter centimeters centimetre centimetres;
-dm decimeter decimeters; m meter meters metre metres; km kilometer kilometers kilometre kilometres;
-inch inches; foot ft feet; yard yd yards; mile miles; litre l liter liters litres; cent cents;
-g gram grams; kg kilogram kilograms; % percent; km/hour kmh kph kmph; mile/hour mph
-"""
-_UNITS = {alias: names.split()[0] for names in _UNIT_NAMES.split(";") for alias in names.split()}
-_UNIT = rf"(?:{'|'.join(_UNITS)})(?:\^[23])?"
-_POWERS = {"square": "^2", "sq": "^2", "cubic": "^3"}
-_SUFFIX = re.compile(  # marked as words, or standing free; one letter may be a variable
-    rf"((?:{_TEXT}|(?<=[\d\s}})/])[A-Za-z]{{2,}}(?![A-Za-z]))"
-    rf"(?:\s|/|\^\{{?\d\}}?|[A-Za-z]++|{_TEXT})*+|%)$"
-)
-
-
-def unit_of(text: str) -> str:
-    """Return the one name of a unit however it is written, `` for what is no unit we know."""
-    text = re.sub(_TEXT, r"\1", clean(text)).replace("°", "degree").lower()
-    words = re.sub(r"[{}.]", "", text.replace(" per ", "/")).split()
-    joined = "".join(word for word in words if word not in _POWERS)
-    if not re.fullmatch(rf"{_UNIT}(?:/{_UNIT})*", joined):
-        return ""
-    named = re.sub("[a-z%]+", lambda word: _UNITS[word[0]], joined)
-    return named + "".join(_POWERS.get(word, "") for word in words)
-
-
-def _without_unit(text: str) -> tuple[str, str]:
-    if (bare := re.sub(r"(?<=[\w)}])\s*°(?!\s*[\w\\])", "", text)) != text:  # no arc minutes
-        return bare, "degree"
-    for match in _SUFFIX.finditer(text):
-        unit, value = unit_of(match[1]), text[: match.start()].strip()
-        if unit and value:
-            return value, unit
-    return text, ""
 
 
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
