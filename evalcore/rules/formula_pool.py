@@ -23,7 +23,8 @@ from typing import Any
 
 from evalcore.formats import Problem
 from evalcore.rules import Item, Verdict
-from evalcore.rules.notation import levels, squeezed, why_a_judge
+from evalcore.rules.notation import is_text, levels, squeezed, why_a_judge, words
+from evalcore.rules.units import unit_behind
 from ngramscan.errors import InputError, WorkerLostError
 
 MAX_CHARACTERS = 10_000
@@ -59,8 +60,16 @@ def compare_texts(item: Item) -> Verdict | None:
         return Verdict(0.0, f"brackets nested deeper than {MAX_DEPTH}")
     if squeezed(answer) == squeezed(gold) != "":
         return Verdict(1.0, "the same text")
-    why = why_a_judge(gold)
-    return Verdict(None, f"needs a judge: the reference answer is {why}") if why else None
+    if is_text(gold):
+        said, right = words(answer), words(gold)
+        if said == right != []:
+            return Verdict(1.0, "the same words")
+        if len(said) == len(right) and sorted(said) != sorted(right):
+            return Verdict(0.0, "other words")
+    why = "prose" if is_text(gold) else why_a_judge(gold)
+    if not why or unit_behind(gold, is_marked=True):
+        return None
+    return Verdict(None, f"needs a judge: the reference answer is {why}")
 
 
 def _start(seconds: float, stack: ExitStack, items: Sequence[Item]) -> subprocess.Popen[bytes]:

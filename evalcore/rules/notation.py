@@ -123,6 +123,22 @@ def why_a_judge(gold: str) -> str:
     return next((why for why, place, sign in _FOR_A_JUDGE if re.search(sign, texts[place])), "")
 
 
+_MARKED = r"\\(?:text|textrm|textbf|textit|mbox)\s*\{[^{}]*\}|\d+(?:\{:\}\d+)+"
+_IS_TEXT = re.compile(rf"(?:{_MARKED})(?:{_MARKED}|[\s~,.]|\\[ ,;:!])*")
+
+
+def is_text(gold: str) -> bool:
+    r"""Tell whether a reference answer is a text or a time: `\text{Yes}`, `10{:}30`."""
+    return bool(_IS_TEXT.fullmatch(gold.strip().strip("$").strip()))
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in small letters, without marks, brackets and punctuation."""
+    plain = re.sub(r"\\textit(?=\s*\{)", r"\\text", text.replace("{:}", ":"))
+    plain = re.sub(r"\s*:\s*", ":", re.sub(TEXT, r" \1 ", clean(plain)).casefold())
+    return [word for word in (one.strip("()[],.;!?\"'") for one in plain.split()) if word]
+
+
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
 _EXPONENT = r"10\s*\^\s*\{?\s*([-+]?\d{1,3})\s*\}?"
 _PLAINER = (
@@ -149,6 +165,35 @@ _FACTOR = re.compile(rf"\s*[x×*]\s*{_CURRENCY}\s*({_DIGITS}){_END}")
 _FORMULA = re.compile(r"\s*[-+*/×x^]\s*[\d(]")
 
 
+_POWERS_OF_TEN = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+_POWERS_OF_TEN |= {"k": 3, "m": 6, "mn": 6, "b": 9, "bn": 9, "t": 12}
+_WORDS_THAT_SCALE = (
+    r"[\s-]*(?:(?i:hundred|thousand|million|billion|trillion)(?i:ths?|s)?|(?i:dozens?)"
+    r"|(?<=\d)(?:k|M|mn|bn|B))(?![A-Za-z])"
+)
+_SCALES = rf"{_WORDS_THAT_SCALE}|\s*(?:[kKMBT]|mn|bn)(?![A-Za-z])"  # with a currency
+_ABOUT = r"(?:(?i:about|approximately|around|roughly|maybe|perhaps|else)\s+)?"
+_NOUN = r"\s*(?!(?i:at|by|for|from|in|of|on|out|per|with|not|but|is)\b)[^\W\d_]+"
+_AND = r"\s*(?:,?\s*(?i:\b(?:or|and|to|nor|vs)\b)|[;&~])\s*"
+_OTHER_BEHIND = re.compile(rf"(?:(?:{_NOUN}){{0,2}}(?:{_AND}|\s*,\s*)|{_NOUN}\s+|\s+){_ABOUT}{_VALUE}")
+_OTHER_BEFORE = re.compile(rf"{_VALUE}(?:(?:{_NOUN}){{0,2}}{_AND}|\s*,\s*){_ABOUT}$")
+_NOT_IT = re.compile(  # a denial, a bound, or the argument of a function
+    r"(?:(?i:\bnot|n't|n’t|\bnever|\bthan|\bat least|\bat most|\bup to|\bover|\bunder|\babove|\bbelow"
+    r"|\bexceeds?|\bexcept)(?i:\s+(?:exactly|equal to|equals?))?|[<>≤≥≠√|]|\\[A-Za-z]+)[\s({]*$"
+)
+_NOT_ALL = re.compile(
+    r"\s*(?:[-+*/×x]\s*[\d({\\]|:\d|[!²³]|\^(?!\s*\{?\s*\\?circ)|\\(?!circ|degree|Omega|mu|q?quad))"
+)
+
+
+def _factor_of(word: str) -> Fraction:
+    if word.startswith("dozen"):
+        return Fraction(12)
+    stem = re.sub("(?<=[a-z]{4})(?:ths?|s)$", "", word)
+    power = Fraction(10 ** _POWERS_OF_TEN[stem])
+    return 1 / power if re.search("ths?$", word) else power
+
+
 def read_number(text: str, as_authors: bool = False) -> float | int | None:
     r"""Read an answer such as `$1,234.50`, `x ≈ −0.5`, `1.2 × 10^3`, `\frac{1}{2}`, `about 3 days`.
 
@@ -157,23 +202,67 @@ def read_number(text: str, as_authors: bool = False) -> float | int | None:
     FinanceMath's authors take the first of `a or b` and compute products; where they find no number
     they go on with 0, but here there is none.
     """
-    for pattern, plainer in _PLAINER:
-        text = re.sub(pattern, plainer, text)
-    text = re.split("[=≈]", text.rstrip("=≈ "))[-1].strip()
+    text = _after_relations(text)
     if as_authors:
         text = re.split(r"\s+or\s+", text, maxsplit=1)[0]
-    found = re.match(_VALUE_FIRST, text) or [None, *re.finditer(_VALUE, text)][-1]
-    if found is None:
+    found = _find_value(text)
+    if found is None or (value := _value_of(found)) is None:
         return None
-    sign, inner, digits, divisor, power = (part.replace(",", "") for part in found.groups(""))
     end = found.end()
+    while as_authors and (factor := _FACTOR.match(text, end)):
+        try:
+            value *= Fraction("".join(factor.groups("")).replace(",", ""))
+        except ValueError:  # more digits than Python reads
+            return None
+        end = factor.end()
+    return None if _FORMULA.match(text, end) else _as_number(value)
+
+
+def read_only_number(text: str) -> float | int | None:
+    r"""Read the one number that an answer states: as `read_number` does, but no bound on it.
+
+    `12 million` and `$12M` are 12,000,000. There is none in `12 or 13`, `12 apples and 3 pears`,
+    `not 12`, `at least 12`, `12!`, `\sqrt{12}`.
+    """
+    text = _after_relations(re.sub("[<>!]=", "≠", text))
+    text = re.sub(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?![\w.,]|\s\d)", lambda one: one[0].replace(" ", ""), text)
+    found = _find_value(text)
+    if found is None or (value := _value_of(found)) is None:
+        return None
+    before, end = text[: found.start()], found.end()
+    scales = re.compile(_SCALES if re.search(r"[^-+\d.,/eE\s]", found[0]) else _WORDS_THAT_SCALE)
+    while scale := scales.match(text, end):
+        value *= _factor_of(scale[0].strip(" -").lower())
+        end = scale.end()
+    others = [_OTHER_BEHIND.match(text, end), _OTHER_BEFORE.search(before)]
+    others = [other for other in others if other and _value_of(other) != value]
+    if others or _NOT_IT.search(before) or _NOT_ALL.match(text, end):
+        return None
+    return _as_number(-value if re.search(r"(?i)\b(?:minus|negative)\s*$", before) else value)
+
+
+def _after_relations(text: str) -> str:
+    for pattern, plainer in _PLAINER:
+        text = re.sub(pattern, plainer, text)
+    return re.split("[=≈]", text.rstrip("=≈ "))[-1].strip()
+
+
+def _find_value(text: str) -> re.Match[str] | None:
+    return re.match(_VALUE_FIRST, text) or [None, *re.finditer(_VALUE, text)][-1]
+
+
+def _value_of(found: re.Match[str]) -> Fraction | None:
+    sign, inner, digits, divisor, power = (part.replace(",", "") for part in found.groups(""))
     try:
         value = Fraction(digits + power) / Fraction(divisor or "1")
-        while as_authors and (factor := _FACTOR.match(text, end)):
-            value *= Fraction("".join(factor.groups("")).replace(",", ""))
-            end = factor.end()
-        number = float(value)
-    except (ZeroDivisionError, OverflowError, ValueError):  # or more digits than Python reads
+    except (ZeroDivisionError, ValueError):  # or more digits than Python reads
         return None
-    size = value.numerator if value and value.denominator == 1 else number
-    return None if _FORMULA.match(text, end) else -size if "-" in sign + inner else size
+    return -value if "-" in sign + inner else value
+
+
+def _as_number(value: Fraction) -> float | int | None:
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return value.numerator if value and value.denominator == 1 else number
