@@ -155,3 +155,5 @@ RULES: Mapping[str, Callable[[Sequence[Item], Tools], Iterator[Verdict]]] = {
     "exact": exact,
     "numbers": numbers,
 }
+FOR_NUMBERS = frozenset({"strict", "lenient", "numbers"})
+"""Rules to which a text without a digit is no answer."""

@@ -18,6 +18,12 @@ AS_COMMANDS = str.maketrans({sign: f"{word} " for sign, word, *_ in _WORDS if si
 AS_COMMANDS |= str.maketrans({"⦃": r"\{", "⦄": r"\}"})
 _TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|[A-Za-z]+|\*\*|[<>!]=|[^A-Za-z0-9]", re.DOTALL)
 TEXT = r"\\(?:text|textrm|textbf|mathrm|mathbf|mbox|rm|operatorname)\s*\{([^{}]*)\}"
+
+
+def _closed_up(found: re.Match[str]) -> str:
+    return found[0].replace(" ", "")
+
+
 _REWRITES = (
     (r"\\(?:left|right|[bB]ig[lr]?|displaystyle)(?![A-Za-z])|\\?\$|\\[()\[\]]", ""),
     (r"\\[,;:! ]|\\q?quad(?![A-Za-z])|[~\u00a0\u2009]", " "),
@@ -33,7 +39,7 @@ _REWRITES = (
     (r"_\s*\{\s*([A-Za-z0-9])\s*\}|_\s+", r"_\1"),
     (r"(?<=[A-Za-z)}])'", r"^{\\prime}"),
     (r"\s+", " "),
-    (r"(?<![\d ])\d{1,3}(?: \d{3})+(?!\d)", lambda found: found[0].replace(" ", "")),
+    (r"(?<![\d ])\d{1,3}(?: \d{3})+(?!\d)", _closed_up),
 )
 
 
@@ -84,7 +90,7 @@ _PER_DEGREE = r"\cdot\frac{\pi}{180}"
 
 
 def in_radians(text: str) -> str:
-    """Return a cleaned text with the degrees converted that trigonometric functions are taken of."""
+    """Return a cleaned text with the degrees in trigonometric functions converted."""
     if "°" not in text:
         return text
     level, written, stop = levels(text), "", 0
@@ -173,13 +179,16 @@ _WORDS_THAT_SCALE = (
 )
 _SCALES = rf"{_WORDS_THAT_SCALE}|\s*(?:[kKMBT]|mn|bn)(?![A-Za-z])"  # with a currency
 _ABOUT = r"(?:(?i:about|approximately|around|roughly|maybe|perhaps|else)\s+)?"
-_NOUN = r"\s*(?!(?i:at|by|for|from|in|of|on|out|per|with|not|but|is)\b)[^\W\d_]+"
+_NOUN = r"\s*(?!(?i:at|by|for|from|in|of|on|out|per|with|not|but|is)\b)[^\W\d_]++"
 _AND = r"\s*(?:,?\s*(?i:\b(?:or|and|to|nor|vs)\b)|[;&~])\s*"
-_OTHER_BEHIND = re.compile(rf"(?:(?:{_NOUN}){{0,2}}(?:{_AND}|\s*,\s*)|{_NOUN}\s+|\s+){_ABOUT}{_VALUE}")
+_OTHER_BEHIND = re.compile(
+    rf"(?:(?:{_NOUN}){{0,2}}(?:{_AND}|\s*,\s*)|{_NOUN}\s+|\s+){_ABOUT}{_VALUE}"
+)
 _OTHER_BEFORE = re.compile(rf"{_VALUE}(?:(?:{_NOUN}){{0,2}}{_AND}|\s*,\s*){_ABOUT}$")
 _NOT_IT = re.compile(  # a denial, a bound, or the argument of a function
-    r"(?:(?i:\bnot|n't|n’t|\bnever|\bthan|\bat least|\bat most|\bup to|\bover|\bunder|\babove|\bbelow"
-    r"|\bexceeds?|\bexcept)(?i:\s+(?:exactly|equal to|equals?))?|[<>≤≥≠√|]|\\[A-Za-z]+)[\s({]*$"
+    r"(?:(?i:\bnot|n't|n’t|\bnever|\bthan|\bat least|\bat most|\bup to|\bover|\bunder|\babove"
+    r"|\bbelow|\bexceeds?|\bexcept)(?i:\s+(?:exactly|equal to|equals?))?|[<>≤≥≠√|]|\\[A-Za-z]+)"
+    r"[\s({]*$"
 )
 _NOT_ALL = re.compile(
     r"\s*(?:[-+*/×x]\s*[\d({\\]|:\d|[!²³]|\^(?!\s*\{?\s*\\?circ)|\\(?!circ|degree|Omega|mu|q?quad))"
@@ -215,7 +224,7 @@ def read_number(text: str, as_authors: bool = False) -> float | int | None:
         except ValueError:  # more digits than Python reads
             return None
         end = factor.end()
-    return None if _FORMULA.match(text, end) else _as_number(value)
+    return None if _FORMULA.match(text, end) else _as_number(value, _is_negative(found))
 
 
 def read_only_number(text: str) -> float | int | None:
@@ -225,20 +234,22 @@ def read_only_number(text: str) -> float | int | None:
     `not 12`, `at least 12`, `12!`, `\sqrt{12}`.
     """
     text = _after_relations(re.sub("[<>!]=", "≠", text))
-    text = re.sub(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?![\w.,]|\s\d)", lambda one: one[0].replace(" ", ""), text)
+    text = re.sub(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?![\w.,]|\s\d)", _closed_up, text)
     found = _find_value(text)
     if found is None or (value := _value_of(found)) is None:
         return None
     before, end = text[: found.start()], found.end()
-    scales = re.compile(_SCALES if re.search(r"[^-+\d.,/eE\s]", found[0]) else _WORDS_THAT_SCALE)
-    while scale := scales.match(text, end):
+    scales = _SCALES if re.search("[$£€¥₤₹]|[A-Z]{3}", found[0]) else _WORDS_THAT_SCALE
+    while scale := re.compile(scales).match(text, end):
         value *= _factor_of(scale[0].strip(" -").lower())
         end = scale.end()
     others = [_OTHER_BEHIND.match(text, end), _OTHER_BEFORE.search(before)]
-    others = [other for other in others if other and _value_of(other) != value]
+    is_negative = _is_negative(found)
+    said = (value, is_negative)
+    others = [one for one in others if one and (_value_of(one), _is_negative(one)) != said]
     if others or _NOT_IT.search(before) or _NOT_ALL.match(text, end):
         return None
-    return _as_number(-value if re.search(r"(?i)\b(?:minus|negative)\s*$", before) else value)
+    return _as_number(value, is_negative ^ bool(re.search(r"(?i)\b(?:minus|negative)\s*$", before)))
 
 
 def _after_relations(text: str) -> str:
@@ -252,17 +263,21 @@ def _find_value(text: str) -> re.Match[str] | None:
 
 
 def _value_of(found: re.Match[str]) -> Fraction | None:
-    sign, inner, digits, divisor, power = (part.replace(",", "") for part in found.groups(""))
+    digits, divisor, power = (part.replace(",", "") for part in found.groups("")[2:])
     try:
-        value = Fraction(digits + power) / Fraction(divisor or "1")
+        return Fraction(digits + power) / Fraction(divisor or "1")
     except (ZeroDivisionError, ValueError):  # or more digits than Python reads
         return None
-    return -value if "-" in sign + inner else value
 
 
-def _as_number(value: Fraction) -> float | int | None:
+def _is_negative(found: re.Match[str]) -> bool:
+    return "-" in found[1] + found[2]
+
+
+def _as_number(value: Fraction, is_negative: bool) -> float | int | None:
     try:
         number = float(value)
     except OverflowError:
         return None
-    return value.numerator if value and value.denominator == 1 else number
+    size = value.numerator if value and value.denominator == 1 else number
+    return -size if is_negative else size

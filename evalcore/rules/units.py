@@ -30,10 +30,10 @@ volt V; watt W; weber Wb; watthour Wh
 """
 _SYMBOL_OF = dict(names.split() for names in _SYMBOLS.split(";"))
 _PREFIXES = """
-yocto y zepto z atto a femto f pico p nano n micro μ milli m centi c deci d hecto h kilo k mega M
-giga G tera T peta P exa E zetta Z yotta Y
-""".split()
-_PREFIX_OF = dict(zip(_PREFIXES[::2], _PREFIXES[1::2], strict=True))
+yocto y; zepto z; atto a; femto f; pico p; nano n; micro μ; milli m; centi c; deci d; hecto h;
+kilo k; mega M; giga G; tera T; peta P; exa E; zetta Z; yotta Y
+"""
+_PREFIX_OF = dict(names.split() for names in _PREFIXES.split(";"))
 _WITH_SYMBOL = re.compile(rf"[{''.join(_PREFIX_OF.values())}]?(?:{'|'.join(_SYMBOL_OF.values())})")
 _WITH_WORD = re.compile(rf"({'|'.join(_PREFIX_OF)}|)({'|'.join(_SYMBOL_OF)})s?", re.IGNORECASE)
 _OF_THEIR_OWN = {"°C", "°F", "Å", "AU", "au", "ly", "pc", "rpm", "dB", "u", "ha"}
@@ -69,9 +69,11 @@ _WORDS = (
     (r"[{}()\[\].]", ""),
     (r"°\s+(?=[CF](?![A-Za-z]))", "°"),
     (r"(?:(?<=μ)|(?<![A-Za-zμ])(?<=[kMmG]))\s+(?=Ω)|(?<=μ)\s+", ""),
+    (r"(?i)(?<![a-z])(cubic|square|sq)\s+([a-z]+)", lambda d: f"{d[2]}^{2 + (d[1] == 'cubic')}"),
+    (r"(?i)(?<=[a-z])\s+(?:square|sq)(?![a-z])|\s+squared", "^2"),
+    (r"(?i)\s+cubed", "^3"),
     (r"^\s*1\s*/", "/"),
 )
-_RAISED = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cubed": 3}
 _PART = re.compile(r"\s*(?:(/)|(°?[A-Za-zΩμÅ]+|[°%])\s*(?:\^\s*(-?\d+))?|(\S))")
 
 
@@ -81,28 +83,16 @@ def unit_of(text: str, name: Callable[[str], str] = _any) -> str:
     text = clean(text)
     for pattern, by in _WORDS:
         text = re.sub(pattern, by, text)
-    powers, sign, raised, last = Counter[str](), 1, 1, ""
+    powers, sign = Counter[str](), 1
     for slash, word, power, other in _PART.findall(text.strip()):
-        if other:
-            return ""
+        found = name("degree" if word == "°" else word)
         if slash:
-            sign = -1
-        elif word in _RAISED:
-            if last and word[-1] == "d":
-                powers[last] *= _RAISED[word]
-            else:
-                raised = _RAISED[word]
-        elif not (found := name("degree" if word == "°" else word)):
+            sign = -1  # for all that follow: `J/kg K`
+        elif other or not found:
             return ""
-        else:
-            over, _, below = found.partition("/")
-            last = over
-            powers[over] += sign * int(power or 1) * raised
-            powers[below] -= sign * int(power or 1) * bool(below)
-            raised = 1
-    if last and raised > 1:  # `cm square`
-        powers[last] *= raised
-    written = sorted((one, power) for one, power in powers.items() if power)
+        for part in found.split("/") if found else ():
+            powers[part] += (sign if found.startswith(part) else -sign) * int(power or 1)
+    written = sorted(one for one in powers.items() if one[1])
     above, under = ([_written(*one) for one in written if one[1] * k > 0] for k in (1, -1))
     return "/".join([" ".join(above) or "1", *under]) if written else ""
 
@@ -174,9 +164,9 @@ def _cut(text: str, unit: str) -> str:
         value = re.sub(r"\s*(?:\\cdot|\\times)?\s*$", "", text[: start.start()])
         is_behind = value[-1:].isdigit() or value[-1:] in {"}", ")", "]", "!"}
         is_marked = start[0] == "\\" and value[-1:] not in {*"", *"+-/^_=<>"}
-        if not level[start.start() - 1] and value and (is_behind or is_marked):
-            if unit_of(text[start.start() :]) == unit:
-                return value
+        is_there = not level[start.start() - 1] and value and (is_behind or is_marked)
+        if is_there and unit_of(text[start.start() :]) == unit:
+            return value
     return ""
 
 
