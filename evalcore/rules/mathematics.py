@@ -42,7 +42,8 @@ def compare_formulas(item: Item) -> Verdict:
         return Verdict(None, f"grader: the reference answer can't be read: {error}", failed=True)
     others = [one for _, one in given if one not in {"", unit}]
     if not any(re.search(r"(?<![A-Za-z\\])[A-Za-z]", text) for text, _ in golds):
-        others += filter(None, (units.unit_behind(text) for text, one in given if one != unit))
+        behind = [units.unit_behind(text) for text, one in given if one != unit]
+        others += [one for one in behind if one not in {"", unit}]
     if unit and others:
         return Verdict(0.0, f"in {others[0]}, not in {unit}")
     try:
@@ -180,6 +181,11 @@ def _is_multiple(gold: _Answer, given: _Answer) -> bool:
     return is_constant and first.is_real and (abs(first) if gold.form in "=≠" else first) > 1e-30
 
 
+def _with_braces(found: re.Match[str]) -> str:
+    power = f"^{{{found[2]}}}" if found[2] else ""
+    return rf"\log_{{{found[1]}}}{power} "
+
+
 def _repeating(whole: str, first: str, *repeated: str) -> str:
     r"""Return a decimal whose last digits repeat as a fraction: `0.1\overline{6}` is 15/90."""
     (again,) = filter(None, repeated)
@@ -199,6 +205,7 @@ _FOR_LATEX2SYMPY = (
     (r"(?<=\d)[eE]([-+]?\d+)", r"\\cdot 10^{\1}"),
     (r"\\(?:text|mathrm|mathbf|mathit|rm)\s*\{\s*([A-Za-z])\s*\}", r"\1"),
     (r"\^\s*(\d*\.\d+)", r"^{\1}"),
+    (r"(?<=\d)\s*\\binom", r"\\cdot \\binom"),  # else it adds them, as in a mixed number
     # a binary number would lose digits
     (r"(\d*)\.(\d+)", lambda d: rf"(\frac{{{int(d[1] + d[2])}}}{{{10 ** len(d[2])}}})"),
     (r"(?<=\d)\.", ""),
@@ -210,7 +217,7 @@ _FOR_LATEX2SYMPY = (
 @lru_cache(maxsize=4096)
 def _expression(text: str) -> Any:
     """Return a cleaned formula as a SymPy expression that is not evaluated yet, or raise."""
-    text = re.sub(r"\\log_(\w)\s*", r"\\log_{\1} ", text)
+    text = re.sub(r"\\log_(\w)(?:\s*\^\s*(\d))?\s*", _with_braces, text)
     latex = text.translate(notation.AS_COMMANDS)
     shown = repr(latex[:80])
     for problem, pattern in _NO_FORMULA.items():

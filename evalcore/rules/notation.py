@@ -85,7 +85,10 @@ def split(text: str, separators: str) -> list[str]:
 
 
 _HEAD = re.compile(r"\\?(?<![A-Za-z])(sin|cos|tan|cot|sec|csc)((?:\s*\^\s*(?:\{[^{}]*\}|\d))?)\s*")
-_ANGLE = re.compile(r"(?:[^-+=,°(){}\[\]\\]|\\(?:frac\{[^{}]*\}|cdot|times|pi)|\{[^{}]*\})*?°")
+_ANGLE = re.compile(
+    r"\\frac\{[^{}]*°[^{}]*\}\{[^{}]*\}"
+    r"|(?:[^-+=,°(){}\[\]\\]|\\(?:frac\{[^{}]*\}|cdot|times|pi)|\{[^{}]*\})*?°"
+)
 _PER_DEGREE = r"\cdot\frac{\pi}{180}"
 
 
@@ -101,6 +104,8 @@ def in_radians(text: str) -> str:
         if text[start] in "([{":
             end = next((k for k in range(start, len(text)) if level[k] < level[start]), start) + 1
             angle = text[start:end]
+            if text[end : end + 1] == "°":
+                angle, end = f"({angle}°)", end + 1
         elif found := _ANGLE.match(text, start):
             angle, end = f"({found[0]})", found.end()
         else:
@@ -186,12 +191,12 @@ _OTHER_BEHIND = re.compile(
 )
 _OTHER_BEFORE = re.compile(rf"{_VALUE}(?:(?:{_NOUN}){{0,2}}{_AND}|\s*,\s*){_ABOUT}$")
 _NOT_IT = re.compile(  # a denial, a bound, or the argument of a function
-    r"(?:(?i:\bnot|n't|n’t|\bnever|\bthan|\bat least|\bat most|\bup to|\bover|\bunder|\babove"
-    r"|\bbelow|\bexceeds?|\bexcept)(?i:\s+(?:exactly|equal to|equals?))?|[<>≤≥≠√|]|\\[A-Za-z]+)"
-    r"[\s({]*$"
+    r"(?:(?i:\bnot|\bcannot|n't|n’t|\bnever|\bthan|\bat least|\bat most|\bup to|\bover|\bunder"
+    r"|\babove|\bbelow|\bexceeds?|\bexcept)(?i:\s+(?:be|exactly|equal to|equals?))?"
+    r"|[<>≤≥≠√|]|\\[A-Za-z]+)[\s({]*$"
 )
 _NOT_ALL = re.compile(
-    r"\s*(?:[-+*/×x]\s*[\d({\\]|:\d|[!²³]|\^(?!\s*\{?\s*\\?circ)|\\(?!circ|degree|Omega|mu|q?quad))"
+    r"\s*(?:[-+*/×x]\s*[\d({\\$£€¥₤₹]|:\d|[!²³<>≤≥≠]|\^(?!\s*\{?\s*\\?circ)|\\(?!circ|degree|Omega|mu|q?quad))"
 )
 
 

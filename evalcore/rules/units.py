@@ -116,11 +116,12 @@ def answers(text: str, is_number: bool, unit: str = "") -> list[tuple[str, str]]
         text, or of two letters or more.
     """
     text = clean(text)
-    if is_number and re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", text):
+    alone = (unit and _cut(text, unit)) or text
+    if is_number and re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", alone):
         text = text.replace(",", "")
     text = in_radians(text)
     brackets, inner = enclosed(text)
-    if brackets == "⦃⦄" and not re.search(r"[:|]|\\mid|\\emptyset", inner):
+    if brackets == "⦃⦄" and not re.search(r"[:|]|\\mid|\\emptyset|⦃\s*⦄", inner):
         text = inner or r"\emptyset "
     return [
         _without_unit(one, unit)
@@ -136,7 +137,7 @@ _SUFFIX = re.compile(  # marked as words, or standing free; one letter may be a 
 )
 _NUMBER = r"[-+]?\s*(?:\d|\.\d)(?:[\d.,\s^{}+-]|\\(?:times|cdot)(?![A-Za-z]))*"
 _QUANTITY = re.compile(rf"({_NUMBER}|.*\\frac\{{{_NUMBER}\}}\{{{_NUMBER}\}}\s*)(\D.*)")
-_START = re.compile(r"(?<![A-Za-z\\])(?:\\(?=[A-Za-z])|[A-Za-zΩμµÅ°%\[(])")
+_START = re.compile(r"(?<![A-Za-z\\])(?:\\(?=[A-Za-z])|\{(?=\\rm)|[A-Za-zΩμµÅ°%\[(])")
 _LONGEST = 120
 
 
@@ -162,8 +163,8 @@ def _cut(text: str, unit: str) -> str:
     level = levels(text)
     for start in _START.finditer(text, max(1, len(text) - _LONGEST)):
         value = re.sub(r"\s*(?:\\cdot|\\times)?\s*$", "", text[: start.start()])
-        is_behind = value[-1:].isdigit() or value[-1:] in {"}", ")", "]", "!"}
-        is_marked = start[0] == "\\" and value[-1:] not in {*"", *"+-/^_=<>"}
+        is_behind = re.search(r"[\d})\]!]$|\\pi$", value)
+        is_marked = start[0] in {"\\", "{"} and value[-1:] not in {*"", *"+-/^_=<>"}
         is_there = not level[start.start() - 1] and value and (is_behind or is_marked)
         if is_there and unit_of(text[start.start() :]) == unit:
             return value
