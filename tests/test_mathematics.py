@@ -95,6 +95,7 @@ NO_MATHEMATICS = r"""
 x+ ~ 'x+': I expected something else here ;; the answer is five ~ words in it ;; 3 4 ~ side by side
 5 \text{ apples} ~ words in it ;; 1%0 ~ no mathematics there ;; 21°6 ~ no mathematics there
 5' ~ no mathematics there ;; 1.2.3 ~ side by side ;; $ $ ~ it is empty
+(0, 1)\cup(1, \frac{8}{0}) ~ Non-real intervals
 """
 
 

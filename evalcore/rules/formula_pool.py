@@ -63,8 +63,9 @@ def compare_texts(item: Item) -> Verdict | None:
         return Verdict(1.0, "the same text")
     if is_text(gold):
         return _compare_words(words(answer), words(gold))
-    why = "" if unit_behind(gold, is_marked=True) else why_a_judge(gold)
-    return Verdict(None, f"{_FOR_A_JUDGE}{why}") if why else None
+    if not (why := why_a_judge(gold)) or unit_behind(gold, is_marked=True):
+        return None
+    return Verdict(None, f"{_FOR_A_JUDGE}{why}")
 
 
 def _compare_words(said: list[str], right: list[str]) -> Verdict:

@@ -32,7 +32,8 @@ def compare_formulas(item: Item) -> Verdict:
     """Return the verdict, with the unit and tolerances of the problem; it may take any time."""
     known, stated = item.problem.details, item.problem.details.get("unit") or ""
     gold, is_number = item.problem.gold or "", not known.get("is_multiple_answer")
-    unit = units.unit_of(stated) or stated or units.unit_behind(gold, is_marked=True)
+    last = gold.rpartition(",")[2]
+    unit = units.unit_of(stated) or stated or units.unit_behind(last, is_marked=True)
     golds = units.answers(gold, is_number, unit)
     given = units.answers(str(item.value), len(golds) == 1, unit)
     unit = unit or next((unit for _, unit in golds if unit), "")
@@ -40,11 +41,7 @@ def compare_formulas(item: Item) -> Verdict:
         _read_all(golds)
     except NotMathematicsError as error:
         return Verdict(None, f"grader: the reference answer can't be read: {error}", failed=True)
-    others = [one for _, one in given if one not in {"", unit}]
-    if not any(re.search(r"(?<![A-Za-z\\])[A-Za-z]", text) for text, _ in golds):
-        behind = [units.unit_behind(text) for text, one in given if one != unit]
-        others += [one for one in behind if one not in {"", unit}]
-    if unit and others:
+    if unit and (others := _other_units(golds, given, unit)):
         return Verdict(0.0, f"in {others[0]}, not in {unit}")
     try:
         return _compare(golds, given, unit, known.get("tolerance"))
@@ -52,6 +49,14 @@ def compare_formulas(item: Item) -> Verdict:
         return Verdict(0.0, f"not parsed as mathematics: {error}")
     except OverflowError as error:
         return Verdict(None, f"grader: {error}", failed=True)
+
+
+def _other_units(golds: _Texts, given: _Texts, unit: str) -> list[str]:
+    """Return the units of answers in which another one was asked for."""
+    found = [one for _, one in given]
+    if not any(re.search(r"(?<![A-Za-z\\])[A-Za-z]", text) for text, _ in golds):  # no variables
+        found += [units.unit_behind(text) for text, _ in given]
+    return [one for one in found if one not in {"", unit}]
 
 
 def _compare(golds: _Texts, given: _Texts, unit: str, tolerance: Any) -> Verdict:
@@ -229,7 +234,8 @@ def _expression(text: str) -> Any:
     try:
         found = latex2sympy(latex, normalization_config=None, conversion_config=config)
     except Exception as error:
-        if type(error) is not Exception:  # it has no class of its own for what it can't read
+        # it has no class of its own for what it can't read; SymPy has none for `(0, 1/0)`
+        if type(error) is not Exception and "Non-real intervals" not in str(error):
             raise
         problem = str(error).partition("\n")[0]
         raise NotMathematicsError(f"{shown}: {problem}") from error
@@ -267,6 +273,8 @@ _COUNTS = (sympy.floor, sympy.ceiling, factorial, factorial2, sympy.binomial, sy
 
 def _complex(left: Any, right: Any) -> tuple[Any, Any]:
     """Return two formulas with the imaginary unit for i; beside other variables, i is an index."""
+    if not (isinstance(left, sympy.Expr) and isinstance(right, sympy.Expr)):
+        return left, right
     symbols = left.free_symbols | right.free_symbols
     is_index = left.has(*_COUNTS, sympy.Max, sympy.Min) or right.has(*_COUNTS, sympy.Max, sympy.Min)
     if {str(symbol) for symbol in symbols} != {"i"} or is_index:

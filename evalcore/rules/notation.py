@@ -46,7 +46,6 @@ _REWRITES = (
 def clean(text: str) -> str:
     """Return a text without box, dollar signs, final dot and what LaTeX leaves to taste."""
     text = re.sub(r"(?<=\d)(?:\\,|\\!|\{,\}|\\!,\\!|,\\!)(?=\d{3}(?!\d))", "", text)
-    text = text.replace("{:}", ":")
     text = _TOKEN.sub(lambda token: _PLAIN.get(token[0], token[0]), text)
     for pattern, by in _REWRITES:
         text = re.sub(pattern, by, text)
@@ -58,7 +57,8 @@ def clean(text: str) -> str:
 
 def squeezed(text: str) -> str:
     """Return a cleaned text without the spaces that separate nothing: `1 2` keeps its own."""
-    return re.sub(r"(?<![A-Za-z0-9])\s+|\s+(?![A-Za-z0-9])", "", clean(text))
+    text = clean(text.replace("{:}", ":"))
+    return re.sub(r"(?<![A-Za-z0-9])\s+|\s+(?![A-Za-z0-9])", "", text)
 
 
 def levels(text: str) -> list[int]:

@@ -176,7 +176,7 @@ def unit_behind(text: str, is_marked: bool = False) -> str:
 
     `is_marked` asks for one that is marked as text: `5 A` may be five areas, `2 kT` an energy.
     """
-    found = _QUANTITY.fullmatch(clean(text))
+    found = None if is_marked and "{" not in text else _QUANTITY.fullmatch(clean(text))
     if not found or (is_marked and not re.match(TEXT, found[2])):
         return ""
     return unit_of(found[2], _known)
