@@ -193,6 +193,20 @@ def test_prose_without_a_number_is_no_answer_to_a_rule_for_numbers(tmp_path: Pat
     assert (own["value"], own["reason"]) == (0.0, "not a number: 'I am not sure'")
 
 
+def test_sides_that_give_no_number_are_seen_by_comparisons(tmp_path: Path) -> None:
+    data, folder = tmp_path / "q.jsonl", tmp_path / "q/m"
+    folder.mkdir(parents=True)
+    told = [{"id": str(k), "question": "?", "answer": "12"} for k in range(20)]
+    data.write_text("\n".join(map(json.dumps, told)))
+    for method, unsure in (("mine+cot", 8), ("cot", 0)):
+        texts = ["I am not sure" if k < unsure else "The answer is 12." for k in range(20)]
+        lines = [json.dumps({"id": str(k), "output": text}) for k, text in enumerate(texts)]
+        (folder / f"{method}.jsonl").write_text("\n".join(lines) + "\n")
+    rows = evalcore.score(tmp_path / "q", data=data, rule="numbers")
+    (row,) = evalcore.compare(rows, baseline="mine+cot").itertuples()
+    assert (row.unanswered_baseline, row.unanswered_treatment) == (0.4, 0.0)
+
+
 def test_what_a_sandbox_or_a_grader_lost_is_an_error_and_so_is_an_unknown_problem() -> None:
     lost = Outcome("lost", message="its watcher ended", layers=LAYERS)
     for method in ("pot", "f-1"):

@@ -32,8 +32,7 @@ def compare_formulas(item: Item) -> Verdict:
     """Return the verdict, with the unit and tolerances of the problem; it may take any time."""
     known, stated = item.problem.details, item.problem.details.get("unit") or ""
     gold, is_number = item.problem.gold or "", not known.get("is_multiple_answer")
-    last = gold.rpartition(",")[2]
-    unit = units.unit_of(stated) or stated or units.unit_behind(last, is_marked=True)
+    unit = units.unit_of(stated) or stated or units.unit_behind(gold, is_marked=True)
     golds = units.answers(gold, is_number, unit)
     given = units.answers(str(item.value), len(golds) == 1, unit)
     unit = unit or next((unit for _, unit in golds if unit), "")

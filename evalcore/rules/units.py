@@ -174,9 +174,12 @@ def _cut(text: str, unit: str) -> str:
 def unit_behind(text: str, is_marked: bool = False) -> str:
     """Return a known unit that stands behind a number and nothing else, `` for none.
 
-    `is_marked` asks for one that is marked as text: `5 A` may be five areas, `2 kT` an energy.
+    `is_marked` asks for one that is marked as text, behind the last of several numbers perhaps:
+    `5 A` may be five areas, `2 kT` an energy.
     """
-    found = None if is_marked and "{" not in text else _QUANTITY.fullmatch(clean(text))
+    if is_marked and "{" not in text:
+        return ""
+    found = _QUANTITY.fullmatch(split(clean(text), ",")[-1] if is_marked else text)
     if not found or (is_marked and not re.match(TEXT, found[2])):
         return ""
     return unit_of(found[2], _known)
