@@ -16,6 +16,12 @@ _HEADING = r"(?im)^[ \t#*_]*+final answer[ \t*_]*+(?:\([^()\n]*\))?[ \t*_:：]*+
 _CONCLUSION = r"(?im)(?:^[ \t*#>]*+|(?<=[.:!?*]\s))(?:therefore|thus|hence|so|consequently)\b"
 _VERB = re.compile(r"\b(?:is|are|was|were|be|equals)\b", re.IGNORECASE)
 _NUMBER = r"[-−]?[$£€¥₤]?(?:\d[\d,]*)?\.?\d+%?"
+_LETTER = r"(?:[kKMBT]|mn|bn)\b"
+_SCALE = (  # what makes it another number: a word, a letter, an exclamation mark
+    r"[ -](?i:(?:hundred|thousand|million|billion|trillion)(?:ths?|s)?|dozens?)\b"
+    rf"|(?<=\d)(?![KT]){_LETTER}|(?<=\d)!+"
+)
+_SCALED = re.compile(rf"[-−]?[$£€¥₤](?:\d[\d,]*)?\.?\d+( ?{_LETTER})|{_NUMBER}({_SCALE})?")
 
 _CLAUSE = re.compile(  # up to a line break or a full stop, but not one within an abbreviation
     r"(?:[\s*_`:：>#]|\\\[|\$\$)*+(?P<said>.*?)(?=\n|\Z"
@@ -99,6 +105,12 @@ def _unwrap(text: str) -> str | None:
     return text
 
 
+def _scaled_number(text: str) -> str | None:
+    """Take the last number, if a word or a letter behind it makes it another one."""
+    last = next(reversed(list(_SCALED.finditer(text))), None)
+    return last[0] if last and any(last.groups()) else None
+
+
 RULES: Mapping[str, Callable[[str], str | None]] = {
     "boxed/1": _boxed,
     "boxes/1": lambda text: ", ".join(_final_boxes(text)) or None,
@@ -109,6 +121,7 @@ RULES: Mapping[str, Callable[[str], str | None]] = {
     "so-the-answer-is/1": partial(_after, r"(?i)\bso,? the answer is\b"),
     "conclusion/1": _conclusion,
     "only-line/1": lambda text: text.strip() if "\n" not in text.strip() else None,
+    "scaled-number/1": _scaled_number,
     "last-number/1": lambda text: next(reversed(re.findall(_NUMBER, text)), None),
 }
 

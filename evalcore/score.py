@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +18,7 @@ from evalcore.figures import draw_accuracy
 from evalcore.formats import Answers, Benchmark, Problem
 from evalcore.prompts import load_templates
 from evalcore.records import Record, in_order, name_dataset, read_records
-from evalcore.rules import RULES, Item, Tools, Verdict
+from evalcore.rules import FOR_NUMBERS, RULES, Item, Tools, Verdict
 from evalcore.rules.formula_pool import compare_all
 from evalcore.sandbox.layers import Limits
 from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
@@ -63,11 +64,17 @@ def score_records(
             is_unknown = row.status == scores.UNKNOWN
             said = next(verdicts[rule]) if item else Verdict(row.value, "", is_unknown)
             reason = "; ".join(filter(None, (said.reason, row.reason)))
-            status = "" if item else row.status
-            rows.append(replace(row, rule=rule, value=said.value, reason=reason, status=status))
+            status, found = "" if item else row.status, row
+            if item and rule in FOR_NUMBERS and _is_prose(item):
+                found, status = replace(row, answer=None, extraction=None), scores.NOT_FOUND
+            rows.append(replace(found, rule=rule, value=said.value, reason=reason, status=status))
             if said.failed:
                 failures.append(f"{row.dataset}, {row.model}, {row.method}, {row.id}: {reason}")
     return rows, failures
+
+
+def _is_prose(item: Item) -> bool:
+    return not item.is_computed and not re.search(r"\d", str(item.value))
 
 
 def _find_program(record: Record, rule: str | None) -> Program | None:

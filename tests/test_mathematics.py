@@ -55,8 +55,9 @@ k_{\mathrm{B}} T ~ T k_B ;; p_1^{e_1} ~ p_{1}^{e_{1}} ;; (0,4] ~ t(0,4]
 \sqrt{3+2\sqrt{2}} ~ 1+\sqrt{2} ;; \frac{x-y}{2} ~ -(y-x)/2 ;; f(2)+1 ~ 1+f(2)
 10^{10^{10^{10}}} ~ 10^{10^{10^{ 10}}} ;; 3, (1,2], {5,4} ~ (1,2],3,{5,4} ;; 2, 1 ~ $\{1,2\}$
 \boxed{1} + \boxed{2} ~ 3 ;; 45 ~ 45 ~ minute ;; 45 minutes ~ 45 ~ minute ;; 45 kmph ~ 45 ~ km/h
-45\text{ min} ~ 45 ~ minute ;; 45 \mathrm{~km} / \mathrm{h} ~ 45 ~ km/h ;; 45 \text{ m} ~ 45 ~ m
-45 \text{ cm}^2 ~ 45 ~ $cm^2$ ;; 45 \text{ square cm} ~ 45 ~ $cm^2$ ;; 45^{\circ} ~ 45 ~ ^{\circ}
+45\text{ min} ~ 45 ~ minute ;; 45 \mathrm{~km} / \mathrm{h} ~ 45 ~ km/h ;; 45m ~ 45 ~ m
+45 \text{ m} ~ 45 ~ m ;; 45 \text{ cm}^2 ~ 45 ~ $cm^2$ ;; 45 \text{ square cm} ~ 45 ~ $cm^2$
+45^{\circ} ~ 45 ~ ^{\circ}
 4.3 ~ 4.2 ~ % ~ 0.1 ;; 4.1% ~ 4.2 ~ % ~ 0.1 ;; 1,234 ~ 1,234 ~ several ;; 234, 1 ~ 1,234 ~ several
 1,234 ~ 1,234 ;; 1234 ~ 1,234 ;; 1.05, 100.4 ~ 1, 100 ~ several ~ 0.1 0.5
 100.4, 1.05 ~ 1, 100 ~ several ~ 0.1 0.5
@@ -71,7 +72,7 @@ f(x)=|x| ~ f(x)=x ;; \lceil x \rceil ~ \lfloor x \rfloor
 10^{10} ~ 10^{10^{10^{10}}} ;; 9^{9^{9^{9}}} ~ 5 ;; (10^9)! ~ 5 ;; e^{10^9} ~ 5 ;; x^{10^{10}} ~ x
 1/0 ~ 5 ;; f(3) ~ f(2) ;; x' ~ x ;; (2k-4)!! ~ (2k-1)!! ;; (1,2) ~ 5 ;; \mathbb{Z}\% ~ \mathbb{Z}
 45 hours ~ 45 ~ minute ;; 44 minutes ~ 45 ~ minute ;; 45^\circ ~ 45 ~ minute ;; 45 km ~ 45 ~ km/h
-45 cm ~ 45 ~ $cm^2$ ;; 45% ~ 45 ~ km ;; 45 n ~ 45 ~ m ;; 45m ~ 45 ~ m ;; 45 furlong ~ 45 ~ m
+45 cm ~ 45 ~ $cm^2$ ;; 45% ~ 45 ~ km ;; 45 n ~ 45 ~ m ;; 45 furlong ~ 45 ~ m
 45 km ~ 45 ~ m ;; 4.31 ~ 4.2 ~ % ~ 0.1 ;; 4.0999 ~ 4.2 ~ % ~ 0.1 ;; 0.042 ~ 4.2 ~ % ~ 0.1
 4 ~ 4.2 ~ % ~ 0.1 ;; 1234 ~ 1,234 ~ several ;; 234, 1 ~ 1,234
 1.4, 100.05 ~ 1, 100 ~ several ~ 0.1 0.5
@@ -94,6 +95,7 @@ NO_MATHEMATICS = r"""
 x+ ~ 'x+': I expected something else here ;; the answer is five ~ words in it ;; 3 4 ~ side by side
 5 \text{ apples} ~ words in it ;; 1%0 ~ no mathematics there ;; 21°6 ~ no mathematics there
 5' ~ no mathematics there ;; 1.2.3 ~ side by side ;; $ $ ~ it is empty
+(0, 1)\cup(1, \frac{8}{0}) ~ Non-real intervals
 """
 
 

@@ -18,7 +18,7 @@ from evalcore.extraction import PROGRAM_RULES, RULES, extract
 from evalcore.formats import Problem
 from evalcore.rules import RULES as COMPARE
 from evalcore.rules import Item, Tools, Verdict
-from evalcore.rules.notation import read_number
+from evalcore.rules.notation import read_number, read_only_number
 from evalcore.sandbox.sandbox import Outcome
 
 ORDERS = {"all": [*RULES], "financemath": find_benchmark("financemath").extraction}
@@ -64,7 +64,11 @@ Therefore, the answer is ~ None
 § conclusion/1 ;; So it is 3. Thus, the yield is approximately 4%. ~ approximately 4%
 It is 3. Thus nothing follows. ~ None
 § only-line/1 ;;  ant bee⏎ ~ ant bee ;; ant⏎bee ~ None
-§ last-number/1 ;; from 3 to −$1,234.5% ~ −$1,234.5% ;; none at all ~ None
+§ last-number/1 ;; from 3 to −$1,234.5% ~ −$1,234.5% ;; none at all ~ None ;; so 12 million ~ 12
+§ scaled-number/1 ;; from 3 to −$1,234.5% ~ None ;; none at all ~ None ;; 3 of 12 ways ~ None
+so 12 million. ~ 12 million ;; $12M in all ~ $12M ;; $12 M in all ~ $12 M ;; it has 12k users ~ 12k
+about 300 K ~ None ;; 12 Millionaires ~ None ;; 12 hundredths ~ 12 hundredths ;; 12 kg ~ None
+there are 12! ways ~ 12! ;; 12 million, or 13 ~ None ;; 12 m ~ None ;; 3 dozen ~ 3 dozen
 § financemath-authors/2 ;;  ~ None ;; ```python⏎import argparse⏎FUNCTION⏎``` ~ None
 Here:⏎```python⏎FUNCTION⏎```⏎Done. ~ FUNCTION ;; ```python⏎FUNCTION⏎```⏎```python⏎no⏎``` ~ FUNCTION
 ```⏎no⏎```⏎```python⏎FUNCTION⏎``` ~ FUNCTION ;; ```⏎FUNCTION⏎``` ~ FUNCTION
@@ -81,6 +85,7 @@ The answer is $2,184.⏎⏎Loss = $2,185 in year 3 ~ $2,184 by the-answer-is/1
 § the-answer-is/1, boxed/1 ;; The answer is 2. \boxed{3} ~ 2 by the-answer-is/1
 § own ;; The answer is 2. \boxed{3} ~ 3 by boxed/1 ;; So 5.⏎The answer is 2. ~ 2 by the-answer-is/1
 3/4⏎ ~ 3/4 by only-line/1 ;; First 2,⏎then 7. ~ 7 by last-number/1 ;; First,⏎then. ~ None
+It costs⏎$12 million. ~ $12 million by scaled-number/1
 § all ;;  ~ None
 """
 FUNCTION = "def solution():\n    return 1"
@@ -103,6 +108,7 @@ def test_a_rule_finds_what_it_is_named_for_and_rules_are_tried_in_order(block: l
 
 REPEATED = "so is |. so is |\n |the answer is {x} |\\boxed{|1,|1.|-$|Final answer: {x}\n"
 REPEATED += "|Final answer: so\n|Final answer: so \\boxed{1} "
+REPEATED += "|1 or |1 a |a|1 a b, |not (|1 thousand "
 
 
 @pytest.mark.parametrize("repeated", REPEATED.split("|"))
@@ -111,6 +117,8 @@ def test_time_grows_with_the_length_of_a_text_that_repeats_itself(repeated: str)
         start = time.process_time()
         extract(f"Final answer: {repeated * times}", ORDERS["financemath"])
         read_number(repeated * times)
+        read_only_number(repeated * times)
+        RULES["scaled-number/1"](repeated * times)
         return time.process_time() - start
 
     longest = 40 * min(seconds(1_000) for _ in range(3)) + 0.2

@@ -160,6 +160,53 @@ def test_an_output_is_scored_where_it_is_a_whole_answer() -> None:
         assert [row.value, row.reason, row.status] == expected
 
 
+# An output, and for `exact` and `numbers` what is found in it and its status.
+WORDS = """
+I am not sure ~ I am not sure scored ~ None not_found
+I am not sure.⏎It may be many. ~ None not_found ~ None not_found
+The answer is impossible to give. ~ impossible to give scored ~ None not_found
+\\boxed{\\text{none}} ~ \\text{none} scored ~ None not_found
+Of 3 cases, the answer is unknown. ~ unknown scored ~ None not_found
+The answer is 12 apples. ~ 12 apples scored ~ 12 apples scored
+The answer is 12 or 13. ~ 12 or 13 scored ~ 12 or 13 scored
+Apples:⏎all in all $12 million. ~ $12 million scored ~ $12 million scored
+"""
+
+
+def test_prose_without_a_number_is_no_answer_to_a_rule_for_numbers(tmp_path: Path) -> None:
+    cases = [line.split(" ~ ") for line in WORDS.strip().replace("⏎", "\\n").splitlines()]
+    data, outputs = tmp_path / "q.jsonl", tmp_path / "q/m/cot.jsonl"
+    outputs.parent.mkdir(parents=True)
+    told = [{"id": str(k), "question": "?", "answer": "12"} for k in range(len(cases))]
+    data.write_text("\n".join(map(json.dumps, told)))
+    texts = [{"id": str(k), "output": case[0].replace("\\n", "\n")} for k, case in enumerate(cases)]
+    outputs.write_text("".join(f"{json.dumps(one)}\n" for one in texts))
+    found = evalcore.score(outputs, data=data, rule=["exact", "numbers"])
+    for rule, column in (("exact", 1), ("numbers", 2)):
+        own: Any = found[found["rule"] == rule].astype(object).where(found.notna(), None)
+        said = [f"{row.answer} {row.status}" for row in own.itertuples()]
+        assert said == [case[column] for case in cases]
+        assert [row.extraction is None for row in own.itertuples()] == [
+            case[column].startswith("None") for case in cases
+        ]
+    own = found[(found["rule"] == "numbers") & (found["id"] == "0")].iloc[0]
+    assert (own["value"], own["reason"]) == (0.0, "not a number: 'I am not sure'")
+
+
+def test_sides_that_give_no_number_are_seen_by_comparisons(tmp_path: Path) -> None:
+    data, folder = tmp_path / "q.jsonl", tmp_path / "q/m"
+    folder.mkdir(parents=True)
+    told = [{"id": str(k), "question": "?", "answer": "12"} for k in range(20)]
+    data.write_text("\n".join(map(json.dumps, told)))
+    for method, unsure in (("mine+cot", 8), ("cot", 0)):
+        texts = ["I am not sure" if k < unsure else "The answer is 12." for k in range(20)]
+        lines = [json.dumps({"id": str(k), "output": text}) for k, text in enumerate(texts)]
+        (folder / f"{method}.jsonl").write_text("\n".join(lines) + "\n")
+    rows = evalcore.score(tmp_path / "q", data=data, rule="numbers")
+    (row,) = evalcore.compare(rows, baseline="mine+cot").itertuples()
+    assert (row.unanswered_baseline, row.unanswered_treatment) == (0.4, 0.0)
+
+
 def test_what_a_sandbox_or_a_grader_lost_is_an_error_and_so_is_an_unknown_problem() -> None:
     lost = Outcome("lost", message="its watcher ended", layers=LAYERS)
     for method in ("pot", "f-1"):
@@ -348,8 +395,11 @@ def test_texts_for_financemath(shared: Path) -> None:
         assert (own["value"] == verdicts[own.index]).mean() >= 0.985, model
         assert 100 * own["value"].mean() == pytest.approx(published["accuracy"][model], abs=0.51)
         texts = pd.read_json(folder / f"{model}.json").set_index("question_id")["output"]
-        unanswered = own[own["answer"].isna()].index.get_level_values("id")
+
+        unanswered = own[own["reason"] == "no answer found"].index.get_level_values("id")
         assert not any(re.search(r"\d", texts[name][0]) for name in unanswered), model
+        in_words = own[own["status"] == "not_found"].drop(unanswered, level="id")
+        assert in_words["reason"].str.fullmatch(r"not a number: \D*").all()
 
 
 @pytest.mark.parametrize(("method", "accuracy"), [("direct", 50.4), ("cot", 40.4)])

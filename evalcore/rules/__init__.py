@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from evalcore.formats import Problem
-from evalcore.rules.notation import read_number
+from evalcore.rules.notation import read_number, read_only_number
 from evalcore.sandbox.sandbox import Outcome, Program
 from ngramscan.errors import SandboxError
 
@@ -37,11 +37,11 @@ class Tools(NamedTuple):
 
 
 def exact(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
-    """Yield whether each text is the gold, ignoring white space and a full stop at its ends."""
+    """Yield whether each text has the words of the gold, but for a full stop at its end."""
     for problem, value, _ in items:
         texts = (str(value), problem.gold or "")
-        said, right = (text.strip().removesuffix(".").rstrip() for text in texts)
-        is_moved = sorted(said.split()) == sorted(right.split())
+        said, right = (text.strip().removesuffix(".").split() for text in texts)
+        is_moved = sorted(said) == sorted(right)
         reason = "the same words in another order" if is_moved else "other words"
         yield Verdict(1.0, "equal") if said == right else Verdict(0.0, reason)
 
@@ -49,7 +49,7 @@ def exact(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
 def numbers(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
     """Yield whether each answer is the gold: the same integer, or within a millionth of it."""
     for problem, value, _ in items:
-        said, right = read_number(str(value)), read_number(problem.gold or "")
+        said, right = (read_only_number(text) for text in (str(value), problem.gold or ""))
         if right is None:
             yield Verdict(None, f"the gold is not a number: {problem.gold!r:.40}")
         elif said is None:
@@ -155,3 +155,5 @@ RULES: Mapping[str, Callable[[Sequence[Item], Tools], Iterator[Verdict]]] = {
     "exact": exact,
     "numbers": numbers,
 }
+FOR_NUMBERS = frozenset({"strict", "lenient", "numbers"})
+"""Rules to which a text without a digit is no answer."""

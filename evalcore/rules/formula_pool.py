@@ -23,7 +23,8 @@ from typing import Any
 
 from evalcore.formats import Problem
 from evalcore.rules import Item, Verdict
-from evalcore.rules.notation import levels, squeezed, why_a_judge
+from evalcore.rules.notation import is_text, levels, squeezed, why_a_judge, words
+from evalcore.rules.units import unit_behind
 from ngramscan.errors import InputError, WorkerLostError
 
 MAX_CHARACTERS = 10_000
@@ -31,6 +32,7 @@ MAX_DEPTH = 60  # of brackets
 MEMORY_BYTES = 2 << 30  # of one process; SymPy itself takes a tenth of it
 START_SECONDS = 120
 _COMMAND = "import sys; from evalcore.rules.formula_pool import serve; serve(float(sys.argv[1]))"
+_FOR_A_JUDGE = "needs a judge: the reference answer is "
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # no keys
 
 
@@ -59,8 +61,20 @@ def compare_texts(item: Item) -> Verdict | None:
         return Verdict(0.0, f"brackets nested deeper than {MAX_DEPTH}")
     if squeezed(answer) == squeezed(gold) != "":
         return Verdict(1.0, "the same text")
-    why = why_a_judge(gold)
-    return Verdict(None, f"needs a judge: the reference answer is {why}") if why else None
+    if is_text(gold):
+        return _compare_words(words(answer), words(gold))
+    if not (why := why_a_judge(gold)) or unit_behind(gold, is_marked=True):
+        return None
+    return Verdict(None, f"{_FOR_A_JUDGE}{why}")
+
+
+def _compare_words(said: list[str], right: list[str]) -> Verdict:
+    """Compare texts word by word; whether more or fewer words say the same, they don't tell."""
+    if said == right != []:
+        return Verdict(1.0, "the same words")
+    if len(said) == len(right) and sorted(said) != sorted(right):
+        return Verdict(0.0, "other words")
+    return Verdict(None, f"{_FOR_A_JUDGE}prose")
 
 
 def _start(seconds: float, stack: ExitStack, items: Sequence[Item]) -> subprocess.Popen[bytes]:

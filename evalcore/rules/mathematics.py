@@ -17,7 +17,7 @@ from latex2sympy2_extended.latex2sympy2 import ConversionConfig, latex2sympy
 from math_verify import verify
 from sympy import Rational, factorial, factorial2
 
-from evalcore.rules import Item, Verdict, notation
+from evalcore.rules import Item, Verdict, notation, units
 
 DIGITS = 60  # to which numbers are computed that are not rational
 MAX_DIGITS = 100_000  # of a number that is computed at all
@@ -31,14 +31,16 @@ class NotMathematicsError(Exception):
 def compare_formulas(item: Item) -> Verdict:
     """Return the verdict, with the unit and tolerances of the problem; it may take any time."""
     known, stated = item.problem.details, item.problem.details.get("unit") or ""
-    golds = notation.answers(item.problem.gold or "", not known.get("is_multiple_answer"))
-    given = notation.answers(str(item.value), len(golds) == 1)
-    unit = notation.unit_of(stated) or stated or next((unit for _, unit in golds if unit), "")
+    gold, is_number = item.problem.gold or "", not known.get("is_multiple_answer")
+    unit = units.unit_of(stated) or stated or units.unit_behind(gold, is_marked=True)
+    golds = units.answers(gold, is_number, unit)
+    given = units.answers(str(item.value), len(golds) == 1, unit)
+    unit = unit or next((unit for _, unit in golds if unit), "")
     try:
         _read_all(golds)
     except NotMathematicsError as error:
         return Verdict(None, f"grader: the reference answer can't be read: {error}", failed=True)
-    if unit and (others := [one for _, one in given if one not in {"", unit}]):
+    if unit and (others := _other_units(golds, given, unit)):
         return Verdict(0.0, f"in {others[0]}, not in {unit}")
     try:
         return _compare(golds, given, unit, known.get("tolerance"))
@@ -46,6 +48,14 @@ def compare_formulas(item: Item) -> Verdict:
         return Verdict(0.0, f"not parsed as mathematics: {error}")
     except OverflowError as error:
         return Verdict(None, f"grader: {error}", failed=True)
+
+
+def _other_units(golds: _Texts, given: _Texts, unit: str) -> list[str]:
+    """Return the units of answers in which another one was asked for."""
+    found = [one for _, one in given]
+    if not any(re.search(r"(?<![A-Za-z\\])[A-Za-z]", text) for text, _ in golds):  # no variables
+        found += [units.unit_behind(text) for text, _ in given]
+    return [one for one in found if one not in {"", unit}]
 
 
 def _compare(golds: _Texts, given: _Texts, unit: str, tolerance: Any) -> Verdict:
@@ -175,17 +185,31 @@ def _is_multiple(gold: _Answer, given: _Answer) -> bool:
     return is_constant and first.is_real and (abs(first) if gold.form in "=≠" else first) > 1e-30
 
 
+def _with_braces(found: re.Match[str]) -> str:
+    power = f"^{{{found[2]}}}" if found[2] else ""
+    return rf"\log_{{{found[1]}}}{power} "
+
+
+def _repeating(whole: str, first: str, *repeated: str) -> str:
+    r"""Return a decimal whose last digits repeat as a fraction: `0.1\overline{6}` is 15/90."""
+    (again,) = filter(None, repeated)
+    over = int(whole + first + again) - int(whole + first or "0")
+    return rf"(\frac{{{over}}}{{{(10 ** len(again) - 1) * 10 ** len(first)}}})"
+
+
 _NO_FORMULA = {
     "two numbers stand side by side": r"\d\s+[\d.]|\d\.\d+\.|\.\.",
     "a sign in it that is no mathematics there": r"[%°'\"]",
     "words in it": r"(?<![A-Za-z\\])(?:[A-Za-z]{6,}|[A-Za-z]{2,}(?:\s+[A-Za-z]{2,}){2})",
     "it is empty": "^$",
-    "words or dots in it": r"\\(?:text|mathrm(?!\s*\{[A-Za-z]\})|[lc]?dots)(?![A-Za-z])",
+    "words or dots in it": r"\\(?:(?:text|mathrm)(?!\s*\{\s*[A-Za-z]\s*\})|[lc]?dots)(?![A-Za-z])",
 }
 _FOR_LATEX2SYMPY = (
+    (r"(\d*)\.(\d*)\\(?:overline|bar)\s*(?:\{(\d+)\}|(\d))", lambda d: _repeating(*d.groups(""))),
     (r"(?<=\d)[eE]([-+]?\d+)", r"\\cdot 10^{\1}"),
-    (r"\\(?:mathrm|mathbf|mathit|rm)\s*\{([A-Za-z])\}", r"\1"),
+    (r"\\(?:text|mathrm|mathbf|mathit|rm)\s*\{\s*([A-Za-z])\s*\}", r"\1"),
     (r"\^\s*(\d*\.\d+)", r"^{\1}"),
+    (r"(?<=\d)\s*\\binom", r"\\cdot \\binom"),  # else it adds them, as in a mixed number
     # a binary number would lose digits
     (r"(\d*)\.(\d+)", lambda d: rf"(\frac{{{int(d[1] + d[2])}}}{{{10 ** len(d[2])}}})"),
     (r"(?<=\d)\.", ""),
@@ -197,6 +221,7 @@ _FOR_LATEX2SYMPY = (
 @lru_cache(maxsize=4096)
 def _expression(text: str) -> Any:
     """Return a cleaned formula as a SymPy expression that is not evaluated yet, or raise."""
+    text = re.sub(r"\\log_(\w)(?:\s*\^\s*(\d))?\s*", _with_braces, text)
     latex = text.translate(notation.AS_COMMANDS)
     shown = repr(latex[:80])
     for problem, pattern in _NO_FORMULA.items():
@@ -208,7 +233,8 @@ def _expression(text: str) -> Any:
     try:
         found = latex2sympy(latex, normalization_config=None, conversion_config=config)
     except Exception as error:
-        if type(error) is not Exception:  # it has no class of its own for what it can't read
+        # it has no class of its own for what it can't read; SymPy has none for `(0, 1/0)`
+        if type(error) is not Exception and "Non-real intervals" not in str(error):
             raise
         problem = str(error).partition("\n")[0]
         raise NotMathematicsError(f"{shown}: {problem}") from error
@@ -227,6 +253,7 @@ def _equal(gold: str, answer: str, tolerance: float | None) -> bool:
         raise OverflowError(f"two numbers of more than {MAX_DIGITS} digits can't be compared")
     if any(too_large):
         return False
+    left, right = _complex(left, right)
     agreed, unknown = 0, sympy.core.function.AppliedUndef
     if all(isinstance(one, sympy.Expr) and not one.atoms(unknown) for one in sides):
         if not left.free_symbols | right.free_symbols:
@@ -238,6 +265,21 @@ def _equal(gold: str, answer: str, tolerance: float | None) -> bool:
     # a set, an unknown f(x), or what has no value anywhere: all else it would round to six decimals
     options = {"numeric_precision": 50, "timeout_seconds": None, "raise_on_error": True}
     return agreed >= 3 or bool(verify(left, right, **options))
+
+
+_COUNTS = (sympy.floor, sympy.ceiling, factorial, factorial2, sympy.binomial, sympy.Mod)
+
+
+def _complex(left: Any, right: Any) -> tuple[Any, Any]:
+    """Return two formulas with the imaginary unit for i; beside other variables, i is an index."""
+    if not (isinstance(left, sympy.Expr) and isinstance(right, sympy.Expr)):
+        return left, right
+    symbols = left.free_symbols | right.free_symbols
+    is_index = left.has(*_COUNTS, sympy.Max, sympy.Min) or right.has(*_COUNTS, sympy.Max, sympy.Min)
+    if {str(symbol) for symbol in symbols} != {"i"} or is_index:
+        return left, right
+    unit = dict.fromkeys(symbols, sympy.I)
+    return left.subs(unit), right.subs(unit)
 
 
 def _is_too_large(found: Any) -> bool:
@@ -275,8 +317,7 @@ def _near(left: Any, right: Any) -> bool:
 
 def _values(left: Any, right: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the values of two expressions where both have one, at the same points every time."""
-    counts = (sympy.floor, sympy.ceiling, factorial, factorial2, sympy.binomial, sympy.Mod)
-    is_whole = left.has(*counts) or right.has(*counts)
+    is_whole = left.has(*_COUNTS) or right.has(*_COUNTS)
     symbols = sorted(left.free_symbols | right.free_symbols, key=str)
     draw = random.Random(20)
     for number in range(1, 61 if is_whole else 13):

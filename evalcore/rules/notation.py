@@ -10,14 +10,20 @@ _SPELLINGS = r"""
 ≤ \le \leq \leqslant \leqq <= | ≥ \ge \geq \geqslant \geqq >= | ≠ \ne \neq != | ≈ \approx | ∈ \in
 ∪ \cup | ⦃ \{ \lbrace | ⦄ \} \rbrace | < \lt | > \gt | ± \pm | ∓ \mp | ° \degree º | % \% | - − –
 , ; | \frac \dfrac \tfrac \cfrac | \times × | \cdot · * | \pi π pi | \infty ∞ inf infinity
-^ ** | ^2 ² | ^3 ³
+^ ** | ^2 ² | ^3 ³ | \emptyset \varnothing ∅ | \binom \dbinom \tbinom | Ω \Omega Ω
 """
 _WORDS = [entry.split() for entry in re.split(r"[|\n]", _SPELLINGS.strip())]
 _PLAIN = {word: plain + " " * plain[1:].isalpha() for plain, *words in _WORDS for word in words}
-AS_COMMANDS = str.maketrans({sign: f"{word} " for sign, word, *_ in _WORDS if sign in "≤≥≈≠∈∪"})
+AS_COMMANDS = str.maketrans({sign: f"{word} " for sign, word, *_ in _WORDS if sign in "≤≥≈≠∈∪Ω"})
 AS_COMMANDS |= str.maketrans({"⦃": r"\{", "⦄": r"\}"})
 _TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|[A-Za-z]+|\*\*|[<>!]=|[^A-Za-z0-9]", re.DOTALL)
-_TEXT = r"\\(?:text|textrm|textbf|mathrm|mathbf|mbox|rm|operatorname)\s*\{([^{}]*)\}"
+TEXT = r"\\(?:text|textrm|textbf|mathrm|mathbf|mbox|rm|operatorname)\s*\{([^{}]*)\}"
+
+
+def _closed_up(found: re.Match[str]) -> str:
+    return found[0].replace(" ", "")
+
+
 _REWRITES = (
     (r"\\(?:left|right|[bB]ig[lr]?|displaystyle)(?![A-Za-z])|\\?\$|\\[()\[\]]", ""),
     (r"\\[,;:! ]|\\q?quad(?![A-Za-z])|[~\u00a0\u2009]", " "),
@@ -25,13 +31,15 @@ _REWRITES = (
     (r"(?<![A-Za-z\\])sqrt\s*\(([^()]*)\)|√\s*(?:\(([^()]*)\)|(\d+))", r"\\sqrt{\1\2\3}"),
     (r"\\(frac|sqrt)\s*(\d)", r"\\\1{\2}"),
     (r"(\\frac\{[^{}]*\})\s*(\d)", r"\1{\2}"),
+    (r"\\binom\s*([A-Za-z\d])", r"\\binom{\1}"),
+    (r"(\\binom\{[^{}]*\})\s*([A-Za-z\d])", r"\1{\2}"),
     (r"\\(?:text|mathrm|mbox)\{\s*,?\s*(?:and|or)\s*\}", ","),
     (r"(?:,\s*)?(?<![A-Za-z\\])(?:and|or)(?![A-Za-z])", ","),
-    (rf"_\s*\{{\s*{_TEXT}\s*\}}", r"_{\1}"),
+    (rf"_\s*\{{\s*{TEXT}\s*\}}", r"_{\1}"),
     (r"_\s*\{\s*([A-Za-z0-9])\s*\}|_\s+", r"_\1"),
     (r"(?<=[A-Za-z)}])'", r"^{\\prime}"),
     (r"\s+", " "),
-    (r"(?<![\d ])\d{1,3}(?: \d{3})+(?!\d)", lambda found: found[0].replace(" ", "")),
+    (r"(?<![\d ])\d{1,3}(?: \d{3})+(?!\d)", _closed_up),
 )
 
 
@@ -49,7 +57,8 @@ def clean(text: str) -> str:
 
 def squeezed(text: str) -> str:
     """Return a cleaned text without the spaces that separate nothing: `1 2` keeps its own."""
-    return re.sub(r"(?<![A-Za-z0-9])\s+|\s+(?![A-Za-z0-9])", "", clean(text))
+    text = clean(text.replace("{:}", ":"))
+    return re.sub(r"(?<![A-Za-z0-9])\s+|\s+(?![A-Za-z0-9])", "", text)
 
 
 def levels(text: str) -> list[int]:
@@ -75,20 +84,36 @@ def split(text: str, separators: str) -> list[str]:
     return [*parts, text[start:].strip()]
 
 
-def answers(text: str, is_number: bool) -> list[tuple[str, str]]:
-    """Return the answers in a text, each with its unit apart; `1,234` may be one or two."""
-    text = clean(text)
-    if is_number and re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", text):
-        text = text.replace(",", "")
-    brackets, inner = enclosed(text)
-    if brackets == "⦃⦄" and not re.search(r"[:|]|\\mid", inner):
-        text = inner
-    return [
-        _without_unit(one)
-        for part in split(text, ",")
-        for one in dict.fromkeys(part.replace("±", a).replace("∓", b) for a, b in ("+-", "-+"))
-        if one
-    ]
+_HEAD = re.compile(r"\\?(?<![A-Za-z])(sin|cos|tan|cot|sec|csc)((?:\s*\^\s*(?:\{[^{}]*\}|\d))?)\s*")
+_ANGLE = re.compile(
+    r"\\frac\{[^{}]*°[^{}]*\}\{[^{}]*\}"
+    r"|(?:[^-+=,°(){}\[\]\\]|\\(?:frac\{[^{}]*\}|cdot|times|pi)|\{[^{}]*\})*?°"
+)
+_PER_DEGREE = r"\cdot\frac{\pi}{180}"
+
+
+def in_radians(text: str) -> str:
+    """Return a cleaned text with the degrees in trigonometric functions converted."""
+    if "°" not in text:
+        return text
+    level, written, stop = levels(text), "", 0
+    for head in _HEAD.finditer(text):
+        start = head.end()
+        if start < stop or start >= len(text):
+            continue
+        if text[start] in "([{":
+            end = next((k for k in range(start, len(text)) if level[k] < level[start]), start) + 1
+            angle = text[start:end]
+            if text[end : end + 1] == "°":
+                angle, end = f"({angle}°)", end + 1
+        elif found := _ANGLE.match(text, start):
+            angle, end = f"({found[0]})", found.end()
+        else:
+            continue
+        if "°" in angle:
+            name = f"\\{head[1]}{head[2]}{angle.replace('°', _PER_DEGREE)}"
+            written, stop = written + text[stop : head.start()] + name, end
+    return written + text[stop:]
 
 
 _NO_PROSE = r"_\s*\{[^{}]*\}|\\[A-Za-z]+|\b(?:and|or|sin|cos|tan|log|sqrt|max|min|gcd|lcm)\b"
@@ -104,48 +129,25 @@ def why_a_judge(gold: str) -> str:
     """Return why a reference answer is one that no algebra can compare, `` for nothing."""
     pieces = [*gold.split("$"), ""]
     formulas, around = " ".join(pieces[1::2]), " § ".join(pieces[::2])
-    bare = [re.sub(_NO_PROSE, " ", re.sub(_TEXT, r" \1 ", text)) for text in (formulas, around)]
+    bare = [re.sub(_NO_PROSE, " ", re.sub(TEXT, r" \1 ", text)) for text in (formulas, around)]
     texts = (*bare, gold)
     return next((why for why, place, sign in _FOR_A_JUDGE if re.search(sign, texts[place])), "")
 
 
-# No other is a unit, so that `2n` keeps its n
-_UNIT_NAMES = """
-degree deg degrees; radian rad radians; second s sec secs seconds; minute min mins minutes;
-hour h hr hrs hours; day days; week weeks; month months; year years; unit units; dollar dollars;
-mm millimeter millimeters millimetre millimetres; cm centimeter centimeters centimetre centimetres;
-dm decimeter decimeters; m meter meters metre metres; km kilometer kilometers kilometre kilometres;
-inch inches; foot ft feet; yard yd yards; mile miles; litre l liter liters litres; cent cents;
-g gram grams; kg kilogram kilograms; % percent; km/hour kmh kph kmph; mile/hour mph
-"""
-_UNITS = {alias: names.split()[0] for names in _UNIT_NAMES.split(";") for alias in names.split()}
-_UNIT = rf"(?:{'|'.join(_UNITS)})(?:\^[23])?"
-_POWERS = {"square": "^2", "sq": "^2", "cubic": "^3"}
-_SUFFIX = re.compile(  # marked as words, or standing free; one letter may be a variable
-    rf"((?:{_TEXT}|(?<=[\d\s}})/])[A-Za-z]{{2,}}(?![A-Za-z]))"
-    rf"(?:\s|/|\^\{{?\d\}}?|[A-Za-z]++|{_TEXT})*+|%)$"
-)
+_MARKED = r"\\(?:text|textrm|textbf|textit|mbox)\s*\{[^{}]*\}|\d+(?:\{:\}\d+)+"
+_IS_TEXT = re.compile(rf"(?:{_MARKED})(?:{_MARKED}|[\s~,.]|\\[ ,;:!])*")
 
 
-def unit_of(text: str) -> str:
-    """Return the one name of a unit however it is written, `` for what is no unit we know."""
-    text = re.sub(_TEXT, r"\1", clean(text)).replace("°", "degree").lower()
-    words = re.sub(r"[{}.]", "", text.replace(" per ", "/")).split()
-    joined = "".join(word for word in words if word not in _POWERS)
-    if not re.fullmatch(rf"{_UNIT}(?:/{_UNIT})*", joined):
-        return ""
-    named = re.sub("[a-z%]+", lambda word: _UNITS[word[0]], joined)
-    return named + "".join(_POWERS.get(word, "") for word in words)
+def is_text(gold: str) -> bool:
+    r"""Tell whether a reference answer is a text or a time: `\text{Yes}`, `10{:}30`."""
+    return bool(_IS_TEXT.fullmatch(gold.strip().strip("$").strip()))
 
 
-def _without_unit(text: str) -> tuple[str, str]:
-    if (bare := re.sub(r"(?<=[\w)}])\s*°(?!\s*[\w\\])", "", text)) != text:  # no arc minutes
-        return bare, "degree"
-    for match in _SUFFIX.finditer(text):
-        unit, value = unit_of(match[1]), text[: match.start()].strip()
-        if unit and value:
-            return value, unit
-    return text, ""
+def words(text: str) -> list[str]:
+    """Return the words of a text in small letters, without marks, brackets and punctuation."""
+    plain = re.sub(r"\\textit(?=\s*\{)", r"\\text", text.replace("{:}", ":"))
+    plain = re.sub(r"\s*:\s*", ":", re.sub(TEXT, r" \1 ", clean(plain)).casefold())
+    return [word for word in (one.strip("()[],.;!?\"'") for one in plain.split()) if word]
 
 
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
@@ -174,6 +176,38 @@ _FACTOR = re.compile(rf"\s*[x×*]\s*{_CURRENCY}\s*({_DIGITS}){_END}")
 _FORMULA = re.compile(r"\s*[-+*/×x^]\s*[\d(]")
 
 
+_POWERS_OF_TEN = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+_POWERS_OF_TEN |= {"k": 3, "m": 6, "mn": 6, "b": 9, "bn": 9, "t": 12}
+_WORDS_THAT_SCALE = (
+    r"[\s-]*(?:(?i:hundred|thousand|million|billion|trillion)(?i:ths?|s)?|(?i:dozens?)"
+    r"|(?<=\d)(?:k|M|mn|bn|B))(?![A-Za-z])"
+)
+_SCALES = rf"{_WORDS_THAT_SCALE}|\s*(?:[kKMBT]|mn|bn)(?![A-Za-z])"  # with a currency
+_ABOUT = r"(?:(?i:about|approximately|around|roughly|maybe|perhaps|else)\s+)?"
+_NOUN = r"\s*(?!(?i:at|by|for|from|in|of|on|out|per|with|not|but|is)\b)[^\W\d_]++"
+_AND = r"\s*(?:,?\s*(?i:\b(?:or|and|to|nor|vs)\b)|[;&~])\s*"
+_OTHER_BEHIND = re.compile(
+    rf"(?:(?:{_NOUN}){{0,2}}(?:{_AND}|\s*,\s*)|{_NOUN}\s+|\s+){_ABOUT}{_VALUE}"
+)
+_OTHER_BEFORE = re.compile(rf"{_VALUE}(?:(?:{_NOUN}){{0,2}}{_AND}|\s*,\s*){_ABOUT}$")
+_NOT_IT = re.compile(  # a denial, a bound, or the argument of a function
+    r"(?:(?i:\bnot|\bcannot|n't|n’t|\bnever|\bthan|\bat least|\bat most|\bup to|\bover|\bunder"
+    r"|\babove|\bbelow|\bexceeds?|\bexcept)(?i:\s+(?:be|exactly|equal to|equals?))?"
+    r"|[<>≤≥≠√|]|\\[A-Za-z]+)[\s({]*$"
+)
+_NOT_ALL = re.compile(
+    r"\s*(?:[-+*/×x]\s*[\d({\\$£€¥₤₹]|:\d|[!²³<>≤≥≠]|\^(?!\s*\{?\s*\\?circ)|\\(?!circ|degree|Omega|mu|q?quad))"
+)
+
+
+def _factor_of(word: str) -> Fraction:
+    if word.startswith("dozen"):
+        return Fraction(12)
+    stem = re.sub("(?<=[a-z]{4})(?:ths?|s)$", "", word)
+    power = Fraction(10 ** _POWERS_OF_TEN[stem])
+    return 1 / power if re.search("ths?$", word) else power
+
+
 def read_number(text: str, as_authors: bool = False) -> float | int | None:
     r"""Read an answer such as `$1,234.50`, `x ≈ −0.5`, `1.2 × 10^3`, `\frac{1}{2}`, `about 3 days`.
 
@@ -182,23 +216,73 @@ def read_number(text: str, as_authors: bool = False) -> float | int | None:
     FinanceMath's authors take the first of `a or b` and compute products; where they find no number
     they go on with 0, but here there is none.
     """
-    for pattern, plainer in _PLAINER:
-        text = re.sub(pattern, plainer, text)
-    text = re.split("[=≈]", text.rstrip("=≈ "))[-1].strip()
+    text = _after_relations(text)
     if as_authors:
         text = re.split(r"\s+or\s+", text, maxsplit=1)[0]
-    found = re.match(_VALUE_FIRST, text) or [None, *re.finditer(_VALUE, text)][-1]
-    if found is None:
+    found = _find_value(text)
+    if found is None or (value := _value_of(found)) is None:
         return None
-    sign, inner, digits, divisor, power = (part.replace(",", "") for part in found.groups(""))
     end = found.end()
-    try:
-        value = Fraction(digits + power) / Fraction(divisor or "1")
-        while as_authors and (factor := _FACTOR.match(text, end)):
+    while as_authors and (factor := _FACTOR.match(text, end)):
+        try:
             value *= Fraction("".join(factor.groups("")).replace(",", ""))
-            end = factor.end()
+        except ValueError:  # more digits than Python reads
+            return None
+        end = factor.end()
+    return None if _FORMULA.match(text, end) else _as_number(value, _is_negative(found))
+
+
+def read_only_number(text: str) -> float | int | None:
+    r"""Read the one number that an answer states: as `read_number` does, but no bound on it.
+
+    `12 million` and `$12M` are 12,000,000. There is none in `12 or 13`, `12 apples and 3 pears`,
+    `not 12`, `at least 12`, `12!`, `\sqrt{12}`.
+    """
+    text = _after_relations(re.sub("[<>!]=", "≠", text))
+    text = re.sub(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?![\w.,]|\s\d)", _closed_up, text)
+    found = _find_value(text)
+    if found is None or (value := _value_of(found)) is None:
+        return None
+    before, end = text[: found.start()], found.end()
+    scales = _SCALES if re.search("[$£€¥₤₹]|[A-Z]{3}", found[0]) else _WORDS_THAT_SCALE
+    while scale := re.compile(scales).match(text, end):
+        value *= _factor_of(scale[0].strip(" -").lower())
+        end = scale.end()
+    others = [_OTHER_BEHIND.match(text, end), _OTHER_BEFORE.search(before)]
+    is_negative = _is_negative(found)
+    said = (value, is_negative)
+    others = [one for one in others if one and (_value_of(one), _is_negative(one)) != said]
+    if others or _NOT_IT.search(before) or _NOT_ALL.match(text, end):
+        return None
+    return _as_number(value, is_negative ^ bool(re.search(r"(?i)\b(?:minus|negative)\s*$", before)))
+
+
+def _after_relations(text: str) -> str:
+    for pattern, plainer in _PLAINER:
+        text = re.sub(pattern, plainer, text)
+    return re.split("[=≈]", text.rstrip("=≈ "))[-1].strip()
+
+
+def _find_value(text: str) -> re.Match[str] | None:
+    return re.match(_VALUE_FIRST, text) or [None, *re.finditer(_VALUE, text)][-1]
+
+
+def _value_of(found: re.Match[str]) -> Fraction | None:
+    digits, divisor, power = (part.replace(",", "") for part in found.groups("")[2:])
+    try:
+        return Fraction(digits + power) / Fraction(divisor or "1")
+    except (ZeroDivisionError, ValueError):  # or more digits than Python reads
+        return None
+
+
+def _is_negative(found: re.Match[str]) -> bool:
+    return "-" in found[1] + found[2]
+
+
+def _as_number(value: Fraction, is_negative: bool) -> float | int | None:
+    try:
         number = float(value)
-    except (ZeroDivisionError, OverflowError, ValueError):  # or more digits than Python reads
+    except OverflowError:
         return None
     size = value.numerator if value and value.denominator == 1 else number
-    return None if _FORMULA.match(text, end) else -size if "-" in sign + inner else size
+    return -size if is_negative else size
