@@ -62,15 +62,18 @@ class BoundedMean:
 
     def estimate(self, level: float = 0.95) -> Estimate:
         """Return the mean with its interval: all means whose p-value is above 1 - level."""
-        return Estimate(self.value, *self.limits((1 - level) / 2), level)
+        low, high = (self.limit(bound, (1 - level) / 2) for bound in self._bounds)
+        return Estimate(self.value, low, high, level)
 
-    def limits(self, tail: float) -> tuple[float, float]:
-        """Return the means whose one-sided p-values are `tail`; of one problem, the bounds."""
+    def limit(self, bound: float, tail: float) -> float:
+        """Return the mean towards a bound whose one-sided p-value is `tail`.
+
+        Of one problem, it is the bound.
+        """
         if self._n == 1:
-            return self._bounds
-        far = -float(special.stdtrit(self._n - 1, tail))
-        low, high = (limit(self._distance, self.value, bound, far) for bound in self._bounds)
-        return low, high
+            return bound
+        far = abs(float(special.stdtrit(self._n - 1, tail)))
+        return limit(self._distance, self.value, bound, far)
 
     def test(self, mean: float) -> PValue:
         """Test whether this is the mean; of one problem, the p-value is 1."""
@@ -116,7 +119,7 @@ def tilted_distance(
         above = float(weights @ np.maximum(values, 0))
         # From here on, the added value alone outweighs all above zero.
         most = math.log1p(above / (weight * -values[-1])) / -values[-1]
-        slope = float(optimize.brentq(total, 0.0, most))
+        slope = float(optimize.brentq(total, 0.0, most, rtol=1e-10))
     tilted = _tilted_weights(values, weights, slope)
     variance = float(tilted @ values**2) / float(tilted.sum())
     return abs(mean) / math.sqrt(variance / n)
