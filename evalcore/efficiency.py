@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Usage = Record | UsageRow
 _BASELINE = "zero-shot"
-FARTHEST = 20
+FARTHEST = 20.0
 """There is no interval of a cost that reaches beyond so many times the value, or one part in so
 many of it: the tail of tokens is not known from such a sample."""
 _ORDER = ["id", "epoch", "model", "value"]
@@ -264,13 +264,10 @@ def _quotient(
     # Accuracies are bounded; a problem may take more tokens than any that was seen.
     one_more = 0.0 if is_share else ratio.largest_influence
     sums = ratio.of_data(), ratio.of_sums(drawn)
-    found = resampling.studentized_interval(*sums, ratio.n, level, one_more)
+    farthest = resampling.LARGEST if is_share else FARTHEST
+    found = resampling.studentized_interval(*sums, ratio.n, level, one_more, farthest)
     if found.low is None or found.high is None:
         return {name: value}, found.note
-    if not is_share and max(found.high / found.value, found.value / found.low) > FARTHEST:
-        return {
-            name: value
-        }, f"no interval: too few or too unequal, a limit is over {FARTHEST} times as far"
     ends = [limit / (1 + limit) if is_share else limit for limit in (found.low, found.high)]
     return {name: value, f"{name}_low": factor * ends[0], f"{name}_high": factor * ends[1]}, ""
 

@@ -28,8 +28,8 @@ Floats = NDArray[np.float64]
 ADDED_WEIGHT = 0.2
 """The weight of the added value; that of an observed one is 1. With 0.1, samples of ten that take
 few values err more often than they should; with 1, intervals of ordinary values are too wide."""
-NEAR_BOUND = 1e-9
-"""What is nearer than that is not told apart."""
+NEGLIGIBLE = 1e-9
+"""What is nearer than that is not told apart; rounding errors are smaller."""
 TILTING = "nonparametric tilting"
 
 
@@ -84,6 +84,8 @@ class BoundedMean:
 
     def _distance(self, mean: float) -> float:
         """Return how many standard errors the value is from a mean."""
+        if abs(self.value - mean) <= NEGLIGIBLE:
+            return 0.0
         bound = self._bounds[0 if self.value > mean else 1]
         residuals = self._sums - mean * self._sizes
         return tilted_distance(residuals, self._counts, self._size * (bound - mean))
@@ -91,10 +93,10 @@ class BoundedMean:
 
 def limit(distance: Callable[[float], float], value: float, bound: float, far: float) -> float:
     """Return where, from a value to its bound, the distance to the value becomes `far`."""
-    last = bound + NEAR_BOUND * (value - bound)
-    if abs(value - bound) <= NEAR_BOUND or distance(last) <= far:
+    last = bound + NEGLIGIBLE * (value - bound)
+    if abs(value - bound) <= NEGLIGIBLE or distance(last) <= far:
         return bound
-    near = value + NEAR_BOUND * (bound - value)
+    near = value + NEGLIGIBLE * (bound - value)
     if distance(near) >= far:
         return value
     return float(optimize.brentq(lambda one: distance(one) - far, near, last))
