@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Usage = Record | UsageRow
 _BASELINE = "zero-shot"
-FARTHEST = 20
+FARTHEST = 20.0
 """There is no interval of a cost that reaches beyond so many times the value, or one part in so
 many of it: the tail of tokens is not known from such a sample."""
 _ORDER = ["id", "epoch", "model", "value"]
@@ -268,12 +268,10 @@ def _quotient(
         return {name: value}, ""
     sums = ratio.of_data(), ratio.of_sums(drawn)
     # A problem may take more tokens than any that was seen.
-    found = resampling.studentized_interval(*sums, ratio.n, level, ratio.largest_influence)
+    reach = ratio.largest_influence
+    found = resampling.studentized_interval(*sums, ratio.n, level, reach, FARTHEST)
     if found.low is None or found.high is None:
         return {name: value}, found.note
-    if max(found.high / found.value, found.value / found.low) > FARTHEST:
-        reason = f"too few or too unequal, a limit is over {FARTHEST} times as far"
-        return {name: value}, f"no interval: {reason}"
     ends = factor * found.low, factor * found.high
     return {name: value, f"{name}_low": ends[0], f"{name}_high": ends[1]}, ""
 

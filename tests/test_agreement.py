@@ -13,14 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.stats import t
 from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_oracle
 
 from evalcore import agreement
 from evalcore.agreement import coefficient
 from ngramscan.errors import InputError
-from ngramscan.statistics.resampling import Resampling
 from tests.support.command import invoke
+from tests.support.sizes import sets
 
 LONG = "item,judge,label\n"
 # Krippendorff's example of four judges and twelve units, with labels missing.
@@ -30,7 +32,7 @@ CANONICAL = "11.1 2232 3333 3333 2222 1234 4444 1121 2222 .555 ..11 .3.."
 def coefficients(rows: Any, **options: Any) -> pd.DataFrame:
     """Return the coefficients of a table with one row per item and one column per judge."""
     labels = pd.DataFrame(rows, dtype=object).add_prefix("j").reset_index(names="item")
-    found = agreement(labels, **{"resamples": 100, **options})
+    found = agreement(labels, **options)
     named = found[found["statistic"].str.contains("kappa|alpha")]
     return named.drop_duplicates("statistic").set_index("statistic")
 
@@ -77,7 +79,7 @@ ALPHAS = {"nominal": 0.743, "ordinal": 0.815, "interval": 0.849}
 @pytest.mark.parametrize(("level", "alpha"), ALPHAS.items())
 def test_alpha_of_the_textbook_example(level: str, alpha: float) -> None:
     rows = [[None if one == "." else one for one in unit] for unit in CANONICAL.split()]
-    found = coefficients(rows, scale=level, resamples=2000).loc["krippendorff_alpha"]
+    found = coefficients(rows, scale=level).loc["krippendorff_alpha"]
     assert found.value == pytest.approx(alpha, abs=5e-4)
     assert found["items"] == 11, "a unit with one label can't be compared"
     assert found.low < alpha < found.high
@@ -104,44 +106,45 @@ def test_kappas_are_those_of_statsmodels(rows: list[tuple[int, ...]], weights: s
             assert found.value[name] == pytest.approx(value, abs=1e-10)
 
 
-def test_items_without_all_labels_are_in_no_kappa_and_the_seed_says_which_are_drawn() -> None:
+def test_items_without_all_labels_are_in_no_kappa_and_their_order_does_not_matter() -> None:
     rows = [[0, 0], [1, 1], [0, 1], [1, 1]] * 5
-    few, same, other = coefficients(rows), coefficients(rows, seed=1), coefficients(rows, seed=4)
-    assert few.equals(same)
-    assert not few.equals(other)
+    few = coefficients(rows)
+    assert few.equals(coefficients(rows[::-1]))
     many = coefficients([*rows, [None, 1], [0, None]])
     kappas, columns = ["cohen_kappa", "fleiss_kappa"], ["items", "value", "low", "high"]
     assert many.loc[kappas, columns].equals(few.loc[kappas, columns])
 
 
-def log_disagreement(counts: NDArray[Any]) -> NDArray[Any]:
-    """The logarithm of 1 - Fleiss' kappa of three judges, shape (..., items, labels)."""
-    apart = (9 - (counts**2).sum(axis=-1)).mean(axis=-1) / 6
-    shares = counts.mean(axis=-2) / 3
-    return np.asarray(np.log(apart / (1 - (shares**2).sum(axis=-1))))
+def disagreements(counts: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
+    """Observed and expected disagreement of three judges, by Fleiss, about weighted items."""
+    shares = weights @ counts / (3 * weights.sum())
+    apart = weights @ (9 - (counts**2).sum(axis=1)) / (6 * weights.sum())
+    return np.array([apart, 1 - (shares**2).sum()])
 
 
-def jackknifed_error(counts: NDArray[Any]) -> float:
-    left_out = np.stack([np.delete(counts, k, axis=0) for k in range(len(counts))])
-    return float(np.sqrt((len(counts) - 1) * np.var(log_disagreement(left_out))))
+def test_limits_are_those_of_the_tilted_influences_of_items() -> None:
+    codes = np.random.default_rng(5).integers(0, 3, size=(40, 3))
+    found = coefficients(codes).loc["fleiss_kappa"]
+    own = (codes[:, :, None] == np.arange(3)).sum(axis=1)
+    items, weights = np.concatenate([own, 3 * np.eye(3, dtype=int)]), np.repeat([1.0, 0.0], [40, 3])
+    observed, expected = disagreements(items, weights)
+    assert found.value == pytest.approx(1 - observed / expected)
+    # How the logarithms change with a little more of an item.
+    step = 1e-6 * np.eye(43)
+    more = [np.log(disagreements(items, weights + one)) for one in step]
+    influences = 40 * (np.array(more) - np.log([observed, expected])) / 1e-6
+    for limit, farthest in ((found.low, np.max), (found.high, np.min)):
+        ratio, supposed = 1 - found.value, 1 - limit
+        residuals = ratio * (influences[:, 0] - influences[:, 1])
+        residuals += (ratio - supposed) * (1 + influences[:, 1])
+        points = np.append(residuals[:40], farthest(residuals))
 
+        def total(slope: float, points: NDArray[Any] = points) -> float:
+            return float(np.exp(slope * points) @ points)
 
-def test_limits_are_those_of_items_copied_one_by_one_with_jackknifed_errors() -> None:
-    generator = np.random.default_rng(5)
-    codes = generator.integers(0, 3, size=(40, 3))
-    found = coefficients(codes, resamples=8000).loc["fleiss_kappa"]
-    counts = (codes[:, :, None] == np.arange(3)).sum(axis=1)
-    value = log_disagreement(counts)
-    assert found.value == pytest.approx(1 - np.exp(value))
-    copies = [counts[generator.integers(0, 40, 40)] for _ in range(1000)]
-    distances = [(log_disagreement(one) - value) / jackknifed_error(one) for one in copies]
-    low, high = np.quantile(distances, [0.025, 0.975])
-    assert high > 2.023 > -low, "one of them is Student's"
-    possible = [*counts, *(3 * np.eye(3))]
-    one_more = max(abs(log_disagreement(np.vstack([counts, row])) - value) for row in possible)
-    error = np.hypot(jackknifed_error(counts), one_more)
-    assert found.low == pytest.approx(1 - np.exp(value + 2.023 * error), abs=0.02)
-    assert found.high == pytest.approx(1 - np.exp(value - high * error), abs=0.02)
+        tilted = np.exp(brentq(total, -30, 30) * points)
+        error = np.sqrt(tilted @ points**2 / tilted.sum() / 40)
+        assert abs(residuals[:40].mean()) / error == pytest.approx(t.ppf(0.975, 39), rel=1e-4)
 
 
 def labelled(draw: np.random.Generator, n: int, shares: list[float], kappa: float) -> Any:
@@ -160,21 +163,23 @@ MADE = {
 }
 
 
-def coverage(name: str, n: int, share: float, kappa: float, runs: int) -> float:
+def coverage(name: str, n: int, share: float, kappa: float, runs: int, labels: int = 5) -> float:
     """Return the share of intervals with the true kappa in them, among those that are given."""
     draw, covered, (judges, apart, surplus) = np.random.default_rng(8), [], MADE[name]
-    shares = [share, *[(1 - share) / 4] * 4]
-    for seed in range(runs):
-        codes, how = labelled(draw, n, shares, kappa)[:, :judges], Resampling(400, seed)
-        _, _, low, high, _ = coefficient(codes, np.arange(5.0), apart, surplus, how)
+    shares = [share, *[(1 - share) / (labels - 1)] * (labels - 1)]
+    for _ in range(runs):
+        codes = labelled(draw, n, shares, kappa)[:, :judges]
+        values = np.arange(float(len(shares)))
+        _, _, low, high, _ = coefficient(codes, values, apart, surplus)
         if low is not None and high is not None:
             covered.append(low <= kappa <= high)
-    assert len(covered) > 0.15 * runs
+    assert len(covered) > 0.04 * runs
     return float(np.mean(covered))
 
 
 SKEWED = [("Cohen", 0.8, 0.0), ("Fleiss", 0.9, 0.4), ("quadratic", 0.8, 0.4)]
-MANY = product(MADE, [0.2, 0.5, 0.8, 0.9, 0.95], [0.0, 0.4, 0.8])
+MANY = product(MADE, [0.5, 0.8, 0.9, 0.95], [0.0, 0.4, 0.8])
+TWO_LABELS = product(["Cohen", "Fleiss", "alpha"], [0.5, 0.95], [0.0, 0.4, 0.8])
 
 
 @pytest.mark.parametrize(("name", "share", "kappa"), SKEWED)
@@ -182,11 +187,20 @@ def test_intervals_cover_kappas_of_skewed_labels(name: str, share: float, kappa:
     assert coverage(name, 30, share, kappa, 250) >= 0.92
 
 
+@pytest.mark.parametrize(("name", "share", "kappa"), list(TWO_LABELS))
+def test_intervals_of_rare_labels_are_not_too_wide(name: str, share: float, kappa: float) -> None:
+    runs = sets(200)
+    covered = coverage(name, 200, share, kappa, runs, labels=2)
+    chance = 2 * np.sqrt(0.05 * 0.95 / runs)
+    assert 0.93 - chance <= covered <= min(0.975 + chance, 0.9999)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "share", "kappa"), list(MANY))
 def test_intervals_cover_kappas_in_many_runs(name: str, share: float, kappa: float) -> None:
-    assert coverage(name, 30, share, kappa, 800) >= 0.9
-    assert coverage(name, 100, share, kappa, 800) >= 0.93
+    if not (name != "alpha" and share == 0.95 and kappa == 0.8):  # one of 30 has an interval
+        assert coverage(name, 30, share, kappa, 800) >= 0.87
+    assert coverage(name, 200, share, kappa, 800) >= 0.92
 
 
 def test_where_there_is_no_interval_a_note_says_why() -> None:
@@ -197,6 +211,9 @@ def test_where_there_is_no_interval_a_note_says_why() -> None:
         assert found.value.notna().all()
         assert found.low.isna().all()
         assert found.note.str.endswith(f"no interval: {note}").all()
+    rare = coefficients([[0, 0]] * 30 + [[0, 1], [1, 1], [1, 0], [1, 1]])
+    assert rare.value.notna().all()
+    assert rare.note.str.endswith("no interval: all but 4 of 34 items have the same labels").all()
 
 
 def weighted_by_definition(pairs: list[tuple[str, str]], worth: dict[str, float], k: int) -> float:
@@ -238,15 +255,15 @@ FORMS = {
 }
 
 
-def test_the_command_prints_rows_and_says_how_often_it_drew(tmp_path: Path) -> None:
+def test_the_command_prints_rows(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text(FORMS[path.name])
-    done = invoke("agreement", path, "--resamples", "200", "--seed", "7")
+    done = invoke("agreement", path)
     assert (done.code, "cohen kappa" in done.stdout) == (0, True)
     shares = [line.split() for line in done.stdout.splitlines() if "unanimous" in line]
     assert shares == [["unanimous", "all", "3", "2", "66.7", "[20.8,", "93.9]"]]
     assert "krippendorff alpha: nominal; no interval: 5 items; 10 are needed" in done.stdout
-    assert done.stderr == "Intervals of coefficients: 200 bootstrap samples of items, seed 7\n"
+    assert done.stderr == ""
 
 
 @pytest.mark.parametrize("name", FORMS)

@@ -93,6 +93,14 @@ def test_several_answers_to_each_problem_count_as_their_mean_and_order_does_not_
     assert uneven.value == pytest.approx(sums.sum() / sizes.sum())
 
 
+def test_a_difference_of_zero_but_for_rounding_errors_is_none() -> None:
+    values = [0.1, 0.2, -0.3, 0.7, -0.6, -0.1] * 5
+    assert sum(values) != 0
+    assert BoundedMean(values, -1, 1).test(0.0).value == 1
+    few = [1.0] + [0.05] * 9 + [0.0] * 10
+    assert BoundedMean(few, 0, 1).test(0.0725).value == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

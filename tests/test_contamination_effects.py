@@ -18,7 +18,9 @@ from ngramscan.prevalence.contamination_effects import (
     make_effects,
 )
 from ngramscan.prevalence.contamination_rules import Verdict
+from ngramscan.statistics.p_values import holm
 from ngramscan.statistics.proportions import wilson
+from tests.support.sizes import sets
 
 
 def entry(id_: str, verdict: Verdict | None, index: str = "a") -> EntryRow:
@@ -63,7 +65,7 @@ def test_right_and_wrong_answers_are_compared_by_part() -> None:
     # By statsmodels: confint_proportions_2indep(18, 20, 22, 40, method="newcomb").
     assert (row.difference_low, row.difference_high) == pytest.approx((0.10333, 0.51798), abs=1e-5)
     assert row.p == pytest.approx(fisher_exact(np.array([[22, 18], [18, 2]])).pvalue)
-    assert (row.test, row.seed, row.level, row.note) == ("Fisher's exact test", None, 0.95, "")
+    assert (row.test, row.level, row.note) == ("Fisher's exact test", 0.95, "")
     assert (row.n_without_verdict, row.n_without_score) == (0, 0)
 
 
@@ -102,34 +104,71 @@ def test_answers_to_one_problem_are_averaged_first() -> None:
         for id_, both in values.items()
         for epoch, value in enumerate(both)
     ]
-    row = only(make_effects(entries(clean=4, dirty=2), given, seed=3, draws=500))
+    row = only(make_effects(entries(clean=4, dirty=2), given))
     assert (row.n_clean, row.accuracy_clean, row.accuracy_dirty) == (3, 0.5, 0.75)
-    assert (row.difference, row.seed) == (0.25, 3)
-    assert row.test == "permutation test, 500 draws"
-    assert row == only(make_effects(entries(clean=4, dirty=2), given[::-1], seed=3, draws=500))
+    assert (row.difference, row.test) == (0.25, "nonparametric tilting")
+    assert row == only(make_effects(entries(clean=4, dirty=2), given[::-1]))
 
 
-def test_each_index_model_and_method_has_its_row_with_the_same_draws() -> None:
+def test_each_index_model_and_method_has_its_row() -> None:
     rows = entries(30, 0, 10) + entries(30, 0, 10, "b") + entries(20, 0, 20, UNION)
     values = np.random.default_rng(1).random(40).tolist()
     given = scores(values)
     given += [replace(one, model="other") for one in scores(values)]
     given += [replace(one, method="other") for one in scores(values)]
     given += [replace(one, dataset="other") for one in scores(values)]
-    found = make_effects(rows, given, draws=200)
+    found = make_effects(rows, given)
     assert [row.index for row in found] == ["a"] * 4 + ["b"] * 4 + [UNION] * 4
     assert {(row.dataset, row.model, row.method) for row in found} == {
         *(("gsm8k", "m", "cot"), ("gsm8k", "other", "cot")),
         *(("gsm8k", "m", "other"), ("other", "m", "cot")),
     }
     assert len({row.p for row in found[:8]}) == 1
+    # Indexes a and b have the same dirty entries: eight different tests, not twelve.
+    assert {row.family for row in found} == {"8 comparisons of this table"}
+    p, p_of_union = found[0].p, found[8].p
+    assert p is not None
+    assert p_of_union is not None
+    adjusted = holm([p] * 4 + [p_of_union] * 4)
+    assert [row.p_adjusted for row in found] == [adjusted[0]] * 8 + [adjusted[4]] * 4
+
+
+def test_of_twenty_models_without_any_effect_few_tables_have_a_small_adjusted_p() -> None:
+    draw, runs, claims = np.random.default_rng(2), sets(40), np.zeros(2)
+    rows = entries(clean=60, dirty=30)
+    for _ in range(runs):
+        given = [
+            replace(one, model=str(model))
+            for model in range(20)
+            for one in scores((draw.random(90) < 0.6).astype(float).tolist())
+        ]
+        found = make_effects(rows, given)
+        assert {row.family for row in found} == {"20 comparisons of this table"}
+        claims += (
+            any((row.p or 0) <= 0.05 for row in found),
+            any((row.p_adjusted or 0) <= 0.05 for row in found),
+        )
+    plain, adjusted = claims / runs
+    assert plain > 0.25
+    assert adjusted <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_a_note_says_why_interval_and_test_differ() -> None:
+    rows = entries(clean=20, dirty=20)
+    row = only(make_effects(rows, scores([1.0] * 8 + [0.0] * 12 + [1.0] * 14 + [0.0] * 6)))
+    assert row.p is not None
+    assert row.difference_low is not None
+    assert row.p > 0.05
+    assert row.difference_low > 0 or "disagree" not in row.note
+    few = only(make_effects(rows, scores([0.0] * 20 + [1.0] * 5 + [0.0] * 15)))
+    assert few.p == pytest.approx(0.0471, abs=1e-4)
 
 
 def test_a_part_without_entries_is_not_compared() -> None:
     row = only(make_effects(entries(clean=3), scores([1, 0, 1])))
     assert (row.n_dirty, row.accuracy_dirty, row.accuracy_dirty_low) == (0, None, None)
     assert (row.difference, row.difference_low, row.p) == (None, None, None)
-    assert (row.test, row.detectable, row.seed) == ("", None, None)
+    assert (row.test, row.detectable, row.p_adjusted, row.family) == ("", None, None, "")
     assert row.note == "no dirty entries with a score"
     row = only(make_effects(entries(clean=0, suspicious=2), scores([1, 0])))
     assert row.note == "no clean and no dirty entries with a score"

@@ -210,13 +210,15 @@ def least_coverage(n: int, models: int, of: Of, runs: int) -> float:
         for name, truth in truths.items():
             if f"{name}_low" in found:
                 covered[name].append(found[f"{name}_low"] <= truth <= found[f"{name}_high"])
-    assert all(len(hits) > 0.9 * runs for hits in covered.values())
+                ends = found[f"{name}_high"] / found[name], found[name] / found[f"{name}_low"]
+                assert name == "accuracy" or max(ends) <= 20
+    assert all(len(hits) > 0.65 * runs for hits in covered.values())
     return float(min(map(np.mean, covered.values())))
 
 
 @pytest.mark.parametrize("models", [1, 5])
 def test_intervals_cover_costs_of_very_skewed_tokens(models: int) -> None:
-    assert least_coverage(30, models, (1.5, 0.9, 0.5), runs=300) >= 0.89
+    assert least_coverage(30, models, (1.5, 0.9, 0.5), runs=300) >= 0.88
 
 
 @pytest.mark.slow
@@ -226,8 +228,55 @@ def test_intervals_cover_costs_of_very_skewed_tokens(models: int) -> None:
 def test_intervals_cover_costs_in_many_runs(
     models: int, spread: float, rest: tuple[float, float]
 ) -> None:
-    assert least_coverage(30, models, (spread, *rest), 2000) >= 0.9
-    assert least_coverage(100, models, (spread, *rest), 2000) >= 0.93
+    assert least_coverage(30, models, (spread, *rest), 2000) >= 0.88
+    assert least_coverage(100, models, (spread, *rest), 2000) >= 0.92
+
+
+def test_a_cost_without_a_useful_upper_limit_has_no_interval(made: Made) -> None:
+    tokens = [*range(100, 119), 100_000_000]
+    made.add("m", "cot", [(float(k % 2), 1, used) for k, used in enumerate(tokens)])
+    row = made.found()["m cot"]
+    assert row["accuracy_low"] is not None
+    for name in ("mean_tokens", "tokens_per_correct", "accuracy_per_100_tokens"):
+        assert row[name] is not None
+        assert (row[f"{name}_low"], row[f"{name}_high"]) == (None, None)
+    assert "too few or too unequal: a limit is over 20 times" in row["note"]
+    # Of tokens with log-sd 1.5, limits of 20 problems would reach a million times the mean.
+    draw, given = np.random.default_rng(4), 0
+    for seed in range(60):
+        sums = sums_of(*made_costs(draw, 20, 1, (1.5, 0.5, -0.5)))
+        ((found, _),) = estimate_costs(sums[None], [("m",)], Resampling(200, seed))
+        if "mean_tokens_high" in found:
+            given += 1
+            assert found["mean_tokens_high"] <= 20 * found["mean_tokens"]
+    assert given > 30
+
+
+def test_a_row_does_not_depend_on_the_order_of_rows_or_on_what_else_is_in_the_file(
+    made: Made, tmp_path: Path
+) -> None:
+    draw = np.random.default_rng(6)
+
+    def add(to: Made, model: str, method: str, n: int) -> None:
+        answers = zip(
+            draw.beta(1, 1, n), [5] * n, draw.lognormal(5, 0.5, n).astype(int).tolist(), strict=True
+        )
+        to.add(model, method, [*answers], epochs=2)
+
+    for method in ("cot", "pot"):
+        add(made, "m", method, 40)
+    alone = made.found(resamples=300)
+    add(made, "m", "f-1", 60)  # with more problems
+    add(made, "another", "cot", 40)
+    more = made.found(resamples=300)
+    for name, row in alone.items():
+        relative = {"on_frontier", "frontier_share"}
+        assert {key: row[key] for key in row.keys() - relative} == {
+            key: more[name][key] for key in row.keys() - relative
+        }
+    for _ in range(2):
+        made.rows = [made.rows[place] for place in draw.permutation(len(made.rows))]
+        assert made.found(resamples=300) == more
 
 
 def test_the_share_of_draws_on_the_frontier_says_how_sure_it_is() -> None:

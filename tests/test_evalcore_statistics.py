@@ -25,6 +25,7 @@ from evalcore.statistics import (
     t_detectable,
     t_power,
 )
+from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.p_values import PValue
 from ngramscan.statistics.proportions import Pairs, mid_p_mcnemar, paired_difference
 from ngramscan.statistics.resampling import bootstrap_t
@@ -33,6 +34,15 @@ from tests.test_resampling import graded, right_or_wrong
 
 Floats = NDArray[np.float64]
 NAN = float("nan")
+
+
+def graded_scores(
+    draw: np.random.Generator, problems: int, models: int, correlation: float, effect: float = 0.0
+) -> tuple[Floats, Floats]:
+    """Return values from 0 to 1 of two methods; the effect is in tenths."""
+    values = graded(draw, problems, models, correlation, effect)
+    first, second = (np.clip(0.5 + own / 10, 0, 1) for own in values)
+    return first, second
 
 
 def compare_models(
@@ -45,9 +55,9 @@ def compare_models(
 
 def test_a_pooled_test_that_ignores_problems_errs_and_ours_do_not() -> None:
     draw, found, runs = np.random.default_rng(1), Counter[str](), sets(250)
-    tests: tuple[GradedTest, ...] = ("sign-flip", "bootstrap-t")
+    tests: tuple[GradedTest, ...] = ("sign-flip", "bootstrap-t", "tilting")
     for _ in range(runs):
-        baseline, treatment = graded(draw, 18, 5, 0.5)
+        baseline, treatment = graded_scores(draw, 18, 5, 0.5)
         naive = float(wilcoxon((treatment - baseline).ravel(), method="approx").pvalue)
         found["naive"] += naive <= 0.05
         for test in tests:
@@ -62,38 +72,46 @@ def test_a_pooled_test_that_ignores_problems_errs_and_ours_do_not() -> None:
     rates = {name: count / runs for name, count in found.items()}
     assert min(rates["naive"], rates["naive, binary"]) > 0.2
     chance = 3 * np.sqrt(0.05 * 0.95 / runs)
-    assert max(rates["sign-flip"], rates["bootstrap-t"], rates["binary"]) <= 0.05 + chance
+    assert max(rates[name] for name in (*tests, "binary")) <= 0.05 + chance
     assert min(rates["sign-flip"], rates["bootstrap-t"]) >= 0.045 - chance
     assert rates["naive"] == pytest.approx(0.25, abs=2 * chance)
 
 
-@pytest.mark.parametrize(("problems", "limit"), [(50, 0.1), (100, 0.07), (200, 0.06)])
-def test_sign_flips_of_lopsided_right_and_wrong_answers(problems: int, limit: float) -> None:
+@pytest.mark.parametrize("problems", [30, 50, 100])
+def test_lopsided_right_and_wrong_answers_have_no_difference(problems: int) -> None:
     """A twentieth of the problems is gained by all five models, a few of the others lost."""
-    draw, found, how, runs = np.random.default_rng(12), 0, Settings(resamples=99), sets(150)
+    draw, found, runs = np.random.default_rng(12), 0, sets(150)
     for _ in range(runs):
         gained = draw.random((problems, 1)) < 0.05
         lost = ~gained & (draw.random((problems, 5)) < 0.05 / 0.95)
         treatment = np.broadcast_to(gained, lost.shape).astype(float)
-        found += compare_models(lost.astype(float), treatment, draw, how).p.value <= 0.05
-    assert found / runs <= limit + 3 * np.sqrt(limit * (1 - limit) / runs)
+        found += compare_models(lost.astype(float), treatment, draw).p.value <= 0.05
+    assert found / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
 def test_graded_answers_compared() -> None:
-    baseline, treatment = [0, 3, 7, 7, NAN], [7, 5, 6, 7, 1]
-    found, ranked, flipped = (
-        compare_pairs(baseline, treatment, np.random.default_rng(0), Settings(graded_test=test))
+    baseline, treatment = np.array([[0, 3, 7, 7, NAN], [7, 5, 6, 7, 1]]) / 7
+    tests = {
+        test: compare_pairs(
+            baseline, treatment, np.random.default_rng(0), Settings(graded_test=test)
+        )
         for test in get_args(GradedTest)
-    )
+    }
+    found = tests["tilting"]
     assert (found.n, found.treatment_only, found.baseline_only) == (5, 3, 1)
-    assert (found.baseline, found.treatment) == pytest.approx((3.4, 5.2))
-    assert found.difference.value == pytest.approx(1.8)
-    assert found.difference.note == "no interval: only 5 problems"
+    assert (found.baseline, found.treatment) == pytest.approx((3.4 / 7, 5.2 / 7))
+    mean = BoundedMean(np.array([7, 2, -1, 0, 1]) / 7, -1, 1)
+    assert found.difference.limits == pytest.approx(mean.estimate().limits)
+    assert (found.p.value, found.p.procedure) == (
+        pytest.approx(mean.test(0.0).value),
+        "nonparametric tilting",
+    )
     # Of the sums of 7, 2, 1 and 1 with all signs, ±11 once each and ±9 twice are as far as 9.
-    assert flipped.p.value == pytest.approx(6 / 16)
+    assert tests["sign-flip"].p.value == pytest.approx(6 / 16)
     # Of the sums of the ranks 4, 3, 1.5 and 1.5, ±10 once each and ±7 twice are as far as 7.
-    assert ranked.p.value == pytest.approx(6 / 16)
-    assert found.p == flipped.p, "too few problems to draw"
+    assert tests["signed-rank"].p.value == pytest.approx(6 / 16)
+    assert tests["bootstrap-t"].p == found.p, "too few problems to draw"
+    assert {one.difference for one in tests.values()} == {found.difference}
 
 
 def test_the_answers_of_several_models_compared() -> None:
@@ -103,23 +121,28 @@ def test_the_answers_of_several_models_compared() -> None:
     assert (found.n, found.treatment_only, found.baseline_only) == (9, 4, 1)
     assert (found.baseline, found.treatment) == pytest.approx((3 / 9, 6 / 9))
     assert found.difference.value == pytest.approx(3 / 9)
-    assert (found.p.value, found.p.n) == (0.5, 2), "the problems' sums are 2, 0 and 1"
-    assert found.p.procedure == "exact sign flips"
+    assert found.p == BoundedMean([2, 0, 1], -1, 1, [3, 3, 3]).test(0.0)
+    how = Settings(graded_test="sign-flip")
+    flipped = compare_models(baseline, treatment, np.random.default_rng(0), how).p
+    assert (flipped.value, flipped.n, flipped.procedure) == (0.5, 2, "exact sign flips")
     assert (found.p_exact, found.spread) == (None, None)
     how = Settings(no_answer="exclude")
     dropped = compare_models(baseline, treatment, np.random.default_rng(0), how)
     assert (dropped.n, dropped.treatment_only, dropped.baseline_only) == (8, 3, 1)
 
 
-def test_graded_answers_of_several_models_are_drawn() -> None:
+def test_graded_answers_of_several_models_are_compared_by_problem() -> None:
     draw = np.random.default_rng(6)
-    baseline, treatment = graded(draw, 40, 3, 0.5, 0.3)
-    found = compare_models(baseline, treatment, draw)
+    baseline, treatment = graded_scores(draw, 40, 3, 0.5, 0.3)
+    how = Settings(graded_test="bootstrap-t")
+    found, drawn = (compare_models(baseline, treatment, draw, own) for own in (None, how))
     sums = (treatment - baseline).sum(axis=1)
     estimate, p = bootstrap_t(sums, np.random.default_rng(1), np.full(40, 3), draws=40_000)
-    assert found.p.procedure == "bootstrap-t, 10000 draws"
-    assert found.p.value == pytest.approx(p and p.value, abs=0.01)
-    assert found.difference.limits == pytest.approx(estimate.limits, abs=0.02)
+    assert drawn.p.procedure == "bootstrap-t, 10000 draws"
+    assert drawn.p.value == pytest.approx(p and p.value, abs=0.01)
+    assert drawn.difference.limits == pytest.approx(estimate.limits, abs=0.01)
+    limits = BoundedMean(sums / 3, -1, 1).estimate().limits
+    assert found.difference.limits == pytest.approx(limits)
 
 
 @given(better=st.integers(0, 400), worse=st.integers(0, 400))

@@ -114,8 +114,8 @@ def test_the_frames_of_scores_are_taken_as_their_files_are(
 def test_other_frames_are_taken_as_they_were_returned(frame: pd.DataFrame) -> None:
     wide = pd.DataFrame({"item": range(8), "a": list("xyxyxyxy"), "b": [*list("xyxyxyx"), None]})
     wide.to_csv("wide.csv", index=False)
-    by_file = evalcore.agreement("wide.csv", resamples=100)
-    assert_frame_equal(evalcore.agreement(wide, resamples=100), by_file)
+    by_file = evalcore.agreement("wide.csv")
+    assert_frame_equal(evalcore.agreement(wide), by_file)
     counted = ngramscan.count("small.yaml", **COUNT)
     compared = evalcore.compare(frame, all_pairs=True, resamples=100)
     counted.to_csv("counts.csv", index=False)

@@ -96,8 +96,8 @@ def test_a_command_of_a_group_and_one_of_evalcore(tmp_path: Path) -> None:
     invoke("index", "list", "-o", path)
     assert recalled(path).command == f"ngramscan index list -o {path}"
     labels.write_text("item,judge,label\n1,a,yes\n1,b,no\n2,a,no\n2,b,no\n")
-    assert invoke("agreement", labels, "--seed", "3", "-o", path).code == 0
-    assert recalled(path).command == f"evalcore agreement {labels} --seed 3 -o {path}"
+    assert invoke("agreement", labels, "--scale", "nominal", "-o", path).code == 0
+    assert recalled(path).command == f"evalcore agreement {labels} --scale nominal -o {path}"
 
 
 def test_options_from_the_environment_stand_before_it(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import combinations
 from math import comb
 from typing import Any
 
@@ -46,7 +45,7 @@ def fisher(k: int, n: int, k_other: int, n_other: int) -> float:
 
 def test_right_and_wrong_answers_are_compared_by_fisher_s_exact_test() -> None:
     for k, n, k_other, n_other in [(570, 950, 11, 12), (0, 5, 3, 3), (7, 9, 2, 8), (4, 4, 4, 4)]:
-        found = compare_samples(right(k, n), right(k_other, n_other), generator())
+        found = compare_samples(right(k, n), right(k_other, n_other))
         assert found.p.value == pytest.approx(fisher(k, n, k_other, n_other), rel=1e-9)
         assert (found.p.procedure, found.p.standard_error) == ("Fisher's exact test", None)
         assert found.difference.value == pytest.approx(k_other / n_other - k / n)
@@ -54,56 +53,64 @@ def test_right_and_wrong_answers_are_compared_by_fisher_s_exact_test() -> None:
     assert (found.p.value, found.detectable) == (1, None)
 
 
-def test_graded_values_are_compared_by_all_assignments_of_welch_s_statistic() -> None:
-    """The drawn p-value against that of every assignment, with ties and without."""
-    for a, b in [
-        ([0.25, 0.5, 0.5, 0.0, 0.75, 0.25], [1.0, 0.75, 0.75]),
-        ([0.11, 0.52, 0.47, 0.95], [0.98, 0.81, 0.64, 0.87]),
-    ]:
-        values = np.array([*a, *b])
-        statistics = []
-        for chosen in combinations(range(values.size), len(b)):
-            is_second = np.isin(np.arange(values.size), chosen)
-            one, other = values[~is_second], values[is_second]
-            variance = one.var(ddof=1) / one.size + other.var(ddof=1) / other.size
-            statistics.append(abs(other.mean() - one.mean()) / math.sqrt(variance))
-        assert statistics[-1] == pytest.approx(abs(ttest_ind(a, b, equal_var=False).statistic))
-        exact = np.mean(np.array(statistics) >= statistics[-1] * (1 - 1e-9))
-        p = compare_samples(a, b, generator(), draws=20_000).p
-        assert p.standard_error is not None
-        assert abs(p.value - exact) < 4 * p.standard_error
-        assert p.procedure == "permutation test, 20000 draws"
-        assert p == compare_samples(a, b, generator(), draws=20_000).p
+def test_the_p_value_of_graded_values_is_where_the_interval_ends_at_zero() -> None:
+    draw = generator(3)
+    for n, n_other, mean in ((6, 3, 0.9), (40, 12, 0.5), (200, 30, 0.7)):
+        a, b = averages(draw, n, 0.4), averages(draw, n_other, mean)
+        found = compare_samples(a, b)
+        assert (found.p.procedure, found.p.standard_error) == ("nonparametric tilting", None)
+        assert found.difference.value == pytest.approx(b.mean() - a.mean())
+        at_p = compare_samples(a, b, level=1 - found.p.value).difference.limits
+        assert min(map(abs, at_p)) == pytest.approx(0, abs=1e-6)
+        mirrored = compare_samples(b, a)
+        assert mirrored.p.value == pytest.approx(found.p.value, rel=1e-4)
+        assert mirrored.difference.limits == pytest.approx(
+            [-end for end in found.difference.limits][::-1]
+        )
+
+
+def test_the_p_value_of_many_graded_values_is_nearly_welch_s() -> None:
+    draw = generator(4)
+    a = of_spread(draw, 3000, 0.5, 0.2)
+    b = of_spread(draw, 2000, 0.5, 0.25)
+    b = np.clip(b + a.mean() + 0.012 - b.mean(), 0, 1)
+    ours, theirs = compare_samples(a, b).p.value, ttest_ind(a, b, equal_var=False).pvalue
+    assert 0.01 < theirs < 0.3
+    assert ours == pytest.approx(theirs, rel=0.15)
 
 
 def test_samples_without_any_variance_have_a_p_value_and_limits() -> None:
-    same = compare_samples([0.5] * 6, [0.5] * 3, generator())
+    same = compare_samples([0.5] * 6, [0.5] * 3)
     assert (same.p.value, same.difference.value, same.detectable) == (1, 0, None)
     low, high = same.difference.limits
-    assert -0.6 < low < 0 < high < 0.6
-    apart = compare_samples([0.25] * 6, [0.75] * 4, generator())
-    assert apart.p.value == pytest.approx(1 / comb(10, 4), abs=0.003)
-    single = compare_samples([0.25, 0.5, 0.75], [1.0], generator())
-    assert single.detectable is None
-    assert single.p.value == pytest.approx(0.5, abs=0.02)
+    assert -0.8 < low < 0 < high < 0.8
+    few, many = (compare_samples([0.25] * n, [0.75] * n).p.value for n in (4, 60))
+    assert few > 0.05 > many > 0
+    single = compare_samples([0.25, 0.5, 0.75], [1.0])
+    assert (single.p.value, single.detectable) == (1, None)
+    low, high = single.difference.limits
+    assert low < 0.5 == single.difference.value < high
+    assert compare_samples([0.0] * 3000, [0.5, *[1.0] * 3000]).p.value == 0
 
 
 def test_a_mean_of_right_answers_has_wilson_s_interval_and_a_graded_one_a_narrower() -> None:
     assert estimate_mean(right(7, 12), True) == wilson(7, 12)
-    assert estimate_mean([1.0] * 12, False) == wilson(12, 12)
-    even = estimate_mean([0.5] * 12, False)
-    assert (even.value, *even.limits) == (0.5, *wilson(6, 12).limits)
+    assert estimate_mean([1.0] * 12, True) == wilson(12, 12)
+    low, high = estimate_mean([0.5] * 12, False).limits
+    widest = wilson(6, 12).limits
+    assert widest[0] < low < 0.5 < high < widest[1]
     values = generator().normal(0.5, 0.01, 5000)
     low, high = estimate_mean(values, False).limits
-    assert high - low == pytest.approx(2 * 1.96 * 0.01 / math.sqrt(5000), rel=0.05)
+    assert high - low == pytest.approx(2 * 1.96 * 0.01 / math.sqrt(5000), rel=0.2)
 
 
-@pytest.mark.parametrize(("first", "second", "draws"), [([], [1], 9), ([1], [], 9), ([1], [0], 0)])
-def test_nothing_to_compare_is_refused(first: Any, second: Any, draws: int) -> None:
-    with pytest.raises(ValueError, match="at least one value, and a draw"):
-        compare_samples(first, second, generator(), draws)
-    with pytest.raises(ValueError, match="at least one value"):
-        estimate_mean([], True)
+@pytest.mark.parametrize(("first", "second"), [([], [1]), ([1], []), ([0.5], [])])
+def test_nothing_to_compare_is_refused(first: Any, second: Any) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        compare_samples(first, second)
+    for is_binary in (True, False):
+        with pytest.raises(ValueError, match="at least one"):
+            estimate_mean([], is_binary)
 
 
 SIZES = [
@@ -164,11 +171,16 @@ def of_spread(draw: np.random.Generator, n: int, mean: float, spread: float) -> 
     return draw.beta(mean * size, (1 - mean) * size, n)
 
 
+def mostly_zero(draw: np.random.Generator, n: int) -> Floats:
+    """Return values of which four of five are 0, the others from Beta(1, 3); the mean is .05."""
+    return np.where(draw.random(n) < 0.8, 0.0, draw.beta(1, 3, n))
+
+
 GRADED = [
-    pytest.param(150, 12, 100, id="a few sets"),
-    pytest.param(950, 12, 500, id="950 and 12", marks=pytest.mark.slow),
-    pytest.param(200, 30, 1000, id="200 and 30", marks=pytest.mark.slow),
-    pytest.param(60, 60, 1000, id="60 and 60", marks=pytest.mark.slow),
+    pytest.param(150, 12, 40, id="a few sets"),
+    pytest.param(950, 12, 250, id="950 and 12", marks=pytest.mark.slow),
+    pytest.param(200, 30, 250, id="200 and 30", marks=pytest.mark.slow),
+    pytest.param(60, 60, 250, id="60 and 60", marks=pytest.mark.slow),
 ]
 
 
@@ -176,43 +188,42 @@ GRADED = [
 def test_graded_differences_cover_and_are_not_found_where_there_are_none(
     n: int, n_other: int, times: int
 ) -> None:
-    draw, chance = generator(), 3 * math.sqrt(0.05 * 0.95 / sets(times))
-    covers, found, found_in_wilder = [], [], []
+    draw, runs = generator(), sets(times)
+    covers = []
     for mean in (0.3, 0.6, 0.85):
         covers.append(0.0)
-        for _ in range(sets(times)):
+        for _ in range(runs):
             a, b = averages(draw, n, 0.6), averages(draw, n_other, mean)
             means = estimate_mean(a, False), estimate_mean(b, False)
             low, high = independent_difference(*means).limits
-            covers[-1] += (low <= mean - 0.6 <= high) / sets(times)
-    for _ in range(sets(times)):
-        a, b = averages(draw, n, 0.6), averages(draw, n_other, 0.6)
-        wilder = right(draw.binomial(n_other, 0.6), n_other)
-        found.append(compare_samples(a, b, draw, 499).p.value <= ALPHA)
-        calm = of_spread(draw, n, 0.6, 0.1)
-        found_in_wilder.append(compare_samples(calm, wilder, draw, 499).p.value <= ALPHA)
-    assert 0.93 - chance / 2 < np.mean(covers) < 0.97 + chance / 2
-    assert np.mean(found) <= ALPHA + chance
-    # Equal means of unequal variance: nearly. The difference of the means itself finds .4 to .7.
-    assert np.mean(found_in_wilder) <= 0.08 + chance
+            covers[-1] += (low <= mean - 0.6 <= high) / runs
+    assert 0.93 - 3 * math.sqrt(0.05 * 0.95 / runs / 3) < np.mean(covers)
+    pairs = (
+        lambda: (averages(draw, n, 0.6), averages(draw, n_other, 0.6)),
+        # Equal means of unequal variance: the permutation of Welch's statistic finds .06 to .08.
+        lambda: (of_spread(draw, n, 0.6, 0.1), right(draw.binomial(n_other, 0.6), n_other)),
+        lambda: (mostly_zero(draw, n), mostly_zero(draw, n_other)),
+        lambda: (mostly_zero(draw, n), right(draw.binomial(n_other, 0.05), n_other)),
+    )
+    for make in pairs:
+        found = np.mean([compare_samples(*make()).p.value <= ALPHA for _ in range(runs)])
+        assert found <= ALPHA + 2.5 * math.sqrt(0.05 * 0.95 / runs)
 
 
 @pytest.mark.parametrize(
     ("n", "n_other", "times"),
     [
-        pytest.param(200, 30, 100, id="a few sets"),
+        pytest.param(200, 30, 50, id="a few sets"),
         pytest.param(200, 30, 1000, id="200 and 30", marks=pytest.mark.slow),
         pytest.param(60, 60, 1000, id="60 and 60", marks=pytest.mark.slow),
     ],
 )
 def test_graded_gains_are_found_as_often_as_said(n: int, n_other: int, times: int) -> None:
     draw, spread, found = generator(2), 0.25, []
-    gain = compare_samples(
-        of_spread(draw, 20_000, 0.4, spread)[:n], right(1, n_other), draw, 9
-    ).detectable
+    gain = compare_samples(of_spread(draw, 20_000, 0.4, spread)[:n], right(1, n_other)).detectable
     assert gain is not None
     for _ in range(sets(times)):
         a, b = of_spread(draw, n, 0.4, spread), of_spread(draw, n_other, 0.4 + gain, spread)
-        found.append(compare_samples(a, b, draw, 499).p.value <= ALPHA)
+        found.append(compare_samples(a, b).p.value <= ALPHA)
     chance = 3 * math.sqrt(0.16 / len(found))
     assert 0.75 - chance <= np.mean(found) <= 0.85 + chance

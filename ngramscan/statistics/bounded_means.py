@@ -28,8 +28,8 @@ Floats = NDArray[np.float64]
 ADDED_WEIGHT = 0.2
 """The weight of the added value; that of an observed one is 1. With 0.1, samples of ten that take
 few values err more often than they should; with 1, intervals of ordinary values are too wide."""
-NEAR_BOUND = 1e-9
-"""What is nearer than that is not told apart."""
+NEGLIGIBLE = 1e-9
+"""What is nearer than that is not told apart; rounding errors are smaller."""
 TILTING = "nonparametric tilting"
 
 
@@ -62,15 +62,18 @@ class BoundedMean:
 
     def estimate(self, level: float = 0.95) -> Estimate:
         """Return the mean with its interval: all means whose p-value is above 1 - level."""
-        return Estimate(self.value, *self.limits((1 - level) / 2), level)
+        low, high = (self.limit(bound, (1 - level) / 2) for bound in self._bounds)
+        return Estimate(self.value, low, high, level)
 
-    def limits(self, tail: float) -> tuple[float, float]:
-        """Return the means whose one-sided p-values are `tail`; of one problem, the bounds."""
+    def limit(self, bound: float, tail: float) -> float:
+        """Return the mean towards a bound whose one-sided p-value is `tail`.
+
+        Of one problem, it is the bound.
+        """
         if self._n == 1:
-            return self._bounds
-        far = -float(special.stdtrit(self._n - 1, tail))
-        low, high = (limit(self._distance, self.value, bound, far) for bound in self._bounds)
-        return low, high
+            return bound
+        far = abs(float(special.stdtrit(self._n - 1, tail)))
+        return limit(self._distance, self.value, bound, far)
 
     def test(self, mean: float) -> PValue:
         """Test whether this is the mean; of one problem, the p-value is 1."""
@@ -81,6 +84,8 @@ class BoundedMean:
 
     def _distance(self, mean: float) -> float:
         """Return how many standard errors the value is from a mean."""
+        if abs(self.value - mean) <= NEGLIGIBLE:
+            return 0.0
         bound = self._bounds[0 if self.value > mean else 1]
         residuals = self._sums - mean * self._sizes
         return tilted_distance(residuals, self._counts, self._size * (bound - mean))
@@ -88,10 +93,10 @@ class BoundedMean:
 
 def limit(distance: Callable[[float], float], value: float, bound: float, far: float) -> float:
     """Return where, from a value to its bound, the distance to the value becomes `far`."""
-    last = bound + NEAR_BOUND * (value - bound)
-    if abs(value - bound) <= NEAR_BOUND or distance(last) <= far:
+    last = bound + NEGLIGIBLE * (value - bound)
+    if abs(value - bound) <= NEGLIGIBLE or distance(last) <= far:
         return bound
-    near = value + NEAR_BOUND * (bound - value)
+    near = value + NEGLIGIBLE * (bound - value)
     if distance(near) >= far:
         return value
     return float(optimize.brentq(lambda one: distance(one) - far, near, last))
@@ -116,7 +121,7 @@ def tilted_distance(
         above = float(weights @ np.maximum(values, 0))
         # From here on, the added value alone outweighs all above zero.
         most = math.log1p(above / (weight * -values[-1])) / -values[-1]
-        slope = float(optimize.brentq(total, 0.0, most))
+        slope = float(optimize.brentq(total, 0.0, most, rtol=1e-10))
     tilted = _tilted_weights(values, weights, slope)
     variance = float(tilted @ values**2) / float(tilted.sum())
     return abs(mean) / math.sqrt(variance / n)

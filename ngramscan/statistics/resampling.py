@@ -23,6 +23,8 @@ ITEMS_FOR_AN_INTERVAL = 10
 VALUES_AT_ONCE = 1_000_000
 SMALLEST_ERROR = 1e-6
 """Relative to the standard error of the data; a smaller one of a draw is a rounding error."""
+LARGEST = 1e100
+"""A factor that no limit needs."""
 _NO_SPREAD = 1e-9
 """A standard error below it, relative to the value, is a rounding error."""
 
@@ -50,7 +52,12 @@ class Studentized(NamedTuple):
 
 
 def studentized_interval(
-    found: Studentized, drawn: Studentized, n: int, level: float = 0.95, one_more: float = 0.0
+    found: Studentized,
+    drawn: Studentized,
+    n: int,
+    level: float = 0.95,
+    one_more: float = 0.0,
+    farthest: float = LARGEST,
 ) -> Estimate:
     """Estimate a positive value from the data and from draws, with an interval on the log scale.
 
@@ -58,7 +65,8 @@ def studentized_interval(
     out. `one_more` is how far one more item, as extreme as may be expected, would move the
     logarithm; its square is added to the variance, since few samples of skewed values include their
     tail. Each limit is at least as far away as that of Student's t interval, since draws take few
-    distinct values when few items differ. `note` says why there is no interval.
+    distinct values when few items differ. There is no interval if a limit is more than `farthest`
+    times the value, or one part in so many of it. `note` says why there is no interval.
     Source: Davison & Hinkley 1997, Bootstrap Methods and their Application, section 5.2.
     """
     (log,), (error,) = found.log()
@@ -73,8 +81,13 @@ def studentized_interval(
     tail = (1 - level) / 2
     least, most = np.quantile(distances, [tail, 1 - tail]) if distances.size else (0.0, 0.0)
     student, error = special.stdtrit(n - 1, 1 - tail), np.hypot(error, one_more)
-    low, high = np.exp([log - max(most, student) * error, log - min(least, -student) * error])
-    return Estimate(float(found.values[0]), float(low), float(high), level)
+    below, above = max(most, student) * error, -min(least, -student) * error
+    if max(below, above) > math.log(farthest):
+        far = f"a limit is over {farthest:g} times as large or as small"
+        note = f"no interval: too few or too unequal: {far}"
+        return Estimate(float(found.values[0]), None, None, level, note)
+    low, high = math.exp(log - below), math.exp(log + above)
+    return Estimate(float(found.values[0]), low, high, level)
 
 
 class Ratio:

@@ -22,8 +22,8 @@ ALPHA, POWER = 0.05, 0.8
 """A difference is found if p is at most alpha; power is how often that happens."""
 RESULTS = 15
 """Results of the first sample that power is averaged over."""
-LEAST_LOG_P = -700.0
-"""The logarithm of a p-value that is told from 0."""
+MOST_ROOT = 26.0
+"""A p-value below exp(-26²), 10 to the -294, is 0."""
 
 
 class SampleComparison(NamedTuple):
@@ -92,17 +92,18 @@ def _inverted_p(first: BoundedMean, second: BoundedMean) -> float:
     lower, higher = sorted((first, second), key=lambda one: one.value)
     apart = higher.value - lower.value
 
-    def beyond(log_p: float) -> float:
-        """Return how far the interval of this level, on the side of zero, ends from zero."""
-        tail = math.exp(log_p) / 2
-        arms = higher.value - higher.limits(tail)[0], lower.limits(tail)[1] - lower.value
+    def beyond(root: float) -> float:
+        """Return how far the interval, at a p-value of exp(-root²), ends from zero on that side."""
+        tail = math.exp(-(root**2)) / 2
+        arms = higher.value - higher.limit(0.0, tail), lower.limit(1.0, tail) - lower.value
         return apart - math.hypot(*arms)
 
+    # Nearly linear in the root.
     if beyond(0.0) <= 0:
         return 1.0
-    if beyond(LEAST_LOG_P) > 0:
+    if beyond(MOST_ROOT) > 0:
         return 0.0
-    return math.exp(optimize.brentq(beyond, LEAST_LOG_P, 0.0, xtol=1e-6))
+    return math.exp(-(optimize.brentq(beyond, 0.0, MOST_ROOT, xtol=1e-7) ** 2))
 
 
 @lru_cache(maxsize=256)
