@@ -28,16 +28,14 @@ def by_definition(values: Floats, mean: float, least: float, most: float) -> flo
     n, bound = len(values), least if values.mean() > mean else most
     points = np.append(values, bound) - mean
     own = np.append(np.ones(n), ADDED_WEIGHT) / (n + ADDED_WEIGHT)
+
+    def divergence(weights: Floats) -> float:
+        return float(weights @ np.log(np.maximum(weights, 1e-300) / own))
+
+    sums = optimize.LinearConstraint(np.stack([np.ones(n + 1), points]), [1, 0], [1, 0])
+    options: Any = {"maxiter": 1000, "ftol": 1e-14}
     found = optimize.minimize(
-        lambda w: float(w @ np.log(np.maximum(w, 1e-300) / own)),
-        own,
-        jac=lambda w: np.log(np.maximum(w, 1e-300) / own) + 1,
-        bounds=[(0, 1)] * (n + 1),
-        constraints=[
-            {"type": "eq", "fun": lambda w: w.sum() - 1, "jac": lambda w: np.ones(n + 1)},
-            {"type": "eq", "fun": lambda w: w @ points, "jac": lambda w: points},
-        ],
-        options={"maxiter": 1000, "ftol": 1e-14},
+        divergence, own, bounds=[(0, 1)] * (n + 1), constraints=sums, options=options
     )
     assert found.success
     variance = float(found.x @ points**2)

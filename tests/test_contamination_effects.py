@@ -154,14 +154,15 @@ def test_of_twenty_models_without_any_effect_few_tables_have_a_small_adjusted_p(
 
 
 def test_a_note_says_why_interval_and_test_differ() -> None:
-    rows = entries(clean=20, dirty=20)
-    row = only(make_effects(rows, scores([1.0] * 8 + [0.0] * 12 + [1.0] * 14 + [0.0] * 6)))
-    assert row.p is not None
-    assert row.difference_low is not None
-    assert row.p > 0.05
-    assert row.difference_low > 0 or "disagree" not in row.note
-    few = only(make_effects(rows, scores([0.0] * 20 + [1.0] * 5 + [0.0] * 15)))
-    assert few.p == pytest.approx(0.0471, abs=1e-4)
+    rows, said = entries(clean=20, dirty=20), "interval and test disagree: the interval excludes 0"
+    right = [1.0] * 6 + [0.0] * 14
+    row = only(make_effects(rows, scores([1.0] + [0.0] * 19 + right)))
+    # By statsmodels: confint_proportions_2indep(6, 20, 1, 20, method="newcomb").
+    assert (row.difference_low, row.p) == pytest.approx((0.00809, 0.0915), abs=1e-4)
+    why = f"{said}, but p is above 0.05, as Fisher's test is exact and the interval is not"
+    assert row.note.endswith(f" or more would have been found; {why}")
+    row = only(make_effects(rows, scores([0.0] * 20 + right)))
+    assert (row.p is not None and row.p < 0.05, row.note) == (True, "")
 
 
 def test_a_part_without_entries_is_not_compared() -> None:

@@ -102,10 +102,8 @@ def test_graded_answers_compared() -> None:
     assert (found.baseline, found.treatment) == pytest.approx((3.4 / 7, 5.2 / 7))
     mean = BoundedMean(np.array([7, 2, -1, 0, 1]) / 7, -1, 1)
     assert found.difference.limits == pytest.approx(mean.estimate().limits)
-    assert (found.p.value, found.p.procedure) == (
-        pytest.approx(mean.test(0.0).value),
-        "nonparametric tilting",
-    )
+    assert found.p.value == pytest.approx(mean.test(0.0).value)
+    assert found.p.procedure == "nonparametric tilting"
     # Of the sums of 7, 2, 1 and 1 with all signs, ±11 once each and ±9 twice are as far as 9.
     assert tests["sign-flip"].p.value == pytest.approx(6 / 16)
     # Of the sums of the ranks 4, 3, 1.5 and 1.5, ±10 once each and ±7 twice are as far as 7.
