@@ -89,7 +89,7 @@ class EffectRow:
     p_adjusted: float | None = None
     """`p`, adjusted by Holm's method within `family`."""
     family: str = ""
-    """What was adjusted together. Indexes whose clean and dirty entries are the same count once."""
+    """The tests adjusted together; indexes with the same clean and dirty entries count once."""
 
 
 def make_effects(

@@ -4,7 +4,7 @@ Few of many values decide a mean where most are 0, and a sample often has none o
 at the farthest bound is added to it, with a small weight. Exponential weights then shift the mean
 of this sample to a supposed one, and the variance is that of the weighted values: it is small where
 the values say so, and large where only values that are rare, or were never seen, could have moved
-the mean so far. Of values that are all at the bounds, this is Wilson's interval with Student's t.
+the mean so far. Values that are all at the bounds get Wilson's interval with Student's t.
 
 Sources: Efron 1981, doi:10.2307/3314608, and DiCiccio & Romano 1990, doi:10.2307/1403474 (tilting);
 Chen, Variyath & Abraham 2008, doi:10.1198/106186008X321068 (an added value). Coverage:
@@ -29,7 +29,7 @@ ADDED_WEIGHT = 0.2
 """The weight of the added value; that of an observed one is 1. With 0.1, samples of ten that take
 few values err more often than they should; with 1, intervals of ordinary values are too wide."""
 NEGLIGIBLE = 1e-9
-"""What is nearer than that is not told apart; rounding errors are smaller."""
+"""Means that are nearer than that count as equal; rounding errors are smaller."""
 TILTING = "nonparametric tilting"
 
 
@@ -68,7 +68,7 @@ class BoundedMean:
     def limit(self, bound: float, tail: float) -> float:
         """Return the mean towards a bound whose one-sided p-value is `tail`.
 
-        Of one problem, it is the bound.
+        The bound itself, if there is one problem.
         """
         if self._n == 1:
             return bound
