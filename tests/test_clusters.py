@@ -17,7 +17,6 @@ from ngramscan.statistics.clusters import ALIKE, OUTWEIGHED, ClusteredShare
 from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.proportions import Pairs, mcnemar, paired_difference, share_ratio, wilson
 from ngramscan.statistics.streams import stream
-from ngramscan.statistics.two_samples import estimate_mean
 from tests.support.sizes import sets
 
 Integers = NDArray[np.int64]
@@ -111,10 +110,12 @@ def test_a_share_may_be_the_mean_of_those_of_the_problems() -> None:
     assert ClusteredShare(marked, problems, by_cluster=True).value == 1 / 3
 
 
-def test_one_score_for_each_problem_has_the_interval_of_a_mean() -> None:
+def test_grades_count_for_as_many_answers_of_0_or_1_as_have_a_mean_of_their_variance() -> None:
     scores = [0.2, 0.4, 1.0, 0.5, 0.5, 0.0, 0.9]
-    found, expected = ClusteredShare(scores, range(7)).estimate(), estimate_mean(scores, False)
-    assert (found.value, *found.limits) == pytest.approx((expected.value, *expected.limits))
+    n, mean = len(scores), np.mean(scores)
+    size = n * mean * (1 - mean) / np.var(scores, ddof=1) * (norm.ppf(0.975) / t.ppf(0.975, 6)) ** 2
+    found, expected = ClusteredShare(scores, range(n)).estimate(), wilson(mean * size, size)
+    assert (found.value, *found.limits) == pytest.approx((mean, *expected.limits))
 
 
 def test_pairs_of_single_outputs_have_newcombe_s_interval() -> None:
