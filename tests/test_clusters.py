@@ -112,8 +112,9 @@ def test_a_share_may_be_the_mean_of_those_of_the_problems() -> None:
 
 def test_grades_count_for_as_many_answers_of_0_or_1_as_have_a_mean_of_their_variance() -> None:
     scores = [0.2, 0.4, 1.0, 0.5, 0.5, 0.0, 0.9]
-    n, mean = len(scores), np.mean(scores)
-    size = n * mean * (1 - mean) / np.var(scores, ddof=1) * (norm.ppf(0.975) / t.ppf(0.975, 6)) ** 2
+    n, mean = len(scores), float(np.mean(scores))
+    as_many = n * mean * (1 - mean) / float(np.var(scores, ddof=1))
+    size = as_many * float(norm.ppf(0.975) / t.ppf(0.975, n - 1)) ** 2
     found, expected = ClusteredShare(scores, range(n)).estimate(), wilson(mean * size, size)
     assert (found.value, *found.limits) == pytest.approx((mean, *expected.limits))
 
