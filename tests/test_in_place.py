@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import fsspec
 import numpy as np
 import pytest
 
@@ -227,7 +228,7 @@ WRONG = {
     "none/": ("404", "no index there: neither manifest.json nor data.fm9 in it"),
     "closed/": ("403", "HTTP 403, access denied; is it public"),
     "cut/1/meta.fm9": ("404", "/1/meta.fm9: missing; copy"),
-    "gap/1/": ("404", "/1: missing, though there are shards behind it"),
+    "gap/1/": ("404", "/gap: shard 1 is missing: there are others up to 3; copy it"),
     "partly/3/": ("403", "access denied"),
 }
 """The beginnings of paths, what is wrong there, and what is said."""
@@ -245,6 +246,42 @@ def test_what_is_missing_or_refused_is_one_line_with_the_cure(four: Path, tmp_pa
             assert said in ran.stderr
             assert "secret" not in ran.stderr
             assert len(ran.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("is_listed", [False, True])
+def test_a_shard_that_is_missing_anywhere_is_an_error_as_it_is_locally(
+    is_listed: bool, tmp_path: Path
+) -> None:
+    source, numbers = INDEXES / "replay2" / "0", range(18)
+    folder, system = tmp_path / "index", fsspec.filesystem("memory")
+    for number in numbers:
+        shutil.copytree(source, folder / str(number))
+        for name in FILES * is_listed:
+            system.pipe_file(f"/gaps/{number}/{name}", (source / name).read_bytes())
+    with RangeServer(folder) as server:
+        url = "memory://gaps" if is_listed else server.url.rstrip("/")
+        given = ("-e", "the", "--journal", str(tmp_path / "journal"), "--refresh", "--format=csv")
+
+        def count(place: str | Path) -> Ran:
+            return invoke("count", *given, "--index", f"fm9:{place}")
+
+        near, far = count(folder).rows[0], count(url).rows[0]
+        assert int(far["occurrences"]) == int(near["occurrences"]) > 0
+        for hole in (0, 1, 8, 16):
+            there, elsewhere = folder / str(hole), tmp_path / "elsewhere"
+            there.rename(elsewhere)
+            kept = {path: system.cat(path) for path in system.find(f"/gaps/{hole}/")}
+            for path in kept:
+                system.rm(path)
+            problem = f"shard {hole} is missing: there are others up to 17; copy it here"
+            for place in (folder, url):
+                ran = count(place)
+                assert (ran.code, ran.stdout) == (1, "")
+                assert f"{place}: {problem}" in ran.stderr
+            elsewhere.rename(there)
+            for path, content in kept.items():
+                system.pipe_file(path, content)
+    system.store.clear()
 
 
 def test_a_manifest_lists_the_shards(tmp_path: Path) -> None:
