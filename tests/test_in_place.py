@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 from collections.abc import Iterator
@@ -180,6 +181,54 @@ def test_a_second_run_asks_nothing_and_other_files_are_asked_again(
 
 def sources(rows: list[dict[str, str]]) -> set[str]:
     return {row["source"] for row in rows}
+
+
+UNNOTICED = "its server gives no ETag and no date: another index of the same size may go unnoticed"
+
+
+@pytest.mark.parametrize("kind", ["etag", "date", "no_etag"])
+def test_an_index_that_was_replaced_is_counted_anew_whatever_the_disk_has(
+    kind: str, tmp_path: Path
+) -> None:
+    draw, folder = random.Random(3), tmp_path / "served" / kind
+    words = ["".join(draw.choices("etaoinshr", k=draw.randrange(2, 8))) for _ in range(300)]
+    texts = [" ".join(draw.choices(words, k=60)).encode() + b" step" for _ in range(60)]
+    others = [*texts[:-1], texts[-1].replace(b"step", b"pest")]
+    first = write_shard(tmp_path / "first", texts, [b"{}"] * 60)
+    second = write_shard(tmp_path / "second", others, [b"{}"] * 60)
+    for name in FILES:
+        assert (first / name).stat().st_size == (second / name).stat().st_size
+    shutil.copytree(first, folder)
+    with RangeServer(folder.parent, faults=Faults(always={f"{kind}/": kind})) as server:
+
+        def count(literal: str, *options: str) -> tuple[int, str]:
+            place = ("--index", f"fm9:{server.url}{kind}", "--journal", str(tmp_path / "journal"))
+            keep = ("--cache-dir", str(tmp_path / "kept"), "--format=csv", "-v")
+            ran = invoke("count", "-e", literal, *place, *keep, *options)
+            (row,) = ran.rows
+            assert row["note"] == UNNOTICED * (kind == "no_etag")
+            return int(row["occurrences"]), ran.stderr
+
+        assert count("step")[0] == 60
+        before = len(server.record().requests)
+        found, told = count("step", "--refresh")
+        assert (found, "changed" in told) == (60, False)
+        paths = [each.path for each in server.record().requests[before:]]
+        if kind != "no_etag":  # of which nothing is kept
+            names = ("plan.json", "manifest.json", *FILES)
+            assert sorted(paths) == sorted(f"{kind}/{name}" for name in names)
+        for name in FILES:
+            shutil.copyfile(second / name, folder / name)
+            os.utime(folder / name, (1e9, 1e9))
+        found, told = count("pest")
+        assert found == 1
+        said = (
+            f"{kind}: 4 files changed since --cache-dir kept parts of them, which are now removed"
+        )
+        assert (said in told) == (kind != "no_etag")
+        assert count("step")[0] == 59  # a reply of the other index is not taken for one of this
+        found, told = count("step", "--refresh")
+        assert (found, "changed" in told) == (59, False)
 
 
 def test_documents_are_estimated_in_place_as_locally(tmp_path: Path) -> None:

@@ -56,8 +56,6 @@ class RangeOptions:
     """Memory for what was read."""
     cache_dir: Path | None = None
     """Folder for what was read, up to four times as much; None: it is not kept after the run."""
-    refresh: bool = False
-    """Look whether files have changed, also those that were opened lately."""
 
 
 class Ranges:
@@ -75,6 +73,8 @@ class Ranges:
         self._options, self._progress = options, progress
         self.requests = self.bytes = self.hits = 0
         """Requests sent, bytes received, and reads that needed no request."""
+        self.changed: list[str] = []
+        """Files that were opened, and of which the cache on disk had another version."""
         self._slots = asyncio.Semaphore(options.concurrency)
         self._waiting: dict[RemoteFile, list[tuple[int, int]]] = {}
         self._under_way: dict[Key, asyncio.Future[bytes]] = {}
@@ -103,11 +103,9 @@ class Ranges:
 
     async def open(self, url: str) -> RemoteFile | None:
         """Return a file as it is now; None: there is none."""
-        if self._disk and not self._options.refresh and (file := self._disk.opened(url)):
-            return file
         file = await self._patiently(shown(url), lambda: self._source.open(url))
-        if self._disk and file:
-            self._disk.add(file)
+        if self._disk and file and self._disk.add(file):
+            self.changed.append(file.url)
         return file
 
     async def read(self, file: RemoteFile, start: int, stop: int) -> bytes:
