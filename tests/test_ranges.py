@@ -32,7 +32,7 @@ from tests.support.range_server import Faults, RangeServer
 from tests.support.recorder import Recorder
 
 CONTENT = random.Random(7).randbytes(200_000)
-KINDS = ("500", "cut", "wrong_range", "wrong_bytes", "wrong_total", "drop", "503", "429")
+KINDS = ("500", "cut", "wrong_range", "wrong_bytes", "wrong_total", "drop", "503", "429", "chunked")
 REFUSED = {
     "403": "HTTP 403, access denied; is it public, and its name right?",
     "pays": "HTTP 403: its owner has the requester pay; use s3://… with credentials, and "
@@ -235,6 +235,7 @@ def test_an_address_that_expired_is_asked_for_again(
         ("cut", r"connection lost \(ClientPayloadError\)"),
         ("stall", r"no answer in 0\.3 s"),
         ("slow", r"no answer in 0\.3 s"),
+        ("chunked", r"not valid HTTP \(Transfer-Encoding can't be present with Content-Length\)"),
         ("wrong_range", r"bytes 0-4095 asked for, bytes 1-4095/200000 sent"),
         ("wrong_bytes", r"bytes 0-4095 asked for, bytes 0-4094/200000 sent"),
         ("away", r"no connection \(.*\)"),
@@ -271,6 +272,36 @@ def test_an_address_that_can_not_be_asked_is_told_without_secrets(url: str, prob
         ranges.run(ranges.open(given))
 
 
+@pytest.mark.parametrize("kind", ["close", "hang_up"])
+@pytest.mark.parametrize("rate", [0.3, 1.0])
+def test_a_server_may_close_a_connection_after_an_answer(
+    folder: Path, kind: str, rate: float
+) -> None:
+    progress, faults = Recorder(), Faults(seed=1, rate=rate, kinds=(kind,))
+    wanted = pieces(range(10_000, 190_000, 1_800), 50)
+    with (
+        RangeServer(folder, faults=faults) as server,
+        reading(server.url + "file", progress=progress) as (ranges, file),
+    ):
+        for piece in wanted[:50]:
+            check(ranges, file, piece)
+        for few in range(50, 100, 5):
+            check(ranges, file, *wanted[few : few + 5])
+        assert len(server.record().requests) == ranges.requests == 1 + len(wanted)
+    assert not progress.details
+
+
+@pytest.mark.parametrize("kind", ["high", "utf8"])
+def test_a_validator_may_have_any_bytes(folder: Path, tmp_path: Path, kind: str) -> None:
+    with RangeServer(folder, faults=Faults(always={"": kind})) as server:
+        for login in ("", "me:secret@"):  # with which aiohttp reads
+            url = server.url.replace("//", f"//{login}") + "file"
+            for run in range(2):
+                with reading(url, cache_dir=tmp_path) as (ranges, file):
+                    check(ranges, file, *pieces(range(10_000, 190_000, 9_000), 50))
+                    assert ranges.requests == (1 if run else 21)
+
+
 def test_all_requests_wait_when_the_server_asks_for_it(folder: Path) -> None:
     progress, faults = Recorder(), Faults(rate=0.4, kinds=("503",))
     with (
@@ -286,9 +317,9 @@ def test_all_requests_wait_when_the_server_asks_for_it(folder: Path) -> None:
 
 
 def test_a_changed_file_is_an_error_and_never_a_mix(tmp_path: Path) -> None:
-    kinds = {f"{kind}/": kind for kind in ("date", "weak", "no_etag")}
+    kinds = {f"{kind}/": kind for kind in ("date", "weak", "no_etag", "high", "utf8")}
     with RangeServer(tmp_path, faults=Faults(always=kinds)) as server:
-        for kind in ("fine", "date", "weak", "no_etag"):
+        for kind in ("fine", *kinds.values()):
             there, new = tmp_path / kind / "file", tmp_path / "new"
             there.parent.mkdir()
             there.write_bytes(CONTENT)
