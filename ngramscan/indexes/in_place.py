@@ -97,8 +97,8 @@ class InPlaceIndex:
         self._shards = open_in_place(ranges, self._url, self._options.cache_bytes // 2)
         found = partial(find_in_all, ranges, self._shards)
         if changed := ranges.changed:
-            files = counted(len(changed), "file")
-            told = f"{files} changed since --cache-dir kept parts of them, which are now removed"
+            told = f"{counted(len(changed), 'file')} changed since an earlier run"
+            told += "; the parts of them in --cache-dir are removed"
             self._progress.notice(f"{self.name}: {told}")
             changed.clear()
         index = Fm9Index(self.name, self._shards, found, self._progress, _READERS)
@@ -111,7 +111,7 @@ class InPlaceIndex:
             self._fingerprint, self._size = fingerprint, index.size()
             has_validators = all(shard.has_validators for shard in self._shards)
             self._note = _UNNOTICED * (not has_validators)
-            known = {"fingerprint": fingerprint, "size": asdict(self._size)}
+            known: dict[str, Any] = {"fingerprint": fingerprint, "size": asdict(self._size)}
             known["has_validators"] = has_validators
             self._journal.put(self.name, self.name, _FILES, json.dumps(known))
         self._index = index
