@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import os
 import random
+import shlex
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import fsspec
 import numpy as np
 import pytest
 
@@ -19,7 +25,8 @@ from ngramscan.fm9.manifest import describe_shard, in_folder, to_manifest
 from ngramscan.fm9.ranges import RangeOptions, Ranges
 from ngramscan.fm9.reader import open_shards
 from ngramscan.progress import SILENT
-from tests.support.command import Ran, invoke, without
+from tests.support.command import NGRAMSCAN, Ran, invoke, without
+from tests.support.object_store import BUCKET, KEYS, object_store
 from tests.support.range_server import Faults, RangeServer
 from tests.support.sparse_fm9 import WORD, write_long_index
 from tests.test_fm9_index import DOCUMENTS, brute_force
@@ -181,6 +188,52 @@ def sources(rows: list[dict[str, str]]) -> set[str]:
     return {row["source"] for row in rows}
 
 
+UNNOTICED = "its server gives no ETag and no date: another index of the same size may go unnoticed"
+
+
+@pytest.mark.parametrize("kind", ["etag", "date", "no_etag"])
+def test_an_index_that_was_replaced_is_counted_anew_whatever_the_disk_has(
+    kind: str, tmp_path: Path
+) -> None:
+    draw, folder = random.Random(3), tmp_path / "served" / kind
+    words = ["".join(draw.choices("etaoinshr", k=draw.randrange(2, 8))) for _ in range(300)]
+    texts = [" ".join(draw.choices(words, k=60)).encode() + b" step" for _ in range(60)]
+    others = [*texts[:-1], texts[-1].replace(b"step", b"pest")]
+    first = write_shard(tmp_path / "first", texts, [b"{}"] * 60)
+    second = write_shard(tmp_path / "second", others, [b"{}"] * 60)
+    for name in FILES:
+        assert (first / name).stat().st_size == (second / name).stat().st_size
+    shutil.copytree(first, folder)
+    with RangeServer(folder.parent, faults=Faults(always={f"{kind}/": kind})) as server:
+
+        def count(literal: str, *options: str) -> tuple[int, str]:
+            place = ("--index", f"fm9:{server.url}{kind}", "--journal", str(tmp_path / "journal"))
+            keep = ("--cache-dir", str(tmp_path / "kept"), "--format=csv", "-v")
+            ran = invoke("count", "-e", literal, *place, *keep, *options)
+            (row,) = ran.rows
+            assert row["note"] == UNNOTICED * (kind == "no_etag")
+            return int(row["occurrences"]), ran.stderr
+
+        assert count("step")[0] == 60
+        before = len(server.record().requests)
+        found, told = count("step", "--refresh")
+        assert (found, "changed" in told) == (60, False)
+        paths = [each.path for each in server.record().requests[before:]]
+        if kind != "no_etag":  # of which nothing is kept
+            names = ("plan.json", "manifest.json", *FILES)
+            assert sorted(paths) == sorted(f"{kind}/{name}" for name in names)
+        for name in FILES:
+            shutil.copyfile(second / name, folder / name)
+            os.utime(folder / name, (1e9, 1e9))
+        found, told = count("pest")
+        assert found == 1
+        said = "4 files changed since an earlier run; the parts of them in --cache-dir are removed"
+        assert (f"{kind}: {said}" in told) == (kind != "no_etag")
+        assert count("step")[0] == 59  # a reply of the other index is not taken for one of this
+        found, told = count("step", "--refresh")
+        assert (found, "changed" in told) == (59, False)
+
+
 def test_documents_are_estimated_in_place_as_locally(tmp_path: Path) -> None:
     given = ("docnorm", "the answer is", "--draws", "4", "--context", "100", "--format", "csv")
     local = invoke(*given, "--index", f"fm9:{INDEXES / 'replay'}", "--exact-up-to", "0")
@@ -190,11 +243,45 @@ def test_documents_are_estimated_in_place_as_locally(tmp_path: Path) -> None:
     assert [far.rows[0][name] for name in exact] == [local.rows[0][name] for name in exact]
 
 
+@pytest.mark.integration
+def test_an_index_on_s3_is_counted_without_a_request_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = INDEXES / "replay2"
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    with object_store() as store:  # which closes each connection, as it says in each answer
+        monkeypatch.setitem(fsspec.config.conf, "s3", {"endpoint_url": store.endpoint})
+        for path in sorted(index.glob("*/*")):
+            store.put(f"{BUCKET}/index/{path.relative_to(index)}", path.read_bytes())
+        far = asked(f"s3://{BUCKET}/index", tmp_path, "--cache", "240KB", "--timeout", "9", "-v")
+    assert "again in" not in far.stderr
+    given = [part for text in LITERALS for part in ("-e", text)]
+    near = invoke("count", *given, "--index", f"fm9:{index}", "--format", "csv")
+    assert without(far.rows, "index", "asked_at") == without(near.rows, "index", "asked_at")
+
+
+@pytest.mark.integration
+def test_few_descriptors_are_enough_for_many_shards(tmp_path: Path) -> None:
+    for number in range(15):
+        (tmp_path / str(number)).symlink_to(INDEXES / "replay2" / "0")
+    with RangeServer(tmp_path, 0.01) as server:
+        count = f"{shlex.join(NGRAMSCAN)} count -e 'step by step' --format csv"
+        options = f"--index fm9:{server.url} --journal {tmp_path / 'journal'}"
+        command = ["sh", "-c", f"ulimit -n 64; exec {count} {options}"]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    local = invoke("count", "-e", "step by step", "--index", f"fm9:{tmp_path}", "--format", "csv")
+    (far,) = csv.DictReader(io.StringIO(ran.stdout))
+    assert far["occurrences"] == local.rows[0]["occurrences"]
+
+
 def test_a_dry_run_asks_for_headers_only_and_states_a_price(four: Path, tmp_path: Path) -> None:
     with RangeServer(four) as server:
         (plan,) = asked(server.url, tmp_path, "--dry-run", "--cache", "240KB").rows
         headers = server.record().requests
-        assert sum(one.stop - one.start for one in headers) < 350_000
+        sent = (one for one in headers if (four / one.path).is_file())
+        assert sum(one.stop - one.start for one in sent) < 250_000
         asked(server.url, tmp_path, "--cache", "240KB")
         needed = len(server.record().requests) - 2 * len(headers)
     assert 100 < needed <= int(plan["requests_at_most"])
@@ -227,7 +314,7 @@ WRONG = {
     "none/": ("404", "no index there: neither manifest.json nor data.fm9 in it"),
     "closed/": ("403", "HTTP 403, access denied; is it public"),
     "cut/1/meta.fm9": ("404", "/1/meta.fm9: missing; copy"),
-    "gap/1/": ("404", "/1: missing, though there are shards behind it"),
+    "gap/1/": ("404", "/gap: shard 1 is missing: there are others up to 3; copy it"),
     "partly/3/": ("403", "access denied"),
 }
 """The beginnings of paths, what is wrong there, and what is said."""
@@ -245,6 +332,42 @@ def test_what_is_missing_or_refused_is_one_line_with_the_cure(four: Path, tmp_pa
             assert said in ran.stderr
             assert "secret" not in ran.stderr
             assert len(ran.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("is_listed", [False, True])
+def test_a_shard_that_is_missing_anywhere_is_an_error_as_it_is_locally(
+    is_listed: bool, tmp_path: Path
+) -> None:
+    source, numbers = INDEXES / "replay2" / "0", range(18)
+    folder, system = tmp_path / "index", fsspec.filesystem("memory")
+    for number in numbers:
+        shutil.copytree(source, folder / str(number))
+        for name in FILES * is_listed:
+            system.pipe_file(f"/gaps/{number}/{name}", (source / name).read_bytes())
+    with RangeServer(folder) as server:
+        url = "memory://gaps" if is_listed else server.url.rstrip("/")
+        given = ("-e", "the", "--journal", str(tmp_path / "journal"), "--refresh", "--format=csv")
+
+        def count(place: str | Path) -> Ran:
+            return invoke("count", *given, "--index", f"fm9:{place}")
+
+        near, far = count(folder).rows[0], count(url).rows[0]
+        assert int(far["occurrences"]) == int(near["occurrences"]) > 0
+        for hole in (0, 1, 8, 16):
+            there, elsewhere = folder / str(hole), tmp_path / "elsewhere"
+            there.rename(elsewhere)
+            kept = {path: system.cat(path) for path in system.find(f"/gaps/{hole}/")}
+            for path in kept:
+                system.rm(path)
+            problem = f"shard {hole} is missing: there are others up to 17; copy it here"
+            for place in (folder, url):
+                ran = count(place)
+                assert (ran.code, ran.stdout) == (1, "")
+                assert f"{place}: {problem}" in ran.stderr
+            elsewhere.rename(there)
+            for path, content in kept.items():
+                system.pipe_file(path, content)
+    system.store.clear()
 
 
 def test_a_manifest_lists_the_shards(tmp_path: Path) -> None:

@@ -46,14 +46,20 @@ def shard_folders(directory: Path, allow_partial: bool = False) -> list[Path]:
     if not inner:
         problem = f"not an index: no {', '.join(FILES)} in it or in a folder of it; {_MADE}"
         raise InputError(str(directory), problem)
-    order = {name: int(name) if name.isascii() and name.isdigit() else -1 for name in inner}
+    return [directory / name for name in in_order(inner, str(directory))]
+
+
+def in_order(names: Sequence[str], place: str) -> list[str]:
+    """Return the names of all shards of an index in their order, for which no manifest is there.
+
+    A number that is missing among those that are there is an error: counts would be too low.
+    """
+    order = {name: int(name) if name.isascii() and name.isdigit() else -1 for name in names}
     numbers = {number for number in order.values() if number >= 0}
     if gaps := set(range(len(numbers))) - numbers:
         problem = f"shard {min(gaps)} is missing: there are others up to {max(numbers)}; copy it "
-        raise IndexFormatError(
-            str(directory), f"{problem}here, or ask one shard: fm9:{directory}/N"
-        )
-    return [directory / name for name in sorted(inner, key=lambda name: (order[name], name))]
+        raise IndexFormatError(place, f"{problem}here, or ask one shard: fm9:{place}/N")
+    return sorted(names, key=lambda name: (order[name], name))
 
 
 def planned_shards(directory: Path) -> list[str] | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from itertools import count
 
 import numpy as np
 
 from ngramscan.errors import IndexFormatError, InputError, RemoteRefused
 from ngramscan.fm9.compiled import Integers
+from ngramscan.fm9.folders import in_order
 from ngramscan.fm9.in_place import InPlaceFile, make_trie, tasks, together
 from ngramscan.fm9.layout import FILES, NEWLINE, SEPARATOR
 from ngramscan.fm9.manifest import MANIFEST, PLAN, parse_manifest
@@ -87,7 +89,13 @@ class InPlaceShard:
     @property
     def fingerprint(self) -> str:
         """The sizes and validators of the files: another one means other content."""
-        return repr([(file.size, file.etag) for file in self._files])
+        # The first bytes have the number of each byte in the text.
+        return repr([(file.size, file.etag or file.head) for file in self._files])
+
+    @property
+    def has_validators(self) -> bool:
+        """Whether a file of the same size that takes the place of one is noticed."""
+        return all(file.etag for file in self._files)
 
     def windows(
         self, ranks: Sequence[int], needle_bytes: Integers, context: int
@@ -201,36 +209,32 @@ async def _files(ranges: Ranges, folder: str) -> list[RemoteFile]:
 
 
 async def _by_name(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
-    """Return the files of all shards, found by their names."""
+    """Return the files of all shards, found by their names as those of a local folder are."""
+    if alone := await _files(ranges, url):
+        return [alone]
     if (names := await ranges.list(url)) is not None:
-        folders = [url, *(f"{url}{name}/" for name in sorted(names, key=_order))]
-        found = await together(_files(ranges, folder) for folder in folders)
-        shards = [files for files in found if files]
-    elif alone := await _files(ranges, url):
-        shards = [alone]
+        shards = await _shards(ranges, url, names)
     else:
         shards = await _numbered(ranges, url)
     if not shards:
         problem = f"no index there: neither {MANIFEST} nor {FILES[0]} in it or in its folder 0"
         raise InputError(shown(url), problem)
+    return [shards[name] for name in in_order([*shards], shown(url).rstrip("/"))]
+
+
+async def _shards(ranges: Ranges, url: str, names: Sequence[str]) -> dict[str, list[RemoteFile]]:
+    """Return the files of those folders that are shards."""
+    found = await together(_files(ranges, f"{url}{name}/") for name in names)
+    return {name: files for name, files in zip(names, found, strict=True) if files}
+
+
+async def _numbered(ranges: Ranges, url: str) -> dict[str, list[RemoteFile]]:
+    """Return the shards up to a whole row of numbers that have none, so that a gap shows."""
+    shards: dict[str, list[RemoteFile]] = {}
+    for first in count(0, _PROBED_AT_ONCE):
+        names = [str(number) for number in range(first, first + _PROBED_AT_ONCE)]
+        found = await _shards(ranges, url, names)
+        if not found:
+            break
+        shards |= found
     return shards
-
-
-async def _numbered(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
-    shards: list[list[RemoteFile]] = []
-    tried = 1  # the first alone, as there may be no index at all
-    while True:
-        numbers = range(len(shards), len(shards) + tried)
-        found = await together(_files(ranges, f"{url}{number}/") for number in numbers)
-        present = [files for files in found if files]
-        shards += present
-        if found[: len(present)] != present:
-            problem = f"missing, though there are shards behind it; {_UPLOAD}"
-            raise IndexFormatError(f"{shown(url)}{numbers[found.index([])]}", problem)
-        if len(present) < tried:
-            return shards
-        tried = _PROBED_AT_ONCE
-
-
-def _order(folder: str) -> tuple[int, str]:
-    return int(folder) if folder.isascii() and folder.isdigit() else -1, folder

@@ -1,14 +1,15 @@
 """Pieces of remote files, kept on disk for later runs.
 
-A piece belongs to one version of a file: its URL, validator and size. SQLite makes it safe when
-several processes use it, or one is killed. A cache whose file fails is left alone: it never stops a
-run.
+A piece belongs to one version of a file: its URL, validator, size and first bytes. Each run opens a
+file anew, and what belongs to another version is then removed. SQLite makes it safe when several
+processes use it, or one is killed. A cache whose file fails is left alone: it never stops a run.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import random
 import sqlite3
 import time
 from contextlib import ExitStack, closing, suppress
@@ -16,12 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from ngramscan.errors import InputError
-from ngramscan.fm9.range_sources import RemoteFile, shown
+from ngramscan.fm9.range_sources import RemoteFile
 from ngramscan.progress import Progress
 
 _NAME = "ranges-1.sqlite"
-_TRUSTED_S = 3600.0
-"""For so long, a file is opened as it was found; each read still has the server compare."""
 _WAITING_BYTES = 1_000_000
 """New pieces are stored when there is so much, and at the end."""
 _SCHEMA = """
@@ -101,25 +100,23 @@ class RangeCache:
             self._progress.notice(f"{self._path}: {error}; this run goes on without this cache")
             return []
 
-    def opened(self, url: str) -> RemoteFile | None:
-        """Return a file that was opened lately; None: it must be opened."""
-        select = "SELECT id, size, etag, head FROM files WHERE url = ? AND opened_at > ?"
-        select += " ORDER BY opened_at DESC LIMIT 1"
-        for number, size, etag, head in self._ask(select, _digest(url), time.time() - _TRUSTED_S):
-            file = RemoteFile(shown(url), size, etag, head, url, url)
-            self._ids[file] = number
-            return file
-        return None
+    def add(self, file: RemoteFile) -> bool:
+        """Take note of a file that was opened just now; True: it has changed since an earlier run.
 
-    def add(self, file: RemoteFile) -> None:
-        """Take note of a file that was opened just now; without a validator, nothing is kept."""
-        if not file.etag:
-            return
-        insert = "INSERT INTO files (url, etag, size, head, opened_at) VALUES (?, ?, ?, ?, ?)"
-        insert += " ON CONFLICT DO UPDATE SET opened_at = excluded.opened_at RETURNING id"
-        row = _digest(file.origin), file.etag, file.size, file.head, time.time()
-        for (number,) in self._ask(insert, *row):
-            self._ids[file] = number
+        Without a validator, nothing is kept.
+        """
+        version = _digest(file.origin), file.etag, file.size, file.head
+        remove = "DELETE FROM files WHERE url = ? AND (etag, size, head) != (?, ?, ?) RETURNING id"
+        is_changed = bool(self._ask(remove, *version))
+        if file.etag:
+            insert = "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (url, etag, size)"
+            insert += " DO UPDATE SET opened_at = excluded.opened_at RETURNING id"
+            # Drawn: SQLite itself gives the number of a removed file to the next one, while another
+            # process may still read by it.
+            row = random.getrandbits(62), *version, time.time()
+            for (number,) in self._ask(insert, *row):
+                self._ids[file] = number
+        return is_changed
 
     def forget(self, file: RemoteFile) -> None:
         """Remove a file that has changed."""

@@ -10,10 +10,14 @@ from __future__ import annotations
 import asyncio
 import re
 import ssl
+from contextlib import suppress
 
 from yarl import URL
 
-_HEADER = re.compile(rb"^(content-range|content-length|etag):([^\r]*)\r$", re.IGNORECASE | re.M)
+_HEADER = re.compile(
+    rb"^(content-(?:range|length|encoding)|transfer-encoding|etag|connection):([^\r]*)\r$",
+    re.IGNORECASE | re.M,
+)
 _BUFFER_BYTES = 1 << 20
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -21,6 +25,10 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 class OddAnswerError(Exception):
     """An answer of another kind, or none."""
+
+
+class _NoAnswerError(OddAnswerError):
+    """The connection ended before an answer."""
 
 
 class Connections:
@@ -42,25 +50,18 @@ class Connections:
         expected = {
             b"content-range": b"bytes %d-%d/%d" % (start, stop - 1, size),
             b"content-length": b"%d" % (stop - start),
-            b"etag": etag.encode(),
+            b"etag": etag.encode("latin-1"),
         }
-        writer = None
+        asked = request.encode("latin-1"), expected, idle
+        # A server may have closed it without a word: then another one is made.
+        if streams := _take_open(idle):
+            with suppress(_NoAnswerError):
+                return await _exchange(streams, *asked)
         try:
-            reader, writer = idle.pop() if idle else await self._connect(*place)
-            writer.write(request.encode("ascii"))
-            head = await reader.readuntil(b"\r\n\r\n")
-            found = {name.lower(): value.strip() for name, value in _HEADER.findall(head)}
-            if not head.startswith(b"HTTP/1.1 206") or found != expected:
-                raise OddAnswerError(f"HTTP {head[9:12].decode('ascii', 'replace')}")
-            body = await reader.readexactly(stop - start)
-        except BaseException as error:
-            if writer:
-                writer.transport.abort()
-            if isinstance(error, (OSError, EOFError, asyncio.LimitOverrunError)):
-                raise OddAnswerError("connection lost") from error
-            raise
-        idle.append((reader, writer))
-        return body
+            streams = await self._connect(*place)
+        except OSError as error:
+            raise OddAnswerError("no connection") from error
+        return await _exchange(streams, *asked)
 
     async def _connect(self, scheme: str, host: str, port: int) -> Streams:
         if scheme == "https" and self._tls is None:
@@ -74,3 +75,38 @@ class Connections:
             for _, writer in idle:
                 writer.transport.abort()
         await asyncio.sleep(0)  # the loop tells each in its next turn
+
+
+def _take_open(idle: list[Streams]) -> Streams | None:
+    """Return a connection that is not known to be closed; None: there is none."""
+    while idle:
+        reader, writer = streams = idle.pop()
+        if not (reader.at_eof() or writer.is_closing()):
+            return streams
+        writer.transport.abort()
+    return None
+
+
+async def _exchange(
+    streams: Streams, request: bytes, expected: dict[bytes, bytes], idle: list[Streams]
+) -> bytes:
+    """Return the body of an answer; the connection is idle then, unless its server closes it."""
+    reader, writer = streams
+    head, stays_open = b"", False
+    try:
+        writer.write(request)
+        head = await reader.readuntil(b"\r\n\r\n")
+        found = {name.lower(): value.strip() for name, value in _HEADER.findall(head)}
+        is_last = b"close" in found.pop(b"connection", b"").lower()
+        if not head.startswith(b"HTTP/1.1 206") or found != expected:
+            raise OddAnswerError(f"HTTP {head[9:12].decode('ascii', 'replace')}")
+        body = await reader.readexactly(int(expected[b"content-length"]))
+        stays_open = not is_last
+    except (OSError, EOFError, asyncio.LimitOverrunError) as error:
+        raise (OddAnswerError if head else _NoAnswerError)("connection lost") from error
+    finally:
+        if stays_open:
+            idle.append(streams)
+        else:
+            writer.transport.abort()
+    return body

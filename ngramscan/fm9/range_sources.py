@@ -55,7 +55,10 @@ class RemoteFile:
     """As it was named, without login and signature."""
     size: int
     etag: str
-    """ETag, or else the time of the last change; empty: the server tells neither."""
+    """ETag, or else the time of the last change; empty: the server tells neither.
+
+    Its bytes as Latin-1: they may be any.
+    """
     head: bytes = field(default=b"", repr=False)
     """Its first bytes."""
     origin: str = field(default="", repr=False)
@@ -153,7 +156,8 @@ class Source:
 
     async def _fetch_carefully(self, file: RemoteFile, start: int, stop: int) -> bytes:
         etag, unchanged = file.etag, {}
-        if etag and not etag.startswith("W/"):  # a weak one doesn't match by definition
+        # A weak one doesn't match by definition, and aiohttp would send others as UTF-8.
+        if etag.isascii() and etag and not etag.startswith("W/"):
             unchanged["If-Match" if etag.startswith('"') else "If-Unmodified-Since"] = etag
         async with self._get(file.address, file.url, start, stop, unchanged) as response:
             status = response.status
@@ -188,6 +192,9 @@ class Source:
             raise InputError(name, "not a URL; https://… was expected") from error
         except aiohttp.TooManyRedirects as error:
             raise RemoteRefused(f"{name}: redirected in a circle") from error
+        except aiohttp.ClientResponseError as error:
+            reason = error.message.partition("\n")[0].rstrip(":")
+            raise TransientError(f"not valid HTTP ({reason})") from error
         except aiohttp.ClientError as error:
             raise TransientError(f"connection lost ({type(error).__name__})") from error
 
@@ -251,7 +258,8 @@ def _proxy(scheme: str, host: str | None) -> str | None:
 
 
 def _validator(response: aiohttp.ClientResponse) -> str:
-    return response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
+    found = response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
+    return found.encode(errors="surrogateescape").decode("latin-1")
 
 
 async def _read_part(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import resource
 import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -34,6 +35,8 @@ _GAP_BYTES = 512
 """Reads that lie closer are one request: its headers alone are as long."""
 _PIECE_BYTES = 1 << 20
 """Longer reads are several requests."""
+_OTHER_FILES = 40
+"""Descriptors for everything else: the journal, and libraries that are loaded late."""
 _ENTRY_BYTES = 400
 """Memory of a piece besides its bytes."""
 
@@ -49,15 +52,13 @@ class RangeOptions:
     """How remote files are read."""
 
     concurrency: int = 256
-    """Most requests at a time."""
+    """Most requests at a time; fewer where the process may not open so many connections."""
     timeout_s: float = 45
     """Time limit of one request."""
     cache_bytes: int = 256_000_000
     """Memory for what was read."""
     cache_dir: Path | None = None
     """Folder for what was read, up to four times as much; None: it is not kept after the run."""
-    refresh: bool = False
-    """Look whether files have changed, also those that were opened lately."""
 
 
 class Ranges:
@@ -75,7 +76,9 @@ class Ranges:
         self._options, self._progress = options, progress
         self.requests = self.bytes = self.hits = 0
         """Requests sent, bytes received, and reads that needed no request."""
-        self._slots = asyncio.Semaphore(options.concurrency)
+        self.changed: list[str] = []
+        """Files that were opened, and of which the cache on disk had another version."""
+        self._slots = asyncio.Semaphore(_most_at_once(options.concurrency))
         self._waiting: dict[RemoteFile, list[tuple[int, int]]] = {}
         self._under_way: dict[Key, asyncio.Future[bytes]] = {}
         # The least recently used first; the oldest key of a dict takes ever longer to find.
@@ -91,7 +94,7 @@ class Ranges:
         self._source = self.run(self._make_source())
 
     async def _make_source(self) -> Source:
-        return Source(self._options.concurrency)
+        return Source(_most_at_once(self._options.concurrency))
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Return what a coroutine returns; Ctrl-C cancels it."""
@@ -103,11 +106,9 @@ class Ranges:
 
     async def open(self, url: str) -> RemoteFile | None:
         """Return a file as it is now; None: there is none."""
-        if self._disk and not self._options.refresh and (file := self._disk.opened(url)):
-            return file
         file = await self._patiently(shown(url), lambda: self._source.open(url))
-        if self._disk and file:
-            self._disk.add(file)
+        if self._disk and file and self._disk.add(file):
+            self.changed.append(file.url)
         return file
 
     async def read(self, file: RemoteFile, start: int, stop: int) -> bytes:
@@ -262,6 +263,14 @@ async def finished(reading: Reading) -> bytes:
     """Return the bytes of a reading when they are there."""
     # Whoever stops waiting must not stop it for others.
     return reading if isinstance(reading, bytes) else await asyncio.shield(reading)
+
+
+def _most_at_once(concurrency: int) -> int:
+    """Return how many requests can be under way at once: each of two pools keeps connections."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return concurrency
+    return max(1, min(concurrency, (soft - _OTHER_FILES) // 2))
 
 
 def _merged(wanted: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:

@@ -110,7 +110,7 @@ class QueryCount:
     """Set where only a sample was read; `occurrences` is then its rounded value."""
     documents_estimate: Estimate | None = None
     note: str = ""
-    """How the count differs from an exact, case-sensitive one."""
+    """How the count differs, or may differ, from an exact, case-sensitive one."""
 
 
 @dataclass(frozen=True, slots=True)

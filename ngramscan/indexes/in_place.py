@@ -42,6 +42,7 @@ _READERS = 8
 _FILES = "files"  # under which the journal has what identifies the files, and their sizes
 _DAMAGED = (AttributeError, LookupError, TypeError, ValueError)
 """Errors of reading a stored reply that is damaged."""
+_UNNOTICED = "its server gives no ETag and no date: another index of the same size may go unnoticed"
 _ANY = "surrogateescape"  # bytes that are not UTF-8 are kept, too
 
 # For estimates; docs/in-place.md has the measurements.
@@ -77,12 +78,13 @@ class InPlaceIndex:
         self._options, self._progress = options, progress
         self._index: Fm9Index | None = None
         self._shards: list[InPlaceShard] = []
-        self._fingerprint, self._size = "", IndexSize()
+        self._fingerprint, self._size, self._note = "", IndexSize(), ""
         self._has_answered = False
         kept = {} if options.refresh else journal.get(self.name, self.name, [_FILES])
         with suppress(*_DAMAGED):
             known = json.loads(kept[_FILES].text)
             self._fingerprint, self._size = str(known["fingerprint"]), IndexSize(**known["size"])
+            self._note = _UNNOTICED * (not known.get("has_validators", True))
         if not self._fingerprint:
             self._opened()
 
@@ -94,6 +96,11 @@ class InPlaceIndex:
         # Half of the memory, so that there is room for other parts.
         self._shards = open_in_place(ranges, self._url, self._options.cache_bytes // 2)
         found = partial(find_in_all, ranges, self._shards)
+        if changed := ranges.changed:
+            told = f"{counted(len(changed), 'file')} changed since an earlier run"
+            told += "; the parts of them in --cache-dir are removed"
+            self._progress.notice(f"{self.name}: {told}")
+            changed.clear()
         index = Fm9Index(self.name, self._shards, found, self._progress, _READERS)
         files = "\n".join(shard.fingerprint for shard in self._shards)
         fingerprint = hashlib.sha256(files.encode()).hexdigest()[:16]
@@ -102,8 +109,11 @@ class InPlaceIndex:
                 problem = "it is not the one that the journal has replies of; add --refresh"
                 raise IndexChangedError(self.name, problem)
             self._fingerprint, self._size = fingerprint, index.size()
-            known = json.dumps({"fingerprint": fingerprint, "size": asdict(self._size)})
-            self._journal.put(self.name, self.name, _FILES, known)
+            has_validators = all(shard.has_validators for shard in self._shards)
+            self._note = _UNNOTICED * (not has_validators)
+            known: dict[str, Any] = {"fingerprint": fingerprint, "size": asdict(self._size)}
+            known["has_validators"] = has_validators
+            self._journal.put(self.name, self.name, _FILES, json.dumps(known))
         self._index = index
         return index
 
@@ -114,7 +124,8 @@ class InPlaceIndex:
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount]:
         """Yield the count of each query."""
         for found, source, asked_at in self._found(queries):
-            yield QueryCount(found.query, found.occurrences, None, source, asked_at)
+            count = found.query, found.occurrences, None, source, asked_at
+            yield QueryCount(*count, note=self._note)
 
     def find(self, queries: Sequence[str]) -> Iterator[Found]:
         """Yield the ranks of each query's occurrences."""

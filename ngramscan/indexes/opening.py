@@ -150,8 +150,7 @@ class _Opener:
         options = self._options
         concurrency = options.concurrency or IN_PLACE_CONCURRENCY
         folder = Path(options.cache_dir) if options.cache_dir else None
-        limits = concurrency, options.timeout_s, options.cache_bytes
-        given = RangeOptions(*limits, folder, options.refresh)
+        given = RangeOptions(concurrency, options.timeout_s, options.cache_bytes, folder)
         return self._stack.enter_context(Ranges(given, self._progress))
 
     def _open_elsewhere(self, spec: str) -> Index:

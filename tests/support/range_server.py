@@ -40,8 +40,10 @@ class Faults:
     a signature of S3), `region` (301), `redirect` (307 to /moved/…, the same folder), `loop`,
     `away` (to another host), `no_ranges` (200 and the whole file) and `html`; no answer, or half of
     one, by `drop`, `stall` (none for 60 s), `slow` (a byte every 20 ms) and `cut`; and wrong ones:
-    `wrong_range`, `wrong_total`, `wrong_bytes` (one less than asked for), `gzip`, `no_etag`, `weak`
-    (ETag), `date` (Last-Modified in place of an ETag).
+    `wrong_range`, `wrong_total`, `wrong_bytes` (one less than asked for), `gzip`, `chunked` (with a
+    length, too), `no_etag`, `weak` (ETag), `date` (Last-Modified in place of an ETag). Right ones
+    are `high` and `utf8` (an ETag that is not ASCII), `close` (as the header says) and `hang_up`
+    (without a word).
     """
 
     seed: int = 0
@@ -115,7 +117,7 @@ class _Server:
             info = os.fstat(opened.fileno())
             size, etag = info.st_size, self.etag(info)
             wanted = _IF_MATCH.search(head)
-            if wanted and wanted[1].decode() != etag and fault != "no_etag":
+            if wanted and wanted[1].decode("latin-1") != etag and fault != "no_etag":
                 return _reply(412, b"changed")
             headers = [f"ETag: {etag}"] * (fault not in {"no_etag", "date"})
             date = email.utils.formatdate(info.st_mtime, usegmt=True)
@@ -130,13 +132,19 @@ class _Server:
             total = size + (fault == "wrong_total")
             headers += [f"Content-Range: bytes {start}-{stop - 1}/{total}"]
             headers += ["Content-Encoding: gzip"] * (fault == "gzip")
-            return _reply(206, os.pread(opened.fileno(), stop - asked.start, asked.start), *headers)
+            headers += ["Connection: close"] * (fault == "close")
+            body = os.pread(opened.fileno(), stop - asked.start, asked.start)
+            if fault != "chunked":
+                return _reply(206, body, *headers)
+            head, _, _ = _reply(206, body, "Transfer-Encoding: chunked", *headers).partition(_END)
+            return head + _END + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
 
     def etag(self, info: os.stat_result) -> str:
         changed_from = self.faults.changed_from
         is_changed = changed_from is not None and len(self.asked) >= changed_from
-        weak = "W/" * (self.asked[-1].fault == "weak")
-        return f'{weak}"{info.st_mtime_ns:x}-{info.st_size:x}{"-new" * is_changed}"'
+        weak = "W/" * ((fault := self.asked[-1].fault) == "weak")
+        other = {"high": "\xff\xe9", "utf8": "\xc3\xa9"}.get(fault, "")
+        return f'{weak}"{other}{info.st_mtime_ns:x}-{info.st_size:x}{"-new" * is_changed}"'
 
 
 _LOGINS = {
@@ -160,7 +168,7 @@ _PLAIN: dict[str, tuple[Any, ...]] = {
 
 def _reply(status: int, body: bytes, *headers: str) -> bytes:
     lines = [f"HTTP/1.1 {status} -", f"Content-Length: {len(body)}", *headers, "\r\n"]
-    return "\r\n".join(lines).encode() + body
+    return "\r\n".join(lines).encode("latin-1") + body
 
 
 class _Connection(asyncio.Protocol):
@@ -196,7 +204,7 @@ class _Connection(asyncio.Protocol):
                 self.loop.call_later(0.02 * (i - body), self.write, reply[i : i + 1])
         parts = {"slow": body, "cut": (body + len(reply)) // 2, "drop": 0}
         self.write(reply[: parts.get(fault)])
-        if fault in {"cut", "drop"}:
+        if fault in {"cut", "drop", "close", "hang_up"}:
             self.transport.close()
 
     def write(self, content: bytes) -> None:
