@@ -62,8 +62,8 @@ def outcome_of(sandbox: Sandbox, program: Program) -> Outcome:
     return outcome
 
 
-def error_of(limits: Limits = SMALL, **options: Any) -> str:
-    with pytest.raises(SandboxError) as caught, Sandbox(limits, **options) as made:
+def error_of(**options: Any) -> str:
+    with pytest.raises(SandboxError) as caught, Sandbox(SMALL, **options) as made:
         outcome_of(made, answer("answer = 1"))
     return str(caught.value)
 
@@ -295,18 +295,21 @@ def test_an_error_of_the_consumer_or_of_the_source_ends_the_programs(sandbox: Sa
     assert outcome_of(sandbox, solution("return 2")).value == 2
 
 
-def test_a_program_or_first_process_that_can_not_be_started_or_confined_is_an_error(
+def test_a_program_that_can_not_be_confined_is_lost_and_no_first_process_is_an_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    failed = "sandbox: a program could not be run: "
+    failed, lost = "it could not be run: ", answer("answer = 1")
     for seconds, why in (("nan", "cannot convert float NaN"), ("inf", "its process ended while")):
-        limits = Limits(seconds=float(seconds))
-        assert error_of(limits, allow_weak=True).startswith(f"{failed}OSError: {why}")
+        with Sandbox(Limits(seconds=float(seconds)), allow_weak=True) as made:
+            ends = list(made.run([lost, lost]))
+        assert [each.status for each in ends] == ["lost"] * 2
+        assert all(each.message.startswith(f"{failed}OSError: {why}") for each in ends)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with Sandbox(SMALL, allow_weak=True, leave_out=["namespaces"]) as made:
         shutil.rmtree(next(tmp_path.iterdir()))
-        with pytest.raises(SandboxError, match=f"{failed}FileNotFoundError"):
-            outcome_of(made, answer("answer = 1"))
+        end = outcome_of(made, lost)
+        assert end.status == "lost"
+        assert end.message.startswith(f"{failed}FileNotFoundError")
     run_first(monkeypatch, "zygote.serve = lambda *_: None")
     assert "ended 3 times before a program started" in error_of(allow_weak=True)
     failed = "sandbox: its first process can't be started: "
@@ -341,12 +344,18 @@ def test_every_denied_call_is_refused_and_no_other(machine: str, column: int) ->
     made_of = functools.partial(filtered, steps, machine)
     allowed, refused, unknown = 0x7FFF0000, 0x00050000 + errno.EPERM, 0x00050000 + errno.ENOSYS
     denied = {int(row[column]) for row in seccomp.DENIED.values() if row[column] != "-"}
+    properties = seccomp.OWN_PROPERTIES[column]
+    denied.add(properties)  # of which 0 is none
     ends = {call: made_of(call) for call in range(seccomp.LAST_KNOWN + 1)}
     assert ends == dict.fromkeys(ends, allowed) | dict.fromkeys(denied, refused)
     assert made_of(seccomp.LAST_KNOWN + 1) == unknown
     for numbers, commands in seccomp.DENIED_COMMANDS:
         assert {made_of(numbers[column], 3, each) for each in commands} == {refused}
     assert made_of(seccomp.SET_LIMITS[column], first=1234) == refused
+    ends = {option: made_of(properties, option) for option in (*range(100), 0x53564D41, 0x59616D61)}
+    # PR_GET_*, PR_CAPBSET_READ, PR_SET_NAME, PR_SET_VMA
+    harmless = dict.fromkeys((2, 3, 7, 15, 16, 21, 23, 30, 39, 42, 0x53564D41), allowed)
+    assert ends == dict.fromkeys(ends, refused) | harmless
 
 
 def test_the_numbers_of_calls_are_those_of_the_system() -> None:
