@@ -272,11 +272,12 @@ def test_another_system_lacks_the_layers_but_the_time_is_limited_whatever_the_pr
 def test_a_zygote_that_does_not_move_is_replaced_or_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox_module, "GRACE_S", 0.2)
     monkeypatch.setattr(sandbox_module, "END_WITHIN_S", 0.2)
-    with Sandbox(Limits(seconds=0.5), workers=1) as made:
+    with Sandbox(Limits(seconds=0.5), workers=4) as made:
         first = made._zygotes[False].process
         first.send_signal(signal.SIGSTOP)
-        # The program had not been started, so it is run by the next one.
-        assert outcome_of(made, solution("return 1")).value == 1
+        # The programs had not been started, so they are run by the next one.
+        outcomes = made.run([solution("return 1")] * 4)
+        assert [each.value for each in outcomes] == [1] * 4
         second = made._zygotes[False].process
         second.send_signal(signal.SIGSTOP)
     assert [first.returncode, second.returncode] == [-signal.SIGKILL] * 2

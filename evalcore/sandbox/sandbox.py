@@ -72,6 +72,7 @@ class Job:
     """A program on its way through the sandbox, and what has been received of its outcome."""
 
     program: Program
+    zygote: Zygote | None = None
     attempts: int = 0
     deadline: float = 0.0
     """For what comes next: its start, its outcome, or the end of the removal of what it left."""
@@ -163,6 +164,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
                     if found is not None:
                         found.close()
                     found = self._zygotes[needs_libraries] = Zygote(self._leave_out)
+                job.zygote = found
                 running[found.ask(job.program, self._limits)] = job
                 job.deadline = time.monotonic() + self._limits.seconds + GRACE_S
                 return
@@ -207,8 +209,8 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
 
         One that has answered is left alone: it still removes what its program left.
         """
-        if not job.started:
-            self._zygotes[zygote.wanted_libraries(job.program.source) != 0].kill()
+        if job.zygote is not None and not job.started:
+            job.zygote.kill()
         elif job.outcome is None:
             # It holds its connection open: the number is no other process's yet.
             with contextlib.suppress(ProcessLookupError):
