@@ -26,6 +26,7 @@ from evalcore.sandbox import sandbox as sandbox_module
 from evalcore.sandbox.layers import Limits
 from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
 from ngramscan.errors import SandboxError
+from tests.support.command import invoke
 
 needs_all_layers = pytest.mark.usefixtures("all_layers")
 SMALL = Limits(seconds=5, memory_bytes=64 << 20, result_bytes=8192)
@@ -237,6 +238,26 @@ def test_a_layer_that_the_kernel_refuses_or_does_not_keep_is_missing(
     with Sandbox(SMALL, allow_weak=True) as made:
         for name, _, why in (each.partition(": ") for each in STATES[code].split("; ")):
             assert re.match(f"missing: .*{why}", made.layers[name])
+
+
+@needs_all_layers
+def test_rows_and_a_warning_name_a_layer_that_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run_first(monkeypatch, "platform.machine = lambda: 'riscv64'")
+    data, outputs = tmp_path / "q.jsonl", tmp_path / "q/m/pot.jsonl"
+    outputs.parent.mkdir(parents=True)
+    data.write_text('{"id": "1", "question": "?", "answer": "12"}\n')
+    program = "```python\ndef solution():\n    return 12\n```"
+    outputs.write_text(json.dumps({"id": "1", "output": program}) + "\n")
+    options = ("--data", data, "--rule", "numbers", "-o", "-", "--format", "csv")
+    ran = invoke("score", tmp_path / "q", *options)
+    assert ran.code == 0
+    (row,) = ran.rows
+    missing = "missing: the system calls of riscv64 are not known"
+    assert row["value"] == "1.0"
+    assert row["sandbox"].endswith(f"landlock ok; seccomp {missing}")
+    assert f"Warning: sandbox without seccomp ({missing})\n" in ran.stderr
 
 
 @needs_all_layers

@@ -24,9 +24,9 @@ SET_LIMITS = (302, 261)
 OWN_PROPERTIES = (157, 167)
 """`prctl`, on the two architectures."""
 ALLOWED_PROPERTIES = (2, 3, 7, 15, 16, 21, 23, 30, 39, 42, 0x53564D41)
-"""What libraries ask or set: death signal, dumpable, kept capabilities, name (set and asked),
-filter, capability, timer slack, no new privileges, huge pages; the name of memory. All others are
-denied: without its death signal, a program would outlive the process that watches it."""
+"""Its options that libraries use: to read the death signal, dumpable, kept capabilities, filter,
+capabilities, timer slack, no new privileges and huge pages, and to name threads and memory. All
+others are denied: without its death signal, a program would outlive the process that watches it."""
 DENIED_COMMANDS = (
     # fcntl: F_SETOWN, F_SETSIG, F_SETOWN_EX; ioctl: FIOSETOWN, SIOCSPGRP, FIOASYNC
     ((72, 25), (8, 10, 15)),

@@ -150,7 +150,7 @@ def supervise(connection: socket.socket, world: World) -> None:
 
     The request is a line of JSON: `source`, `answer_from`, `limits`. The answer is two lines: the
     number of this process, from which on the program counts as started; and as JSON the outcome,
-    or `failed`: why the sandbox itself failed. What the program left is removed after that.
+    or `failed`: why the sandbox itself failed. After that, the program's folder is removed.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with contextlib.ExitStack() as afterwards:
