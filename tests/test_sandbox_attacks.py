@@ -320,10 +320,13 @@ def test_a_folder_that_takes_long_to_remove_costs_neither_its_program_nor_a_neig
     person.assert_nothing_left()
 
 
-def test_a_supervisor_that_is_late_ends_alone_and_its_program_is_late(person: Person) -> None:
+@pytest.mark.parametrize("leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"])
+def test_a_supervisor_that_is_late_ends_alone_and_its_program_is_late(
+    person: Person, leave_out: list[str]
+) -> None:
     sources = ["while True: pass", *(f"import time\ntime.sleep({s})\nanswer = 1" for s in (1, 1.7))]
     asked = [(each, "answer") for each in sources]
-    person.send(asked, {"seconds": 2}, grace=0.1, workers=2, leave_out=["namespaces"])
+    person.send(asked, {"seconds": 2}, grace=0.1, workers=2, leave_out=leave_out)
     person.wait_for_processes(5)
     os.kill(sorted(person.processes())[1], signal.SIGSTOP)
     outcomes = person.receive()["outcomes"]
