@@ -18,6 +18,7 @@ from ngramscan.outputs.blend import BlendResult, BlendRow, PresenceRow, Retentio
 from ngramscan.outputs.markers import Marker, count_markers
 from ngramscan.outputs.reading import Group, Output, OutputSet, read_outputs
 from ngramscan.patterns.files import load_patterns, parse_patterns
+from ngramscan.patterns.regexes import compile_regex
 from ngramscan.report.tables import print_blend
 from ngramscan.statistics.proportions import mcnemar, wilson
 from tests.support.command import invoke
@@ -102,6 +103,12 @@ def test_a_regex_is_checked_when_it_is_loaded(regex: str, words: str) -> None:
     with pytest.raises(InputError) as error:
         parse_patterns(start + regex, "own.yaml")
     assert words in str(error.value)
+
+
+def test_regexes_take_no_long_time() -> None:
+    regex, text = compile_regex("(a+)+$"), "a" * 100_000 + "b"
+    assert regex.search(text) is None
+    assert regex.search(text[:-1]).span() == (0, 100_000)
 
 
 def test_regexes_are_never_counted_in_corpora() -> None:

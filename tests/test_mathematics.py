@@ -219,9 +219,25 @@ SAME = Verdict(1.0, "equal")
 def test_verdicts_come_in_order_and_one_that_takes_too_long_fails_alone() -> None:
     items = [item(f"{k}/2", f"{k / 2}") for k in range(8)]
     items += [item(ENDLESS, "7"), item("1", "2"), item("3", "3")]
-    late = Verdict(None, "grader: time-out after 1 s", failed=True)
+    late = Verdict(0.0, "answer can't be read: time-out after 1 s")
     last = [late, Verdict(0.0, "not equal"), Verdict(1.0, "the same text")]
     assert list(compare_all(items, seconds=1, workers=2)) == [SAME] * 8 + last
+
+
+CANT_BE_READ = rf"""
+(1, {ENDLESS}) ~ (1, 2) ;; {"|" * 3000} ~ x^2 ;; {"2^" * 1000}1 ~ 7
+"""
+
+
+def test_an_answer_that_can_not_be_read_is_wrong_if_its_gold_can() -> None:
+    items = [item(*case) for case in [*pairs(CANT_BE_READ), ("7", ENDLESS), ("1/2", "0.5")]]
+    *wrong, unknown, right = compare_all(items, seconds=1, workers=3)
+    # The third recurses too deeply, or is too late for that.
+    reason = r"answer can't be read: (time-out after 1 s|RecursionError: .*)"
+    assert [one.reason for one in wrong if not re.fullmatch(reason, one.reason)] == []
+    assert [(one.value, one.failed) for one in wrong] == [(0.0, False)] * 3
+    assert unknown == Verdict(None, "grader: time-out after 1 s", failed=True)
+    assert right == SAME
 
 
 ACCIDENTS = {

@@ -26,6 +26,7 @@ from evalcore.sandbox import sandbox as sandbox_module
 from evalcore.sandbox.layers import Limits
 from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
 from ngramscan.errors import SandboxError
+from tests.support.command import invoke
 
 needs_all_layers = pytest.mark.usefixtures("all_layers")
 SMALL = Limits(seconds=5, memory_bytes=64 << 20, result_bytes=8192)
@@ -62,8 +63,8 @@ def outcome_of(sandbox: Sandbox, program: Program) -> Outcome:
     return outcome
 
 
-def error_of(limits: Limits = SMALL, **options: Any) -> str:
-    with pytest.raises(SandboxError) as caught, Sandbox(limits, **options) as made:
+def error_of(**options: Any) -> str:
+    with pytest.raises(SandboxError) as caught, Sandbox(SMALL, **options) as made:
         outcome_of(made, answer("answer = 1"))
     return str(caught.value)
 
@@ -240,6 +241,26 @@ def test_a_layer_that_the_kernel_refuses_or_does_not_keep_is_missing(
 
 
 @needs_all_layers
+def test_rows_and_a_warning_name_a_layer_that_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run_first(monkeypatch, "platform.machine = lambda: 'riscv64'")
+    data, outputs = tmp_path / "q.jsonl", tmp_path / "q/m/pot.jsonl"
+    outputs.parent.mkdir(parents=True)
+    data.write_text('{"id": "1", "question": "?", "answer": "12"}\n')
+    program = "```python\ndef solution():\n    return 12\n```"
+    outputs.write_text(json.dumps({"id": "1", "output": program}) + "\n")
+    options = ("--data", data, "--rule", "numbers", "-o", "-", "--format", "csv")
+    ran = invoke("score", tmp_path / "q", *options)
+    assert ran.code == 0
+    (row,) = ran.rows
+    missing = "missing: the system calls of riscv64 are not known"
+    assert row["value"] == "1.0"
+    assert row["sandbox"].endswith(f"landlock ok; seccomp {missing}")
+    assert f"Warning: sandbox without seccomp ({missing})\n" in ran.stderr
+
+
+@needs_all_layers
 @pytest.mark.parametrize("version", [1, 3, 4])
 def test_landlock_of_older_kernels_protects_files(
     monkeypatch: pytest.MonkeyPatch, version: int
@@ -272,11 +293,12 @@ def test_another_system_lacks_the_layers_but_the_time_is_limited_whatever_the_pr
 def test_a_zygote_that_does_not_move_is_replaced_or_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox_module, "GRACE_S", 0.2)
     monkeypatch.setattr(sandbox_module, "END_WITHIN_S", 0.2)
-    with Sandbox(Limits(seconds=0.5), workers=1) as made:
+    with Sandbox(Limits(seconds=0.5), workers=4) as made:
         first = made._zygotes[False].process
         first.send_signal(signal.SIGSTOP)
-        # The program had not been started, so it is run by the next one.
-        assert outcome_of(made, solution("return 1")).value == 1
+        # The programs had not been started, so they are run by the next one.
+        outcomes = made.run([solution("return 1")] * 4)
+        assert [each.value for each in outcomes] == [1] * 4
         second = made._zygotes[False].process
         second.send_signal(signal.SIGSTOP)
     assert [first.returncode, second.returncode] == [-signal.SIGKILL] * 2
@@ -295,18 +317,21 @@ def test_an_error_of_the_consumer_or_of_the_source_ends_the_programs(sandbox: Sa
     assert outcome_of(sandbox, solution("return 2")).value == 2
 
 
-def test_a_program_or_first_process_that_can_not_be_started_or_confined_is_an_error(
+def test_a_program_that_can_not_be_confined_is_lost_and_no_first_process_is_an_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    failed = "sandbox: a program could not be run: "
+    failed, lost = "it could not be run: ", answer("answer = 1")
     for seconds, why in (("nan", "cannot convert float NaN"), ("inf", "its process ended while")):
-        limits = Limits(seconds=float(seconds))
-        assert error_of(limits, allow_weak=True).startswith(f"{failed}OSError: {why}")
+        with Sandbox(Limits(seconds=float(seconds)), allow_weak=True) as made:
+            ends = list(made.run([lost, lost]))
+        assert [each.status for each in ends] == ["lost"] * 2
+        assert all(each.message.startswith(f"{failed}OSError: {why}") for each in ends)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with Sandbox(SMALL, allow_weak=True, leave_out=["namespaces"]) as made:
         shutil.rmtree(next(tmp_path.iterdir()))
-        with pytest.raises(SandboxError, match=f"{failed}FileNotFoundError"):
-            outcome_of(made, answer("answer = 1"))
+        end = outcome_of(made, lost)
+        assert end.status == "lost"
+        assert end.message.startswith(f"{failed}FileNotFoundError")
     run_first(monkeypatch, "zygote.serve = lambda *_: None")
     assert "ended 3 times before a program started" in error_of(allow_weak=True)
     failed = "sandbox: its first process can't be started: "
@@ -341,12 +366,18 @@ def test_every_denied_call_is_refused_and_no_other(machine: str, column: int) ->
     made_of = functools.partial(filtered, steps, machine)
     allowed, refused, unknown = 0x7FFF0000, 0x00050000 + errno.EPERM, 0x00050000 + errno.ENOSYS
     denied = {int(row[column]) for row in seccomp.DENIED.values() if row[column] != "-"}
+    properties = seccomp.OWN_PROPERTIES[column]
+    denied.add(properties)  # of which 0 is none
     ends = {call: made_of(call) for call in range(seccomp.LAST_KNOWN + 1)}
     assert ends == dict.fromkeys(ends, allowed) | dict.fromkeys(denied, refused)
     assert made_of(seccomp.LAST_KNOWN + 1) == unknown
     for numbers, commands in seccomp.DENIED_COMMANDS:
         assert {made_of(numbers[column], 3, each) for each in commands} == {refused}
     assert made_of(seccomp.SET_LIMITS[column], first=1234) == refused
+    ends = {option: made_of(properties, option) for option in (*range(100), 0x53564D41, 0x59616D61)}
+    # PR_GET_*, PR_CAPBSET_READ, PR_SET_NAME, PR_SET_VMA
+    harmless = dict.fromkeys((2, 3, 7, 15, 16, 21, 23, 30, 39, 42, 0x53564D41), allowed)
+    assert ends == dict.fromkeys(ends, refused) | harmless
 
 
 def test_the_numbers_of_calls_are_those_of_the_system() -> None:

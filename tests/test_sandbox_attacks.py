@@ -104,6 +104,8 @@ vector = (ctypes.c_uint64 * 2)(ctypes.addressof(page), 64)
 ? called(C.ptrace, 0x4206, PERSON, 0, 0) ;; called(C.syscall, 434, PERSON, 0)
 ? os.remove(dear) ;; shutil.rmtree(HOME) ;; os.rename(dear, "x") ;; os.truncate(dear, 0)
 ? os.chmod(dear, 0) ;; os.utime(dear, (0, 0)) ;; os.chown(dear, os.getuid(), -1)
+? called(C.prctl, 1, 0, 0, 0, 0) ;; called(C.prctl, 36, 1, 0, 0, 0) ;; os.setregid(-1, -1)
+? called(C.prctl, 4, 1, 0, 0, 0) ;; called(C.prctl, 0x59616d61, -1, 0, 0, 0) ;; os.setuid(0)
 ? os.setxattr(dear, "user.x", b"x") ;; called(C.mount, b"x", b".", b"tmpfs", 0, None)
 ? os.chroot(".") ;; called(C.unshare, 0x10000000) ;; called(C.umount2, b"/box", 2)
 ### rare calls to the kernel are refused
@@ -295,6 +297,82 @@ def test_nothing_is_left_when_the_one_who_asks_is_ended(
         asking.process.send_signal(number)
         asking.process.wait(10)
         asking.assert_nothing_left()
+
+
+FILLS_ITS_FOLDER = """
+import os
+for number in range(2000):
+    os.mkdir(str(number))
+while True: pass
+"""
+
+
+@pytest.mark.parametrize("leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"])
+def test_a_folder_that_takes_long_to_remove_costs_neither_its_program_nor_a_neighbour_its_outcome(
+    person: Person, leave_out: list[str]
+) -> None:
+    sources = ["import time\ntime.sleep(1)", FILLS_ITS_FOLDER, "import time\ntime.sleep(1.8)"]
+    programs = [(f"{source}\nanswer = 1", "answer") for source in [*sources, ""]]
+    # The second ends after 2 s and is removed while the third, begun after 1 s, still runs.
+    person.send(programs, {"seconds": 2}, grace=0.05, workers=2, leave_out=leave_out)
+    outcomes = person.receive()["outcomes"]
+    assert [each["status"] for each in outcomes] == ["ok", "timeout", "ok", "ok"]
+    person.assert_nothing_left()
+
+
+@pytest.mark.parametrize("leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"])
+def test_a_supervisor_that_is_late_ends_alone_and_its_program_is_late(
+    person: Person, leave_out: list[str]
+) -> None:
+    sources = ["while True: pass", *(f"import time\ntime.sleep({s})\nanswer = 1" for s in (1, 1.7))]
+    asked = [(each, "answer") for each in sources]
+    person.send(asked, {"seconds": 2}, grace=0.1, workers=2, leave_out=leave_out)
+    person.wait_for_processes(5)
+    os.kill(sorted(person.processes())[1], signal.SIGSTOP)
+    outcomes = person.receive()["outcomes"]
+    assert [each["status"] for each in outcomes] == ["timeout", "ok", "ok"]
+    assert outcomes[0]["message"] == "not done within 2 s"
+    person.assert_nothing_left()
+
+
+SURVIVOR = """
+import ctypes, signal
+for number in range(1, 65):
+    try: signal.signal(number, signal.SIG_IGN)
+    except (OSError, ValueError): pass
+ctypes.CDLL(None).prctl(1, 0, 0, 0, 0)
+while True: pass
+"""
+
+
+@pytest.mark.parametrize("leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"])
+@pytest.mark.parametrize("killed", ["supervisor", "supervisor, without a filter", "all"])
+@pytest.mark.parametrize("user", USERS)
+def test_a_program_ends_with_those_who_started_it_whatever_it_asks_for(
+    user: int, killed: str, leave_out: list[str]
+) -> None:
+    without = [*leave_out, *["seccomp"] * killed.endswith("filter")]
+    with person_of(user) as asking:
+        sources = [SURVIVOR, "import time\ntime.sleep(60)"]
+        asking.send([(each, "answer") for each in sources], workers=1, leave_out=without)
+        asking.wait_for_processes(3)
+        time.sleep(0.3)
+        # The first process, the one that watches the program, and the program.
+        first, watching, program = sorted(asking.processes())
+        for number in (watching, *[first, asking.process.pid] * (killed == "all")):
+            os.kill(number, signal.SIGKILL)
+        until = time.monotonic() + 5
+        while program in asking.processes():
+            assert time.monotonic() < until, "the program lives on"
+            time.sleep(0.02)
+        # The next program still runs, where anybody is left who wants it.
+        assert (first in asking.processes()) == (killed != "all")
+        asking.process.kill()
+        asking.process.wait(10)
+        if killed != "all":
+            asking.assert_nothing_left()
+        # Without a process there is nobody to remove the folder that programs had on disk.
+        assert asking.processes() == []
 
 
 # Messages when the first process or the program is killed.

@@ -31,7 +31,10 @@ MAX_CHARACTERS = 10_000
 MAX_DEPTH = 60  # of brackets
 MEMORY_BYTES = 2 << 30  # of one process; SymPy itself takes a tenth of it
 START_SECONDS = 120
-_COMMAND = "import sys; from evalcore.rules.formula_pool import serve; serve(float(sys.argv[1]))"
+_COMMAND = (
+    "import sys; from evalcore.rules.formula_pool import serve; "
+    "serve(float(sys.argv[1]), sys.argv[2])"
+)
 _FOR_A_JUDGE = "needs a judge: the reference answer is "
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # no keys
 
@@ -39,7 +42,10 @@ _ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") 
 def compare_all(
     items: Iterable[Item], seconds: float = 10.0, workers: int | None = None
 ) -> Generator[Verdict, None, None]:
-    """Yield a verdict on each, in order, `failed` where a process crashed or took too long."""
+    """Yield a verdict on each, in order, `failed` where a process crashed or took too long.
+
+    An answer that does so alone, where its gold alone does not, is wrong.
+    """
     if importlib.util.find_spec("math_verify") is None:
         raise InputError("mathematics", "grading needs math-verify: pip install 'ngramscan[eval]'")
     known = [(item, compare_texts(item)) for item in items]
@@ -77,12 +83,14 @@ def _compare_words(said: list[str], right: list[str]) -> Verdict:
     return Verdict(None, f"{_FOR_A_JUDGE}prose")
 
 
-def _start(seconds: float, stack: ExitStack, items: Sequence[Item]) -> subprocess.Popen[bytes]:
+def _start(
+    seconds: float, stack: ExitStack, items: Sequence[Item], work: str = "compare_formulas"
+) -> subprocess.Popen[bytes]:
     with tempfile.TemporaryFile() as file:
         pickle.dump(items, file)
         file.seek(0)
         process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _COMMAND, str(seconds)],
+            [sys.executable, "-P", "-c", _COMMAND, str(seconds), work],
             stdin=file,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -96,17 +104,35 @@ def _start(seconds: float, stack: ExitStack, items: Sequence[Item]) -> subproces
 
 
 def _verdicts(items: Sequence[Item], process: Any, start: Any, seconds: float) -> Iterator[Verdict]:
+    for item, said in zip(items, _results(items, process, start, seconds), strict=True):
+        yield _blame(item, said, start, seconds) if isinstance(said, str) else said
+
+
+def _results(items: Sequence[Item], process: Any, start: Any, seconds: float) -> Iterator[Any]:
     """Yield what a process says of its items; behind one that ended it, another goes on."""
     is_ready = False
     for number in range(len(items)):
+        process = process or start(items[number:])
         if not is_ready and isinstance(crash := _heard(process, START_SECONDS), str):
             raise WorkerLostError(f"grader: a process could not start: {crash}")
         said = _heard(process, seconds)
-        if is_ready := not isinstance(said, str):
-            yield said
-        else:
-            yield Verdict(None, f"grader: {said}", failed=True)
-            process = start(items[number + 1 :])
+        if not (is_ready := not isinstance(said, str)):
+            process = None
+        yield said
+
+
+def _blame(item: Item, said: str, start: Any, seconds: float) -> Verdict:
+    """Return the verdict on an answer whose comparison ended the process.
+
+    It is at fault only if it does that alone, too: the gold may be hard to compute, or the two hard
+    to compare.
+    """
+    start_alone = partial(start, work="evaluate")
+    alone = [item._replace(value=item.problem.gold or ""), item]
+    gold, answer = _results(alone, start_alone(alone), start_alone, seconds)
+    if isinstance(answer, str) and not isinstance(gold, str):
+        return Verdict(0.0, f"answer can't be read: {answer}")
+    return Verdict(None, f"grader: {said}", failed=True)
 
 
 def _heard(process: Any, seconds: float) -> Any:
@@ -121,8 +147,11 @@ def _heard(process: Any, seconds: float) -> Any:
     return f"the process ended with exit status {status}"
 
 
-def serve(seconds: float) -> None:
-    """Be such a process: say when it is ready, and a verdict for each item on standard input."""
+def serve(seconds: float, work: str) -> None:
+    """Be such a process: say when it is ready, and a verdict for each item on standard input.
+
+    `work` names the function of `mathematics` that gives the verdicts.
+    """
     warnings.simplefilter("ignore")
     logging.disable()
     with suppress(ValueError, OSError):  # macOS knows the limit but sets it only sometimes
@@ -135,12 +164,13 @@ def serve(seconds: float) -> None:
     sys.excepthook = lambda kind, error, _: pickle.dump(
         f"{kind.__name__}: {' '.join(str(error).split())[:200]}".rstrip(": "), caller
     )
-    from evalcore.rules.mathematics import compare_formulas
+    from evalcore.rules import mathematics
 
+    verdict_on = getattr(mathematics, work)
     items = pickle.load(sys.stdin.buffer)
-    pickle.dump(compare_formulas(Item(Problem("", "", "y+1"), "x+1")), caller)
+    pickle.dump(verdict_on(Item(Problem("", "", "y+1"), "x+1")), caller)
     for item in items:
         signal.setitimer(signal.ITIMER_REAL, seconds)
-        verdict = compare_formulas(item)
+        verdict = verdict_on(item)
         signal.setitimer(signal.ITIMER_REAL, 0)
         pickle.dump(verdict, caller)

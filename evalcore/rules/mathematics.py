@@ -30,12 +30,7 @@ class NotMathematicsError(Exception):
 
 def compare_formulas(item: Item) -> Verdict:
     """Return the verdict, with the unit and tolerances of the problem; it may take any time."""
-    known, stated = item.problem.details, item.problem.details.get("unit") or ""
-    gold, is_number = item.problem.gold or "", not known.get("is_multiple_answer")
-    unit = units.unit_of(stated) or stated or units.unit_behind(gold, is_marked=True)
-    golds = units.answers(gold, is_number, unit)
-    given = units.answers(str(item.value), len(golds) == 1, unit)
-    unit = unit or next((unit for _, unit in golds if unit), "")
+    golds, given, unit = _take_apart(item)
     try:
         _read_all(golds)
     except NotMathematicsError as error:
@@ -43,11 +38,30 @@ def compare_formulas(item: Item) -> Verdict:
     if unit and (others := _other_units(golds, given, unit)):
         return Verdict(0.0, f"in {others[0]}, not in {unit}")
     try:
-        return _compare(golds, given, unit, known.get("tolerance"))
+        return _compare(golds, given, unit, item.problem.details.get("tolerance"))
     except NotMathematicsError as error:
         return Verdict(0.0, f"not parsed as mathematics: {error}")
     except OverflowError as error:
         return Verdict(None, f"grader: {error}", failed=True)
+
+
+def evaluate(item: Item) -> Verdict:
+    """Compute an answer without its gold, as comparing would; it may take any time, or crash."""
+    _, given, _ = _take_apart(item)
+    for answer in _read_all(given):
+        for formula in answer.formulas:
+            _equal("0", formula, None)
+    return Verdict(None, "computed")
+
+
+def _take_apart(item: Item) -> tuple[_Texts, _Texts, str]:
+    """Return the golds, the answers, and the unit of the problem."""
+    stated = item.problem.details.get("unit") or ""
+    gold, is_number = item.problem.gold or "", not item.problem.details.get("is_multiple_answer")
+    unit = units.unit_of(stated) or stated or units.unit_behind(gold, is_marked=True)
+    golds = units.answers(gold, is_number, unit)
+    given = units.answers(str(item.value), len(golds) == 1, unit)
+    return golds, given, unit or next((unit for _, unit in golds if unit), "")
 
 
 def _other_units(golds: _Texts, given: _Texts, unit: str) -> list[str]:

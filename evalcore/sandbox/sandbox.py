@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -25,7 +26,7 @@ Status = Literal["ok", "error", "timeout", "memory", "killed", "no result", "los
 """`lost`: the sandbox failed while the program ran, which says nothing about the program."""
 
 ANSWER_WITHIN_S, END_WITHIN_S, GRACE_S = 60.0, 10.0, 30.0
-"""A supervisor ends its program in time; if none answers so long after, it is taken for dead."""
+"""A supervisor ends its program in time; one that hasn't answered so long after is ended, too."""
 ATTEMPTS_AT_MOST, AHEAD_AT_MOST = 3, 32
 """Starts of one program; and programs per worker that may end while an earlier one still runs."""
 START = """
@@ -71,8 +72,11 @@ class Job:
     """A program on its way through the sandbox, and what has been received of its outcome."""
 
     program: Program
+    zygote: Zygote | None = None
     attempts: int = 0
     deadline: float = 0.0
+    """For what comes next: its start, its outcome, or the end of the removal of what it left."""
+    started: float = 0.0
     received: bytes = b""
     outcome: Outcome | None = None
 
@@ -127,8 +131,8 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
     def run(self, programs: Iterable[Program]) -> Generator[Outcome, None, None]:
         """Run programs; yield an outcome for each, in the same order.
 
-        Programs are read no further than needed to keep all workers busy. Raises SandboxError where
-        the sandbox itself failed.
+        Programs are read no further than needed to keep all workers busy. A worker is busy until
+        what its program left is removed. Raises SandboxError where no program can be started.
         """
         waiting, order = map(Job, programs), deque[Job]()
         running: dict[socket.socket, Job] = {}
@@ -139,9 +143,9 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
                 for job in itertools.islice(waiting, room):
                     order.append(job)
                     self._start(job, running)
-                if not order:
+                if room > 0 and not order:
                     return
-                if (outcome := order[0].outcome) is not None:
+                if order and (outcome := order[0].outcome) is not None:
                     order.popleft()
                     yield outcome
                 else:
@@ -160,6 +164,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
                     if found is not None:
                         found.close()
                     found = self._zygotes[needs_libraries] = Zygote(self._leave_out)
+                job.zygote = found
                 running[found.ask(job.program, self._limits)] = job
                 job.deadline = time.monotonic() + self._limits.seconds + GRACE_S
                 return
@@ -168,30 +173,56 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
 
     def _advance(self, running: dict[socket.socket, Job]) -> None:
         ready = first_ready(list(running), timeout=1.0)
-        for connection in [each for each in running if each in ready]:
-            piece = b""
-            with contextlib.suppress(ConnectionResetError):
-                piece = connection.recv(zygote.CHUNK)
-            running[connection].received += piece
-            if not piece:
+        for connection, job in list(running.items()):
+            if connection in ready:
+                piece = b""
+                with contextlib.suppress(ConnectionResetError):
+                    piece = connection.recv(zygote.CHUNK)
+                has_ended = not piece
+                self._read(job, piece)
+            elif has_ended := job.deadline < time.monotonic():
+                self._end_late(job)
+            if has_ended:
                 connection.close()
-                self._finish(running.pop(connection), running)
-        if any(job.deadline < time.monotonic() for job in running.values()):
-            # The supervisors end with their zygote, so that all connections close.
-            for each in self._zygotes.values():
-                each.kill()
+                del running[connection]
+                if not job.started:
+                    self._start(job, running)
+                elif job.outcome is None:
+                    job.outcome = self._outcome_without_reply(job)
 
-    def _finish(self, job: Job, running: dict[socket.socket, Job]) -> None:
-        if not job.received:
-            self._start(job, running)
-        elif job.received.endswith(b"}"):
-            reply = json.loads(job.received.removeprefix(zygote.STARTED))
+    def _read(self, job: Job, piece: bytes) -> None:
+        """Take what was received; its lines are the supervisor's number and the reply."""
+        job.received += piece
+        _, *after_number = job.received.split(b"\n", 1)
+        now = time.monotonic()
+        if after_number and not job.started:
+            job.started, job.deadline = now, now + self._limits.seconds + GRACE_S
+        if job.outcome is None and after_number and after_number[0].endswith(b"\n"):
+            job.deadline = now + GRACE_S
+            reply = json.loads(after_number[0])
             if "failed" in reply:
-                raise SandboxError(f"sandbox: a program could not be run: {reply['failed']}")
+                reply = {"status": "lost", "message": f"it could not be run: {reply['failed']}"}
             job.outcome = Outcome(**reply, layers=self.layers)
-        else:
+
+    def _end_late(self, job: Job) -> None:
+        """End the supervisor that is late, or the zygote that started none; all its programs end.
+
+        One that has answered is left alone: it still removes what its program left.
+        """
+        if job.zygote is not None and not job.started:
+            job.zygote.kill()
+        elif job.outcome is None:
+            # It holds its connection open: the number is no other process's yet.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(job.received.split()[0]), signal.SIGKILL)
+
+    def _outcome_without_reply(self, job: Job) -> Outcome:
+        seconds, most = time.monotonic() - job.started, self._limits.seconds
+        if seconds < most:
             message = "the process that watched the program ended"
-            job.outcome = Outcome("lost", message=message, layers=self.layers)
+            return Outcome("lost", message=message, layers=self.layers)
+        late = f"not done within {most:g} s"
+        return Outcome("timeout", message=late, seconds=seconds, layers=self.layers)
 
 
 class Zygote:

@@ -21,6 +21,12 @@ LAST_KNOWN = 462
 """Calls with greater numbers are newer than this list; they fail as on an older kernel."""
 SET_LIMITS = (302, 261)
 """`prlimit64`: allowed for the own process, which is how Python reads its limits."""
+OWN_PROPERTIES = (157, 167)
+"""`prctl`, on the two architectures."""
+ALLOWED_PROPERTIES = (2, 3, 7, 15, 16, 21, 23, 30, 39, 42, 0x53564D41)
+"""Its options that libraries use: to read the death signal, dumpable, kept capabilities, filter,
+capabilities, timer slack, no new privileges and huge pages, and to name threads and memory. All
+others are denied: without its death signal, a program would outlive the process that watches it."""
 DENIED_COMMANDS = (
     # fcntl: F_SETOWN, F_SETSIG, F_SETOWN_EX; ioctl: FIOSETOWN, SIOCSPGRP, FIOASYNC
     ((72, 25), (8, 10, 15)),
@@ -49,6 +55,9 @@ mount 165 40, umount2 166 39, pivot_root 155 41, chroot 161 51, unshare 272 97, 
 move_mount 429 429, open_tree 428 428, fsopen 430 430, fsconfig 431 431, fsmount 432 432,
 fspick 433 433, mount_setattr 442 442, name_to_handle_at 303 264, open_by_handle_at 304 265,
 fanotify_init 300 262, quotactl 179 60, quotactl_fd 443 443, mknod 133 -, mknodat 259 33,
+# the user, which also lifts the death signal
+setuid 105 146, setgid 106 144, setreuid 113 145, setregid 114 143, setresuid 117 147,
+setresgid 119 149, setfsuid 122 151, setfsgid 123 152, setgroups 116 159, capset 126 91,
 # owners, rights and times of files
 chmod 90 -, fchmod 91 52, fchmodat 268 53, fchmodat2 452 452, chown 92 -, fchown 93 55, lchown 94 -,
 fchownat 260 54, utime 132 -, utimes 235 -, futimesat 261 -, utimensat 280 88, setxattr 188 5,
@@ -101,6 +110,12 @@ def steps(machine: str) -> bytes:
         # The kernel takes only the lower half of these arguments.
         denied = step(LOAD_WORD, SECOND_ARGUMENT) + deny(values) + step(RETURN, ALLOW)
         made += step(JUMP_IF_EQUAL, call[column], if_false=len(denied) // STEP.size) + denied
+    allowed = step(LOAD_WORD, FIRST_ARGUMENT)
+    for value in ALLOWED_PROPERTIES:
+        allowed += step(JUMP_IF_EQUAL, value, if_false=1) + step(RETURN, ALLOW)
+    allowed += step(RETURN, FAIL | errno.EPERM)
+    made += step(JUMP_IF_EQUAL, OWN_PROPERTIES[column], if_false=len(allowed) // STEP.size)
+    made += allowed
     made += step(JUMP_IF_EQUAL, SET_LIMITS[column], if_false=3)
     made += step(LOAD_WORD, FIRST_ARGUMENT)
     made += step(JUMP_IF_EQUAL, 0, if_true=1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
+import itertools
 import json
 import os
 import re
@@ -21,9 +22,9 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from secrets import token_hex
-from typing import Any
+from typing import IO, Any
 
 from evalcore.sandbox import kernel, layers, program
 from evalcore.sandbox.layers import Limits, World
@@ -37,10 +38,8 @@ SINGLE_THREADED = (
     "VECLIB_MAXIMUM_THREADS OMP_THREAD_LIMIT RAYON_NUM_THREADS"
 )
 """Programs may start no threads; libraries must not try."""
-STARTED = b"+"
-"""The answer to a request: from then on the program counts as started."""
 LOOK_FOR_PARENT_EVERY_S, LOOK_EVERY_S, SHORT_WAIT_S, GIVE_UP_AFTER_S = 1.0, 0.05, 0.001, 5.0
-CHUNK = 1 << 16
+CHUNK = ENTRIES_AT_ONCE = 1 << 16
 
 
 def wanted_libraries(source: str) -> int:
@@ -81,6 +80,10 @@ def main(arguments: str) -> None:
     active = {"limits", *(name for name, state in found.items() if state == layers.OK)}
     active.difference_update(leave_out)
     mapped = os.open("/proc/self/statm", os.O_RDONLY) if kernel.LINUX else None
+    # A program whose supervisor was killed becomes a child of this process.
+    with contextlib.suppress(OSError, AttributeError):
+        kernel.control(kernel.ADOPT_ORPHANS, "child subreaper", 1)
+    children, supervisors = open_children(), set[int]()
     base: str | None = None
     try:
         if "namespaces" in active:
@@ -95,17 +98,25 @@ def main(arguments: str) -> None:
     # The children end by themselves and are not waited for one by one.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
-        serve(control, World(active, readable, base, mapped), config["parent"])
+        world = World(active, readable, base, mapped)
+        for supervisor in serve(control, world, config["parent"]):
+            supervisors.add(supervisor)
+            kill_children(children, but=supervisors)
     finally:
         os.killpg(0, signal.SIGTERM)
         with contextlib.suppress(ChildProcessError):
-            os.wait()
+            while not os.waitpid(-1, os.WNOHANG)[0]:
+                kill_children(children, but=supervisors)
+                time.sleep(LOOK_EVERY_S)
         if base is not None:
             remove_tree(base)
 
 
-def serve(control: socket.socket, world: World, parent: int) -> None:
-    """Start a supervisor for each request, until nobody is there to make any.
+def serve(control: socket.socket, world: World, parent: int) -> Iterator[int]:
+    """Start a supervisor for each request, until nobody is there to make any; yield its number.
+
+    Without a request, 0 is yielded from time to time.
+
 
     `control` brings, for each program, a byte that names libraries, and a connection. Copies of
     the process `parent`, which makes the requests, may hold it open when that is dead.
@@ -113,6 +124,7 @@ def serve(control: socket.socket, world: World, parent: int) -> None:
     zygote = os.getpid()
     while os.getppid() == parent:
         if not select.select([control], [], [], LOOK_FOR_PARENT_EVERY_S)[0]:
+            yield 0
             continue
         wanted, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not wanted:
@@ -120,7 +132,8 @@ def serve(control: socket.socket, world: World, parent: int) -> None:
         load(name for bit, name in enumerate(LIBRARIES) if wanted[0] >> bit & 1)
         gc.freeze()
         with socket.socket(fileno=descriptors[0]) as connection:
-            if os.fork() != 0:
+            if (child := os.fork()) != 0:
+                yield child
                 continue
             try:
                 kernel.control(kernel.DEATH_SIGNAL, "parent death signal", signal.SIGKILL)
@@ -135,24 +148,32 @@ def serve(control: socket.socket, world: World, parent: int) -> None:
 def supervise(connection: socket.socket, world: World) -> None:
     """Run the program that is asked for on a connection, and answer there.
 
-    The request is a line of JSON: `source`, `answer_from`, `limits`. The answer is `STARTED`, then
-    the outcome as JSON, or `failed`: why the sandbox itself failed.
+    The request is a line of JSON: `source`, `answer_from`, `limits`. The answer is two lines: the
+    number of this process, from which on the program counts as started; and as JSON the outcome,
+    or `failed`: why the sandbox itself failed. After that, the program's folder is removed.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    try:
-        with connection.makefile("rb") as file:
-            request = json.loads(file.readline())
-        connection.sendall(STARTED)
-        reply = attend(request, connection, world)
-    except (OSError, ValueError, MemoryError) as error:
-        reply = {"failed": f"{type(error).__name__}: {error}"}
-    with contextlib.suppress(OSError):
-        # Without halves of characters, which no file takes.
-        connection.sendall(json.dumps(reply, ensure_ascii=False).encode(errors="replace"))
+    with contextlib.ExitStack() as afterwards:
+        try:
+            with connection.makefile("rb") as file:
+                request = json.loads(file.readline())
+            connection.sendall(b"%d\n" % os.getpid())
+            reply = attend(request, connection, world, afterwards)
+        except (OSError, ValueError, MemoryError) as error:
+            reply = {"failed": f"{type(error).__name__}: {error}"}
+        with contextlib.suppress(OSError):
+            # Without halves of characters, which no file takes.
+            text = json.dumps(reply, ensure_ascii=False) + "\n"
+            connection.sendall(text.encode(errors="replace"))
 
 
-def attend(request: dict[str, Any], connection: socket.socket, world: World) -> program.Report:
-    """Run a program to its end, and return its outcome."""
+def attend(
+    request: dict[str, Any],
+    connection: socket.socket,
+    world: World,
+    afterwards: contextlib.ExitStack,
+) -> program.Report:
+    """Run a program to its end, and return its outcome; put aside what is left to do then."""
     limits = Limits(**request["limits"])
     if world.base is None:
         kernel.enter_for_program(limits.files_bytes)
@@ -160,18 +181,15 @@ def attend(request: dict[str, Any], connection: socket.socket, world: World) -> 
     else:
         kernel.control(kernel.ADOPT_ORPHANS, "child subreaper", 1)
         work = tempfile.mkdtemp(dir=world.base)
+        afterwards.callback(remove_tree, work)
+    pid, output, result = start(request, limits, world, work)
+    started = time.monotonic()
+    code: int | None = None
     try:
-        pid, output, result = start(request, limits, world, work)
-        started = time.monotonic()
-        code: int | None = None
-        try:
-            code, told, printed = follow(pid, output, result, limits, connection)
-            seconds = time.monotonic() - started
-        finally:
-            end(pid, has_ended=code is not None)
+        code, told, printed = follow(pid, output, result, limits, connection)
+        seconds = time.monotonic() - started
     finally:
-        if world.base is not None:
-            remove_tree(work)
+        end(pid, has_ended=code is not None)
     if code is None:
         report = program.failure("timeout", f"not done within {limits.seconds:g} s")
     elif code < 0 and not told:
@@ -256,19 +274,34 @@ def end(pid: int, has_ended: bool) -> None:
     if not kernel.LINUX:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
-    listed = f"/proc/{os.getpid()}/task/{os.getpid()}/children"
-    until = time.monotonic() + GIVE_UP_AFTER_S
+    children, until = open_children(), time.monotonic() + GIVE_UP_AFTER_S
     while time.monotonic() < until:
         try:
             ended, _ = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             return
         if not ended:
-            # A child that has just ended ends this round, too; the next one is soon.
-            with contextlib.suppress(OSError), open(listed, encoding="ascii") as file:
-                for child in file.read().split():
-                    os.kill(int(child), signal.SIGKILL)
-            time.sleep(0.001)
+            kill_children(children)
+            time.sleep(SHORT_WAIT_S)
+
+
+def open_children() -> IO[bytes] | None:
+    """Return a file that lists the children of this process, where the system has such files."""
+    with contextlib.suppress(OSError):
+        # Without a buffer, so that each reading is a new one.
+        return open(f"/proc/{os.getpid()}/task/{os.getpid()}/children", "rb", buffering=0)
+    return None
+
+
+def kill_children(listed: IO[bytes] | None, but: Collection[int] = ()) -> None:
+    """Kill the children that a file lists, except some; it may miss one that has just come."""
+    if listed is None:
+        return
+    listed.seek(0)
+    for child in map(int, listed.read().split()):
+        if child not in but:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
 
 
 @contextlib.contextmanager
@@ -282,6 +315,12 @@ def opened(name: str, parent: int | None = None) -> Iterator[int]:
         os.close(folder)
 
 
+def some_entries(folder: int) -> list[os.DirEntry[str]]:
+    """Return entries of an open folder, all if there are not too many to hold."""
+    with os.scandir(folder) as found:
+        return list(itertools.islice(found, ENTRIES_AT_ONCE))
+
+
 def remove_tree(path: str) -> None:
     """Remove a folder with what a program left in it, of any depth, rights and names, if possible.
 
@@ -289,15 +328,16 @@ def remove_tree(path: str) -> None:
     than the system takes, and recursion ends early.
     """
     with contextlib.suppress(OSError), opened(path) as top:
-        while entries := list(os.scandir(top)):
+        while entries := some_entries(top):
             for entry in entries:
                 if not entry.is_dir(follow_symlinks=False):
                     os.unlink(entry.name, dir_fd=top)
                     continue
                 with opened(entry.name, top) as inner:
-                    for deeper in list(os.scandir(inner)):
-                        if deeper.is_dir(follow_symlinks=False):
-                            os.chmod(deeper.name, stat.S_IRWXU, dir_fd=inner)
-                        os.rename(deeper.name, token_hex(16), src_dir_fd=inner, dst_dir_fd=top)
+                    while below := some_entries(inner):
+                        for deeper in below:
+                            if deeper.is_dir(follow_symlinks=False):
+                                os.chmod(deeper.name, stat.S_IRWXU, dir_fd=inner)
+                            os.rename(deeper.name, token_hex(16), src_dir_fd=inner, dst_dir_fd=top)
                 os.rmdir(entry.name, dir_fd=top)
         os.rmdir(path)

@@ -1,7 +1,8 @@
 """People who run programs in sandboxes, and what they must find unharmed afterwards.
 
-As a program, this is such a person, asked by lines of JSON: `programs`, `limits` and `options` of
-the sandbox. Each is answered by a line: `layers` and `outcomes`, or `error`.
+As a program, this is such a person, asked by lines of JSON: `programs`, `limits`, `options` of the
+sandbox, and the `grace` of its supervisors. Each is answered by a line: `layers` and `outcomes`, or
+`error`.
 """
 
 from __future__ import annotations
@@ -39,8 +40,14 @@ class Person:
         pipes: Any = dict.fromkeys(["stdin", "stdout", "stderr"], subprocess.PIPE)
         self.process: Any = subprocess.Popen(argv, text=True, bufsize=1, env=env, cwd="/", **pipes)
 
-    def send(self, programs: Any, limits: dict[str, float] | None = None, **options: Any) -> None:
-        asked = {"programs": programs, "limits": limits or {}, "options": options}
+    def send(
+        self,
+        programs: Any,
+        limits: dict[str, float] | None = None,
+        grace: float = 30.0,
+        **options: Any,
+    ) -> None:
+        asked = {"programs": programs, "limits": limits or {}, "grace": grace, "options": options}
         self.process.stdin.write(json.dumps(asked) + "\n")
 
     def receive(self) -> dict[str, Any]:
@@ -120,10 +127,12 @@ def become(user: int) -> None:
 
 
 def answer(asked: dict[str, Any]) -> dict[str, object]:
+    from evalcore.sandbox import sandbox as sandbox_module
     from evalcore.sandbox.layers import Limits
     from evalcore.sandbox.sandbox import Program, Sandbox
     from ngramscan.errors import SandboxError
 
+    sandbox_module.GRACE_S = asked["grace"]
     try:
         with Sandbox(Limits(**asked["limits"]), **asked["options"]) as sandbox:
             outcomes = sandbox.run(Program(*each) for each in asked["programs"])

@@ -1,0 +1,35 @@
+"""SECURITY.md: every promise names tests that there are."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PROMISES = re.split("^## ", (ROOT / "SECURITY.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[
+    1
+]
+
+
+def test_every_promise_names_a_test() -> None:
+    head, *sections = re.split("^### .*$", PROMISES, flags=re.MULTILINE)
+    assert head.startswith("Promises\n")
+    paragraphs = [text for section in sections for text in re.split(r"\n\n|\n(?=\* )", section)]
+    # One that ends with a comma or a verb is what the list below it begins with.
+    promises = [one for one in paragraphs if one.strip().endswith((".", ";"))]
+    assert len(promises) > 20
+    assert [one for one in promises if "::" not in one] == []
+
+
+def test_the_named_tests_exist() -> None:
+    named = re.findall(r"`(test_\w+\.py)::(\w+)`", PROMISES)
+    assert len(named) == PROMISES.count("::")
+    files = {name: ast.parse((ROOT / "tests" / name).read_text("utf-8")) for name, _ in named}
+    found = {
+        (name, each.name)
+        for name, tree in files.items()
+        for each in tree.body
+        if isinstance(each, ast.FunctionDef)
+    }
+    assert sorted(set(named) - found) == []
