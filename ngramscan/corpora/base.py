@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,11 +35,19 @@ class CorpusFile:
     """The content of a pipe, which can be read once."""
 
 
-def local_file(path: Path, name: Format) -> CorpusFile:
-    """Return a file on disk with its size and times."""
-    found = path.stat()
-    status = f"{found.st_ctime_ns}-{found.st_ino}"
-    return CorpusFile(str(path), name, found.st_size, str(found.st_mtime_ns), status)
+def local_file(path: str | Path, name: Format) -> CorpusFile | None:
+    """Return a file on disk with its size and times; None: no regular file is there."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    is_file = stat.S_ISREG(found.st_mode)
+    return CorpusFile(str(path), name, found.st_size, *marks_of(found)) if is_file else None
+
+
+def marks_of(found: os.stat_result) -> tuple[str, str]:
+    """Return what changes with the content of a local file: its `stamp` and its `status`."""
+    return str(found.st_mtime_ns), f"{found.st_ctime_ns}-{found.st_ino}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ngramscan.corpora import Corpus, ReadOptions, describe_skipped
-from ngramscan.corpora.base import local_file
+from ngramscan.corpora import Corpus, ReadOptions, describe_skipped, open_corpus
 from ngramscan.errors import CorpusError, DiskFullError, InputError
 from ngramscan.fm9 import places
 from ngramscan.fm9.documents import Source, relative_names
@@ -168,8 +167,9 @@ def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list
         copy = folder / f"pipe.{pipe.format}"
         with places.as_input_error(copy), copy.open("wb") as out:
             out.writelines(chunk for chunk, _ in pipe.stream or ())
+        [file] = open_corpus(str(copy), form=pipe.format).files
         try:
-            yield [Source(local_file(copy, pipe.format), names[0])]
+            yield [Source(file, names[0])]
         except CorpusError as error:
             raise CorpusError(error.where.replace(str(copy), names[0]), error.problem) from error
 
@@ -185,7 +185,9 @@ def _known_plan(place: str, asked: Plan) -> Plan | None:
     plan = parse_plan(content, places.join(place, PLAN))
     if difference := plan.difference(asked):
         raise InputError(place, f"another build is unfinished there: {difference}; {_CURE}")
-    return plan
+    # Another mode or link of a file in the meantime is no other content.
+    files = {one.file.path: one for one in asked.files}
+    return replace(plan, files=[files[one.file.path] for one in plan.files])
 
 
 def _check_free(place: str) -> list[ShardPlan]:
