@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import evalcore
@@ -14,6 +19,8 @@ import ngramscan
 from evalcore.logs import read_logs
 from ngramscan.corpora import Piece, ReadOptions, open_corpus, read_piece
 from ngramscan.errors import CorpusError, InputError
+from ngramscan.reading import streams
+from tests.support import corpus_files
 from tests.support.command import invoke
 from tests.support.corpus_files import PACK
 from tests.support.made_benchmarks import write_financemath
@@ -275,3 +282,98 @@ def test_csv_can_be_made_safe_for_spreadsheets(here: Path) -> None:
         assert (f"'{raw}" in safe) == (text not in {"plain", "a=1"})
     for command in (("datasets", "list"), ("strategies", "outputs")):
         assert "--csv-safe" in invoke(*command, "--help").stdout
+
+
+# More than fits
+
+
+MOST = ("--max-bytes", "1000000")
+LONG = "more than 1,000,000 bytes, decompressed; --max-bytes N takes more"
+
+
+@pytest.mark.parametrize("suffix", PACK)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("contaminate", "b.csv", "--index", "python"),
+        ("report", "b.csv"),
+        ("compare", "b.csv"),
+        ("strategies", "b.jsonl"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_table_or_text_of_more_than_max_bytes_is_refused(
+    command: tuple[str, ...], suffix: str, here: Path
+) -> None:
+    name, file, *others = command
+    path = here / f"{file}{suffix}"
+    path.write_bytes(PACK[suffix](b'{"question": "' + b"a" * 1_000_000))
+    assert error_of(name, path.name, *others, *MOST) == f"Error: {path.name}: {LONG}"
+    assert LONG not in invoke(name, path.name, *others).stderr
+
+
+def test_a_parquet_table_whose_rows_share_a_long_value_is_refused(here: Path) -> None:
+    rows = pa.table({"question": pa.array(["a" * 10_000] * 500).dictionary_encode()})
+    pq.write_table(rows, here / "b.parquet")
+    assert (here / "b.parquet").stat().st_size < 100_000
+    assert error_of("contaminate", "b.parquet", *MOST) == f"Error: b.parquet: {LONG}"
+
+
+@pytest.mark.parametrize("suffix", PACK)
+def test_a_text_or_record_of_a_corpus_of_more_than_max_bytes_is_refused(
+    suffix: str, here: Path
+) -> None:
+    (here / f"c.txt{suffix}").write_bytes(PACK[suffix](b"a" * 1_000_001))
+    (here / f"c.wet{suffix}").write_bytes(PACK[suffix](corpus_files.wet(["a" * 1_000_001])))
+    for name in (f"c.txt{suffix}", f"c.wet{suffix}"):
+        asked = ("count", "-e", "aa", "--index", f"scan:{name}", "--journal", "j.sqlite")
+        assert LONG in error_of(*asked, *MOST, code=1)
+        assert invoke(*asked, "--format", "csv").rows[0]["occurrences"] == "1000000"
+
+
+def test_a_device_without_an_end_is_refused() -> None:
+    assert error_of("contaminate", "/dev/zero", *MOST) == f"Error: /dev/zero: {LONG}"
+    assert LONG in error_of("count", "/dev/zero", *MOST)
+    assert LONG in error_of(
+        "count", "-e", "a", "--index", "scan:/dev/zero", "--input-format", "text", *MOST, code=1
+    )
+
+
+def test_a_named_pipe_that_nobody_writes_to_is_refused(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(here / "pipe")
+    monkeypatch.setattr(streams, "_WRITER_WAIT_S", 0.1)
+    cure = "no program wrote to this pipe in 0.1 seconds; start that one first"
+    assert error_of("contaminate", "pipe") == f"Error: pipe: {cure}"
+    assert error_of("count", "-e", "a", "--index", "scan:pipe") == f"Error: pipe: {cure}"
+
+
+def test_a_named_pipe_whose_writer_takes_its_time_is_read(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(here / "pipe")
+    monkeypatch.setattr(streams, "_WRITER_WAIT_S", 5)
+
+    def write() -> None:
+        time.sleep(0.3)
+        with (here / "pipe").open("wb", buffering=0) as pipe:
+            for part in (b"aaa", b" aa"):
+                time.sleep(0.3)
+                pipe.write(part)
+
+    threading.Thread(target=write, daemon=True).start()
+    asked = ("count", "-e", "aa", "--index", "scan:pipe", "--input-format", "text")
+    assert invoke(*asked, "--format", "csv").rows[0]["occurrences"] == "3"
+
+
+def test_memory_that_runs_out_is_one_line(here: Path) -> None:
+    (here / "b.csv.zst").write_bytes(PACK[".zst"](b"a" * 100_000_000) * 15)
+    limit = "import resource as r; r.setrlimit(r.RLIMIT_AS, (1_000_000_000, r.RLIM_INFINITY))"
+    for package, name in (("ngramscan", "contaminate"), ("evalcore", "compare")):
+        code = f"{limit}; from {package}.cli import main; main(['{name}', 'b.csv.zst'])"
+        done = subprocess.run(
+            [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
+        )
+        line = "Error: memory is short; give less at once, or use a machine that has more\n"
+        assert (done.returncode, done.stdout, done.stderr) == (1, "", line)

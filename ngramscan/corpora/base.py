@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from ngramscan.reading.streams import Chunks
+from ngramscan.reading.streams import MAX_BYTES, Chunks
 
 InputFormat = Literal["jsonl", "text", "warc", "parquet"]
 """The values of `--input-format`."""
@@ -86,6 +86,8 @@ class ReadOptions:
     """Globs of sources (paths, URLs, ids) whose documents do not belong to the corpus."""
     most_line_bytes: int = 256_000_000
     """A longer line of JSON, decompressed, is an error."""
+    most_text_bytes: int = field(default_factory=MAX_BYTES.get, compare=False, repr=False)
+    """A longer document of text or WARC, decompressed, is an error."""
     with_sources: bool = False
     """Read the source of each document, also where none is excluded; set by us, not by users."""
     with_fields: bool = False

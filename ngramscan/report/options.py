@@ -24,6 +24,9 @@ FOR_TABLE = "for_table"
 SET_ONCE = frozenset({"index", "api_url", "journal", "concurrency", "rate", "timeout_s"})
 SET_ONCE |= {"workers", "scheduler", "text_field"}
 """Options with an environment variable in the terminal: NGRAMSCAN_INDEX, NGRAMSCAN_RATE, …"""
+READ_WHOLE = frozenset({"benchmark", "corpus", "counts", "data", "index", "labels", "outputs"})
+READ_WHOLE |= {"paths", "patterns", "results", "scores", "tables"}
+"""Names of parameters whose files are read whole, as far as `--max-bytes` lets them be."""
 _METAVARS = {"integer": "N", "float": "X"}
 
 
