@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -377,3 +378,69 @@ def test_memory_that_runs_out_is_one_line(here: Path) -> None:
         )
         line = "Error: memory is short; give less at once, or use a machine that has more\n"
         assert (done.returncode, done.stdout, done.stderr) == (1, "", line)
+
+
+# Names and links
+
+
+def test_a_corpus_whose_names_are_not_utf_8_is_indexed_and_goes_on(here: Path) -> None:
+    (here / "c").mkdir()
+    draw = random.Random(1)
+    texts = [f"text {number} {draw.randbytes(200).hex()}" for number in range(40)]
+    Path(os.fsdecode(os.fsencode(here / "c") + b"/a\xff.jsonl")).write_bytes(
+        corpus_files.jsonl(texts)
+    )
+    built = invoke("index", "build", "c", "-o", "whole", "--shard-size", "6800")
+    assert (built.code, len(list(Path("whole").glob("*/data.fm9")))) == (0, 3)
+    limit = "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (4_000, 4_000))"
+    arguments = ["index", "build", "c", "-o", "index", "--shard-size", "6800"]
+    code = f"{limit}; from ngramscan.cli import main; main({arguments})"
+    subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, timeout=60)
+    assert Path("index", "plan.json").exists()  # it stopped under way
+    assert invoke(*arguments).code == 0
+    whole, index = (
+        {str(path.relative_to(top)): path.read_bytes() for path in Path(top).rglob("*.fm9")}
+        for top in ("whole", "index")
+    )
+    assert whole == index
+    for spec in ("fm9:index", "scan:c"):
+        counted = invoke("count", "-e", "text", "--index", spec, "--format", "csv")
+        assert counted.rows[0]["occurrences"] == "40"
+    shown = invoke("contexts", "-e", "text 7", "--index", "fm9:index", "--format", "csv").rows[0]
+    assert json.loads(shown["metadata"])["path"] == "a\udcff.jsonl"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "index build c.jsonl -o loop",
+        "index build c.jsonl -o loop/x",
+        "index build c.jsonl -o tokens:loop",
+        "count -e a --index scan:c.jsonl -o loop.csv",
+        "count -e a --index scan:c.jsonl -o loop/x.csv",
+        "count -e a --index scan:c.jsonl --totals loop.csv",
+        "count -e a --index scan:c.jsonl --journal loop",
+        "count -e a --index scan:loop",
+        "count -e a --index fm9:loop",
+        "report loop -o loop.html",
+        "contaminate loop",
+        "compare loop",
+        "serve loop",
+    ],
+)
+def test_a_link_that_leads_to_itself_costs_one_line(command: str, here: Path) -> None:
+    for name in ("loop", "loop.csv", "loop.html"):
+        (here / name).symlink_to(name)
+    (here / "c.jsonl").write_bytes(corpus_files.jsonl(["a"]))
+    line = error_of(*command.split())
+    assert "loop" in line
+    assert "did you mean loop?" not in line
+
+
+def test_links_that_lead_back_are_not_followed_in_a_corpus(here: Path) -> None:
+    (here / "c").mkdir()
+    (here / "c" / "a.jsonl").write_bytes(corpus_files.jsonl(["a"]))
+    (here / "c" / "up").symlink_to("../c")
+    (here / "c" / "loop.jsonl").symlink_to("loop.jsonl")
+    counted = invoke("count", "-e", "a", "--index", "scan:c", "--format", "csv")
+    assert counted.rows[0]["occurrences"] == "1"

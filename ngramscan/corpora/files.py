@@ -228,7 +228,7 @@ def _root(path: str, names: list[str]) -> str:
         parts = urlsplit(path)
         return f"{parts.scheme}://{parts.netloc}/"
     relative = next((name for name in names if not _is_absolute(name)), None)
-    folder = Path(path).resolve().parent
+    folder = Path(os.path.realpath(path)).parent
     for above in (folder, *folder.parents):
         if relative is None or (above / relative).is_file():
             return f"{above}/"

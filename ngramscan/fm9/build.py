@@ -6,6 +6,7 @@ complete with its manifest; so what is finished stays so, and the same call buil
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -109,7 +110,7 @@ def build_index(
     if options.workers < 1:
         raise InputError(f"--workers {options.workers}", "at least 1 was expected")
     limit = options.shard_limit
-    place = str(place) if places.is_remote(str(place)) else str(Path(place).resolve())
+    place = str(place) if places.is_remote(str(place)) else os.path.realpath(place)
     workers = Workers(options.workers, options.scheduler, progress)
     with sole_builder(place), _sources(corpus, place, options.scheduler) as sources:
         for notice in corpus.notices:

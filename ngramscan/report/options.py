@@ -304,9 +304,10 @@ def check_written(
     for flag, path in files.items():
         if str(path) == "-":
             raise InputError(f"{flag} -", "it can't be stdout; a path was expected")
-    seen = {output.resolve(): "-o"} if output else {}
+    # A link that leads to itself is for those to refuse who open it.
+    seen = {os.path.realpath(output): "-o"} if output else {}
     for flag, path in files.items():
-        first = seen.setdefault(Path(path).resolve(), flag) if path else flag
+        first = seen.setdefault(os.path.realpath(path), flag) if path else flag
         if first != flag:
             problem = f"{first} writes to the same file; two files were expected"
             raise InputError(f"{flag} {path}", problem)
