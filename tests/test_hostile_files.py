@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -444,3 +445,45 @@ def test_links_that_lead_back_are_not_followed_in_a_corpus(here: Path) -> None:
     (here / "c" / "loop.jsonl").symlink_to("loop.jsonl")
     counted = invoke("count", "-e", "a", "--index", "scan:c", "--format", "csv")
     assert counted.rows[0]["occurrences"] == "1"
+
+
+# Many columns, and columns of bad names
+
+
+def test_a_table_of_many_columns_costs_one_short_line(here: Path) -> None:
+    names = [f"column {number}" for number in range(50_000)]
+    (here / "b.csv").write_text(",".join(names) + "\n" + "," * (len(names) - 1))
+    (here / "twice.csv").write_text(",".join([*names, "column 0"]) + "\n")
+    (here / "o.jsonl").write_text(json.dumps(dict.fromkeys(names, "x")))
+    commands = [
+        ("contaminate", "b.csv", "--field", "zzz"),
+        ("contaminate", "twice.csv"),
+        ("compare", "b.csv"),
+        ("agreement", "b.csv"),
+        ("strategies", "o.jsonl"),
+        ("report", "b.csv"),
+    ]
+    for command in commands:
+        line = error_of(*command)
+        assert len(line) < 1_000, line[:300]
+    assert "column 39 and 49,961 more" in error_of("contaminate", "twice.csv")
+    count = "count", "-e", "a", "--index", "scan:o.jsonl"
+    assert len(error_of(*count, code=1)) < 1_000
+
+
+def test_names_of_columns_are_escaped_on_the_page_as_values_are(here: Path) -> None:
+    steering, kept = "\u202eevil\u2066", "\\u202eevil\\u2066"
+    scan = "--index", "scan:p.yaml", "--input-format", "text"
+    assert invoke("count", "-e", "first", "-e", "b", *scan, "-o", "counts.jsonl").code == 0
+    rows = [json.loads(line) for line in Path("counts.jsonl").read_text().splitlines()]
+    values = {"same": ["s", "s"], "empty": [None, None], "other": ["s", "t"]}
+    for name, given in values.items():
+        for counted, value in zip(rows, given, strict=True):
+            counted[f"{steering} {name}"] = value
+    Path("counts.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+    assert invoke("report", "counts.jsonl", "-o", "page.html").code == 0
+    text = re.sub(r"<[^>]*>", "", Path("page.html").read_text())
+    assert "\u202e" not in text
+    assert "\u2066" not in text
+    for name in values:
+        assert f"{kept} {name}" in text

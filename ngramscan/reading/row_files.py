@@ -12,7 +12,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, get_args, get_type_hints
 
-from ngramscan.errors import InputError, NoRowsError, nearest
+from ngramscan.errors import InputError, NoRowsError, nearest, some_of
 from ngramscan.reading.streams import (
     MAX_BYTES,
     is_stream,
@@ -130,7 +130,7 @@ def _csv(name: str, content: bytes, absent: str | None = None) -> Rows:
 
 def _refuse_same_names(place: str, columns: Sequence[str]) -> None:
     if len(set(columns)) < len(columns):
-        raise InputError(place, f"two columns have one name: {', '.join(columns)}")
+        raise InputError(place, f"two columns have one name: {some_of(columns)}")
 
 
 def _jsonl(name: str, content: bytes) -> Rows:

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+_LONGEST_LINE = 10_000
 _TYPED = "ngramscan.typed"
 """The key of the arguments as they were typed, in click's `meta`."""
 __all__ = ["Commands", "NoRows", "Option", "Result", "command", "to_click"]
@@ -388,4 +389,7 @@ def _emit(rows: Sequence[Any], row_type: type, target: Target) -> None:
 
 
 def _say(text: str) -> None:
+    """Write a line; of a very long one the start, and the end, where the cure stands."""
+    if len(text) > _LONGEST_LINE:
+        text = f"{text[: _LONGEST_LINE // 2]} … {text[-_LONGEST_LINE // 2 :]}"
     click.echo(visible_line(text), err=True)
