@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalcore.scores import key_of, read_scores
-from ngramscan.errors import InputError
+from ngramscan.errors import InputError, some_of
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_table
 from ngramscan.report import optional_target
 from ngramscan.report.columns import print_notes, to_columns
@@ -98,7 +98,7 @@ def _cells(table: Table) -> Iterator[tuple[str, str, str, Any]]:
             yield place, item, score.rule.removeprefix("judge:"), score.answer
     elif "item" not in columns or len(columns) == 1:
         forms = "item, judge and label, or item and one column per judge"
-        problem = f"the columns are {', '.join(columns)}; {forms}, or {_JUDGED} were expected"
+        problem = f"the columns are {some_of(columns)}; {forms}, or {_JUDGED} were expected"
         raise InputError(name_of(table), problem)
     else:
         is_long = columns >= {"judge", "label"}

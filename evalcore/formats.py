@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from ngramscan.errors import InputError
+from ngramscan.errors import InputError, some_of
 from ngramscan.reading.row_files import csv_rows, decoded, read_table
 from ngramscan.reading.yaml_files import as_type, read_text
 
@@ -99,7 +99,7 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
         cure = ", ".join(f"--{name}-field" for name in absent)
         cure = f"; {benchmark.name} is not a shipped benchmark: name the column with {cure}"
         cure *= not benchmark.files
-        raise InputError(place, f"no column {named}; the columns are {', '.join(values)}{cure}")
+        raise InputError(place, f"no column {named}; the columns are {some_of(values)}{cure}")
     for name, column in benchmark.columns.items():
         value = values[column]
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -87,7 +88,7 @@ def outputs_valued(table: Table, value: float | None) -> set[ScoreKey]:
 def read_all(scores: GivenTables, rules: Names = (), runs: Names = ()) -> list[ScoreRow]:
     """Read score rows of one run per method, by all rules or by those that are named."""
     tables = as_tables(scores)
-    same = {Path(one).resolve() if isinstance(one, str | Path) else id(one) for one in tables}
+    same = {os.path.realpath(one) if isinstance(one, str | Path) else id(one) for one in tables}
     if len(same) < len(tables):
         raise InputError("scores", "a file is given twice")
     placed = [(row, name_of(table)) for table in tables for row in read_scores(table)]

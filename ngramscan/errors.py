@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_MOST_NAMES, _LONGEST_NAME = 40, 100
+"""Limits of lists of names in messages, the second in characters."""
+
+
 class NgramscanError(Exception):
     """Base class of all errors that this package raises on purpose."""
 
@@ -55,6 +59,14 @@ def nearest(value: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return the name that was probably meant, in upper or lower case; empty: none is near."""
     names = {name.lower(): name for name in known}
     return next((names[near] for near in get_close_matches(value.lower(), names, 1, cutoff)), "")
+
+
+def some_of(names: Iterable[object]) -> str:
+    """Return names with commas between them; the first of many, the beginning of long ones."""
+    known = [str(name) for name in names]
+    shown = [f"{name[:_LONGEST_NAME]}…" if len(name) > _LONGEST_NAME else name for name in known]
+    more = f" and {len(known) - _MOST_NAMES:,} more" * (len(known) > _MOST_NAMES)
+    return ", ".join(shown[:_MOST_NAMES]) + more
 
 
 class CorpusError(InputError):

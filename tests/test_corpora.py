@@ -265,7 +265,7 @@ def test_a_place_without_a_corpus_is_refused(tmp_path: Path) -> None:
         open_corpus(str(tmp_path), ("*.jsonl", *others))
     pieces = open_corpus(str(tmp_path / "a.jsonl")).pieces()
     (tmp_path / "a.jsonl").unlink()
-    with pytest.raises(CorpusError, match=r"a\.jsonl:1: can't be read \(No such file"):
+    with pytest.raises(CorpusError, match=r"a\.jsonl: No such file"):
         list(read_piece(pieces[0], ReadOptions()))
 
 

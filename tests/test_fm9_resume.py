@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import pytest
 from ngramscan.corpora import ReadOptions, jsonl, open_corpus
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.fm9.build import BuildOptions, BuildRow, build_index, fitting
+from ngramscan.fm9.documents import Source
 from ngramscan.fm9.plan import ShardPlan, Workers, parse_plan
 from ngramscan.fm9.reader import open_shards
 from ngramscan.fm9.shard import ShardTask, build_shard
@@ -215,12 +217,26 @@ def test_a_corpus_that_changes_under_way_is_an_error(corpus: Path, tmp_path: Pat
     file.write_bytes(content.replace(b"a", b"\\n", 9))
     with pytest.raises(CorpusError, match=r"a\.jsonl: has changed since the build began; delete"):
         build_shard(task, lambda _: None)
-    # Nobody sees it in size and time: there are as many documents, and they are longer.
+    # Size and time as before; a plan that doesn't know the rest: as many documents, and longer.
     file.write_bytes(content.replace(b'"id": 1, ', b"", 1) + b" " * len(b'"id": 1, '))
     os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-    with pytest.raises(CorpusError, match="or a file after it has changed"):
+    with pytest.raises(CorpusError, match=r"a\.jsonl: has changed since the build began; delete"):
         build_shard(task, lambda _: None)
+    far = [
+        Source(replace(one, path=f"file://{one.path}", status=""), name) for one, name in task.files
+    ]
+    with pytest.raises(CorpusError, match="or a file after it has changed"):
+        build_shard(task._replace(files=far), lambda _: None)
     assert [path.name for path in (tmp_path / "index").iterdir()] == ["plan.json"]
+
+
+def test_a_build_goes_on_after_a_change_of_permissions(corpus: Path, tmp_path: Path) -> None:
+    interrupt(corpus, tmp_path / "index")
+    for path in corpus.iterdir():
+        path.chmod(0o640)
+    build(corpus, tmp_path / "index")
+    build(corpus, tmp_path / "whole")
+    assert contents(tmp_path / "index") == contents(tmp_path / "whole")
 
 
 # Planning

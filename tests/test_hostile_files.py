@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import random
+import re
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import evalcore
@@ -14,6 +21,8 @@ import ngramscan
 from evalcore.logs import read_logs
 from ngramscan.corpora import Piece, ReadOptions, open_corpus, read_piece
 from ngramscan.errors import CorpusError, InputError
+from ngramscan.reading import streams
+from tests.support import corpus_files
 from tests.support.command import invoke
 from tests.support.corpus_files import PACK
 from tests.support.made_benchmarks import write_financemath
@@ -275,3 +284,206 @@ def test_csv_can_be_made_safe_for_spreadsheets(here: Path) -> None:
         assert (f"'{raw}" in safe) == (text not in {"plain", "a=1"})
     for command in (("datasets", "list"), ("strategies", "outputs")):
         assert "--csv-safe" in invoke(*command, "--help").stdout
+
+
+# More than fits
+
+
+MOST = ("--max-bytes", "1000000")
+LONG = "more than 1,000,000 bytes, decompressed; --max-bytes N takes more"
+
+
+@pytest.mark.parametrize("suffix", PACK)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("contaminate", "b.csv", "--index", "python"),
+        ("report", "b.csv"),
+        ("compare", "b.csv"),
+        ("strategies", "b.jsonl"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_table_or_text_of_more_than_max_bytes_is_refused(
+    command: tuple[str, ...], suffix: str, here: Path
+) -> None:
+    name, file, *others = command
+    path = here / f"{file}{suffix}"
+    path.write_bytes(PACK[suffix](b'{"question": "' + b"a" * 1_000_000))
+    assert error_of(name, path.name, *others, *MOST) == f"Error: {path.name}: {LONG}"
+    assert LONG not in invoke(name, path.name, *others).stderr
+
+
+def test_a_parquet_table_whose_rows_share_a_long_value_is_refused(here: Path) -> None:
+    rows = pa.table({"question": pa.array(["a" * 10_000] * 500).dictionary_encode()})
+    pq.write_table(rows, here / "b.parquet")
+    assert (here / "b.parquet").stat().st_size < 100_000
+    assert error_of("contaminate", "b.parquet", *MOST) == f"Error: b.parquet: {LONG}"
+
+
+@pytest.mark.parametrize("suffix", PACK)
+def test_a_text_or_record_of_a_corpus_of_more_than_max_bytes_is_refused(
+    suffix: str, here: Path
+) -> None:
+    (here / f"c.txt{suffix}").write_bytes(PACK[suffix](b"a" * 1_000_001))
+    (here / f"c.wet{suffix}").write_bytes(PACK[suffix](corpus_files.wet(["a" * 1_000_001])))
+    for name in (f"c.txt{suffix}", f"c.wet{suffix}"):
+        asked = ("count", "-e", "aa", "--index", f"scan:{name}", "--journal", "j.sqlite")
+        assert LONG in error_of(*asked, *MOST, code=1)
+        assert invoke(*asked, "--format", "csv").rows[0]["occurrences"] == "1000000"
+
+
+def test_a_device_without_an_end_is_refused() -> None:
+    assert error_of("contaminate", "/dev/zero", *MOST) == f"Error: /dev/zero: {LONG}"
+    assert LONG in error_of("count", "/dev/zero", *MOST)
+    assert LONG in error_of(
+        "count", "-e", "a", "--index", "scan:/dev/zero", "--input-format", "text", *MOST, code=1
+    )
+
+
+def test_a_named_pipe_that_nobody_writes_to_is_refused(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(here / "pipe")
+    monkeypatch.setattr(streams, "_WRITER_WAIT_S", 0.1)
+    cure = "no program wrote to this pipe in 0.1 seconds; start that one first"
+    assert error_of("contaminate", "pipe") == f"Error: pipe: {cure}"
+    assert error_of("count", "-e", "a", "--index", "scan:pipe") == f"Error: pipe: {cure}"
+
+
+def test_a_named_pipe_whose_writer_takes_its_time_is_read(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(here / "pipe")
+    monkeypatch.setattr(streams, "_WRITER_WAIT_S", 5)
+
+    def write() -> None:
+        time.sleep(0.3)
+        with (here / "pipe").open("wb", buffering=0) as pipe:
+            for part in (b"aaa", b" aa"):
+                time.sleep(0.3)
+                pipe.write(part)
+
+    threading.Thread(target=write, daemon=True).start()
+    asked = ("count", "-e", "aa", "--index", "scan:pipe", "--input-format", "text")
+    assert invoke(*asked, "--format", "csv").rows[0]["occurrences"] == "3"
+
+
+def test_memory_that_runs_out_is_one_line(here: Path) -> None:
+    (here / "b.csv.zst").write_bytes(PACK[".zst"](b"a" * 100_000_000) * 15)
+    limit = "import resource as r; r.setrlimit(r.RLIMIT_AS, (1_000_000_000, r.RLIM_INFINITY))"
+    for package, name in (("ngramscan", "contaminate"), ("evalcore", "compare")):
+        code = f"{limit}; from {package}.cli import main; main(['{name}', 'b.csv.zst'])"
+        done = subprocess.run(
+            [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
+        )
+        line = "Error: memory is short; give less at once, or use a machine that has more\n"
+        assert (done.returncode, done.stdout, done.stderr) == (1, "", line)
+
+
+# Names and links
+
+
+def test_a_corpus_whose_names_are_not_utf_8_is_indexed_and_goes_on(here: Path) -> None:
+    (here / "c").mkdir()
+    draw = random.Random(1)
+    texts = [f"text {number} {draw.randbytes(200).hex()}" for number in range(40)]
+    Path(os.fsdecode(os.fsencode(here / "c") + b"/a\xff.jsonl")).write_bytes(
+        corpus_files.jsonl(texts)
+    )
+    built = invoke("index", "build", "c", "-o", "whole", "--shard-size", "6800")
+    assert (built.code, len(list(Path("whole").glob("*/data.fm9")))) == (0, 3)
+    limit = "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (4_000, 4_000))"
+    arguments = ["index", "build", "c", "-o", "index", "--shard-size", "6800"]
+    code = f"{limit}; from ngramscan.cli import main; main({arguments})"
+    subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, timeout=60)
+    assert Path("index", "plan.json").exists()  # it stopped under way
+    assert invoke(*arguments).code == 0
+    whole, index = (
+        {str(path.relative_to(top)): path.read_bytes() for path in Path(top).rglob("*.fm9")}
+        for top in ("whole", "index")
+    )
+    assert whole == index
+    for spec in ("fm9:index", "scan:c"):
+        counted = invoke("count", "-e", "text", "--index", spec, "--format", "csv")
+        assert counted.rows[0]["occurrences"] == "40"
+    shown = invoke("contexts", "-e", "text 7", "--index", "fm9:index", "--format", "csv").rows[0]
+    assert json.loads(shown["metadata"])["path"] == "a\udcff.jsonl"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "index build c.jsonl -o loop",
+        "index build c.jsonl -o loop/x",
+        "index build c.jsonl -o tokens:loop",
+        "count -e a --index scan:c.jsonl -o loop.csv",
+        "count -e a --index scan:c.jsonl -o loop/x.csv",
+        "count -e a --index scan:c.jsonl --totals loop.csv",
+        "count -e a --index scan:c.jsonl --journal loop",
+        "count -e a --index scan:loop",
+        "count -e a --index fm9:loop",
+        "report loop -o loop.html",
+        "contaminate loop",
+        "compare loop",
+        "serve loop",
+    ],
+)
+def test_a_link_that_leads_to_itself_costs_one_line(command: str, here: Path) -> None:
+    for name in ("loop", "loop.csv", "loop.html"):
+        (here / name).symlink_to(name)
+    (here / "c.jsonl").write_bytes(corpus_files.jsonl(["a"]))
+    line = error_of(*command.split())
+    assert "loop" in line
+    assert "did you mean loop?" not in line
+
+
+def test_links_that_lead_back_are_not_followed_in_a_corpus(here: Path) -> None:
+    (here / "c").mkdir()
+    (here / "c" / "a.jsonl").write_bytes(corpus_files.jsonl(["a"]))
+    (here / "c" / "up").symlink_to("../c")
+    (here / "c" / "loop.jsonl").symlink_to("loop.jsonl")
+    counted = invoke("count", "-e", "a", "--index", "scan:c", "--format", "csv")
+    assert counted.rows[0]["occurrences"] == "1"
+
+
+# Many columns, and columns of bad names
+
+
+def test_a_table_of_many_columns_costs_one_short_line(here: Path) -> None:
+    names = [f"column {number}" for number in range(50_000)]
+    (here / "b.csv").write_text(",".join(names) + "\n" + "," * (len(names) - 1))
+    (here / "twice.csv").write_text(",".join([*names, "column 0"]) + "\n")
+    (here / "o.jsonl").write_text(json.dumps(dict.fromkeys(names, "x")))
+    commands = [
+        ("contaminate", "b.csv", "--field", "zzz"),
+        ("contaminate", "twice.csv"),
+        ("compare", "b.csv"),
+        ("agreement", "b.csv"),
+        ("strategies", "o.jsonl"),
+        ("report", "b.csv"),
+    ]
+    for command in commands:
+        line = error_of(*command)
+        assert len(line) < 1_000, line[:300]
+    assert "column 39 and 49,961 more" in error_of("contaminate", "twice.csv")
+    count = "count", "-e", "a", "--index", "scan:o.jsonl"
+    assert len(error_of(*count, code=1)) < 1_000
+
+
+def test_names_of_columns_are_escaped_on_the_page_as_values_are(here: Path) -> None:
+    steering, kept = "\u202eevil\u2066", "\\u202eevil\\u2066"
+    scan = "--index", "scan:p.yaml", "--input-format", "text"
+    assert invoke("count", "-e", "first", "-e", "b", *scan, "-o", "counts.jsonl").code == 0
+    rows = [json.loads(line) for line in Path("counts.jsonl").read_text().splitlines()]
+    values = {"same": ["s", "s"], "empty": [None, None], "other": ["s", "t"]}
+    for name, given in values.items():
+        for counted, value in zip(rows, given, strict=True):
+            counted[f"{steering} {name}"] = value
+    Path("counts.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+    assert invoke("report", "counts.jsonl", "-o", "page.html").code == 0
+    text = re.sub(r"<[^>]*>", "", Path("page.html").read_text())
+    assert "\u202e" not in text
+    assert "\u2066" not in text
+    for name in values:
+        assert f"{kept} {name}" in text

@@ -416,7 +416,7 @@ def test_without_sizes_the_estimate_is_per_file(tmp_path: Path) -> None:
     for n in range(100):
         (tmp_path / f"{n}.jsonl").write_text('{"text": "%s"}\n' % ("a" * (3 + 2 * (n % 2))))
     corpus = open_corpus(str(tmp_path))
-    corpus = replace(corpus, files=[replace(file, size=None) for file in corpus.files])
+    corpus = replace(corpus, files=[replace(file, size=None, status="") for file in corpus.files])
     index = ScanIndex(corpus, IndexOptions(sample_files="20", seed=1), SILENT)
     (counted,) = index.counts(["a"])
     drawn = numbers_of(take_sample(corpus.files, "20", 1))

@@ -322,12 +322,13 @@ def fail(index: ScanIndex, place: Place) -> NgramscanError:
 
 def test_a_piece_is_read_no_further_than_its_last_wanted_occurrence(tmp_path: Path) -> None:
     made = make_files(tmp_path, "c.jsonl", ["a" + "x" * 300_000] * 5, n_files=1)
-    index = open_index(made)
-    list(index.find(["a"]))
     path = Path(made.corpus.files[0].path)
+    # Of a file elsewhere nobody sees that it changes.
+    index = open_index(Made(open_corpus(f"file://{path}"), [], []))
+    list(index.find(["a"]))
     rewrite(path, path.read_bytes()[:-10] + b"{broken }\n")
     windows_of(index, [Place("a", 0, 1)])
-    assert str(fail(index, Place("a", 0, 4))).startswith(f"{path}:5: ")
+    assert str(fail(index, Place("a", 0, 4))).startswith(f"file://{path}:5: ")
 
 
 def test_a_file_that_changed_is_noticed_by_its_time_and_others_are_read(tmp_path: Path) -> None:
@@ -337,7 +338,7 @@ def test_a_file_that_changed_is_noticed_by_its_time_and_others_are_read(tmp_path
     path = Path(made.corpus.files[0].path)
     os.utime(path, ns=(1, 1))
     error = fail(index, Place("a", 0, 1))
-    assert str(error) == f"{path}: changed since it was found; count again"
+    assert str(error) == f"{path}: changed since it was found; run the same command again"
     windows_of(index, [Place("a", 0, 2)])
     path.unlink()
     assert str(fail(index, Place("a", 0, 1))) == f"{path}: No such file or directory"
@@ -351,12 +352,13 @@ def test_fewer_occurrences_than_were_counted_are_no_window(tmp_path: Path, suffi
 
     path = tmp_path / f"c{suffix}"
     path.write_bytes(pack(["aa", "aa"]))
-    index = open_index(Made(open_corpus(str(path)), [], []))
+    index = open_index(Made(open_corpus(f"file://{path}"), [], []))
     list(index.find(["a"]))
     rewrite(path, pack(["aa", "ab"]))
     windows_of(index, [Place("a", 0, 2)])
     assert str(fail(index, Place("a", 0, 3))) == (
-        f"{path}: changed since it was counted: it has 3 occurrences of 'a', there were 4 at least"
+        f"file://{path}: changed since it was counted:"
+        " it has 3 occurrences of 'a', there were 4 at least"
     )
 
 

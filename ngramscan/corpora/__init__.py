@@ -20,15 +20,16 @@ from ngramscan.corpora.base import (
     ReadOptions,
     describe_skipped,
 )
-from ngramscan.corpora.files import find_files, has_changed, matches
+from ngramscan.corpora.files import find_files, has_changed, matches, refuse_changed
 from ngramscan.corpora.jsonl import bytes_before, read_jsonl, records_before, split_jsonl
 from ngramscan.corpora.parquet import read_parquet, split_parquet
 from ngramscan.corpora.text import python_files, read_python, read_text
 from ngramscan.corpora.warc import read_warc
+from ngramscan.errors import CorpusError
 
 __all__ = ["Batch", "Corpus", "CorpusFile", "InputFormat", "Piece", "PythonCorpus", "ReadOptions"]
 __all__ += ["bytes_before", "describe_skipped", "has_changed", "open_corpus", "read_piece"]
-__all__ += ["records_before", "split", "without_excluded"]
+__all__ += ["records_before", "refuse_changed", "split", "without_excluded"]
 
 _READERS: dict[Format, Callable[[Piece, ReadOptions], Iterator[Batch]]] = {
     "jsonl": read_jsonl,
@@ -65,7 +66,7 @@ class Corpus:
 def open_corpus(
     location: str,
     exclude: tuple[str, ...] = (),
-    form: InputFormat | None = None,
+    form: Format | None = None,
     skip_unknown: bool = False,
 ) -> Corpus:
     """Return the corpus of a location; see `files.find_files` for what it may be."""
@@ -86,8 +87,22 @@ def split(file: CorpusFile) -> list[Piece]:
 
 
 def read_piece(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
-    """Yield the documents of a piece; a CorpusError names a record that can't be read."""
-    return _READERS[piece.file.format](piece, options)
+    """Yield the documents of a piece; a CorpusError names a record that can't be read.
+
+    It is also one that the file is no longer what it was when the corpus was opened. That is looked
+    at after each reading, before anybody gets what was read: nothing is a mix of old and new.
+    """
+    has_any = False
+    try:
+        for batch in _READERS[piece.file.format](piece, options):
+            refuse_changed(piece.file)
+            has_any = True
+            yield batch
+    except CorpusError:
+        refuse_changed(piece.file)  # which may be the reason
+        raise
+    if not has_any:
+        refuse_changed(piece.file)
 
 
 def without_excluded(batch: Batch, globs: tuple[str, ...]) -> Batch:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from ngramscan.reading.streams import Chunks
+from ngramscan.reading.streams import MAX_BYTES, Chunks
 
 InputFormat = Literal["jsonl", "text", "warc", "parquet"]
 """The values of `--input-format`."""
@@ -33,11 +35,19 @@ class CorpusFile:
     """The content of a pipe, which can be read once."""
 
 
-def local_file(path: Path, name: Format) -> CorpusFile:
-    """Return a file on disk with its size and times."""
-    found = path.stat()
-    status = f"{found.st_ctime_ns}-{found.st_ino}"
-    return CorpusFile(str(path), name, found.st_size, str(found.st_mtime_ns), status)
+def local_file(path: str | Path, name: Format) -> CorpusFile | None:
+    """Return a file on disk with its size and times; None: no regular file is there."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    is_file = stat.S_ISREG(found.st_mode)
+    return CorpusFile(str(path), name, found.st_size, *marks_of(found)) if is_file else None
+
+
+def marks_of(found: os.stat_result) -> tuple[str, str]:
+    """Return what changes with the content of a local file: its `stamp` and its `status`."""
+    return str(found.st_mtime_ns), f"{found.st_ctime_ns}-{found.st_ino}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +86,8 @@ class ReadOptions:
     """Globs of sources (paths, URLs, ids) whose documents do not belong to the corpus."""
     most_line_bytes: int = 256_000_000
     """A longer line of JSON, decompressed, is an error."""
+    most_text_bytes: int = field(default_factory=MAX_BYTES.get, compare=False, repr=False)
+    """A longer document of text or WARC, decompressed, is an error."""
     with_sources: bool = False
     """Read the source of each document, also where none is excluded; set by us, not by users."""
     with_fields: bool = False

@@ -9,13 +9,14 @@ from __future__ import annotations
 import codecs
 import fnmatch
 import glob
+import os
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ngramscan.corpora.base import CorpusFile, Format, local_file
+from ngramscan.corpora.base import CorpusFile, Format, local_file, marks_of
 from ngramscan.corpora.jsonl import LIST_PROBLEM, LIST_START
 from ngramscan.corpora.streams import file_system, is_remote, read_chunks, stream_chunks
 from ngramscan.errors import CorpusError, InputError
@@ -122,13 +123,20 @@ def _format_of(path: str) -> Format | None:
 
 
 def has_changed(file: CorpusFile) -> bool:
-    """Tell whether a file is no longer the one that was found; remote ones are not looked at."""
-    if is_remote(file.path) or not file.stamp:
+    """Tell whether a local file is no longer the one that was found, by size, times and inode."""
+    if not file.status:
         return False
     try:
-        return local_file(Path(file.path), file.format) != file
+        found = os.stat(file.path)
     except OSError as error:
         raise CorpusError(file.path, error.strerror or str(error)) from error
+    return (found.st_size, *marks_of(found)) != (file.size, file.stamp, file.status)
+
+
+def refuse_changed(file: CorpusFile) -> None:
+    """Raise a CorpusError where a local file is no longer the one that was found."""
+    if has_changed(file):
+        raise CorpusError(file.path, "changed since it was found; run the same command again")
 
 
 def _local(location: str, form: Format | None) -> list[_Named]:
@@ -138,8 +146,13 @@ def _local(location: str, form: Format | None) -> list[_Named]:
         found = sorted(map(str, inside))
     else:
         found = [str(path)] if path.is_file() else sorted(glob.glob(str(path), recursive=True))
-    named = ((Path(path), form or _format_of(path)) for path in found if Path(path).is_file())
-    return [local_file(path, name) if name else str(path) for path, name in named]
+    named = [(path, form or _format_of(path)) for path in found]
+    files = [local_file(path, name) if name else _unknown(path) for path, name in named]
+    return [file for file in files if file is not None]
+
+
+def _unknown(path: str) -> str | None:
+    return path if Path(path).is_file() else None
 
 
 def _is_hidden(path: str) -> bool:
@@ -186,9 +199,10 @@ def _listed(path: str, given: Format | None) -> list[_Named]:
         form = given or _format_of(name)
         if form is None:
             raise InputError(f"{path}: {name}", f"no known format; {_CURE}")
-        if not is_remote(name) and not Path(name).is_file():
+        file = CorpusFile(name, form) if is_remote(name) else local_file(name, form)
+        if file is None:
             raise InputError(path, f"it lists {name}, where no file is")
-        files.append(CorpusFile(name, form) if is_remote(name) else local_file(Path(name), form))
+        files.append(file)
     return files
 
 
@@ -214,7 +228,7 @@ def _root(path: str, names: list[str]) -> str:
         parts = urlsplit(path)
         return f"{parts.scheme}://{parts.netloc}/"
     relative = next((name for name in names if not _is_absolute(name)), None)
-    folder = Path(path).resolve().parent
+    folder = Path(os.path.realpath(path)).parent
     for above in (folder, *folder.parents):
         if relative is None or (above / relative).is_file():
             return f"{above}/"

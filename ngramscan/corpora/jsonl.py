@@ -21,7 +21,7 @@ import msgspec
 
 from ngramscan.corpora.base import SOURCE_FIELDS, Batch, CorpusFile, Piece, ReadOptions
 from ngramscan.corpora.streams import is_remote, open_file, read_chunks
-from ngramscan.errors import CorpusError
+from ngramscan.errors import CorpusError, some_of
 from ngramscan.reading.streams import Chunks, unpacked_path
 
 PART_BYTES = 16_000_000
@@ -196,7 +196,7 @@ class _Parser:
             problem = "not a JSON object; one with the text in a field was expected"
             raise _BadLineError("not a JSON object", problem)
         if name not in row:
-            problem = f"no {said}; it has: {', '.join(row) or 'none'} (see --text-field)"
+            problem = f"no {said}; it has: {some_of(row) or 'none'} (see --text-field)"
             raise _BadLineError(f"without {said}", problem)
         if row[name] is None:
             raise _BadLineError("null", f"{said} is null; a string was expected")

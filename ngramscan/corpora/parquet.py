@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ngramscan.corpora.base import SOURCE_FIELDS, Batch, CorpusFile, Piece, ReadOptions
 from ngramscan.corpora.streams import open_file, read_ahead
-from ngramscan.errors import CorpusError
+from ngramscan.errors import CorpusError, some_of
 from ngramscan.reading.streams import reason_of
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _text_column(schema: pa.Schema, path: str, name: str) -> str:
     import pyarrow as pa
 
     if name not in schema.names:
-        names = ", ".join(schema.names)
+        names = some_of(schema.names)
         raise CorpusError(path, f"no column {name!r}; it has: {names} (see --text-field)")
     kind = schema.field(name).type
     if pa.types.is_dictionary(kind):

@@ -17,22 +17,32 @@ from pathlib import Path
 
 from ngramscan.corpora.base import Batch, CorpusFile, Piece, ReadOptions, local_file
 from ngramscan.corpora.streams import read_chunks
-from ngramscan.errors import CorpusError
+from ngramscan.errors import CorpusError, InputError
+from ngramscan.reading.streams import whole
 
 _OWN = ("ngramscan", "evalcore")
 _LISTED_THEMSELVES = {"site-packages", "dist-packages"}
 _NOT_TEXT = "files that are not text in their declared encoding"
 
 
-def read_text(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
+def read_text(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     """Yield the one document of a text file."""
-    chunks = list(read_chunks(piece.file))
-    text = b"".join(chunk for chunk, _ in chunks)
+    consumed = 0
+
+    def chunks() -> Iterator[bytes]:
+        nonlocal consumed
+        for chunk, size in read_chunks(piece.file):
+            consumed += size
+            yield chunk
+
     try:
+        text = whole(chunks(), piece.file.path, options.most_text_bytes)
         text.decode()
+    except InputError as error:
+        raise CorpusError(error.where, error.problem) from error
     except UnicodeDecodeError as error:
         raise CorpusError(piece.file.path, f"not UTF-8 at byte {error.start}") from error
-    yield Batch([text], [1], sum(consumed for _, consumed in chunks))
+    yield Batch([text], [1], consumed)
 
 
 def python_files(folders: Iterable[Path] = ()) -> list[CorpusFile]:
@@ -42,8 +52,9 @@ def python_files(folders: Iterable[Path] = ()) -> list[CorpusFile]:
         keys = ("stdlib", "platstdlib", "purelib", "platlib")
         folders = {Path(paths[key]).resolve() for key in keys}
     # The packages may lie inside the standard library's folder: a set holds each file once.
-    found = {path for folder in folders for path in _sources(folder) if path.is_file()}
-    return [local_file(path, "python") for path in sorted(found)]
+    found = {path for folder in folders for path in _sources(folder)}
+    files = (local_file(path, "python") for path in sorted(found))
+    return [file for file in files if file is not None]
 
 
 def _sources(top: Path) -> Iterator[Path]:

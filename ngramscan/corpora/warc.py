@@ -12,18 +12,21 @@ from typing import BinaryIO, cast
 from ngramscan.corpora.base import Batch, Piece, ReadOptions
 from ngramscan.corpora.streams import ChunkStream, read_chunks
 from ngramscan.errors import CorpusError
+from ngramscan.reading.streams import too_long
 
 _RECORDS_PER_BATCH = 256
 _END_OF_RECORD = b"\r\n\r\n"
 
 
-def read_warc(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
+def read_warc(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     """Yield the text documents of a WARC file; a source is its WARC-Target-URI."""
     stream = ChunkStream(read_chunks(piece.file))
     found: list[tuple[bytes, str]] = []
     read = 0
     try:
-        for read, document in enumerate(_documents(stream, piece.file.path), 1):
+        for read, document in enumerate(
+            _documents(stream, piece.file.path, options.most_text_bytes), 1
+        ):
             found.append(document)
             if len(found) == _RECORDS_PER_BATCH:
                 yield _batch(found, read, stream)
@@ -41,13 +44,15 @@ def _batch(found: list[tuple[bytes, str]], read: int, stream: ChunkStream) -> Ba
     return Batch(texts, records, consumed, sources)
 
 
-def _documents(stream: ChunkStream, path: str) -> Iterator[tuple[bytes, str]]:
+def _documents(stream: ChunkStream, path: str, most: int) -> Iterator[tuple[bytes, str]]:
     from fastwarc.warc import ArchiveIterator, WarcRecordType
 
     try:
         # Without a buffer between, all that came before an error is read before it.
         for record in ArchiveIterator(cast("BinaryIO", stream), parse_http=False):
             is_text = record.record_type == WarcRecordType.conversion
+            if is_text and record.content_length > most:
+                raise CorpusError(path, too_long(most))
             text = record.reader.read() if is_text else b""
             came = len(text) if is_text else record.reader.consume()
             source = record.headers.get("WARC-Target-URI") or ""

@@ -6,6 +6,7 @@ complete with its manifest; so what is finished stays so, and the same call buil
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -13,8 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ngramscan.corpora import Corpus, ReadOptions, describe_skipped
-from ngramscan.corpora.base import local_file
+from ngramscan.corpora import Corpus, ReadOptions, describe_skipped, open_corpus
 from ngramscan.errors import CorpusError, DiskFullError, InputError
 from ngramscan.fm9 import places
 from ngramscan.fm9.documents import Source, relative_names
@@ -110,7 +110,7 @@ def build_index(
     if options.workers < 1:
         raise InputError(f"--workers {options.workers}", "at least 1 was expected")
     limit = options.shard_limit
-    place = str(place) if places.is_remote(str(place)) else str(Path(place).resolve())
+    place = str(place) if places.is_remote(str(place)) else os.path.realpath(place)
     workers = Workers(options.workers, options.scheduler, progress)
     with sole_builder(place), _sources(corpus, place, options.scheduler) as sources:
         for notice in corpus.notices:
@@ -168,8 +168,9 @@ def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list
         copy = folder / f"pipe.{pipe.format}"
         with places.as_input_error(copy), copy.open("wb") as out:
             out.writelines(chunk for chunk, _ in pipe.stream or ())
+        [file] = open_corpus(str(copy), form=pipe.format).files
         try:
-            yield [Source(local_file(copy, pipe.format), names[0])]
+            yield [Source(file, names[0])]
         except CorpusError as error:
             raise CorpusError(error.where.replace(str(copy), names[0]), error.problem) from error
 
@@ -185,7 +186,9 @@ def _known_plan(place: str, asked: Plan) -> Plan | None:
     plan = parse_plan(content, places.join(place, PLAN))
     if difference := plan.difference(asked):
         raise InputError(place, f"another build is unfinished there: {difference}; {_CURE}")
-    return plan
+    # Another mode or link of a file in the meantime is no other content.
+    files = {one.file.path: one for one in asked.files}
+    return replace(plan, files=[files[one.file.path] for one in plan.files])
 
 
 def _check_free(place: str) -> list[ShardPlan]:

@@ -7,6 +7,7 @@ again after an interruption, from the place in the corpus where its documents be
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -69,7 +70,8 @@ class Plan:
 
     def to_json(self) -> bytes:
         """Return the content of the file."""
-        return msgspec.json.encode(self)
+        # Names of files need not be UTF-8: in ASCII, an escape stands for any of their bytes.
+        return json.dumps(msgspec.to_builtins(self)).encode("ascii")
 
     def files_of(self, number: int) -> list[Source]:
         """Return the file in which a shard begins, and those up to where the next one does."""
@@ -93,7 +95,7 @@ class Plan:
 def parse_plan(content: bytes, where: str) -> Plan:
     """Return the plan in a file; an InputError says that it is not one."""
     try:
-        return msgspec.json.decode(content, type=Plan)
+        return msgspec.convert(json.loads(content), Plan)
     except (ValueError, RecursionError) as error:
         problem = "not a plan of an index; build into a new folder, or delete this one"
         raise InputError(where, problem) from error

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ngramscan.errors import InputError
+from ngramscan.errors import InputError, some_of
 from ngramscan.reading.row_files import decoded
 from ngramscan.reading.streams import is_stream, missing, name_of, read_bytes, unpacked_path
 from ngramscan.reading.surrogates import describe_halves, replace_halves
@@ -165,7 +165,7 @@ def _output(record: Any, place: str, group: Group, field: str, prompt_field: str
     if not isinstance(record, dict):
         raise InputError(place, "not a JSON object; one with an output was expected")
     if field not in record:
-        known = ", ".join(record) or "none"
+        known = some_of(record) or "none"
         problem = f"no field {field!r}; it has: {known} (see --output-field)"
         raise InputError(place, problem)
     group = _group_in(record, place, group, prompt_field)

@@ -15,7 +15,7 @@ from yaml import MappingNode
 from ngramscan.errors import InputError, nearest
 from ngramscan.patterns.model import KINDS, TIERS, Pattern, PatternSet, Regex
 from ngramscan.patterns.regexes import compile_regex
-from ngramscan.reading.streams import name_of, read_raw
+from ngramscan.reading.streams import name_of, read_raw, whole
 from ngramscan.reading.yaml_files import Node, compose_yaml, input_errors
 
 STDIN = "-"
@@ -67,7 +67,7 @@ def read_named(path: PathOrName) -> tuple[str, str]:
     """Return the text of a file or of standard input, and what messages call it."""
     file = os.path.expanduser(path)
     with input_errors(where := name_of(file)):
-        return b"".join(read_raw(file)).decode("utf-8-sig"), where
+        return whole(read_raw(file), file).decode("utf-8-sig"), where
 
 
 def parse_patterns(content: str, where: str) -> PatternSet:

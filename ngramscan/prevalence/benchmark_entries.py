@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ngramscan.errors import InputError, nearest
+from ngramscan.errors import InputError, nearest, some_of
 from ngramscan.prevalence.contaminate import Entry
 from ngramscan.reading.row_files import Table, has_rows, read_table
 
@@ -93,4 +93,4 @@ def _columns(row: Iterable[str], column: str, option: str) -> str:
     often = [by_lower[name] for name in _OFTEN if name in by_lower and option == "--field"]
     likely = nearest(column, names, cutoff=0.75) or next(iter(often), "")
     cure = f"; {option} {likely!r} if that is meant" if likely else f"; name one with {option}"
-    return f"the columns are {', '.join(names)}{cure}"
+    return f"the columns are {some_of(names)}{cure}"

@@ -105,6 +105,9 @@ def do_task(work: Callable[[T, Report], R], number: int, task: T, report: Report
         return Done(number, work(task, report))
     except NgramscanError as error:
         return Done(number, None, error)
+    except MemoryError:
+        problem = "memory is short; fewer --workers, or a machine that has more"
+        return Done(number, None, WorkerLostError(problem))
 
 
 def do_tasks(descriptor: int) -> None:

@@ -12,13 +12,21 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, get_args, get_type_hints
 
-from ngramscan.errors import InputError, NoRowsError, nearest
-from ngramscan.reading.streams import is_stream, missing, read_bytes, unpacked_path
+from ngramscan.errors import InputError, NoRowsError, nearest, some_of
+from ngramscan.reading.streams import (
+    MAX_BYTES,
+    is_stream,
+    missing,
+    read_bytes,
+    too_long,
+    unpacked_path,
+)
 from ngramscan.reading.streams import name_of as name_of_file
 from ngramscan.reading.yaml_files import as_type
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow
 
 Table = Union[str, Path, "pd.DataFrame"]
 """A file, a pipe, `-` for standard input, or a data frame as the commands return it."""
@@ -122,7 +130,7 @@ def _csv(name: str, content: bytes, absent: str | None = None) -> Rows:
 
 def _refuse_same_names(place: str, columns: Sequence[str]) -> None:
     if len(set(columns)) < len(columns):
-        raise InputError(place, f"two columns have one name: {', '.join(columns)}")
+        raise InputError(place, f"two columns have one name: {some_of(columns)}")
 
 
 def _jsonl(name: str, content: bytes) -> Rows:
@@ -155,11 +163,24 @@ def _parquet(name: str, content: bytes) -> Rows:
     import pyarrow
     import pyarrow.parquet
 
+    rows, size, most = [], 0, MAX_BYTES.get()
     try:
-        rows = pyarrow.parquet.read_table(pyarrow.BufferReader(content)).to_pylist()
+        # A value that stands once in the file may be in every row.
+        for batch in pyarrow.parquet.ParquetFile(pyarrow.BufferReader(content)).iter_batches(1024):
+            size += sum(map(_unfolded_bytes, batch.columns))
+            if size > most:
+                raise InputError(name, too_long(most))
+            rows += batch.to_pylist()
+    except MemoryError:  # which pyarrow's own also is
+        raise
     except (OSError, pyarrow.ArrowException) as error:
         raise InputError(name, f"not a Parquet file, or truncated: {error}") from error
     return ((f"{name}[{number}]", row) for number, row in enumerate(rows, 1))
+
+
+def _unfolded_bytes(column: pyarrow.Array) -> int:
+    is_folded = hasattr(column, "dictionary_decode")
+    return int((column.dictionary_decode() if is_folded else column).nbytes)
 
 
 _READERS = {".csv": _csv, ".jsonl": _jsonl, ".json": _json, ".parquet": _parquet}

@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -43,7 +45,14 @@ PACKED = tuple(_DECOMPRESSORS)
 _STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _READ_BYTES = 1 << 16
 _YIELD_BYTES = 1_000_000  # some members grow thirty thousandfold
+_OPEN_PIPES = ("/dev/", "/proc/")  # as shells make them for <(…), with a program at the other end
+_WRITER_WAIT_S = 30.0
+_LOOK_EVERY_S = 0.02
 _taken: list[object] = []  # the standard input that is being read already
+
+
+MAX_BYTES: ContextVar[int] = ContextVar("MAX_BYTES", default=2_000_000_000)
+"""Bytes that an input which is read whole may have, decompressed; `--max-bytes` sets it."""
 
 
 def is_stream(path: object) -> bool:
@@ -68,7 +77,7 @@ def unpacked_path(path: object) -> Path:
 
 def missing(path: Path, expected: str) -> str:
     """Say that a file is not there, and which one beside it may be meant, or what was expected."""
-    near = nearest(path.name, sorted(each.name for each in path.parent.glob("*")))
+    near = nearest(path.name, sorted({each.name for each in path.parent.glob("*")} - {path.name}))
     cure = f"did you mean {path.with_name(near)}?" if near else f"{expected} was expected"
     return f"no such file or folder; {cure}"
 
@@ -76,14 +85,34 @@ def missing(path: Path, expected: str) -> str:
 def read_bytes(path: object) -> bytes:
     """Return the decompressed content of a file or pipe, or raise InputError."""
     try:
-        return b"".join(chunk for chunk, _ in unpacked(read_raw(path), path))
+        return whole((chunk for chunk, _ in unpacked(read_raw(path), path)), path)
     except CORRUPT as error:
         raise InputError(name_of(path), problem_of(error)) from error
+
+
+def whole(chunks: Iterable[bytes], path: object, most: int | None = None) -> bytes:
+    """Return chunks as one; an InputError says that they are more than `most` or MAX_BYTES."""
+    most = MAX_BYTES.get() if most is None else most
+    kept, size = [], 0
+    for chunk in chunks:
+        size += len(chunk)
+        if size > most:
+            raise InputError(name_of(path), too_long(most))
+        kept.append(chunk)
+    return b"".join(kept)
+
+
+def too_long(most: int) -> str:
+    """Return what is wrong with an input that is longer than it may be."""
+    return f"more than {most:,} bytes, decompressed; --max-bytes N takes more"
 
 
 def read_raw(path: object) -> Iterator[bytes]:
     """Yield the bytes of an input as they are."""
     if str(path) not in _STANDARD_INPUT:
+        if _is_named_pipe(str(path)):
+            yield from _read_named_pipe(str(path))
+            return
         with Path(str(path)).open("rb") as file:
             while chunk := file.read(_READ_BYTES):
                 yield chunk
@@ -98,6 +127,29 @@ def read_raw(path: object) -> Iterator[bytes]:
     _taken[:] = [sys.stdin]
     while chunk := sys.stdin.buffer.read(_READ_BYTES):
         yield chunk
+
+
+def _is_named_pipe(path: str) -> bool:
+    """Tell whether opening a path would wait for a program that writes to it."""
+    return not path.startswith(_OPEN_PIPES) and stat.S_ISFIFO(os.stat(path).st_mode)
+
+
+def _read_named_pipe(path: str) -> Iterator[bytes]:
+    """Yield what comes through a named pipe; an InputError says that no program writes to it."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
+        give_up_at = time.monotonic() + _WRITER_WAIT_S
+        # Nothing: no program has it open. None: one has, and may take its time.
+        while (chunk := file.read(_READ_BYTES)) == b"":
+            if time.monotonic() > give_up_at:
+                problem = f"no program wrote to this pipe in {_WRITER_WAIT_S:g} seconds"
+                raise InputError(path, f"{problem}; start that one first")
+            time.sleep(_LOOK_EVERY_S)
+        os.set_blocking(descriptor, True)
+        if chunk:
+            yield chunk
+        while chunk := file.read(_READ_BYTES):
+            yield chunk
 
 
 def unpacked(raw: Iterator[bytes], path: object) -> Chunks:

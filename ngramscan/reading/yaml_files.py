@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence, Set
 from contextlib import contextmanager
+from functools import partial
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,8 +17,10 @@ import msgspec
 import yaml
 
 from ngramscan.errors import InputError
+from ngramscan.reading.streams import whole
 
 _Kind = TypeVar("_Kind")
+_READ_BYTES = 1 << 16
 
 
 @contextmanager
@@ -33,8 +36,9 @@ def input_errors(file: object) -> Iterator[None]:
 
 def read_text(file: Path | Traversable) -> str:
     """Return the text of a file, or raise InputError."""
-    with input_errors(file):
-        return file.read_text(encoding="utf-8-sig")
+    with input_errors(file), file.open("rb") as stream:
+        content = whole(iter(partial(stream.read, _READ_BYTES), b""), file)
+        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
 class _StrictLoader(yaml.SafeLoader):

@@ -34,10 +34,12 @@ from ngramscan import __version__
 from ngramscan.errors import IncompleteError, InputError, NgramscanError
 from ngramscan.journal import now
 from ngramscan.progress import Terminal, open_console, visible, visible_line
+from ngramscan.reading.streams import MAX_BYTES
 from ngramscan.report.completion import offered
 from ngramscan.report.files import TAKES_NO_MORE
 from ngramscan.report.options import (
     FOR_TABLE,
+    READ_WHOLE,
     Choice,
     FilePath,
     Option,
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+_LONGEST_LINE = 10_000
 _TYPED = "ngramscan.typed"
 """The key of the arguments as they were typed, in click's `meta`."""
 __all__ = ["Commands", "NoRows", "Option", "Result", "command", "to_click"]
@@ -233,6 +236,9 @@ class Commands(click.Group):
             # The rest of the output goes nowhere, so that the process can end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(1)
+        except MemoryError:
+            _say("Error: memory is short; give less at once, or use a machine that has more")
+            ctx.exit(1)
         except KeyboardInterrupt as error:
             kept = "what was done is kept: run the same command again."
             is_kept = ctx.invoked_subcommand in self._keeping
@@ -258,6 +264,7 @@ def to_click(function: Callable[..., Any], name: str | None = None) -> click.Com
             *own.values(),
             *([_FORMAT, _SORT, _WIDE] if has_rows else []),
             *([_OUTPUT, _CSV_SAFE] if has_rows and "output" not in own else []),
+            *([_MAX_BYTES] if own.keys() & READ_WHOLE else []),
             *([_VERBOSE, _QUIET] if has_progress else [_NO_NOTICES]),
         ],
         help=sections["Text"] + f"\n\n\b\nExamples:\n{shown}" * bool(examples),
@@ -289,6 +296,14 @@ _CSV_SAFE = click.Option(
     is_flag=True,
     help="In csv, put an apostrophe before texts that a spreadsheet would run as formulas.",
 )
+_MAX_BYTES = click.Option(
+    ["--max-bytes"],
+    type=click.IntRange(1),
+    metavar="N",
+    default=MAX_BYTES.get(),
+    show_default=True,
+    help="Refuse tables, texts and pattern files of more bytes, decompressed.",
+)
 _VERBOSE = click.Option(["-v", "--verbose"], is_flag=True, help="Show details on stderr.")
 _QUIET = click.Option(["-q", "--quiet"], is_flag=True, help="Show no progress and no notices.")
 _NO_NOTICES = click.Option(["-q", "--quiet"], is_flag=True, help="Show no notices.")
@@ -304,9 +319,10 @@ def _run(
     **values: Any,
 ) -> None:
     path = None if "output" in parameters(function) else values.pop("output", None)
-    token = CSV_SAFE.set(values.pop("csv_safe", False))
     context = click.get_current_context()
-    context.call_on_close(partial(CSV_SAFE.reset, token))
+    for option, value in ((CSV_SAFE, "csv_safe"), (MAX_BYTES, "max_bytes")):
+        if value in values:
+            context.call_on_close(partial(option.reset, option.set(values.pop(value))))
     written = context.with_resource(noting())
     check_written(function, values, path)
     target = choose_target(format_name, path)
@@ -373,4 +389,7 @@ def _emit(rows: Sequence[Any], row_type: type, target: Target) -> None:
 
 
 def _say(text: str) -> None:
+    """Write a line; of a very long one the start, and the end, where the cure stands."""
+    if len(text) > _LONGEST_LINE:
+        text = f"{text[: _LONGEST_LINE // 2]} … {text[-_LONGEST_LINE // 2 :]}"
     click.echo(visible_line(text), err=True)

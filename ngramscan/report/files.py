@@ -24,6 +24,8 @@ def check_writable(path: Path) -> None:
         raise InputError(str(path), "it is a folder; a file was expected")
     if _is_stream(path):
         return
+    if _real(path).is_symlink():
+        raise InputError(str(path), "a symbolic link that leads to itself; remove it")
     folder = (_real(path) if path.is_symlink() else path).parent
     if not folder.is_dir():
         raise InputError(str(path), f"there is no folder {folder}")

@@ -24,6 +24,9 @@ FOR_TABLE = "for_table"
 SET_ONCE = frozenset({"index", "api_url", "journal", "concurrency", "rate", "timeout_s"})
 SET_ONCE |= {"workers", "scheduler", "text_field"}
 """Options with an environment variable in the terminal: NGRAMSCAN_INDEX, NGRAMSCAN_RATE, …"""
+READ_WHOLE = frozenset({"benchmark", "corpus", "counts", "data", "index", "labels", "outputs"})
+READ_WHOLE |= {"paths", "patterns", "results", "scores", "tables"}
+"""Names of parameters whose files are read whole, as far as `--max-bytes` lets them be."""
 _METAVARS = {"integer": "N", "float": "X"}
 
 
@@ -301,9 +304,10 @@ def check_written(
     for flag, path in files.items():
         if str(path) == "-":
             raise InputError(f"{flag} -", "it can't be stdout; a path was expected")
-    seen = {output.resolve(): "-o"} if output else {}
+    # A link that leads to itself is for those to refuse who open it.
+    seen = {os.path.realpath(output): "-o"} if output else {}
     for flag, path in files.items():
-        first = seen.setdefault(Path(path).resolve(), flag) if path else flag
+        first = seen.setdefault(os.path.realpath(path), flag) if path else flag
         if first != flag:
             problem = f"{first} writes to the same file; two files were expected"
             raise InputError(f"{flag} {path}", problem)

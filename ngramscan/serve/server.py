@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import ipaddress
 import logging
+import os
 import signal
 import socket
 import threading
@@ -84,7 +85,7 @@ def name_folders(directories: Sequence[Path]) -> dict[str, Path]:
     """Return folders by the names of their indexes."""
     folders: dict[str, Path] = {}
     for directory in directories:
-        folder = directory.resolve()
+        folder = Path(os.path.realpath(directory))
         if not folder.name.isprintable() or not folder.name:
             raise InputError(str(directory), "the name of this folder can't name an index")
         if folder.name in folders:

@@ -6,6 +6,7 @@ corpus is for infini-gram's own builder, which sorts on disk.
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -116,9 +117,11 @@ def _free_folder(directory: str | Path) -> Path:
     """Return where an index is to be; an InputError says that it can't be there."""
     if is_remote(str(directory)):
         raise InputError(str(directory), "a folder of this machine was expected")
-    folder = Path(directory).resolve()
+    folder = Path(os.path.realpath(directory))
     if not folder.parent.is_dir():
         raise InputError(str(directory), f"there is no folder {folder.parent}")
+    if folder.is_symlink():
+        raise InputError(str(directory), "a symbolic link that leads to itself")
     if folder.exists() and not folder.is_dir():
         raise InputError(str(directory), "it is a file; a new folder was expected")
     if folder.exists() and any(folder.iterdir()):

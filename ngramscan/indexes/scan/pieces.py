@@ -193,8 +193,9 @@ def _request(question: Question) -> str:
 
 
 def _first_of(errors: list[NgramscanError]) -> NgramscanError:
-    """Return the first error, by place, that says how many there are."""
+    """Return the first error, by place, that says how many others there are."""
+    others = {str(error) for error in errors}  # pieces of one file may say the same
     first = min(errors, key=str)
-    if len(errors) == 1 or not isinstance(first, CorpusError):
+    if len(others) == 1 or not isinstance(first, CorpusError):
         return first
-    return CorpusError(first.where, f"{first.problem}; and {len(errors) - 1} more can't be read")
+    return CorpusError(first.where, f"{first.problem}; and {len(others) - 1} more can't be read")

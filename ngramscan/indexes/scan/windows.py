@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import groupby
 
-from ngramscan.corpora import Piece, bytes_before, has_changed, records_before
+from ngramscan.corpora import Piece, bytes_before, records_before, refuse_changed
 from ngramscan.errors import CorpusError, InputError, NgramscanError
 from ngramscan.indexes.base import Place, Window, WindowFailure
 from ngramscan.indexes.scan.counting import Question
@@ -95,8 +95,7 @@ def _read(
 
 def _records_before(pieces: Sequence[Piece], progress: Progress) -> list[int]:
     """Return how many records come before some pieces of a file, if it is what it was."""
-    if has_changed(pieces[0].file):
-        raise CorpusError(pieces[0].file.path, "changed since it was found; count again")
+    refuse_changed(pieces[0].file)
     progress.expect(bytes_before(pieces), "bytes")
     return list(records_before(pieces, partial(progress.advance, unit="bytes")))
 
