@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import shutil
 import signal
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ from tests.support.serve_process import (
     serving,
 )
 
+TOKENS = Path(__file__).parent / "tokens"
 PLACE = {"query": "step by step", "s": 0, "rank": 296330, "max_ctx_len": 20}
 WINDOW = {**THE, "query_type": "get_doc_by_rank", **PLACE}
 HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -312,7 +314,88 @@ def test_file_cut_while_served_is_a_503_for_that_index(tmp_path: Path) -> None:
     for name, status in (("cut", 503), ("whole", 200), ("cut", 503)):
         reply = asyncio.run(post(service, name))
         assert reply.status_code == status
-        assert ("became shorter" in reply.text) == (status == 503)
+        assert ("was changed or removed" in reply.text) == (status == 503)
+
+
+def cut(folder: Path, _: Path) -> None:
+    for path in folder.iterdir():
+        os.truncate(path, 0)
+
+
+def repair(folder: Path, original: Path) -> None:
+    cut(folder, original)
+    for path in original.iterdir():
+        shutil.copy(path, folder / "copy")
+        (folder / "copy").replace(folder / path.name)
+
+
+def remove(folder: Path, original: Path) -> None:
+    cut(folder, original)
+    shutil.rmtree(folder)
+
+
+def replace_then_cut(folder: Path, original: Path) -> None:
+    """Cut the files that are mapped when they are no longer those at their paths."""
+    old = folder.with_name(f"old_{folder.name}")
+    folder.rename(old)
+    shutil.copytree(original, folder)
+    cut(old, original)
+
+
+DAMAGES = (cut, repair, remove, replace_then_cut)
+
+
+RIGHT = {"m": 2918, "t": 18_136}
+"""Occurrences of `the`, by the first letter of an index's name."""
+
+
+@contextmanager
+def under_load(url: str, names: Sequence[str]) -> Iterator[None]:
+    """Ask all indexes all the time; at the end no count was wrong."""
+    stop, wrong = threading.Event(), list[str]()
+
+    def ask_on(number: int) -> None:
+        with httpx.Client(timeout=60) as client:
+            while not stop.is_set():
+                number += 3
+                name = names[number % len(names)]
+                got = client.post(url, json=THE | {"index": name})
+                if got.status_code != 503 and got.json().get("count") != RIGHT[name[0]]:
+                    wrong.append(got.text)
+
+    threads = [threading.Thread(target=ask_on, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(timeout=60)
+    assert wrong == []
+
+
+def test_no_file_ends_the_server(tmp_path: Path) -> None:
+    """Files also change in the middle of an answer, which is then none."""
+    originals = {"m": INDEXES[0], "t": TOKENS / "v5_pysmall_llama"}
+    names = [f"{kind}{n}" for kind in originals for n in range(len(DAMAGES) + 1)]
+    folders = tuple(tmp_path / name for name in names)
+    for folder in folders:
+        shutil.copytree(originals[folder.name[0]], folder)
+    with (
+        serving("--tokenizer", str(TOKENS / "llamalike.model"), indexes=folders) as one,
+        under_load(one.url, names),
+    ):
+        for number, damage in enumerate(DAMAGES):
+            for kind, original in originals.items():
+                damage(tmp_path / f"{kind}{number}", original)
+            time.sleep(0.1)
+            for name in names:
+                is_damaged = int(name[1:]) <= number
+                got = ask(one.url, THE | {"index": name})
+                assert got.status_code == (503 if is_damaged else 200), got.text
+                assert ("was changed or removed" in got.text) == is_damaged
+        assert one.process.poll() is None
 
 
 # --- a server in a thread, with less patience ---------------------------------------------------

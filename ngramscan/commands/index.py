@@ -375,7 +375,7 @@ def index_verify(
     """
     with needs_extra("ngramscan index verify", "index"):
         from ngramscan.fm9.verify import Finding, verify_index
-        from ngramscan.token_files.shard import is_token_folder
+        from ngramscan.token_files.folders import is_token_folder
         from ngramscan.token_files.verify import verify_tokens
     if "://" in str(directory):
         problem = "verify reads all of an index: copy it to this machine, then verify the copy"
