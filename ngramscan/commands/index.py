@@ -39,6 +39,9 @@ _DEEP_FINDS = (
     "--deep also finds changed bits inside compressed blocks, and sampled positions that are "
     "possible but wrong"
 )
+_DEEP_FINDS_TOKENS = (
+    "--deep also finds changed bits of tokens, pointers and metadata outside of the sample"
+)
 
 
 @command
@@ -350,8 +353,9 @@ def index_verify(
 
     DIR is a shard, a folder of shards, or an index over tokens. The files are compared with the
     SHA-256 in manifest.json, which `ngramscan index build` writes for shards of bytes, and the
-    tables with each other. Prints each problem with its file and field; if there is one, or a shard
-    is missing, the exit code is 1.
+    tables with each other. Without a manifest, only `--deep` finds all changed bits, also those
+    inside compressed blocks, and in tokens and pointers outside of the sample. Prints each problem
+    with its file and field; if there is one, or a shard is missing, the exit code is 1.
 
     Parameters
     ----------
@@ -385,9 +389,8 @@ def index_verify(
     if findings := (verify_tokens if is_of_tokens else verify_index)(folder, deep, progress):
         return Result(findings, Finding, exit_code=1)
     if is_of_tokens:
-        how = (
-            "every position of every table" if deep else "all tables, sampled; --deep: all of them"
-        )
+        plain = f"all offsets, and a sample of tables and metadata; {_DEEP_FINDS_TOKENS}"
+        how = "every position of every table" if deep else plain
         return Result([], Finding, [f"{directory}: sound ({how})"], print_table=lambda _: None)
     checks = ["every bit" if deep else "all tables and some of the text"]
     if all((shard / MANIFEST).is_file() for shard in shard_folders(folder)):
