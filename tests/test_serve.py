@@ -249,6 +249,17 @@ def test_server_answers_to_its_own_names_and_addresses_but_not_to_a_page_elsewhe
         assert "evil.example" in assert_is_refusal(got, 421)
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "same-origin", "none", None])
+def test_a_question_of_a_page_elsewhere_is_refused(served: Served, site: str | None) -> None:
+    """Browsers say so, and pages can't make them say anything else."""
+    given = {"Sec-Fetch-Site": site} if site else {}
+    got = ask(served.url, THE, **given)
+    if site in {"cross-site", "same-site"}:
+        assert "A web page elsewhere may not ask" in assert_is_refusal(got, 403)
+    else:
+        assert got.json()["count"] == 2918
+
+
 # --- bounds, without a socket -------------------------------------------------------------------
 
 
@@ -401,11 +412,9 @@ def test_no_file_ends_the_server(tmp_path: Path) -> None:
 # --- a server in a thread, with less patience ---------------------------------------------------
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[app.Service, int]]:
-    """A server that waits a second for headers and bodies, and its port."""
-    monkeypatch.setattr(server, "HEADERS_S", 1)
-    monkeypatch.setattr(app, "BODY_TIMEOUT_S", 1)
+@contextmanager
+def in_a_thread(service: app.Service) -> Iterator[int]:
+    """Run a server in a thread of this process; yield its port."""
     ready, made = threading.Event(), []
 
     class Stoppable(server._Server):
@@ -413,18 +422,60 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[app.Service, in
             super().__init__(*arguments)
             made.append(self)
 
-    monkeypatch.setattr(server, "_Server", Stoppable)
-    index = ServedIndex("replay", open_shards(INDEXES[0]))
-    service = app.Service({"replay": index}, 2, Progress(), {"localhost"}, 50_000)
-    with server.open_socket("127.0.0.1", 0) as listener:
+    with pytest.MonkeyPatch.context() as patch, server.open_socket("127.0.0.1", 0) as listener:
+        patch.setattr(server, "_Server", Stoppable)
         assert listener.proto == socket.IPPROTO_TCP  # so that asyncio sends small answers at once
         arguments = (service.application, listener, ready.set)
         thread = threading.Thread(target=server._run, args=arguments)
         thread.start()
         assert ready.wait(30)
-        yield service, listener.getsockname()[1]
+        yield listener.getsockname()[1]
         made[0].should_exit = True
         thread.join(timeout=30)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[app.Service, int]]:
+    """A server that waits a second for headers and bodies, and its port."""
+    monkeypatch.setattr(server, "HEADERS_S", 1)
+    monkeypatch.setattr(app, "BODY_TIMEOUT_S", 1)
+    index = ServedIndex("replay", open_shards(INDEXES[0]))
+    service = app.Service({"replay": index}, 2, Progress(), {"localhost"}, 50_000)
+    with in_a_thread(service) as port:
+        yield service, port
+
+
+class CountingIndex(ServedIndex):
+    """Counts the questions, and answers them when the test lets it."""
+
+    def __init__(self) -> None:
+        super().__init__("replay", [])
+        self.go, self.asked = threading.Event(), 0
+
+    def segments(self, query: bytes) -> list[list[int]]:
+        self.asked += 1
+        assert self.go.wait(30)
+        return [[0, len(query)]]
+
+
+def test_nothing_is_done_for_clients_that_left() -> None:
+    index = CountingIndex()
+    service = app.Service({"replay": index}, 1, Progress(), {"localhost"})
+    until = time.monotonic() + 20
+    with in_a_thread(service) as port:
+        clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(6)]
+        for client in clients:
+            client.sendall(WHOLE)
+        while service._under_way < len(clients) and time.monotonic() < until:
+            time.sleep(0.01)
+        for client in clients[:-1]:
+            client.close()
+        while service._under_way > 1 and time.monotonic() < until:
+            time.sleep(0.01)
+        index.go.set()
+        assert b"200 OK" in clients[-1].recv(1000)
+        clients[-1].close()
+        assert index.asked <= 2  # the first one was under way
 
 
 def test_a_served_index_shows_what_the_files_do_whatever_its_address(

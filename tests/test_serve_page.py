@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +27,11 @@ import ngramscan
 from ngramscan.fm9.reader import open_shards
 from ngramscan.progress import Progress, visible
 from ngramscan.serve import app, page, search
+from ngramscan.serve.clients import ClientLeftError, Clients
 from ngramscan.serve.protocol import ServedIndex
+from ngramscan.serve.token_protocol import ServedTokens
+from ngramscan.token_files.shard import open_token_folder
+from ngramscan.token_files.tokenizers import load_tokenizer
 from tests.support.command import invoke, run
 from tests.support.serve_process import INDEXES, JSON, PATIENCE_S, THE, Served, ask, send, serving
 
@@ -396,6 +401,37 @@ def test_page_of_another_host_is_refused(served: Served) -> None:
     got = visit(served.url, "q=the", Host="evil.example")
     assert got.status_code == 421
     assert Reader(got.text).problems == ["Unknown host: 'evil.example'; see --allow-host"]
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_question_of_another_page_waits_for_the_person(served: Served, site: str) -> None:
+    """A link from elsewhere fills in the form, and its button asks."""
+    got = visit(served.url, "q=step+by+step&index=replay2&seed=7", **{"Sec-Fetch-Site": site})
+    shown = Reader(got.text)
+    assert got.status_code == 403
+    assert shown.problems == ["This question comes from another page: choose Search to ask it"]
+    assert (shown.rows, shown.sections) == ([], [])
+    values = {given["name"]: given.get("value") for tag, given in shown.tags if tag == "input"
+              and (given["name"] != "index" or "checked" in given)}  # fmt: skip
+    assert values == {"q": "step by step", "index": "replay2", "seed": "7"}
+    assert visit(served.url, "", **{"Sec-Fetch-Site": site}).status_code == 200
+    wrong = visit(served.url, "q=a&index=none", **{"Sec-Fetch-Site": site})
+    assert wrong.status_code == 400
+
+
+@pytest.mark.parametrize("folder", [INDEXES[0], TOKENS])
+def test_a_search_stops_when_its_client_has_left(folder: Path) -> None:
+    clients, has_left = Clients(), threading.Event()
+    tokens = open_token_folder(folder) if folder == TOKENS else None
+    served = tokens and ServedTokens("x", tokens, load_tokenizer(TOKENIZER))
+    one = search.Search({"x": served or ServedIndex("x", open_shards(folder))}, clients)
+    question = search.Question("the", ("x",))
+    with clients.working_for(has_left):
+        assert one.ask(question)[0].occurrences
+        has_left.set()
+        with pytest.raises(ClientLeftError):
+            one.ask(question)
+    assert one.ask(question)[0].problems == []
 
 
 # --- limits and faults, without a socket --------------------------------------------------------

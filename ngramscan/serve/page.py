@@ -19,7 +19,7 @@ from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.draws import LEAST_CONTEXT
 from ngramscan.prevalence.token_count import EVERY, TokenCountRow
-from ngramscan.progress import counted, format_bytes, visible, visible_line
+from ngramscan.progress import Progress, counted, format_bytes, visible, visible_line
 from ngramscan.serve.fields import RefusedError
 from ngramscan.serve.search import (
     LONGEST_PHRASE,
@@ -40,8 +40,8 @@ _LONGEST_LINK = 2_000
 class SearchPage:
     """Answers requests of browsers about some indexes."""
 
-    def __init__(self, served: Mapping[str, Served]) -> None:
-        self._names, self._search = [*served], Search(served)
+    def __init__(self, served: Mapping[str, Served], progress: Progress) -> None:
+        self._names, self._search = [*served], Search(served, progress)
         self._environment = Environment(
             loader=PackageLoader("ngramscan.serve"),
             autoescape=True,
@@ -89,6 +89,17 @@ class SearchPage:
             "after": _link(question, stop) if has_more else "",
         }
         return 200, self._render(question, answers=shown, links=links)
+
+    def decline(self, query: bytes, url: str) -> tuple[int, str]:
+        """Return the page with a question that a page elsewhere has asked, and no answer."""
+        try:
+            question = read_question(query, self._names)
+        except RefusedError:
+            question = None
+        if question is None:
+            return self.answer(query, url)  # asks nothing
+        problem = "This question comes from another page: choose Search to ask it"
+        return 403, self._render(question, problem=problem)
 
     def problem(self, problem: str) -> str:
         """Return a page that says what is wrong, with an empty form."""

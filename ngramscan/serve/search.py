@@ -31,7 +31,7 @@ from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
 from ngramscan.prevalence.draws import DocnormOptions, draw_places
 from ngramscan.prevalence.token_count import TokenCountRow, run_token_count, start_lookups
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow, run_token_docnorm
-from ngramscan.progress import SILENT
+from ngramscan.progress import SILENT, Progress
 from ngramscan.serve.fields import RefusedError, shortened
 from ngramscan.serve.protocol import ServedIndex
 from ngramscan.serve.token_requests import ServedTokens
@@ -158,10 +158,10 @@ def _number(pairs: Sequence[tuple[str, str]], name: str, default: int, most: int
 
 
 class Search:
-    """Puts questions to the indexes of a server."""
+    """Puts questions to the indexes of a server; `progress` can stop it by an error."""
 
-    def __init__(self, served: Mapping[str, Served]) -> None:
-        self._served = {name: _as_index(one) for name, one in served.items()}
+    def __init__(self, served: Mapping[str, Served], progress: Progress = SILENT) -> None:
+        self._served = {name: _as_index(one, progress) for name, one in served.items()}
         self._documents = lru_cache(maxsize=_KEPT)(self._find_documents)
 
     def size(self, name: str) -> IndexSize:
@@ -214,13 +214,13 @@ class Search:
         return _of_bytes(result.rows[0])
 
 
-def _as_index(served: Served) -> LocalFm9Index | TokenFolderIndex:
+def _as_index(served: Served, progress: Progress) -> LocalFm9Index | TokenFolderIndex:
     """Return what commands ask; its draws depend on the last part of its name."""
     if isinstance(served, ServedTokens):
         opened = served.folder, served.tokenizer
-        return TokenFolderIndex(f"tokens:/{served.name}", *opened, SILENT)
+        return TokenFolderIndex(f"tokens:/{served.name}", *opened, progress)
     # A request has one thread of the server, as any other.
-    return LocalFm9Index(f"/{served.name}", served.shards, SILENT, readers=1)
+    return LocalFm9Index(f"/{served.name}", served.shards, progress, readers=1)
 
 
 def _count(index: LocalFm9Index | TokenFolderIndex, phrase: str) -> CountRow | TokenCountRow:
