@@ -419,12 +419,32 @@ def test_a_question_of_another_page_waits_for_the_person(served: Served, site: s
     assert wrong.status_code == 400
 
 
+@pytest.mark.parametrize(("seconds", "draws"), [(0.0, 5), (1e6, 200)])
+@pytest.mark.parametrize("folder", [INDEXES[0], TOKENS])
+def test_a_frequent_phrase_has_the_draws_that_there_is_time_for(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, seconds: float, draws: int
+) -> None:
+    monkeypatch.setattr(search, "EXACT_UP_TO", 0)
+    monkeypatch.setattr(search, "DRAWING_S", seconds)
+    asked = {"literal": "the", "draws": draws, "seed": 3, "exact_up_to": 0, **spec(folder)}
+    names = "documents", "documents_low", "documents_high"
+    expected = numbers_of(ngramscan.docnorm(**asked), *names)
+    service = app.Service({folder.name: opened(folder)}, 1, Progress())
+    got = asyncio.run(get(service, "q=the&seed=3")).text
+    shown = Reader(got)
+    assert shown.data[1][1:] == expected
+    words = " ".join(got.split())
+    assert f"estimated from {draws} occurrences drawn at random (seed 3; " in words
+    assert ("of 200: no more fit into" in words) == (draws < 200)
+    assert ("--draws 5 " in "".join(shown.sections[0].commands)) == (
+        draws < 200 and folder != TOKENS
+    )
+
+
 @pytest.mark.parametrize("folder", [INDEXES[0], TOKENS])
 def test_a_search_stops_when_its_client_has_left(folder: Path) -> None:
     clients, has_left = Clients(), threading.Event()
-    tokens = open_token_folder(folder) if folder == TOKENS else None
-    served = tokens and ServedTokens("x", tokens, load_tokenizer(TOKENIZER))
-    one = search.Search({"x": served or ServedIndex("x", open_shards(folder))}, clients)
+    one = search.Search({"x": opened(folder)}, clients)
     question = search.Question("the", ("x",))
     with clients.working_for(has_left):
         assert one.ask(question)[0].occurrences
@@ -441,6 +461,13 @@ async def get(service: app.Service, query: str) -> httpx.Response:
     transport = httpx.ASGITransport(service.application, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, headers=BROWSER) as client:
         return await client.get(f"http://127.0.0.1/?{query}")
+
+
+def opened(folder: Path) -> search.Served:
+    if folder == TOKENS:
+        tokenizer = load_tokenizer(TOKENIZER)
+        return ServedTokens(folder.name, open_token_folder(folder), tokenizer)
+    return ServedIndex(folder.name, open_shards(folder))
 
 
 def service_of(*folders: Path) -> app.Service:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
@@ -62,7 +62,8 @@ class Clients(Progress):
         result, leaving = asyncio.wrap_future(future), asyncio.create_task(_leave(request))
         result.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
-            await asyncio.wait([result, leaving], return_when=asyncio.FIRST_COMPLETED)
+            both: list[asyncio.Future[Any]] = [result, leaving]
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             if not result.done():
                 raise ClientDisconnect
             return result.result()

@@ -17,11 +17,12 @@ from ngramscan import __version__
 from ngramscan.indexes.base import IndexSize
 from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.count import CountRow
-from ngramscan.prevalence.draws import LEAST_CONTEXT
+from ngramscan.prevalence.draws import DRAWS, LEAST_CONTEXT
 from ngramscan.prevalence.token_count import EVERY, TokenCountRow
 from ngramscan.progress import Progress, counted, format_bytes, visible, visible_line
 from ngramscan.serve.fields import RefusedError
 from ngramscan.serve.search import (
+    DRAWING_S,
     LONGEST_PHRASE,
     MOST_SHOWN,
     PER_PAGE,
@@ -107,7 +108,12 @@ class SearchPage:
 
     def _render(self, question: Question | None, **known: Any) -> str:
         defaults: dict[str, Any] = {"answers": (), "links": {}, "problem": ""}
-        limits = {"longest": LONGEST_PHRASE, "per_page": PER_PAGE, "most": MOST_SHOWN}
+        limits: dict[str, float] = {
+            "longest": LONGEST_PHRASE,
+            "per_page": PER_PAGE,
+            "most": MOST_SHOWN,
+        }
+        limits |= {"all_draws": DRAWS, "drawing_s": DRAWING_S}
         indexes = [(name, self._search.size(name)) for name in self._names]
         values = {**defaults, **limits, **known, "question": question, "indexes": indexes}
         return self._environment.get_template("page.html").render(values)
@@ -188,7 +194,8 @@ def _docnorm_options(answer: Answer, question: Question) -> str:
     Over HTTP all occurrences are asked for one by one; what is around them doesn't matter.
     """
     if answer.documents is None or not answer.documents.is_exact:
-        return f"--seed {question.seed}"
+        made = answer.documents.draws if answer.documents else DRAWS
+        return f"--draws {made} " * (made < DRAWS) + f"--seed {question.seed}"
     draws = max(2, answer.occurrences or 0)
     return f"--draws {draws} --context {LEAST_CONTEXT}" if draws <= MOST_SHOWN else ""
 

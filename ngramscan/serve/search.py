@@ -28,7 +28,7 @@ from ngramscan.patterns.given import load_given
 from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.count import CountRow, collect_replies, run_count
 from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
-from ngramscan.prevalence.draws import DocnormOptions, draw_places
+from ngramscan.prevalence.draws import DRAWS, EXACT_UP_TO, DocnormOptions, draw_places
 from ngramscan.prevalence.token_count import TokenCountRow, run_token_count, start_lookups
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow, run_token_docnorm
 from ngramscan.progress import SILENT, Progress
@@ -46,6 +46,10 @@ WIDTH = 60
 """Characters on each side of an occurrence, as many as `ngramscan contexts` shows."""
 MOST_SECONDS = 60.0
 """After so long, no further index is asked."""
+DRAWING_S = 2.0
+"""Seconds for the draws of a frequent phrase in one index: as many as fit into them."""
+_TIMED = 5
+"""Draws that tell how many fit, and the fewest of an estimate."""
 _KEPT = 512
 """Numbers of documents that are kept: the next occurrences are asked for with the same phrase."""
 
@@ -203,7 +207,19 @@ class Search:
                 answer.problems.append(str(error))
 
     def _find_documents(self, name: str, phrase: str, seed: int) -> Documents:
-        index, options = self._served[name], DocnormOptions(seed=seed)
+        """Count the documents, or estimate them from as many draws as there is time for."""
+        started_at = time.perf_counter()
+        # The draws that are timed are others than those of the estimate: whether a document is
+        # long has no influence on how many are drawn beside it.
+        timed = self._docnorm(name, phrase, seed + 1, _TIMED)
+        if timed.is_exact:
+            return timed
+        fitting = int(_TIMED * DRAWING_S / (time.perf_counter() - started_at))
+        return self._docnorm(name, phrase, seed, min(DRAWS, max(_TIMED, fitting)))
+
+    def _docnorm(self, name: str, phrase: str, seed: int, draws: int) -> Documents:
+        index = self._served[name]
+        options = DocnormOptions(draws, seed=seed, exact_up_to=EXACT_UP_TO)
         queries = load_given([], [phrase], []).queries()
         if isinstance(index, TokenFolderIndex):
             in_tokens = run_token_docnorm(queries, start_lookups(queries, [index]), options)
