@@ -35,13 +35,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
-_DEEP_FINDS = (
-    "--deep also finds changed bits inside compressed blocks, and sampled positions that are "
-    "possible but wrong"
-)
-_DEEP_FINDS_TOKENS = (
-    "--deep also finds changed bits of tokens, pointers and metadata outside of the sample"
-)
+_DEEP = "--deep also finds changed bits "
+_DEEP_FINDS = f"{_DEEP}inside compressed blocks, and sampled positions that are possible but wrong"
+_DEEP_FINDS_TOKENS = f"{_DEEP}of tokens, pointers and metadata outside of the sample"
 
 
 @command
