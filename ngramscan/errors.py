@@ -88,7 +88,7 @@ class IndexFormatError(InputError):
 
 
 class IndexChangedError(IndexFormatError):
-    """A file of a local index became shorter while it was open; open the index again."""
+    """A file of an index was changed, replaced or removed while it was open; open it again."""
 
 
 class RemoteError(NgramscanError):

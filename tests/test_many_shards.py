@@ -9,8 +9,9 @@ import random
 import resource
 import shutil
 import signal
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from ngramscan.errors import IncompleteError, IndexChangedError, IndexFormatErro
 from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.layout import FILES
 from ngramscan.fm9.manifest import describe_shard, in_folder, to_manifest
-from ngramscan.fm9.mapped import MappedFile
+from ngramscan.fm9.mapped import MappedFile, unchanged
 from ngramscan.fm9.reader import Shard, find_in_all, open_shards
 from ngramscan.matching import count_by_brute_force
 from tests.support.command import invoke
@@ -114,16 +115,49 @@ def test_a_file_is_mapped_as_long_as_anything_refers_to_it(tmp_path: Path) -> No
     assert not is_mapped(path)
 
 
-def test_a_file_that_was_removed_or_replaced_is_still_there(tmp_path: Path) -> None:
-    (tmp_path / "x").symlink_to(shutil.copytree(SMALL, tmp_path / "old"))
-    shard, wanted = Shard(tmp_path / "x"), Shard(SMALL).find([b"lo"]).tolist()
-    shard.windows([0], 1, 1)
-    shutil.copytree(HERE / "fm9" / "d1" / "index", tmp_path / "new")
-    (tmp_path / "y").symlink_to(tmp_path / "new")
-    (tmp_path / "y").replace(tmp_path / "x")
-    assert shard.find([b"lo"]).tolist() == wanted
-    shutil.rmtree(tmp_path / "new")
-    assert shard.find([b"lo"]).tolist() == wanted
+def overwrite(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.write(b"?")
+
+
+def replace_by_a_copy(path: Path) -> None:
+    copy = path.with_name("copy")
+    shutil.copy(path, copy)
+    copy.replace(path)
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "overwritten": overwrite,
+    "longer": lambda path: os.truncate(path, path.stat().st_size + 8),
+    "cut": lambda path: os.truncate(path, 8),
+    "replaced": replace_by_a_copy,
+    "removed": Path.unlink,
+    "its folder removed": lambda path: shutil.rmtree(path.parent),
+}
+
+
+@pytest.mark.parametrize("how", CHANGES)
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_was_changed_gives_no_answer(tmp_path: Path, name: str, how: str) -> None:
+    """Also where the file that is mapped is another one than that at its path by then."""
+    shutil.copytree(SMALL, tmp_path / "x")
+    os.link(tmp_path / "x" / name, tmp_path / "mapped")
+    shard = Shard(tmp_path / "x")
+    (window,) = shard.windows([5], 1, 1)
+    shard.metadata([window.document])
+    CHANGES[how](tmp_path / "x" / name)
+    os.truncate(tmp_path / "mapped", 0)  # reading it now would end this process
+    with pytest.raises(IndexChangedError, match="was changed or removed while the index"):
+        shard.find([b"lo"]), shard.metadata([w.document for w in shard.windows([5], 1, 1)])
+
+
+def test_a_file_that_changes_while_it_is_read_gives_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"12345678")
+    os.utime(path, (0, 0))  # the clock of a disk may not have moved on until it is written again
+    file = MappedFile(path)
+    with pytest.raises(IndexChangedError, match="file: was changed or removed"), unchanged([file]):
+        overwrite(path)
 
 
 @pytest.mark.parametrize("name", FILES[1:])
@@ -131,7 +165,7 @@ def test_files_of_two_indexes_are_never_read_together(tmp_path: Path, name: str)
     shard = Shard(Path(shutil.copytree(SMALL, tmp_path / "x")))
     shutil.copy(SMALL / name, tmp_path / "copy")
     (tmp_path / "copy").replace(tmp_path / "x" / name)
-    with pytest.raises(IndexChangedError, match=f"{name}: was changed while the index was open"):
+    with pytest.raises(IndexChangedError, match=f"{name}: was changed or removed"):
         shard.metadata([window.document for window in shard.windows([5], 1, 1)])
 
 
@@ -155,6 +189,49 @@ def test_a_limit_of_mapped_files_is_one_line_with_the_cure(tmp_path: Path) -> No
             MappedFile(tmp_path / "large")
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+_CUT = """
+import mmap, os, sys
+from pathlib import Path
+from ngramscan.errors import IndexChangedError
+from ngramscan.fm9 import lost_pages
+from ngramscan.fm9.mapped import MappedFile, unchanged
+
+lost_pages.survive()
+files = [MappedFile(Path(name)) for name in sys.argv[1:3]]
+gone = MappedFile(Path(sys.argv[1]))
+del gone
+try:
+    with unchanged(files[:1]):
+        os.truncate(sys.argv[1], 0)
+        print(int(files[0]._data.sum()), flush=True)
+        os.truncate(sys.argv[1], 40_000)
+        os.utime(sys.argv[1], (0, 0))
+        files[0]._check_state(files[0]._state)
+        print("as it was", flush=True)
+except IndexChangedError as error:
+    print(error.problem[:24], flush=True)
+files[1].check()
+print(int(files[1]._data.sum()), flush=True)
+other = os.open(sys.argv[3], os.O_RDWR)
+mapped = mmap.mmap(other, 40_000)
+os.truncate(other, 0)
+print(mapped[20_000])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="guarded on Linux only")
+def test_a_server_outlives_a_file_that_is_cut_while_it_is_read(tmp_path: Path) -> None:
+    """Even if its state is as before, what is read is no answer; others' files aren't guarded."""
+    paths = [tmp_path / name for name in "abc"]
+    for path in paths:
+        path.write_bytes(bytes([1]) * 40_000)
+        os.utime(path, (0, 0))
+    command = [sys.executable, "-c", _CUT, *map(str, paths)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert ran.stdout.splitlines() == ["0", "as it was", "was changed or removed w", "40000"]
+    assert ran.returncode == -signal.SIGBUS
 
 
 # Threads
@@ -184,7 +261,7 @@ def test_an_error_in_one_of_many_shards_is_never_a_smaller_count(tmp_path: Path)
         folders[place] = Path(shutil.copytree(SMALL, tmp_path / f"{place}"))
         shards = [Shard(folder) for folder in folders]
         os.truncate(folders[place] / "data.fm9", 50)
-        with pytest.raises(IndexChangedError, match=f"{place}/data.fm9: became shorter"):
+        with pytest.raises(IndexChangedError, match=f"{place}/data.fm9: was changed or removed"):
             find_in_all(shards, [b"lo"])
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import shutil
 import signal
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ from tests.support.serve_process import (
     serving,
 )
 
+TOKENS = Path(__file__).parent / "tokens"
 PLACE = {"query": "step by step", "s": 0, "rank": 296330, "max_ctx_len": 20}
 WINDOW = {**THE, "query_type": "get_doc_by_rank", **PLACE}
 HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -247,6 +249,17 @@ def test_server_answers_to_its_own_names_and_addresses_but_not_to_a_page_elsewhe
         assert "evil.example" in assert_is_refusal(got, 421)
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "same-origin", "none", None])
+def test_a_question_of_a_page_elsewhere_is_refused(served: Served, site: str | None) -> None:
+    """Browsers say so, and pages can't make them say anything else."""
+    given = {"Sec-Fetch-Site": site} if site else {}
+    got = ask(served.url, THE, **given)
+    if site in {"cross-site", "same-site"}:
+        assert "A web page elsewhere may not ask" in assert_is_refusal(got, 403)
+    else:
+        assert got.json()["count"] == 2918
+
+
 # --- bounds, without a socket -------------------------------------------------------------------
 
 
@@ -312,17 +325,96 @@ def test_file_cut_while_served_is_a_503_for_that_index(tmp_path: Path) -> None:
     for name, status in (("cut", 503), ("whole", 200), ("cut", 503)):
         reply = asyncio.run(post(service, name))
         assert reply.status_code == status
-        assert ("became shorter" in reply.text) == (status == 503)
+        assert ("was changed or removed" in reply.text) == (status == 503)
+
+
+def cut(folder: Path, _: Path) -> None:
+    for path in folder.iterdir():
+        os.truncate(path, 0)
+
+
+def repair(folder: Path, original: Path) -> None:
+    cut(folder, original)
+    for path in original.iterdir():
+        shutil.copy(path, folder / "copy")
+        (folder / "copy").replace(folder / path.name)
+
+
+def remove(folder: Path, original: Path) -> None:
+    cut(folder, original)
+    shutil.rmtree(folder)
+
+
+def replace_then_cut(folder: Path, original: Path) -> None:
+    """Cut the files that are mapped when they are no longer those at their paths."""
+    old = folder.with_name(f"old_{folder.name}")
+    folder.rename(old)
+    shutil.copytree(original, folder)
+    cut(old, original)
+
+
+DAMAGES = (cut, repair, remove, replace_then_cut)
+
+
+RIGHT = {"m": 2918, "t": 18_136}
+"""Occurrences of `the`, by the first letter of an index's name."""
+
+
+@contextmanager
+def under_load(url: str, names: Sequence[str]) -> Iterator[None]:
+    """Ask all indexes all the time; at the end no count was wrong."""
+    stop, wrong = threading.Event(), list[str]()
+
+    def ask_on(number: int) -> None:
+        with httpx.Client(timeout=60) as client:
+            while not stop.is_set():
+                number += 3
+                name = names[number % len(names)]
+                got = client.post(url, json=THE | {"index": name})
+                if got.status_code != 503 and got.json().get("count") != RIGHT[name[0]]:
+                    wrong.append(got.text)
+
+    threads = [threading.Thread(target=ask_on, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(timeout=60)
+    assert wrong == []
+
+
+def test_no_file_ends_the_server(tmp_path: Path) -> None:
+    """Files also change in the middle of an answer, which is then none."""
+    originals = {"m": INDEXES[0], "t": TOKENS / "v5_pysmall_llama"}
+    names = [f"{kind}{n}" for kind in originals for n in range(len(DAMAGES) + 1)]
+    folders = tuple(tmp_path / name for name in names)
+    for folder in folders:
+        shutil.copytree(originals[folder.name[0]], folder)
+    with (
+        serving("--tokenizer", str(TOKENS / "llamalike.model"), indexes=folders) as one,
+        under_load(one.url, names),
+    ):
+        for number, damage in enumerate(DAMAGES):
+            for kind, original in originals.items():
+                damage(tmp_path / f"{kind}{number}", original)
+            time.sleep(0.1)
+            for name in names:
+                is_damaged = int(name[1:]) <= number
+                got = ask(one.url, THE | {"index": name})
+                assert got.status_code == (503 if is_damaged else 200), got.text
+                assert ("was changed or removed" in got.text) == is_damaged
+        assert one.process.poll() is None
 
 
 # --- a server in a thread, with less patience ---------------------------------------------------
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[app.Service, int]]:
-    """A server that waits a second for headers and bodies, and its port."""
-    monkeypatch.setattr(server, "HEADERS_S", 1)
-    monkeypatch.setattr(app, "BODY_TIMEOUT_S", 1)
+@contextmanager
+def in_a_thread(service: app.Service) -> Iterator[int]:
+    """Run a server in a thread of this process; yield its port."""
     ready, made = threading.Event(), []
 
     class Stoppable(server._Server):
@@ -330,18 +422,60 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[app.Service, in
             super().__init__(*arguments)
             made.append(self)
 
-    monkeypatch.setattr(server, "_Server", Stoppable)
-    index = ServedIndex("replay", open_shards(INDEXES[0]))
-    service = app.Service({"replay": index}, 2, Progress(), {"localhost"}, 50_000)
-    with server.open_socket("127.0.0.1", 0) as listener:
+    with pytest.MonkeyPatch.context() as patch, server.open_socket("127.0.0.1", 0) as listener:
+        patch.setattr(server, "_Server", Stoppable)
         assert listener.proto == socket.IPPROTO_TCP  # so that asyncio sends small answers at once
         arguments = (service.application, listener, ready.set)
         thread = threading.Thread(target=server._run, args=arguments)
         thread.start()
         assert ready.wait(30)
-        yield service, listener.getsockname()[1]
+        yield listener.getsockname()[1]
         made[0].should_exit = True
         thread.join(timeout=30)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[app.Service, int]]:
+    """A server that waits a second for headers and bodies, and its port."""
+    monkeypatch.setattr(server, "HEADERS_S", 1)
+    monkeypatch.setattr(app, "BODY_TIMEOUT_S", 1)
+    index = ServedIndex("replay", open_shards(INDEXES[0]))
+    service = app.Service({"replay": index}, 2, Progress(), {"localhost"}, 50_000)
+    with in_a_thread(service) as port:
+        yield service, port
+
+
+class CountingIndex(ServedIndex):
+    """Counts the questions, and answers them when the test lets it."""
+
+    def __init__(self) -> None:
+        super().__init__("replay", [])
+        self.go, self.asked = threading.Event(), 0
+
+    def segments(self, query: bytes) -> list[list[int]]:
+        self.asked += 1
+        assert self.go.wait(30)
+        return [[0, len(query)]]
+
+
+def test_nothing_is_done_for_clients_that_left() -> None:
+    index = CountingIndex()
+    service = app.Service({"replay": index}, 1, Progress(), {"localhost"})
+    until = time.monotonic() + 20
+    with in_a_thread(service) as port:
+        clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(6)]
+        for client in clients:
+            client.sendall(WHOLE)
+        while service._under_way < len(clients) and time.monotonic() < until:
+            time.sleep(0.01)
+        for client in clients[:-1]:
+            client.close()
+        while service._under_way > 1 and time.monotonic() < until:
+            time.sleep(0.01)
+        index.go.set()
+        assert b"200 OK" in clients[-1].recv(1000)
+        clients[-1].close()
+        assert index.asked <= 2  # the first one was under way
 
 
 def test_a_served_index_shows_what_the_files_do_whatever_its_address(

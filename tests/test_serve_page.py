@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +27,11 @@ import ngramscan
 from ngramscan.fm9.reader import open_shards
 from ngramscan.progress import Progress, visible
 from ngramscan.serve import app, page, search
+from ngramscan.serve.clients import ClientLeftError, Clients
 from ngramscan.serve.protocol import ServedIndex
+from ngramscan.serve.token_protocol import ServedTokens
+from ngramscan.token_files.shard import open_token_folder
+from ngramscan.token_files.tokenizers import load_tokenizer
 from tests.support.command import invoke, run
 from tests.support.serve_process import INDEXES, JSON, PATIENCE_S, THE, Served, ask, send, serving
 
@@ -398,6 +403,57 @@ def test_page_of_another_host_is_refused(served: Served) -> None:
     assert Reader(got.text).problems == ["Unknown host: 'evil.example'; see --allow-host"]
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_question_of_another_page_waits_for_the_person(served: Served, site: str) -> None:
+    """A link from elsewhere fills in the form, and its button asks."""
+    got = visit(served.url, "q=step+by+step&index=replay2&seed=7", **{"Sec-Fetch-Site": site})
+    shown = Reader(got.text)
+    assert got.status_code == 403
+    assert shown.problems == ["This question comes from another page: choose Search to ask it"]
+    assert (shown.rows, shown.sections) == ([], [])
+    values = {given["name"]: given.get("value") for tag, given in shown.tags if tag == "input"
+              and (given["name"] != "index" or "checked" in given)}  # fmt: skip
+    assert values == {"q": "step by step", "index": "replay2", "seed": "7"}
+    assert visit(served.url, "", **{"Sec-Fetch-Site": site}).status_code == 200
+    wrong = visit(served.url, "q=a&index=none", **{"Sec-Fetch-Site": site})
+    assert wrong.status_code == 400
+
+
+@pytest.mark.parametrize(("seconds", "draws"), [(0.0, 5), (1e6, 200)])
+@pytest.mark.parametrize("folder", [INDEXES[0], TOKENS])
+def test_a_frequent_phrase_has_the_draws_that_there_is_time_for(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, seconds: float, draws: int
+) -> None:
+    monkeypatch.setattr(search, "EXACT_UP_TO", 0)
+    monkeypatch.setattr(search, "DRAWING_S", seconds)
+    asked = {"literal": "the", "draws": draws, "seed": 3, "exact_up_to": 0, **spec(folder)}
+    names = "documents", "documents_low", "documents_high"
+    expected = numbers_of(ngramscan.docnorm(**asked), *names)
+    service = app.Service({folder.name: opened(folder)}, 1, Progress())
+    got = asyncio.run(get(service, "q=the&seed=3")).text
+    shown = Reader(got)
+    assert shown.data[1][1:] == expected
+    words = " ".join(got.split())
+    assert f"estimated from {draws} occurrences drawn at random (seed 3; " in words
+    assert ("of 200: no more fit into" in words) == (draws < 200)
+    assert ("--draws 5 " in "".join(shown.sections[0].commands)) == (
+        draws < 200 and folder != TOKENS
+    )
+
+
+@pytest.mark.parametrize("folder", [INDEXES[0], TOKENS])
+def test_a_search_stops_when_its_client_has_left(folder: Path) -> None:
+    clients, has_left = Clients(), threading.Event()
+    one = search.Search({"x": opened(folder)}, clients)
+    question = search.Question("the", ("x",))
+    with clients.working_for(has_left):
+        assert one.ask(question)[0].occurrences
+        has_left.set()
+        with pytest.raises(ClientLeftError):
+            one.ask(question)
+    assert one.ask(question)[0].problems == []
+
+
 # --- limits and faults, without a socket --------------------------------------------------------
 
 
@@ -405,6 +461,13 @@ async def get(service: app.Service, query: str) -> httpx.Response:
     transport = httpx.ASGITransport(service.application, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, headers=BROWSER) as client:
         return await client.get(f"http://127.0.0.1/?{query}")
+
+
+def opened(folder: Path) -> search.Served:
+    if folder == TOKENS:
+        tokenizer = load_tokenizer(TOKENIZER)
+        return ServedTokens(folder.name, open_token_folder(folder), tokenizer)
+    return ServedIndex(folder.name, open_shards(folder))
 
 
 def service_of(*folders: Path) -> app.Service:
@@ -447,7 +510,7 @@ def test_index_whose_file_was_cut_says_so_and_the_other_goes_on(tmp_path: Path) 
     assert got.data[1] == []
     assert got.data[2][0] == 2918
     assert len(got.problems) == 1
-    assert "became shorter" in got.problems[0]
+    assert "was changed or removed" in got.problems[0]
 
 
 def test_after_too_long_no_further_index_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

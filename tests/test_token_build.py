@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import time
@@ -246,3 +247,21 @@ def test_an_interrupted_build_leaves_no_index(end: signal.Signals, tmp_path: Pat
         open_token_folder(left)
     corpus = write_corpus(tmp_path / "c.jsonl", ["text"])
     assert built(corpus, out, None).documents == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.jsonl", "x"]
+
+
+def test_a_build_leaves_the_folder_of_another_one_that_goes_on(tmp_path: Path) -> None:
+    command = [*NGRAMSCAN, "index", "build", "scan:-", "-o", f"tokens:{tmp_path / 'x'}", "-q"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        assert process.stdin
+        process.stdin.write(json.dumps({"text": "words of a text " * 9000}).encode() + b"\n")
+        process.stdin.flush()
+        while not [*tmp_path.glob(".x.building-*/tokenized.0")]:
+            time.sleep(0.005)
+        [other] = tmp_path.glob(".x.building-*")
+        built(write_corpus(tmp_path / "c.jsonl", ["text"]), tmp_path / "x", None)
+        assert (other / "tokenized.0").exists()
+        process.kill()
+    shutil.rmtree(tmp_path / "x")
+    built(tmp_path / "c.jsonl", tmp_path / "x", None)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.jsonl", "x"]

@@ -70,7 +70,7 @@ def test_both_kinds_of_counts_stand_in_columns_of_their_own(here: Path) -> None:
         assert int(other["token_occurrences"]) == sum(map(oracle.count, ids))
         assert other["occurrences"] == other["documents"] == other["estimated"] == ""
         assert int(other["token_occurrences"]) <= int(row["occurrences"])
-        assert other["note"] == LOWER
+        assert other["note"].partition("; ")[0] == LOWER
 
 
 def test_an_index_of_one_kind_has_its_columns_alone(here: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Sequence
 from io import StringIO
@@ -10,9 +11,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.tokens.base import TokenIndex
-from ngramscan.indexes.tokens.local import open_tokens
+from ngramscan.indexes.tokens.local import TokenFolderIndex, open_tokens
 from ngramscan.patterns.model import Pattern, Query
 from ngramscan.prevalence.count import CountResult, CountRow, describe_missing
 from ngramscan.prevalence.plan import make_plan
@@ -22,11 +24,15 @@ from ngramscan.progress import Progress
 from ngramscan.report import to_frame, to_text
 from ngramscan.report.rows import together
 from ngramscan.report.tables import print_token_count
+from ngramscan.token_files.build import build_token_index
+from ngramscan.token_files.shard import open_token_folder
+from ngramscan.token_files.tokenizers import load_tokenizer
 from tests.support.made_tokens import MadeTokens
 from tests.support.token_oracle import TOKENS, TokenOracle
 
 LOWER = "token n-grams: a lower bound of the string's occurrences"
 REFUSED = "tokens: a pattern of kind latex or code, or one that doesn't begin and end with a word"
+SPACES = f"{LOWER}; the tokenizer reads ▁ (U+2581) as a space; such texts are counted, too"
 PHRASES = ("step by step", "Return the", "object", "Let's think", "zebra crossing", "café")
 
 
@@ -67,7 +73,8 @@ def test_counts_are_those_of_an_enumeration(name: str, tokenizer: str) -> None:
         assert row.token_occurrences == sum(counts)
         assert row.token_occurrences_after_space in counts
         assert row.per_million_tokens == pytest.approx(sum(counts) / text_tokens * 1e6)
-        assert (row.source, row.note) == ("tokens", LOWER)
+        alike = SPACES if " " in row.query and "llama" in name else LOWER
+        assert (row.source, row.note) == ("tokens", alike)
     lines = (TOKENS / "corpus_small.jsonl").read_text().splitlines()
     texts = [json.loads(line)["text"] for line in lines]
     for row in found.rows:
@@ -77,6 +84,45 @@ def test_counts_are_those_of_an_enumeration(name: str, tokenizer: str) -> None:
 
 def _places(needle: str, text: str) -> int:
     return sum(text.startswith(needle, start) for start in range(len(text)))
+
+
+def test_a_count_above_that_of_the_string_says_why(tmp_path: Path) -> None:
+    """Texts that a tokenizer reads as the phrase: the count isn't a lower bound there."""
+    texts = ["go step▁by▁step now", "think step by step", "a step▁by step", "cafe\u0301 au lait"]
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    for tokenizer, is_piece in (("llamalike.model", True), ("allenai_dolma2.json.gz", False)):
+        made = load_tokenizer(TOKENS / tokenizer)
+        folder = tmp_path / f"of_{tokenizer}"
+        build_token_index(open_corpus(str(path)), folder, made, ReadOptions(), Progress())
+        rows = count(["step by step", "step", "café"], opened(folder, TOKENS / tokenizer)).rows
+        found = {row.query: (row.token_occurrences, row.note) for row in rows}
+        assert found["step by step"] == ((3, SPACES) if is_piece else (1, LOWER))
+        for query in ("step", "café"):
+            strings = sum(text.count(query) for text in texts)
+            assert found[query][1] == LOWER
+            assert found[query][0] <= strings
+
+
+def test_a_tokenizer_that_normalises_says_what_it_reads_alike(tmp_path: Path) -> None:
+    """NFKC and small letters, as some tokenizers have them."""
+    made = json.loads(gzip.decompress((TOKENS / "allenai_dolma2.json.gz").read_bytes()))
+    kinds = [{"type": "NFKC"}, {"type": "Lowercase"}]
+    made["normalizer"] = {"type": "Sequence", "normalizers": kinds}
+    tokenizer = tmp_path / "tokenizer.json"
+    tokenizer.write_text(json.dumps(made))
+    path, folder = tmp_path / "corpus.jsonl", tmp_path / "x"
+    path.write_text('{"text": "a café, a cafe\u0301, a CAFÉ, a ｃａｆé"}\n')
+    read = open_corpus(str(path)), folder, load_tokenizer(tokenizer), ReadOptions(), Progress()
+    build_token_index(*read)
+    made_by = load_tokenizer(tokenizer)  # the texts that it returns are not those of the folder
+    index = TokenFolderIndex("tokens:x", open_token_folder(folder), made_by, Progress())
+    (row,) = count(["café"], index).rows
+    assert row.token_occurrences == 4
+    assert row.note == (
+        f"{LOWER}; the tokenizer reads decomposed letters as composed ones, full-width characters "
+        "as ASCII, capital letters as small ones; such texts are counted, too"
+    )
 
 
 def test_tokens_that_are_bytes_count_any_string(shared: Path) -> None:

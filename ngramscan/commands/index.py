@@ -35,10 +35,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
-_DEEP_FINDS = (
-    "--deep also finds changed bits inside compressed blocks, and sampled positions that are "
-    "possible but wrong"
-)
+_DEEP = "--deep also finds changed bits "
+_DEEP_FINDS = f"{_DEEP}inside compressed blocks, and sampled positions that are possible but wrong"
+_DEEP_FINDS_TOKENS = f"{_DEEP}of tokens, pointers and metadata outside of the sample"
 
 
 @command
@@ -350,8 +349,9 @@ def index_verify(
 
     DIR is a shard, a folder of shards, or an index over tokens. The files are compared with the
     SHA-256 in manifest.json, which `ngramscan index build` writes for shards of bytes, and the
-    tables with each other. Prints each problem with its file and field; if there is one, or a shard
-    is missing, the exit code is 1.
+    tables with each other. Without a manifest, only `--deep` finds all changed bits, also those
+    inside compressed blocks, and in tokens and pointers outside of the sample. Prints each problem
+    with its file and field; if there is one, or a shard is missing, the exit code is 1.
 
     Parameters
     ----------
@@ -375,7 +375,7 @@ def index_verify(
     """
     with needs_extra("ngramscan index verify", "index"):
         from ngramscan.fm9.verify import Finding, verify_index
-        from ngramscan.token_files.shard import is_token_folder
+        from ngramscan.token_files.folders import is_token_folder
         from ngramscan.token_files.verify import verify_tokens
     if "://" in str(directory):
         problem = "verify reads all of an index: copy it to this machine, then verify the copy"
@@ -385,9 +385,8 @@ def index_verify(
     if findings := (verify_tokens if is_of_tokens else verify_index)(folder, deep, progress):
         return Result(findings, Finding, exit_code=1)
     if is_of_tokens:
-        how = (
-            "every position of every table" if deep else "all tables, sampled; --deep: all of them"
-        )
+        plain = f"all offsets, and a sample of tables and metadata; {_DEEP_FINDS_TOKENS}"
+        how = "every position of every table" if deep else plain
         return Result([], Finding, [f"{directory}: sound ({how})"], print_table=lambda _: None)
     checks = ["every bit" if deep else "all tables and some of the text"]
     if all((shard / MANIFEST).is_file() for shard in shard_folders(folder)):

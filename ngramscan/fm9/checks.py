@@ -25,6 +25,7 @@ from ngramscan.fm9.compiled import Bytes, Integers
 from ngramscan.fm9.decode import Steps
 from ngramscan.fm9.kernels import Tables
 from ngramscan.fm9.layout import BLOCK, ISA_STEP, NEWLINE, SA_STEP, SEPARATOR, SUPERBLOCK
+from ngramscan.fm9.mapped import unchanged
 from ngramscan.fm9.reader import Fm9File, Offsets, is_object
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress, format_bytes
@@ -57,16 +58,17 @@ def check_text(
     try:
         file = Fm9File(folder / f"{name}.fm9")
         offsets = Offsets(folder / f"{name}_offset", file, separator)
-        offsets.check_order()
-        for check in (_bit_vector, _nodes, _samples, _sampled):
-            check(file)
-        _separators(file, offsets, separator)
-        if deep:
-            _order(file, offsets, separator, progress)
-        elif separator == NEWLINE:
-            numbers = np.unique(_draw(file, offsets.entries))
-            starts, stops = offsets.bounds(numbers)
-            _check_lines(file, numbers.tolist(), file.extract(starts, stops - 1))
+        with unchanged([file, offsets]):
+            offsets.check_order()
+            for check in (_bit_vector, _nodes, _samples, _sampled):
+                check(file)
+            _separators(file, offsets, separator)
+            if deep:
+                _order(file, offsets, separator, progress)
+            elif separator == NEWLINE:
+                numbers = np.unique(_draw(file, offsets.entries))
+                starts, stops = offsets.bounds(numbers)
+                _check_lines(file, numbers.tolist(), file.extract(starts, stops - 1))
     except IndexFormatError as error:
         place, _, problem = error.problem.partition(": ")
         has_place = problem and place.split()[0] in ("field", "rank", "entry", "entries", "line")

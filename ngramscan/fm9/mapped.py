@@ -11,7 +11,7 @@ import errno
 import mmap
 import os
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ngramscan.errors import IndexChangedError, IndexFormatError
+from ngramscan.fm9 import lost_pages
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _LIBC.mmap.restype = ctypes.c_void_p
@@ -53,16 +54,21 @@ def state_of(path: Path, descriptor: int | None = None) -> State:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _mapped(descriptor: int, size: int) -> NDArray[np.uint8]:
-    """Return the content of a file, mapped until no array refers to it any more."""
+def _mapped(descriptor: int, size: int) -> tuple[NDArray[np.uint8], int]:
+    """Return the content of a file, mapped until no array refers to it any more, and its row."""
     address = _LIBC.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
     if address == _FAILED:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
-    content = (ctypes.c_uint8 * size).from_address(address)
+    content, row = (ctypes.c_uint8 * size).from_address(address), lost_pages.watch(address, size)
     # Threads may still read when the interpreter exits.
-    weakref.finalize(content, _LIBC.munmap, address, size).atexit = False
-    return np.frombuffer(memoryview(content).toreadonly(), np.uint8)
+    weakref.finalize(content, _unmap, address, size, row).atexit = False
+    return np.frombuffer(memoryview(content).toreadonly(), np.uint8), row
+
+
+def _unmap(address: int, size: int, row: int) -> None:
+    lost_pages.forget(row)
+    _LIBC.munmap(address, size)
 
 
 class MappedFile:
@@ -74,35 +80,58 @@ class MappedFile:
     def __init__(self, path: Path, known: State | None = None) -> None:
         self.path, self._path = path, str(path)
         self._data: NDArray[np.uint8] = np.zeros(0, np.uint8)  # an empty file can't be mapped
+        self._row = 0
+        if known:
+            self._check_state(known)
         with _reading(path):
             descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would wait
             try:
                 self._state = state_of(path, descriptor)
                 if size := self._state[2]:
-                    self._data = _mapped(descriptor, size)
+                    self._data, self._row = _mapped(descriptor, size)
             finally:
                 os.close(descriptor)
         if known not in (None, self._state):
-            problem = "was changed while the index was open; open the index again"
-            raise IndexChangedError(str(path), problem)
+            raise self._changed()
 
-    def _check_size(self) -> None:
-        """Raise an IndexChangedError if the file has become shorter since it was mapped.
+    def check(self) -> None:
+        """Raise an IndexChangedError if the file was written, cut, replaced or removed.
 
-        Reading past the end of a mapped file kills the process. The file could still be cut in the
-        microseconds between this check and the read. A file that was removed or replaced by another
-        one is still there for those who have mapped it.
+        What was read of it before may be of two contents, or zeros.
         """
+        self._check_state(self._state)
+        if lost_pages.is_lost(self._row):
+            raise self._changed()
+
+    def _check_state(self, known: State) -> None:
         try:
             now = os.stat(self._path)
-        except FileNotFoundError:
-            return
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise self._changed() from error
         except OSError as error:
             raise self.corrupt(f"can't be read: {error.strerror}") from error
-        if now.st_size < len(self._data) and now.st_ino == self._state[1]:
-            problem = "became shorter while it was open; open the index again"
-            raise IndexChangedError(str(self.path), problem)
+        if (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns) != known:
+            raise self._changed()
+
+    def _changed(self) -> IndexChangedError:
+        problem = "was changed or removed while the index was open; open the index again, or start "
+        return IndexChangedError(self._path, f"{problem}the server again")
 
     def corrupt(self, problem: str) -> IndexFormatError:
         """Return the error that says what is wrong in the file."""
         return IndexFormatError(str(self.path), problem)
+
+
+@contextmanager
+def unchanged(files: Iterable[MappedFile]) -> Iterator[None]:
+    """Raise an IndexChangedError if a file is not the one that was opened, before or afterwards.
+
+    An answer that was read meanwhile, or an error about it, is not to be believed then.
+    """
+    for file in files:
+        file.check()
+    try:
+        yield
+    finally:
+        for file in files:
+            file.check()

@@ -26,7 +26,7 @@ from ngramscan.fm9.compiled import Bytes, Integers
 from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.header import read_layout
 from ngramscan.fm9.layout import END, FILES, NEWLINE, SEPARATOR
-from ngramscan.fm9.mapped import MappedFile, State, state_of
+from ngramscan.fm9.mapped import MappedFile, State, state_of, unchanged
 from ngramscan.progress import SILENT, Progress
 
 _CHECKED_AT_ONCE = 1 << 20
@@ -74,7 +74,6 @@ class Fm9File(MappedFile):
         The shape is (patterns, 2); the two numbers are equal for a pattern that doesn't occur. An
         empty pattern occurs at each position.
         """
-        self._check_size()
         # Patterns that end alike follow each other, so that what they share is searched once.
         order = sorted(range(len(patterns)), key=lambda number: patterns[number][::-1])
         lengths = [len(patterns[number]) for number in order]
@@ -83,36 +82,37 @@ class Fm9File(MappedFile):
         found = np.zeros((len(patterns), 2), np.int64)
         starts = np.array([0, *accumulate(lengths)], np.int64)
         joined = np.frombuffer(together, np.uint8)
-        if kernels.find(self.tables, joined, starts, path, found) != 0:
-            raise self.corrupt("field rrr: the bits contradict their number")
+        with unchanged([self]):
+            if kernels.find(self.tables, joined, starts, path, found) != 0:
+                raise self.corrupt("field rrr: the bits contradict their number")
         segments = np.empty_like(found)
         segments[order] = found
         return segments
 
     def locate(self, ranks: Sequence[int] | Integers) -> Integers:
         """Return the position in the text of the suffix with each rank, or raise an IndexError."""
-        self._check_size()
         wanted = np.asarray(ranks, np.int64)
         if wanted.size and not (wanted.min() >= 0 and wanted.max() < self.n):
             raise IndexError(f"ranks are 0 to {self.n - 1}")
         positions = np.zeros(len(wanted), np.int64)
-        kernels.locate(self.tables, wanted, positions)
-        if positions.size and positions.min() < 0:
-            raise self.corrupt("field rrr or sa_sample: a rank leads nowhere")
+        with unchanged([self]):
+            kernels.locate(self.tables, wanted, positions)
+            if positions.size and positions.min() < 0:
+                raise self.corrupt("field rrr or sa_sample: a rank leads nowhere")
         return positions
 
     def extract(
         self, starts: Sequence[int] | Integers, stops: Sequence[int] | Integers
     ) -> list[bytes]:
         """Return parts of the text, from each start to its stop, or raise an IndexError."""
-        self._check_size()
         first, last = np.asarray(starts, np.int64), np.asarray(stops, np.int64)
         if first.size and not (first.min() >= 0 and last.max() <= self.n and (first <= last).all()):
             raise IndexError(f"positions are 0 to {self.n}, and a stop is not before its start")
         places = np.cumsum([0, *(last - first)])
         text = np.zeros(int(places[-1]), np.uint8)
-        if kernels.extract(self.tables, first, last, places, text) != 0:
-            raise self.corrupt("field rrr or isa_sample: a position leads nowhere")
+        with unchanged([self]):
+            if kernels.extract(self.tables, first, last, places, text) != 0:
+                raise self.corrupt("field rrr or isa_sample: a position leads nowhere")
         raw = text.tobytes()
         return [raw[start:stop] for start, stop in pairwise(places.tolist())]
 
@@ -158,24 +158,24 @@ class Offsets(MappedFile):
 
     def bounds(self, numbers: Integers) -> tuple[Integers, Integers]:
         """Return the start of each, and the start of the next one or of the text's last byte."""
-        self._check_size()
         if numbers.size and not (numbers.min() >= 0 and numbers.max() < self.entries):
             raise IndexError(f"documents are 0 to {self.entries - 1}")
-        starts = self._values[numbers]
-        last = numbers + 1 == self.entries
-        stops = self._values[np.where(last, 0, numbers + 1)]
-        stops = np.where(last, np.uint64(self._n - 1), stops)
-        if not ((starts < stops) & (stops < np.uint64(self._n))).all():
-            raise self.corrupt("the entries do not increase")
+        with unchanged([self]):
+            starts = self._values[numbers]
+            last = numbers + 1 == self.entries
+            stops = self._values[np.where(last, 0, numbers + 1)]
+            stops = np.where(last, np.uint64(self._n - 1), stops)
+            if not ((starts < stops) & (stops < np.uint64(self._n))).all():
+                raise self.corrupt("the entries do not increase")
         return starts.astype(np.int64), stops.astype(np.int64)
 
     def holding(self, positions: Integers) -> Integers:
         """Return the last document or line that starts at each position or before it."""
-        self._check_size()
         wanted = positions.astype(np.uint64)
-        numbers = np.searchsorted(self._values, wanted, side="right").astype(np.int64) - 1
-        if not (self._values[numbers] <= wanted).all():
-            raise self.corrupt("the entries do not increase")
+        with unchanged([self]):
+            numbers = np.searchsorted(self._values, wanted, side="right").astype(np.int64) - 1
+            if not (self._values[numbers] <= wanted).all():
+                raise self.corrupt("the entries do not increase")
         return numbers
 
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -24,6 +25,7 @@ from starlette.types import ExceptionHandler, Receive, Scope, Send
 
 from ngramscan.errors import IndexChangedError, NgramscanError
 from ngramscan.progress import Progress
+from ngramscan.serve.clients import Clients
 from ngramscan.serve.fields import Fields, RefusedError, to_json
 from ngramscan.serve.page import SearchPage
 from ngramscan.serve.protocol import LONGEST_CONTEXT, ServedIndex, answer
@@ -53,6 +55,7 @@ class Service:
         self._max_context = max_context
         self._most_under_way = concurrency + MAX_WAITING
         self._progress = progress
+        self._clients = Clients()
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="search")
         self._under_way = 0
         # The original lists the indexes over tokens there; that of indexes over bytes doesn't.
@@ -70,10 +73,14 @@ class Service:
         }
         starlette = Starlette(routes=routes, exception_handlers=handlers)
         starlette.router.redirect_slashes = False
-        self._page = SearchPage(indexes)
+        self._page = SearchPage(indexes, self._clients)
         for_browsers = Starlette(
             routes=[Route("/", self._show)],
-            exception_handlers={HTTPException: self._page_error, Exception: self._page_error},
+            exception_handlers={
+                HTTPException: self._page_error,
+                ClientDisconnect: _client_left,
+                Exception: self._page_error,
+            },
         )
 
         async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -90,12 +97,14 @@ class Service:
             return _to_response(200, self._token_names)
         started_at = time.perf_counter()
         with self._one_more(request):
+            if _is_of_another_page(request):
+                raise HTTPException(403, "A web page elsewhere may not ask this server", _CLOSE)
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             if not re.fullmatch(r"application/(.*\+)?json", kind):
                 raise HTTPException(415, "Content-Type: application/json was expected")
             body = await _read_body(request)
-            loop = asyncio.get_running_loop()
-            response = await loop.run_in_executor(self._threads, self._answer, body)
+            work = partial(self._answer, body)
+            response = await self._clients.serve(request, self._threads, work)
         self._tell(response, started_at)
         return response
 
@@ -103,9 +112,9 @@ class Service:
         """Answer a browser with the search page."""
         started_at = time.perf_counter()
         with self._one_more(request):
-            asked = request.scope["query_string"], str(request.base_url)
-            loop = asyncio.get_running_loop()
-            status, page = await loop.run_in_executor(self._threads, self._page.answer, *asked)
+            answer = self._page.decline if _is_of_another_page(request) else self._page.answer
+            work = partial(answer, request.scope["query_string"], str(request.base_url))
+            status, page = await self._clients.serve(request, self._threads, work)
         response = HTMLResponse(page, status, self._page.headers)
         self._tell(response, started_at)
         return response
@@ -191,6 +200,14 @@ def _is_of_browser(scope: Scope) -> bool:
     if scope["type"] != "http" or scope["path"] != "/" or scope["method"] not in {"GET", "HEAD"}:
         return False
     return any(b"text/html" in value for name, value in scope["headers"] if name == b"accept")
+
+
+def _is_of_another_page(request: Request) -> bool:
+    """Tell whether a browser says that a page of another origin is behind a request.
+
+    Links, frames, forms and pictures there can't read the answer, but would make this server work.
+    """
+    return request.headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}
 
 
 async def _read_body(request: Request) -> bytes:

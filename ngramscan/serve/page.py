@@ -17,11 +17,12 @@ from ngramscan import __version__
 from ngramscan.indexes.base import IndexSize
 from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.count import CountRow
-from ngramscan.prevalence.draws import LEAST_CONTEXT
+from ngramscan.prevalence.draws import DRAWS, LEAST_CONTEXT
 from ngramscan.prevalence.token_count import EVERY, TokenCountRow
-from ngramscan.progress import counted, format_bytes, visible, visible_line
+from ngramscan.progress import Progress, counted, format_bytes, visible, visible_line
 from ngramscan.serve.fields import RefusedError
 from ngramscan.serve.search import (
+    DRAWING_S,
     LONGEST_PHRASE,
     MOST_SHOWN,
     PER_PAGE,
@@ -40,8 +41,8 @@ _LONGEST_LINK = 2_000
 class SearchPage:
     """Answers requests of browsers about some indexes."""
 
-    def __init__(self, served: Mapping[str, Served]) -> None:
-        self._names, self._search = [*served], Search(served)
+    def __init__(self, served: Mapping[str, Served], progress: Progress) -> None:
+        self._names, self._search = [*served], Search(served, progress)
         self._environment = Environment(
             loader=PackageLoader("ngramscan.serve"),
             autoescape=True,
@@ -90,13 +91,29 @@ class SearchPage:
         }
         return 200, self._render(question, answers=shown, links=links)
 
+    def decline(self, query: bytes, url: str) -> tuple[int, str]:
+        """Return the page with a question that a page elsewhere has asked, and no answer."""
+        try:
+            question = read_question(query, self._names)
+        except RefusedError:
+            question = None
+        if question is None:
+            return self.answer(query, url)  # asks nothing
+        problem = "This question comes from another page: choose Search to ask it"
+        return 403, self._render(question, problem=problem)
+
     def problem(self, problem: str) -> str:
         """Return a page that says what is wrong, with an empty form."""
         return self._render(None, problem=problem)
 
     def _render(self, question: Question | None, **known: Any) -> str:
         defaults: dict[str, Any] = {"answers": (), "links": {}, "problem": ""}
-        limits = {"longest": LONGEST_PHRASE, "per_page": PER_PAGE, "most": MOST_SHOWN}
+        limits: dict[str, float] = {
+            "longest": LONGEST_PHRASE,
+            "per_page": PER_PAGE,
+            "most": MOST_SHOWN,
+        }
+        limits |= {"all_draws": DRAWS, "drawing_s": DRAWING_S}
         indexes = [(name, self._search.size(name)) for name in self._names]
         values = {**defaults, **limits, **known, "question": question, "indexes": indexes}
         return self._environment.get_template("page.html").render(values)
@@ -177,7 +194,8 @@ def _docnorm_options(answer: Answer, question: Question) -> str:
     Over HTTP all occurrences are asked for one by one; what is around them doesn't matter.
     """
     if answer.documents is None or not answer.documents.is_exact:
-        return f"--seed {question.seed}"
+        made = answer.documents.draws if answer.documents else DRAWS
+        return f"--draws {made} " * (made < DRAWS) + f"--seed {question.seed}"
     draws = max(2, answer.occurrences or 0)
     return f"--draws {draws} --context {LEAST_CONTEXT}" if draws <= MOST_SHOWN else ""
 

@@ -28,10 +28,10 @@ from ngramscan.patterns.given import load_given
 from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.count import CountRow, collect_replies, run_count
 from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
-from ngramscan.prevalence.draws import DocnormOptions, draw_places
+from ngramscan.prevalence.draws import DRAWS, EXACT_UP_TO, DocnormOptions, draw_places
 from ngramscan.prevalence.token_count import TokenCountRow, run_token_count, start_lookups
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow, run_token_docnorm
-from ngramscan.progress import SILENT
+from ngramscan.progress import SILENT, Progress
 from ngramscan.serve.fields import RefusedError, shortened
 from ngramscan.serve.protocol import ServedIndex
 from ngramscan.serve.token_requests import ServedTokens
@@ -46,6 +46,10 @@ WIDTH = 60
 """Characters on each side of an occurrence, as many as `ngramscan contexts` shows."""
 MOST_SECONDS = 60.0
 """After so long, no further index is asked."""
+DRAWING_S = 2.0
+"""Seconds for the draws of a frequent phrase in one index: as many as fit into them."""
+_TIMED = 5
+"""Draws that tell how many fit, and the fewest of an estimate."""
 _KEPT = 512
 """Numbers of documents that are kept: the next occurrences are asked for with the same phrase."""
 
@@ -158,10 +162,10 @@ def _number(pairs: Sequence[tuple[str, str]], name: str, default: int, most: int
 
 
 class Search:
-    """Puts questions to the indexes of a server."""
+    """Puts questions to the indexes of a server; `progress` can stop it by an error."""
 
-    def __init__(self, served: Mapping[str, Served]) -> None:
-        self._served = {name: _as_index(one) for name, one in served.items()}
+    def __init__(self, served: Mapping[str, Served], progress: Progress = SILENT) -> None:
+        self._served = {name: _as_index(one, progress) for name, one in served.items()}
         self._documents = lru_cache(maxsize=_KEPT)(self._find_documents)
 
     def size(self, name: str) -> IndexSize:
@@ -203,7 +207,19 @@ class Search:
                 answer.problems.append(str(error))
 
     def _find_documents(self, name: str, phrase: str, seed: int) -> Documents:
-        index, options = self._served[name], DocnormOptions(seed=seed)
+        """Count the documents, or estimate them from as many draws as there is time for."""
+        started_at = time.perf_counter()
+        # The draws that are timed are others than those of the estimate: whether a document is
+        # long has no influence on how many are drawn beside it.
+        timed = self._docnorm(name, phrase, seed + 1, _TIMED)
+        if timed.is_exact:
+            return timed
+        fitting = int(_TIMED * DRAWING_S / (time.perf_counter() - started_at))
+        return self._docnorm(name, phrase, seed, min(DRAWS, max(_TIMED, fitting)))
+
+    def _docnorm(self, name: str, phrase: str, seed: int, draws: int) -> Documents:
+        index = self._served[name]
+        options = DocnormOptions(draws, seed=seed, exact_up_to=EXACT_UP_TO)
         queries = load_given([], [phrase], []).queries()
         if isinstance(index, TokenFolderIndex):
             in_tokens = run_token_docnorm(queries, start_lookups(queries, [index]), options)
@@ -214,13 +230,13 @@ class Search:
         return _of_bytes(result.rows[0])
 
 
-def _as_index(served: Served) -> LocalFm9Index | TokenFolderIndex:
+def _as_index(served: Served, progress: Progress) -> LocalFm9Index | TokenFolderIndex:
     """Return what commands ask; its draws depend on the last part of its name."""
     if isinstance(served, ServedTokens):
         opened = served.folder, served.tokenizer
-        return TokenFolderIndex(f"tokens:/{served.name}", *opened, SILENT)
+        return TokenFolderIndex(f"tokens:/{served.name}", *opened, progress)
     # A request has one thread of the server, as any other.
-    return LocalFm9Index(f"/{served.name}", served.shards, SILENT, readers=1)
+    return LocalFm9Index(f"/{served.name}", served.shards, progress, readers=1)
 
 
 def _count(index: LocalFm9Index | TokenFolderIndex, phrase: str) -> CountRow | TokenCountRow:

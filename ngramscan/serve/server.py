@@ -21,6 +21,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ngramscan.errors import InputError
+from ngramscan.fm9 import lost_pages
 from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.reader import open_shards
 from ngramscan.progress import Progress, format_bytes
@@ -28,7 +29,8 @@ from ngramscan.serve.app import Service
 from ngramscan.serve.fields import to_json
 from ngramscan.serve.protocol import ServedIndex
 from ngramscan.serve.token_protocol import ServedTokens
-from ngramscan.token_files.shard import TokenFolder, is_token_folder, open_token_folder
+from ngramscan.token_files.folders import is_token_folder
+from ngramscan.token_files.shard import TokenFolder, open_token_folder
 from ngramscan.token_files.tokenizers import check_fit, open_tokenizer
 
 KEEP_ALIVE_S = 60
@@ -65,6 +67,7 @@ def serve_folders(
     """
     folders, (host, port, others, is_opened) = name_folders(directories), address
     with open_socket(host, port) as listener:
+        lost_pages.survive()
         indexes = _open_all(folders, tokenizer, progress)
         hosts = {name.lower() for name in ("localhost", host, socket.gethostname(), *others)}
         by_name = {index.name: index for index in indexes}

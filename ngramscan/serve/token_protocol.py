@@ -77,7 +77,8 @@ def answer_about_tokens(index: ServedTokens, request: Fields) -> Fields:
     started_at = time.perf_counter()
     try:
         check_limits(request, taken)
-        fields = handler(index, query, request)
+        with index.folder.unchanged():
+            fields = handler(index, query, request)
     except OutOfRangeError as error:
         fields = {"error": str(error)}
     latency = (time.perf_counter() - started_at) * 1000

@@ -6,11 +6,14 @@ corpus is for infini-gram's own builder, which sorts on disk.
 
 from __future__ import annotations
 
+import fcntl
+import glob
 import os
+import shutil
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -64,13 +67,14 @@ def build_token_index(
     """Build the index of a corpus in a new or empty folder, which appears when it is complete.
 
     A CorpusError names a document that can't be read. An InputError says that there is no document,
-    that the folder can't be written or isn't empty, or that memory is short.
+    that the folder can't be written or isn't empty, or that memory is short. What a killed build of
+    this folder left is removed.
     """
     started_at, folder = perf_counter(), _free_folder(directory)
     for notice in corpus.notices:
         progress.notice(notice)
     width = width_for(tokenizer)
-    with working_folder(str(folder.parent), folder.name) as work, as_input_error(folder):
+    with _locked_work(folder) as work, as_input_error(folder):
         documents = _write_documents(work, _documents(corpus, read, progress), tokenizer, width)
         if not documents:
             raise InputError(corpus.name, "no document in it")
@@ -127,6 +131,30 @@ def _free_folder(directory: str | Path) -> Path:
     if folder.exists() and any(folder.iterdir()):
         raise InputError(str(directory), "the folder is not empty; a new one was expected")
     return folder
+
+
+@contextmanager
+def _locked_work(folder: Path) -> Iterator[Path]:
+    """Yield a folder for unfinished files beside that of an index, and remove leftover ones.
+
+    A lock ends with its process, so one that is not locked is of a build that was killed.
+    """
+    for left in folder.parent.glob(f".{glob.escape(folder.name)}.building-*"):
+        with suppress(OSError), _lock_of(left):
+            shutil.rmtree(left, ignore_errors=True)
+    with working_folder(str(folder.parent), folder.name) as work, _lock_of(work):
+        yield work
+
+
+@contextmanager
+def _lock_of(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder; an OSError says that another process does."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _documents(corpus: Corpus, read: ReadOptions, progress: Progress) -> Iterator[Document]:

@@ -9,10 +9,9 @@ the shard), `offset.N` (the byte offset of each document's separator), and perha
 
 from __future__ import annotations
 
-import os
-import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain
@@ -24,14 +23,12 @@ import numpy.typing as npt
 
 from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.fm9.compiled import Bytes, Integers, Words
-from ngramscan.fm9.folders import is_shard
-from ngramscan.fm9.mapped import MappedFile
+from ngramscan.fm9.mapped import MappedFile, state_of, unchanged
 from ngramscan.token_files import kernels
+from ngramscan.token_files.folders import NEEDED, list_files
 
 WIDTHS = (1, 2, 4)
 """Bytes that a token can take."""
-_NAME = re.compile(r"(tokenized|table|offset|metadata|metaoff|unigram)\.(0|[1-9][0-9]*)")
-_NEEDED = ("tokenized", "table", "offset")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +56,7 @@ class _File(MappedFile):
 
     @property
     def content(self) -> Bytes:
-        """Its bytes; an IndexChangedError says that it became shorter."""
-        self._check_size()
+        """Its bytes; whoever reads them checks that the file is `unchanged`."""
         return self._data
 
     @property
@@ -78,7 +74,11 @@ class TokenShard:
 
     def __init__(self, directory: Path, number: str) -> None:
         self.directory, self.number = directory, number
-        self.text, self.table, self.offsets = (self.file(name) for name in _NEEDED)
+        self.files: list[_File] = []
+        """Those that are open."""
+        optional = {name: self._path(name) for name in ("metadata", "metaoff")}
+        self._known = {name: state_of(path) for name, path in optional.items() if path.exists()}
+        self.text, self.table, self.offsets = (self.file(name) for name in NEEDED)
         if self.offsets.size % 8:
             raise self.offsets.corrupt(f"{self.offsets.size} bytes, expected a multiple of 8")
         self.documents = self.offsets.size // 8
@@ -106,7 +106,11 @@ class TokenShard:
 
     def file(self, name: str) -> _File:
         """Open one of its files."""
-        return _File(self.directory / f"{name}.{self.number}")
+        self.files.append(_File(self._path(name), self._known.get(name)))
+        return self.files[-1]
+
+    def _path(self, name: str) -> Path:
+        return self.directory / f"{name}.{self.number}"
 
     @property
     def separator(self) -> int:
@@ -121,11 +125,9 @@ class TokenShard:
     @cached_property
     def metadata(self) -> tuple[_File, _File] | None:
         """The lines about documents and their offsets, or None."""
-        names = ("metadata", "metaoff")
-        there = [(self.directory / f"{name}.{self.number}").exists() for name in names]
-        if not any(there):
+        if not self._known:
             return None
-        lines, offsets = self.file(names[0]), self.file(names[1])
+        lines, offsets = self.file("metadata"), self.file("metaoff")
         if offsets.size != 8 * self.documents:
             problem = f"{offsets.size} bytes, but {self.offsets.path.name} has {self.offsets.size}"
             raise offsets.corrupt(problem)
@@ -267,9 +269,14 @@ class TokenFolder:
         joined = ids.astype(f"<u{self.width}").view(np.uint8)
         ends = np.array([*accumulate(lengths)], np.int64)
         found = np.zeros((len(self.shards), len(patterns), 2), np.int64)
-        for shard, ranks in zip(self.shards, found, strict=True):
-            shard.find(joined, ends, ranks)
+        with self.unchanged():
+            for shard, ranks in zip(self.shards, found, strict=True):
+                shard.find(joined, ends, ranks)
         return np.ascontiguousarray(found.transpose(1, 0, 2))
+
+    def unchanged(self) -> AbstractContextManager[None]:
+        """Raise an IndexChangedError if a file is changed before something is read, or then."""
+        return unchanged([file for shard in self.shards for file in shard.files])
 
     def _physical(self, pattern: Sequence[int]) -> Sequence[int]:
         return pattern[::-1] if self.backwards else pattern
@@ -280,7 +287,9 @@ class TokenFolder:
         At most `before` tokens before it, and `after` from its first token on, all of its document.
         A shard or rank that isn't there is an IndexError.
         """
-        position = self._shard(shard).position(rank)
+        holder = self._shard(shard)
+        with unchanged(holder.files):
+            position = holder.position(rank)
         return self.excerpt_at(shard, position, needle, before, after)
 
     def excerpt_at(
@@ -288,15 +297,16 @@ class TokenFolder:
     ) -> Excerpt:
         """Return what surrounds an occurrence, by its position: tokens and separators before it."""
         holder = self._shard(shard)
-        document = holder.holding(position)
-        first, last = holder.bounds(document)
-        length = last - first
-        # In reading order; a separator lies at -1, also that of a document held backwards.
-        at = last - position - needle if self.backwards else position - first
-        at = max(at, -1) if at < length else -1
-        start = min(max(at - before, 0), length)
-        stop = min(max(at + after, start), length)
-        tokens = self._read(holder, (first, last), start, stop)
+        with unchanged(holder.files):
+            document = holder.holding(position)
+            first, last = holder.bounds(document)
+            length = last - first
+            # In reading order; a separator lies at -1, also that of a document held backwards.
+            at = last - position - needle if self.backwards else position - first
+            at = max(at, -1) if at < length else -1
+            start = min(max(at - before, 0), length)
+            stop = min(max(at + after, start), length)
+            tokens = self._read(holder, (first, last), start, stop)
         number = self._firsts[shard] + document
         return Excerpt(number, length, start, at - start if at >= 0 else -1, tokens)
 
@@ -305,18 +315,22 @@ class TokenFolder:
 
         A shard or rank that isn't there is an IndexError.
         """
-        return self._shard(shard).documents_of(low, high) + self._firsts[shard]
+        holder = self._shard(shard)
+        with unchanged(holder.files):
+            return holder.documents_of(low, high) + self._firsts[shard]
 
     def metadata(self, document: int) -> str:
         """Return the line of JSON about a document, or an empty text."""
         shard, number = self._holding(document)
-        return shard.line(number)
+        with unchanged(shard.files):
+            return shard.line(number)
 
     def tokens_of(self, document: int) -> Integers:
         """Return all tokens of a document, in reading order."""
         shard, number = self._holding(document)
-        first, last = shard.bounds(number)
-        return self._read(shard, (first, last), 0, last - first)
+        with unchanged(shard.files):
+            first, last = shard.bounds(number)
+            return self._read(shard, (first, last), 0, last - first)
 
     def _read(self, shard: TokenShard, bounds: tuple[int, int], start: int, stop: int) -> Integers:
         """Return a part of a document in reading order."""
@@ -340,9 +354,9 @@ class TokenFolder:
 
 def open_token_folder(directory: Path) -> TokenFolder:
     """Open the index in a folder; an InputError or IndexFormatError says what is wrong with it."""
-    sizes = _listed(directory)
+    sizes = list_files(directory)
     numbers = {name.partition(".")[2] for name in sizes}
-    for name in _NEEDED:
+    for name in NEEDED:
         # The largest number tells how many there are: one that is missing is found here, too.
         for number in range(max(map(int, numbers), default=-1) + 1):
             if f"{name}.{number}" not in sizes:
@@ -353,38 +367,3 @@ def open_token_folder(directory: Path) -> TokenFolder:
     if not any(shard.documents for shard in shards):
         raise IndexFormatError(str(directory), "no documents in it")
     return TokenFolder(directory, shards, sum(sizes.values()))
-
-
-def is_token_folder(directory: Path) -> bool:
-    """Whether a folder has any file of such an index."""
-    return directory.is_dir() and any(True for _ in _files(directory))
-
-
-def _files(directory: Path) -> Iterator[tuple[str, int]]:
-    """Yield the names of its files, and their sizes."""
-    with os.scandir(directory) as entries:
-        for entry in entries:
-            if _NAME.fullmatch(entry.name) and entry.is_file():
-                yield entry.name, entry.stat().st_size
-
-
-def _listed(directory: Path) -> dict[str, int]:
-    """Return the files of an index with their sizes."""
-    where = str(directory)
-    try:
-        if sizes := dict(_files(directory)):
-            return sizes
-        inner = [path for path in directory.iterdir() if path.is_dir()]
-    except FileNotFoundError as error:
-        raise InputError(where, "no such folder") from error
-    except NotADirectoryError as error:
-        raise InputError(where, "not a folder; that of an index was expected") from error
-    except OSError as error:
-        raise IndexFormatError(where, f"can't be read: {error.strerror}") from error
-    if any((folder / "tokenized").exists() for folder in (directory, *inner)):
-        problem = "an index of version 6, a folder per shard, which is not read; only 4 and 5 are"
-    elif any(map(is_shard, (directory, *inner))):
-        problem = f"an index over bytes, not over tokens; to ask it: --index fm9:{directory}"
-    else:
-        problem = f"not an index over tokens: no {', '.join(f'{name}.0' for name in _NEEDED)} in it"
-    raise InputError(where, problem)

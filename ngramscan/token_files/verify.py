@@ -14,6 +14,7 @@ import numpy as np
 
 from ngramscan.errors import IndexFormatError
 from ngramscan.fm9.compiled import Integers
+from ngramscan.fm9.mapped import unchanged
 from ngramscan.fm9.reader import is_object
 from ngramscan.fm9.verify import Finding
 from ngramscan.progress import Progress
@@ -67,7 +68,8 @@ def _problems(shard: TokenShard, deep: bool, progress: Progress) -> Iterator[Pro
     ]
     for check in checks:
         try:
-            problem = check() if shard.tokens else None
+            with unchanged(shard.files):
+                problem = check() if shard.tokens else None
         except IndexFormatError as error:
             problem = Path(error.where).name, "file", error.problem
         if problem:

@@ -7,7 +7,7 @@ bound of the string's occurrences, and never stands in a column with those.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeGuard
 
@@ -23,6 +23,8 @@ from ngramscan.indexes.base import (
 )
 
 LOWER_BOUND = "token n-grams: a lower bound of the string's occurrences"
+SPACE_MARK = "▁ (U+2581)"
+"""SentencePiece writes it in the place of a space, so to it the two are the same."""
 KINDS = ("tokens:", "infini-gram:")
 MOST_TOKENS = 10_000
 """Tokens of a document that can be seen at once: half of them before an occurrence."""
@@ -130,6 +132,12 @@ class TokenIndex(Index, Protocol):
         `forms` are those of each query. Without any, only the documents are asked for: the windows
         are as short as can be.
         """
+
+
+def read_alike(words: Iterable[str]) -> str:
+    """Return the note of a query that has the tokens of other texts, too; empty: it has none."""
+    joined = ", ".join(words)
+    return joined and f"the tokenizer reads {joined}; such texts are counted, too"
 
 
 def is_token_level(index: Index) -> TypeGuard[TokenIndex]:

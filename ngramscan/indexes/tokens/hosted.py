@@ -32,10 +32,12 @@ from ngramscan.indexes.http.replies import Reply, UnknownIndexError
 from ngramscan.indexes.scan.window_tasks import cut_ends
 from ngramscan.indexes.tokens.base import (
     MOST_TOKENS,
+    SPACE_MARK,
     Form,
     MarkedWindow,
     TokenFound,
     as_count,
+    read_alike,
 )
 from ngramscan.indexes.tokens.catalog import PREFIX, find_token_index, near_token_names
 from ngramscan.indexes.tokens.replies import (
@@ -187,6 +189,7 @@ class HostedTokenIndex:
     def _look_up(self, query: str, is_new: bool) -> TokenFound:
         check_query(query)
         asked: list[tuple[Source, str]] = []
+        notes: list[str] = []
 
         def note(answer: tuple[T, Source, str]) -> T:
             asked.append(answer[1:])
@@ -194,6 +197,8 @@ class HostedTokenIndex:
 
         def of_text(reply: Reply) -> Form:
             check_names(reply, query)
+            if " " in query and SPACE_MARK[0] in str(reply.get("tokens")):
+                notes.append(read_alike([f"{SPACE_MARK} as a space"]))
             return self._form(reply)
 
         def of_tokens(reply: Reply) -> Form:
@@ -213,7 +218,8 @@ class HostedTokenIndex:
             at_line = note(self._ask(of_tokens, is_new, **asked_as))
         source: Source = "api" if any(one == "api" for one, _ in asked) else "journal"
         known = max(asked_at for _, asked_at in asked)
-        found = TokenFound(query, first, at_line, source, known, "" if second else _MERGED)
+        notes += [] if second else [_MERGED]
+        found = TokenFound(query, first, at_line, source, known, "; ".join(dict.fromkeys(notes)))
         self._found[query] = found
         return found
 

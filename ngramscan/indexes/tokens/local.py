@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -25,7 +26,15 @@ from ngramscan.indexes.base import (
     WindowFailure,
 )
 from ngramscan.indexes.scan.window_tasks import cut_ends
-from ngramscan.indexes.tokens.base import Form, TokenFound, TokenWindow, as_count, as_text
+from ngramscan.indexes.tokens.base import (
+    SPACE_MARK,
+    Form,
+    TokenFound,
+    TokenWindow,
+    as_count,
+    as_text,
+    read_alike,
+)
 from ngramscan.journal import now
 from ngramscan.progress import Progress
 from ngramscan.token_files.shard import Excerpt, TokenFolder, open_token_folder
@@ -35,6 +44,7 @@ _SEEN = 100_000
 """Tokens of a document that are seen on each side of an occurrence."""
 _QUERIES_AT_ONCE = 256
 _COMPILING = "compiling the index reader, once: a few seconds"
+_FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 
 
 class TokenFolderIndex:
@@ -94,7 +104,8 @@ class TokenFolderIndex:
         for query, all_ids in known.items():
             forms = [Form(ids, _segments(next(ranks))) for ids in all_ids]
             at_line = forms[1] if len(forms) > 1 else None
-            note = self._note(query, all_ids[0])
+            notes = self._note(query, all_ids[0]), read_alike(self._alike(query, all_ids[0]))
+            note = "; ".join(filter(None, notes))
             yield TokenFound(query, forms[0], at_line, "tokens", now(), note)
 
     def _make_forms(self, query: str) -> list[tuple[int, ...]]:
@@ -117,6 +128,22 @@ class TokenFolderIndex:
             is_lead = self._tokenizer.lead and query.encode().startswith(self._tokenizer.lead)
             return "the beginning of a document counts as a space" if is_lead else ""
         return f"counted as {content.decode(errors='replace').strip()!r}, as the tokenizer reads it"
+
+    def _alike(self, query: str, ids: Sequence[int]) -> Iterator[str]:
+        """Yield what a text can have in the place of the query's signs, with the same tokens.
+
+        An index of tokens can't tell which of the two its text has.
+        """
+        spellings = {
+            f"{SPACE_MARK} as a space": query.replace(" ", SPACE_MARK[0]),
+            "several spaces as one": query.replace(" ", "  "),
+            "decomposed letters as composed ones": unicodedata.normalize("NFD", query),
+            "full-width characters as ASCII": query.translate(_FULL_WIDTH),
+            "capital letters as small ones": query.upper(),
+        }
+        for words, other in spellings.items():
+            if other != query and tuple(self._tokenizer.after_space(other)) == tuple(ids):
+                yield words
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
         """Yield the text around some places, which may repeat.
