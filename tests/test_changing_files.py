@@ -6,6 +6,7 @@ import os
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,7 +92,7 @@ def truncate(path: Path, _content: bytes) -> None:
 CHANGES = [overwrite, restore_time, replace, append, truncate]
 
 
-def open_index(path: Path, progress: Recorder, journal: Journal, **options: int) -> ScanIndex:
+def open_index(path: Path, progress: Recorder, journal: Journal, **options: Any) -> ScanIndex:
     return ScanIndex(open_corpus(str(path)), IndexOptions(workers=1, **options), progress, journal)
 
 

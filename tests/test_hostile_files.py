@@ -476,7 +476,11 @@ def test_names_of_columns_are_escaped_on_the_page_as_values_are(here: Path) -> N
     scan = "--index", "scan:p.yaml", "--input-format", "text"
     assert invoke("count", "-e", "first", "-e", "b", *scan, "-o", "counts.jsonl").code == 0
     rows = [json.loads(line) for line in Path("counts.jsonl").read_text().splitlines()]
-    values = {"same": ["s", "s"], "empty": [None, None], "other": ["s", "t"]}
+    values: dict[str, list[str | None]] = {
+        "same": ["s", "s"],
+        "empty": [None, None],
+        "other": ["s", "t"],
+    }
     for name, given in values.items():
         for counted, value in zip(rows, given, strict=True):
             counted[f"{steering} {name}"] = value

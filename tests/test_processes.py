@@ -61,6 +61,13 @@ def run_there(
     return seen
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_task_that_takes_more_memory_than_there_is_fails_alone(workers: int) -> None:
+    done, _ = run(worker_tasks.take_memory, [10, 1 << 60, 20], workers)
+    assert (done[0], done[2]) == (10, 20)
+    assert str(done[1]) == "memory is short; fewer --workers, or a machine that has more"
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 def test_every_task_is_done_once_and_an_anticipated_error_is_a_result(workers: int) -> None:
     done, seen = run(worker_tasks.odd_ones_fail, list(range(40)), workers)

@@ -18,6 +18,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from functools import partial, wraps
 from importlib import import_module
@@ -320,9 +321,10 @@ def _run(
 ) -> None:
     path = None if "output" in parameters(function) else values.pop("output", None)
     context = click.get_current_context()
-    for option, value in ((CSV_SAFE, "csv_safe"), (MAX_BYTES, "max_bytes")):
-        if value in values:
-            context.call_on_close(partial(option.reset, option.set(values.pop(value))))
+    chosen: dict[str, ContextVar[Any]] = {"csv_safe": CSV_SAFE, "max_bytes": MAX_BYTES}
+    for name in chosen.keys() & values.keys():
+        token = chosen[name].set(values.pop(name))
+        context.call_on_close(partial(chosen[name].reset, token))
     written = context.with_resource(noting())
     check_written(function, values, path)
     target = choose_target(format_name, path)

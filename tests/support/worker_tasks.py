@@ -21,6 +21,10 @@ def slow_square(number: int, report: Report) -> int:
     return number * number
 
 
+def take_memory(size: int, _report: Report) -> int:
+    return len(bytes(size))
+
+
 def odd_ones_fail(number: int, report: Report) -> int:
     report(1)
     if number % 2:
