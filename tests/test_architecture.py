@@ -184,8 +184,8 @@ def test_modules_are_short() -> None:
     longest = {"ngramscan": 400, "evalcore": 500}
     assert not [name for name, n in lengths.items() if n > longest[name.split(".")[0]]]
     assert len([*(ROOT / "ngramscan").glob("*.py")]) <= 7
-    assert sum(n for name, n in lengths.items() if name.startswith("evalcore")) <= 8500
-    assert sum(n for name, n in lengths.items() if name.startswith("ngramscan")) <= 31400
+    assert sum(n for name, n in lengths.items() if name.startswith("evalcore")) <= 8600
+    assert sum(n for name, n in lengths.items() if name.startswith("ngramscan")) <= 31900
 
 
 @pytest.mark.parametrize("module", MODULES)

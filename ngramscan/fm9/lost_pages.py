@@ -3,7 +3,7 @@
 The system sends a SIGBUS to a thread that reads a page which a file no longer has, or which the
 disk can't deliver; that ends the process. No check before a read can exclude it, because a file can
 be cut at any moment. `survive` installs a handler that puts zeros in the place of the file and
-marks it as lost, so that whoever reads it finds the mark behind the read and refuses the answer.
+marks it as lost, so that readers find the mark after the read and refuse the answer.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def survive() -> None:
 
 
 _keep: list[object] = []
-"""What the handler needs as long as the process lives."""
+"""Objects that the handler needs as long as the process lives."""
 
 
 def _compile_handler(before: int) -> Any:

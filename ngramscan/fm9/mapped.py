@@ -97,7 +97,7 @@ class MappedFile:
     def check(self) -> None:
         """Raise an IndexChangedError if the file was written, cut, replaced or removed.
 
-        What was read of it before may be of two contents, or zeros.
+        Bytes that were read before may be of two contents, or zeros.
         """
         self._check_state(self._state)
         if lost_pages.is_lost(self._row):

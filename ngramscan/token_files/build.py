@@ -67,8 +67,8 @@ def build_token_index(
     """Build the index of a corpus in a new or empty folder, which appears when it is complete.
 
     A CorpusError names a document that can't be read. An InputError says that there is no document,
-    that the folder can't be written or isn't empty, or that memory is short. What a killed build of
-    this folder left is removed.
+    that the folder can't be written or isn't empty, or that memory is short. Leftovers of a killed
+    build of this folder are removed.
     """
     started_at, folder = perf_counter(), _free_folder(directory)
     for notice in corpus.notices:

@@ -56,7 +56,7 @@ class _File(MappedFile):
 
     @property
     def content(self) -> Bytes:
-        """Its bytes; whoever reads them checks that the file is `unchanged`."""
+        """Its bytes; readers check that the file is `unchanged`."""
         return self._data
 
     @property
