@@ -14,6 +14,7 @@ import msgspec
 
 from ngramscan.errors import InputError, some_of
 from ngramscan.reading.row_files import csv_rows, decoded, read_table
+from ngramscan.reading.streams import read_bytes
 from ngramscan.reading.yaml_files import as_type, read_text
 
 Answers = Literal["program", "text", "either"]
@@ -113,7 +114,7 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
 
 def _word_sorting(benchmark: Benchmark, path: Path) -> Parsed:
     """Read the file of BIG-Bench Hard, which has no ids."""
-    file = as_type(decoded(str(path), path.read_bytes()), dict[str, Any], str(path))
+    file = as_type(decoded(str(path), read_bytes(path)), dict[str, Any], str(path))
     rows = as_type(file.get("examples"), list[dict[str, Any]], f"{path}: examples")
     problems = [
         _question(f"{path}: row {number + 1}", {**row, "id": f"word_sorting-{number}"}, benchmark)
