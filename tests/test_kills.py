@@ -26,7 +26,7 @@ from tests.support.serve_process import REPLAY, serving
 KILLS, GONE_WITHIN_S = 20, 5.0
 TOKENIZER = Path(__file__).parent / "tokens" / "allenai_dolma2.json.gz"
 CHANGING = re.compile(
-    rb"\d{4}-\d\d-\d\dT[\d:.]+\+00:00|\d+ \w+ \d{4}, \d\d:\d\d UTC|\"seconds\":\S+"
+    rb"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)|\d+ \w+ \d{4}, \d\d:\d\d UTC|\"seconds\":\S+"
 )
 """Times, which differ from run to run."""
 Surroundings = Callable[[Path], Iterator[str]]

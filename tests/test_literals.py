@@ -199,7 +199,7 @@ def test_process_substitution_is_a_file_like_any_other(here: Path) -> None:
         (["my set.yaml"], "my set.yaml: no such file or shipped set; "),
         (["a\nb.yaml"], r"a\nb.yaml: no such file or shipped set; to count the text"),
         (["a&b"], "a&b: no such file or shipped set; to count the text itself: -e 'a&b'"),
-        (["x" * 5000], "no such file or shipped set; to count the text itself: -e xxx"),
+        (["x" * 5000], "no such file or shipped set; to count the text itself: -e TEXT"),
         (["folder"], "folder: not a pattern set; to count in its texts: --index scan:folder"),
         (["c.jsonl"], "c.jsonl: not a pattern set; to count in its texts: --index scan:c.jsonl"),
         (["lines.txt"], "lines.txt: not a pattern set; to count each of its lines: -f lines.txt"),

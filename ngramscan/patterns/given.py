@@ -20,6 +20,8 @@ from ngramscan.patterns.model import Pattern, PatternSet, merge
 
 _YAML = {".yaml", ".yml"}
 _CORPUS = {".gz", ".jsonl", ".parquet", ".warc", ".zst", ".zstd"}
+_LONGEST_SHOWN = 1000
+"""A longer argument is not repeated in the cure, which a long line would hide."""
 
 
 def load_selection(
@@ -63,7 +65,8 @@ def load_given(
 def _is_set(given: PathOrName) -> bool:
     """Tell whether an argument names a pattern set, or is a literal; refuse what is neither."""
     name = str(given)
-    path, suffix, shown = find_patterns(given), Path(name).suffix.lower(), shlex.quote(name)
+    path, suffix = find_patterns(given), Path(name).suffix.lower()
+    shown = shlex.quote(name) if len(name) <= _LONGEST_SHOWN else "TEXT"
     if path is None:
         is_text = isinstance(given, str) and (not name or any(map(str.isspace, name)))
         if is_text and suffix not in _YAML:
