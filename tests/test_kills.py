@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -138,7 +138,9 @@ def test_a_command_killed_at_random_ends_as_if_undisturbed(kind: str, tmp_path: 
             while alive := processes_with(mark):
                 assert time.monotonic() < until, f"still alive: {alive}"
                 time.sleep(0.05)
-            if content(tmp_path / "out") == expected:  # what is built is not built again
-                empty(tmp_path / "out")
+            # What is built is not built again. A worker of a cluster may still be at work.
+            with suppress(FileNotFoundError):
+                if content(tmp_path / "out") == expected:
+                    empty(tmp_path / "out")
         assert start().wait() == 0
         assert content(tmp_path / "out") == expected
