@@ -24,8 +24,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from ngramscan.fm9 import kernels, layout
-from ngramscan.fm9.reader import Fm9File, open_shards
+from ngramscan.index_files.fm9 import kernels, layout
+from ngramscan.index_files.fm9.reader import Fm9File, open_shards
 from ngramscan.patterns.given import load_given
 from tests.support.range_server import Faults, RangeServer
 

@@ -30,7 +30,7 @@ sys.path.insert(0, sys.argv[2] if ASK in sys.argv else str(ROOT))
 
 import ngramscan
 from benchmarks.index_build import documents
-from ngramscan.fm9.reader import Shard
+from ngramscan.index_files.fm9.reader import Shard
 from ngramscan.matching import count_by_brute_force
 from ngramscan.patterns.files import load_patterns
 from tests.support import fm9_reference

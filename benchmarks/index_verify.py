@@ -22,8 +22,8 @@ sys.path.insert(0, str(ROOT))
 
 import ngramscan
 from benchmarks.index_build import documents
-from ngramscan.fm9.layout import FILES
-from ngramscan.fm9.reader import Shard
+from ngramscan.index_files.fm9.layout import FILES
+from ngramscan.index_files.fm9.reader import Shard
 
 ROUNDS = 3
 NGRAMSCAN = (sys.executable, "-m", "ngramscan", "index", "verify", "-q")

@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from ngramscan.index_files.tokens.build import sort_table
+from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
+from ngramscan.index_files.tokens.verify import verify_tokens
 from ngramscan.progress import SILENT
-from ngramscan.token_files.build import sort_table
-from ngramscan.token_files.shard import TokenFolder, open_token_folder
-from ngramscan.token_files.verify import verify_tokens
 
 VOCABULARY, SEPARATOR, FIRST = 32_000, 65_535, 3
 DOCUMENT_TOKENS = 600

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from evalcore.scores import key_of, read_scores
 from ngramscan.errors import InputError, some_of
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_table
-from ngramscan.report import optional_target
-from ngramscan.report.columns import print_notes, to_columns
-from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import Layout, print_columns
-from ngramscan.report.options import save
+from ngramscan.reporting import optional_target
+from ngramscan.reporting.columns import print_notes, to_columns
+from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.layout import Layout, print_columns
+from ngramscan.reporting.options import save
 from ngramscan.statistics.bounded_means import limit, tilted_distance
 from ngramscan.statistics.estimates import t_quantile
 from ngramscan.statistics.proportions import wilson

@@ -20,8 +20,8 @@ from evalcore.claim_formulas import Cell, Evaluator, Tables, parse_formula, pars
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import read_table
 from ngramscan.reading.yaml_files import as_type, parse_yaml, read_text
-from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import Layout, cell, print_columns
+from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.layout import Layout, cell, print_columns
 
 Verdict = Literal["ok", "rounding", "mismatch", "different quantity", "not derivable"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)

@@ -19,11 +19,11 @@ from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnav
 from ngramscan.reading.row_files import has_rows
 from ngramscan.reading.streams import unpacked_path
 from ngramscan.reading.yaml_files import as_type, input_errors, parse_yaml, read_text
-from ngramscan.report import listed, refuse_other, write_whole
-from ngramscan.report.columns import to_columns
-from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import Layout, cell, print_columns
-from ngramscan.report.options import suggestion
+from ngramscan.reporting import listed, refuse_other, write_whole
+from ngramscan.reporting.columns import to_columns
+from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.layout import Layout, cell, print_columns
+from ngramscan.reporting.options import suggestion
 
 
 @dataclass(frozen=True, slots=True)

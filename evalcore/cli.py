@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ngramscan import __version__
-from ngramscan.report.command import Commands
+from ngramscan.reporting.command import Commands
 
 main = Commands(
     "evalcore",

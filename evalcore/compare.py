@@ -18,12 +18,12 @@ from evalcore.scores import ScoreRow, read_all
 from evalcore.statistics import Comparison, GradedTest, Settings, compare_pairs
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
-from ngramscan.report import optional_target, refuse_other
-from ngramscan.report.canvas import check_target, save_figure
-from ngramscan.report.columns import ALL, first_of, for_paper, print_pooled, to_columns
-from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import Columns, Layout, p_text, percent
-from ngramscan.report.options import save
+from ngramscan.reporting import optional_target, refuse_other
+from ngramscan.reporting.canvas import check_target, save_figure
+from ngramscan.reporting.columns import ALL, first_of, for_paper, print_pooled, to_columns
+from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.layout import Columns, Layout, p_text, percent
+from ngramscan.reporting.options import save
 from ngramscan.statistics.p_values import disagreement, holm
 from ngramscan.statistics.streams import stream
 

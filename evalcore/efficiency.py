@@ -18,11 +18,11 @@ from evalcore.records import Record, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, key_of, read_chosen
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables, read_rows
-from ngramscan.report import refuse_other
-from ngramscan.report.canvas import check_target, save_figure
-from ngramscan.report.columns import ALL, for_paper, print_notes, print_pooled, to_columns
-from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import Layout
+from ngramscan.reporting import refuse_other
+from ngramscan.reporting.canvas import check_target, save_figure
+from ngramscan.reporting.columns import ALL, for_paper, print_notes, print_pooled, to_columns
+from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.layout import Layout
 from ngramscan.statistics import resampling
 from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Floats, Ratio, Resampling
 from ngramscan.statistics.streams import stream

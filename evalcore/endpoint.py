@@ -22,10 +22,10 @@ from evalcore.records import Record
 from ngramscan import __version__
 from ngramscan.errors import InputError, RemoteError, RemoteRefused
 from ngramscan.journal import now
-from ngramscan.pace import exchange
-from ngramscan.pace.exchange import RateLimitedError, ServiceUnusable, TransientError
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.surrogates import replace_halves
+from ngramscan.remote import exchange
+from ngramscan.remote.exchange import RateLimitedError, ServiceUnusable, TransientError
 
 _SECRET = re.compile(r"api.?key|secret|password|authorization|access.?token|bearer", re.IGNORECASE)
 _NOTHING_LEFT = {"insufficient_quota", "billing_hard_limit_reached"}

@@ -7,9 +7,17 @@ from itertools import cycle
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from ngramscan.report import canvas
-from ngramscan.report.canvas import COLOURS, GREY, HATCHES, MARKS, clean_axes, finish_prompts, wrap
-from ngramscan.report.layout import p_text
+from ngramscan.reporting import canvas
+from ngramscan.reporting.canvas import (
+    COLOURS,
+    GREY,
+    HATCHES,
+    MARKS,
+    clean_axes,
+    finish_prompts,
+    wrap,
+)
+from ngramscan.reporting.layout import p_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

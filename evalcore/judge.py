@@ -29,8 +29,8 @@ from ngramscan.errors import InputError, RemoteError
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.row_files import Table
-from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import Layout, cell, print_columns
+from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.layout import Layout, cell, print_columns
 
 
 @dataclass(frozen=True, slots=True)

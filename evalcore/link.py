@@ -17,12 +17,12 @@ from evalcore.figures import draw_links
 from evalcore.scores import read_all
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import Table, read_rows, read_table
-from ngramscan.report import optional_target, refuse_other, to_frame
-from ngramscan.report.canvas import check_target, save_figure
-from ngramscan.report.columns import for_paper, print_notes, print_pooled, to_columns
-from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import Layout, p_text
-from ngramscan.report.options import save
+from ngramscan.reporting import optional_target, refuse_other, to_frame
+from ngramscan.reporting.canvas import check_target, save_figure
+from ngramscan.reporting.columns import for_paper, print_notes, print_pooled, to_columns
+from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.layout import Layout, p_text
+from ngramscan.reporting.options import save
 from ngramscan.statistics.estimates import geometric_mean_ratio
 
 CORRELATIONAL = (

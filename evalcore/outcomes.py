@@ -14,11 +14,18 @@ from evalcore.pairing import CELL, LEAST, NOT_ANSWERED, NOT_ASKED, RIGHT, left_o
 from evalcore.scores import ScoreRow, read_chosen
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
-from ngramscan.report import optional_target, refuse_other
-from ngramscan.report.columns import ALL, first_of, for_paper, print_notes, print_pooled, to_columns
-from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import Layout
-from ngramscan.report.options import save
+from ngramscan.reporting import optional_target, refuse_other
+from ngramscan.reporting.columns import (
+    ALL,
+    first_of,
+    for_paper,
+    print_notes,
+    print_pooled,
+    to_columns,
+)
+from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.layout import Layout
+from ngramscan.reporting.options import save
 from ngramscan.statistics.proportions import mcnemar, wilson
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 
 from evalcore.scores import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.report.columns import ALL
+from ngramscan.reporting.columns import ALL
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,7 +16,7 @@ import msgspec
 from evalcore.formats import Answers, Benchmark, Problem
 from ngramscan.errors import InputError
 from ngramscan.reading.yaml_files import as_type, parse_yaml, read_text
-from ngramscan.report import refuse_other
+from ngramscan.reporting import refuse_other
 
 # Two braces, since prompts are full of LaTeX's single ones.
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z][\w+.-]*)\}\}")

@@ -22,7 +22,7 @@ from evalcore.records import Record, read_records
 from ngramscan.errors import InputError, RemoteError, RemoteRefused
 from ngramscan.journal import now
 from ngramscan.progress import SILENT, Progress
-from ngramscan.report.command import Option, Result, command
+from ngramscan.reporting.command import Option, Result, command
 
 _NOTE_EVERY_S = 10.0
 

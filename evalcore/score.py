@@ -25,9 +25,9 @@ from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.progress import SILENT, Progress
-from ngramscan.report import refuse_other
-from ngramscan.report.canvas import check_target, save_figure
-from ngramscan.report.command import Option, Result, command
+from ngramscan.reporting import refuse_other
+from ngramscan.reporting.canvas import check_target, save_figure
+from ngramscan.reporting.command import Option, Result, command
 
 
 def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[str]) -> Benchmark:

@@ -17,9 +17,9 @@ from rich.console import Console
 from ngramscan.errors import InputError
 from ngramscan.progress import open_console
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
-from ngramscan.report import refuse_other
-from ngramscan.report.columns import to_columns
-from ngramscan.report.layout import Layout, print_columns
+from ngramscan.reporting import refuse_other
+from ngramscan.reporting.columns import to_columns
+from ngramscan.reporting.layout import Layout, print_columns
 
 Names = Sequence[str]
 SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = ("scored", "not_found", "no_answer", "unknown")

@@ -6,9 +6,6 @@ One function per command, with the same name and options, returning a data frame
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
     from ngramscan.commands.journal import journal_clear, journal_info
     from ngramscan.commands.keyness import keyness
     from ngramscan.commands.patterns import patterns_list, patterns_show
-    from ngramscan.commands.report import Page, report
+    from ngramscan.commands.report import report
     from ngramscan.commands.strategies import strategies
     from ngramscan.commands.tiers import tiers
 
@@ -41,38 +38,9 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         from ngramscan import commands
 
-        # The import puts the room `report` here, which is the command too.
-        return globals().get(name) or getattr(commands, name)
+        return getattr(commands, name)
     raise AttributeError(f"module 'ngramscan' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
-
-
-class _Room(ModuleType):
-    """A room that is called like a command, and can be called as this."""
-
-    @property
-    def __wrapped__(self) -> Callable[..., Page]:
-        """The command: signature, help and docstring are those of its function."""
-        from ngramscan.commands.report import report
-
-        return report
-
-    def __call__(self, *results: Any, **options: Any) -> Page:
-        """Call the command."""
-        return self.__wrapped__(*results, **options)
-
-
-class _Package(ModuleType):
-    """Makes a callable room of `ngramscan.report` when it is imported."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        # Whoever imports a submodule sets it on its package.
-        if name == "report" and type(value) is ModuleType:
-            value.__class__ = _Room
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

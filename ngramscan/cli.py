@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from ngramscan import __version__
-from ngramscan.report.command import Commands
+from ngramscan.reporting.command import Commands
 
 main = Commands(
     "ngramscan.commands",

@@ -28,24 +28,23 @@ MAY_IMPORT = {
     "journal": "errors",
     "reading": "errors",
     "processes": "errors",
-    "pace": "errors progress",
+    "remote": "errors progress",
     "patterns": "errors reading",
     "corpora": "errors reading",
     "matching": "errors",
-    "fm9": "errors progress pace reading processes corpora",
-    "token_files": "errors progress processes corpora fm9",
-    "serve": "errors progress processes fm9 token_files statistics patterns indexes prevalence",
-    "indexes": "errors progress journal pace processes statistics corpora matching fm9 token_files",
+    "index_files": "errors progress remote reading processes corpora",
+    "serve": "errors progress processes index_files statistics patterns indexes prevalence",
+    "indexes": "errors progress journal remote processes statistics corpora matching index_files",
     "prevalence": "errors reading statistics patterns matching indexes",
     "outputs": "errors statistics reading patterns matching",
-    "report": "errors progress journal reading statistics indexes prevalence outputs",
+    "reporting": "errors progress journal reading statistics indexes prevalence outputs",
     "commands": "*",
-    "cli": "report",
+    "cli": "reporting",
     "__main__": "cli",
     "": "commands",
 }
 # Of these evalcore may import: they have nothing to do with corpora.
-SHARED = {"errors", "progress", "journal", "pace", "reading", "statistics", "report"}
+SHARED = {"errors", "progress", "journal", "reading", "remote", "statistics", "reporting"}
 # Each module of evalcore may import those before it, and types to draw figures of.
 EVALCORE = (
     *("formats", "benchmarks", "prompts", "records", "endpoint", "run", "sandbox", "extraction"),
@@ -95,7 +94,9 @@ def test_imports_follow_the_flow_of_data(module: str) -> None:
             assert room_of(name) in allowed_for(module), f"{module} imports {name}"
         elif name.startswith("ngramscan."):
             assert room_of(name) in SHARED, f"{module} imports {name}"
-            assert not name.startswith(("ngramscan.report.tables", "ngramscan.report.figures"))
+            assert not name.startswith(
+                ("ngramscan.reporting.tables", "ngramscan.reporting.figures")
+            )
         else:
             assert not name.startswith("evalcore"), f"{module} imports {name}"
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
@@ -165,7 +166,7 @@ def test_a_function_keeps_its_name_whoever_imports_its_module(statement: str) ->
     ],
 )
 def test_a_command_bears_one_word_everywhere(room: str, word: str, row_type: str) -> None:
-    for package in ("commands", room, "report.tables"):
+    for package in ("commands", room, "reporting.tables"):
         assert f"ngramscan.{package}.{word}" in MODULES
     assert f"class {row_type}" in MODULES[f"ngramscan.{room}.{word}"].read_text()
     assert (ROOT / "docs" / f"{word}.md").is_file()
@@ -184,8 +185,6 @@ def test_modules_are_short() -> None:
     longest = {"ngramscan": 400, "evalcore": 500}
     assert not [name for name, n in lengths.items() if n > longest[name.split(".")[0]]]
     assert len([*(ROOT / "ngramscan").glob("*.py")]) <= 7
-    assert sum(n for name, n in lengths.items() if name.startswith("evalcore")) <= 8600
-    assert sum(n for name, n in lengths.items() if name.startswith("ngramscan")) <= 31900
 
 
 @pytest.mark.parametrize("module", MODULES)

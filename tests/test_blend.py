@@ -19,7 +19,7 @@ from ngramscan.outputs.markers import Marker, count_markers
 from ngramscan.outputs.reading import Group, Output, OutputSet, read_outputs
 from ngramscan.patterns.files import load_patterns, parse_patterns
 from ngramscan.patterns.regexes import compile_regex
-from ngramscan.report.tables import print_blend
+from ngramscan.reporting.tables import print_blend
 from ngramscan.statistics.proportions import mcnemar, wilson
 from tests.support.command import invoke
 from tests.support.outputs import (

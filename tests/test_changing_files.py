@@ -12,15 +12,15 @@ import pytest
 
 from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import CorpusError
-from ngramscan.fm9.build import build_index
+from ngramscan.index_files.fm9.build import build_index
+from ngramscan.index_files.tokens.build import build_token_index
+from ngramscan.index_files.tokens.tokenizers import load_tokenizer
 from ngramscan.indexes.base import IndexOptions, Place, WindowFailure
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.journal import Journal
 from ngramscan.prevalence.contaminate import Entry, run_contaminate
 from ngramscan.prevalence.contamination_rules import make_rule
 from ngramscan.progress import SILENT
-from ngramscan.token_files.build import build_token_index
-from ngramscan.token_files.tokenizers import load_tokenizer
 from tests.support import corpus_files
 from tests.support.recorder import Recorder
 

@@ -19,8 +19,8 @@ from click.testing import CliRunner
 import evalcore
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.progress import SILENT, Progress
-from ngramscan.report.command import Commands, Option, Result, command
-from ngramscan.report.rows import choose_target
+from ngramscan.reporting.command import Commands, Option, Result, command
+from ngramscan.reporting.rows import choose_target
 from tests.support.command import invoke
 
 RAISED = {"interrupt": KeyboardInterrupt(), "wrong": InputError("place", "\x1bwrong")}

@@ -19,8 +19,8 @@ from evalcore.figures import draw_comparisons
 from evalcore.scores import ScoreRow, choose_runs
 from evalcore.statistics import Settings
 from ngramscan.errors import InputError
-from ngramscan.report import choose_target, to_frame, write_rows
-from ngramscan.report.layout import p_text
+from ngramscan.reporting import choose_target, to_frame, write_rows
+from ngramscan.reporting.layout import p_text
 from tests.support.command import invoke
 from tests.test_figures import overlapping
 

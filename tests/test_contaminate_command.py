@@ -20,7 +20,7 @@ from ngramscan.prevalence.benchmark_entries import draw_entries, read_entries
 from ngramscan.prevalence.contaminate import Entry
 from ngramscan.prevalence.contamination_rules import make_rule
 from ngramscan.prevalence.contamination_shares import ShareRow
-from ngramscan.report import figures
+from ngramscan.reporting import figures
 from tests.support.command import Ran, invoke
 from tests.support.service import ApiServer, Faults
 from tests.test_completion import offers

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from ngramscan.corpora import ReadOptions, open_corpus
-from ngramscan.fm9.build import BuildOptions, build_index
+from ngramscan.index_files.fm9.build import BuildOptions, build_index
 from ngramscan.indexes.base import IndexOptions
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.prevalence.contaminate import (

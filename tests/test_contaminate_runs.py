@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pytest
 
 from ngramscan.corpora import ReadOptions, open_corpus
-from ngramscan.fm9.build import build_index
+from ngramscan.index_files.fm9.build import build_index
 from ngramscan.progress import SILENT
 from tests.support.command import NGRAMSCAN, Ran, invoke
 from tests.support.planted import Planted, expect_mini, make_planted, mini_spans, write_planted

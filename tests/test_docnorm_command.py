@@ -22,7 +22,7 @@ from ngramscan.errors import IncompleteError, InputError
 from ngramscan.prevalence.contexts import ContextRow, ContextsResult
 from ngramscan.prevalence.docnorm import DocnormRow
 from ngramscan.prevalence.draws import DrawRow
-from ngramscan.report.tables import print_contexts
+from ngramscan.reporting.tables import print_contexts
 from tests.support.command import NGRAMSCAN
 from tests.support.command import invoke as run
 from tests.support.service import ApiServer, Faults, Spawned, spawn

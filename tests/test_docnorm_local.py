@@ -26,7 +26,7 @@ import ngramscan
 from ngramscan.patterns.model import Pattern, Query
 from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow, run_docnorm
 from ngramscan.prevalence.draws import DocnormOptions
-from ngramscan.report.tables import print_docnorm
+from ngramscan.reporting.tables import print_docnorm
 from tests.support import oracle
 from tests.support.command import invoke, without
 from tests.support.corpus_files import jsonl

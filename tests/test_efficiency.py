@@ -24,9 +24,9 @@ from evalcore.records import Record, record_path
 from evalcore.scores import ScoreRow, print_summaries, summarise
 from ngramscan.errors import InputError
 from ngramscan.prevalence.contamination_effects import make_effects
-from ngramscan.report import choose_target, to_frame, write_rows
-from ngramscan.report.page.results import read_results
-from ngramscan.report.page.words import sentences
+from ngramscan.reporting import choose_target, to_frame, write_rows
+from ngramscan.reporting.page.results import read_results
+from ngramscan.reporting.page.words import sentences
 from ngramscan.statistics.proportions import wilson
 from ngramscan.statistics.resampling import Resampling
 from ngramscan.statistics.two_samples import estimate_accuracy

@@ -19,7 +19,7 @@ from evalcore.prompts import load_templates
 from evalcore.records import read_records
 from evalcore.scores import read_scores
 from ngramscan.errors import IncompleteError
-from ngramscan.pace.pace import Clock
+from ngramscan.remote.pace import Clock
 from tests.support import command
 from tests.support.chat_server import Answer, ChatServer, Faults, Messages, chat_server, hash_of
 from tests.support.made_benchmarks import write, write_financemath, write_proofbench

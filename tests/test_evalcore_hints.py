@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evalcore import score as to_scores
-from ngramscan.pace.pace import Clock
+from ngramscan.remote.pace import Clock
 from tests.support.chat_server import chat_server
 from tests.support.command import Ran, invoke
 from tests.support.made_benchmarks import write, write_financemath, write_proofbench

@@ -13,8 +13,8 @@ from contextlib import closing, contextmanager, suppress
 import httpx
 import pytest
 
-from ngramscan.pace import exchange
 from ngramscan.progress import SILENT
+from ngramscan.remote import exchange
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 Sender = Callable[[socket.socket], None]

@@ -19,7 +19,7 @@ from ngramscan.outputs.reading import read_outputs
 from ngramscan.outputs.strategies import StrategyRow, load_rules, run_strategies
 from ngramscan.patterns.files import load_patterns
 from ngramscan.prevalence.count import CountRow
-from ngramscan.report import figures
+from ngramscan.reporting import figures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

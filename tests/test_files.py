@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ngramscan.errors import DiskFullError, InputError
-from ngramscan.report import check_writable, write_whole
+from ngramscan.reporting import check_writable, write_whole
 from tests.support.command import NGRAMSCAN, invoke
 
 
@@ -85,7 +85,7 @@ def test_no_room_for_a_file_or_a_journal_is_one_line(tmp_path: Path) -> None:
 
 WRITE = """import sys, time
 from pathlib import Path
-from ngramscan.report.files import write_whole
+from ngramscan.reporting.files import write_whole
 def write(path):
     path.write_text("half")
     print(flush=True)

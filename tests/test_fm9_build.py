@@ -14,12 +14,12 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-import ngramscan.fm9.shard as shard_module
+import ngramscan.index_files.fm9.shard as shard_module
 from ngramscan.commands.index import index_build
 from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.fm9.build import BuildOptions, BuildRow, build_index
-from ngramscan.fm9.layout import FILES
+from ngramscan.index_files.fm9.build import BuildOptions, BuildRow, build_index
+from ngramscan.index_files.fm9.layout import FILES
 from ngramscan.progress import SILENT
 from tests.support import corpus_files
 from tests.support.fm9_reference import Shard

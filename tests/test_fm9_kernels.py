@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from ngramscan.errors import IndexFormatError
-from ngramscan.fm9 import kernels
-from ngramscan.fm9.kernels import CORRUPT, Tables
-from ngramscan.fm9.reader import Fm9File
+from ngramscan.index_files.fm9 import kernels
+from ngramscan.index_files.fm9.kernels import CORRUPT, Tables
+from ngramscan.index_files.fm9.reader import Fm9File
 from ngramscan.matching import count_by_brute_force
 from tests.support import fm9_reference as reference
 

@@ -11,7 +11,7 @@ import pytest
 
 import ngramscan
 from benchmarks.index_build import documents
-from ngramscan.fm9.reader import Shard, open_shards
+from ngramscan.index_files.fm9.reader import Shard, open_shards
 from ngramscan.matching import count_by_brute_force
 from tests.support import fm9_reference
 from tests.support.command import run

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ngramscan.errors import IndexFormatError
-from ngramscan.fm9.header import read_layout
-from ngramscan.fm9.layout import FILES
-from ngramscan.fm9.verify import verify_shard
+from ngramscan.index_files.fm9.header import read_layout
+from ngramscan.index_files.fm9.layout import FILES
+from ngramscan.index_files.fm9.verify import verify_shard
 from ngramscan.progress import SILENT
 
 FIXTURES = Path(__file__).parent / "fm9"

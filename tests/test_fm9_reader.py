@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from ngramscan.errors import IndexFormatError, InputError
-from ngramscan.fm9.folders import shard_folders
-from ngramscan.fm9.layout import FILES
-from ngramscan.fm9.reader import Shard, ShardWindow, open_shards
+from ngramscan.index_files.fm9.folders import shard_folders
+from ngramscan.index_files.fm9.layout import FILES
+from ngramscan.index_files.fm9.reader import Shard, ShardWindow, open_shards
 from ngramscan.matching import count_by_brute_force
 from tests.support import fm9_reference
 

@@ -23,11 +23,11 @@ import pytest
 
 from ngramscan.corpora import ReadOptions, jsonl, open_corpus
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.fm9.build import BuildOptions, BuildRow, build_index, fitting
-from ngramscan.fm9.documents import Source
-from ngramscan.fm9.plan import ShardPlan, Workers, parse_plan
-from ngramscan.fm9.reader import open_shards
-from ngramscan.fm9.shard import ShardTask, build_shard
+from ngramscan.index_files.documents import Source
+from ngramscan.index_files.fm9.build import BuildOptions, BuildRow, build_index, fitting
+from ngramscan.index_files.fm9.plan import ShardPlan, Workers, parse_plan
+from ngramscan.index_files.fm9.reader import open_shards
+from ngramscan.index_files.fm9.shard import ShardTask, build_shard
 from ngramscan.progress import SILENT, Progress
 from tests.support import corpus_files
 from tests.support.command import NGRAMSCAN, invoke

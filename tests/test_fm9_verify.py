@@ -17,11 +17,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ngramscan.fm9 import checks, verify
-from ngramscan.fm9.layout import FILES
-from ngramscan.fm9.manifest import MANIFEST, PLAN, describe_shard, in_folder, to_manifest
-from ngramscan.fm9.reader import Fm9File
-from ngramscan.fm9.verify import Finding, verify_index, verify_shard
+from ngramscan.index_files.fm9 import checks, verify
+from ngramscan.index_files.fm9.layout import FILES
+from ngramscan.index_files.fm9.manifest import (
+    MANIFEST,
+    PLAN,
+    describe_shard,
+    in_folder,
+    to_manifest,
+)
+from ngramscan.index_files.fm9.reader import Fm9File
+from ngramscan.index_files.fm9.verify import Finding, verify_index, verify_shard
 from ngramscan.progress import SILENT
 from tests.support.command import NGRAMSCAN, invoke
 from tests.support.recorder import Recorder
@@ -94,9 +100,9 @@ DAMAGE = """
 import random, sys
 from pathlib import Path
 from ngramscan.errors import IndexFormatError
-from ngramscan.fm9.header import read_layout
-from ngramscan.fm9.reader import open_shards
-from ngramscan.fm9.verify import verify_shard
+from ngramscan.index_files.fm9.header import read_layout
+from ngramscan.index_files.fm9.reader import open_shards
+from ngramscan.index_files.fm9.verify import verify_shard
 from ngramscan.progress import SILENT
 
 PATTERNS = [b"e", b"th", b"lo wor", b"\\n", b" ", b"\\xff", b"the answer", b"zz"]
@@ -321,7 +327,7 @@ SHORT = """
 import resource, sys
 from pathlib import Path
 from ngramscan.cli import main
-from ngramscan.fm9.verify import verify_shard
+from ngramscan.index_files.fm9.verify import verify_shard
 from ngramscan.progress import SILENT
 
 assert verify_shard(Path(sys.argv[1]), True, SILENT) == []

@@ -16,7 +16,7 @@ import ngramscan
 from evalcore.records import read_records
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.report import to_frame
+from ngramscan.reporting import to_frame
 from tests.support.command import invoke
 
 SET = """\

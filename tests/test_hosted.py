@@ -75,7 +75,7 @@ def test_a_question_that_always_fails_is_missing_alone_and_asked_alone_again(
     tmp_path: Path, truth: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing, journal = "governing equation", tmp_path / "j.sqlite"
-    monkeypatch.setattr("ngramscan.pace.exchange.ATTEMPTS", 2)
+    monkeypatch.setattr("ngramscan.remote.exchange.ATTEMPTS", 2)
     with serve("v2_dclm_all", faults=Faults(fail_always=(failing,))) as server:
         ran = count(server.url, journal, "--index", "dclm")
     assert (ran.code, ran.stderr) == (
@@ -170,7 +170,7 @@ HOSTILE = {
 def test_a_reply_without_a_count_is_one_line_and_no_number(
     tmp_path: Path, body: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ngramscan.pace.exchange.ATTEMPTS", 2)
+    monkeypatch.setattr("ngramscan.remote.exchange.ATTEMPTS", 2)
     with serve("mine", faults=Faults(bodies={"next, we": body})) as server:
         options = ("--index", f"{server.url}mine", "--tier", "T3", "--format", "csv")
         ran = run("count", "f1", *options, "--journal", tmp_path / "j.sqlite")

@@ -19,7 +19,7 @@ from ngramscan.indexes.http.replies import (
     read_reply,
     read_window,
 )
-from ngramscan.pace.exchange import RateLimitedError, TransientError
+from ngramscan.remote.exchange import RateLimitedError, TransientError
 
 HERE = Path(__file__).parent
 RECORDED = [json.loads(file.read_bytes()) for file in sorted(HERE.glob("recorded/*.json"))]

@@ -32,8 +32,8 @@ from ngramscan.outputs.ngrams import MinFrequency
 from ngramscan.outputs.presence import PresenceTest, Sides
 from ngramscan.outputs.tokens import Tokens, split_characters, split_words
 from ngramscan.patterns.files import load_patterns
-from ngramscan.report.tables import print_keyness
-from ngramscan.report.tables.keyness import visible
+from ngramscan.reporting.tables import print_keyness
+from ngramscan.reporting.tables.keyness import visible
 from tests.support.command import invoke
 from tests.support.outputs import refusal, shown_in, write_lines, write_texts
 

@@ -7,8 +7,8 @@ from shutil import which
 
 import pytest
 
-from ngramscan.report import choose_target, to_text, write_rows
-from ngramscan.report.latex import to_latex
+from ngramscan.reporting import choose_target, to_text, write_rows
+from ngramscan.reporting.latex import to_latex
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from evalcore.figures import draw_links
 from evalcore.link import CORRELATIONAL, LinkRow, PatternCount, rank_agreement
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.report import to_frame
-from ngramscan.report.page.results import read_results
-from ngramscan.report.page.words import sentences
+from ngramscan.reporting import to_frame
+from ngramscan.reporting.page.results import read_results
+from ngramscan.reporting.page.words import sentences
 from ngramscan.statistics.estimates import geometric_mean_ratio
 from tests.support.command import invoke
 

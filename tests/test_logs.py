@@ -15,7 +15,7 @@ import evalcore
 from evalcore.logs import read_logs
 from evalcore.scores import ScoreRow, read_scores
 from ngramscan.errors import InputError
-from ngramscan.report import choose_target, write_rows
+from ngramscan.reporting import choose_target, write_rows
 from tests.support.command import invoke
 from tests.support.made_logs import (
     TIME,

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ngramscan.errors import IndexFormatError
-from ngramscan.fm9.layout import FILES
-from ngramscan.fm9.manifest import (
+from ngramscan.index_files.fm9.layout import FILES
+from ngramscan.index_files.fm9.manifest import (
     MANIFEST,
     describe_shard,
     in_folder,

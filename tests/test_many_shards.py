@@ -20,11 +20,11 @@ import pytest
 
 import ngramscan
 from ngramscan.errors import IncompleteError, IndexChangedError, IndexFormatError
-from ngramscan.fm9.folders import shard_folders
-from ngramscan.fm9.layout import FILES
-from ngramscan.fm9.manifest import describe_shard, in_folder, to_manifest
-from ngramscan.fm9.mapped import MappedFile, unchanged
-from ngramscan.fm9.reader import Shard, find_in_all, open_shards
+from ngramscan.index_files.fm9.folders import shard_folders
+from ngramscan.index_files.fm9.layout import FILES
+from ngramscan.index_files.fm9.manifest import describe_shard, in_folder, to_manifest
+from ngramscan.index_files.fm9.reader import Shard, find_in_all, open_shards
+from ngramscan.index_files.mapped import MappedFile, unchanged
 from ngramscan.matching import count_by_brute_force
 from tests.support.command import invoke
 from tests.support.serve_process import ask, serving
@@ -195,8 +195,8 @@ _CUT = """
 import mmap, os, sys
 from pathlib import Path
 from ngramscan.errors import IndexChangedError
-from ngramscan.fm9 import lost_pages
-from ngramscan.fm9.mapped import MappedFile, unchanged
+from ngramscan.index_files import lost_pages
+from ngramscan.index_files.mapped import MappedFile, unchanged
 
 lost_pages.survive()
 files = [MappedFile(Path(name)) for name in sys.argv[1:3]]

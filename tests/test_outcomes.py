@@ -17,7 +17,7 @@ from scipy.stats import binomtest
 from evalcore.outcomes import outcomes
 from evalcore.scores import ScoreRow
 from ngramscan.errors import IncompleteError, InputError
-from ngramscan.report import to_frame
+from ngramscan.reporting import to_frame
 from tests.support.command import invoke
 
 Answers = Mapping[tuple[str, str, str], Iterable[str]]

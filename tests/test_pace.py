@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ngramscan.pace.pace import FRUITLESS_PAUSES, LOWEST_RATE, HostPace, Pace
+from ngramscan.remote.pace import FRUITLESS_PAUSES, LOWEST_RATE, HostPace, Pace
 from tests.support.fake_clock import FakeClock
 
 

@@ -20,7 +20,7 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from ngramscan.errors import DiskFullError, InputError, NgramscanError, RemoteUnavailable
-from ngramscan.fm9 import places
+from ngramscan.index_files.fm9 import places
 from tests.support.dask_cluster import wait_until
 from tests.support.object_store import BUCKET, KEYS, ObjectStore, object_store
 from tests.support.range_server import Faults, RangeServer
@@ -233,7 +233,7 @@ def test_a_cut_or_failed_upload_is_repeated_and_a_third_one_given_up(
 BUILDER = """
 import os, sys
 from ngramscan.corpora import ReadOptions, open_corpus
-from ngramscan.fm9.build import BuildOptions, build_index
+from ngramscan.index_files.fm9.build import BuildOptions, build_index
 from ngramscan.progress import SILENT
 import s3fs
 corpus, alone = sys.argv[1:3]

@@ -22,7 +22,7 @@ from ngramscan.errors import (
     RemoteUnavailable,
     WorkerLostError,
 )
-from ngramscan.fm9.build import BuildOptions, build_index
+from ngramscan.index_files.fm9.build import BuildOptions, build_index
 from ngramscan.indexes.base import IndexOptions, Place, Window
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.processes import dask

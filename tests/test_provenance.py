@@ -17,8 +17,8 @@ import pytest
 import evalcore
 import ngramscan
 from ngramscan.journal import default_path
-from ngramscan.report.page.provenance import Run, recall, remember, without_secrets
-from ngramscan.report.rows import key_of
+from ngramscan.reporting.page.provenance import Run, recall, remember, without_secrets
+from ngramscan.reporting.rows import key_of
 from tests.support.command import NGRAMSCAN, invoke
 
 TEXT = '{"text": "Let us think step by step."}\n{"text": "step by step by step"}\n'
@@ -196,8 +196,8 @@ def test_the_last_run_of_the_same_content_counts() -> None:
 def test_processes_and_threads_write_at_once(tmp_path: Path) -> None:
     program = """if True:
         import sys
-        from ngramscan.report.page.provenance import Run, remember
-        from ngramscan.report.rows import key_of
+        from ngramscan.reporting.page.provenance import Run, remember
+        from ngramscan.reporting.rows import key_of
         for n in range(20):
             name = f"{sys.argv[1]} {n}"
             remember([key_of(name.encode())], Run(name, "1", "2026-01-01T00:00:00+00:00"))

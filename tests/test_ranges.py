@@ -21,11 +21,11 @@ import pytest
 
 from ngramscan import errors
 from ngramscan.errors import IndexChangedError, InputError, RemoteRefused, RemoteUnavailable
-from ngramscan.fm9 import range_sources
-from ngramscan.fm9 import ranges as ranges_module
-from ngramscan.fm9.range_cache import RangeCache
-from ngramscan.fm9.range_sources import HEAD_BYTES, RemoteFile
-from ngramscan.fm9.ranges import RangeOptions, Ranges
+from ngramscan.index_files.fm9 import range_sources
+from ngramscan.index_files.fm9 import ranges as ranges_module
+from ngramscan.index_files.fm9.range_cache import RangeCache
+from ngramscan.index_files.fm9.range_sources import HEAD_BYTES, RemoteFile
+from ngramscan.index_files.fm9.ranges import RangeOptions, Ranges
 from ngramscan.progress import SILENT, Progress
 from tests.support.dask_cluster import wait_until
 from tests.support.range_server import Faults, RangeServer
@@ -339,7 +339,7 @@ def test_a_changed_file_is_an_error_and_never_a_mix(tmp_path: Path) -> None:
 PROGRAM = """
 import asyncio, sys
 from pathlib import Path
-from ngramscan.fm9.ranges import RangeOptions, Ranges
+from ngramscan.index_files.fm9.ranges import RangeOptions, Ranges
 from ngramscan.progress import Progress
 url, folder = sys.argv[1:]
 with Ranges(RangeOptions(cache_dir=Path(folder)), Progress()) as ranges:

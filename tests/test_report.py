@@ -23,11 +23,11 @@ import ngramscan
 from ngramscan.commands.report import Page
 from ngramscan.errors import InputError
 from ngramscan.progress import visible_line
-from ngramscan.report.page.assemble import make_page
-from ngramscan.report.page.display import MOST_TEXT, number, source_of
-from ngramscan.report.page.kinds import KINDS, Kind, kind_of
-from ngramscan.report.page.provenance import Run
-from ngramscan.report.page.results import Results
+from ngramscan.reporting.page.assemble import make_page
+from ngramscan.reporting.page.display import MOST_TEXT, number, source_of
+from ngramscan.reporting.page.kinds import KINDS, Kind, kind_of
+from ngramscan.reporting.page.provenance import Run
+from ngramscan.reporting.page.results import Results
 from tests.support.command import invoke
 
 if TYPE_CHECKING:
@@ -466,14 +466,14 @@ def test_a_notebook_shows_the_page_in_a_frame(counts: Path, tmp_path: Path) -> N
     [
         "import ngramscan",
         "import ngramscan.report",
-        "import ngramscan.report.rows as rows; assert rows.to_frame",
+        "import ngramscan.reporting.rows as rows; assert rows.to_frame",
         "from ngramscan import report; assert report is __import__('ngramscan').report",
-        "import ngramscan.commands; from ngramscan.report import to_frame",
+        "import ngramscan.commands; from ngramscan.reporting import to_frame",
     ],
 )
 def test_the_room_and_the_command_of_one_name_both_work(statement: str) -> None:
-    program = f"{statement}\nimport inspect, ngramscan, ngramscan.report.rows\n"
-    program += "assert ngramscan.report.rows.to_frame is ngramscan.report.to_frame\n"
+    program = f"{statement}\nimport inspect, ngramscan, ngramscan.reporting.rows\n"
+    program += "assert ngramscan.reporting.rows.to_frame is ngramscan.reporting.to_frame\n"
     program += "assert callable(ngramscan.report)\n"
     program += "assert [*inspect.signature(ngramscan.report).parameters] == "
     program += "['results', 'title', 'output']"

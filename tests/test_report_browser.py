@@ -21,7 +21,7 @@ import ngramscan
 from docs.examples import make_files
 from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.count import CountRow
-from ngramscan.report.rows import to_bytes
+from ngramscan.reporting.rows import to_bytes
 from tests.support.browser import WIDTHS, Visit, visiting
 from tests.support.command import invoke
 

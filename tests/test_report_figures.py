@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngramscan.report.page.axes import exact_text, make_axis, number
-from ngramscan.report.page.figures import MOST_PANELS, MOST_ROWS, Figure, draw
-from ngramscan.report.page.kinds import KINDS, kind_of
-from ngramscan.report.page.results import Results
+from ngramscan.reporting.page.axes import exact_text, make_axis, number
+from ngramscan.reporting.page.figures import MOST_PANELS, MOST_ROWS, Figure, draw
+from ngramscan.reporting.page.kinds import KINDS, kind_of
+from ngramscan.reporting.page.results import Results
 
 Row = dict[str, Any]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -23,10 +23,10 @@ from ngramscan.outputs.tiers import TierRow, run_tiers
 from ngramscan.patterns.files import parse_patterns
 from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.contamination_effects import EffectRow, GivenScore, make_effects
-from ngramscan.report import to_frame
-from ngramscan.report.page.kinds import kind_of
-from ngramscan.report.page.results import Results
-from ngramscan.report.page.words import sentences
+from ngramscan.reporting import to_frame
+from ngramscan.reporting.page.kinds import kind_of
+from ngramscan.reporting.page.results import Results
+from ngramscan.reporting.page.words import sentences
 from tests.support.outputs import outputs_of
 from tests.support.sizes import sets
 

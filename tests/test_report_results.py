@@ -44,9 +44,9 @@ from ngramscan.prevalence.draws import DrawRow
 from ngramscan.prevalence.plan import PlanRow
 from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
-from ngramscan.report.page.kinds import KINDS, kind_of
-from ngramscan.report.page.results import MOST_ROWS, read_results
-from ngramscan.report.rows import to_bytes, to_frame, together
+from ngramscan.reporting.page.kinds import KINDS, kind_of
+from ngramscan.reporting.page.results import MOST_ROWS, read_results
+from ngramscan.reporting.rows import to_bytes, to_frame, together
 
 TYPES: dict[str, tuple[type, ...]] = {
     "Counts": (CountRow,),

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ngramscan.report.layout import cell, p_text, percent
-from ngramscan.report.page.kinds import KINDS
-from ngramscan.report.page.results import Results
-from ngramscan.report.page.words import sentences
+from ngramscan.reporting.layout import cell, p_text, percent
+from ngramscan.reporting.page.kinds import KINDS
+from ngramscan.reporting.page.results import Results
+from ngramscan.reporting.page.words import sentences
 from tests.test_report_results import TYPES, hints_of
 
 KIND_OF = {kind.title: kind for kind in KINDS}

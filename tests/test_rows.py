@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from ngramscan.errors import InputError
-from ngramscan.report import choose_target, to_frame, to_text, write_rows
-from ngramscan.report.rows import Target, order_rows
+from ngramscan.reporting import choose_target, to_frame, to_text, write_rows
+from ngramscan.reporting.rows import Target, order_rows
 
 
 @dataclass(frozen=True)

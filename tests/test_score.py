@@ -29,7 +29,7 @@ from evalcore.score import choose_scoring, score_records
 from evalcore.scores import ScoreRow, outputs_valued, print_summaries, read_scores, summarise
 from ngramscan.errors import InputError, SandboxError
 from ngramscan.reading.row_files import read_rows
-from ngramscan.report import choose_target, to_frame, write_rows
+from ngramscan.reporting import choose_target, to_frame, write_rows
 from tests.test_figures import MANY, METHODS, MODELS, lines, overlapping
 
 LAYERS = {"limits": "ok", "landlock": "missing: not on this system"}

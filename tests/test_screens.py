@@ -17,7 +17,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from ngramscan.report.layout import UNKNOWN, Layout, print_columns
+from ngramscan.reporting.layout import UNKNOWN, Layout, print_columns
 from tests.support.command import NGRAMSCAN, invoke
 from tests.support.outputs import shown_in
 from tests.support.screens import COMMANDS, MODELS, Made

@@ -23,7 +23,7 @@ import pytest
 
 import ngramscan
 from ngramscan.errors import IndexFormatError
-from ngramscan.fm9.reader import open_shards
+from ngramscan.index_files.fm9.reader import open_shards
 from ngramscan.progress import Progress
 from ngramscan.serve import app, server
 from ngramscan.serve.protocol import RefusedError, ServedIndex, answer

@@ -24,14 +24,14 @@ import pandas as pd
 import pytest
 
 import ngramscan
-from ngramscan.fm9.reader import open_shards
+from ngramscan.index_files.fm9.reader import open_shards
+from ngramscan.index_files.tokens.shard import open_token_folder
+from ngramscan.index_files.tokens.tokenizers import load_tokenizer
 from ngramscan.progress import Progress, visible
 from ngramscan.serve import app, page, search
 from ngramscan.serve.clients import ClientLeftError, Clients
 from ngramscan.serve.protocol import ServedIndex
 from ngramscan.serve.token_protocol import ServedTokens
-from ngramscan.token_files.shard import open_token_folder
-from ngramscan.token_files.tokenizers import load_tokenizer
 from tests.support.command import invoke, run
 from tests.support.serve_process import INDEXES, JSON, PATIENCE_S, THE, Served, ask, send, serving
 

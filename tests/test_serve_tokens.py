@@ -20,12 +20,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from ngramscan.index_files.tokens.shard import open_token_folder
 from ngramscan.progress import Progress
 from ngramscan.serve import token_protocol
 from ngramscan.serve.app import Service
 from ngramscan.serve.server import open_tokens
 from ngramscan.serve.token_protocol import ServedTokens
-from ngramscan.token_files.shard import open_token_folder
 from tests.support.command import invoke
 from tests.support.serve_process import INDEXES, JSON, THE, Served, ask, read_lines, send, serving
 

@@ -11,7 +11,7 @@ from ngramscan.indexes.base import IndexSize
 from ngramscan.outputs.strategies import StrategyRow
 from ngramscan.prevalence.count import CountResult, CountRow, run_count
 from ngramscan.prevalence.totals import make_totals
-from ngramscan.report.tables import print_count, print_strategies
+from ngramscan.reporting.tables import print_count, print_strategies
 from tests.test_totals import COUNTS, SET, Known
 
 SIZE = IndexSize(documents=2_000_000, bytes=4_000_000_000)

@@ -14,7 +14,7 @@ from ngramscan.errors import InputError
 from ngramscan.outputs.reading import read_outputs
 from ngramscan.outputs.tiers import TierResult, TierRow, rate_ratio, run_tiers, tier_of
 from ngramscan.patterns.files import load_patterns, parse_patterns
-from ngramscan.report.tables import print_tiers
+from ngramscan.reporting.tables import print_tiers
 from tests.support.command import invoke
 from tests.support.outputs import count_starts, outputs_of, shown_in, write_texts
 from tests.support.sizes import sets

@@ -20,12 +20,17 @@ from hypothesis import strategies as st
 
 from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError, IndexFormatError, InputError
+from ngramscan.index_files.tokens import build
+from ngramscan.index_files.tokens.build import (
+    TokenBuildRow,
+    build_token_index,
+    sort_table,
+    width_for,
+)
+from ngramscan.index_files.tokens.shard import open_token_folder, pointer_bytes_for
+from ngramscan.index_files.tokens.tokenizers import Tokenizer, load_tokenizer
+from ngramscan.index_files.tokens.verify import verify_tokens
 from ngramscan.progress import SILENT
-from ngramscan.token_files import build
-from ngramscan.token_files.build import TokenBuildRow, build_token_index, sort_table, width_for
-from ngramscan.token_files.shard import open_token_folder, pointer_bytes_for
-from ngramscan.token_files.tokenizers import Tokenizer, load_tokenizer
-from ngramscan.token_files.verify import verify_tokens
 from tests.support.command import NGRAMSCAN
 
 TOKENS = Path(__file__).parent / "tokens"

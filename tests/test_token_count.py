@@ -12,6 +12,9 @@ import pytest
 from rich.console import Console
 
 from ngramscan.corpora import ReadOptions, open_corpus
+from ngramscan.index_files.tokens.build import build_token_index
+from ngramscan.index_files.tokens.shard import open_token_folder
+from ngramscan.index_files.tokens.tokenizers import load_tokenizer
 from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.tokens.base import TokenIndex
 from ngramscan.indexes.tokens.local import TokenFolderIndex, open_tokens
@@ -21,12 +24,9 @@ from ngramscan.prevalence.plan import make_plan
 from ngramscan.prevalence.token_count import TokenCountRow, run_token_count, start_lookups
 from ngramscan.prevalence.totals import Total, make_token_totals
 from ngramscan.progress import Progress
-from ngramscan.report import to_frame, to_text
-from ngramscan.report.rows import together
-from ngramscan.report.tables import print_token_count
-from ngramscan.token_files.build import build_token_index
-from ngramscan.token_files.shard import open_token_folder
-from ngramscan.token_files.tokenizers import load_tokenizer
+from ngramscan.reporting import to_frame, to_text
+from ngramscan.reporting.rows import together
+from ngramscan.reporting.tables import print_token_count
 from tests.support.made_tokens import MadeTokens
 from tests.support.token_oracle import TOKENS, TokenOracle
 

@@ -29,7 +29,7 @@ from ngramscan.prevalence.token_docnorm import (
     token_share,
 )
 from ngramscan.progress import Progress
-from ngramscan.report.tables import print_token_docnorm
+from ngramscan.reporting.tables import print_token_docnorm
 from tests.support.made_tokens import Ids, MadeTokens, starts
 from tests.support.sizes import sets
 from tests.support.token_oracle import TOKENS, TokenOracle

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from ngramscan.errors import IndexChangedError, IndexFormatError, InputError
-from ngramscan.token_files.folders import is_token_folder
-from ngramscan.token_files.kernels import pointer_at
-from ngramscan.token_files.shard import TokenFolder, open_token_folder, pointer_bytes_for
+from ngramscan.index_files.tokens.folders import is_token_folder
+from ngramscan.index_files.tokens.kernels import pointer_at
+from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder, pointer_bytes_for
 
 HERE = Path(__file__).parent
 COPIES = HERE / "tokens"

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from ngramscan.errors import InputError
+from ngramscan.index_files.tokens import verify
+from ngramscan.index_files.tokens.verify import verify_tokens
 from ngramscan.progress import SILENT
-from ngramscan.token_files import verify
-from ngramscan.token_files.verify import verify_tokens
 from tests.support.recorder import Recorder
 from tests.test_token_files import COPIES, INDEXES, Documents, some_documents, write_folder
 

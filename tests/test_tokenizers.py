@@ -21,9 +21,14 @@ from tokenizers import AddedToken, decoders, models, normalizers
 from tokenizers import Tokenizer as Library
 
 from ngramscan.errors import InputError
-from ngramscan.token_files.build import sort_table
-from ngramscan.token_files.shard import TokenFolder, open_token_folder
-from ngramscan.token_files.tokenizers import Tokenizer, check_fit, load_tokenizer, open_tokenizer
+from ngramscan.index_files.tokens.build import sort_table
+from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
+from ngramscan.index_files.tokens.tokenizers import (
+    Tokenizer,
+    check_fit,
+    load_tokenizer,
+    open_tokenizer,
+)
 
 TOKENS = Path(__file__).parent / "tokens"
 LLAMA, OLMO2 = TOKENS / "llamalike.model", TOKENS / "allenai_dolma2.json.gz"

@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from ngramscan.errors import RemoteRefused
+from ngramscan.index_files.tokens.tokenizers import Tokenizer, load_tokenizer
 from ngramscan.indexes.base import IndexOptions, IndexSize, QueryFailure, WindowFailure
 from ngramscan.indexes.http.index import ApiClient
 from ngramscan.indexes.tokens.base import Form, MarkedWindow, TokenFound
@@ -32,9 +33,8 @@ from ngramscan.indexes.tokens.replies import (
     read_total,
 )
 from ngramscan.journal import Journal
-from ngramscan.pace.exchange import TransientError
 from ngramscan.progress import Progress
-from ngramscan.token_files.tokenizers import Tokenizer, load_tokenizer
+from ngramscan.remote.exchange import TransientError
 from tests.support.command import NGRAMSCAN, Ran
 from tests.support.command import invoke as run
 from tests.support.fake_clock import FakeClock

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from ngramscan.errors import IndexFormatError, InputError
+from ngramscan.index_files.tokens.tokenizers import open_tokenizer
 from ngramscan.indexes.base import (
     IndexOptions,
     IndexSize,
@@ -30,7 +31,6 @@ from ngramscan.indexes.tokens.base import (
 )
 from ngramscan.indexes.tokens.local import TokenFolderIndex, open_tokens
 from ngramscan.progress import SILENT
-from ngramscan.token_files.tokenizers import open_tokenizer
 from tests.support.recorder import Recorder
 from tests.test_token_files import COPIES, answers, occurrences, write_folder
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from docs.examples import FOLDERS, REPORT_ROWS, begin, printed
-from ngramscan.report.page.assemble import make_page
-from ngramscan.report.page.results import Results, read_results
+from ngramscan.reporting.page.assemble import make_page
+from ngramscan.reporting.page.results import Results, read_results
 
 PAGE = Path(__file__).resolve().parent.parent / "report-example.html"
 PICTURE = Path(__file__).resolve().with_suffix(".png")

@@ -17,9 +17,9 @@ from evalcore import scores
 from evalcore.logs.readers import Log, UsageRow, decode, read_inspect, read_lm_eval
 from ngramscan.errors import InputError
 from ngramscan.reading.yaml_files import input_errors
-from ngramscan.report import optional_target, refuse_other
-from ngramscan.report.command import Option, Result, command
-from ngramscan.report.options import save
+from ngramscan.reporting import optional_target, refuse_other
+from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.options import save
 
 __all__ = ["UsageRow", "logs", "read_logs"]
 

@@ -20,7 +20,7 @@ from ngramscan.indexes.catalog import CATALOG
 from ngramscan.indexes.tokens.catalog import TOKEN_CATALOG
 from ngramscan.patterns.files import load_patterns, shipped_sets
 from ngramscan.reading.row_files import has_rows, read_table
-from ngramscan.report.completion import paths
+from ngramscan.reporting.completion import paths
 
 __all__ = ["blend", "contaminate", "contexts", "count", "docnorm", "index_add", "index_build"]
 __all__ += ["index_info", "index_list", "index_verify", "journal_clear", "journal_info"]

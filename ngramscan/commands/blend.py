@@ -15,10 +15,10 @@ from ngramscan.patterns.files import shipped_sets
 from ngramscan.patterns.given import load_selection
 from ngramscan.patterns.model import Tier
 from ngramscan.reading.streams import is_stream
-from ngramscan.report import optional_target, tables
-from ngramscan.report.command import Option, Result, command
-from ngramscan.report.figures import check_target, draw_blend, save_figure
-from ngramscan.report.options import save
+from ngramscan.reporting import optional_target, tables
+from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.figures import check_target, draw_blend, save_figure
+from ngramscan.reporting.options import save
 
 Paths = Sequence[str | Path]
 

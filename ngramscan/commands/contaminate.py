@@ -27,11 +27,11 @@ from ngramscan.prevalence.count import SHOWN_REASONS, explained
 from ngramscan.prevalence.plan import PlanRow, make_plan
 from ngramscan.progress import SILENT, Progress, counted
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
-from ngramscan.report import optional_target, refuse_other, tables
-from ngramscan.report.command import Option, Result, command
-from ngramscan.report.figures import check_target, draw_contaminate, save_figure
-from ngramscan.report.options import save
-from ngramscan.report.rows import Target
+from ngramscan.reporting import optional_target, refuse_other, tables
+from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.figures import check_target, draw_contaminate, save_figure
+from ngramscan.reporting.options import save
+from ngramscan.reporting.rows import Target
 
 if TYPE_CHECKING:
     from ngramscan.prevalence.contamination_effects import EffectRow, GivenScore

@@ -23,8 +23,8 @@ from ngramscan.prevalence.contexts import ContextRow, ContextsResult, bytes_of, 
 from ngramscan.prevalence.count import describe_missing, explained
 from ngramscan.prevalence.plan import PlanRow, make_plan
 from ngramscan.progress import SILENT, Progress
-from ngramscan.report import tables
-from ngramscan.report.command import Option, Result, command
+from ngramscan.reporting import tables
+from ngramscan.reporting.command import Option, Result, command
 
 
 @command

@@ -36,11 +36,11 @@ from ngramscan.prevalence.token_count import (
 )
 from ngramscan.prevalence.totals import Total, make_token_totals, make_totals
 from ngramscan.progress import SILENT, Progress
-from ngramscan.report import optional_target, tables
-from ngramscan.report.command import Option, Result, command
-from ngramscan.report.figures import check_target, draw_count, save_figure
-from ngramscan.report.options import save
-from ngramscan.report.rows import together
+from ngramscan.reporting import optional_target, tables
+from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.figures import check_target, draw_count, save_figure
+from ngramscan.reporting.options import save
+from ngramscan.reporting.rows import together
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -40,10 +40,10 @@ from ngramscan.prevalence.token_docnorm import (
     run_token_docnorm,
 )
 from ngramscan.progress import SILENT, Progress
-from ngramscan.report import optional_target, tables
-from ngramscan.report.command import Option, Result, command
-from ngramscan.report.options import save
-from ngramscan.report.rows import together
+from ngramscan.reporting import optional_target, tables
+from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.options import save
+from ngramscan.reporting.rows import together
 
 if TYPE_CHECKING:
     from rich.console import Console

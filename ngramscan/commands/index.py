@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ngramscan.corpora import Corpus, InputFormat, PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError, needs_extra
-from ngramscan.fm9.folders import index_folder, planned_shards, shard_folders
-from ngramscan.fm9.manifest import MANIFEST
+from ngramscan.index_files.fm9.folders import index_folder, planned_shards, shard_folders
+from ngramscan.index_files.fm9.manifest import MANIFEST
 from ngramscan.indexes.base import (
     CACHE,
     MAX_LINE,
@@ -28,8 +28,8 @@ from ngramscan.indexes.sizes import IndexInfo, describe_index, describe_size
 from ngramscan.indexes.tokens.catalog import TOKEN_CATALOG, TokenIndexRow
 from ngramscan.prevalence.count import explained
 from ngramscan.progress import SILENT, Progress
-from ngramscan.report.command import Option, Result, command
-from ngramscan.report.rows import together
+from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.rows import together
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,7 +51,7 @@ def index_list() -> Result[IndexRow] | Result[TokenIndexRow]:
     kinds: dict[type, Sequence[Any]] = {IndexRow: CATALOG, TokenIndexRow: TOKEN_CATALOG}
 
     def print_both(console: Console) -> None:
-        from ngramscan.report.layout import print_rows  # slow to import
+        from ngramscan.reporting.layout import print_rows  # slow to import
 
         for row_type, rows in kinds.items():
             print_rows(console, list(rows), row_type)
@@ -275,7 +275,7 @@ def _build(
     progress: Progress,
 ) -> Result[Any]:
     with needs_extra("ngramscan index build", "index"):
-        from ngramscan.fm9.build import BuildOptions, BuildRow, build_index
+        from ngramscan.index_files.fm9.build import BuildOptions, BuildRow, build_index
     shard_size, memory, workers, scheduler, is_adding = how
     if shard_size is not None and memory is not None:
         raise InputError("--memory", "the size of shards follows from it; leave out --shard-size")
@@ -297,8 +297,8 @@ def _build_tokens(
     progress: Progress,
 ) -> Result[Any]:
     with needs_extra("ngramscan index build", "tokens"):
-        from ngramscan.token_files.build import TokenBuildRow, build_token_index
-        from ngramscan.token_files.tokenizers import load_tokenizer
+        from ngramscan.index_files.tokens.build import TokenBuildRow, build_token_index
+        from ngramscan.index_files.tokens.tokenizers import load_tokenizer
     folder = os.path.expanduser(str(place).removeprefix("tokens:"))
     if not folder:
         raise InputError(str(place), "nothing after the colon; a folder was expected")
@@ -374,9 +374,9 @@ def index_verify(
     $ ngramscan index verify my-index --deep --format csv
     """
     with needs_extra("ngramscan index verify", "index"):
-        from ngramscan.fm9.verify import Finding, verify_index
-        from ngramscan.token_files.folders import is_token_folder
-        from ngramscan.token_files.verify import verify_tokens
+        from ngramscan.index_files.fm9.verify import Finding, verify_index
+        from ngramscan.index_files.tokens.folders import is_token_folder
+        from ngramscan.index_files.tokens.verify import verify_tokens
     if "://" in str(directory):
         problem = "verify reads all of an index: copy it to this machine, then verify the copy"
         raise InputError(str(directory), problem)

@@ -14,7 +14,7 @@ from ngramscan.errors import InputError, nearest
 from ngramscan.indexes.catalog import find_hosted
 from ngramscan.journal import Journal, JournalRow, default_path
 from ngramscan.progress import format_bytes
-from ngramscan.report.command import Option, Result, command
+from ngramscan.reporting.command import Option, Result, command
 
 
 @command

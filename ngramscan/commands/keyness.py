@@ -20,8 +20,8 @@ from ngramscan.outputs.keyness import (
 from ngramscan.outputs.ngrams import MinFrequency
 from ngramscan.outputs.reading import read_outputs
 from ngramscan.patterns.model import Tier
-from ngramscan.report import check_writable, tables, write_whole
-from ngramscan.report.command import Option, Result, command
+from ngramscan.reporting import check_writable, tables, write_whole
+from ngramscan.reporting.command import Option, Result, command
 
 _LENGTHS = {"word": (1, 6), "character": (4, 12)}
 """The default lengths; the larger is the largest there is."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 from ngramscan.patterns.files import PathOrName, load_patterns, shipped_sets
 from ngramscan.patterns.model import PatternSet
 from ngramscan.patterns.overlaps import describe_overlaps
-from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import Layout, cell, print_columns
-from ngramscan.report.tables import parts
+from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.layout import Layout, cell, print_columns
+from ngramscan.reporting.tables import parts
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -15,13 +15,13 @@ import click
 from ngramscan.errors import InputError, NoRowsError
 from ngramscan.progress import counted, format_bytes
 from ngramscan.reading.row_files import Table
-from ngramscan.report import check_writable, write_whole
-from ngramscan.report.command import NoRows, Option, command
+from ngramscan.reporting import check_writable, write_whole
+from ngramscan.reporting.command import NoRows, Option, command
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ngramscan.report.page.results import Results
+    from ngramscan.reporting.page.results import Results
 
 P = ParamSpec("P")
 _FILE = Path("report.html")
@@ -117,8 +117,8 @@ def report(
 
 def _make(tables: Sequence[Table], title: str | None) -> tuple[Page, list[str]]:
     """Return the page of some tables, and notices; the last says what it is made of."""
-    from ngramscan.report.page.assemble import make_page
-    from ngramscan.report.page.results import read_results
+    from ngramscan.reporting.page.assemble import make_page
+    from ngramscan.reporting.page.results import read_results
 
     read: list[Results] = []
     notices = []

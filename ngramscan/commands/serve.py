@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 from ngramscan.errors import needs_extra
-from ngramscan.fm9.folders import index_folder
+from ngramscan.index_files.fm9.folders import index_folder
 from ngramscan.indexes.base import COMMON_CONTEXT
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import SILENT, Progress
-from ngramscan.report.command import NoRows, Option, command
+from ngramscan.reporting.command import NoRows, Option, command
 
 
 @command

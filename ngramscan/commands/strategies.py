@@ -8,10 +8,10 @@ from typing import Annotated
 
 from ngramscan.outputs.reading import read_outputs
 from ngramscan.outputs.strategies import OutputStrategyRow, StrategyRow, load_rules, run_strategies
-from ngramscan.report import optional_target, tables
-from ngramscan.report.command import Option, Result, command
-from ngramscan.report.figures import check_target, draw_strategies, save_figure
-from ngramscan.report.options import save
+from ngramscan.reporting import optional_target, tables
+from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.figures import check_target, draw_strategies, save_figure
+from ngramscan.reporting.options import save
 
 
 @command

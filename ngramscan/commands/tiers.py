@@ -12,8 +12,8 @@ from ngramscan.outputs.reading import read_outputs
 from ngramscan.outputs.tiers import TierRow, run_tiers
 from ngramscan.patterns.given import load_selection
 from ngramscan.patterns.model import Tier
-from ngramscan.report import tables
-from ngramscan.report.command import Option, Result, command
+from ngramscan.reporting import tables
+from ngramscan.reporting.command import Option, Result, command
 
 
 @command

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ngramscan.errors import IndexFormatError, InputError, RemoteError
-from ngramscan.fm9.compiled import Integers
-from ngramscan.fm9.reader import Shard, ShardWindow, find_in_all, is_object, open_shards
+from ngramscan.index_files.compiled import Integers
+from ngramscan.index_files.fm9.reader import Shard, ShardWindow, find_in_all, is_object, open_shards
 from ngramscan.indexes.base import (
     DocumentsOf,
     Found,
@@ -31,7 +31,7 @@ from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress
 
 if TYPE_CHECKING:
-    from ngramscan.fm9.in_place_shards import InPlaceShard
+    from ngramscan.index_files.fm9.in_place_shards import InPlaceShard
 
 _WINDOWS_AT_ONCE = 64
 """In one task: enough to make calls cheap, few enough to show progress."""

@@ -16,10 +16,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ngramscan.errors import IndexChangedError
-from ngramscan.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
-from ngramscan.fm9.layout import ISA_STEP, SA_STEP
-from ngramscan.fm9.range_sources import shown
-from ngramscan.fm9.ranges import Ranges
+from ngramscan.index_files.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
+from ngramscan.index_files.fm9.layout import ISA_STEP, SA_STEP
+from ngramscan.index_files.fm9.range_sources import shown
+from ngramscan.index_files.fm9.ranges import Ranges
 from ngramscan.indexes.base import (
     IN_PLACE_CONCURRENCY,
     Cost,

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from ngramscan.corpora import PythonCorpus, open_corpus
 from ngramscan.errors import InputError, nearest, needs_extra
-from ngramscan.fm9.folders import index_folder, is_shard
+from ngramscan.index_files.fm9.folders import index_folder, is_shard
 from ngramscan.indexes.base import IN_PLACE_CONCURRENCY, Index, IndexOptions, IndexSize
 from ngramscan.indexes.catalog import DEFAULT_URL, PAPER, TOKEN_URL, find_hosted, nearest_names
 from ngramscan.indexes.scan.index import ScanIndex
@@ -21,7 +21,7 @@ from ngramscan.journal import Journal, default_path
 from ngramscan.progress import Progress
 
 if TYPE_CHECKING:
-    from ngramscan.fm9.ranges import Ranges
+    from ngramscan.index_files.fm9.ranges import Ranges
     from ngramscan.indexes.http.index import ApiClient
 
 DEFAULT_SPEC = "paper"
@@ -145,7 +145,7 @@ class _Opener:
     @cached_property
     def _ranges(self) -> Ranges:
         """Return the reader of remote files; all indexes share it and its limits."""
-        from ngramscan.fm9.ranges import RangeOptions, Ranges
+        from ngramscan.index_files.fm9.ranges import RangeOptions, Ranges
 
         options = self._options
         concurrency = options.concurrency or IN_PLACE_CONCURRENCY

@@ -28,7 +28,7 @@ from itertools import accumulate
 import numpy as np
 
 from ngramscan.errors import IndexFormatError
-from ngramscan.fm9.reader import Shard, find_in_all
+from ngramscan.index_files.fm9.reader import Shard, find_in_all
 from ngramscan.serve.fields import Fields, RefusedError, encode, parse, required, shortened, to_json
 from ngramscan.serve.token_protocol import ServedTokens, answer_about_tokens
 

@@ -21,17 +21,17 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ngramscan.errors import InputError
-from ngramscan.fm9 import lost_pages
-from ngramscan.fm9.folders import shard_folders
-from ngramscan.fm9.reader import open_shards
+from ngramscan.index_files import lost_pages
+from ngramscan.index_files.fm9.folders import shard_folders
+from ngramscan.index_files.fm9.reader import open_shards
+from ngramscan.index_files.tokens.folders import is_token_folder
+from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
+from ngramscan.index_files.tokens.tokenizers import check_fit, open_tokenizer
 from ngramscan.progress import Progress, format_bytes
 from ngramscan.serve.app import Service
 from ngramscan.serve.fields import to_json
 from ngramscan.serve.protocol import ServedIndex
 from ngramscan.serve.token_protocol import ServedTokens
-from ngramscan.token_files.folders import is_token_folder
-from ngramscan.token_files.shard import TokenFolder, open_token_folder
-from ngramscan.token_files.tokenizers import check_fit, open_tokenizer
 
 KEEP_ALIVE_S = 60
 """How long a connection may be idle between requests."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ngramscan.fm9.compiled import Integers
-from ngramscan.token_files.shard import TokenFolder, TokenShard
+from ngramscan.index_files.compiled import Integers
+from ngramscan.index_files.tokens.shard import TokenFolder, TokenShard
 
 Terms = Sequence[Sequence[int]]
 """A clause: n-grams, and one of them has to occur."""

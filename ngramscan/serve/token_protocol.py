@@ -30,7 +30,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ngramscan.fm9.compiled import Integers
+from ngramscan.index_files.compiled import Integers
+from ngramscan.index_files.tokens.shard import Excerpt
 from ngramscan.serve.fields import Fields, RefusedError, required, shortened
 from ngramscan.serve.token_positions import Terms, count_next, find_near
 from ngramscan.serve.token_requests import (
@@ -45,7 +46,6 @@ from ngramscan.serve.token_requests import (
     read_query,
     whole_clauses,
 )
-from ngramscan.token_files.shard import Excerpt
 
 __all__ = ["ServedTokens", "answer_about_tokens"]
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ngramscan.errors import InputError
+from ngramscan.index_files.tokens.shard import TokenFolder
+from ngramscan.index_files.tokens.tokenizers import Tokenizer
 from ngramscan.serve.fields import Fields, RefusedError, encode, shortened
 from ngramscan.serve.token_positions import Terms
-from ngramscan.token_files.shard import TokenFolder
-from ngramscan.token_files.tokenizers import Tokenizer
 
 MOST_CHARACTERS = 1_000
 MOST_TOKENS = 500

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from ngramscan.pace.pace import Clock
+from ngramscan.remote.pace import Clock
 
 
 class FakeClock(Clock):

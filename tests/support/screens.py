@@ -17,14 +17,14 @@ from rich.console import Console
 import evalcore
 import ngramscan
 from evalcore.scores import ScoreRow
-from ngramscan.fm9.verify import Finding
+from ngramscan.index_files.fm9.verify import Finding
 from ngramscan.indexes.base import IndexSize
 from ngramscan.prevalence.count import CountResult, CountRow
-from ngramscan.report import to_frame
-from ngramscan.report.command import Result
-from ngramscan.report.layout import print_rows
-from ngramscan.report.options import FOR_TABLE, checked, parameters
-from ngramscan.report.tables import print_count
+from ngramscan.reporting import to_frame
+from ngramscan.reporting.command import Result
+from ngramscan.reporting.layout import print_rows
+from ngramscan.reporting.options import FOR_TABLE, checked, parameters
+from ngramscan.reporting.tables import print_count
 from tests.support.chat_server import chat_server
 from tests.support.made_logs import header, sample, write_inspect
 from tests.support.outputs import write_lines

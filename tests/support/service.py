@@ -24,9 +24,9 @@ from socketserver import TCPServer
 from typing import Any, NamedTuple, Self
 
 from ngramscan.corpora import ReadOptions, open_corpus
-from ngramscan.fm9.build import build_index
-from ngramscan.fm9.folders import is_shard
-from ngramscan.fm9.reader import Shard, open_shards
+from ngramscan.index_files.fm9.build import build_index
+from ngramscan.index_files.fm9.folders import is_shard
+from ngramscan.index_files.fm9.reader import Shard, open_shards
 from ngramscan.progress import Progress
 from ngramscan.serve.protocol import RefusedError, ServedIndex, answer, to_json
 

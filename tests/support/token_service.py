@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from ngramscan.index_files.tokens.shard import open_token_folder
+from ngramscan.index_files.tokens.tokenizers import check_fit, open_tokenizer
 from ngramscan.serve.token_protocol import ServedTokens, answer_about_tokens
-from ngramscan.token_files.shard import open_token_folder
-from ngramscan.token_files.tokenizers import check_fit, open_tokenizer
 from tests.support.service import ApiServer, Faults, Json
 
 Folders = Mapping[str, tuple[Path, Path | None]]

@@ -45,9 +45,9 @@ from ngramscan.indexes.http.replies import (
 )
 from ngramscan.indexes.scan.window_tasks import cut_ends
 from ngramscan.journal import Journal, now
-from ngramscan.pace.exchange import Service, Terms, TransientError
-from ngramscan.pace.pace import Clock, HostPace
 from ngramscan.progress import Progress
+from ngramscan.remote.exchange import Service, Terms, TransientError
+from ngramscan.remote.pace import Clock, HostPace
 
 LONGEST_REPLY_BYTES = 1_000_000
 """A count takes a hundred bytes; a window of 10,000 bytes on each side, which is escaped and sent

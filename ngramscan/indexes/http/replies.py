@@ -20,7 +20,7 @@ import httpx
 
 from ngramscan.errors import RemoteRefused, RemoteUnavailable
 from ngramscan.indexes.base import Found, Place, Segment, Window
-from ngramscan.pace.exchange import (
+from ngramscan.remote.exchange import (
     RateLimitedError,
     TransientError,
     error_words,

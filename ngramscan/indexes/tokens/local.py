@@ -13,8 +13,10 @@ from threading import Timer
 import numpy as np
 
 from ngramscan.errors import IndexFormatError, InputError
-from ngramscan.fm9.compiled import Integers
-from ngramscan.fm9.reader import is_object
+from ngramscan.index_files.compiled import Integers
+from ngramscan.index_files.fm9.reader import is_object
+from ngramscan.index_files.tokens.shard import Excerpt, TokenFolder, open_token_folder
+from ngramscan.index_files.tokens.tokenizers import Tokenizer, check_fit, open_tokenizer
 from ngramscan.indexes.base import (
     Found,
     IndexSize,
@@ -37,8 +39,6 @@ from ngramscan.indexes.tokens.base import (
 )
 from ngramscan.journal import now
 from ngramscan.progress import Progress
-from ngramscan.token_files.shard import Excerpt, TokenFolder, open_token_folder
-from ngramscan.token_files.tokenizers import Tokenizer, check_fit, open_tokenizer
 
 _SEEN = 100_000
 """Tokens of a document that are seen on each side of an occurrence."""

@@ -16,7 +16,7 @@ import httpx
 from ngramscan.errors import RemoteRefused
 from ngramscan.indexes.base import Segment
 from ngramscan.indexes.http.replies import MOST, Reply, UnknownIndexError, read_found, read_reply
-from ngramscan.pace.exchange import TransientError, error_words, read_object
+from ngramscan.remote.exchange import TransientError, error_words, read_object
 
 _WRONG = re.compile(r"must be|out-of-range|Please (limit|enter|provide)|Invalid index")
 """Words of the service about questions that would be wrong again."""

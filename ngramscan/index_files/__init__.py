@@ -1,0 +1,1 @@
+"""Formats of local indexes: mapped files, compiled kernels, building from documents."""

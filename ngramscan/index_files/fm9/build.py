@@ -1,0 +1,311 @@
+"""A corpus → an index: shards, each identical to those of the original tools.
+
+The shards are planned first. Each is then built by one process, in a hidden folder, and appears
+complete with its manifest; so what is finished stays so, and the same call builds what is missing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ngramscan.corpora import Corpus, ReadOptions, describe_skipped, open_corpus
+from ngramscan.errors import CorpusError, DiskFullError, InputError
+from ngramscan.index_files.documents import Source, relative_names
+from ngramscan.index_files.fm9 import places
+from ngramscan.index_files.fm9.manifest import (
+    MANIFEST,
+    PLAN,
+    ShardEntry,
+    describe_shard,
+    in_folder,
+    parse_manifest,
+    read_manifest,
+    to_manifest,
+)
+from ngramscan.index_files.fm9.plan import Plan, ShardPlan, Workers, parse_plan, plan_shards
+from ngramscan.index_files.fm9.reader import Shard, open_shards
+from ngramscan.index_files.fm9.shard import ShardTask, build_shard
+from ngramscan.index_files.fm9.sole_builder import files_in, sole_builder, working_folder
+from ngramscan.index_files.fm9.writer import LONGEST_TEXT, longest_text_in, memory_for
+from ngramscan.processes.pool import usable_memory
+from ngramscan.progress import Progress, format_bytes
+
+SHARD_BYTES = 1_000_000_000
+
+_PROCESS_BYTES = 200_000_000
+"""Memory of a process with its libraries, before it has any text."""
+_THREADS = 16
+"""For small files on a store, where each takes the time of a request."""
+_CURE = "give a new folder, or delete this one"
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """How an index is built."""
+
+    shard_bytes: int = SHARD_BYTES
+    """Maximum of the text of a shard, with separators, and of its metadata."""
+    memory: int | None = None
+    """Bytes for all workers, from which the size of shards follows instead."""
+    workers: int = 1
+    """Processes that build a shard each."""
+    scheduler: str | None = None
+    """The Dask scheduler of a cluster that builds the shards instead."""
+    is_adding: bool = False
+    """Add the shards to an index that is there."""
+
+    @property
+    def shard_limit(self) -> int:
+        """The maximum text of a shard; an InputError says that it is too small or too large."""
+        if self.memory is None:
+            limit, given = self.shard_bytes, f"--shard-size {self.shard_bytes}"
+            problem = f"1 to {LONGEST_TEXT} bytes were expected"
+        else:
+            limit = longest_text_in(self.memory // self.workers - _PROCESS_BYTES)
+            given = f"--memory {self.memory}"
+            problem = f"more than {format_bytes(_PROCESS_BYTES)} for each worker was expected"
+        if not 0 < limit <= LONGEST_TEXT:
+            raise InputError(given, problem)
+        return limit
+
+
+@dataclass(frozen=True, slots=True)
+class BuildRow:
+    """One shard of an index."""
+
+    shard: int
+    documents: int
+    bytes: int
+    """Bytes of the documents, without separators."""
+    index_bytes: int
+    ratio: float | None
+    """Bytes of the index per byte of documents; None: these are empty."""
+    seconds: float | None
+    """Seconds of reading, sorting, encoding and writing; None: it was there before."""
+
+
+def build_index(
+    corpus: Corpus,
+    place: str | Path,
+    progress: Progress,
+    read: ReadOptions,
+    options: BuildOptions = BuildOptions(),
+) -> list[BuildRow]:
+    """Build the index of a corpus in a new or empty folder or URL, or add the corpus to one.
+
+    One shard is written to the folder itself, several to its folders 0, 1, …. Each document is in
+    one shard, in the order of the corpus. After an interruption, the same call builds the shards
+    that are missing.
+
+    A CorpusError names a document that can't be read, is not UTF-8 or is larger than a shard, or a
+    file that has changed. An InputError says that there is no document, that the place can't be
+    written or has something else in it, or that memory is short.
+    """
+    if options.workers < 1:
+        raise InputError(f"--workers {options.workers}", "at least 1 was expected")
+    limit = options.shard_limit
+    place = str(place) if places.is_remote(str(place)) else os.path.realpath(place)
+    workers = Workers(options.workers, options.scheduler, progress)
+    with sole_builder(place), _sources(corpus, place, options.scheduler) as sources:
+        for notice in corpus.notices:
+            progress.notice(notice)
+        asked = Plan(_decisive(read, options), sources, [])
+        plan = _known_plan(place, asked)
+        if plan is None:
+            kept = _kept_shards(place, progress) if options.is_adding else _check_free(place)
+            shards, skipped = plan_shards(sources, read, limit, workers)
+            if skipped:
+                progress.notice(f"{corpus.name}: {describe_skipped(skipped)}")
+            if not shards:
+                raise InputError(corpus.name, "no document in it")
+            plan = replace(asked, shards=_numbered(kept, shards))
+            places.write(place, PLAN, plan.to_json())
+        if plan.shards[0].file < 0 and _entry(place, plan.shards[0]) is None:
+            places.move(place, "", plan.shards[0].folder)
+        try:
+            return _finish(plan, place, read, workers)
+        except DiskFullError as error:
+            error.add_note("; what is done is kept: make room, and run the same command again")
+            raise
+
+
+def _decisive(read: ReadOptions, options: BuildOptions) -> dict[str, Any]:
+    """Return the options that decide what is in an index."""
+    return {
+        "the command": f"index {'add' if options.is_adding else 'build'}",
+        "--memory": options.memory,
+        "--shard-size": None if options.memory else options.shard_bytes,
+        "--text-field": read.text_field,
+        "--exclude-source": ", ".join(read.exclude_sources) or None,
+        "--skip-bad-lines": read.skip_bad_lines,
+    }
+
+
+@contextmanager
+def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list[Source]]:
+    """Yield the files of a corpus; a pipe, which can be read once, is copied to a file."""
+    files, names = corpus.files, relative_names(corpus)
+    if scheduler is not None:
+        # The processes of a cluster run in other folders.
+        paths = [each.path for each in files]
+        full = [path if places.is_remote(path) else str(Path(path).absolute()) for path in paths]
+        files = [replace(file, path=path) for file, path in zip(files, full, strict=True)]
+    if not corpus.is_stream:
+        yield list(map(Source, files, names))
+        return
+    [pipe] = corpus.files
+    if scheduler is not None:
+        raise InputError(pipe.path, "a cluster can't read a pipe; give the files")
+    if places.read(place, PLAN) is not None:
+        raise InputError(place, f"the build of a pipe was interrupted, it can't go on; {_CURE}")
+    with working_folder(place, "pipe") as folder:
+        copy = folder / f"pipe.{pipe.format}"
+        with places.as_input_error(copy), copy.open("wb") as out:
+            out.writelines(chunk for chunk, _ in pipe.stream or ())
+        [file] = open_corpus(str(copy), form=pipe.format).files
+        try:
+            yield [Source(file, names[0])]
+        except CorpusError as error:
+            raise CorpusError(error.where.replace(str(copy), names[0]), error.problem) from error
+
+
+# The plan
+
+
+def _known_plan(place: str, asked: Plan) -> Plan | None:
+    """Return the plan of an unfinished build; an InputError says how this one differs from it."""
+    content = places.read(place, PLAN)
+    if content is None:
+        return None
+    plan = parse_plan(content, places.join(place, PLAN))
+    if difference := plan.difference(asked):
+        raise InputError(place, f"another build is unfinished there: {difference}; {_CURE}")
+    # Another mode or link of a file in the meantime is no other content.
+    files = {one.file.path: one for one in asked.files}
+    return replace(plan, files=[files[one.file.path] for one in plan.files])
+
+
+def _check_free(place: str) -> list[ShardPlan]:
+    is_taken = places.read(place, MANIFEST) is not None
+    if is_taken or (not places.is_remote(place) and files_in(Path(place))):
+        problem = "the folder is not empty; a new or an empty one was expected"
+        cure = "; to add documents to the index in it: ngramscan index add"
+        raise InputError(place, problem + cure * is_taken)
+    return []
+
+
+def _kept_shards(place: str, progress: Progress) -> list[ShardPlan]:
+    """Return the shards of an index that is to grow; each gets a manifest of its own."""
+    manifest = places.read(place, MANIFEST)
+    if manifest is not None:
+        entries = parse_manifest(manifest, places.join(place, MANIFEST))
+    elif places.is_remote(place):
+        raise InputError(place, f"no index there: no {MANIFEST}; ngramscan index build makes one")
+    else:
+        shards = open_shards(Path(place), progress)
+        entries = [_described(Path(place), shard, progress) for shard in shards]
+    for entry in entries:
+        folder = places.join(place, entry.folder)
+        if places.read(folder, MANIFEST) is None:
+            places.write(folder, MANIFEST, to_manifest([in_folder(entry, "")]))
+    return [ShardPlan(one.folder or "0", one.documents, one.bytes, 0, -1) for one in entries]
+
+
+def _described(root: Path, shard: Shard, progress: Progress) -> ShardEntry:
+    """Return the entry of a shard of an index without manifest."""
+    folder = shard.directory
+    if own := read_manifest(folder):
+        [entry] = own
+    else:
+        progress.notice(f"{folder}: it has no {MANIFEST}; its files are read to make one")
+        entry = describe_shard(folder, shard.documents, shard.text_bytes)
+    return in_folder(entry, "" if folder == root else folder.name)
+
+
+def _numbered(kept: Sequence[ShardPlan], shards: Sequence[ShardPlan]) -> list[ShardPlan]:
+    """Return all shards, the new ones with their folders; a single shard has none."""
+    first = max((int(one.folder) + 1 for one in kept if one.folder.isdecimal()), default=0)
+    if kept or len(shards) > 1:
+        for number, shard in enumerate(shards, first):
+            shard.folder = str(number)
+    return [*kept, *shards]
+
+
+# Building what is missing
+
+
+def _finish(plan: Plan, place: str, read: ReadOptions, workers: Workers) -> list[BuildRow]:
+    """Build the shards that have no manifest; when all have one, write that of the index."""
+    with ThreadPoolExecutor(_THREADS) as threads:
+        found = enumerate(threads.map(lambda one: _entry(place, one), plan.shards))
+        entries = {number: entry for number, entry in found if entry is not None}
+    missing = [number for number in range(len(plan.shards)) if number not in entries]
+    seconds = {}
+    for number, (entry, steps) in _build(plan, missing, place, read, workers):
+        entries[number], seconds[number] = entry, round(sum(steps.values()), 3)
+        said = ", ".join(f"{step} in {s:.1f} s" for step, s in steps.items())
+        workers.progress.detail(f"shard {number}: {said}")
+    if plan.shards[0].folder:
+        named = [in_folder(entries[n], shard.folder) for n, shard in enumerate(plan.shards)]
+        places.write(place, MANIFEST, to_manifest(named))
+    places.remove(place, PLAN)
+    rows = []
+    for number, entry in sorted(entries.items()):
+        ratio = round(entry.index_bytes / entry.bytes, 3) if entry.bytes else None
+        sizes = entry.documents, entry.bytes, entry.index_bytes
+        rows.append(BuildRow(number, *sizes, ratio, seconds.get(number)))
+    return rows
+
+
+def _entry(place: str, shard: ShardPlan) -> ShardEntry | None:
+    """Return what the manifest of a finished shard says; None: it is not finished."""
+    folder = places.join(place, shard.folder)
+    content = places.read(folder, MANIFEST)
+    if content is None:
+        return None
+    where = places.join(folder, MANIFEST)
+    [*_, entry] = parse_manifest(content, where)
+    if (entry.documents, entry.bytes) != (shard.documents, shard.bytes):
+        raise InputError(where, f"not a shard of this build; {_CURE}")
+    return entry
+
+
+def _build(
+    plan: Plan, missing: Sequence[int], place: str, read: ReadOptions, workers: Workers
+) -> Iterator[tuple[int, tuple[ShardEntry, Mapping[str, float]]]]:
+    """Yield the number, the entry and the seconds of each shard that was missing."""
+    if not missing:
+        return
+    unit, amounts = "bytes indexed", [sum(shard.sizes.values()) for shard in plan.shards]
+    workers.progress.expect(sum(amounts), unit)
+    workers.progress.advance(sum(amounts) - sum(amounts[n] for n in missing), unit)
+    workers = fitting(workers, [plan.shards[number] for number in missing])
+    tasks = [ShardTask(place, plan.shards[n], plan.files_of(n), read) for n in missing]
+    with closing(workers.run(build_shard, tasks, [amounts[n] for n in missing], unit)) as results:
+        yield from ((missing[done.task], done.value()) for done in results)
+
+
+def fitting(workers: Workers, shards: Sequence[ShardPlan]) -> Workers:
+    """Return as many workers as memory allows, and say what they need."""
+    largest = max(max(shard.sizes.values()) for shard in shards)
+    needed = memory_for(largest) + _PROCESS_BYTES
+    available = None if workers.scheduler else usable_memory()
+    wanted = min(workers.count, len(shards))
+    count = wanted if available is None else max(1, min(wanted, available // needed))
+    size = format_bytes(largest)
+    text = f"needs up to {format_bytes(needed * count)} of memory, for a shard of {size}"
+    if workers.scheduler:
+        text += " in each thread of the cluster"
+    elif count > 1:
+        text += f" in each of {count} processes"
+    if available is not None and (count < wanted or needed > available):
+        is_fewer = f"; {count} of {wanted} workers run at once"
+        text += f"{is_fewer * (count < wanted)}: {format_bytes(available)} are available"
+    workers.progress.notice(text)
+    return replace(workers, count=count, task_bytes=needed)

@@ -1,0 +1,240 @@
+"""The shards of an index in place: where they are, and the text around their occurrences."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from itertools import count
+
+import numpy as np
+
+from ngramscan.errors import IndexFormatError, InputError, RemoteRefused
+from ngramscan.index_files.compiled import Integers
+from ngramscan.index_files.fm9.folders import in_order
+from ngramscan.index_files.fm9.in_place import InPlaceFile, make_trie, tasks, together
+from ngramscan.index_files.fm9.layout import FILES, NEWLINE, SEPARATOR
+from ngramscan.index_files.fm9.manifest import MANIFEST, PLAN, parse_manifest
+from ngramscan.index_files.fm9.range_sources import RemoteFile, shown
+from ngramscan.index_files.fm9.ranges import Ranges
+from ngramscan.index_files.fm9.reader import ShardWindow
+
+_UPLOAD = "copy the files of this shard there again"
+_OFFSETS_AT_ONCE = 256
+_PROBED_AT_ONCE = 8
+_LONGEST_MANIFEST = 100_000_000
+_KEPT_BYTES = 4_000_000
+"""Up to this size a file, or else its ranks and pointers, are read whole and kept."""
+
+
+class InPlaceOffsets:
+    """The start of each document, or each line of metadata, in a text."""
+
+    def __init__(self, ranges: Ranges, file: RemoteFile, text: InPlaceFile, separator: int) -> None:
+        self._ranges, self._file, self._n = ranges, file, text.n
+        self.entries = text.layout.occurrences(separator)
+        if file.size != 8 * self.entries or not self.entries:
+            problem = f"{file.size} bytes, but the text has {self.entries} bytes {separator:02X}"
+            raise IndexFormatError(file.url, problem)
+
+    async def _read(self, first: int, stop: int) -> Integers:
+        """Return some entries; the one behind the last is the last byte of the text."""
+        raw = await self._ranges.read(self._file, 8 * first, 8 * min(stop, self.entries))
+        values = np.frombuffer(raw, "<u8").astype(np.int64)
+        values = np.append(values, self._n - 1) if stop > self.entries else values
+        if values[0] < 0 or values[-1] >= self._n or not (values[1:] > values[:-1]).all():
+            raise IndexFormatError(self._file.url, "the entries do not increase")
+        return values
+
+    async def bounds(self, number: int) -> tuple[int, int]:
+        """Return the start of a document, and the start of the next one or the last byte."""
+        start, stop = await self._read(number, number + 2)
+        return int(start), int(stop)
+
+    async def holding(self, position: int) -> int:
+        """Return the last document that starts at a position or before it.
+
+        As documents are about equally long, the first part that is read is mostly near it.
+        """
+        low, high, before, behind = 0, self.entries, 0, self._n
+        while True:
+            guess = low + (high - low) * (position - before) // (behind - before)
+            first = max(low, min(guess - _OFFSETS_AT_ONCE // 2, high - _OFFSETS_AT_ONCE))
+            values = await self._read(first, min(first + _OFFSETS_AT_ONCE, high))
+            last = first + len(values) - 1
+            if values[0] > position:
+                high, behind = first, int(values[0])
+            elif values[-1] <= position and last + 1 < high:
+                low, before = last, int(values[-1])
+            else:
+                return first + int(np.searchsorted(values, position, side="right")) - 1
+            if low == high:
+                raise IndexFormatError(self._file.url, "the first entry is not 0")
+
+
+class InPlaceShard:
+    """The index of some documents, and that of their metadata; answers are those of `Shard`."""
+
+    def __init__(
+        self, ranges: Ranges, files: Sequence[RemoteFile], data: InPlaceFile, kept_bytes: int
+    ) -> None:
+        self._ranges, self._files, self.data = ranges, files, data
+        self._kept_bytes = kept_bytes
+        self._documents = InPlaceOffsets(ranges, files[1], data, SEPARATOR)
+        self.documents = self._documents.entries
+        self.ranks = data.n
+        self.text_bytes = data.n - self.documents - 1
+        self.index_bytes = sum(file.size for file in files)
+        self._lines: asyncio.Task[tuple[InPlaceFile, InPlaceOffsets]] | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """The sizes and validators of the files: another one means other content."""
+        # The first bytes have the number of each byte in the text.
+        return repr([(file.size, file.etag or file.head) for file in self._files])
+
+    @property
+    def has_validators(self) -> bool:
+        """Whether a file of the same size that takes the place of one is noticed."""
+        return all(file.etag for file in self._files)
+
+    def windows(
+        self, ranks: Sequence[int], needle_bytes: Integers, context: int
+    ) -> list[ShardWindow]:
+        """Return the text around some occurrences, as `Shard.windows` does."""
+        each = zip(ranks, needle_bytes.tolist(), strict=True)
+        return self._ranges.run(together(self._window(*one, context) for one in each))
+
+    async def _window(self, rank: int, needle_bytes: int, context: int) -> ShardWindow:
+        await self.data.load()
+        position = await self.data.locate(rank)
+        document = await self._documents.holding(position)
+        before, last = await self._documents.bounds(document)
+        start = max(before + 1, position - context)
+        # The end of the whole text counts as the last document, which it follows.
+        stop = max(start, min(last, position + needle_bytes + context))
+        text = await self.data.extract(start, stop)
+        sizes = last - before - 1, text, position - start, start - before - 1
+        return ShardWindow(document, *sizes)
+
+    def metadata(self, documents: Sequence[int]) -> list[bytes]:
+        """Return the metadata of some documents, as `Shard.metadata` does."""
+        return self._ranges.run(together(map(self._line, documents)))
+
+    async def _line(self, document: int) -> bytes:
+        if self._lines is None:
+            self._lines = asyncio.create_task(self._open_lines())
+        meta, lines = await self._lines
+        start, stop = await lines.bounds(document)
+        return await meta.extract(start, stop - 1)
+
+    async def _open_lines(self) -> tuple[InPlaceFile, InPlaceOffsets]:
+        meta = await InPlaceFile.open(self._ranges, self._files[2], self._kept_bytes)
+        await meta.load()
+        return meta, InPlaceOffsets(self._ranges, self._files[3], meta, NEWLINE)
+
+
+def find_in_all(
+    ranges: Ranges, shards: Sequence[InPlaceShard], patterns: Sequence[bytes]
+) -> list[Integers]:
+    """Return the ranks of each pattern in each shard; both ends are equal where it has none."""
+    found = [np.zeros((len(patterns), 2), np.int64) for _ in shards]
+    trie = make_trie(patterns)
+
+    async def find() -> None:
+        await together(shard.data.load() for shard in shards)
+        async with tasks() as group:
+            for shard, segments in zip(shards, found, strict=True):
+                shard.data.find(trie, segments, group)
+
+    ranges.run(find())
+    return found
+
+
+# Where the shards are
+
+
+def open_in_place(ranges: Ranges, url: str, memory: int) -> list[InPlaceShard]:
+    """Open the index at an address; `memory` is for what is kept of all shards.
+
+    A manifest lists its shards. Without one they are listed, where that is possible, or their
+    documented names are tried.
+    """
+    url = url.rstrip("/") + "/"
+
+    async def open_all() -> list[InPlaceShard]:
+        found = await _of_manifest(ranges, url) or await _by_name(ranges, url)
+        kept_bytes = min(_KEPT_BYTES, memory // len(found))
+        opened = (InPlaceFile.open(ranges, files[0], kept_bytes) for files in found)
+        each = zip(found, await together(opened), strict=True)
+        return [InPlaceShard(ranges, files, data, kept_bytes) for files, data in each]
+
+    return ranges.run(open_all())
+
+
+async def _of_manifest(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
+    """Return the files of all shards that a manifest lists; none if there is no manifest."""
+    names = PLAN, MANIFEST
+    try:
+        reads = (ranges.read_whole(url + name, _LONGEST_MANIFEST) for name in names)
+        plan, manifest = await together(reads)
+    except RemoteRefused:  # a store that can't be listed also refuses a file that isn't there
+        return []
+    if plan is not None:
+        problem = "incomplete: it is still being built; run the same command again"
+        raise InputError(shown(url), problem)
+    if manifest is None:
+        return []
+    entries = parse_manifest(manifest, shown(url) + MANIFEST)
+    folders = (f"{url}{entry.folder}/" if entry.folder else url for entry in entries)
+    found = await together(_files(ranges, folder) for folder in folders)
+    for entry, files in zip(entries, found, strict=True):
+        if not files:
+            place = shown(url) + f"{entry.folder}/{FILES[0]}".lstrip("/")
+            raise IndexFormatError(place, f"missing, but {MANIFEST} lists it; {_UPLOAD}")
+        for name, file in zip(FILES, files, strict=True):
+            if file.size != (listed := entry.files[name].bytes):
+                problem = f"{file.size} bytes, but {MANIFEST} says {listed}; {_UPLOAD}"
+                raise IndexFormatError(file.url, problem)
+    return found
+
+
+async def _files(ranges: Ranges, folder: str) -> list[RemoteFile]:
+    """Return the files of the shard in a folder; none if there is no shard."""
+    opened = await together(ranges.open(folder + name) for name in FILES)
+    files = [file for file in opened if file]
+    if files and len(files) < len(FILES):
+        missing = FILES[opened.index(None)]
+        raise IndexFormatError(shown(folder) + missing, f"missing; {_UPLOAD}")
+    return files
+
+
+async def _by_name(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
+    """Return the files of all shards, found by their names as those of a local folder are."""
+    if alone := await _files(ranges, url):
+        return [alone]
+    if (names := await ranges.list(url)) is not None:
+        shards = await _shards(ranges, url, names)
+    else:
+        shards = await _numbered(ranges, url)
+    if not shards:
+        problem = f"no index there: neither {MANIFEST} nor {FILES[0]} in it or in its folder 0"
+        raise InputError(shown(url), problem)
+    return [shards[name] for name in in_order([*shards], shown(url).rstrip("/"))]
+
+
+async def _shards(ranges: Ranges, url: str, names: Sequence[str]) -> dict[str, list[RemoteFile]]:
+    """Return the files of those folders that are shards."""
+    found = await together(_files(ranges, f"{url}{name}/") for name in names)
+    return {name: files for name, files in zip(names, found, strict=True) if files}
+
+
+async def _numbered(ranges: Ranges, url: str) -> dict[str, list[RemoteFile]]:
+    """Return the shards up to a whole row of numbers that have none, so that a gap shows."""
+    shards: dict[str, list[RemoteFile]] = {}
+    for first in count(0, _PROBED_AT_ONCE):
+        names = [str(number) for number in range(first, first + _PROBED_AT_ONCE)]
+        found = await _shards(ranges, url, names)
+        if not found:
+            break
+        shards |= found
+    return shards

@@ -1,0 +1,392 @@
+"""The inner loops of the reader, compiled.
+
+They read a mapped file that may be corrupt. `layout` has checked that all fields are inside the
+file and have the right number of entries; here each number from a field is checked before it is
+used as a place, so that the worst answer is CORRUPT: never a read outside the file, never an
+endless loop. A field of up to 64 bits is read as two words, up to 16 bytes more than it has; the
+last such field is always followed by 272 bytes.
+"""
+
+# All integers are 64 bits wide, and of one kind in each expression: numba turns others into floats.
+
+from __future__ import annotations
+
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from ngramscan.index_files.compiled import Bytes, Int, Integers, Words, lean_kernel
+from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, NONE, SA_STEP, SUPERBLOCK, Layout
+
+CORRUPT = -1
+"""Returned where a field contradicts another one."""
+
+# Columns of Tables.at.
+BT, BTNR, BTNRP, RANK, INVERT, SA, ISA = range(7)
+BTNR_BITS, BTNRP_WIDTH, RANK_WIDTH, TEXT_WIDTH, ISA_ENTRIES = range(7, 12)
+TEXT, BITS, ONES = range(12, 15)
+# Columns of Tables.nodes.
+START, BEFORE, LEFT, RIGHT, SIZE, FIRST, BYTE = range(7)
+
+_BITS_OF_SUPERBLOCK = BLOCK * SUPERBLOCK
+_ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+
+# The number of a block is its place among all blocks with as many ones, in lexicographic order. It
+# has up to 124 bits; so two arrays hold the bits of the binomial coefficients, [k, n]. They are
+# constants of the compiled code: each argument of a kernel costs time at every call.
+_COEFFICIENTS = [[comb(n, k) for n in range(BLOCK + 1)] for k in range(BLOCK + 1)]
+COEFFICIENTS_HIGH = np.array([[c >> 64 for c in row] for row in _COEFFICIENTS], np.uint64)
+COEFFICIENTS_LOW = np.array([[c & (1 << 64) - 1 for c in row] for row in _COEFFICIENTS], np.uint64)
+NUMBER_BITS = np.array([(row[BLOCK] - 1).bit_length() for row in _COEFFICIENTS], np.int64)
+"""Bits of the number of a block, by its number of ones."""
+
+
+class Tables(NamedTuple):
+    """A file in the form that the kernels read."""
+
+    data: Bytes
+    """The whole file, mapped."""
+    at: Integers
+    """Offsets and widths."""
+    nodes: Integers
+    """A row per node; in a leaf, FIRST is the rank of its byte's first suffix, and LEFT is -1."""
+    codes: Words
+    """For each byte."""
+    leaves: Integers
+    """For each byte; -1: not in the text."""
+    lengths: Integers
+    """Bits of each byte's code."""
+
+
+def make_tables(data: Bytes, layout: Layout) -> Tables:
+    """Return the parts of a file that the kernels need."""
+    at = [
+        *(field.offset for field in (layout.bt, layout.btnr, layout.btnrp, layout.rank)),
+        *(field.offset for field in (layout.invert, layout.sa, layout.isa)),
+        *(layout.btnr.bits, layout.btnrp.width, layout.rank.width, layout.sa.width),
+        *(layout.isa.entries, layout.n, layout.size, layout.ones),
+    ]
+    tree = layout.tree
+    is_leaf = tree["left"] == NONE
+    nodes = np.zeros((len(tree), 8), np.int64)
+    nodes[:, START], nodes[:, SIZE] = tree["start"], layout.sizes
+    nodes[:, BEFORE] = np.where(is_leaf, 0, tree["value"])
+    nodes[:, LEFT], nodes[:, RIGHT] = tree["left"], tree["right"]
+    nodes[is_leaf, LEFT:SIZE] = -1
+    in_text = np.frombuffer(layout.comp2char, np.uint8)
+    in_order = layout.leaf_of[in_text]
+    nodes[in_order, FIRST], nodes[in_order, BYTE] = layout.c[:-1], in_text
+    leaves = np.where(layout.leaf_of == NONE, -1, layout.leaf_of.astype(np.int64))
+    lengths = (layout.codes >> np.uint64(56)).astype(np.int64)
+    return Tables(data, np.array(at, np.int64), nodes, layout.codes, leaves, lengths)
+
+
+@lean_kernel
+def read_bits(data: Bytes, offset: Int, position: Int) -> np.uint64:
+    """Return the 64 bits that start at a bit position."""
+    at = np.uint64(offset + (position >> 3))
+    word = np.uint64(0)
+    for byte in range(8):  # the compiler turns this into one load
+        word |= np.uint64(data[at + np.uint64(byte)]) << np.uint64(8 * byte)
+    shift = np.uint64(position & 7)
+    behind = np.uint64(data[at + np.uint64(8)]) << np.uint64(1)
+    return word >> shift | behind << (np.uint64(63) - shift)
+
+
+@lean_kernel
+def read_entry(data: Bytes, offset: Int, width: Int, number: Int) -> Int:
+    """Return an entry of a vector; no used entry has its highest bit set."""
+    word = read_bits(data, offset, number * width)
+    return np.int64(word & (_ALL >> np.uint64(64 - width)))
+
+
+@lean_kernel
+def _reaches(k: Int, x: Int, high: np.uint64, low: np.uint64) -> bool:
+    """Whether binomial(x, k) <= a number."""
+    top = COEFFICIENTS_HIGH[np.uint64(k), np.uint64(x)]
+    return bool(top < high or (top == high and COEFFICIENTS_LOW[np.uint64(k), np.uint64(x)] <= low))
+
+
+@lean_kernel
+def _pass_bits(
+    k: Int, high: np.uint64, low: np.uint64, x: Int, last: Int
+) -> tuple[Int, np.uint64, np.uint64]:
+    """Return the ones and the number that are left of a block behind its bits 126 - x … 125 - last.
+
+    The next one is at the largest x with binomial(x, k) <= number; the block's bit is 126 - x.
+    """
+    while k > 0:
+        while x > last and not _reaches(k, x, high, low):
+            x -= 1
+        if x <= last:
+            break
+        coefficient = COEFFICIENTS_LOW[np.uint64(k), np.uint64(x)]
+        high -= COEFFICIENTS_HIGH[np.uint64(k), np.uint64(x)] + np.uint64(low < coefficient)
+        low -= coefficient
+        k -= 1
+        x -= 1
+    return k, high, low
+
+
+@lean_kernel
+def ones_in_block(
+    t: Tables, pointer: Int, kind: Int, inverted: bool, first: Int, second: Int
+) -> tuple[Int, Int]:
+    """Return the ones of a block before an offset, and before a later one; both may be CORRUPT.
+
+    The complement of a block has the same place from the other end, so that at most 63 ones have to
+    be found.
+    """
+    width = NUMBER_BITS[np.uint64(kind)]
+    k = 127 - kind if inverted else kind
+    if k == 0:
+        return 0, 0
+    if k == 127:
+        return first, second
+    if pointer < 0 or pointer + width > t.at[BTNR_BITS]:
+        return CORRUPT, CORRUPT
+    low = read_bits(t.data, t.at[BTNR], pointer)
+    high = np.uint64(0)
+    if width > 64:
+        high = read_bits(t.data, t.at[BTNR], pointer + 64) & (_ALL >> np.uint64(128 - width))
+    else:
+        low &= _ALL >> np.uint64(64 - width)
+    if _reaches(k, 127, high, low):
+        return CORRUPT, CORRUPT
+    left = k
+    if k > 63:
+        left = 127 - k
+        less = COEFFICIENTS_LOW[k, 127] - np.uint64(1)
+        high = COEFFICIENTS_HIGH[k, 127] - high - np.uint64(less < low)
+        low = less - low
+    at_first, high, low = _pass_bits(left, high, low, 126, 126 - first)
+    at_second, high, low = _pass_bits(at_first, high, low, 126 - first, 126 - second)
+    if k > 63:
+        return first - left + at_first, second - left + at_second
+    return left - at_first, left - at_second
+
+
+@lean_kernel
+def _pass_blocks(
+    t: Tables, block: Int, last: Int, inverted: bool, ones: Int, pointer: Int
+) -> tuple[Int, Int, Int]:
+    """Return the ones and the pointer at a later block of the same superblock, and its type."""
+    blocks = last - block
+    stored: Int = 0
+    word = read_bits(t.data, t.at[BT], 7 * block)
+    for passed in range(1, blocks + 1):
+        kind = word & np.uint64(127)
+        stored += np.int64(kind)
+        pointer += NUMBER_BITS[kind]
+        word >>= np.uint64(7)
+        if passed & 7 == 0:
+            word = read_bits(t.data, t.at[BT], 7 * (block + passed))
+    ones += 127 * blocks - stored if inverted else stored
+    return ones, pointer, np.int64(word & np.uint64(127))
+
+
+@lean_kernel
+def _ones_in_superblock(
+    t: Tables, block: Int, offset: Int, later: Int, behind: Int
+) -> tuple[Int, Int]:
+    """Return the ones before an offset in a block, and before one in the same or a later block.
+
+    Both blocks are of one superblock. Both numbers may be CORRUPT.
+    """
+    superblock = block >> 5
+    first = superblock << 5
+    ones = read_entry(t.data, t.at[RANK], t.at[RANK_WIDTH], superblock)
+    after = read_entry(t.data, t.at[RANK], t.at[RANK_WIDTH], superblock + 1)
+    if after == ones:
+        return ones, ones
+    if after - ones == _BITS_OF_SUPERBLOCK:
+        return ones + (block - first) * 127 + offset, ones + (later - first) * 127 + behind
+    pointer = read_entry(t.data, t.at[BTNRP], t.at[BTNRP_WIDTH], superblock)
+    inverted = (t.data[np.uint64(t.at[INVERT] + (superblock >> 3))] >> (superblock & 7)) & 1 == 1
+    ones, pointer, kind = _pass_blocks(t, first, block, inverted, ones, pointer)
+    ones_later = ones
+    if block == later:
+        here, there = ones_in_block(t, pointer, kind, inverted, offset, behind)
+    else:
+        here, _ = ones_in_block(t, pointer, kind, inverted, offset, offset)
+        ones_later, pointer, kind = _pass_blocks(t, block, later, inverted, ones, pointer)
+        there, _ = ones_in_block(t, pointer, kind, inverted, behind, behind)
+    if here < 0 or there < 0:
+        return CORRUPT, CORRUPT
+    return ones + here, ones_later + there
+
+
+@lean_kernel
+def bit_and_ones(t: Tables, position: Int) -> Int:
+    """Return twice the number of ones before a bit of the bit vector, plus the bit."""
+    block = np.int64(np.uint64(position) // np.uint64(127))
+    offset = position - block * 127
+    before, behind = _ones_in_superblock(t, block, offset, block, offset + 1)
+    return before + behind if before >= 0 else CORRUPT
+
+
+@lean_kernel
+def _ones(t: Tables, first: Int, second: Int) -> tuple[Int, Int]:
+    """Return the ones before a bit of the bit vector, and before a later one or its end.
+
+    Each may be CORRUPT.
+    """
+    if first == t.at[BITS]:
+        return t.at[ONES], t.at[ONES]
+    block = np.int64(np.uint64(first) // np.uint64(127))
+    later = np.int64(np.uint64(second) // np.uint64(127))
+    offset, behind = first - block * 127, second - later * 127
+    if block >> 5 == later >> 5 and second < t.at[BITS]:
+        return _ones_in_superblock(t, block, offset, later, behind)
+    before, _ = _ones_in_superblock(t, block, offset, block, offset)
+    if second == t.at[BITS]:
+        return before, t.at[ONES]
+    after, _ = _ones_in_superblock(t, later, behind, later, behind)
+    return before, after
+
+
+@lean_kernel
+def _step(t: Tables, byte: Int, low: Int, high: Int) -> tuple[Int, Int]:
+    """Return the ranks of the suffixes that put a byte before a range of others, or CORRUPT."""
+    node = 0
+    code = t.codes[byte]
+    for _ in range(t.lengths[byte]):
+        before, behind = _ones(t, t.nodes[node, START] + low, t.nodes[node, START] + high)
+        before -= t.nodes[node, BEFORE]
+        behind -= t.nodes[node, BEFORE]
+        if before < 0 or before > low or behind < before or behind - before > high - low:
+            return CORRUPT, CORRUPT
+        if code & np.uint64(1):
+            low, high = before, behind
+            node = t.nodes[node, RIGHT]
+        else:
+            low, high = low - before, high - behind
+            node = t.nodes[node, LEFT]
+        code >>= np.uint64(1)
+        if high > t.nodes[node, SIZE]:
+            return CORRUPT, CORRUPT
+    return t.nodes[node, FIRST] + low, t.nodes[node, FIRST] + high
+
+
+@lean_kernel
+def previous(t: Tables, rank: Int) -> Int:
+    """Return the rank of the suffix that is one byte longer, times 256, plus that byte."""
+    node = 0
+    at = rank
+    while t.nodes[node, LEFT] >= 0:
+        got = bit_and_ones(t, t.nodes[node, START] + at)
+        ones = (got >> 1) - t.nodes[node, BEFORE]
+        if got < 0 or ones < 0 or ones > at:
+            return CORRUPT
+        if got & 1:
+            at = ones
+            node = t.nodes[node, RIGHT]
+        else:
+            at -= ones
+            node = t.nodes[node, LEFT]
+        if at >= t.nodes[node, SIZE]:
+            return CORRUPT
+    return (t.nodes[node, FIRST] + at) << 8 | t.nodes[node, BYTE]
+
+
+@lean_kernel
+def find(t: Tables, patterns: Bytes, starts: Integers, path: Integers, segments: Integers) -> Int:
+    """Find the ranks of the suffixes that begin with each pattern: half-open, or CORRUPT.
+
+    The patterns follow each other; `starts` has the start of each, and the end of the last. `path`
+    gets the ranks for each end of the pattern at hand, so it has a row more than the longest one.
+    An end that a pattern shares with the one before it is not searched again. Returns 0, or CORRUPT
+    if any is.
+    """
+    found: Int = 0
+    path[0, 0], path[0, 1] = 0, t.at[TEXT]
+    depth: Int = 0
+    for number in range(len(segments)):
+        start, stop = starts[number], starts[number + 1]
+        most = min(depth, stop - start)
+        depth = 0
+        while depth < most and patterns[stop - 1 - depth] == patterns[start - 1 - depth]:
+            depth += 1
+        low, high = path[depth, 0], path[depth, 1]
+        while low < high and depth < stop - start:
+            byte = np.int64(patterns[stop - 1 - depth])
+            leaf = t.leaves[byte]
+            if leaf < 0:
+                high = low
+            elif depth == 0:
+                low = t.nodes[leaf, FIRST]
+                high = low + t.nodes[leaf, SIZE]
+            else:
+                low, high = _step(t, byte, low, high)
+            depth += 1
+            path[depth, 0], path[depth, 1] = low, high
+        segments[number, 0], segments[number, 1] = low, high
+        found = min(found, low)
+    return found
+
+
+@lean_kernel
+def _position(t: Tables, rank: Int) -> Int:
+    """Return the position of the suffix with some rank.
+
+    All ranks are on one cycle, so none repeats before a sampled one; where one does, which Brent's
+    algorithm detects, the file is corrupt.
+    """
+    steps = 0
+    met = rank
+    meet_again = 64
+    while rank % SA_STEP:
+        got = previous(t, rank)
+        if got < 0 or steps > t.at[TEXT]:
+            return CORRUPT
+        rank = got >> 8
+        steps += 1
+        if rank == met:
+            return CORRUPT
+        if steps == meet_again:
+            meet_again *= 2
+            met = rank
+    position = read_entry(t.data, t.at[SA], t.at[TEXT_WIDTH], rank // SA_STEP)
+    if position >= t.at[TEXT]:
+        return CORRUPT
+    position += steps
+    return position - t.at[TEXT] if position >= t.at[TEXT] else position
+
+
+@lean_kernel
+def locate(t: Tables, ranks: Integers, positions: Integers) -> None:
+    """Fill in the position of the suffix with each rank, or CORRUPT; ranks are in the text."""
+    for number in range(len(ranks)):
+        positions[number] = _position(t, ranks[number])
+
+
+@lean_kernel
+def extract(t: Tables, starts: Integers, stops: Integers, places: Integers, text: Bytes) -> Int:
+    """Copy parts of the text, 0 <= start <= stop <= n, to their places in `text`.
+
+    Returns 0, or CORRUPT.
+    """
+    n = t.at[TEXT]
+    for number in range(len(starts)):
+        start = starts[number]
+        stop = stops[number]
+        if start == stop:
+            continue
+        sample = (stop + ISA_STEP - 1) // ISA_STEP
+        position = sample * ISA_STEP
+        if sample >= t.at[ISA_ENTRIES]:
+            sample = 0
+            position = n
+        rank = read_entry(t.data, t.at[ISA], t.at[TEXT_WIDTH], sample)
+        if rank >= n:
+            return CORRUPT
+        while position > start:
+            got = previous(t, rank)
+            if got < 0:
+                return CORRUPT
+            rank = got >> 8
+            position -= 1
+            if position < stop:
+                text[places[number] + position - start] = np.uint8(got & 255)
+    return 0

@@ -1,0 +1,123 @@
+"""The manifest of an index: its shards, and the size and SHA-256 of each of their files.
+
+`manifest.json` in a folder describes the shards in that folder. It is the last file
+of a shard to be written, so a shard that has it is complete. That of an index with several shards
+lists all of them, so that they are found where folders can't be listed. Indexes of the original
+tools have none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import msgspec
+
+from ngramscan.errors import IndexFormatError
+from ngramscan.index_files.fm9.layout import FILES
+
+MANIFEST = "manifest.json"
+PLAN = "plan.json"
+"""In the folder of an index while it is being built: what is still to be done."""
+
+_CHUNK = 1 << 20
+
+_Folder = Annotated[str, msgspec.Meta(pattern=r"\A([A-Za-z0-9_][A-Za-z0-9_.-]*)?\Z")]
+_Sha256 = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
+_Size = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One file of a shard."""
+
+    bytes: _Size
+    sha256: _Sha256
+
+
+@dataclass(frozen=True, slots=True)
+class ShardEntry:
+    """One shard."""
+
+    folder: _Folder
+    """Its folder in that of the manifest, which it must not leave; empty: the same folder."""
+    documents: _Size
+    bytes: _Size
+    """Bytes of the documents, without separators."""
+    files: dict[str, FileEntry]
+
+    @property
+    def index_bytes(self) -> int:
+        """Bytes of the files."""
+        return sum(file.bytes for file in self.files.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    shards: list[ShardEntry]
+
+
+def describe_shard(folder: Path, documents: int, text_bytes: int) -> ShardEntry:
+    """Return the entry of a shard, read from its files."""
+    files = {}
+    for name in FILES:
+        with (folder / name).open("rb") as file:
+            digest = sha256_of(file)
+            files[name] = FileEntry(file.tell(), digest)
+    return ShardEntry("", documents, text_bytes, files)
+
+
+def sha256_of(file: BinaryIO, report: Callable[[int], None] = lambda _: None) -> str:
+    """Return the SHA-256 of the rest of a file; `report` gets the bytes read."""
+    digest = hashlib.sha256()
+    while chunk := file.read(_CHUNK):
+        digest.update(chunk)
+        report(len(chunk))
+    return digest.hexdigest()
+
+
+def to_manifest(entries: Iterable[ShardEntry]) -> bytes:
+    """Return the content of a manifest: the same shards give the same bytes."""
+    lines = ",\n  ".join(json.dumps(asdict(entry)) for entry in entries)
+    return f'{{"format": "fm9", "shards": [\n  {lines}\n]}}\n'.encode()
+
+
+def parse_manifest(content: bytes, where: str) -> list[ShardEntry]:
+    """Return the shards of a manifest, in their order; an IndexFormatError says what is wrong."""
+    try:
+        entries = msgspec.json.decode(content, type=_Manifest).shards
+        if any(entry.files.keys() != {*FILES} for entry in entries):
+            raise ValueError(where)
+    except (ValueError, RecursionError) as error:
+        problem = "not a manifest of an index; build the index again, or remove this file"
+        raise IndexFormatError(where, problem) from error
+    folders = [entry.folder for entry in entries]
+    if not entries or len(set(folders)) < len(folders) or ("" in folders and len(folders) > 1):
+        raise IndexFormatError(where, "it lists no shard, or one shard twice")
+    return entries
+
+
+def read_manifest(folder: Path) -> list[ShardEntry] | None:
+    """Return the shards that a folder's manifest lists; None: it has no manifest."""
+    path = folder / MANIFEST
+    content = read_if_there(path)
+    return None if content is None else parse_manifest(content, str(path))
+
+
+def read_if_there(path: Path) -> bytes | None:
+    """Return the content of a file of an index; None: there is none."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise IndexFormatError(str(path), f"can't be read: {error.strerror}") from error
+
+
+def in_folder(entry: ShardEntry, folder: str) -> ShardEntry:
+    """Return the entry of a shard as the manifest of the folder above has it."""
+    return replace(entry, folder=folder)

@@ -1,0 +1,287 @@
+"""Parts of remote files: many small reads at once, each asked for once, checked and kept.
+
+A query is a chain of small reads of which each needs the one before, and hundreds of chains run at
+once. So reads of one turn of the event loop are merged into requests. Pieces are kept under their
+exact bounds: an index is read in pieces that always have the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import resource
+import threading
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from ngramscan.errors import IndexChangedError, RemoteRefused, RemoteUnavailable
+from ngramscan.index_files.fm9.range_cache import RangeCache
+from ngramscan.index_files.fm9.range_sources import RemoteFile, Source, shown
+from ngramscan.progress import Progress
+from ngramscan.remote.exchange import NoConnectionError, RateLimitedError, TransientError
+from ngramscan.remote.pace import LONGEST_PAUSE_S
+
+ATTEMPTS = 10
+"""A run sends ten thousands of requests: where one in five fails, seven in a row do."""
+_ATTEMPTS_TO_CONNECT = 3
+"""Attempts while no server has ever answered: most likely there is none."""
+_FIRST_BACKOFF_S, _BACKOFF_GROWTH = 0.03, 2.5
+"""About 30 s in all, but a server that fails now and then hardly slows a chain of reads down."""
+_GAP_BYTES = 512
+"""Reads that lie closer are one request: its headers alone are as long."""
+_PIECE_BYTES = 1 << 20
+"""Longer reads are several requests."""
+_OTHER_FILES = 40
+"""Descriptors for everything else: the journal, and libraries that are loaded late."""
+_ENTRY_BYTES = 400
+"""Memory of a piece besides its bytes."""
+
+T = TypeVar("T")
+Key = tuple[RemoteFile, int, int]
+"""File, start, stop."""
+Reading = bytes | asyncio.Future[bytes]
+"""Bytes that are known, or under way."""
+
+
+@dataclass(frozen=True, slots=True)
+class RangeOptions:
+    """How remote files are read."""
+
+    concurrency: int = 256
+    """Most requests at a time; fewer where the process may not open so many connections."""
+    timeout_s: float = 45
+    """Time limit of one request."""
+    cache_bytes: int = 256_000_000
+    """Memory for what was read."""
+    cache_dir: Path | None = None
+    """Folder for what was read, up to four times as much; None: it is not kept after the run."""
+
+
+class Ranges:
+    """The remote files of one run, read on an event loop in a thread of its own.
+
+    Coroutines run on that loop, by `run`; any thread may call it. Errors: RemoteRefused,
+    RemoteUnavailable, and IndexChangedError if a file is not the one that was opened.
+
+    >>> with Ranges(RangeOptions(), progress) as ranges:
+    ...     file = ranges.run(ranges.open("https://example.org/index/data.fm9"))
+    ...     ranges.run(ranges.read(file, 0, 28))
+    """
+
+    def __init__(self, options: RangeOptions, progress: Progress) -> None:
+        self._options, self._progress = options, progress
+        self.requests = self.bytes = self.hits = 0
+        """Requests sent, bytes received, and reads that needed no request."""
+        self.changed: list[str] = []
+        """Files that were opened, and of which the cache on disk had another version."""
+        self._slots = asyncio.Semaphore(_most_at_once(options.concurrency))
+        self._waiting: dict[RemoteFile, list[tuple[int, int]]] = {}
+        self._under_way: dict[Key, asyncio.Future[bytes]] = {}
+        # The least recently used first; the oldest key of a dict takes ever longer to find.
+        self._kept: OrderedDict[Key, bytes] = OrderedDict()
+        self._kept_bytes = 0
+        self._resume_at = 0.0
+        self._has_answered = False
+        most_bytes, folder = 4 * options.cache_bytes, options.cache_dir
+        self._disk = RangeCache(folder, most_bytes, progress) if folder else None
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._source = self.run(self._make_source())
+
+    async def _make_source(self) -> Source:
+        return Source(_most_at_once(self._options.concurrency))
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Return what a coroutine returns; Ctrl-C cancels it."""
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return future.result()
+        finally:
+            future.cancel()
+
+    async def open(self, url: str) -> RemoteFile | None:
+        """Return a file as it is now; None: there is none."""
+        file = await self._patiently(shown(url), lambda: self._source.open(url))
+        if self._disk and file and self._disk.add(file):
+            self.changed.append(file.url)
+        return file
+
+    async def read(self, file: RemoteFile, start: int, stop: int) -> bytes:
+        """Return exactly the bytes from start to stop."""
+        starts = range(start, stop, _PIECE_BYTES)
+        reads = [self.start(file, at, min(at + _PIECE_BYTES, stop)) for at in starts]
+        return b"".join([await finished(one) for one in reads])
+
+    def start(self, file: RemoteFile, start: int, stop: int) -> Reading:
+        """Start to read a piece of at most a megabyte, on the loop; `finished` waits for it."""
+        if not 0 <= start <= stop <= file.size:
+            raise ValueError(f"{file.url}: bytes {start} to {stop} of {file.size}")
+        if stop <= len(file.head) or start == stop:
+            return file.head[start:stop]
+        key = (file, start, stop)
+        if (content := self._recall(key)) is not None:
+            self.hits += 1
+            return content
+        if (future := self._under_way.get(key)) is None:
+            future = self._under_way[key] = self._loop.create_future()
+            if not self._waiting:
+                self._loop.call_soon(self._fetch_waiting)
+            self._waiting.setdefault(file, []).append((start, stop))
+        return future
+
+    async def read_whole(self, url: str, most: int) -> bytes | None:
+        """Return the content of a file of at most so many bytes; None: there is none."""
+        file = await self.open(url)
+        if file is None:
+            return None
+        if file.size > most:
+            raise RemoteRefused(f"{file.url}: {file.size:,} bytes, more than the {most:,} expected")
+        return await self.read(file, 0, file.size)
+
+    async def list(self, url: str) -> Sequence[str] | None:
+        """Return the names of the folders in a folder; None: this protocol can't list."""
+        return await self._patiently(shown(url), lambda: self._source.folders(url))
+
+    def _fetch_waiting(self) -> None:
+        """Start the requests for all reads that came since the last turn of the loop."""
+        waiting, self._waiting = self._waiting, {}
+        for file, wanted in waiting.items():
+            for pieces in _merged(wanted):
+                start, stop = pieces[0][0], max(stop for _, stop in pieces)
+                fetch = partial(self._source.fetch, file, start, stop)
+                task = self._loop.create_task(self._patiently(file.url, fetch))
+                task.add_done_callback(partial(self._hand_out, file, pieces))
+
+    def _hand_out(
+        self, file: RemoteFile, pieces: Sequence[tuple[int, int]], fetched: asyncio.Task[bytes]
+    ) -> None:
+        """Give the bytes of one request to those who wait for its pieces."""
+        error = None if fetched.cancelled() else fetched.exception()
+        body = b"" if error or fetched.cancelled() else fetched.result()
+        self.bytes += len(body)
+        for start, stop in pieces:
+            key = (file, start, stop)
+            future = self._under_way.pop(key)
+            if fetched.cancelled():
+                future.cancel()
+            elif error:
+                future.set_exception(error)
+                future.exception()  # nobody may be left who waits for it
+            else:
+                content = body[start - pieces[0][0] : stop - pieces[0][0]]
+                self._keep(key, content)
+                future.set_result(content)
+                if self._disk:
+                    self._disk.put(file, start, content)
+        if self._disk and isinstance(error, IndexChangedError):
+            self._disk.forget(file)
+
+    def _recall(self, key: Key) -> bytes | None:
+        if (content := self._kept.get(key)) is not None:
+            self._kept.move_to_end(key)
+        elif self._disk and (content := self._disk.get(*key)) is not None:
+            self._keep(key, content)
+        return content
+
+    def _keep(self, key: Key, content: bytes) -> None:
+        if len(content) >= _PIECE_BYTES:  # parts of tables, which who reads them keeps
+            return
+        self._kept[key] = content
+        self._kept_bytes += len(content) + _ENTRY_BYTES
+        while self._kept_bytes > self._options.cache_bytes:
+            _, oldest = self._kept.popitem(last=False)
+            self._kept_bytes -= len(oldest) + _ENTRY_BYTES
+
+    async def _patiently(self, name: str, ask: Callable[[], Awaitable[T]]) -> T:
+        """Return what `ask` returns; repeat it where that may help."""
+        failures = 0
+        while True:
+            try:
+                async with self._slots:
+                    while (pause := self._resume_at - self._loop.time()) > 0:
+                        await asyncio.sleep(pause)
+                    self.requests += 1
+                    async with asyncio.timeout(self._options.timeout_s):
+                        answer = await ask()
+                self._has_answered = True
+                return answer
+            except (TransientError, TimeoutError) as failure:
+                slow = TransientError(f"no answer in {self._options.timeout_s:g} s")
+                error = failure if isinstance(failure, TransientError) else slow
+                failures += 1
+                is_away = isinstance(error, NoConnectionError) and not self._has_answered
+                if failures >= (_ATTEMPTS_TO_CONNECT if is_away else ATTEMPTS):
+                    problem = f"{name}: {error}, after {failures} attempts"
+                    raise RemoteUnavailable(problem) from error
+                await self._wait_after(name, error, failures)
+
+    async def _wait_after(self, name: str, error: TransientError, failures: int) -> None:
+        """Wait before the next attempt: not at all at first, unless asked to slow down."""
+        is_slow_down = isinstance(error, RateLimitedError)
+        exponent = failures - (1 if is_slow_down else 2)
+        grown = _FIRST_BACKOFF_S * _BACKOFF_GROWTH**exponent if exponent >= 0 else 0.0
+        seconds = max(grown * random.uniform(0.5, 1.5), error.retry_after or 0.0)
+        if seconds > LONGEST_PAUSE_S:
+            raise RemoteUnavailable(f"{name}: {error}; it asks to come back in {seconds:.0f} s")
+        self._progress.detail(f"{name}: {error}; again in {seconds:.1f} s")
+        if is_slow_down:  # that is meant for all requests
+            self._resume_at = max(self._resume_at, self._loop.time() + seconds)
+        else:
+            await asyncio.sleep(seconds)
+
+    def close(self) -> None:
+        """End all requests and close all connections."""
+        if not self._loop.is_closed():
+            asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+            if self._disk:
+                self._disk.close()
+
+    async def _end(self) -> None:
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._source.close()
+        await self._loop.shutdown_default_executor()  # names of hosts are looked up there
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+async def finished(reading: Reading) -> bytes:
+    """Return the bytes of a reading when they are there."""
+    # Whoever stops waiting must not stop it for others.
+    return reading if isinstance(reading, bytes) else await asyncio.shield(reading)
+
+
+def _most_at_once(concurrency: int) -> int:
+    """Return how many requests can be under way at once: each of two pools keeps connections."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return concurrency
+    return max(1, min(concurrency, (soft - _OTHER_FILES) // 2))
+
+
+def _merged(wanted: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """Return intervals in groups: those of one group are near each other, and not too long."""
+    groups: list[list[tuple[int, int]]] = []
+    stop = first = 0
+    for piece in sorted(wanted):
+        if groups and piece[0] - stop <= _GAP_BYTES and piece[1] - first <= _PIECE_BYTES:
+            groups[-1].append(piece)
+        else:
+            groups.append([piece])
+            first = piece[0]
+        stop = max(stop, piece[1])
+    return groups

@@ -1,0 +1,105 @@
+"""One process at a time builds in a folder, and removes what killed ones left there.
+
+A lock ends with its process, so the process that holds it knows that no other one uses the
+leftovers.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ngramscan.errors import InputError
+from ngramscan.index_files.fm9.places import as_input_error, is_remote
+
+_LOCK = ".building.lock"
+_LEFT = re.compile(r"\.\w*\.building-[0-9a-f]{8}|\.\w+\.json\.new")
+
+
+@contextmanager
+def sole_builder(place: str) -> Iterator[None]:
+    """Hold the lock of a folder, which is made if it is missing; a store has no locks.
+
+    An InputError says that it can't be made, or that another process is building in it. If nothing
+    was written to it, a folder that was made is removed.
+    """
+    if is_remote(place):
+        yield
+        return
+    folder = Path(place)
+    is_new = not folder.exists()
+    if not folder.parent.is_dir():
+        raise InputError(place, f"there is no folder {folder.parent}")
+    if not is_new and not folder.is_dir():
+        raise InputError(place, "it is a file; a new folder was expected")
+    with as_input_error(folder):
+        folder.mkdir(exist_ok=True)
+        try:
+            with _lock_of(folder):
+                yield
+        finally:
+            if is_new:
+                with suppress(OSError):  # it is not empty
+                    folder.rmdir()
+
+
+@contextmanager
+def working_folder(place: str, name: str) -> Iterator[Path]:
+    """Yield a folder for unfinished files of a place, on the same disk if that is a folder."""
+    if is_remote(place):
+        with tempfile.TemporaryDirectory(prefix="ngramscan-") as path:
+            yield Path(path)
+        return
+    folder = Path(place, f".{name}.building-{secrets.token_hex(4)}")
+    with as_input_error(folder):
+        folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Return what is in a folder, apart from the files of a process that builds in it."""
+    return [path for path in folder.iterdir() if path.name != _LOCK and not _is_left(path)]
+
+
+def _is_left(path: Path) -> bool:
+    return _LEFT.fullmatch(path.name) is not None
+
+
+def _remove_leftovers(folder: Path) -> None:
+    for path in filter(_is_left, folder.iterdir()):
+        if path.is_dir():
+            # A child of the killed process may still write there: the next build removes that.
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _lock_of(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, and remove leftovers while nobody else builds there."""
+    lock = folder / _LOCK
+    with lock.open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Its last owner may just have removed the file; then another process locks a new one.
+            is_ours = os.path.samestat(os.fstat(file.fileno()), lock.stat())
+        except (BlockingIOError, FileNotFoundError):
+            is_ours = False
+        if not is_ours:
+            raise InputError(str(folder), "another process is building it right now")
+        try:
+            _remove_leftovers(folder)
+            yield
+        finally:
+            _remove_leftovers(folder)
+            lock.unlink(missing_ok=True)

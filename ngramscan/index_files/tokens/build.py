@@ -1,0 +1,231 @@
+"""A corpus → an index over tokens, byte for byte as infini-gram's builder makes it in one shard.
+
+Documents are read and tokenized once. Sorting is in memory, so the index has one shard; a larger
+corpus is for infini-gram's own builder, which sorts on disk.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import glob
+import os
+import shutil
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pydivsufsort
+from numpy.typing import NDArray
+
+from ngramscan.corpora import Corpus, Piece, ReadOptions, describe_skipped
+from ngramscan.errors import InputError
+from ngramscan.index_files.documents import Document, read_documents, relative_names
+from ngramscan.index_files.fm9.places import as_input_error, is_remote, sync
+from ngramscan.index_files.fm9.sole_builder import working_folder
+from ngramscan.index_files.fm9.writer import memory_for
+from ngramscan.index_files.tokens.shard import pointer_bytes_for
+from ngramscan.index_files.tokens.tokenizers import Tokenizer
+from ngramscan.processes.pool import usable_memory
+from ngramscan.progress import Progress, counted, format_bytes
+
+_CHUNK = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBuildRow:
+    """One shard of an index over tokens."""
+
+    shard: int
+    documents: int
+    tokens: int
+    """Tokens of the documents, without separators."""
+    index_bytes: int
+    bytes_per_token: float | None
+    """Bytes of the index per token; None: the documents are empty."""
+    seconds: float
+    """Seconds of reading, tokenizing, sorting and writing."""
+
+
+def width_for(tokenizer: Tokenizer) -> int:
+    """Return the bytes of each token; the largest number of this width separates documents."""
+    return next(width for width in (1, 2, 4) if tokenizer.vocabulary < 1 << 8 * width)
+
+
+def build_token_index(
+    corpus: Corpus,
+    directory: str | Path,
+    tokenizer: Tokenizer,
+    read: ReadOptions,
+    progress: Progress,
+) -> list[TokenBuildRow]:
+    """Build the index of a corpus in a new or empty folder, which appears when it is complete.
+
+    A CorpusError names a document that can't be read. An InputError says that there is no document,
+    that the folder can't be written or isn't empty, or that memory is short. Leftovers of a killed
+    build of this folder are removed.
+    """
+    started_at, folder = perf_counter(), _free_folder(directory)
+    for notice in corpus.notices:
+        progress.notice(notice)
+    width = width_for(tokenizer)
+    with _locked_work(folder) as work, as_input_error(folder):
+        documents = _write_documents(work, _documents(corpus, read, progress), tokenizer, width)
+        if not documents:
+            raise InputError(corpus.name, "no document in it")
+        text_bytes = (work / "tokenized.0").stat().st_size
+        progress.note(f"sorting {text_bytes // width:,} tokens")
+        with _enough_memory(folder, text_bytes, width):
+            tokenized = np.fromfile(work / "tokenized.0", np.uint8)
+            _write_unigrams(work / "unigram.0", tokenized.view(f"<u{width}"), documents)
+            sort_table(tokenized, width).tofile(work / "table.0")
+        progress.note("")
+        index_bytes = _publish(work, folder)
+    tokens = text_bytes // width - documents
+    per_token = round(index_bytes / tokens, 3) if tokens else None
+    seconds = round(perf_counter() - started_at, 3)
+    return [TokenBuildRow(0, documents, tokens, index_bytes, per_token, seconds)]
+
+
+def sort_table(tokenized: bytes | NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
+    """Return the bytes of `table.0` for those of `tokenized.0`.
+
+    These are the positions of all tokens, in the order of the bytes from there to the end; a
+    shorter suffix comes before those that begin with it.
+    """
+    text = np.frombuffer(tokenized, np.uint8)
+    # The library wants to be able to write, but doesn't.
+    suffixes = pydivsufsort.divsufsort(text if text.flags.writeable else text.copy())
+    table = np.empty((len(text) // width, pointer_bytes_for(len(text))), np.uint8)
+    done = 0
+    for start in range(0, len(suffixes), _CHUNK):
+        part = suffixes[start : start + _CHUNK]
+        aligned = part[part % width == 0].astype("<u8")
+        rows = aligned.view(np.uint8).reshape(-1, 8)
+        table[done : done + len(rows)] = rows[:, : table.shape[1]]
+        done += len(rows)
+    return table.reshape(-1)
+
+
+def memory_to_sort(text_bytes: int, width: int) -> int:
+    """Return the bytes of memory that `sort_table` takes, those of the tokens among them."""
+    return memory_for(text_bytes) + text_bytes // width * pointer_bytes_for(text_bytes)
+
+
+def _free_folder(directory: str | Path) -> Path:
+    """Return where an index is to be; an InputError says that it can't be there."""
+    if is_remote(str(directory)):
+        raise InputError(str(directory), "a folder of this machine was expected")
+    folder = Path(os.path.realpath(directory))
+    if not folder.parent.is_dir():
+        raise InputError(str(directory), f"there is no folder {folder.parent}")
+    if folder.is_symlink():
+        raise InputError(str(directory), "a symbolic link that leads to itself")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(str(directory), "it is a file; a new folder was expected")
+    if folder.exists() and any(folder.iterdir()):
+        raise InputError(str(directory), "the folder is not empty; a new one was expected")
+    return folder
+
+
+@contextmanager
+def _locked_work(folder: Path) -> Iterator[Path]:
+    """Yield a folder for unfinished files beside that of an index, and remove leftover ones.
+
+    A lock ends with its process, so one that is not locked is of a build that was killed.
+    """
+    for left in folder.parent.glob(f".{glob.escape(folder.name)}.building-*"):
+        with suppress(OSError), _lock_of(left):
+            shutil.rmtree(left, ignore_errors=True)
+    with working_folder(str(folder.parent), folder.name) as work, _lock_of(work):
+        yield work
+
+
+@contextmanager
+def _lock_of(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder; an OSError says that another process does."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _documents(corpus: Corpus, read: ReadOptions, progress: Progress) -> Iterator[Document]:
+    """Yield all documents of a corpus."""
+    skipped = Counter[str]()
+    progress.expect(sum(file.size or 0 for file in corpus.files), "bytes read")
+    for file, name in zip(corpus.files, relative_names(corpus), strict=True):
+        for documents, batch in read_documents(Piece(file, size=file.size), name, 0, read):
+            yield from documents
+            skipped.update(batch.skipped)
+            progress.advance(batch.consumed, "bytes read")
+    if skipped:
+        progress.notice(f"{corpus.name}: {describe_skipped(skipped)}")
+
+
+def _write_documents(
+    work: Path, documents: Iterable[Document], tokenizer: Tokenizer, width: int
+) -> int:
+    """Write tokens, metadata and the offsets of both; return the number of documents."""
+    offsets, meta_offsets = array("Q"), array("Q")
+    at = meta_at = 0
+    separator = b"\xff" * width
+    with (work / "tokenized.0").open("wb") as tokens, (work / "metadata.0").open("wb") as metadata:
+        for _, text, line in documents:
+            offsets.append(at)
+            meta_offsets.append(meta_at)
+            content: bytes | memoryview = text  # an index of bytes holds the text itself
+            if width > 1:
+                content = np.array(
+                    tokenizer.of_document(str(text, "utf-8")), f"<u{width}"
+                ).tobytes()
+            at += tokens.write(separator) + tokens.write(content)
+            meta_at += metadata.write(line)
+    (work / "offset.0").write_bytes(offsets)
+    (work / "metaoff.0").write_bytes(meta_offsets)
+    return len(offsets)
+
+
+def _write_unigrams(path: Path, tokens: NDArray[Any], documents: int) -> None:
+    """Write how often each token is there, the separator of documents last."""
+    separator = np.iinfo(tokens.dtype).max
+    counts = np.zeros(0, np.int64)
+    for start in range(0, len(tokens), _CHUNK):
+        part = tokens[start : start + _CHUNK]
+        longer = np.bincount(part[part != separator], minlength=len(counts))
+        longer[: len(counts)] += counts
+        counts = longer
+    lines = [f"{one} {counts[one]}\n" for one in np.flatnonzero(counts)]
+    path.write_text("".join([*lines, f"{separator} {documents}\n"]))
+
+
+@contextmanager
+def _enough_memory(folder: Path, text_bytes: int, width: int) -> Iterator[None]:
+    """Raise an InputError if sorting takes more memory than there is."""
+    needed, available = memory_to_sort(text_bytes, width), usable_memory()
+    problem = f"memory is short: sorting {counted(text_bytes // width, 'token')} takes"
+    problem += f" {format_bytes(needed)}"
+    if available is not None and needed > available:
+        raise InputError(str(folder), f"{problem}, and {format_bytes(available)} are available")
+    try:
+        yield
+    except MemoryError as error:
+        raise InputError(str(folder), problem) from error
+
+
+def _publish(work: Path, folder: Path) -> int:
+    """Put the files where they belong, all at once; return how many bytes they have."""
+    paths = sorted(work.iterdir())
+    for path in (*paths, work):
+        sync(path)
+    index_bytes = sum(path.stat().st_size for path in paths)
+    work.rename(folder)
+    sync(folder.parent)
+    return index_bytes

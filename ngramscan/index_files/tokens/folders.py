@@ -1,0 +1,50 @@
+"""The files of an index over tokens in a folder."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from ngramscan.errors import IndexFormatError, InputError
+from ngramscan.index_files.fm9.folders import is_shard
+
+NEEDED = ("tokenized", "table", "offset")
+"""The files that each shard has."""
+_NAME = re.compile(r"(tokenized|table|offset|metadata|metaoff|unigram)\.(0|[1-9][0-9]*)")
+
+
+def is_token_folder(directory: Path) -> bool:
+    """Whether a folder has any file of such an index."""
+    return directory.is_dir() and any(True for _ in _files(directory))
+
+
+def _files(directory: Path) -> Iterator[tuple[str, int]]:
+    """Yield the names of its files, and their sizes."""
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            if _NAME.fullmatch(entry.name) and entry.is_file():
+                yield entry.name, entry.stat().st_size
+
+
+def list_files(directory: Path) -> dict[str, int]:
+    """Return the files of an index with their sizes."""
+    where = str(directory)
+    try:
+        if sizes := dict(_files(directory)):
+            return sizes
+        inner = [path for path in directory.iterdir() if path.is_dir()]
+    except FileNotFoundError as error:
+        raise InputError(where, "no such folder") from error
+    except NotADirectoryError as error:
+        raise InputError(where, "not a folder; that of an index was expected") from error
+    except OSError as error:
+        raise IndexFormatError(where, f"can't be read: {error.strerror}") from error
+    if any((folder / "tokenized").exists() for folder in (directory, *inner)):
+        problem = "an index of version 6, a folder per shard, which is not read; only 4 and 5 are"
+    elif any(map(is_shard, (directory, *inner))):
+        problem = f"an index over bytes, not over tokens; to ask it: --index fm9:{directory}"
+    else:
+        problem = f"not an index over tokens: no {', '.join(f'{name}.0' for name in NEEDED)} in it"
+    raise InputError(where, problem)

@@ -1,0 +1,122 @@
+"""The inner loops of reading and checking indexes over tokens.
+
+A table holds pointers, of `pointer_bytes` each, into a text of tokens, of `token_bytes` each. They
+are ordered by the bytes that follow; a text that ends first comes first.
+"""
+
+from __future__ import annotations
+
+from ngramscan.index_files.compiled import Bytes, Int, Integers, lean_kernel
+
+SOUND = -1
+"""Returned where no pointer is wrong; otherwise the rank of the first one."""
+WRONG = 2
+"""The order of a pointer that leads to no token."""
+
+
+@lean_kernel
+def pointer_at(table: Bytes, rank: Int, pointer_bytes: Int) -> Int:
+    """Return one pointer."""
+    value = 0
+    for byte in range(pointer_bytes):
+        value |= int(table[rank * pointer_bytes + byte]) << (8 * byte)
+    return value
+
+
+@lean_kernel
+def _compare(text: Bytes, pointer: Int, pattern: Bytes, start: Int, stop: Int) -> Int:
+    """Return -1, 0 or 1: the text there comes before a pattern, begins with it, comes after it."""
+    shared = min(stop - start, len(text) - pointer)
+    for byte in range(shared):
+        here, there = text[pointer + byte], pattern[start + byte]
+        if here != there:
+            return -1 if here < there else 1
+    return -1 if shared < stop - start else 0
+
+
+@lean_kernel
+def _order(
+    text: Bytes, table: Bytes, widths: Integers, rank: Int, pattern: Bytes, ends: tuple[Int, Int]
+) -> Int:
+    """Return how the suffix with a rank compares with a part of `pattern`; 2: a wrong pointer."""
+    pointer = pointer_at(table, rank, widths[0])
+    if pointer < 0 or pointer >= len(text) or pointer % widths[1]:
+        return WRONG
+    return _compare(text, pointer, pattern, ends[0], ends[1])
+
+
+@lean_kernel
+def find(
+    text: Bytes, table: Bytes, widths: Integers, patterns: Bytes, ends: Integers, found: Integers
+) -> Int:
+    """Fill in the ranks [low, high) of each pattern; return the rank of a wrong pointer, or SOUND.
+
+    `widths` are those of pointers and tokens; pattern i ends at `ends[i]` of `patterns`.
+    """
+    start = 0
+    for number in range(len(ends)):
+        part = start, ends[number]
+        start = ends[number]
+        low, high = 0, len(table) // widths[0]
+        after = high  # from there on, all suffixes come after the pattern
+        while low < high:
+            middle = (low + high) // 2
+            order = _order(text, table, widths, middle, patterns, part)
+            if order == WRONG:
+                return middle
+            low, high = (middle + 1, high) if order < 0 else (low, middle)
+            after = middle if order > 0 else after
+        found[number, 0] = low
+        while low < after:
+            middle = (low + after) // 2
+            order = _order(text, table, widths, middle, patterns, part)
+            if order == WRONG:
+                return middle
+            low, after = (low, middle) if order > 0 else (middle + 1, after)
+        found[number, 1] = low
+    return SOUND
+
+
+OUTSIDE, REPEATED, UNORDERED = range(3)
+"""Problems of a pointer: it leads to no token; it is there twice; it belongs before the last."""
+
+
+@lean_kernel
+def _before(text: Bytes, first: Int, second: Int, most: Int) -> bool:
+    """Whether a suffix comes before another, as far as their first `most` bytes tell."""
+    rest = len(text) - max(first, second)
+    for byte in range(min(rest, most)):
+        here, there = text[first + byte], text[second + byte]
+        if here != there:
+            return bool(here < there)
+    return bool(rest >= most or first > second)
+
+
+@lean_kernel
+def check(
+    text: Bytes, table: Bytes, widths: Integers, ranks: Integers, seen: Bytes, most: Int
+) -> tuple[Int, Int]:
+    """Check the pointers with some ranks, and their order with the next; return the first problem.
+
+    It is a rank with one of the numbers above, or SOUND. `seen` has a bit for each token, or is
+    empty: then only a pointer that is there twice in a row is found.
+    """
+    pointer_bytes, token_bytes = widths[0], widths[1]
+    last = len(table) // pointer_bytes - 1
+    for rank in ranks:
+        pointer = pointer_at(table, rank, pointer_bytes)
+        following = pointer_at(table, min(rank + 1, last), pointer_bytes)
+        if pointer < 0 or pointer >= len(text) or pointer % token_bytes:
+            return rank, OUTSIDE
+        if len(seen):
+            byte, bit = pointer // token_bytes // 8, 1 << (pointer // token_bytes % 8)
+            if seen[byte] & bit:
+                return rank, REPEATED
+            seen[byte] |= bit
+        if following < 0 or following >= len(text) or following % token_bytes:
+            return min(rank + 1, last), OUTSIDE
+        if rank < last and following == pointer:
+            return rank + 1, REPEATED
+        if rank < last and not _before(text, pointer, following, most):
+            return rank + 1, UNORDERED
+    return SOUND, OUTSIDE

@@ -1,0 +1,369 @@
+"""An index over tokens, in the format of infini-gram: its files, memory-mapped.
+
+A shard N is `tokenized.N` (for each document a separator, all bits set, then its tokens), `table.N`
+(the byte offsets of all tokens and separators, in the order of the bytes from there to the end of
+the shard), `offset.N` (the byte offset of each document's separator), and perhaps `metadata.N` with
+`metaoff.N`. The width of tokens is in no file: it follows from the sizes, as pointers take
+⌈log2(bytes of tokenized.N) / 8⌉ bytes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ngramscan.errors import IndexFormatError, InputError
+from ngramscan.index_files.compiled import Bytes, Integers, Words
+from ngramscan.index_files.mapped import MappedFile, state_of, unchanged
+from ngramscan.index_files.tokens import kernels
+from ngramscan.index_files.tokens.folders import NEEDED, list_files
+
+WIDTHS = (1, 2, 4)
+"""Bytes that a token can take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A part of a document; lengths are tokens."""
+
+    document: int
+    """Numbered over all shards, in their order."""
+    length: int
+    """Length of the document."""
+    start: int
+    """Tokens of the document before the excerpt."""
+    offset: int
+    """Tokens of the excerpt before the occurrence; -1: the occurrence begins at the separator."""
+    tokens: Integers
+
+
+def pointer_bytes_for(text_bytes: int) -> int:
+    """Return the bytes that a pointer into a text takes, so many as its length needs."""
+    return max(1, -(-(text_bytes - 1).bit_length() // 8))
+
+
+class _File(MappedFile):
+    """A file of an index."""
+
+    @property
+    def content(self) -> Bytes:
+        """Its bytes; readers check that the file is `unchanged`."""
+        return self._data
+
+    @property
+    def size(self) -> int:
+        """Its length when it was opened."""
+        return len(self._data)
+
+    def numbers(self) -> Words:
+        """Return its content as offsets."""
+        return self.content.view("<u8")
+
+
+class TokenShard:
+    """The files of one shard. Positions are counted in tokens, separators among them."""
+
+    def __init__(self, directory: Path, number: str) -> None:
+        self.directory, self.number = directory, number
+        self.files: list[_File] = []
+        """Those that are open."""
+        optional = {name: self._path(name) for name in ("metadata", "metaoff")}
+        self._known = {name: state_of(path) for name, path in optional.items() if path.exists()}
+        self.text, self.table, self.offsets = (self.file(name) for name in NEEDED)
+        if self.offsets.size % 8:
+            raise self.offsets.corrupt(f"{self.offsets.size} bytes, expected a multiple of 8")
+        self.documents = self.offsets.size // 8
+        self.width = self._width()
+        """0: a shard without documents, which fits any width."""
+        self.tokens = self.text.size // self.width if self.width else 0
+        self.pointer_bytes = pointer_bytes_for(self.text.size)
+        self.widths = np.array([self.pointer_bytes, self.width], np.int64)
+        if self.documents and self.document_at(0) != 0:
+            raise self.offsets.corrupt("the first document does not begin at 0")
+
+    def _width(self) -> int:
+        text, table = self.text.size, self.table.size
+        if not text + table + self.documents:
+            return 0
+        pointer = pointer_bytes_for(text)
+        for width in WIDTHS if self.documents and text else ():
+            if table * width == text * pointer:
+                return width
+        expected = " or ".join(str(text * pointer // width) for width in WIDTHS)
+        sizes = f"{self.text.path.name} has {text} bytes and {self.offsets.path.name} "
+        sizes += f"{self.documents} documents"
+        problem = f"{table} bytes, but {sizes}: {expected} were expected; one of them is cut"
+        raise self.table.corrupt(problem)
+
+    def file(self, name: str) -> _File:
+        """Open one of its files."""
+        self.files.append(_File(self._path(name), self._known.get(name)))
+        return self.files[-1]
+
+    def _path(self, name: str) -> Path:
+        return self.directory / f"{name}.{self.number}"
+
+    @property
+    def separator(self) -> int:
+        """The id of the separator."""
+        return (1 << 8 * self.width) - 1
+
+    @property
+    def words(self) -> npt.NDArray[Any]:
+        """All tokens, unsigned integers of their width."""
+        return self.text.content.view(f"<u{self.width}")
+
+    @cached_property
+    def metadata(self) -> tuple[_File, _File] | None:
+        """The lines about documents and their offsets, or None."""
+        if not self._known:
+            return None
+        lines, offsets = self.file("metadata"), self.file("metaoff")
+        if offsets.size != 8 * self.documents:
+            problem = f"{offsets.size} bytes, but {self.offsets.path.name} has {self.offsets.size}"
+            raise offsets.corrupt(problem)
+        return lines, offsets
+
+    def find(self, patterns: Bytes, ends: Integers, found: Integers) -> None:
+        """Fill in the ranks [low, high) of some n-grams, of which each ends at a byte."""
+        if not self.tokens:
+            return
+        text, table = self.text.content, self.table.content
+        wrong = kernels.find(text, table, self.widths, patterns, ends, found)
+        if wrong != kernels.SOUND:
+            raise self.table.corrupt(f"rank {wrong}: the pointer leads to no token")
+
+    def position(self, rank: int) -> int:
+        """Return the position in the text of the suffix with a rank."""
+        if not 0 <= rank < self.tokens:
+            raise IndexError(f"ranks are 0 to {self.tokens - 1}")
+        return int(self._offsets_at(rank, rank + 1)[0]) // self.width
+
+    def _offsets_at(self, low: int, high: int) -> Words:
+        """Return the byte offsets in the text of the suffixes with ranks from low to high."""
+        width = self.pointer_bytes
+        words = np.zeros((high - low, 8), np.uint8)
+        words[:, :width] = self.table.content[low * width : high * width].reshape(-1, width)
+        offsets = words.view("<u8").ravel()
+        wrong = (offsets >= np.uint64(self.text.size)) | (offsets % np.uint64(self.width) != 0)
+        if wrong.any():
+            rank = low + int(wrong.argmax())
+            raise self.table.corrupt(f"rank {rank}: the pointer leads to no token")
+        return offsets
+
+    def documents_of(self, low: int, high: int) -> Integers:
+        """Return the documents of the suffixes with ranks from low to high."""
+        if not 0 <= low <= high <= self.tokens:
+            raise IndexError(f"ranks are 0 to {self.tokens - 1}")
+        wanted, starts = self._offsets_at(low, high), self.offsets.numbers()
+        if self._disorder:
+            raise self.offsets.corrupt(f"entry {self._disorder} is not above the one before")
+        return np.searchsorted(starts, wanted, side="right").astype(np.int64) - 1
+
+    @cached_property
+    def _disorder(self) -> int:
+        """The first entry of the offsets that is not above the one before; 0: there is none."""
+        starts = self.offsets.numbers()
+        wrong = np.flatnonzero(starts[1:] <= starts[:-1])
+        return int(wrong[0]) + 1 if wrong.size else 0
+
+    def holding(self, position: int) -> int:
+        """Return the document with the token or separator at a position."""
+        if not 0 <= position < self.tokens:
+            raise IndexError(f"positions are 0 to {self.tokens - 1}")
+        wanted = np.uint64(position * self.width)
+        return int(np.searchsorted(self.offsets.numbers(), wanted, side="right")) - 1
+
+    def document_at(self, document: int) -> int:
+        """Return the position of a document's separator, or of the end after the last document."""
+        if document == self.documents:
+            return self.tokens
+        offset = int(self.offsets.numbers()[document])
+        width, size = self.width, self.text.size
+        if offset >= size or offset % width or not (self._at(offset) == 0xFF).all():
+            raise self.offsets.corrupt(f"entry {document}: no separator at byte {offset}")
+        return offset // width
+
+    def _at(self, offset: int) -> Bytes:
+        return self.text.content[offset : offset + self.width]
+
+    def bounds(self, document: int) -> tuple[int, int]:
+        """Return the position of a document's first token, and the one after its last."""
+        first, last = self.document_at(document) + 1, self.document_at(document + 1)
+        if first > last:
+            raise self.offsets.corrupt(f"entry {document + 1} is not above the one before")
+        return first, last
+
+    def read(self, start: int, stop: int) -> Integers:
+        """Return tokens of one document."""
+        tokens = self.words[start:stop].astype(np.int64)
+        if (tokens == self.separator).any():
+            problem = "a document goes on over a separator; an entry is missing or wrong"
+            raise self.offsets.corrupt(problem)
+        return tokens
+
+    def line(self, document: int) -> str:
+        """Return the metadata of a document without its line end, or an empty text."""
+        if self.metadata is None:
+            return ""
+        lines, offsets = self.metadata
+        start, *after = offsets.numbers()[document : document + 2].tolist()
+        stop = after[0] if after else lines.size
+        if not start <= stop <= lines.size:
+            raise offsets.corrupt(f"entry {document}: {start} to {stop} of {lines.size} bytes")
+        try:
+            return lines.content[start:stop].tobytes().decode().rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise lines.corrupt(f"document {document}: not UTF-8") from error
+
+
+class TokenFolder:
+    """The shards of an index.
+
+    Attributes: `path`, `width` (bytes per token), `separator` (its id), `documents`, `tokens`
+    (with separators), `index_bytes`, `shard_tokens` (per shard, with separators).
+    `backwards` says that each document holds its tokens in reverse, as in version 5; no file tells,
+    so it is to be set, as `check_fit` does.
+
+    >>> folder.find([[3707, 486, 3707]])  # ranks in each shard, half-open
+    array([[[159, 360], [148, 351], [312, 415]]])
+    """
+
+    backwards: bool = False
+
+    def __init__(self, path: Path, shards: Sequence[TokenShard], index_bytes: int) -> None:
+        self.path, self.shards, self.index_bytes = path, shards, index_bytes
+        self.width = max(shard.width for shard in shards)
+        for shard in shards:
+            if shard.width not in {0, self.width}:
+                widest = next(one for one in shards if one.width == self.width)
+                problem = f"tokens of {shard.width} bytes, but {widest.text.path.name} has tokens "
+                raise shard.text.corrupt(f"{problem}of {self.width}")
+        self.separator = (1 << 8 * self.width) - 1
+        self.shard_tokens = tuple(shard.tokens for shard in shards)
+        self.tokens = sum(self.shard_tokens)
+        self._firsts = [0, *accumulate(shard.documents for shard in shards)]
+        self.documents = self._firsts[-1]
+
+    def find(self, patterns: Sequence[Sequence[int]]) -> Integers:
+        """Return the ranks [low, high) of some token n-grams, shape (patterns, shards, 2).
+
+        An empty one has all ranks; separators can be part of one. An InputError says that an id
+        does not fit the width of tokens.
+        """
+        ids = np.fromiter(chain.from_iterable(map(self._physical, patterns)), np.int64)
+        if ids.size and not 0 <= ids.min() <= ids.max() <= self.separator:
+            wrong = int(ids.max() if ids.min() >= 0 else ids.min())
+            problem = f"no token has the id {wrong}: ids take {8 * self.width} bits"
+            raise InputError(str(self.path), problem)
+        lengths = [len(pattern) * self.width for pattern in patterns]
+        joined = ids.astype(f"<u{self.width}").view(np.uint8)
+        ends = np.array([*accumulate(lengths)], np.int64)
+        found = np.zeros((len(self.shards), len(patterns), 2), np.int64)
+        with self.unchanged():
+            for shard, ranks in zip(self.shards, found, strict=True):
+                shard.find(joined, ends, ranks)
+        return np.ascontiguousarray(found.transpose(1, 0, 2))
+
+    def unchanged(self) -> AbstractContextManager[None]:
+        """Raise an IndexChangedError if a file is changed before something is read, or then."""
+        return unchanged([file for shard in self.shards for file in shard.files])
+
+    def _physical(self, pattern: Sequence[int]) -> Sequence[int]:
+        return pattern[::-1] if self.backwards else pattern
+
+    def excerpt(self, shard: int, rank: int, needle: int, before: int, after: int) -> Excerpt:
+        """Return what surrounds an occurrence of `needle` tokens.
+
+        At most `before` tokens before it, and `after` from its first token on, all of its document.
+        A shard or rank that isn't there is an IndexError.
+        """
+        holder = self._shard(shard)
+        with unchanged(holder.files):
+            position = holder.position(rank)
+        return self.excerpt_at(shard, position, needle, before, after)
+
+    def excerpt_at(
+        self, shard: int, position: int, needle: int, before: int, after: int
+    ) -> Excerpt:
+        """Return what surrounds an occurrence, by its position: tokens and separators before it."""
+        holder = self._shard(shard)
+        with unchanged(holder.files):
+            document = holder.holding(position)
+            first, last = holder.bounds(document)
+            length = last - first
+            # In reading order; a separator lies at -1, also that of a document held backwards.
+            at = last - position - needle if self.backwards else position - first
+            at = max(at, -1) if at < length else -1
+            start = min(max(at - before, 0), length)
+            stop = min(max(at + after, start), length)
+            tokens = self._read(holder, (first, last), start, stop)
+        number = self._firsts[shard] + document
+        return Excerpt(number, length, start, at - start if at >= 0 else -1, tokens)
+
+    def documents_of(self, shard: int, low: int, high: int) -> Integers:
+        """Return the documents, over all shards, of the occurrences with ranks from low to high.
+
+        A shard or rank that isn't there is an IndexError.
+        """
+        holder = self._shard(shard)
+        with unchanged(holder.files):
+            return holder.documents_of(low, high) + self._firsts[shard]
+
+    def metadata(self, document: int) -> str:
+        """Return the line of JSON about a document, or an empty text."""
+        shard, number = self._holding(document)
+        with unchanged(shard.files):
+            return shard.line(number)
+
+    def tokens_of(self, document: int) -> Integers:
+        """Return all tokens of a document, in reading order."""
+        shard, number = self._holding(document)
+        with unchanged(shard.files):
+            first, last = shard.bounds(number)
+            return self._read(shard, (first, last), 0, last - first)
+
+    def _read(self, shard: TokenShard, bounds: tuple[int, int], start: int, stop: int) -> Integers:
+        """Return a part of a document in reading order."""
+        first, last = bounds
+        if self.backwards:
+            return shard.read(last - stop, last - start)[::-1]
+        return shard.read(first + start, first + stop)
+
+    def _shard(self, number: int) -> TokenShard:
+        if not 0 <= number < len(self.shards):
+            raise IndexError(f"shards are 0 to {len(self.shards) - 1}")
+        return self.shards[number]
+
+    def _holding(self, document: int) -> tuple[TokenShard, int]:
+        """Return the shard of a document, and its number there."""
+        if not 0 <= document < self.documents:
+            raise IndexError(f"documents are 0 to {self.documents - 1}")
+        shard = bisect_right(self._firsts, document) - 1
+        return self.shards[shard], document - self._firsts[shard]
+
+
+def open_token_folder(directory: Path) -> TokenFolder:
+    """Open the index in a folder; an InputError or IndexFormatError says what is wrong with it."""
+    sizes = list_files(directory)
+    numbers = {name.partition(".")[2] for name in sizes}
+    for name in NEEDED:
+        # The largest number tells how many there are: one that is missing is found here, too.
+        for number in range(max(map(int, numbers), default=-1) + 1):
+            if f"{name}.{number}" not in sizes:
+                problem = "missing; copy it here, or build the index again"
+                raise IndexFormatError(str(directory / f"{name}.{number}"), problem)
+    # As text, since the numbers that the original gives to shards and documents are of that order.
+    shards = [TokenShard(directory, number) for number in sorted(numbers)]
+    if not any(shard.documents for shard in shards):
+        raise IndexFormatError(str(directory), "no documents in it")
+    return TokenFolder(directory, shards, sum(sizes.values()))

@@ -1,0 +1,333 @@
+"""Tokenizers: texts → tokens, as infini-gram's indexer and service do it, and back.
+
+The libraries don't do all of it: to SentencePiece, `</s>` in a text is text, but to the indexer it
+is the token; and tokens stand for bytes, which the libraries show only where they are characters.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import re
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Protocol
+
+from ngramscan.errors import InputError, needs_extra
+from ngramscan.index_files.tokens.shard import TokenFolder
+from ngramscan.progress import counted
+
+_SPACE = "▁"
+_BYTE = re.compile("<0x([0-9A-F]{2})>")
+_ENDS = ("</s>", "<|endoftext|>", "<|end_of_text|>", "<|eot|>")
+_WANTED = "a SentencePiece model or a tokenizer.json was expected"
+_SAMPLE, _LONGEST, _CUT, _FITTING = 32, 2_000, 100, 0.75
+"""Documents to try, tokens of each, how many of these a cut through a word can change, and the
+share that has to come out the same: a few words can by chance."""
+
+
+class Tokenizer(Protocol):
+    """Turns texts into tokens and back."""
+
+    name: str
+    """The name of its file; `bytes`: UTF-8, without a file."""
+    vocabulary: int
+    """Number of ids."""
+    end_of_text: int
+    """The id that the engine shows where a document ends; 0 where there is none for it."""
+    lead: bytes
+    """Bytes in front of a document that are not in its text: a space, with SentencePiece.
+
+    The text of a document is `content(ids).removeprefix(lead)`.
+    """
+
+    def of_document(self, text: str) -> list[int]:
+        """Return the tokens of a document, as the indexer makes them."""
+
+    def after_space(self, text: str) -> list[int]:
+        """Return the tokens of a text after a space: what the service makes of a query."""
+
+    def after_newline(self, text: str) -> list[int] | None:
+        """Return the tokens of a text at the beginning of a line; None: it has none of its own."""
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """Return the names of tokens: `▁step`, `Ġstep`, `<0x0A>`."""
+
+    def content(self, ids: Iterable[int]) -> bytes:
+        """Return the bytes that tokens stand for, in the middle of a text: spaces are kept."""
+
+    def shown(self, ids: Sequence[int]) -> str:
+        """Return the text that the service shows for tokens: Llama's loses a space in front."""
+
+
+class _Bytes:
+    """Tokens that are the bytes of a text; 255, which is in no text, separates documents."""
+
+    name, vocabulary, end_of_text, lead = "bytes", 255, 0, b""
+
+    def of_document(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def after_space(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def after_newline(self, text: str) -> list[int] | None:  # noqa: ARG002  the same as anywhere
+        return None
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        return [chr(one) for one in ids]
+
+    def content(self, ids: Iterable[int]) -> bytes:
+        return bytes(ids)
+
+    def shown(self, ids: Sequence[int]) -> str:
+        return bytes(ids).decode("utf-8", "replace")
+
+
+class _Vocabulary(ABC):
+    """The common part of tokenizers with a vocabulary."""
+
+    def __init__(self, name: str, pieces: Mapping[int, str], contents: Mapping[int, bytes]) -> None:
+        self.name = name
+        self.vocabulary = max(pieces, default=-1) + 1
+        ids = {piece: one for one, piece in pieces.items()}
+        self.end_of_text = next((ids[end] for end in _ENDS if end in ids), 0)
+        self._pieces, self._contents = pieces, contents
+
+    @abstractmethod
+    def after_space(self, text: str) -> list[int]: ...
+
+    def after_newline(self, text: str) -> list[int] | None:
+        ids, before = self.after_space(f"\n{text}"), b""
+        for number, one in enumerate(ids):
+            if b"\n" in before:
+                return ids[number:] if before in {b"\n", b" \n"} else None
+            before += self._contents[one]
+        return None
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        try:
+            return [self._pieces[one] for one in ids]
+        except KeyError as error:
+            raise self._unknown(error) from error
+
+    def content(self, ids: Iterable[int]) -> bytes:
+        try:
+            return b"".join([self._contents[one] for one in ids])
+        except KeyError as error:
+            raise self._unknown(error) from error
+
+    def _unknown(self, error: KeyError) -> InputError:
+        has = f"it has {counted(self.vocabulary, 'token')}"
+        return InputError(
+            f"--tokenizer {self.name}", f"{has}, but not {error.args[0]}, which the index has"
+        )
+
+
+class _SentencePiece(_Vocabulary):
+    """A SentencePiece model, as Hugging Face's LlamaTokenizer uses it (not in its legacy mode)."""
+
+    lead = b" "
+
+    def __init__(self, name: str, processor: Any) -> None:
+        numbers = range(processor.get_piece_size())
+        pieces = {one: processor.id_to_piece(one) for one in numbers}
+        self._bytes = {one for one in numbers if processor.is_byte(one)}
+        contents = {
+            one: bytes.fromhex(piece[3:5]) if one in self._bytes else _spaced(piece)
+            for one, piece in pieces.items()
+        }
+        super().__init__(name, pieces, contents)
+        self._encode, self._space = processor.encode, processor.piece_to_id(_SPACE)
+        self._special = {
+            pieces[one]: one
+            for one in numbers
+            if processor.is_control(one) or processor.is_unknown(one)
+        }
+        longest_first = sorted(self._special, key=len, reverse=True)
+        self._special_names = re.compile(f"({'|'.join(map(re.escape, longest_first))})")
+
+    def of_document(self, text: str) -> list[int]:
+        """Return the tokens; names of special ones in the text are these."""
+        first, *rest = self._special_names.split(text)
+        ids: list[int] = self._encode(first)
+        for special, part in zip(rest[::2], rest[1::2], strict=True):
+            ids.append(self._special[special])
+            # Only a text's beginning gets a space; the library has no other way to leave it out.
+            inner = self.after_newline(part) if part else []
+            ids += self._encode(part) if inner is None else inner
+        return ids
+
+    def after_space(self, text: str) -> list[int]:
+        ids = self.of_document(text)
+        return ids[1:] if ids[:1] == [self._space] else ids
+
+    def shown(self, ids: Sequence[int]) -> str:
+        text = ""
+        for is_byte, run in groupby(ids, self._bytes.__contains__):
+            content = self.content(run)
+            try:
+                text += content.decode()
+            except UnicodeDecodeError:  # only bytes can be no characters
+                text += "\N{REPLACEMENT CHARACTER}" * len(content) if is_byte else ""
+        return text.removeprefix(" ")
+
+
+class _HuggingFace(_Vocabulary):
+    """A tokenizer.json: BPE of bytes as in GPT-2, or like Llama's."""
+
+    def __init__(self, name: str, tokenizer: Any, is_of_bytes: bool) -> None:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        pieces = {one: piece for piece, one in tokenizer.get_vocab().items()}
+        added = tokenizer.get_added_tokens_decoder()
+        content_of = _unmapped if is_of_bytes else _unescaped
+        contents = {one: content_of(piece) for one, piece in pieces.items() if one not in added}
+        contents |= {one: token.content.encode() for one, token in added.items()}
+        super().__init__(name, pieces, contents)
+        self._tokenizer, self._is_of_bytes = tokenizer, is_of_bytes
+        self._space = tokenizer.token_to_id(_SPACE)
+        self.lead = b"" if is_of_bytes else self.content(self.of_document("a")).removesuffix(b"a")
+
+    def of_document(self, text: str) -> list[int]:
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def after_space(self, text: str) -> list[int]:
+        if self._is_of_bytes:
+            return self.of_document(f" {text}") if text else []
+        ids = self.of_document(text)
+        return ids[1:] if ids[:1] == [self._space] else ids
+
+    def shown(self, ids: Sequence[int]) -> str:
+        text: str = self._tokenizer.decode(list(ids), skip_special_tokens=False)
+        return text
+
+
+def _spaced(piece: str) -> bytes:
+    return piece.replace(_SPACE, " ").encode()
+
+
+def _unescaped(piece: str) -> bytes:
+    """Return what a piece of a Llama-like vocabulary stands for."""
+    return bytes.fromhex(found[1]) if (found := _BYTE.fullmatch(piece)) else _spaced(piece)
+
+
+def _unmapped(piece: str) -> bytes:
+    """Return what a piece stands for in which each byte is a printable character."""
+    try:
+        return piece.translate(_ALPHABET).encode("latin-1")
+    except UnicodeEncodeError:
+        return piece.encode()
+
+
+def _alphabet() -> dict[int, int]:
+    """Return the byte of each character: printable ones are themselves, others from 256 on."""
+    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    others = sorted({*range(256)} - printable)
+    return {byte: byte for byte in printable} | {256 + n: byte for n, byte in enumerate(others)}
+
+
+_ALPHABET = _alphabet()
+
+
+def open_tokenizer(path: str | Path | None, width: int) -> Tokenizer:
+    """Open a SentencePiece `.model` or a `tokenizer.json` (also gzipped) for tokens of some bytes.
+
+    None is for bytes, tokens of one byte; otherwise an InputError asks for --tokenizer.
+    """
+    if path is None and width > 1:
+        problem = f"tokens of {width} bytes are numbers in its vocabulary, which no index holds"
+        raise InputError("--tokenizer FILE was expected", problem)
+    tokenizer = load_tokenizer(path)
+    if tokenizer.vocabulary >= 1 << 8 * width:
+        has = f"its {counted(tokenizer.vocabulary, 'token')} aren't those of the index"
+        cure = "; leave it out: an index of bytes has none" if width == 1 else ""
+        raise InputError(f"--tokenizer {path}", f"{has}, which have {counted(width, 'byte')}{cure}")
+    return tokenizer
+
+
+def load_tokenizer(path: str | Path | None) -> Tokenizer:
+    """Open a tokenizer for tokens of any width; None is for bytes."""
+    if path is None:
+        return _Bytes()
+    where, name = f"--tokenizer {path}", Path(path).name
+    try:
+        content = Path(path).read_bytes()
+        if content.startswith(b"\x1f\x8b"):
+            content = gzip.decompress(content)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(where, f"not a gzip file, or truncated; {_WANTED}") from error
+    except OSError as error:
+        raise InputError(where, f"{error.strerror}; {_WANTED}") from error
+    if not content:
+        raise InputError(where, f"the file is empty; {_WANTED}")
+    if content.lstrip()[:1] in {b"{", b"["}:
+        return _from_json(content, name, where)
+    with needs_extra(where, "tokens"):
+        from sentencepiece import SentencePieceProcessor
+    try:
+        return _SentencePiece(name, SentencePieceProcessor(model_proto=content))
+    except (RuntimeError, ValueError) as error:
+        raise InputError(where, f"not a tokenizer; {_WANTED}") from error
+
+
+def _from_json(content: bytes, name: str, where: str) -> Tokenizer:
+    try:
+        parts = json.loads(content)
+        vocabulary = parts["model"]["vocab"]
+        steps = json.dumps([parts.get("pre_tokenizer"), parts.get("decoder")])
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise InputError(where, f"not a tokenizer.json; {_WANTED}") from error
+    is_of_bytes = '"ByteLevel"' in steps
+    if not is_of_bytes and not (isinstance(vocabulary, dict) and "<0x0A>" in vocabulary):
+        kinds = "BPE of bytes, or with bytes in the place of unknown characters"
+        raise InputError(where, f"another kind of tokenizer; {kinds}, was expected")
+    with needs_extra(where, "tokens"):
+        from tokenizers import Tokenizer as Library
+    try:
+        library = Library.from_str(content.decode())
+    except Exception as error:  # the library has no class for it
+        first = (str(error).splitlines() or [""])[0]
+        raise InputError(where, f"not a tokenizer.json: {first}") from error
+    return _HuggingFace(name, library, is_of_bytes)
+
+
+def check_fit(tokenizer: Tokenizer, folder: TokenFolder) -> None:
+    """Set whether documents of a folder are backwards, or say that the tokenizer isn't theirs.
+
+    Some documents are decoded and encoded again: forwards or backwards, this gives the same tokens.
+    """
+    folder.backwards = False
+    if folder.width == 1 and tokenizer.name == _Bytes.name:
+        return
+    drawn = random.Random(1).sample(range(folder.documents), min(_SAMPLE, folder.documents))
+    total, forwards, backwards = 0, 0, 0
+    for document in drawn:
+        ids = folder.tokens_of(document)
+        total += min(len(ids), _LONGEST)
+        forwards += _same(tokenizer, ids[:_LONGEST].tolist(), len(ids))
+        backwards += _same(tokenizer, ids[-_LONGEST:][::-1].tolist(), len(ids))
+    if max(forwards, backwards) < _FITTING * total:
+        same = f"encoded again, {max(forwards, backwards):,} of {total:,} come out the same"
+        problem = f"the tokens of {folder.path} aren't made by it ({same}); give the one that did"
+        raise InputError(f"--tokenizer {tokenizer.name}", problem)
+    folder.backwards = backwards > forwards
+
+
+def _same(tokenizer: Tokenizer, ids: list[int], length: int) -> int:
+    """Return how many tokens of a document come out the same: all, or 0."""
+    if not ids:
+        return 0
+    is_cut = length > len(ids)
+    content = tokenizer.content(ids).removeprefix(tokenizer.lead)
+    try:
+        again = tokenizer.of_document(content.decode("utf-8", "ignore" if is_cut else "strict"))
+    except UnicodeDecodeError:
+        return 0
+    known = len(ids) - _CUT if is_cut else max(len(ids), len(again))
+    return len(ids) if again[:known] == ids[:known] else 0

@@ -1,0 +1,83 @@
+"""Columns of rows whose fields are in the table: shares in percent, values with their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import make_dataclass, replace
+from itertools import pairwise
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from ngramscan.reporting.layout import (
+    Columns,
+    Layout,
+    cell,
+    percent,
+    print_columns,
+    print_line,
+    with_interval,
+)
+
+Row = TypeVar("Row")
+ALL = "all"
+"""Stands in place of a name: all of them together."""
+_LIMITS = {"selection_accuracy": "selection_", "prevalence_ratio": "prevalence_", "value": ""}
+
+
+def to_columns(rows: Sequence[Any], names: str, shares: Collection[str] = ()) -> dict[str, Any]:
+    """Return columns of a table: `name` or `header=name`, with the limits of intervals.
+
+    Shares are in percent. In a column of exceptions (`n_unknown`) a cell is empty for none.
+    """
+    columns = {}
+    for header, _, name in (one.rpartition("=") for one in names.split()):
+        prefix, show = _LIMITS.get(name, f"{name}_"), percent if name in shares else cell
+        values = [getattr(row, name) for row in rows]
+        if name.startswith("n_"):
+            values = [value or "" for value in values]
+        texts = [*map(show, values)]
+        if rows and hasattr(rows[0], f"{prefix}low"):
+            ends = map(attrgetter(f"{prefix}low", f"{prefix}high"), rows)
+            texts = [with_interval(one, *two, show) for one, two in zip(values, ends, strict=True)]
+        columns[(header or name).replace("_", " ")] = texts
+    return columns
+
+
+def print_pooled(
+    console: Any, rows: Iterable[Any], columns: Callable[[list[Any]], Columns], layout: Layout
+) -> None:
+    """Print a table of rows, if there are any; those of all models or datasets come first."""
+    if ordered := pooled_first(rows):
+        ends = [_breadth(one) != _breadth(other) for one, other in pairwise(ordered)]
+        print_columns(console, columns(ordered), replace(layout, section_ends=ends))
+
+
+def pooled_first(rows: Iterable[Row]) -> list[Row]:
+    """Return rows, those of all models or datasets together before those of single ones."""
+    return sorted(rows, key=_breadth, reverse=True)
+
+
+def _breadth(row: Any) -> int:
+    return [row.model, getattr(row, "dataset", None)].count(ALL)
+
+
+def for_paper(columns: Columns) -> tuple[list[Any], type]:
+    """Return the columns of a table as rows, with their type, for LaTeX."""
+    row_type = make_dataclass("PaperRow", [name.replace(" ", "_") for name in columns])
+    return [row_type(*cells) for cells in zip(*columns.values(), strict=True)], row_type
+
+
+def print_notes(console: Any, rows: Iterable[Any], *names: str) -> None:
+    """Print each note of rows once, after the names of its rows where others lack it."""
+    notes: dict[str, list[str]] = {}
+    for row in rows:
+        notes.setdefault(row.note, []).append(", ".join(getattr(row, name) for name in names))
+    for note, own in notes.items():
+        told = "; ".join(dict.fromkeys(own)) if len({*own}) < 4 else f"{len(own)} rows"
+        if note:
+            print_line(console, note if len(notes) == 1 else f"{told}: {note}", "dim")
+
+
+def first_of(texts: Sequence[str]) -> str:
+    """Return some of many texts, for a message of one line."""
+    return "; ".join(texts[:3]) + f"; and {len(texts) - 3} more" * (len(texts) > 3)

@@ -1,0 +1,94 @@
+"""Rows → a table in LaTeX, ready for a paper; its rules are those of the package booktabs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from typing import Any
+
+from ngramscan.reporting.layout import p_text
+
+_ESCAPES = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "−": "$-$",
+        "–": "--",
+        "·": r"$\cdot$",
+        "…": r"\dots{}",
+        **{character: f"\\{character}" for character in "{}&%$#_"},
+    }
+)
+_MINUS = re.compile(r"(?<![\we])-(?=\.?\d)")
+_NUMBER = re.compile(r"[-+−<>]?\s*\.?\d|–$")
+_TABLE = r"""% needs \usepackage{{booktabs}}
+\begin{{tabular}}{{@{{}}{columns}@{{}}}}
+\toprule
+{head}
+\midrule
+{body}\bottomrule
+\end{{tabular}}
+"""
+
+
+def to_latex(rows: Sequence[Any], row_type: type) -> str:
+    """Return rows as a tabular; columns without any value are left out.
+
+    Numbers are aligned to the right, with three digits; small p-values read "<.001". Notes (level,
+    test, what is missing) belong in the caption.
+    """
+    names = [
+        field.name
+        for field in fields(row_type)
+        if not rows or any(getattr(row, field.name) is not None for row in rows)
+    ]
+    texts = {name for name in names if any(_is_text(getattr(row, name)) for row in rows)}
+    lines = [_line(_cell(name, getattr(row, name)) for name in names) for row in rows]
+    return _TABLE.format(
+        columns="".join("l" if name in texts else "r" for name in names),
+        head=_line(escape(name.replace("_", " ")) for name in names),
+        body="".join(f"{line}\n" for line in lines),
+    )
+
+
+def _is_text(value: object) -> bool:
+    """Tell whether a value is words, and no number in a form of its own (`+2.1 [0.3, 4.0]`)."""
+    return isinstance(value, str) and not _NUMBER.match(value)
+
+
+def escape(text: str) -> str:
+    """Return a text that LaTeX prints as it is, on one line."""
+    return " ".join(text.split()).translate(_ESCAPES)
+
+
+def _line(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _cell(name: str, value: object) -> str:
+    if value is None:
+        return "--"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        if _is_text(value):
+            return escape(value)
+        return _MINUS.sub("$-$", escape(value)).replace(">", "$>$")
+    if isinstance(value, float) and (name == "p" or name.startswith("p_")):
+        text = "<.001" if value < 0.001 else p_text(value).replace("0.", ".")
+        return re.sub("[<>]", r"$\g<0>$", text)
+    number = _number(value) if isinstance(value, float) else f"{value:,}".replace(",", "{,}")
+    return f"${number}$" if number.startswith("-") or "\\" in number else number
+
+
+def _number(value: float) -> str:
+    """Return a number with three digits, or more where it is a large one."""
+    if abs(value) >= 100 or value == 0:
+        return f"{value:z.0f}"
+    if abs(value) < 1e-3:
+        mantissa, _, exponent = f"{value:.1e}".partition("e")
+        return f"{mantissa} \\cdot 10^{{{int(exponent)}}}"
+    digits = 2 if abs(value) < 10 else 1
+    return f"{value:.{digits}f}" if abs(value) >= 1 else f"{value:.3g}"

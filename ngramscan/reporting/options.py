@@ -1,0 +1,327 @@
+"""The arguments and options of a command, read from its function's signature and numpydoc."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+import click
+
+from ngramscan.errors import InputError, nearest
+from ngramscan.reporting.completion import offered
+from ngramscan.reporting.rows import Target, write_rows
+
+FOR_TABLE = "for_table"
+"""A parameter of this name is True where the terminal shows the designed table."""
+SET_ONCE = frozenset({"index", "api_url", "journal", "concurrency", "rate", "timeout_s"})
+SET_ONCE |= {"workers", "scheduler", "text_field"}
+"""Options with an environment variable in the terminal: NGRAMSCAN_INDEX, NGRAMSCAN_RATE, …"""
+READ_WHOLE = frozenset({"benchmark", "corpus", "counts", "data", "index", "labels", "outputs"})
+READ_WHOLE |= {"paths", "patterns", "results", "scores", "tables"}
+"""Names of parameters whose files are read whole, as far as `--max-bytes` lets them be."""
+_METAVARS = {"integer": "N", "float": "X"}
+
+
+class Option(NamedTuple):
+    """How the terminal takes a parameter, where its name and type don't say it."""
+
+    flags: str = ""
+    """`-n`, `-e --pattern`; by default the name of the parameter."""
+    metavar: str | None = None
+    envvar: str | None = None
+    """None: as SET_ONCE says; empty: no variable."""
+    least: float | None = None
+    most: float | None = None
+    over: float | None = None
+    under: float | None = None
+    is_verbatim: bool = False
+    """A comma is a part of the value; several values are given one by one."""
+    is_written: bool = False
+    """The path is of a file that the command writes."""
+    may_be_stdout: bool = False
+    """The path `-` is standard output."""
+    is_shown: bool = False
+    """Only for the terminal: it changes what is shown. Python doesn't have it."""
+    is_optional: bool = False
+    """An argument for several values that may be left out."""
+
+
+# Reading a function
+
+
+@cache
+def parameters(function: Callable[..., Any]) -> Mapping[str, click.Parameter]:
+    """Return the arguments and options of a command, in its order."""
+    hints, helps = hints_of(function), _helps(function)
+    made = {
+        one.name: _parameter(one, hints[one.name], helps[one.name], function.__module__)
+        for one in inspect.signature(function).parameters.values()
+        if one.name not in {"progress", FOR_TABLE}
+    }
+    # In Python an option is called by its name, in the terminal by its flag.
+    options = [one for one in made.values() if isinstance(one, click.Option)]
+    flags = {f"`{one.name}`": one.opts[-1] for one in options}
+    for one in options:
+        one.help = re.sub(r"`\w+`", lambda found: flags.get(found[0], found[0]), one.help or "")
+    return made
+
+
+def hints_of(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """Return the annotations of a function."""
+    # Some name data frames; pandas itself is slow to import.
+    data_frames = {"pd": SimpleNamespace(DataFrame=object)}
+    return get_type_hints(function, localns=data_frames, include_extras=True)
+
+
+def option_of(hint: Any) -> Option:
+    """Return how a parameter with this annotation is given in the terminal."""
+    return next((one for one in get_args(hint) if isinstance(one, Option)), Option())
+
+
+def sections_of(function: Callable[..., Any]) -> dict[str, str]:
+    """Return the sections of a docstring by their headings; what stands before them is `Text`."""
+    parts = re.split(r"^(\w+)\n-+\n", inspect.getdoc(function) or "", flags=re.M)
+    return dict(zip(["Text", *parts[1::2]], parts[::2], strict=True))
+
+
+def _helps(function: Callable[..., Any]) -> Mapping[str, str]:
+    """Return the help of each parameter; `rate : see run` repeats that of another command."""
+    helps = {}
+    for entry in re.split(r"\n(?=\S)", sections_of(function).get("Parameters", "").strip()):
+        heading, _, text = entry.partition("\n")
+        names, _, kind = heading.partition(" : ")
+        texts: Mapping[str, str] = {}
+        if kind.startswith("see "):
+            package = import_module(function.__module__.partition(".")[0])
+            texts = _helps(getattr(package, kind.removeprefix("see ")))
+        for name in re.findall(r"\w+", names):
+            helps[name] = texts.get(name) or " ".join(text.split())
+    return helps
+
+
+def _parameter(one: inspect.Parameter, hint: Any, text: str, module: str) -> click.Parameter:
+    option = option_of(hint)
+    if get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
+    types = [hint] if get_origin(hint) is Literal else list(get_args(hint) or [hint])
+    lists = [part for part in types if get_origin(part) in (Sequence, list, tuple)]
+    kind = _type([part for part in types if part not in lists], option)
+    is_several = bool(lists) or one.kind is one.VAR_POSITIONAL
+    is_needed = one.default is one.empty and not option.is_optional
+    metavar = option.metavar
+    if one.kind is not one.KEYWORD_ONLY and not option.flags:
+        shown: dict[str, Any] = {"metavar": metavar, "shell_complete": offered}
+        return click.Argument([one.name], is_needed, type=kind, nargs=1 - 2 * is_several, **shown)
+    is_listed = is_several and not option.is_verbatim
+    flags = option.flags.split() or [f"--{one.name.replace('_', '-')}"]
+    if kind is click.BOOL:
+        return click.Option([one.name, *flags], is_flag=True, help=text)
+    if isinstance(kind, click.Choice):
+        metavar = metavar or f"[{'|'.join(kind.choices)}]"
+    default: dict[str, Any] = {}  # None would be one
+    if one.default not in ((), "", None, one.empty):
+        default["default"] = [one.default] if is_several else one.default
+    variable = option.envvar
+    if variable is None and one.name in SET_ONCE:
+        package, name = module.partition(".")[0], flags[-1].removeprefix("--")
+        variable = f"{package}_{name}".replace("-", "_").upper()
+    return click.Option(
+        [one.name, *flags],
+        type=_Listed(kind) if is_listed else kind,
+        multiple=is_several,
+        callback=(lambda _context, _option, given: _joined(given)) if is_listed else None,
+        **default,
+        required=is_needed,
+        show_default=bool(default),
+        metavar=metavar or _METAVARS.get(kind.name),
+        envvar=variable or None,
+        show_envvar=bool(variable),
+        shell_complete=offered,
+        help=text + (" Repeatable" + ", or with commas" * is_listed + ".") * is_several,
+    )
+
+
+class _Text(click.types.StringParamType):
+    """A text; an environment variable has several with commas between them."""
+
+    envvar_list_splitter = ","
+
+
+class _Listed(click.ParamType[Any]):
+    """Values of another type, with commas between them."""
+
+    envvar_list_splitter = ","
+
+    def __init__(self, one: click.ParamType[Any]) -> None:
+        self.one, self.name = one, one.name
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Any, ...]:
+        """Return the values of a text; those that were converted stay."""
+        parts = listed(value) if isinstance(value, str) else value
+        return tuple(self.one.convert(part, param, ctx) for part in parts)
+
+
+class _Finite(click.ParamType[Any]):
+    """A number that is neither nan nor infinite, nor longer than 64 bits."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        number = super().convert(value, param, ctx)
+        if not abs(number) < 2**63:
+            self.fail(f"{value} is not a number that can be used", param, ctx)
+        return number
+
+
+class _Float(_Finite, click.FloatRange):
+    name = "float"  # in messages: not a valid float
+
+
+class _Integer(_Finite, click.IntRange):
+    name = "integer"
+
+
+class FilePath(click.Path):
+    """A path; `~` at its start is the home folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path with the home folder in it."""
+        return super().convert(os.path.expanduser(value), param, ctx)
+
+
+class Choice(click.Choice[Any]):
+    """A choice that suggests the nearest value for a wrong one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the choice."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            known = ", ".join(self.choices) + suggestion(str(value), self.choices)
+            self.fail(f"{value!r} is not one of {known}", param, ctx)
+
+
+def _joined(given: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
+    return tuple(value for values in given for value in values)
+
+
+def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
+    for part in types:
+        if get_origin(part) is Literal:
+            return Choice(get_args(part), case_sensitive=False)
+    if bool in types:
+        return click.BOOL
+    if Path in types:
+        return FilePath(path_type=str if str in types else Path)
+    if str in types or (float not in types and int not in types):
+        return _Text()
+    least = option.least if option.over is None else option.over
+    most = option.most if option.under is None else option.under
+    if least is None and most is None:
+        return click.FLOAT if float in types else click.INT
+    limits: Any = (least, most, option.over is not None, option.under is not None)
+    return _Float(*limits) if float in types else _Integer(*limits)
+
+
+# Checking what is given
+
+
+def checked(option: click.Parameter, value: Any) -> Any:
+    """Return what the terminal would make of a value, or refuse it."""
+    if value is None:
+        return value
+    if isinstance(option, click.Argument):
+        if isinstance(value, list | tuple):
+            return [checked(option, one) for one in value]
+        is_path = isinstance(option.type, FilePath) and isinstance(value, str | Path)
+        return option.type.convert(value, None, None) if is_path else value
+    is_one = not option.multiple or isinstance(value, str | Path | int | float)
+    kind = option.type.one if isinstance(option.type, _Listed) else option.type
+    values = []
+    for given in [value] if is_one or _is_frame(value) else value:
+        is_whole = kind is option.type or _is_frame(given)
+        for one in [given] if is_whole else listed(str(given)):
+            values.append(one if _is_frame(one) else _converted(option, kind, one))
+    return tuple(values) if option.multiple else values[0]
+
+
+def _converted(option: click.Parameter, kind: click.ParamType[Any], one: Any) -> Any:
+    try:
+        return kind.convert(str(one), None, None)  # as typed: 1.5 is no integer
+    except click.UsageError as error:
+        if isinstance(kind, click.Choice):  # whose own message has them in lower case
+            refuse_other(option.opts[-1], str(one), kind.choices)
+        problem = error.message.removesuffix(".")
+        raise InputError(f"{option.opts[-1]} {one}", problem) from error
+
+
+def _is_frame(value: object) -> bool:
+    """Tell whether a value is a data frame, which may stand in the place of a file."""
+    return hasattr(value, "columns")
+
+
+def listed(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Return values given one by one or with commas between them."""
+    texts = [given] if isinstance(given, str) else given
+    parts = (part.strip() for text in texts for part in text.split(","))
+    return tuple(part for part in parts if part)
+
+
+def refuse_other(option: str, given: str | Iterable[str], known: Iterable[str]) -> None:
+    """Raise an InputError for an unknown value of an option, which is named as in the terminal."""
+    names = list(dict.fromkeys(known))
+    for value in [given] if isinstance(given, str) else given:
+        if value not in names:
+            problem = f"one of {', '.join(names)} was expected{suggestion(value, names)}"
+            raise InputError(f"{option} {value}", problem)
+
+
+def suggestion(value: str, known: Iterable[str]) -> str:
+    """Return a hint at the value that was probably meant; empty: none is near."""
+    near = nearest(value, known)
+    return f"; did you mean {near}?" if near else ""
+
+
+def check_written(
+    function: Callable[..., Any], values: Mapping[str, Any], output: Path | None = None
+) -> None:
+    """Raise an InputError where two options name the same file to write, or one names stdout."""
+    files = {}
+    for name, hint in hints_of(function).items():
+        option = option_of(hint)
+        is_stdout = option.may_be_stdout and str(values[name]) == "-"
+        if (option.is_written or name == "output") and not is_stdout:
+            files[parameters(function)[name].opts[-1]] = values[name]
+    for flag, path in files.items():
+        if str(path) == "-":
+            raise InputError(f"{flag} -", "it can't be stdout; a path was expected")
+    # A link that leads to itself is for those to refuse who open it.
+    seen = {os.path.realpath(output): "-o"} if output else {}
+    for flag, path in files.items():
+        first = seen.setdefault(os.path.realpath(path), flag) if path else flag
+        if first != flag:
+            problem = f"{first} writes to the same file; two files were expected"
+            raise InputError(f"{flag} {path}", problem)
+
+
+def columns_of(function: Callable[..., Any]) -> list[str]:
+    """Return the columns of a command's rows; none: only its result will tell."""
+    hint = hints_of(function)["return"]
+    parts = [part for result in (hint, *get_args(hint)) for part in get_args(result)]
+    types = [part for part in parts if is_dataclass(part)]
+    return list(dict.fromkeys(field.name for one in types for field in fields(one)))
+
+
+def save(rows: Sequence[Any], row_type: type, target: Target | None) -> None:
+    """Write rows to the file that an option names, if any."""
+    if target:
+        write_rows(rows, row_type, target)

@@ -1,0 +1,153 @@
+"""All parts → one HTML file, without anything outside it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ngramscan import __version__
+from ngramscan.progress import counted, visible_line
+from ngramscan.reporting.page.display import Shown, number, shortened, show_rows
+from ngramscan.reporting.page.figures import Figure, draw
+from ngramscan.reporting.page.results import Results
+from ngramscan.reporting.page.words import sentences
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+MOST_BYTES = 4_400_000
+"""Bytes of all rows of a page, shown and as JSON: with them a page stays below 5 MB."""
+_TEMPLATES = Path(__file__).with_name("templates")
+_ABOUT = ("index", "rule", "score_rule", "estimator", "source", "test", "seed", "level", "asked_at")
+"""Columns that say how rows were made."""
+_MOST_LINES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The parts of a page that show one file of rows."""
+
+    id: str
+    results: Results
+    is_ambiguous: bool
+    """Another file has rows of the same kind."""
+    sentences: Sequence[str]
+    figures: Sequence[Figure]
+    table: Shown
+    facts: Sequence[tuple[str, str]]
+    missing: Sequence[str]
+    notes: Sequence[str]
+
+
+def make_page(results: Sequence[Results], title: str, made_at: str) -> str:
+    """Return the page of some results; `made_at` is ISO 8601, UTC."""
+    from markupsafe import Markup  # slow to import, with jinja2
+
+    kinds = Counter(one.kind.name for one in results)
+    parts, left = [], MOST_BYTES
+    for n, one in enumerate(results, 1):
+        # What a file doesn't need is for the next ones.
+        table = show_rows(one, left // (len(results) - n + 1))
+        left -= table.size_bytes
+        parts.append(
+            _Part(
+                f"rows-{n}",
+                one,
+                kinds[one.kind.name] > 1,
+                sentences(one),
+                draw(one),
+                table,
+                list(_facts(one)),
+                list(_missing(one, table)),
+                list(_notes(one)),
+            )
+        )
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            title=visible_line(title),
+            made_at=made_at,
+            version=__version__,
+            parts=parts,
+            methods=list(dict.fromkeys(one.kind.methods for one in results if one.kind.methods)),
+            style=Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8")),
+            script=Markup((_TEMPLATES / "script.js").read_text(encoding="utf-8")),
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"counted": counted, "visible": visible_line, "shortened": shortened}
+    made.filters["shown_time"] = _shown_time
+    made.globals["hash"] = _hash
+    return made
+
+
+def _hash(text: str) -> str:
+    """Return the hash by which a content security policy knows a style or a script."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _shown_time(time: str) -> str:
+    return f"{datetime.fromisoformat(time):%d %B %Y, %H:%M} UTC".lstrip("0")
+
+
+def _facts(results: Results) -> Iterator[tuple[str, str]]:
+    """Yield what the rows themselves say about how they were made."""
+    for name in _ABOUT:
+        values = {row[name]: None for row in results.rows if row.get(name) is not None}
+        if not values:
+            continue
+        if name == "asked_at":
+            first, last = min(values), max(values)
+            yield name, first if first == last else f"{first} to {last}"
+            continue
+        shown = [_said(value) for value in list(values)[:_MOST_LINES]]
+        rest = len(values) - len(shown)
+        yield name, ", ".join(shown) + f" and {rest:,} more" * (rest > 0)
+
+
+def _said(value: Any) -> str:
+    is_count = isinstance(value, int) and not isinstance(value, bool)
+    # A seed is a name, not an amount.
+    return value if isinstance(value, str) else str(value) if is_count else number(value)
+
+
+def _missing(results: Results, table: Shown) -> Iterator[str]:
+    """Yield what is not in the rows, as far as their run or the rows themselves say it."""
+    if results.run:
+        yield from results.run.failures
+    if table.total > table.kept:
+        yield f"{counted(table.total - table.kept, 'row')} of the file, which the page doesn't have"
+    value = results.kind.plot.value if results.kind.plot else ""
+    if value and (absent := sum(row[value] is None for row in results.rows)):
+        yield f"{value}: unknown in {absent:,} of {counted(len(results.rows), 'row')}"
+    if unknown := sum(row["n_unknown"] for row in results.rows if row.get("n_unknown")):
+        yield f"n_unknown: {unknown:,} unknown results, in all rows together"
+
+
+def _notes(results: Results) -> Iterator[str]:
+    """Yield the commonest notes of the rows, which say why values are missing or estimated."""
+    notes = Counter(row["note"] for row in results.rows if row.get("note"))
+    for note, times in notes.most_common(_MOST_LINES):
+        yield f"{note} ({counted(times, 'row')})"
+    if len(notes) > _MOST_LINES:
+        yield f"{len(notes) - _MOST_LINES:,} other notes, in the table"

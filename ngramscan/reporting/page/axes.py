@@ -1,0 +1,145 @@
+"""Numbers → places on an axis, round ticks, and exact texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+from ngramscan.reporting.page.kinds import Scale
+
+Unit = Literal["number", "percent", "points"]
+_ZERO_STRIP = 0.12
+"""The part of a logarithmic axis that is kept for zeros."""
+_LARGEST = 1e300
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A round value of an axis."""
+
+    value: float
+    place: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis from 0, its start, to 1, its end."""
+
+    is_log: bool
+    low: float
+    """The ends; of a logarithmic axis their exponents to the base 10."""
+    high: float
+    has_zeros: bool
+    """Zeros stand apart, at the start of a logarithmic axis."""
+    unit: Unit
+    ticks: tuple[Tick, ...] = ()
+
+    def place(self, value: float) -> float:
+        """Return the place of a value; infinite ones are at the ends."""
+        if math.isinf(value):
+            return float(value > 0)
+        if not self.is_log:
+            return _between((value - self.low) / (self.high - self.low))
+        if value <= 0:
+            return 0.0
+        start = _ZERO_STRIP if self.has_zeros else 0.0
+        part = (math.log10(value) - self.low) / (self.high - self.low)
+        return start + (1 - start) * _between(part)
+
+    def has(self, value: float) -> bool:
+        """Return whether a value lies between the ends."""
+        if self.is_log:
+            return value > 0 and self.low <= math.log10(value) <= self.high
+        return self.low <= value <= self.high
+
+
+def make_axis(numbers: Iterable[float], scale: Scale, unit: Unit) -> Axis:
+    """Return the axis on which some numbers have room.
+
+    A logarithmic axis becomes a linear one for negative numbers; a linear axis has the 0.
+    """
+    finite = [one for one in numbers if math.isfinite(one)]
+    is_log = scale == "log" and min(finite, default=0) >= 0
+    return _log_axis(finite, unit) if is_log else _linear_axis(finite, unit)
+
+
+def _log_axis(numbers: list[float], unit: Unit) -> Axis:
+    exponents = [max(math.log10(one), -300) for one in numbers if one > 0] or [0.0]
+    low, high = math.floor(min(exponents)), math.ceil(max(exponents))
+    high += low == high
+    has_zeros = 0 in numbers
+    bare = Axis(True, low, high, has_zeros, unit)
+    stride = math.ceil((high - low) / 5)
+    parts = (1, 2, 5) if high - low == 1 or (high - low == 2 and high <= 5) else (1,)
+    is_long = high > 6 or low < -4
+    ticks = [Tick(0, 0, "0")] if has_zeros else []
+    for exponent in range(low, high + 1, stride):
+        for part in parts if exponent < high else (1,):
+            value = part * 10.0**exponent
+            text = _power(part, exponent) if is_long else _tick_text(value, unit)
+            ticks.append(Tick(value, bare.place(value), text))
+    return Axis(True, low, high, has_zeros, unit, tuple(ticks))
+
+
+def _linear_axis(numbers: list[float], unit: Unit) -> Axis:
+    least, most = min(numbers, default=0.0), max(numbers, default=0.0)
+    least, most = min(least, 0.0), max(most, 0.0)
+    span = most - least if most - least > 1e-290 else 1.0
+    size = 10.0 ** math.floor(math.log10(span / 5))
+    step = next(size * one for one in (1, 2, 2.5, 5, 10, 20) if span / (size * one) <= 5.000001)
+    first = math.floor(round(least / step, 9))
+    last = max(math.ceil(round(most / step, 9)), first + 1)
+    bare = Axis(False, first * step, last * step, False, unit)
+    values = [one * step for one in range(first, last + 1)]
+    ticks = tuple(Tick(one, bare.place(one), _tick_text(one, unit)) for one in values)
+    return Axis(False, bare.low, bare.high, False, unit, ticks)
+
+
+def _between(part: float) -> float:
+    return min(max(part, 0.0), 1.0)
+
+
+def _power(part: int, exponent: int) -> str:
+    if 0 <= exponent <= 3:
+        return f"{part * 10**exponent:,}"
+    power = "10" + str(exponent).translate(_SUPERSCRIPTS)
+    return power if part == 1 else f"{part}·{power}"
+
+
+def _tick_text(value: float, unit: Unit) -> str:
+    shown = value if unit == "number" else 100 * value
+    text = f"{shown:z,.10g}".replace("-", "−")
+    return f"{text}%" if unit == "percent" else text
+
+
+def number(value: Any) -> float | None:
+    """Return a value of a row as a number; None: unknown. Larger ones than 1e300 are infinite."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if abs(value) > _LARGEST:
+        return math.inf if value > 0 else -math.inf
+    return float(value)
+
+
+def exact_text(value: Any, unit: Unit) -> str:
+    """Return a number of a row in words, with all its digits."""
+    as_float = number(value)
+    if as_float is None:
+        return "unknown"
+    if math.isinf(as_float):
+        size = "infinite" if isinstance(value, float) and math.isinf(value) else "beyond 1e300"
+        return size if as_float > 0 else f"minus {size}"
+    digits = repr(value if isinstance(value, int) else as_float)
+    scaled = Decimal(digits) * (1 if unit == "number" else 100)
+    is_plain = not value or 1e-9 <= abs(value) < 1e28
+    scaled = scaled.normalize() + 0  # no -0
+    text = f"{scaled:,f}" if is_plain else f"{scaled:E}"
+    text = text.replace("-", "−")
+    return text + {"number": "", "percent": "%", "points": " percentage points"}[unit]

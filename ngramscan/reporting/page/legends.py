@@ -1,0 +1,94 @@
+"""Rows of a figure in words: names, tooltips, captions, and what readers who can't see it hear."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ngramscan.reporting.page.axes import Axis, Unit, exact_text, number
+from ngramscan.reporting.page.kinds import Plot
+from ngramscan.reporting.page.plots import Panel, Point
+from ngramscan.reporting.page.shapes import short
+
+_LONGEST = 120
+Row = dict[str, Any]
+
+
+def name_of(value: Any, column: str = "") -> str:
+    """Return a value that tells rows apart, as a name."""
+    if isinstance(value, bool):
+        return f"{column.replace('_', ' ')}: {'yes' if value else 'no'}".removeprefix(": ")
+    return "" if value is None else short(str(value), _LONGEST)
+
+
+def describe(row: Row, plot: Plot, unit: Unit, names: tuple[str, str]) -> str:
+    """Return a row in words, with all digits of its numbers."""
+    label, series = names
+    known = [label, series] if series != label and plot.series not in plot.label else [label]
+    head = ", ".join(filter(None, known))
+    value = exact_text(row.get(plot.value), unit)
+    parts = [f"{plot.value.replace('_', ' ')} {value}", _limits(row, (plot.low, plot.high), unit)]
+    if plot.across:
+        limits = (f"{plot.across}_low", f"{plot.across}_high")
+        parts.append(f"{plot.across.replace('_', ' ')} {exact_text(row[plot.across], 'number')}")
+        parts.append(_limits(row, limits, "number") if limits[0] in row else "")
+    text = "; ".join(filter(None, parts))
+    return f"{head}: {text}" if head else text
+
+
+def _limits(row: Row, columns: tuple[str, str], unit: Unit) -> str:
+    if not columns[0]:
+        return ""
+    low, high = (row.get(one) for one in columns)
+    has_low, has_high = number(low) is not None, number(high) is not None
+    if has_low and has_high:
+        return f"{_interval(row)} {exact_text(low, unit)} to {exact_text(high, unit)}"
+    if has_low:
+        return f"at least {exact_text(low, unit)}, no upper limit"
+    return f"at most {exact_text(high, unit)}, no lower limit" if has_high else "no interval"
+
+
+def _interval(row: Row) -> str:
+    level = number(row.get("level"))
+    return "interval" if level is None else f"{exact_text(row['level'], 'percent')} interval"
+
+
+def summarise(title: str, value_name: str, points: Sequence[Point], axis: Axis) -> str:
+    """Return the text alternative of a figure."""
+    known = [point for point in points if point.size.value is not None]
+    scale = "a logarithmic" if axis.is_log else "a linear"
+    text = f"{title}. {len(points):,} marks of {value_name} on {scale} axis"
+    if not known:
+        return f"{text}; all values are unknown."
+    least = min(known, key=lambda point: point.size.value or 0.0)
+    most = max(known, key=lambda point: point.size.value or 0.0)
+    shown = [f"{exact_text(one.size.value, axis.unit)} ({one.label})" for one in (least, most)]
+    return f"{text}, from {shown[0]} to {shown[1]}."
+
+
+def caption_of(panel: Panel, plot: Plot, rows: Sequence[Row], counts: tuple[int, int]) -> str:
+    """Return how to read a figure, and what it leaves out.
+
+    `counts` are the rows that can be drawn, and all rows.
+    """
+    drawable, total = counts
+    sizes = [point.size for point in panel.points]
+    levels = {_interval(row) for row, one in zip(rows, sizes, strict=True) if one.has_limits}
+    ends = [one for one in sizes if (one.low is None) != (one.high is None)]
+    interval = levels.pop() if len(levels) == 1 else "interval"
+    most = "most frequent" if plot.value.endswith(("occurrences", "documents")) else "largest"
+    frontier = "Dashed: the frontier, where no other method is as accurate and as cheap."
+    said = {
+        f"Lines: {interval}s.": any(one.has_limits for one in sizes),
+        "Arrows: no limit on that side.": bool(ends),
+        "Open marks: no interval; the value is exact, or the table says why.": plot.low
+        and any(one.value is not None and not one.has_limits for one in sizes),
+        "Lines without a mark: only bounds are known.": any(one.value is None for one in sizes),
+        "Logarithmic axis.": panel.axis.is_log and not panel.axis.has_zeros,
+        "Logarithmic axis; zeros stand apart.": panel.axis.is_log and panel.axis.has_zeros,
+        "The line holds each share until the next threshold.": panel.is_step,
+        frontier: sum(point.on_frontier for point in panel.points) > 1,
+        f"{len(rows):,} of {drawable:,} rows, the {most}.": len(rows) < drawable,
+        f"Rows without a value: {total - drawable:,}.": drawable < total,
+    }
+    return " ".join(text for text, holds in said.items() if holds)

@@ -1,0 +1,213 @@
+"""Points → a figure: rows of marks with intervals, or marks between two axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from ngramscan.reporting.page.axes import Axis
+from ngramscan.reporting.page.shapes import (
+    LINE,
+    MARKED,
+    Across,
+    Down,
+    canvas,
+    colour,
+    end,
+    glyph,
+    halo,
+    join,
+    legend,
+    line,
+    tag,
+    ticks_across,
+    ticks_down,
+    wrap,
+)
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+_LANE = 16
+_HEIGHT = 260
+_MOST_NAMES = 12
+_INVISIBLE = {"stroke": "none", "pointer_events": "all"}
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A value with its limits; None: unknown, or there is no limit."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether there is any limit."""
+        return (self.low, self.high) != (None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One row of a figure."""
+
+    label: str
+    style: int
+    size: Range
+    words: str
+    """The row in words: the tooltip."""
+    exact: tuple[str | None, ...]
+    """Value, low and high as in the row."""
+    across: Range | None = None
+    on_frontier: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """All that one figure shows."""
+
+    summary: str
+    """For readers who don't see it."""
+    value_name: str
+    axis: Axis
+    points: Sequence[Point]
+    names: Sequence[tuple[str, int]]
+    """The legend: names with styles."""
+    reference: float | None = None
+    """A value that has a line."""
+    across: Axis | None = None
+    across_name: str = ""
+    is_step: bool = False
+
+
+Place = Callable[[float], tuple[str, str]]
+
+
+def draw_rows(panel: Panel) -> Markup:
+    """Draw one row per label, with a mark and its interval for each of its points."""
+    across = Across(panel.axis)
+    head, top = _legend(panel, 4)
+    groups: dict[str, list[Point]] = {}
+    for point in panel.points:
+        groups.setdefault(point.label, []).append(point)
+    rows, y = [], top
+    for label, points in groups.items():
+        for text in wrap(label):
+            y += LINE
+            rows.append(halo(text, class_="label", x="0", y=f"{y - 3:g}"))
+        for point in points:
+            rows.append(_lane(point, across, y + _LANE / 2))
+            y += _LANE
+        y += 4
+    grid = ticks_across(across, top, y, panel.value_name)
+    reference = panel.reference
+    if reference is not None and across.axis.has(reference):
+        x = across.at(reference)
+        grid += line("reference", (x, f"{top:g}"), (x, f"{y:g}"))
+    return canvas(panel.summary, y + 36, head, grid, *rows)
+
+
+def draw_scatter(panel: Panel) -> Markup:
+    """Draw marks between two axes, with a frontier or as a line of steps."""
+    if panel.across is None:
+        raise ValueError("there is no other axis")
+    head, top = _legend(panel, 4)
+    top += 34
+    down = Down(panel.axis, top, top + _HEIGHT)
+    across = Across(panel.across, start=15)
+    grid = ticks_across(across, top - 8, down.bottom, panel.across_name)
+    grid += ticks_down(down, panel.value_name)
+    points = [_spot(point, across, down) for point in panel.points]
+    lines = _steps(panel, across, down) if panel.is_step else _frontier(panel, across, down)
+    return canvas(panel.summary, down.bottom + 36, head, grid, lines, *points)
+
+
+def _legend(panel: Panel, top: float) -> tuple[Markup, float]:
+    names = panel.names[:_MOST_NAMES]
+    head = legend(names, top + 6)
+    bottom = top + LINE * len(names)
+    if len(panel.names) > len(names):
+        rest = f"… and {len(panel.names) - len(names)} more; the tooltips name them"
+        head += tag("text", rest, class_="series", x="20", y=f"{bottom + 10:g}")
+        bottom += LINE
+    return head, bottom + 10 * bool(names)
+
+
+def _lane(point: Point, across: Across, y: float) -> Markup:
+    hit = tag("rect", x="0", y=f"{y - _LANE / 2:g}", width="100%", height=_LANE, **_INVISIBLE)
+    drawn = _range(point, point.size, lambda value: (across.at(value), f"{y:g}"), 0)
+    return _row(point, hit, drawn)
+
+
+def _row(point: Point, *children: Markup) -> Markup:
+    value, low, high = point.exact
+    exact = {"data_value": value, "data_low": low, "data_high": high}
+    title = tag("title", point.words)
+    return tag("g", title, *children, class_="row", color=colour(point.style), **MARKED, **exact)
+
+
+def _range(point: Point, size: Range, place: Place, turn: int) -> Markup:
+    """Return an interval and its mark; an end without a limit is an arrow."""
+    parts = []
+    if size.has_limits:
+        low = -math.inf if size.low is None else size.low
+        high = math.inf if size.high is None else size.high
+        parts.append(line("interval", place(low), place(high)))
+        parts.append(end(*place(low), turn + 180, math.isinf(low)))
+        parts.append(end(*place(high), turn, math.isinf(high)))
+    if size.value is not None and math.isinf(size.value):
+        parts.append(end(*place(size.value), turn + 180 * (size.value < 0), is_arrow=True))
+    elif size.value is not None:
+        parts.append(glyph(point.style, *place(size.value), is_open=not size.has_limits))
+    return join(parts)
+
+
+def _spot(point: Point, across: Across, down: Down) -> Markup:
+    wide = point.across
+    if wide is None or wide.value is None:
+        raise ValueError("the point has no place across")
+    x = across.at(wide.value)
+    parts = [tag("circle", cx=x, cy=_middle(point, down), r=14, **_INVISIBLE)]
+    if wide.has_limits and point.size.value is not None:
+        y = down.at(point.size.value)
+        sides = Range(None, wide.low, wide.high)
+        parts.append(_range(point, sides, lambda value: (across.at(value), y), 0))
+    parts.append(_range(point, point.size, lambda value: (x, down.at(value)), -90))
+    return _row(point, *parts)
+
+
+def _middle(point: Point, down: Down) -> str:
+    given = (point.size.value, point.size.low, point.size.high)
+    return down.at(next(one for one in given if one is not None))
+
+
+def _steps(panel: Panel, across: Across, down: Down) -> Markup:
+    """Return a line that holds each value until the next; it breaks where one is unknown."""
+    parts = []
+    points = sorted(panel.points, key=_place_across)
+    for one, following in pairwise(points):
+        if one.size.value is None or not math.isfinite(one.size.value):
+            continue
+        y, x = down.at(one.size.value), across.at(_place_across(following))
+        parts.append(line("step", (across.at(_place_across(one)), y), (x, y)))
+        if following.size.value is not None:
+            parts.append(line("step", (x, y), (x, down.at(following.size.value))))
+    return tag("g", *parts, color=colour(0), **MARKED)
+
+
+def _frontier(panel: Panel, across: Across, down: Down) -> Markup:
+    known = [one for one in panel.points if one.on_frontier and one.size.value is not None]
+    parts = []
+    for one, following in pairwise(sorted(known, key=_place_across)):
+        y, x = down.at(one.size.value or 0.0), across.at(_place_across(following))
+        parts.append(line("frontier", (across.at(_place_across(one)), y), (x, y)))
+        parts.append(line("frontier", (x, y), (x, down.at(following.size.value or 0.0))))
+    return join(parts)
+
+
+def _place_across(point: Point) -> float:
+    return 0.0 if point.across is None else point.across.value or 0.0

@@ -1,0 +1,131 @@
+"""Rows read back from a file or a data frame, for a page."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ngramscan.errors import InputError
+from ngramscan.reading.row_files import Table, name_of, read_table
+from ngramscan.reading.streams import read_bytes
+from ngramscan.reporting.page.kinds import KINDS, Kind, kind_of
+from ngramscan.reporting.page.provenance import Run, recall
+
+MOST_ROWS = 10_000
+"""Rows of a table that a page has."""
+_WORDS = {"": None, "true": True, "false": False}
+_MAY_BE_EMPTY = frozenset({"left", "right", "metadata", "note", "reason", "test", "tokens"})
+"""Columns where nothing is an empty text; in others it is unknown. CSV writes both as nothing."""
+_LONGEST_CELL = 1 << 30
+_LONGEST, _MOST_NAMES = 40, 12
+"""Limits of the values and of the numbers of names in messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The rows of one file."""
+
+    kind: Kind
+    name: str
+    """The name of the file, or `data frame`."""
+    columns: tuple[str, ...]
+    rows: Sequence[dict[str, Any]]
+    """Each value is an int, a float, a bool, a text or None."""
+    left_out: int = 0
+    """Rows of the file beyond `MOST_ROWS`."""
+    run: Run | None = None
+    """How the file was made; None: nobody knows."""
+
+
+def read_results(table: Table) -> Results:
+    """Read the rows of a file; an InputError says that no command of ours writes such rows."""
+    name, run = name_of(table), _recalled(table)
+    with _long_cells():
+        stream = read_table(table)
+        first = [*islice(stream, MOST_ROWS)]
+        left_out = sum(1 for _ in stream)
+    kind = _kind(name, first[0][1])
+    for place, row in first:
+        if lacking := kind.needs - row.keys():
+            others = ", ".join(sorted(lacking))
+            raise InputError(place, f"it lacks {others}, which the first row has")
+    columns = (*dict.fromkeys(column for _, row in first for column in row),)
+    rows = [
+        {column: _value(row.get(column), column, kind, place) for column in columns}
+        for place, row in first
+    ]
+    return Results(kind, name, columns, rows, left_out, run)
+
+
+def _recalled(table: Table) -> Run | None:
+    """Return how a file was made; what comes through a pipe can't be read twice."""
+    is_file = isinstance(table, str | Path) and Path(table).is_file()
+    return recall(read_bytes(table)) if is_file else None
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Let cells of CSV be as long as outputs and documents are."""
+    usual = csv.field_size_limit(_LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(usual)
+
+
+def _kind(name: str, columns: Collection[str]) -> Kind:
+    if kind := kind_of(columns):
+        return kind
+    near = max(KINDS, key=lambda one: len(one.needs & {*columns}) / len(one.needs))
+    lacking = sorted(near.needs - {*columns})
+    listed = ", ".join([str(column)[:_LONGEST] for column in columns][:_MOST_NAMES])
+    more = ", …" * (len(columns) > _MOST_NAMES)
+    problem = f"no command that a page has room for writes rows of {listed}{more}"
+    if len(lacking) > len(near.needs) / 2:
+        names = ", ".join(dict.fromkeys(kind.methods for kind in KINDS))
+        raise InputError(name, f"{problem}; expected those of {names}")
+    raise InputError(name, f"{problem}; rows of `{near.name}` also have {', '.join(lacking)}")
+
+
+def _value(value: Any, column: str, kind: Kind, place: str) -> int | float | bool | str | None:
+    """Return a plain value, of a type that the column decides: CSV has texts only."""
+    value = value.item() if hasattr(value, "item") else value  # a number of NumPy
+    if value is None or _is_nan(value):
+        return "" if column in _MAY_BE_EMPTY else None
+    if column in kind.numbers:
+        return _number(value, f"{place}: {column}")
+    text = value if isinstance(value, str) else _text(value)
+    return text if text or column in _MAY_BE_EMPTY else None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _number(value: Any, place: str) -> int | float | bool | None:
+    if isinstance(value, int | float):
+        return value
+    text = value.strip() if isinstance(value, str) else _text(value)
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    try:
+        if "_" in text:  # which Python reads over
+            raise ValueError
+        number = int(text) if text.lstrip("+-").isdecimal() else float(text)
+    except ValueError as error:
+        problem = f"{text[:_LONGEST]!r} is not a number; was the file changed?"
+        raise InputError(place, problem) from error
+    return None if _is_nan(number) else number

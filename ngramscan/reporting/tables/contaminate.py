@@ -1,0 +1,151 @@
+"""The tables of `contaminate`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from ngramscan.prevalence.contaminate import ContaminateResult, EntryRow
+from ngramscan.prevalence.contamination_shares import ShareRow
+from ngramscan.progress import counted
+from ngramscan.reporting.layout import UNKNOWN, Layout, cell, p_text, percent, print_columns
+from ngramscan.reporting.tables import parts
+from ngramscan.reporting.tables.keyness import visible
+
+if TYPE_CHECKING:
+    from ngramscan.prevalence.contamination_effects import EffectRow  # loads scipy
+
+_SHOWN = 5
+"""Entries of each index that the terminal shows."""
+_WIDTH = 32
+"""Characters of a window that the terminal shows."""
+_EFFECTS_NOTE = (
+    "difference: dirty minus clean, in percentage points; detectable: the least one that 80 of 100"
+    " such comparisons would find (–: none). No proof of an effect: entries that are in corpora may"
+    " be easier for other reasons"
+)
+
+
+def print_contaminate(
+    found: ContaminateResult, shares: Sequence[ShareRow], effects: Sequence[EffectRow],
+    console: Console,
+) -> None:  # fmt: skip
+    """Print the shares of each index, the most contaminated entries, and what scores say."""
+    for name, size in found.sizes.items():
+        parts.print_index(console, name, size)
+    _print_shares(console, shares)
+    _print_entries(console, found.rows)
+    if effects:
+        _print_effects(console, effects)
+    rules = dict.fromkeys(row.rule for row in found.rows)
+    parts.print_notes(console, *_left_out(found.rows, shares), *(f"rule {one}" for one in rules))
+
+
+def _print_shares(console: Console, shares: Sequence[ShareRow]) -> None:
+    groups = parts.group_by((row for row in shares if row.verdict != "curve"), "index")
+    first = [group[0] for group in groups.values()]
+    by_name = [{row.verdict: row for row in group} for group in groups.values()]
+    columns = {"index": [*groups], "entries": [cell(row.entries) for row in first]}
+    for verdict in dict.fromkeys(row.verdict for row in shares if row.verdict != "curve"):
+        columns[verdict] = [_share(rows.get(verdict)) for rows in by_name]
+    print_columns(console, columns, Layout(2, title="Classes of entries, %"))
+
+
+def _share(row: ShareRow | None) -> str:
+    """Return a share with its interval; where some entries are unknown, the interval alone."""
+    if row is None:
+        return UNKNOWN
+    if row.share is None:
+        return f"[{percent(row.share_low)}, {percent(row.share_high)}]"
+    return parts.interval(row, "share", percent)
+
+
+def _print_entries(console: Console, rows: Sequence[EntryRow]) -> None:
+    """Print the entries with the largest shares, which are those to look at first."""
+    by_index = parts.group_by((row for row in rows if row.rarest), "index")
+    shown = [row for own in by_index.values() for row in sorted(own, key=_rank)[:_SHOWN]]
+    if not shown:
+        return
+    columns = {
+        "index": [row.index for row in shown],
+        "id": [row.id for row in shown],
+        "class": [row.verdict or UNKNOWN for row in shown],
+        "rarest window": [_shortened(row.rarest or "") for row in shown],
+        "its count": [cell(row.rarest_occurrences) for row in shown],
+        "found": [f"{row.found:,} of {row.windows:,}" for row in shown],
+        "asked": [cell(row.asked if row.asked < row.windows else None) for row in shown],
+        "longest run": [cell(row.longest_run) for row in shown],
+    }
+    title = "Entries with the largest shares of windows found"
+    wrapping = frozenset({"rarest window", "id"})
+    print_columns(console, columns, Layout(4, wrapping, ("longest run",), 1, title))
+    with_any = sum(map(len, by_index.values()))
+    if with_any > len(shown):
+        more = counted(with_any - len(shown), "more row")
+        parts.print_notes(console, f"{more} with windows that occur: -o FILE has all of them")
+        console.print()
+
+
+def _rank(row: EntryRow) -> tuple[float, int]:
+    return -(row.eta_low or 0), -row.longest_run
+
+
+def _shortened(window: str) -> str:
+    text = visible(window)
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
+
+
+def _print_effects(console: Console, effects: Sequence[EffectRow]) -> None:
+    """Print accuracies where there are two to compare; the rows of --effects have their limits."""
+    title, known = "Accuracy by class, %", [row for row in effects if row.difference is not None]
+    columns = {
+        **parts.naming(known, "index", "method"),
+        "scored by": [row.score_rule for row in known],
+        "n": [cell(row.n) for row in known],
+        "no class": [cell(row.n_without_verdict or None) for row in known],
+        "no score": [cell(row.n_without_score or None) for row in known],
+        "all": [percent(row.accuracy) for row in known],
+        "n clean": [cell(row.n_clean) for row in known],
+        "clean": [percent(row.accuracy_clean) for row in known],
+        "suspicious": [percent(row.accuracy_suspicious) for row in known],
+        "n dirty": [cell(row.n_dirty) for row in known],
+        "dirty": [percent(row.accuracy_dirty) for row in known],
+        "difference": [parts.interval(row, "difference", percent) for row in known],
+        "detectable": [percent(row.detectable) for row in known],
+        "p": [p_text(row.p) for row in known],
+        "p Holm": [p_text(row.p_adjusted) for row in known],
+    }
+    columns = {"index": columns.pop("index"), **columns}
+    optional = ("no class", "no score", "suspicious", "n", "all", "n clean", "n dirty")
+    if known:
+        wrapping = frozenset({"model", "method", "dataset"})
+        print_columns(console, columns, Layout(5, wrapping, optional, 2, title))
+    for row in {(row.index, row.note): row for row in effects if row.difference is None}.values():
+        parts.print_notes(console, f"{row.index}: {row.note}")
+    parts.print_notes(console, *[_EFFECTS_NOTE] * bool(known))
+
+
+def _left_out(rows: Sequence[EntryRow], shares: Sequence[ShareRow]) -> Iterator[str]:
+    """Say which entries the shares leave out, and what they are shares of."""
+    first = next(iter(parts.group_by(rows, "index").values()), [])
+    if none := [row.id for row in first if not row.windows]:
+        yield f"left out, without a window: {_entries(none)}"
+    if unknown := sum(row.windows > 0 and row.verdict is None for row in rows):
+        yield f"class unknown, as windows are: {counted(unknown, 'row')}; intervals allow for them"
+    one = shares[0]
+    if one.seed is not None:
+        of = f"{len(first):,} of {one.population:,} entries"
+        yield f"{of} were drawn at random with seed {one.seed}"
+    yield f"intervals: {one.level * 100:g}%, for {one.interval}"
+    below, dirty = one.eta_below, next(row for row in shares if row.verdict == "dirty")
+    if dirty.eta_from and below:
+        least, limit = f"{100 * dirty.eta_from:g}%", f"{100 * below:g}%"
+        yield f"dirty: {least} or more of the windows found; clean: under {limit}"
+    else:
+        yield "dirty: any window found; clean: none"
+
+
+def _entries(ids: Sequence[str]) -> str:
+    return f"{len(ids):,} entries, the first is {ids[0]}" if len(ids) > 1 else f"entry {ids[0]}"

@@ -1,0 +1,122 @@
+"""The tables of `count`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+
+from ngramscan.indexes.base import IndexSize
+from ngramscan.prevalence.count import CountResult, CountRow
+from ngramscan.prevalence.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total
+from ngramscan.reporting.layout import UNKNOWN, Layout, cell, print_columns, print_line, rate
+from ngramscan.reporting.tables import parts
+from ngramscan.statistics.estimates import UNTRUSTED
+
+_RATES = ("per GB", "per M documents")
+_LEAST_BYTES = 1_000_000
+"""In a smaller corpus a rate per gigabyte says nothing."""
+_SUMS = {"sum": "sum_of_pattern_counts", "union": "union_of_occurrences"}
+_TOTALS = {
+    "largest pattern": "largest_pattern_share",
+    **_SUMS,
+    "per GB": "union_per_gigabyte",
+    "per M documents": "union_per_million_documents",
+}
+_RATIOS = {
+    "sum": "ratio_of_sums",
+    "union": "ratio_of_unions",
+    "no largest": "ratio_without_largest",
+    "geometric means": "ratio_of_geometric_means",
+}
+_TOTALS_NOTES = (
+    f"sum: {SUM_NOTE}",
+    "union: nested patterns, overlaps and begin/end pairs counted once",
+)
+_RATIOS_NOTES = (
+    "no largest: the sum without the largest pattern of the first method",
+    "geometric means: ratio of those of count + 0.5, with the 95% Welch interval over patterns as"
+    " if they were drawn at random",
+)
+_OF_A_QUERY = re.compile(f"; (?:documents: )?(?:no interval|{UNTRUSTED})")
+"""How the part of a note begins that is about the interval of a single query."""
+
+
+def print_count(console: Console, counting: CountResult[CountRow], totals: Sequence[Total]) -> None:
+    """Print the counts of each index and the totals below, with notes on what they mean."""
+    # Texts without a method have no totals: one table compares the indexes.
+    is_plain = not any(row.method for row in counting.rows)
+    for names in [[*counting.sizes]] if is_plain else [[name] for name in counting.sizes]:
+        rows = [row for row in counting.rows if row.index in names]
+        if not rows:
+            continue
+        for name in names:
+            parts.print_index(console, name, counting.sizes[name])
+        _print_counts(console, rows, counting.sizes)
+        own = [total for total in totals if total.index in names]
+        left_out = () if _is_large(counting.sizes[names[0]]) else _RATES
+        shown = {name: one for name, one in _TOTALS.items() if name not in left_out}
+        optional = (*reversed(_RATES), "largest pattern")
+        parts.print_totals(console, "Totals", own, shown, optional)
+        parts.print_totals(console, "Ratios", own, _RATIOS, ("no largest", "union"))
+    if snapshots := [total for total in totals if total.note == SNAPSHOTS_NOTE]:
+        print_line(console, f"{snapshots[0].index}: {SNAPSHOTS_NOTE}", "bold")
+        parts.print_totals(console, None, snapshots, _SUMS)
+    statistics = {total.statistic for total in totals}
+    parts.print_notes(console, *_TOTALS_NOTES * bool(statistics & {*_TOTALS.values()}))
+    parts.print_notes(console, *_RATIOS_NOTES * bool(statistics & {*_RATIOS.values()}))
+    _print_overlaps(console, [total for total in totals if total.index == "all"])
+
+
+def _is_large(size: IndexSize) -> bool:
+    return (size.bytes or 0) >= _LEAST_BYTES
+
+
+def _print_counts(
+    console: Console, rows: Sequence[CountRow], sizes: Mapping[str, IndexSize]
+) -> None:
+    columns = {
+        "method": [cell(row.method) for row in rows],
+        "tier": [cell(row.tier) for row in rows],
+        "pattern": [row.query for row in rows],
+        "occurrences": [_count(row, "occurrences") for row in rows],
+        "documents": [_count(row, "documents") for row in rows],
+    }
+    if len({row.index for row in rows}) > 1:
+        columns = {"index": [row.index for row in rows], **columns}
+    columns["per GB"] = [
+        rate(row.occurrences / (sizes[row.index].bytes or 0) * 1e9)
+        if _is_large(sizes[row.index])
+        else UNKNOWN
+        for row in rows
+    ]
+    ends = parts.section_ends(rows, "method", "tier")
+    texts = [*columns].index("occurrences")
+    layout = Layout(texts, frozenset({"pattern"}), ("per GB",), section_ends=ends)
+    print_columns(console, columns, layout)
+    # What differs from query to query stands in the rows of the other formats.
+    notes = dict.fromkeys(_OF_A_QUERY.split(row.note)[0] for row in rows)
+    parts.print_notes(console, *filter(None, notes))
+    if any(UNTRUSTED in row.note for row in rows):
+        parts.print_notes(
+            console, "doubtful: a single file makes up more than a tenth of the estimate"
+        )
+
+
+def _count(row: CountRow, name: str) -> str:
+    value = getattr(row, name)
+    if value is None or not row.estimated:
+        return cell(value)
+    shown = parts.interval(row, name, "{:,.0f}".format)
+    return f"≈{shown}" + " (doubtful)" * ("[" in shown and UNTRUSTED in row.note)
+
+
+def _print_overlaps(console: Console, overlaps: Sequence[Total]) -> None:
+    between = [total for total in overlaps if total.versus]
+    paired = [total for total in overlaps if total.statistic == "paired_patterns"]
+    parts.print_notes(console, *(f"{one.method} and {one.versus}: {one.note}" for one in between))
+    parts.print_notes(console, *(f"{one.method}: {one.note}" for one in paired))
+    if within := len(overlaps) - len(between) - len(paired):
+        line = f"other overlaps within methods: {within}; --totals FILE lists them"
+        parts.print_notes(console, line)

@@ -1,0 +1,104 @@
+"""The tables of `docnorm`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import attrgetter
+
+from rich.console import Console
+
+from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow
+from ngramscan.prevalence.docnorm_totals import DocnormTotal
+from ngramscan.reporting.layout import Layout, cell, percent, print_columns
+from ngramscan.reporting.tables import parts
+
+_TOTALS = {
+    "occurrences (union)": "union_of_occurrences",
+    "documents (union)": "documents",
+    "per document": "occurrences_per_document",
+}
+FOOTNOTES = {
+    "combined": "documents: occurrences times the mean of 1 / (occurrences in the document of a"
+    " draw); where only a part of a document was seen, times the share of draws that are the first"
+    " occurrence",
+    "size-bias": "documents: occurrences times the mean of 1 / (occurrences in the document of a"
+    " draw)",
+    "first": "documents: occurrences times the share of draws that are the first in their document",
+    "unique": "documents: T U/K of the paper, an upper bound; K/U can't tell 1 occurrence per"
+    " document from 15. The limits are those that the draws from one document imply",
+    "exact": "documents without an interval are exact: all documents were read, or all occurrences"
+    " were looked at",
+    "files": "documents: estimated from the files that were read",
+}
+WHY_DRAWN = (
+    "documents are counted in local indexes, up to --exact-up-to occurrences of a pattern;"
+    " elsewhere they are estimated"
+)
+GENERAL = ("fewer than", "only", "ASCII", "at most")
+"""How the parts of a note begin that hold for more than its row."""
+
+
+def print_docnorm(norming: DocnormResult[DocnormRow], console: Console) -> None:
+    """Print the documents of each index, and the totals and ratios of its methods."""
+    for index, size in norming.sizes.items():
+        rows = [row for row in norming.rows if row.index == index]
+        if not rows:
+            continue
+        parts.print_index(console, index, size)
+        _print_rows(console, rows)
+        totals = [total for total in norming.totals if total.index == index]
+        optional = ("occurrences (union)", "per document")
+        parts.print_totals(console, "Totals", totals, _TOTALS, optional, show_total)
+        ratios = {"documents": "ratio_of_documents"}
+        parts.print_totals(console, "Ratios", totals, ratios, show=show_total)
+    used = {row.estimator for row in norming.rows}
+    parts.print_notes(console, *(text for name, text in FOOTNOTES.items() if name in used))
+    if used - {"exact", "files"}:
+        seeds = {row.seed for row in norming.rows if row.seed is not None}
+        seed = f"drawn at random with seed {seeds.pop()}"
+        unions = "unions: documents with at least one pattern of the method"
+        parts.print_notes(console, f"intervals: 95%; {seed}; {unions}", WHY_DRAWN)
+    notes = dict.fromkeys(part for row in norming.rows for part in row.note.split("; "))
+    parts.print_notes(console, *(note for note in notes if note.startswith(GENERAL)))
+
+
+def _print_rows(console: Console, rows: Sequence[DocnormRow]) -> None:
+    documents, rates = zip(*map(show_documents, rows), strict=True)
+    columns = {
+        "method": [cell(row.method) for row in rows],
+        "tier": [cell(row.tier) for row in rows],
+        "pattern": [row.pattern for row in rows],
+        "occurrences": [cell(row.occurrences) for row in rows],
+        "documents": [*documents],
+        "per document": [*rates],
+    }
+    if any(row.draws for row in rows):
+        columns["draws"] = [cell(row.draws) for row in rows]
+        columns["different"] = [cell(row.unique_documents) for row in rows]
+        columns["truncated %"] = [percent(row.truncated_share) for row in rows]
+    optional = ("different", "truncated %", "draws", "occurrences", "tier", "per document")
+    ends = parts.section_ends(rows, "method", "tier")
+    layout = Layout(3, frozenset({"pattern"}), optional, section_ends=ends)
+    print_columns(console, columns, layout)
+
+
+def show_documents(row: object, unit: str = "") -> tuple[str, str]:
+    """Return the documents of a row and the occurrences per document, with limits."""
+    names = [f"{unit}documents", f"{unit}occurrences_per_document"]
+    if getattr(row, names[0]) is not None:
+        shown = [parts.interval(row, name) for name in names]
+        documents, rate = ("≈" * one.endswith("(no interval)") + one for one in shown)
+        return documents, rate
+    occurrences = getattr(row, f"{unit}occurrences")
+    lower, upper = attrgetter(f"{names[0]}_lower_estimate", f"{names[0]}_upper_estimate")(row)
+    rates = occurrences / upper, occurrences / lower if lower else None
+    limits = [attrgetter(f"{name}_low", f"{name}_high")(row) for name in names]
+    return parts.two_estimates(lower, upper, *limits[0]), parts.two_estimates(*rates, *limits[1])
+
+
+def show_total(total: DocnormTotal | None) -> str:
+    """Return a total with its limits; of two estimates, both."""
+    if total is None or total.value is not None or total.lower_estimate is None:
+        return parts.show_total(total)
+    bounds = total.lower_estimate, total.upper_estimate
+    return parts.two_estimates(*bounds, total.low, total.high)

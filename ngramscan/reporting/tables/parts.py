@@ -1,0 +1,124 @@
+"""The parts that several tables share: headlines, groups, intervals, totals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from rich.console import Console
+
+from ngramscan.indexes.base import IndexSize
+from ngramscan.indexes.catalog import find_hosted
+from ngramscan.indexes.sizes import size_parts
+from ngramscan.prevalence.totals import Total
+from ngramscan.reporting.layout import (
+    UNKNOWN,
+    Layout,
+    cell,
+    print_columns,
+    print_line,
+    with_interval,
+)
+
+Row = TypeVar("Row")
+AnyTotal = TypeVar("AnyTotal", bound=Total)
+
+
+def print_index(console: Console, index: str, size: IndexSize) -> None:
+    """Print what an index is and how large, above its tables."""
+    parts = [index]
+    if hosted := find_hosted(index):
+        parts.append(f"{hosted.corpus}, {hosted.kind}")
+    print_line(console, " · ".join([*parts, *size_parts(size)]), "bold")
+
+
+def print_notes(console: Console, *lines: str) -> None:
+    """Print what has to be known to read the tables above."""
+    for line in lines:
+        print_line(console, line, "dim")
+
+
+def group_by(rows: Iterable[Row], *names: str) -> dict[Any, list[Row]]:
+    """Return rows by the values of one or several columns, in their order."""
+    groups: dict[Any, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(attrgetter(*names)(row), []).append(row)
+    return groups
+
+
+def naming(rows: Sequence[object], *names: str) -> dict[str, list[str]]:
+    """Return the columns that name the rows: dataset and model, which are headings, and others."""
+    columns = {name: [getattr(row, name) for row in rows] for name in ("dataset", "model", *names)}
+    return columns | {"model": [model or UNKNOWN for model in columns["model"]]}
+
+
+def pivot(
+    rows: Iterable[Row], name: str, show: Callable[[Row], str]
+) -> tuple[list[Row], dict[str, list[str]]]:
+    """Return the first row of each prompt, and a column of cells for each value of `name`."""
+    prompts = group_by(rows, "dataset", "model", "prompt").values()
+    cells = [{getattr(row, name): show(row) for row in group} for group in prompts]
+    values = dict.fromkeys(value for one in cells for value in one)
+    columns = {value: [one.get(value, UNKNOWN) for one in cells] for value in values}
+    return [group[0] for group in prompts], columns
+
+
+def section_ends(rows: Sequence[object], *names: str) -> list[bool]:
+    """Return after which rows the value of one of the columns changes."""
+    return [one != following for one, following in pairwise(map(attrgetter(*names), rows))]
+
+
+def interval(row: object, name: str, show: Callable[[Any], str] = cell) -> str:
+    """Return a column with its limits: an exact value alone, no upper limit as infinite."""
+    value, low, high = attrgetter(name, f"{name}_low", f"{name}_high")(row)
+    return _with_limits(value, low, high, show)
+
+
+def _with_limits(value: Any, low: Any, high: Any, show: Callable[[Any], str] = cell) -> str:
+    is_exact = value is not None and value == low == high
+    return show(value) if is_exact else with_interval(value, low, high, show)
+
+
+def two_estimates(lower: Any, upper: Any, low: Any, high: Any) -> str:
+    """Return two estimates with the limits around both; a missing upper one is infinite."""
+    return with_interval(f"{cell(lower)}–{'∞' if upper is None else cell(upper)}", low, high, cell)
+
+
+def show_total(total: Total | None) -> str:
+    """Return a total with its limits."""
+    if total is None or total.value is None:
+        return UNKNOWN
+    if total.statistic.endswith("largest_pattern_share"):
+        return f"{total.note} ({total.value:.0%})"
+    if total.level is None:
+        return cell(total.value)
+    return _with_limits(total.value, total.low, total.high)
+
+
+def print_totals(
+    console: Console,
+    title: str | None,
+    totals: Iterable[AnyTotal],
+    statistics: Mapping[str, str],
+    optional: tuple[str, ...] = (),
+    show: Callable[[AnyTotal | None], str] = show_total,
+) -> None:
+    """Print one row per method, or pair of them, and tiers; columns are statistics by title."""
+    found = [total for total in totals if total.statistic in statistics.values()]
+    if not found:
+        return
+    groups = group_by(found, "tiers", "method", "versus")
+    is_pair = found[0].versus is not None
+    columns = {
+        "methods" if is_pair else "method": [
+            f"{method} : {versus}" if versus else method for _, method, versus in groups
+        ],
+        "tiers": [tiers for tiers, _, _ in groups],
+    }
+    for name, statistic in statistics.items():
+        by_name = [{total.statistic: total for total in group} for group in groups.values()]
+        columns[name] = [show(one.get(statistic)) for one in by_name]
+    layout = Layout(2, frozenset({"largest pattern"}), optional, title=title)
+    print_columns(console, columns, layout)

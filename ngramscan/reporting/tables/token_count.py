@@ -1,0 +1,68 @@
+"""The tables of `count` for token-level indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from ngramscan.prevalence.count import CountResult
+from ngramscan.prevalence.token_count import TokenCountRow
+from ngramscan.prevalence.totals import SUM_NOTE, Total
+from ngramscan.reporting.layout import Layout, cell, print_columns, rate
+from ngramscan.reporting.tables import parts
+
+BYTES_AND_TOKENS = (
+    "two kinds of counts, never to be added: occurrences are those of the string, wherever it"
+    " stands; token occurrences only those as an n-gram after a space or at the beginning of a line"
+)
+_TOTALS = {
+    "largest pattern": "token_largest_pattern_share",
+    "sum": "token_sum_of_pattern_counts",
+    "per M tokens": "token_sum_per_million_tokens",
+}
+_RATIOS = {
+    "sum": "token_ratio_of_sums",
+    "no largest": "token_ratio_without_largest",
+    "geometric means": "token_ratio_of_geometric_means",
+}
+_RATES = ("per M tokens", "after a space")
+
+
+def print_token_count(
+    console: Console,
+    counting: CountResult[TokenCountRow],
+    totals: Sequence[Total],
+    is_beside_bytes: bool,
+) -> None:
+    """Print the counts of each token-level index and the totals below."""
+    for index, size in counting.sizes.items():
+        rows = [row for row in counting.rows if row.index == index]
+        if not rows:
+            continue
+        parts.print_index(console, index, size)
+        _print_counts(console, rows)
+        own = [total for total in totals if total.index == index]
+        parts.print_totals(console, "Totals", own, _TOTALS, ("per M tokens", "largest pattern"))
+        parts.print_totals(console, "Ratios", own, _RATIOS, ("no largest",))
+    notes = dict.fromkeys(part for row in counting.rows for part in row.note.split("; ") if part)
+    parts.print_notes(console, *notes)
+    shown = {total.statistic for total in totals}
+    parts.print_notes(console, *[f"sum: {SUM_NOTE}"] * (_TOTALS["sum"] in shown))
+    parts.print_notes(console, *[BYTES_AND_TOKENS] * (is_beside_bytes and bool(counting.rows)))
+
+
+def _print_counts(console: Console, rows: Sequence[TokenCountRow]) -> None:
+    columns = {
+        "method": [cell(row.method) for row in rows],
+        "tier": [cell(row.tier) for row in rows],
+        "pattern": [row.query for row in rows],
+        "token occurrences": [cell(row.token_occurrences) for row in rows],
+        "after a space": [cell(row.token_occurrences_after_space) for row in rows],
+        "per M tokens": [
+            cell(None) if row.per_million_tokens is None else rate(row.per_million_tokens)
+            for row in rows
+        ],
+    }
+    ends = parts.section_ends(rows, "method", "tier")
+    print_columns(console, columns, Layout(3, frozenset({"pattern"}), _RATES, section_ends=ends))
