@@ -174,7 +174,7 @@ def _remote(url: str, form: Format | None) -> list[_Named]:
         # Whatever the library of the protocol raises; nothing of ours comes this way.
         raise InputError(f"scan:{url}", f"can't be listed ({reason_of(error)})") from error
     found = [_remote_file(system, info, form) for info in infos if info.get("type") != "directory"]
-    return sorted(found, key=lambda one: one if isinstance(one, str) else one.path)
+    return sorted(found, key=lambda source: source if isinstance(source, str) else source.path)
 
 
 def _remote_file(system: Any, info: dict[str, Any], form: Format | None) -> _Named:

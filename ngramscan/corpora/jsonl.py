@@ -176,7 +176,7 @@ class _Parser:
             texts.append(row.pop(self._field))
             records.append(number)
             values = map(row.get, SOURCE_FIELDS)
-            sources.append(next((str(one) for one in values if one is not None), ""))
+            sources.append(next((str(value) for value in values if value is not None), ""))
             if self._options.with_fields:
                 fields.append(row)
         self.lines_read = after
@@ -191,22 +191,22 @@ class _Parser:
             raise _BadLineError("not UTF-8", problem) from error
         except (ValueError, RecursionError) as error:
             raise _BadLineError("not valid JSON", f"not valid JSON: {error}") from error
-        name, said = self._field, f"field {self._field!r}"
+        name, field = self._field, f"field {self._field!r}"
         if not isinstance(row, dict):
             problem = "not a JSON object; one with the text in a field was expected"
             raise _BadLineError("not a JSON object", problem)
         if name not in row:
-            problem = f"no {said}; it has: {some_of(row) or 'none'} (see --text-field)"
-            raise _BadLineError(f"without {said}", problem)
+            problem = f"no {field}; it has: {some_of(row) or 'none'} (see --text-field)"
+            raise _BadLineError(f"without {field}", problem)
         if row[name] is None:
-            raise _BadLineError("null", f"{said} is null; a string was expected")
+            raise _BadLineError("null", f"{field} is null; a string was expected")
         if not isinstance(row[name], str):
-            problem = f"{said} is {type(row[name]).__name__}; a string was expected"
+            problem = f"{field} is {type(row[name]).__name__}; a string was expected"
             raise _BadLineError("not a string", problem)
         try:
             row[name] = row[name].encode()
         except UnicodeEncodeError as error:
-            problem = f"{said} has a lone surrogate at character {error.start}"
+            problem = f"{field} has a lone surrogate at character {error.start}"
             raise _BadLineError("with a lone surrogate", problem) from error
         return row
 

@@ -56,7 +56,7 @@ def _opened(path: str) -> Iterator[tuple[Any, list[int]]]:
             raise CorpusError(path, problem) from error
         groups = map(parquet.metadata.row_group, range(parquet.num_row_groups))
         columns = ([g.column(n) for n in range(g.num_columns)] for g in groups)
-        yield parquet, [sum(one.total_compressed_size for one in group) for group in columns]
+        yield parquet, [sum(column.total_compressed_size for column in group) for group in columns]
 
 
 def read_parquet(piece: Piece, options: ReadOptions) -> Iterator[Batch]:

@@ -80,22 +80,26 @@ def gram_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine:
     from ngramscan.matching.grams import GRAM_WORDS, Grams, least_bytes  # numpy is slow to import
 
     numbered = [(literal.lower() if ignore_case else literal) for literal in literals]
-    left, own = list(range(len(literals))), list[tuple[Grams, list[int]]]()
+    left, groups = list(range(len(literals))), list[tuple[Grams, list[int]]]()
     for words in GRAM_WORDS:
         long = [number for number in left if len(literals[number]) >= least_bytes(words)]
         left = [number for number in left if len(literals[number]) < least_bytes(words)]
         if long:
-            own.append((Grams([numbered[number] for number in long], words), long))
+            groups.append((Grams([numbered[number] for number in long], words), long))
     beside = _compile_small([literals[number] for number in left], ignore_case) if left else None
 
     def scan_all(texts: Sequence[bytes], hit: Hit, next_text: Callable[[], None]) -> None:
         searched = [text.lower() for text in texts] if ignore_case else texts
-        found = [(grams.find(searched), numbers) for grams, numbers in own]
+        found = [(grams.find(searched), numbers) for grams, numbers in groups]
         for place, text in enumerate(texts):
-            here = [numbers[one] for by_text, numbers in found for one in by_text.get(place, ())]
-            if here or beside:
+            present = [
+                numbers[position]
+                for by_text, numbers in found
+                for position in by_text.get(place, ())
+            ]
+            if present or beside:
                 next_text()
-            for number in here:
+            for number in present:
                 hit(number)
             if beside:
                 beside.scan(text, lambda number, *_: hit(left[number]))

@@ -87,14 +87,14 @@ class Matcher:
                 next_text()
                 self.scan(text, hit)
             return
-        some, size = [], 0
+        batch, size = [], 0
         for text in texts:
-            some.append(bytes(self._prepared(text, self._engine)))
-            size += len(some[-1])
+            batch.append(bytes(self._prepared(text, self._engine)))
+            size += len(batch[-1])
             if size >= BYTES_AT_ONCE:
-                self._engine.scan_all(some, hit, next_text)
-                some, size = [], 0
-        self._engine.scan_all(some, hit, next_text)
+                self._engine.scan_all(batch, hit, next_text)
+                batch, size = [], 0
+        self._engine.scan_all(batch, hit, next_text)
 
     def _prepared(self, text: Text, engine: Engine) -> Text:
         """Return a text as it is searched; search the first ones twice."""

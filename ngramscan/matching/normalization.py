@@ -13,15 +13,15 @@ _OTHER = re.compile(r"[\W_]+")
 """All that `str.isalnum` is not true of."""
 
 
-def normalized(text: str, how: Normalization) -> str:
+def normalized(text: str, normalization: Normalization) -> str:
     r"""Return a text as it is searched: queries and documents alike.
 
     >>> normalized("It's 3.5\tMetres_", "alphanumeric"), normalized("It's 3.5\tMetres_", "words")
     ('Its35Metres', ' it s 3 5 metres_ ')
     """
-    if how == "alphanumeric":
+    if normalization == "alphanumeric":
         return _OTHER.sub("", text)
-    if how == "words":
+    if normalization == "words":
         # The small sigma of Greek has two forms, which hang on the neighbours of the word.
         words = " ".join(_WORD.findall(text.lower().replace("ς", "σ")))
         return f" {words} " if words else ""

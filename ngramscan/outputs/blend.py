@@ -157,11 +157,14 @@ def run_blend(found: OutputSet, patterns: PatternSet, case_sensitive: bool = Fal
     for scope, part in counts.scopes():
         parts = {prompt: part.select(prompt=prompt) for prompt in part.prompts}
         result.rows += _blends(scope, parts)
-        own = {method: part.is_own(method) for method in part.methods}
+        own_prompts = {method: part.is_own(method) for method in part.methods}
         for number, marker in enumerate(part.markers):
-            generic = _why_generic(part, parts, number, own[marker.method])
+            generic = _why_generic(part, parts, number, own_prompts[marker.method])
             result.presence += _presences(scope, parts, number, generic)
-        result.isolation += [_isolation(scope, part, *each) for each in own.items()]
+        result.isolation += [
+            _isolation(scope, part, *method_and_outputs)
+            for method_and_outputs in own_prompts.items()
+        ]
         if scope[1] != ALL:
             result.retention += _retentions(scope, parts, part.methods)
     result.retention = _adjusted(result.retention)
@@ -218,24 +221,32 @@ def _presences(
         )
 
 
-def _why_generic(part: MarkerCounts, parts: Parts, number: int, own: Flags) -> str | None:
+def _why_generic(part: MarkerCounts, parts: Parts, number: int, is_own: Flags) -> str | None:
     has = part.counts[:, number] > 0
-    shares = [(each.counts[:, number] > 0).mean() for each in parts.values() if each.outputs]
+    shares = [
+        (counted.counts[:, number] > 0).mean() for counted in parts.values() if counted.outputs
+    ]
     if len(shares) > 1 and min(shares) >= GENERIC_SHARE:
         return "in half or more of the outputs of every prompt"
-    if has[own].any() and not own.all() and has[~own].mean() >= GENERIC_SHARE * has[own].mean():
+    if (
+        has[is_own].any()
+        and not is_own.all()
+        and has[~is_own].mean() >= GENERIC_SHARE * has[is_own].mean()
+    ):
         return "in outputs of other methods half as often as in those of its own, or more"
     return None
 
 
-def _isolation(scope: Scope, part: MarkerCounts, method: str, own: Flags) -> IsolationRow:
+def _isolation(scope: Scope, part: MarkerCounts, method: str, is_own: Flags) -> IsolationRow:
     has = part.of_method(method) > 0
-    (k, n), (k_other, n_other) = [(int(has[side].sum()), int(side.sum())) for side in (own, ~own)]
+    (k, n), (k_other, n_other) = [
+        (int(has[side].sum()), int(side.sum())) for side in (is_own, ~is_own)
+    ]
     share, share_other = k / n if n else None, k_other / n_other if n_other else None
     ratio = None
     note = "no occurrence" if n and n_other else "no outputs to compare with"
     if n and n_other and k + k_other:
-        sides = (ClusteredShare(has[side], part.problems[side]) for side in (own, ~own))
+        sides = (ClusteredShare(has[side], part.problems[side]) for side in (is_own, ~is_own))
         ratio = next(sides).ratio(next(sides), LEVEL)
         note = ratio.note
     return IsolationRow(
@@ -284,7 +295,10 @@ def _retention(
     share_alone, share_with = (fmean(map(fmean, side.values())) if side else None for side in used)
     known = share_alone is not None and share_with is not None
     found = _compare(used[0], used[1], (*scope, *names)) if shared else None
-    total, left = (sum(len(has) for one in some for has in one.values()) for some in (sides, used))
+    total, left = (
+        sum(len(has) for flags in by_problem for has in flags.values())
+        for by_problem in (sides, used)
+    )
     return RetentionRow(
         *scope,
         prefix=prefix,
@@ -330,8 +344,8 @@ def _compare(alone: Marked, with_solver: Marked, names: Sequence[str]) -> _Compa
     shares = [(fmean(alone[problem]), fmean(with_solver[problem])) for problem in alone]
     fewer, more = (sum(a > b for a, b in shares), sum(a < b for a, b in shares))
     if all(len(has) == 1 for side in (alone, with_solver) for has in side.values()):
-        both = shares.count((1, 1))
-        pairs = Pairs(both, fewer, more, len(shares) - both - fewer - more)
+        n_both = shares.count((1, 1))
+        pairs = Pairs(n_both, fewer, more, len(shares) - n_both - fewer - more)
         return _Compared(fewer, more, paired_difference(pairs, LEVEL), mcnemar(fewer, more))
     first, second = map(_clustered, (alone, with_solver))
     p = first.p_value(second, stream(1, *names))
@@ -339,7 +353,7 @@ def _compare(alone: Marked, with_solver: Marked, names: Sequence[str]) -> _Compa
 
 
 def _clustered(marked: Marked) -> ClusteredShare:
-    numbers = [number for number, own in enumerate(marked.values()) for _ in own]
+    numbers = [number for number, flags in enumerate(marked.values()) for _ in flags]
     return ClusteredShare([*chain(*marked.values())], numbers, by_cluster=True)
 
 

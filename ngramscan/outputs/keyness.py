@@ -127,7 +127,7 @@ def split_sides(outputs: OutputSet, options: KeynessOptions) -> tuple[list[str],
         side = "--against" if found and not found[0][1] else "--of"
         problem = f"no output of {side} has text and belongs to that side alone"
         raise InputError(outputs.where, problem)
-    found.sort(key=lambda each: each[:2])
+    found.sort(key=lambda row: row[:2])
     numbers, is_other, texts = zip(*found, strict=True)
     return list(texts), Sides(~np.array(is_other), numbers)
 
@@ -169,18 +169,18 @@ def compared_ngrams(
         known += p[-1].size
     if not known:
         return {}, 0
-    every, counted = np.concatenate(p), np.concatenate(times)
+    p_values, counted = np.concatenate(p), np.concatenate(times)
     table = {name: np.concatenate([part.pop(name) for part in parts]) for name in list(parts[0])}
     tests = table.pop("test")
-    table["p"], table["q"] = every[tests], adjusted(every, counted)[tests]
+    table["p"], table["q"] = p_values[tests], adjusted(p_values, counted)[tests]
     table["times"] = np.ones(tests.size, dtype=np.int8) if options.all else counted[tests]
     return table, int(counted.sum())
 
 
-def _ngrams(tokens: Tokens, own: Flags, options: KeynessOptions) -> Iterator[Ngrams]:
+def _ngrams(tokens: Tokens, is_own: Flags, options: KeynessOptions) -> Iterator[Ngrams]:
     # If one side has no text of that length there is nothing to compare.
     shortest, longest = options.lengths
-    longest = int(min(longest, tokens.sizes[own].max(), tokens.sizes[~own].max()))
+    longest = int(min(longest, tokens.sizes[is_own].max(), tokens.sizes[~is_own].max()))
     if longest >= shortest:
         yield from count_ngrams(tokens, (shortest, longest), options.minimum)
 
@@ -194,9 +194,9 @@ def _made_ahead(parts: Iterator[Ngrams]) -> Iterator[Ngrams]:
             yield part
 
 
-def _by_length(ngrams: Ngrams, every: bool) -> Iterator[tuple[Ngrams, Flags]]:
+def _by_length(ngrams: Ngrams, all_lengths: bool) -> Iterator[tuple[Ngrams, Flags]]:
     """Yield n-grams, or with `every` also their prefixes by length, and where they come from."""
-    shortest = int(ngrams.shortest.min(initial=ngrams.n)) if every else ngrams.n
+    shortest = int(ngrams.shortest.min(initial=ngrams.n)) if all_lengths else ngrams.n
     for n in range(shortest, ngrams.n + 1):
         chosen = ngrams.shortest <= n
         yield replace(ngrams.subset(chosen), n=n), chosen
@@ -223,21 +223,21 @@ def adjusted(p: ArrayLike, times: ArrayLike = 1) -> NDArray[np.float64]:
 def _not_inside(table: Columns, tokens: Tokens, shown: Ints) -> Ints:
     """Return the n-grams that are not always the last tokens of a longer one of them."""
     names = ("first", "n", "count", "other_count")
-    inside, own = {}, []
+    inside, candidates = {}, []
     for first, n, *counts in zip(*(table[name][shown].tolist() for name in names), strict=True):
         ids = tokens.ids[first : first + n]
         inside[ids[1:].tobytes()] = counts
-        own.append((ids.tobytes(), counts))
-    return shown[[inside.get(ids) != counts for ids, counts in own]]
+        candidates.append((ids.tobytes(), counts))
+    return shown[[inside.get(ids) != counts for ids, counts in candidates]]
 
 
-def _rows(table: Columns, chosen: Ints, tokens: Tokens, own: Flags) -> list[KeynessRow]:
+def _rows(table: Columns, chosen: Ints, tokens: Tokens, is_own: Flags) -> list[KeynessRow]:
     places = [(int(table["first"][k]), int(table["n"][k])) for k in chosen]
     names = table.keys() - {"first", "times"}
     rows = []
-    for k, form, (_, n) in zip(chosen, usual_forms(tokens, places, own), places, strict=True):
+    for k, form, (_, n) in zip(chosen, usual_forms(tokens, places, is_own), places, strict=True):
         values = {name: table[name][k].item() for name in names}
-        for side, texts in (("", own), ("other_", ~own)):
+        for side, texts in (("", is_own), ("other_", ~is_own)):
             size = int(np.maximum(tokens.sizes[texts] - n + 1, 0).sum())
             values[f"{side}per_million"] = values[f"{side}count"] / size * 1e6
             values[f"{side}document_share"] = values[f"{side}documents"] / int(texts.sum())
@@ -254,8 +254,8 @@ def describe_keyness(
     """Return the lines above the table: outputs and problems compared, n-grams tested and found."""
     sides, against = found.test.sides, ", ".join(options.against)
     problems, others_problems = found.test.problems
-    own, others = int(sides.is_own.sum()), int((~sides.is_own).sum())
-    compared = f"{own:,} outputs of {options.of} against {others:,} of {against}"
+    n_own, others = int(sides.is_own.sum()), int((~sides.is_own).sum())
+    compared = f"{n_own:,} outputs of {options.of} against {others:,} of {against}"
     if found.test.paired:
         compared += f", paired by the {problems:,} problems that both answer"
         if left_out := sum(sides.problems) - 2 * problems:
@@ -284,10 +284,10 @@ def describe_models(outputs: OutputSet, options: KeynessOptions) -> str:
     for output in outputs.outputs:
         if output.is_there and (present := methods_of(output.group.prompt, methods)):
             models[options.of in present][output.group.model or "unnamed"] = None
-    own, others = (sorted(models[side]) for side in (True, False))
-    if own == others:
+    own_models, others = (sorted(models[side]) for side in (True, False))
+    if own_models == others:
         return ""
-    named = f"{options.of} of {_some(own)}; {', '.join(options.against)} of {_some(others)}"
+    named = f"{options.of} of {_some(own_models)}; {', '.join(options.against)} of {_some(others)}"
     return f"different models ({named}): an n-gram may be the style of a model, not of the method"
 
 
@@ -298,7 +298,9 @@ def _some(models: Sequence[str]) -> str:
 
 def _scope(outputs: OutputSet, options: KeynessOptions) -> str:
     methods = [options.of, *options.against]
-    groups = {one.group for one in outputs.outputs if methods_of(one.group.prompt, methods)}
+    groups = {
+        output.group for output in outputs.outputs if methods_of(output.group.prompt, methods)
+    }
     datasets, models = {group.dataset for group in groups}, {group.model for group in groups}
     named = f" · model {max(models)}" if len(models) == 1 else f" · {len(models)} models"
     return f"dataset {', '.join(sorted(datasets))}{named if any(models) else ''}"
@@ -348,4 +350,4 @@ def to_patterns(
         "n-grams without a letter or digit left out (--all writes them)": len(rows) - len(chosen),
         "n-grams left out that no pattern can have": len(chosen) - len(writable),
     }
-    return text, [f"{file}: {what}: {number}" for what, number in left_out.items() if number]
+    return text, [f"{file}: {reason}: {number}" for reason, number in left_out.items() if number]

@@ -137,8 +137,8 @@ class MarkerCounts:
 
     def is_own(self, method: str) -> Flags:
         """Tell which outputs are of prompts that have a method, alone or joined."""
-        own = {prompt for prompt in self.prompts if has_method(prompt, method)}
-        return np.array([output.group.prompt in own for output in self.outputs], dtype=bool)
+        own_prompts = {prompt for prompt in self.prompts if has_method(prompt, method)}
+        return np.array([output.group.prompt in own_prompts for output in self.outputs], dtype=bool)
 
     def of_method(self, method: str) -> Ints:
         """Return the occurrences of all markers of a method in each output."""
@@ -161,7 +161,9 @@ def mark_outputs(
     outputs = [output for output in found.outputs if output.is_there]
     texts = [output.text or "" for output in outputs]
     markers = [Marker(p.method, p.tier, p.text) for p in patterns.patterns if p.method and p.tier]
-    markers += [Marker(each.method, REGEX_TIER, each.name, each.regex) for each in patterns.regexes]
+    markers += [
+        Marker(regex.method, REGEX_TIER, regex.name, regex.regex) for regex in patterns.regexes
+    ]
     numbers: dict[tuple[str, str, str], int] = {}
     problems = [numbers.setdefault(output.problem, len(numbers)) for output in outputs]
     return MarkerCounts(

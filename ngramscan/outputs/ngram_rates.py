@@ -73,8 +73,8 @@ class _Runs:
 
     def sums(self, values: Floats) -> Floats:
         """Return sums of values over the texts that contain each n-gram."""
-        own = np.add.reduceat(np.where(self.is_own, values, 0.0), self.starts)
-        return np.stack([own, np.add.reduceat(values, self.starts) - own])
+        own_sums = np.add.reduceat(np.where(self.is_own, values, 0.0), self.starts)
+        return np.stack([own_sums, np.add.reduceat(values, self.starts) - own_sums])
 
 
 def _dispersion(runs: _Runs, counts: Floats) -> Floats:

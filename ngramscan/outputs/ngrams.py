@@ -243,11 +243,11 @@ class _Part:
 
 
 def _counted(n: int, groups: _Groups, positions: Ints, documents: Integers, least: int) -> Ngrams:
-    own, starts = documents[groups.places], _starts(groups.sizes)
-    at, runs = runs_of(own, starts)
-    counts = np.diff(at, append=own.size)
+    found_in, starts = documents[groups.places], _starts(groups.sizes)
+    at, runs = runs_of(found_in, starts)
+    counts = np.diff(at, append=found_in.size)
     first = positions[groups.places[starts]]
-    found = Ngrams(n, groups.shortest, first, runs, own[at], counts)
+    found = Ngrams(n, groups.shortest, first, runs, found_in[at], counts)
     return found.subset(np.diff(runs, append=at.size) >= least)
 
 

@@ -82,15 +82,15 @@ class PresenceTest:
         enough = max(FEWEST_PAIRS, PAIRED * 2 / sum(1 / n for n in sides.problems))
         self.sides, self.paired = sides, bool(pairs.sum() / 2 >= enough)
         self._used = pairs if self.paired else np.ones_like(pairs)
-        own, others = self._used & sides.unit_is_own, self._used & ~sides.unit_is_own
-        self.problems = int(own.sum()), int(others.sum())
+        own_units, others = self._used & sides.unit_is_own, self._used & ~sides.unit_is_own
+        self.problems = int(own_units.sum()), int(others.sum())
         """How many problems are tested, of the method and of the others."""
         lengths = np.ones(sides.units.size) if sizes is None else np.asarray(sizes)
         means = np.bincount(sides.units, weights=lengths) / sides.unit_outputs
-        self.part = _part(means[own], means[others], self.paired)
+        self.part = _part(means[own_units], means[others], self.paired)
         """Mean length of the others' outputs over that of the method's, plus one standard error, so
         that chance is not taken for a difference; at most 1."""
-        self._rates = _rate(sides.unit_outputs[own]), _rate(sides.unit_outputs[others])
+        self._rates = _rate(sides.unit_outputs[own_units]), _rate(sides.unit_outputs[others])
         difference = abs(self._rates[0] - self._rates[1])
         self._has_equal_rates = difference <= _NEGLIGIBLE * max(self._rates)
 
@@ -142,17 +142,21 @@ class PresenceTest:
         m = self.sides.unit_outputs
         several, is_own = m[shares.units] > 1, self.sides.unit_is_own[shares.units]
         # Σv², as if an output had the thing independently of itself.
-        both = several * (shares.values**2 - shares.squares)
-        both /= (1 - 1 / np.maximum(m, 2))[shares.units]
-        values = shares.values * is_own, shares.values * ~is_own, both, shares.values * several
-        own, others, both, single = (np.add.reduceat(each, shares.starts) for each in values)
-        mean = (own + others) / sum(self.problems)
+        products = several * (shares.values**2 - shares.squares)
+        products /= (1 - 1 / np.maximum(m, 2))[shares.units]
+        values = shares.values * is_own, shares.values * ~is_own, products, shares.values * several
+        own_sums, others, products, single = (
+            np.add.reduceat(column, shares.starts) for column in values
+        )
+        mean = (own_sums + others) / sum(self.problems)
         added = _ALIKE * _rate(m[self._used & (m > 1)])
-        alike = (both + added) / (single + added)
+        alike = (products + added) / (single + added)
         rho = np.clip((alike - mean) / np.maximum(1 - mean, _NEGLIGIBLE), 0, 1)
         per_problem = [rate + rho * (1 - rate) for rate in self._rates]
-        sizes = [n / each for n, each in zip(self.problems, per_problem, strict=True)]
-        found = own / per_problem[0]
+        sizes = [
+            n / n_per_problem for n, n_per_problem in zip(self.problems, per_problem, strict=True)
+        ]
+        found = own_sums / per_problem[0]
         p = hypergeometric_tail(found, found + others / per_problem[1], *sizes)
         return p, mean * (1 - mean) * sum(1 / size for size in sizes)
 
@@ -173,11 +177,11 @@ def _rate(outputs: Ints) -> float:
     return float((1 / outputs).mean()) if outputs.size else 1.0
 
 
-def _part(own: Floats, others: Floats, paired: bool) -> float:
+def _part(own_shares: Floats, others: Floats, paired: bool) -> float:
     """Return the ratio of two mean lengths plus its standard error, at most 1."""
-    mean = max(float(own.mean()), 1e-9)
+    mean = max(float(own_shares.mean()), 1e-9)
     ratio = float(others.mean()) / mean
-    residuals = [others - ratio * own] if paired else [others, ratio * own]
+    residuals = [others - ratio * own_shares] if paired else [others, ratio * own_shares]
     variance = sum(float(values.var()) / max(values.size - 1, 1) for values in residuals)
     return min(ratio + math.sqrt(variance) / mean, 1.0)
 
@@ -189,9 +193,9 @@ def _binomial_tail(sums: Floats, sizes: Floats, squares: Floats) -> Floats:
     """
     from scipy.special import betainc
 
-    some = np.where(sizes > 0, sizes, 1.0)
-    number = sizes * some / np.where(sizes > 0, squares, 1.0)
-    positive = number * (1 + sums / some) / 2
+    nonzero = np.where(sizes > 0, sizes, 1.0)
+    number = sizes * nonzero / np.where(sizes > 0, squares, 1.0)
+    positive = number * (1 + sums / nonzero) / 2
     p = betainc(np.maximum(positive, 1e-300), np.maximum(number - positive, 0.0) + 1, 0.5)
     return np.where(positive > 0, p, 1.0)
 
@@ -204,8 +208,8 @@ def hypergeometric_tail(
     `others` are not drawn. For numbers that are not integers the gamma function interpolates the
     terms of the hypergeometric distribution.
     """
-    every = (np.asarray(values, dtype=np.float64) for values in (found, marked, drawn, others))
-    x, k, n, rest = np.broadcast_arrays(*every)
+    arrays = (np.asarray(values, dtype=np.float64) for values in (found, marked, drawn, others))
+    x, k, n, rest = np.broadcast_arrays(*arrays)
     p = np.ones(x.size)
     upper = x > n * k / (n + rest)
     p[upper] = _sum_of_terms(x[upper], k[upper], n[upper], rest[upper])
@@ -232,6 +236,6 @@ def _sum_of_terms(x: Floats, k: Floats, n: Floats, others: Floats) -> Floats:
         x = x + 1
         more = (term > 1e-14 * sums[left]) & (x < np.minimum(n, k) + 1)
         left = left[more]
-        term, x, k, n, others = (each[more] for each in (term, x, k, n, others))
+        term, x, k, n, others = (array[more] for array in (term, x, k, n, others))
         sums[left] += term
     return sums

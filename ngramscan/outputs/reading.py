@@ -90,7 +90,7 @@ def read_outputs(
     outputs: list[Output] = []
     notices: list[str] = []
     bad: list[str] | None = [] if skip_bad_lines else None
-    files = [each for path in given for each in _files(Path(path))]
+    files = [file for path in given for file in _files(Path(path))]
     if len({file.resolve() for file, _ in files}) < len(files):
         raise InputError(where, "a file is given twice")
     for file, group in files:
@@ -99,7 +99,9 @@ def read_outputs(
         if halves:
             notices.append(describe_halves(name, halves))
         records = _records(name, content, bad)
-        found = [_output(each, place, group, output_field, prompt_field) for place, each in records]
+        found = [
+            _output(record, place, group, output_field, prompt_field) for place, record in records
+        ]
         outputs += found
         if not found:
             notices.append(f"{name}: no outputs in it")
@@ -188,8 +190,10 @@ def _group_in(record: Any, place: str, group: Group, prompt_field: str | None) -
         fields |= {"model": "model", "prompt": prompt_field}
         if not isinstance(record.get(prompt_field), str) or not record[prompt_field]:
             raise InputError(place, f"field {prompt_field!r}: a prompt's name was expected")
-    said = {name: record.get(field) for name, field in fields.items()}
-    return group._replace(**{name: text for name, text in said.items() if isinstance(text, str)})
+    fields_given = {name: record.get(field) for name, field in fields.items()}
+    return group._replace(
+        **{name: text for name, text in fields_given.items() if isinstance(text, str)}
+    )
 
 
 def _refuse_duplicates(outputs: Sequence[Output]) -> None:

@@ -114,9 +114,9 @@ class StrategyResult:
 
 def run_strategies(found: OutputSet, rules: RuleSet) -> StrategyResult:
     """Return the strategy of each output that has text, and the shares of each group."""
-    there = [output for output in found.outputs if output.is_there]
-    outputs = [classify(one.group, one.id, one.text or "", rules) for one in there]
-    return StrategyResult([*_shares(there, outputs)], outputs, found.notices)
+    present = [output for output in found.outputs if output.is_there]
+    outputs = [classify(output.group, output.id, output.text or "", rules) for output in present]
+    return StrategyResult([*_shares(present, outputs)], outputs, found.notices)
 
 
 def classify(group: Group, id_: str, text: str, rules: RuleSet) -> OutputStrategyRow:
@@ -176,7 +176,7 @@ def _shares(outputs: Sequence[Output], rows: Sequence[OutputStrategyRow]) -> Ite
 def _share(group: Group, answers: Answers, strategy: str) -> StrategyRow:
     follows = [row.strategy == strategy for _, row in answers]
     densities = [row.formula_density for _, row in answers]
-    own = list(compress(densities, follows))
+    group_densities = list(compress(densities, follows))
     numbers: dict[tuple[str, str, str], int] = {}
     problems = [numbers.setdefault(output.problem, len(numbers)) for output, _ in answers]
     share = ClusteredShare(follows, problems).estimate(LEVEL)
@@ -186,11 +186,11 @@ def _share(group: Group, answers: Answers, strategy: str) -> StrategyRow:
         *group,
         strategy=strategy,
         outputs=len(answers),
-        with_strategy=len(own),
+        with_strategy=len(group_densities),
         share=share.value,
         share_low=share.low if is_known else None,
         share_high=share.high if is_known else None,
-        mean_formula_density=fmean(own) if own else None,
+        mean_formula_density=fmean(group_densities) if group_densities else None,
         formula_density_of_group=fmean(densities),
         level=LEVEL,
     )

@@ -97,7 +97,7 @@ def tier_of(ratio: float) -> str:
     return "T2/T3" if ratio >= 0.7 else "T3"
 
 
-def rate_ratio(values: Ints, own: Flags, clusters: Ints, level: float = LEVEL) -> Estimate:
+def rate_ratio(values: Ints, is_own: Flags, clusters: Ints, level: float = LEVEL) -> Estimate:
     """Estimate how many times larger a mean is in some outputs than in the others.
 
     `values` are occurrences in each output, or 0 and 1; `clusters` are the problems. Where a sum is
@@ -110,13 +110,13 @@ def rate_ratio(values: Ints, own: Flags, clusters: Ints, level: float = LEVEL) -
     """
     from scipy.special import stdtrit
 
-    sums = np.array([values[own].sum(), values[~own].sum()], dtype=np.float64)
-    sizes = np.array([own.sum(), (~own).sum()], dtype=np.float64)
+    sums = np.array([values[is_own].sum(), values[~is_own].sum()], dtype=np.float64)
+    sizes = np.array([is_own.sum(), (~is_own).sum()], dtype=np.float64)
     if not sizes.all():
         raise ValueError("outputs of both kinds were expected")
     means = (sums + 0.5) / sizes
     # What each output adds to the log of the ratio.
-    side = np.where(own, 0, 1)
+    side = np.where(is_own, 0, 1)
     parts = (values - (sums / sizes)[side]) / (means * sizes)[side] * (1 - 2 * side)
     _, numbers = np.unique(clusters, return_inverse=True)
     n_clusters = int(numbers.max()) + 1
@@ -135,13 +135,13 @@ def rate_ratio(values: Ints, own: Flags, clusters: Ints, level: float = LEVEL) -
 
 def _row(scope: tuple[str, str], part: MarkerCounts, number: int, measure: str) -> TierRow:
     marker, found = part.markers[number], part.counts[:, number]
-    own, has = part.is_own(marker.method), (found > 0).astype(np.int64)
+    is_own, has = part.is_own(marker.method), (found > 0).astype(np.int64)
     values = found if measure == "occurrences" else has
     ratio, note = None, "no occurrence"
-    if not own.any() or own.all():
-        note = "no outputs of other methods" if own.any() else "no outputs of its method"
+    if not is_own.any() or is_own.all():
+        note = "no outputs of other methods" if is_own.any() else "no outputs of its method"
     elif values.any():
-        ratio = rate_ratio(values, own, part.problems)
+        ratio = rate_ratio(values, is_own, part.problems)
         note = ratio.note
     ends = (ratio.value, ratio.low, ratio.high) if ratio else (None, None, None)
     tiers = [tier_of(end) for end in ends if end is not None]
@@ -149,15 +149,15 @@ def _row(scope: tuple[str, str], part: MarkerCounts, number: int, measure: str) 
         *scope,
         method=marker.method,
         pattern=marker.name,
-        outputs_own=int(own.sum()),
-        outputs_others=int((~own).sum()),
-        with_pattern_own=int(has[own].sum()),
-        with_pattern_others=int(has[~own].sum()),
-        occurrences_own=int(found[own].sum()),
-        occurrences_others=int(found[~own].sum()),
+        outputs_own=int(is_own.sum()),
+        outputs_others=int((~is_own).sum()),
+        with_pattern_own=int(has[is_own].sum()),
+        with_pattern_others=int(has[~is_own].sum()),
+        occurrences_own=int(found[is_own].sum()),
+        occurrences_others=int(found[~is_own].sum()),
         measure=measure,
-        rate_own=float(values[own].mean()) if own.any() else None,
-        rate_others=float(values[~own].mean()) if not own.all() else None,
+        rate_own=float(values[is_own].mean()) if is_own.any() else None,
+        rate_others=float(values[~is_own].mean()) if not is_own.all() else None,
         ratio=ends[0],
         ratio_low=ends[1],
         ratio_high=ends[2],

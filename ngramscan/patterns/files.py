@@ -39,14 +39,14 @@ def find_patterns(path_or_name: PathOrName) -> str | None:
     given = os.path.expanduser(path_or_name)
     shipped = [str(folder / f"{given}.yaml") for folder in shipped_folders()]
     # Unlike Path.exists, this also takes a text that is too long for the name of a file.
-    return next((one for one in (given, *shipped) if one == STDIN or os.path.exists(one)), None)
+    return next((name for name in (given, *shipped) if name == STDIN or os.path.exists(name)), None)
 
 
 def suggest_sets(path_or_name: PathOrName) -> str:
     """Return the end of a message: the shipped set or file that was probably meant."""
     given = Path(path_or_name)
     files = [*glob("patterns/*.yaml"), *glob(f"{escape(str(given.parent))}/*.yaml")]
-    known = {Path(one).stem: os.path.normpath(one) for one in (*files, *shipped_sets())}
+    known = {Path(path).stem: os.path.normpath(path) for path in (*files, *shipped_sets())}
     near = nearest(given.stem, known, cutoff=0.5)
     return f"; did you mean {known[near]}?" if near else ""
 

@@ -46,8 +46,8 @@ def load_given(
     """
     if [*map(str, patterns), *map(str, files)].count(STDIN) > 1:
         raise InputError("standard input", "it can be read only once; - was given twice")
-    sets = [one for one in patterns if _is_set(one)]
-    texts = [str(one) for one in patterns if one not in sets]
+    sets = [value for value in patterns if _is_set(value)]
+    texts = [str(value) for value in patterns if value not in sets]
     found = [_checked(text, "PATTERNS") for text in texts]
     found += [_checked(text, "--literal") for text in literals]
     found += [text for file in files for text in _read_literals(file)]

@@ -112,13 +112,13 @@ class PatternSet:
             raise InputError(f"pattern set {self.name}", f"it has no pattern of {asked}")
         return PatternSet(self.name, self.source, kept, regexes)
 
-    def _named(self, what: str, asked: str, names: Mapping[str, set[str]]) -> str:
+    def _named(self, kind: str, asked: str, names: Mapping[str, set[str]]) -> str:
         """Return the method or tier that has this name, in upper or lower case."""
         for known, others in names.items():
             if asked.lower() in others:
                 return known
-        problem = f"pattern set {self.name} has no such {what}; it has {', '.join(names)}"
-        raise InputError(f"--{what} {asked}", problem)
+        problem = f"pattern set {self.name} has no such {kind}; it has {', '.join(names)}"
+        raise InputError(f"--{kind} {asked}", problem)
 
     def queries(self, case_variants: bool = False) -> list[Query]:
         """Return the strings to count, in the order of the patterns."""
@@ -135,18 +135,18 @@ class PatternSet:
 def merge(sets: Sequence[PatternSet]) -> PatternSet:
     """Return one set with the patterns of all; refuse a pattern that two of them have."""
     seen: dict[tuple[str, str], str] = {}
-    for one in sets:
-        for entry in one.entries:
+    for pattern_set in sets:
+        for entry in pattern_set.entries:
             if entry.key in seen:
                 method, text = entry.key
                 problem = f"{text!r} of {method} is also in pattern set {seen[entry.key]}"
-                raise InputError(f"pattern set {one.name}", problem)
-            seen[entry.key] = one.name
+                raise InputError(f"pattern set {pattern_set.name}", problem)
+            seen[entry.key] = pattern_set.name
     return PatternSet(
-        name="+".join(one.name for one in sets),
-        source=" ".join(one.source for one in sets),
-        patterns=tuple(pattern for one in sets for pattern in one.patterns),
-        regexes=tuple(regex for one in sets for regex in one.regexes),
+        name="+".join(pattern_set.name for pattern_set in sets),
+        source=" ".join(pattern_set.source for pattern_set in sets),
+        patterns=tuple(pattern for pattern_set in sets for pattern in pattern_set.patterns),
+        regexes=tuple(regex for pattern_set in sets for regex in pattern_set.regexes),
     )
 
 
@@ -178,6 +178,6 @@ def scopes(queries: Sequence[Query]) -> list[Scope]:
             continue
         chosen = [query for query in queries if query.pattern.tier in tiers]
         for method in dict.fromkeys(q.pattern.method for q in chosen if q.pattern.method):
-            own = tuple(query for query in chosen if query.pattern.method == method)
-            found.append(Scope(label, method, own))
+            of_method = tuple(query for query in chosen if query.pattern.method == method)
+            found.append(Scope(label, method, of_method))
     return found

@@ -95,8 +95,8 @@ def describe_overlaps(queries: Sequence[Query]) -> list[Overlap]:
     return [*overlaps, *_describe_closing_forms(queries), *_describe_longer_words(queries)]
 
 
-def _describe(one: Query, other: Query) -> Overlap | None:
-    a, b = one.text, other.text
+def _describe(query: Query, other: Query) -> Overlap | None:
+    a, b = query.text, other.text
     merged = merged_strings(a, b) + merged_strings(b, a)
     if a == b:
         relation, sentence = "equal_patterns", f'"{a}" is in both lists'
@@ -108,7 +108,7 @@ def _describe(one: Query, other: Query) -> Overlap | None:
         sentence = f'"{a}" and "{b}" both count in "{merged[0]}"'
     else:
         return None
-    return Overlap(relation, one.pattern.key[0], other.pattern.key[0], sentence)
+    return Overlap(relation, query.pattern.key[0], other.pattern.key[0], sentence)
 
 
 def _describe_closing_forms(queries: Sequence[Query]) -> Iterator[Overlap]:

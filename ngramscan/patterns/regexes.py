@@ -22,9 +22,9 @@ def compile_regex(regex: str, flags: str = "") -> Any:
     try:
         compiled = re2.compile(f"(?{flags}){regex}" if flags else regex, options)
     except re2.error as error:
-        said = error.args[0] if error.args else error
-        said = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
-        raise ValueError(f"not a regular expression of RE2: {said}") from error
+        reason = error.args[0] if error.args else error
+        reason = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+        raise ValueError(f"not a regular expression of RE2: {reason}") from error
     except UnicodeEncodeError as error:
         raise ValueError("not a regular expression of RE2: half a character") from error
     if compiled.search(""):

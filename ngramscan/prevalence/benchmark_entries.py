@@ -61,9 +61,9 @@ def _refuse_folder(benchmark: Table) -> None:
     """Raise an InputError for a folder that names the tables in it."""
     folder = Path(benchmark) if isinstance(benchmark, str | Path) else None
     if folder and folder.is_dir():
-        tables = sorted(one for one in folder.iterdir() if has_rows(one))
+        tables = sorted(path for path in folder.iterdir() if has_rows(path))
         if tables:
-            named = ", ".join(str(one) for one in tables[:3]) + ", …" * (len(tables) > 3)
+            named = ", ".join(str(path) for path in tables[:3]) + ", …" * (len(tables) > 3)
             raise InputError(str(folder), f"it is a folder; name one of its files: {named}")
 
 

@@ -101,17 +101,17 @@ def run_contaminate(
     windows = [windows_of(entry.text, rule, _draw(entry, seed)) for entry in entries]
     answers = _ask(windows, rule, indexes, decide)
     missing = [
-        QueryFailure(each.index, text, error)
-        for each in answers
-        for text, error in each.errors.items()
+        QueryFailure(of_index.index, text, error)
+        for of_index in answers
+        for text, error in of_index.errors.items()
     ]
     result = ContaminateResult([], missing, {index.name: index.size() for index in indexes})
     if len(indexes) > 1:
         answers.append(_union(answers))
     described = rule.described + (f", seed {seed}" if rule.draws else "")
-    for each in answers:
+    for of_index in answers:
         result.rows.extend(
-            _row(entry, of_entry, each, rule, described)
+            _row(entry, of_entry, of_index, rule, described)
             for entry, of_entry in zip(entries, windows, strict=True)
         )
     return result
@@ -173,14 +173,14 @@ def _ask(
     while True:
         # Calling `counts` starts the requests of a hosted index: call all, then collect.
         streams = [
-            (answers, index.counts(some), some)
+            (answers, index.counts(batch), batch)
             for index, answers, rounds in plans
-            if (some := next(rounds, []))
+            if (batch := next(rounds, []))
         ]
         if not streams:
             return [answers for _, answers, _ in plans]
-        for answers, stream, some in streams:
-            answers.add(stream, some)
+        for answers, stream, batch in streams:
+            answers.add(stream, batch)
 
 
 def _rounds(
@@ -189,10 +189,10 @@ def _rounds(
     """Yield the strings to ask for next until each entry is decided, or nothing of it is left."""
     undecided = [_Undecided(of_entry, rule) for of_entry in windows]
     while undecided:
-        some = list(dict.fromkeys(text for entry in undecided for text in entry.take(answers)))
+        batch = list(dict.fromkeys(text for entry in undecided for text in entry.take(answers)))
         undecided = [entry for entry in undecided if entry.taken]
-        if some:
-            yield some
+        if batch:
+            yield batch
 
 
 class _Undecided:
@@ -241,10 +241,10 @@ class _Undecided:
 
 def _union(answers: Sequence[_Answers]) -> _Answers:
     """Return what occurs in any index (1), and what is known not to be in one of them (0)."""
-    known = chain.from_iterable(each.occurrences for each in answers)
+    known = chain.from_iterable(of_index.occurrences for of_index in answers)
     union = _Answers(UNION, "are unknown in an index and not found in another")
     for text in dict.fromkeys(known):
-        in_each = [each.occurrences.get(text) for each in answers]
+        in_each = [of_index.occurrences.get(text) for of_index in answers]
         if any(in_each):
             union.occurrences[text] = 1
         elif None not in in_each:

@@ -110,8 +110,8 @@ def make_effects(
     for row in rows:
         verdicts.setdefault(row.index, {})[row.id] = row.verdict
     compared = {
-        (index, group): _effect((index, *group, rule), own, values, level)
-        for index, own in verdicts.items()
+        (index, group): _effect((index, *group, rule), by_id, values, level)
+        for index, by_id in verdicts.items()
         for group, (rule, values) in groups.items()
     }
     tests = [
@@ -125,7 +125,9 @@ def _compared_ids(
 ) -> tuple[frozenset[str], frozenset[str]]:
     """Return the clean and the dirty entries whose scores are known."""
     known = [(id_, verdicts.get(id_)) for id_, value in values.items() if value is not None]
-    clean, dirty = (frozenset(id_ for id_, own in known if own == one) for one in _COMPARED)
+    clean, dirty = (
+        frozenset(id_ for id_, verdict in known if verdict == side) for side in _COMPARED
+    )
     return clean, dirty
 
 
@@ -147,8 +149,8 @@ def check_scores(scores: Sequence[GivenScore], ids: Iterable[str]) -> None:
     known, scored = dict.fromkeys(ids), dict.fromkeys(score.id for score in scores)
     if not known.keys() & scored.keys():
         firsts = (", ".join([*names][:3]) or "none" for names in (scored, known))
-        told = "no id is that of an entry; the ids are {}, …, those of the entries {}, …"
-        raise InputError("scores", told.format(*firsts))
+        problem = "no id is that of an entry; the ids are {}, …, those of the entries {}, …"
+        raise InputError("scores", problem.format(*firsts))
 
 
 def _grouped(scores: Sequence[GivenScore]) -> dict[_Group, tuple[str, _Values]]:
@@ -157,18 +159,21 @@ def _grouped(scores: Sequence[GivenScore]) -> dict[_Group, tuple[str, _Values]]:
     for score in scores:
         groups.setdefault((score.dataset, score.model, score.method), []).append(score)
     found: dict[_Group, tuple[str, _Values]] = {}
-    for group, own in groups.items():
+    for group, in_group in groups.items():
         where = ", ".join(group)
-        if len(rules := dict.fromkeys(score.rule for score in own)) > 1:
+        if len(rules := dict.fromkeys(score.rule for score in in_group)) > 1:
             raise InputError(where, f"scored by {', '.join(rules)}; choose one with --score-rule")
-        if len(runs := dict.fromkeys(score.run or "one without a name" for score in own)) > 1:
+        if len(runs := dict.fromkeys(score.run or "one without a name" for score in in_group)) > 1:
             raise InputError(where, f"several runs: {', '.join(runs)}; keep one in the file")
         answers: dict[str, dict[int | None, float | None]] = {}
-        for score in own:
+        for score in in_group:
             if score.epoch in (of_problem := answers.setdefault(score.id, {})):
                 raise InputError(where, f"id {score.id} is scored twice; was a file given twice?")
             of_problem[score.epoch] = _value(score)
-        found[group] = own[0].rule, {id_: _mean(one.values()) for id_, one in answers.items()}
+        found[group] = (
+            in_group[0].rule,
+            {id_: _mean(by_epoch.values()) for id_, by_epoch in answers.items()},
+        )
     return found
 
 
@@ -251,8 +256,8 @@ def _note(parts: Mapping[Verdict, Sequence[float]], found: SampleComparison | No
             return "no entry has a verdict and a score"
         empty = [verdict for verdict in _COMPARED if not parts[verdict]]
         return f"no {' and no '.join(empty)} entries with a score"
-    told = disagreement(found.difference, found.p)
-    why = f"{told}, as Fisher's test is exact and the interval is not" * bool(told)
+    conflict = disagreement(found.difference, found.p)
+    why = f"{conflict}, as Fisher's test is exact and the interval is not" * bool(conflict)
     return "; ".join(filter(None, (_weakness(found), why)))
 
 

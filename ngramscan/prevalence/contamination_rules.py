@@ -194,7 +194,7 @@ def _searched(text: str, rule: Rule) -> _Searched:
         stops = [origins[stop - 1] + 1 for _, stop in spans]
         return _Searched(kept.split(), starts, stops, range(len(spans)))
     if rule.normalization == "alphanumeric":
-        places: Sequence[int] = [i for i, each in enumerate(text) if each.isalnum()]
+        places: Sequence[int] = [i for i, character in enumerate(text) if character.isalnum()]
     else:
         kept = text.strip() if rule.strip else text
         first = len(text) - len(text.lstrip()) if rule.strip else 0

@@ -66,10 +66,10 @@ def make_shares(
     classes = [(name, start, stops[name]) for name, start in starts.items() if start != stops[name]]
     classes += [("curve", threshold, None) for threshold in CURVE]
     found = []
-    for own in by_index.values():
-        if len(own) > population:
+    for of_index in by_index.values():
+        if len(of_index) > population:
             raise ValueError("more entries than the file has")
-        found += [_share(own, one, rule, (population, seed, level)) for one in classes]
+        found += [_share(of_index, one, rule, (population, seed, level)) for one in classes]
     return found
 
 

@@ -60,8 +60,8 @@ def run_contexts(
     """
     found, errors = collect_replies(index.find(texts), texts)
     places = {
-        text: draw_places(one, n, seed, index.name, with_replacement=False)
-        for text, one in found.items()
+        text: draw_places(occurrences, n, seed, index.name, with_replacement=False)
+        for text, occurrences in found.items()
     }
     wanted = [place for drawn in places.values() for place in drawn]
     windows: dict[Place, Window] = {}

@@ -82,7 +82,7 @@ def run_count(
             _row(index.name, query, counts[query.text]) for query in queries if query.text in counts
         ]
         result.missing += [QueryFailure(index.name, text, errors[text]) for text in errors]
-        result.occurrences[index.name] = {text: one.occurrences for text, one in counts.items()}
+        result.occurrences[index.name] = {text: count.occurrences for text, count in counts.items()}
         result.sizes[index.name] = index.size()
     return result
 
@@ -137,7 +137,10 @@ def _row(index: str, query: Query, count: QueryCount) -> CountRow:
 
 
 def describe_missing(
-    missing: Sequence[QueryFailure], queries: Sequence[Query], n_indexes: int, what: str = "counts"
+    missing: Sequence[QueryFailure],
+    queries: Sequence[Query],
+    n_indexes: int,
+    results: str = "counts",
 ) -> list[str]:
     """Return which results are missing, one line per reason.
 
@@ -146,23 +149,27 @@ def describe_missing(
     """
     asked = {query.text for query in queries}
     reasons: dict[str, list[QueryFailure]] = {}
-    for one in missing:
-        reasons.setdefault(str(one.error), []).append(one)
+    for failure in missing:
+        reasons.setdefault(str(failure.error), []).append(failure)
     lines = []
     for reason, failed in reasons.items():
-        rows = sum(one.query in asked for one in failed)
-        indexes = list(dict.fromkeys(one.index for one in failed))
+        rows = sum(failure.query in asked for failure in failed)
+        indexes = list(dict.fromkeys(failure.index for failure in failed))
         if len(failed) == 1:
-            lost = f'the {what.removesuffix("s")} of "{failed[0].query}" in {indexes[0]} is missing'
+            lost = (
+                f'the {results.removesuffix("s")} of "{failed[0].query}" in {indexes[0]} is missing'
+            )
         elif not rows:
             lost = f"the counts of {len(failed)} overlaps are missing"
         else:
             named = ", ".join(indexes) if len(indexes) <= 2 else f"{len(indexes)} indexes"
-            lost = f"{rows} of {len(queries) * n_indexes} {what} missing ({named})"
+            lost = f"{rows} of {len(queries) * n_indexes} {results} missing ({named})"
         lines.append(f"{reason}; {lost}{_offline_hint(reason)}")
     if more := lines[SHOWN_REASONS:]:
-        total = sum(one.query in asked for one in missing)
-        lines[SHOWN_REASONS:] = [f"and {len(more)} more reasons; {total} {what} are missing in all"]
+        total = sum(failure.query in asked for failure in missing)
+        lines[SHOWN_REASONS:] = [
+            f"and {len(more)} more reasons; {total} {results} are missing in all"
+        ]
     return lines
 
 

@@ -113,7 +113,9 @@ def run_docnorm(
     """
     texts = [*_texts(queries), *merged_of_unions(queries)]
     # All services are asked at the same time; corpora are read one after the other.
-    lookups = {one.name: one.find(texts) for one in indexes if not isinstance(one, ScanIndex)}
+    lookups = {
+        index.name: index.find(texts) for index in indexes if not isinstance(index, ScanIndex)
+    }
     result: DocnormResult[DocnormRow] = DocnormResult()
     for index in indexes:
         if isinstance(index, ScanIndex):
@@ -175,10 +177,10 @@ def _place(
 ) -> None:
     texts, unions = _texts(queries), _unions(queries)
     found, errors = collect_replies(lookup, [*texts, *merged_of_unions(queries)])
-    occurrences = {text: one.occurrences for text, one in found.items()}
+    occurrences = {text: located.occurrences for text, located in found.items()}
     asked = [found[text] for text in texts if text in found]
     counted, unplaced = count_documents(index, asked, options)
-    rest = [one for one in asked if one.query not in counted | unplaced]
+    rest = [located for located in asked if located.query not in counted | unplaced]
     drawn, failed = draw_occurrences(
         index, rest, [_uncounted(union, counted) for union in unions], options
     )
@@ -197,7 +199,7 @@ def _place(
     failures = (errors | unplaced | failed).items()
     result.missing.extend(QueryFailure(index.name, text, error) for text, error in failures)
     for seen in drawn.values() if options.keep_draws else ():
-        result.drawn.extend(replace(one.row, draw=number) for number, one in enumerate(seen, 1))
+        result.drawn.extend(replace(draw.row, draw=number) for number, draw in enumerate(seen, 1))
 
 
 def _uncounted(union: Texts, counted: Counted) -> Texts:
@@ -215,9 +217,9 @@ def _union_documents(
     patterns = [Draws.known(len(known))] if known else []
     for text in rest:
         if occurrences[text]:
-            draws = [(one.row.document, one.shares[rest]) for one in drawn[text]]
+            draws = [(draw.row.document, draw.shares[rest]) for draw in drawn[text]]
             patterns.append(Draws.of(shares_beside(known, draws), occurrences[text]))
-    documents = known | {one.row.document for text in rest for one in drawn[text]}
+    documents = known | {draw.row.document for text in rest for draw in drawn[text]}
     return estimate_documents(patterns, len(documents))
 
 
@@ -251,13 +253,13 @@ def _sampled_row(
     options: DocnormOptions,
     most: int | None,
 ) -> DocnormRow:
-    documents, n = [one.row.document for one in seen], len(seen)
-    shares = [one.shares[query.text,] for one in seen if one.shares]
+    documents, n = [draw.row.document for draw in seen], len(seen)
+    shares = [draw.shares[query.text,] for draw in seen if draw.shares]
     bounds, estimator, note = documents_of_draws(documents, shares, total, options, most)
     return replace(
         _row(index, query, total, bounds, estimator, note),
         draws=n,
-        truncated_share=sum(one.row.truncated for one in seen) / n if n else None,
+        truncated_share=sum(draw.row.truncated for draw in seen) / n if n else None,
         unique_documents=len(set(documents)),
         seed=options.seed,
         standard_error=bounds.standard_error,

@@ -95,9 +95,9 @@ def make_totals(
         if bounds and union and bounds.upper.value:
             unknown = DocnormTotal(*keys, "occurrences_per_document", None)
             totals.append(_rate_total(unknown, union, bounds))
-    for (other, below), (one, above) in combinations(of_scopes, 2):
-        if one.tiers == other.tiers:
-            names = (index, one.tiers, one.method, other.method, "ratio_of_documents")
+    for (earlier, below), (later, above) in combinations(of_scopes, 2):
+        if later.tiers == earlier.tiers:
+            names = (index, later.tiers, later.method, earlier.method, "ratio_of_documents")
             totals.append(ratio_total(DocnormTotal(*names, None, note=note), above, below))
     return totals
 
@@ -144,12 +144,12 @@ def _with_estimate(
 
 
 def ratio_total(
-    unknown: DocnormTotal, one: BoundedEstimate | None, other: BoundedEstimate | None
+    unknown: DocnormTotal, documents: BoundedEstimate | None, other: BoundedEstimate | None
 ) -> DocnormTotal:
     """Return the ratio of the documents of two methods; where one is unknown, `unknown`."""
-    if one is None or other is None:
+    if documents is None or other is None:
         return unknown
-    ratio = ratio_of_documents(one, other)
+    ratio = ratio_of_documents(documents, other)
     if ratio is None:
         return replace(unknown, note="a method may have no document")
     high = ratio.high if math.isfinite(ratio.high) else None

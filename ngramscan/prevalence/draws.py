@@ -99,19 +99,19 @@ def count_documents(
     counted: dict[str, npt.NDArray[np.int64]] = {}
     failed: dict[str, NgramscanError] = {}
     place = index.documents_of
-    for one in found if place and options.exact_up_to else ():
-        if place and one.occurrences <= options.exact_up_to:
+    for located in found if place and options.exact_up_to else ():
+        if place and located.occurrences <= options.exact_up_to:
             try:
-                counted[one.query] = np.unique(place(one))
+                counted[located.query] = np.unique(place(located))
             except NgramscanError as error:
-                failed[one.query] = error
+                failed[located.query] = error
     return counted, failed
 
 
 def documents_in(counted: Counted, texts: Iterable[str]) -> set[str]:
     """Return the documents that contain any of some texts, as far as they were counted."""
-    some = [counted[text] for text in texts if text in counted]
-    return {*map(str, np.unique(np.concatenate(some)).tolist())} if some else set()
+    arrays = [counted[text] for text in texts if text in counted]
+    return {*map(str, np.unique(np.concatenate(arrays)).tolist())} if arrays else set()
 
 
 def draw_occurrences(
@@ -122,7 +122,9 @@ def draw_occurrences(
     failed: dict[str, NgramscanError] = {}
 
     def look(sizes: Mapping[Found, int]) -> dict[Found, list[Seen]]:
-        draws = {one: places_drawn(one, n, index.name, options) for one, n in sizes.items()}
+        draws = {
+            located: places_drawn(located, n, index.name, options) for located, n in sizes.items()
+        }
         places = dict.fromkeys(place for drawn in draws.values() for place in drawn)
         context = shown_context(index, options.context)
         for window in index.windows([place for place in places if place not in seen], context):
@@ -131,9 +133,9 @@ def draw_occurrences(
             else:
                 seen[window.place] = _look_at(index.name, window, context, unions, options)
         return {
-            one: [seen[place] for place in drawn]
-            for one, drawn in draws.items()
-            if one.query not in failed
+            located: [seen[place] for place in drawn]
+            for located, drawn in draws.items()
+            if located.query not in failed
         }
 
     return draw_in_rounds(found, options, look), failed
@@ -162,11 +164,11 @@ def draw_in_rounds(
     drawn = look(dict.fromkeys(found, first_draws(options)))
     if options.target is not None:
         needed = {}
-        for one, pilot in drawn.items():
-            draws = Draws.of([each.shares[one.query,] for each in pilot], one.occurrences)
-            needed[one] = required_draws(draws, options.target, options.max_draws)
+        for located, pilot in drawn.items():
+            draws = Draws.of([seen.shares[located.query,] for seen in pilot], located.occurrences)
+            needed[located] = required_draws(draws, options.target, options.max_draws)
         drawn = look(needed)
-    return {one.query: looked for one, looked in drawn.items()}
+    return {located.query: looked for located, looked in drawn.items()}
 
 
 def first_draws(options: DocnormOptions) -> int:

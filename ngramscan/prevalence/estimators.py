@@ -61,9 +61,9 @@ class BoundedEstimate:
         if documents is None or self.high <= documents:
             return self
 
-        def least(one: Estimate) -> Estimate:
-            value, low, high = np.minimum([one.value, *one.limits], documents).tolist()
-            return replace(one, value=value, low=low, high=high)
+        def least(estimate: Estimate) -> Estimate:
+            value, low, high = np.minimum([estimate.value, *estimate.limits], documents).tolist()
+            return replace(estimate, value=value, low=low, high=high)
 
         return replace(self, lower=least(self.lower), upper=least(self.upper))
 
@@ -276,20 +276,24 @@ def ratio_of_documents(
     """
     if not other_documents.lower.value or not documents.lower.value:
         return None
-    without = [one.without_added_draw or one for one in (documents, other_documents)]
+    without = [bounds.without_added_draw or bounds for bounds in (documents, other_documents)]
     result, plain = (
-        BoundedEstimate(_ratio(one.lower, other.upper), _ratio(one.upper, other.lower))
-        for one, other in ((documents, other_documents), without)
+        BoundedEstimate(_ratio(bounds.lower, other.upper), _ratio(bounds.upper, other.lower))
+        for bounds, other in ((documents, other_documents), without)
     )
     return replace(result, without_added_draw=plain)
 
 
-def _ratio(one: Estimate, other: Estimate) -> Estimate:
-    value, (low, high), (other_low, other_high) = one.value / other.value, one.limits, other.limits
-    below = math.hypot(_log(one.value, low), _log(other_high, other.value))
-    above = math.hypot(_log(high, one.value), _log(other.value, other_low))
+def _ratio(estimate: Estimate, other: Estimate) -> Estimate:
+    value, (low, high), (other_low, other_high) = (
+        estimate.value / other.value,
+        estimate.limits,
+        other.limits,
+    )
+    below = math.hypot(_log(estimate.value, low), _log(other_high, other.value))
+    above = math.hypot(_log(high, estimate.value), _log(other.value, other_low))
     high = value * math.exp(above) if math.isfinite(above) else math.inf
-    return Estimate(value, value * math.exp(-below), high, one.level)
+    return Estimate(value, value * math.exp(-below), high, estimate.level)
 
 
 def _log(above: float, below: float) -> float:

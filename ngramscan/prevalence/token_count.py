@@ -107,7 +107,7 @@ def run_token_count(
             if query.text in found
         ]
         result.missing += missing
-        result.occurrences[index.name] = {text: one.occurrences for text, one in found.items()}
+        result.occurrences[index.name] = {text: grams.occurrences for text, grams in found.items()}
         result.sizes[index.name] = size
     return result
 

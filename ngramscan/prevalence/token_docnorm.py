@@ -152,8 +152,8 @@ def _sample(
     options: DocnormOptions,
 ) -> None:
     found, missing = collect_lookups(queries, index, stream)
-    counted, unplaced = count_documents(index, (one.found for one in found.values()), options)
-    rest = {text: one for text, one in found.items() if text not in counted | unplaced}
+    counted, unplaced = count_documents(index, (grams.found for grams in found.values()), options)
+    rest = {text: grams for text, grams in found.items() if text not in counted | unplaced}
     drawn, failed = _draw(index, rest, _unions(queries, rest, first_draws(options)), options)
     most = index.size().documents
     for query in queries:
@@ -166,7 +166,7 @@ def _sample(
             result.rows.append(row)
     result.missing.extend(missing)
     failures = (unplaced | failed).items()
-    result.missing.extend(QueryFailure(index.name, *one) for one in failures)
+    result.missing.extend(QueryFailure(index.name, *failure) for failure in failures)
     unions = [
         (scope, *_union_documents(scope, found, counted, drawn, options, most))
         for scope in scopes(queries)
@@ -178,14 +178,14 @@ def _unions(queries: Sequence[Query], found: Mapping[str, TokenFound], n: int) -
     """Return the queries of each scope of which more than n occurrences exist, if several."""
     known = [[text for text in scope.texts if text in found] for scope in scopes(queries)]
     drawn = [tuple(text for text in texts if found[text].occurrences > n) for texts in known]
-    return [one for one in dict.fromkeys(drawn) if len(one) > 1]
+    return [texts for texts in dict.fromkeys(drawn) if len(texts) > 1]
 
 
 def _owners(found: Sequence[TokenFound]) -> Owners:
     owners: dict[str, str] = {}
-    for one in found:
-        for form in one.forms:
-            owners.setdefault(form.text, one.query)
+    for grams in found:
+        for form in grams.forms:
+            owners.setdefault(form.text, grams.query)
     nested = nesting(owners)
     return {text: query for text, query in owners.items() if text not in nested}
 
@@ -223,22 +223,25 @@ def _draw(
                 failed.setdefault(query, error)
 
     def look(sizes: Mapping[Found, int]) -> dict[Found, list[_Seen]]:
-        draws = {one: places_drawn(one, n, index.name, options) for one, n in sizes.items()}
+        draws = {
+            located: places_drawn(located, n, index.name, options) for located, n in sizes.items()
+        }
         documents_only = {
-            one: n >= one.occurrences or options.estimator == "unique" for one, n in sizes.items()
+            located: n >= located.occurrences or options.estimator == "unique"
+            for located, n in sizes.items()
         }
         for is_whole in (True, False):
-            wanted = [one for one in draws if documents_only[one] == is_whole]
-            places = dict.fromkeys(place for one in wanted for place in draws[one])
+            wanted = [located for located in draws if documents_only[located] == is_whole]
+            places = dict.fromkeys(place for located in wanted for place in draws[located])
             if unseen := [place for place in places if place not in seen]:
                 examine(unseen, is_whole)
         return {
-            one: [seen[place] for place in drawn]
-            for one, drawn in draws.items()
-            if one.query not in failed
+            located: [seen[place] for place in drawn]
+            for located, drawn in draws.items()
+            if located.query not in failed
         }
 
-    return draw_in_rounds([one.found for one in found.values()], options, look), failed
+    return draw_in_rounds([grams.found for grams in found.values()], options, look), failed
 
 
 def _look_at(
@@ -247,25 +250,25 @@ def _look_at(
     unions: Mapping[Texts, Owners],
     estimator: Estimator,
 ) -> _Seen:
-    own = (window.place.query,)
-    if not unions[own]:
-        return _Seen(window.document, None, {own: _NOT_SEEN})
+    key = (window.place.query,)
+    if not unions[key]:
+        return _Seen(window.document, None, {key: _NOT_SEEN})
     if isinstance(window, MarkedWindow):
         # Its marks tell the n-grams of one query, not where they are.
         share = Share(1 / window.most, 1 / window.least, False)
-        return _Seen(window.document, None, {own: share})
-    if not _is_at(window, unions[own]):
+        return _Seen(window.document, None, {key: share})
+    if not _is_at(window, unions[key]):
         where = f"{index}, rank {window.place.rank} of shard {window.place.shard}"
-        raise IndexFormatError(where, f"no occurrence of {own[0]!r}")
+        raise IndexFormatError(where, f"no occurrence of {key[0]!r}")
     shares = {texts: token_share(window, owners, estimator) for texts, owners in unions.items()}
     return _Seen(window.document, window.length > len(window.text), shares)
 
 
 def _is_at(window: TokenWindow, owners: Owners) -> bool:
     """Tell whether a draw is an n-gram of its query."""
-    own = window.place.query
+    drawn_query = window.place.query
     return any(
-        query == own and window.text.startswith(text, window.offset)
+        query == drawn_query and window.text.startswith(text, window.offset)
         for text, query in owners.items()
     )
 
@@ -303,16 +306,16 @@ def _union_documents(
         return None, "draws of a pattern are missing"
     rest = [text for text in uncounted if len(drawn[text]) < found[text].occurrences]
     known = documents_in(counted, scope.texts)
-    known |= {one.document for text in uncounted if text not in rest for one in drawn[text]}
+    known |= {draw.document for text in uncounted if text not in rest for draw in drawn[text]}
     first = first_draws(options)
     several = tuple(text for text in uncounted if found[text].occurrences > first)
     of = several if len(rest) > 1 else tuple(rest)
-    if any(of not in one.shares for text in rest for one in drawn[text]):
+    if any(of not in draw.shares for text in rest for draw in drawn[text]):
         return None, "the index doesn't show where patterns are in a document"
     owners = _owners([found[text] for text in of]).values()
     patterns = [
         Draws.of(
-            shares_beside(known, ((one.document, one.shares[of]) for one in drawn[text])),
+            shares_beside(known, ((draw.document, draw.shares[of]) for draw in drawn[text])),
             found[text].occurrences,
         )
         for text in rest
@@ -320,7 +323,7 @@ def _union_documents(
     ]
     if known:
         patterns.append(Draws.known(len(known)))
-    seen = known | {one.document for text in rest for one in drawn[text]}
+    seen = known | {draw.document for text in rest for draw in drawn[text]}
     return estimate_documents(patterns, len(seen)).at_most(most), ""
 
 
@@ -335,10 +338,10 @@ def _drawn_row(
     options: DocnormOptions,
     most: int | None,
 ) -> TokenDocnormRow:
-    documents, total = [one.document for one in seen], found.occurrences
-    shares = [one.shares[query.text,] for one in seen]
+    documents, total = [draw.document for draw in seen], found.occurrences
+    shares = [draw.shares[query.text,] for draw in seen]
     bounds, estimator, note = documents_of_draws(documents, shares, total, options, most)
-    known = [one.is_truncated for one in seen if one.is_truncated is not None]
+    known = [draw.is_truncated for draw in seen if draw.is_truncated is not None]
     if estimator == "combined" and not known:
         estimator = "size-bias"
     return replace(
@@ -387,7 +390,7 @@ def _totals(
     for scope, bounds, note in unions:
         keys = index, scope.tiers, scope.method, None, "token_documents"
         yield documents_total(DocnormTotal(*keys, None, note=note), bounds)
-    for (other, below, unknown), (one, above, note) in combinations(unions, 2):
-        if one.tiers == other.tiers:
-            names = index, one.tiers, one.method, other.method, "token_ratio_of_documents"
+    for (earlier, below, unknown), (later, above, note) in combinations(unions, 2):
+        if later.tiers == earlier.tiers:
+            names = index, later.tiers, later.method, earlier.method, "token_ratio_of_documents"
             yield ratio_total(DocnormTotal(*names, None, note=note or unknown), above, below)

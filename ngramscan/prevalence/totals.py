@@ -95,13 +95,13 @@ def make_token_totals(counted: CountResult[TokenCountRow]) -> list[Total]:
     They have names of their own, so that none is compared or added up with those of bytes. N-grams
     of tokens have no union: which places two of them share is not known from their counts.
     """
-    totals = [one for one in _of_indexes(counted) if "union" not in one.statistic]
+    totals = [total for total in _of_indexes(counted) if "union" not in total.statistic]
     totals += [
         _sum_per_million_tokens(total, counted.sizes[total.index])
         for total in totals
         if total.statistic == "sum_of_pattern_counts"
     ]
-    return [replace(one, statistic=f"token_{one.statistic}") for one in totals]
+    return [replace(total, statistic=f"token_{total.statistic}") for total in totals]
 
 
 def _sum_per_million_tokens(total: Total, size: IndexSize) -> Total:
@@ -117,8 +117,8 @@ def _of_indexes(counted: CountResult[Any]) -> list[Total]:
     totals: list[Total] = []
     for index, occurrences in counted.occurrences.items():
         lists = [_list(scope, occurrences) for scope in scopes(counted.queries)]
-        for one in lists:
-            totals += _of_one(index, one, counted.sizes[index])
+        for patterns in lists:
+            totals += _of_one(index, patterns, counted.sizes[index])
         for earlier, later in combinations(lists, 2):
             if earlier.scope.tiers == later.scope.tiers:
                 totals += _of_two(index, later, earlier)
@@ -133,63 +133,65 @@ def _list(scope: Scope, occurrences: dict[str, int]) -> _List:
     return _List(scope, counts, union_of_occurrences(scope.texts, occurrences), missing)
 
 
-def _of_one(index: str, one: _List, size: IndexSize) -> Iterator[Total]:
-    total = partial(Total, index, one.scope.tiers, one.scope.method, None)
-    if one.missing:
+def _of_one(index: str, counted: _List, size: IndexSize) -> Iterator[Total]:
+    total = partial(Total, index, counted.scope.tiers, counted.scope.method, None)
+    if counted.missing:
         for statistic in _SUMMED:
-            yield total(statistic, None, note=f"missing counts: {one.missing}")
+            yield total(statistic, None, note=f"missing counts: {counted.missing}")
         return
-    counts = np.array(list(one.counts.values()))
+    counts = np.array(list(counted.counts.values()))
     yield total("patterns", len(counts))
     yield total("patterns_without_occurrence", int((counts == 0).sum()))
     for name, quantile in _QUANTILES.items():
         yield total(f"{name}_pattern_count", float(np.quantile(counts, quantile)))
-    yield total("sum_of_pattern_counts", one.sum, note=SUM_NOTE)
-    no_union = _NO_OVERLAP if one.union is None else ""
-    yield total("union_of_occurrences", one.union, note=no_union)
-    share = one.counts[one.largest] / one.sum if one.sum else None
-    yield total("largest_pattern_share", share, note=one.largest if one.sum else "no occurrence")
-    for statistic, of_index, unit, what in (
+    yield total("sum_of_pattern_counts", counted.sum, note=SUM_NOTE)
+    no_union = _NO_OVERLAP if counted.union is None else ""
+    yield total("union_of_occurrences", counted.union, note=no_union)
+    share = counted.counts[counted.largest] / counted.sum if counted.sum else None
+    yield total(
+        "largest_pattern_share", share, note=counted.largest if counted.sum else "no occurrence"
+    )
+    for statistic, of_index, unit, of_what in (
         ("union_per_gigabyte", size.bytes, 1e9, "bytes"),
         ("union_per_million_documents", size.documents, 1e6, "documents"),
     ):
-        note = no_union if of_index else f"the number of {what} in the index is unknown"
-        rate = None if one.union is None or not of_index else one.union / of_index * unit
+        note = no_union if of_index else f"the number of {of_what} in the index is unknown"
+        rate = None if counted.union is None or not of_index else counted.union / of_index * unit
         yield total(statistic, rate, note=note)
 
 
-def _of_two(index: str, one: _List, other: _List) -> Iterator[Total]:
-    total = partial(Total, index, one.scope.tiers, one.scope.method, other.scope.method)
-    if missing := one.missing + other.missing:
+def _of_two(index: str, later: _List, earlier: _List) -> Iterator[Total]:
+    total = partial(Total, index, later.scope.tiers, later.scope.method, earlier.scope.method)
+    if missing := later.missing + earlier.missing:
         yield total("ratio_of_sums", None, note=f"missing counts: {missing}")
         return
-    without, without_other = one.counts[one.largest], other.counts[other.largest]
+    without, without_earlier = later.counts[later.largest], earlier.counts[earlier.largest]
     for statistic, above, below, note in (
-        ("ratio_of_sums", one.sum, other.sum, ""),
-        ("ratio_of_unions", one.union, other.union, ""),
-        ("ratio_without_largest", one.sum - without, other.sum, f"without {one.largest}"),
-        ("ratio_without_largest_of_versus", one.sum, other.sum - without_other,
-         f"without {other.largest}"),
+        ("ratio_of_sums", later.sum, earlier.sum, ""),
+        ("ratio_of_unions", later.union, earlier.union, ""),
+        ("ratio_without_largest", later.sum - without, earlier.sum, f"without {later.largest}"),
+        ("ratio_without_largest_of_versus", later.sum, earlier.sum - without_earlier,
+         f"without {earlier.largest}"),
     ):  # fmt: skip
         if above is None or below is None:
             yield total(statistic, None, note=_NO_OVERLAP)
         elif not below:
-            yield total(statistic, None, note=f"no occurrence of {other.scope.method}")
+            yield total(statistic, None, note=f"no occurrence of {earlier.scope.method}")
         else:
             yield total(statistic, above / below, note=note)
-    counts, others = list(one.counts.values()), list(other.counts.values())
-    ratio = geometric_mean_ratio(counts, others)
+    counts, counts_earlier = list(later.counts.values()), list(earlier.counts.values())
+    ratio = geometric_mean_ratio(counts, counts_earlier)
     limits = (ratio.low, ratio.high, ratio.level, ratio.note)
     yield total("ratio_of_geometric_means", ratio.value, *limits)
-    yield total("probability_of_superiority", probability_of_superiority(counts, others))
+    yield total("probability_of_superiority", probability_of_superiority(counts, counts_earlier))
 
 
 def _over_snapshots(totals: Sequence[Total], indexes: Sequence[str]) -> list[Total]:
     hosted = [find_hosted(index) for index in indexes]
     snapshots = {
         index
-        for index, one in zip(indexes, hosted, strict=True)
-        if one is not None and one.is_crawl_snapshot
+        for index, entry in zip(indexes, hosted, strict=True)
+        if entry is not None and entry.is_crawl_snapshot
     }
     if len(snapshots) < 2:
         return []

@@ -217,7 +217,7 @@ class _Run(Generic[T, R]):
     def collect(self) -> Iterator[Done[R]]:
         """Wait for an answer or a loss, and yield the tasks that are done."""
         ready = wait([worker.pipe for worker in self.workers])
-        for worker in [one for one in self.workers if one.pipe in ready]:
+        for worker in [worker for worker in self.workers if worker.pipe in ready]:
             try:
                 while worker.pipe.poll():
                     answer = worker.pipe.recv()
@@ -234,15 +234,15 @@ class _Run(Generic[T, R]):
 
     def _lose(self, worker: _Worker) -> Iterator[Done[R]]:
         self.workers.remove(worker)
-        how, task = worker.end(), worker.task
+        ending, task = worker.end(), worker.task
         if task is not None:
             self._losses[task] += 1
             self._watch.report(-worker.reported)
             if self._losses[task] < LOSSES_PER_TASK:
                 self._waiting.appendleft(task)
-                self._watch.notice(f"a worker process was lost ({how}); another does its task")
+                self._watch.notice(f"a worker process was lost ({ending}); another does its task")
             else:
-                problem = f"lost {LOSSES_PER_TASK} times at the same task ({how})"
+                problem = f"lost {LOSSES_PER_TASK} times at the same task ({ending})"
                 hint = "if memory ran out, --workers 1 needs less"
                 yield Done(task, None, WorkerLostError(f"a worker process was {problem}; {hint}"))
         if self._waiting:

@@ -78,7 +78,7 @@ def _file_rows(path: Path) -> Rows:
         cure = "run the command that writes it again" if path.is_file() else "rows were expected"
         raise InputError(name, f"it is empty; {cure}")
     start = content[:1000].removeprefix(codecs.BOM_UTF8).lstrip()
-    seen = next((what for what, begin in _BEGIN.items() if begin.match(start)), "")
+    seen = next((kind for kind, begin in _BEGIN.items() if begin.match(start)), "")
     suffix = (seen or ".csv") if is_stream(path) else unpacked_path(path).suffix.lower()
     # One JSON object in a .json file gets a message of its own.
     if seen not in {"", suffix} and (seen, suffix) != (".jsonl", ".json"):
@@ -197,7 +197,7 @@ _TABLES = "a table (.csv, .jsonl or .parquet)"  # the three likeliest
 
 
 def read_rows(
-    table: Table, row_type: type[Row], what: str, absent: Mapping[str, Any] | None = None
+    table: Table, row_type: type[Row], expected: str, absent: Mapping[str, Any] | None = None
 ) -> list[Row]:
     """Read the rows of one table, which are `what`; other columns are left out.
 
@@ -209,12 +209,14 @@ def read_rows(
     needed = {field.name for field in fields(cast("Any", row_type)) if field.default is MISSING}
     rows = []
     for place, values in read_table(table):
-        values |= {name: said for name, said in (absent or {}).items() if values.get(name) is None}
+        values |= {
+            name: default for name, default in (absent or {}).items() if values.get(name) is None
+        }
         if not values.keys() >= needed:
             missing = [name for name in types if name in needed and name not in values]
             named = f"no column{'s' * (len(missing) > 1)} {', '.join(missing)}"
             cures = _cures(missing, [name for name in values if name not in types])
-            raise InputError(place, f"{named}; {', '.join(cures) or f'{what} were expected'}")
+            raise InputError(place, f"{named}; {', '.join(cures) or f'{expected} were expected'}")
         known = {
             name: _plain(values[name], kinds) for name, kinds in types.items() if name in values
         }

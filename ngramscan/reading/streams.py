@@ -77,7 +77,9 @@ def unpacked_path(path: object) -> Path:
 
 def missing(path: Path, expected: str) -> str:
     """Say that a file is not there, and which one beside it may be meant, or what was expected."""
-    near = nearest(path.name, sorted({each.name for each in path.parent.glob("*")} - {path.name}))
+    near = nearest(
+        path.name, sorted({neighbour.name for neighbour in path.parent.glob("*")} - {path.name})
+    )
     cure = f"did you mean {path.with_name(near)}?" if near else f"{expected} was expected"
     return f"no such file or folder; {cure}"
 

@@ -80,10 +80,10 @@ def as_type(value: object, kind: type[_Kind], where: str, strict: bool = True) -
     try:
         return msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
-        said, _, key = str(error).replace("`", "").replace("$.", "").partition(" - at ")
+        problem, _, key = str(error).replace("`", "").replace("$.", "").partition(" - at ")
         known = ", ".join(getattr(kind, "__struct_fields__", ()))
-        cure = f"; known are {known}" * ("unknown field" in said)
-        raise InputError(where, f"{key}: {said}{cure}".removeprefix(": ")) from error
+        cure = f"; known are {known}" * ("unknown field" in problem)
+        raise InputError(where, f"{key}: {problem}{cure}".removeprefix(": ")) from error
 
 
 class Node:

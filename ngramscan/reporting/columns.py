@@ -30,7 +30,7 @@ def to_columns(rows: Sequence[Any], names: str, shares: Collection[str] = ()) ->
     Shares are in percent. In a column of exceptions (`n_unknown`) a cell is empty for none.
     """
     columns = {}
-    for header, _, name in (one.rpartition("=") for one in names.split()):
+    for header, _, name in (name_or_pair.rpartition("=") for name_or_pair in names.split()):
         prefix, show = _LIMITS.get(name, f"{name}_"), percent if name in shares else cell
         values = [getattr(row, name) for row in rows]
         if name.startswith("n_"):
@@ -38,7 +38,10 @@ def to_columns(rows: Sequence[Any], names: str, shares: Collection[str] = ()) ->
         texts = [*map(show, values)]
         if rows and hasattr(rows[0], f"{prefix}low"):
             ends = map(attrgetter(f"{prefix}low", f"{prefix}high"), rows)
-            texts = [with_interval(one, *two, show) for one, two in zip(values, ends, strict=True)]
+            texts = [
+                with_interval(value, *limits, show)
+                for value, limits in zip(values, ends, strict=True)
+            ]
         columns[(header or name).replace("_", " ")] = texts
     return columns
 
@@ -48,7 +51,7 @@ def print_pooled(
 ) -> None:
     """Print a table of rows, if there are any; those of all models or datasets come first."""
     if ordered := pooled_first(rows):
-        ends = [_breadth(one) != _breadth(other) for one, other in pairwise(ordered)]
+        ends = [_breadth(row) != _breadth(other) for row, other in pairwise(ordered)]
         print_columns(console, columns(ordered), replace(layout, section_ends=ends))
 
 
@@ -72,10 +75,12 @@ def print_notes(console: Any, rows: Iterable[Any], *names: str) -> None:
     notes: dict[str, list[str]] = {}
     for row in rows:
         notes.setdefault(row.note, []).append(", ".join(getattr(row, name) for name in names))
-    for note, own in notes.items():
-        told = "; ".join(dict.fromkeys(own)) if len({*own}) < 4 else f"{len(own)} rows"
+    for note, subjects in notes.items():
+        subject = (
+            "; ".join(dict.fromkeys(subjects)) if len({*subjects}) < 4 else f"{len(subjects)} rows"
+        )
         if note:
-            print_line(console, note if len(notes) == 1 else f"{told}: {note}", "dim")
+            print_line(console, note if len(notes) == 1 else f"{subject}: {note}", "dim")
 
 
 def first_of(texts: Sequence[str]) -> str:

@@ -62,8 +62,8 @@ def print_columns(console: Console, columns: Columns, layout: Layout) -> None:
     shown = {name: cells for name, cells in known.items() if not cells or {*cells} - {"", UNKNOWN}}
     texts = [name for name in [*columns][: layout.texts] if name in shown]
     same = [name for name in texts if len(shown[name]) > 1 and len({*shown[name]}) == 1]
-    told = [f"{_heading(name)} {shown.pop(name)[0]}" for name in same]
-    if headline := " · ".join(filter(None, [layout.title, *told])):
+    constant = [f"{_heading(name)} {shown.pop(name)[0]}" for name in same]
+    if headline := " · ".join(filter(None, [layout.title, *constant])):
         print_line(console, headline, "bold")
     texts = [name for name in texts if name in shown]
     groups = [name for name in [*columns][: layout.headings] if name in shown]
@@ -140,8 +140,8 @@ class _Table:
 
         The names are the first texts, as many as tell apart all rows that can be told apart.
         """
-        texts, every = self.texts, self._distinct(self.texts)
-        needed = (n for n in range(1, len(texts)) if self._distinct(texts[:n]) == every)
+        texts, n_distinct = self.texts, self._distinct(self.texts)
+        needed = (n for n in range(1, len(texts)) if self._distinct(texts[:n]) == n_distinct)
         names = [name for name in texts[: next(needed, len(texts))] if name in self.widths]
         values = [name for name in self.widths if name not in names]
         widest = max(values, key=self.widths.__getitem__, default="")

@@ -59,7 +59,9 @@ class Service:
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="search")
         self._under_way = 0
         # The original lists the indexes over tokens there; that of indexes over bytes doesn't.
-        self._token_names = [one.name for one in indexes.values() if isinstance(one, ServedTokens)]
+        self._token_names = [
+            index.name for index in indexes.values() if isinstance(index, ServedTokens)
+        ]
         self._methods = ["OPTIONS", "POST", *(["GET", "HEAD"] if self._token_names else [])]
         routes = [
             Route("/", self._ask, methods=self._methods),

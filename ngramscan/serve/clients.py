@@ -62,8 +62,8 @@ class Clients(Progress):
         result, leaving = asyncio.wrap_future(future), asyncio.create_task(_leave(request))
         result.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
-            both: list[asyncio.Future[Any]] = [result, leaving]
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            futures: list[asyncio.Future[Any]] = [result, leaving]
+            await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
             if not result.done():
                 raise ClientDisconnect
             return result.result()

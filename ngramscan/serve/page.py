@@ -79,11 +79,11 @@ class SearchPage:
             return 200, self._render(None)
         answers = self._search.ask(question)
         shown = [
-            (one, [*map(_source, one.contexts)], [*_commands(one, question, url)])
-            for one in answers
+            (answer, [*map(_source, answer.contexts)], [*_commands(answer, question, url)])
+            for answer in answers
         ]
         stop = question.start + PER_PAGE
-        has_more = any(one.total > stop for one in answers) and stop < MOST_SHOWN
+        has_more = any(answer.total > stop for answer in answers) and stop < MOST_SHOWN
         links = {
             "this": _link(question, question.start),
             "before": _link(question, question.start - PER_PAGE) if question.start else "",
@@ -150,7 +150,7 @@ def _source(row: ContextRow) -> tuple[str, str]:
     inner = outer.get("metadata")
     parts = [inner if isinstance(inner, dict) else {}, outer]
     known = [part.get(name) for name in ("url", "source", "id", "path") for part in parts]
-    texts = [one for one in known if isinstance(one, str) and one]
+    texts = [text for text in known if isinstance(text, str) and text]
     link = next(filter(_is_address, texts), "")
     shown = link or next(iter(texts), "")
     cut = f"{shown[:_LONGEST_SOURCE]}…" if len(shown) > _LONGEST_SOURCE else shown
@@ -204,7 +204,7 @@ def _asked(count: CountRow | TokenCountRow, phrase: str) -> dict[str, Any]:
     """Return a query as the protocol of an index takes it."""
     if isinstance(count, CountRow):
         return {"query": phrase}
-    forms = [[int(one) for one in form.split()] for form in count.tokens.split(" | ")]
+    forms = [[int(token) for token in form.split()] for form in count.tokens.split(" | ")]
     return {"query_ids": forms[0] if len(forms) == 1 else [forms]}
 
 
@@ -213,7 +213,11 @@ def quoted(text: str) -> str:
     if visible_line(text) == text:
         return shlex.quote(text)
     characters = (
-        f"\\{one}" if one in "\\'" else one if visible_line(one) == one else f"\\u{ord(one):04x}"
-        for one in text
+        f"\\{character}"
+        if character in "\\'"
+        else character
+        if visible_line(character) == character
+        else f"\\u{ord(character):04x}"
+        for character in text
     )
     return f"$'{''.join(characters)}'"

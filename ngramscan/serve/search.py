@@ -165,7 +165,7 @@ class Search:
     """Puts questions to the indexes of a server; `progress` can stop it by an error."""
 
     def __init__(self, served: Mapping[str, Served], progress: Progress = SILENT) -> None:
-        self._served = {name: _as_index(one, progress) for name, one in served.items()}
+        self._served = {name: _as_index(index, progress) for name, index in served.items()}
         self._documents = lru_cache(maxsize=_KEPT)(self._find_documents)
 
     def size(self, name: str) -> IndexSize:
@@ -316,5 +316,5 @@ class _Part:
         return self._index.counts(queries)
 
     def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
-        segments = [Segment(one.shard, one.rank, one.rank + 1) for one in self._places]
+        segments = [Segment(place.shard, place.rank, place.rank + 1) for place in self._places]
         return (Found(query, tuple(segments)) for query in queries)

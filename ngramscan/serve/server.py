@@ -109,7 +109,7 @@ def _open_all(
             indexes.append(open_tokens(name, open_token_folder(folder), tokenizer))
         else:
             indexes.append(_open_index(name, folder, progress))
-    widths = {one.folder.width for one in indexes if isinstance(one, ServedTokens)}
+    widths = {index.folder.width for index in indexes if isinstance(index, ServedTokens)}
     if tokenizer is not None and widths <= {1}:
         raise InputError(f"--tokenizer {tokenizer}", "no index here needs one; leave it out")
     return indexes

@@ -48,7 +48,10 @@ def find_near(folder: TokenFolder, clauses: Sequence[Terms], distance: int) -> l
         ]
         for number, shard in enumerate(folder.shards)
     ]
-    totals = np.sum([[len(one.positions) for one in spots] for spots in of_clauses], axis=0)
+    totals = np.sum(
+        [[len(spots_of_clause.positions) for spots_of_clause in spots] for spots in of_clauses],
+        axis=0,
+    )
     rarest = int(totals.argmin())
     found = []
     for spots in of_clauses:
@@ -85,9 +88,9 @@ def _is_near(rare: _Spots, other: _Spots, distance: int) -> npt.NDArray[np.bool_
         return near
     after = np.searchsorted(other.positions, rare.positions)
     for neighbour in (after - 1, after):
-        there = neighbour.clip(0, len(other.positions) - 1)
-        is_close = np.abs(other.positions[there] - rare.positions) <= distance
-        near |= is_close & (other.documents[there] == rare.documents)
+        neighbour_at = neighbour.clip(0, len(other.positions) - 1)
+        is_close = np.abs(other.positions[neighbour_at] - rare.positions) <= distance
+        near |= is_close & (other.documents[neighbour_at] == rare.documents)
     return near
 
 

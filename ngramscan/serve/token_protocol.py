@@ -121,7 +121,7 @@ def _find_cnf(index: ServedTokens, query: Query, request: Fields) -> Fields:
     if total > LONGEST_LIST:
         problem = f"{total:,} occurrences; this server lists {LONGEST_LIST:,} at most"
         raise OutOfRangeError(f"{problem}; count tells their number")
-    pointers = [(one * index.folder.width).tolist() for one in found]
+    pointers = [(positions * index.folder.width).tolist() for positions in found]
     return {"cnt": total, "approx": False, "ptrs_by_shard": pointers}
 
 
@@ -157,7 +157,7 @@ def _longest_suffix(index: ServedTokens, ids: list[int]) -> list[int]:
 
 
 def _suffix_fields(index: ServedTokens, suffix: list[int]) -> Fields:
-    shown = index.tokenizer.shown([one for one in suffix if index.name_of(one) is not None])
+    shown = index.tokenizer.shown([token for token in suffix if index.name_of(token) is not None])
     return {"suffix_len": len(suffix), "longest_suffix": shown}
 
 
@@ -217,7 +217,7 @@ def _search(index: ServedTokens, query: Query, request: Fields) -> Fields:
         show = _shown_by_rank
         (ranks,) = index.folder.find([query.ids])
         found = [range(low, high) for low, high in ranks.tolist()]
-    stops = np.cumsum([len(one) for one in found])
+    stops = np.cumsum([len(positions) for positions in found])
     total = int(stops[-1])
     message = f"{total} occurrences found"
     drawn: list[int] = []
@@ -225,12 +225,13 @@ def _search(index: ServedTokens, query: Query, request: Fields) -> Fields:
         drawn = np.random.default_rng().integers(total, size=limit(request, "maxnum")).tolist()
         message += f". Displaying the documents of occurrences #{drawn}"
     documents = []
-    for one in drawn:
-        shard = int(np.searchsorted(stops, one, side="right"))
-        place = shard, int(found[shard][one - int(stops[shard])])  # from the end of the shard's
+    for position in drawn:
+        shard = int(np.searchsorted(stops, position, side="right"))
+        from_end = position - int(stops[shard])  # of the positions in the shard
+        place = shard, int(found[shard][from_end])
         documents.append(show(index, query, place, limit(request, "max_disp_len")))
-    said = {"cnt": total, "approx": False, "idxs": drawn}
-    return {**said, "documents": documents, "message": message}
+    answer = {"cnt": total, "approx": False, "idxs": drawn}
+    return {**answer, "documents": documents, "message": message}
 
 
 def _shown_by_rank(
@@ -270,8 +271,10 @@ def _spans(tokens: list[int], clauses: Sequence[Terms]) -> list[Span]:
     spans: list[Span] = [(tokens, None)]
     for place, clause in enumerate(clauses):
         for term in filter(None, clause):
-            cut = [_cut(one, list(term), str(place)) if one[1] is None else [one] for one in spans]
-            spans = [one for parts in cut for one in parts]
+            cut = [
+                _cut(span, list(term), str(place)) if span[1] is None else [span] for span in spans
+            ]
+            spans = [span for parts in cut for span in parts]
     return spans
 
 

@@ -50,7 +50,7 @@ class ServedTokens:
 
     def names(self, ids: Sequence[Any]) -> list[Any]:
         """Return the names of tokens, nested as they are."""
-        return [self.names(one) if isinstance(one, list) else self.name_of(one) for one in ids]
+        return [self.names(item) if isinstance(item, list) else self.name_of(item) for item in ids]
 
     def is_token(self, number: int) -> bool:
         """Whether a query can have a number: a token, or the separator of 16 bits."""
@@ -107,15 +107,17 @@ def _encoded(index: ServedTokens, text: object) -> list[Any]:
     after_space = index.tokenizer.after_space
     if " AND " not in text and " OR " not in text:
         return after_space(text)
-    return [[after_space(term) for term in one.split(" OR ")] for one in text.split(" AND ")]
+    return [[after_space(term) for term in clause.split(" OR ")] for clause in text.split(" AND ")]
 
 
 def _is_list_of(kind: type, value: object) -> bool:
-    return type(value) is list and all(type(one) is kind for one in value)
+    return type(value) is list and all(type(item) is kind for item in value)
 
 
 def _is_list_of_clauses(value: Any) -> bool:
-    return _is_list_of(list, value) and all(_is_list_of(int, term) for one in value for term in one)
+    return _is_list_of(list, value) and all(
+        _is_list_of(int, term) for clause in value for term in clause
+    )
 
 
 def check_names(kind: str, request: Fields, taken: Sequence[str]) -> None:

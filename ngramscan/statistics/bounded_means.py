@@ -99,7 +99,7 @@ def limit(distance: Callable[[float], float], value: float, bound: float, far: f
     near = value + NEGLIGIBLE * (bound - value)
     if distance(near) >= far:
         return value
-    return float(optimize.brentq(lambda one: distance(one) - far, near, last))
+    return float(optimize.brentq(lambda supposed: distance(supposed) - far, near, last))
 
 
 def tilted_distance(

@@ -136,11 +136,11 @@ class ClusteredShare:
         Source: Newcombe 1998, method 10, Statistics in Medicine 17, 2635-2650.
         """
         deviations, others = self._deviations(), other._deviations()
-        _, own, theirs = np.intersect1d(self._clusters, other._clusters, return_indices=True)
+        _, at_own, at_other = np.intersect1d(self._clusters, other._clusters, return_indices=True)
         squares = float(deviations @ deviations) * float(others @ others)
         if not squares:
             return 0.0
-        found = float(deviations[own] @ others[theirs]) / math.sqrt(squares)
+        found = float(deviations[at_own] @ others[at_other]) / math.sqrt(squares)
         spread = math.sqrt(self._binomial_square() * other._binomial_square())
         return max(found - 0.5 / spread, 0.0) if found > 0 else found
 

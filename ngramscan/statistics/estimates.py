@@ -112,7 +112,7 @@ def cluster_total(
     of that part on the log scale. `note` says why there is none, or that a single cluster weighs
     too much to trust it.
     """
-    y, x, chance = (np.asarray(one, dtype=np.float64) for one in (counts, sizes, chances))
+    y, x, chance = (np.asarray(values, dtype=np.float64) for values in (counts, sizes, chances))
     if not y.size or x.min() <= 0 or chance.min() <= 0 or chance.max() > 1:
         raise ValueError("some clusters of positive size, each with a chance, were expected")
     drawn, counted = chance < 1, float(y.sum())

@@ -181,10 +181,10 @@ def _common_unit(sizes: Floats) -> Integers | None:
     return whole if np.abs(multiples - whole).max() < 1e-4 else None
 
 
-def _common_divisor(one: float, other: float, negligible: float) -> float:
+def _common_divisor(divisor: float, other: float, negligible: float) -> float:
     """Return the divisor by Euclid's algorithm; a remainder within rounding errors counts as 0."""
     while other > negligible:
-        one, other = other, one % other
-        if one - other <= negligible:
-            return one
-    return one
+        divisor, other = other, divisor % other
+        if divisor - other <= negligible:
+            return divisor
+    return divisor

@@ -77,19 +77,21 @@ def compare_samples(first: ArrayLike, second: ArrayLike, level: float = 0.95) ->
     """
     a, b = (np.asarray(values, dtype=np.float64) for values in (first, second))
     if is_binary(a) and is_binary(b):
-        difference = independent_difference(*(estimate_mean(one, True, level) for one in (a, b)))
-        counts = [(int(one.sum()), one.size) for one in (a, b)]
+        difference = independent_difference(
+            *(estimate_mean(sample, True, level) for sample in (a, b))
+        )
+        counts = [(int(sample.sum()), sample.size) for sample in (a, b)]
         p = PValue(_fisher_p(*counts), "Fisher's exact test", a.size + b.size)
         return SampleComparison(difference, p, detectable_shares(float(a.mean()), a.size, b.size))
     means = BoundedMean(a, 0, 1), BoundedMean(b, 0, 1)
-    difference = independent_difference(*(one.estimate(level) for one in means))
+    difference = independent_difference(*(mean.estimate(level) for mean in means))
     p = PValue(_inverted_p(*means), TILTING, a.size + b.size)
     return SampleComparison(difference, p, _detectable_means(a, b.size))
 
 
 def _inverted_p(first: BoundedMean, second: BoundedMean) -> float:
     """Return the p-value at whose level the interval of the difference ends at zero."""
-    lower, higher = sorted((first, second), key=lambda one: one.value)
+    lower, higher = sorted((first, second), key=lambda mean: mean.value)
     apart = higher.value - lower.value
 
     def beyond(root: float) -> float:
@@ -147,6 +149,6 @@ def _detectable_means(a: Floats, n_other: int) -> float | None:
     shares = np.array([1 / a.size, 1 / n_other])
     degrees = float(shares.sum() ** 2 / (shares**2 / (np.array([a.size, n_other]) - 1)).sum())
     # Quantiles of one side are those of two-sided levels.
-    both = t_quantile(1 - ALPHA, degrees) + t_quantile(2 * POWER - 1, degrees)
-    found = both * float(a.std(ddof=1)) * math.sqrt(shares.sum())
+    quantiles = t_quantile(1 - ALPHA, degrees) + t_quantile(2 * POWER - 1, degrees)
+    found = quantiles * float(a.std(ddof=1)) * math.sqrt(shares.sum())
     return found if a.mean() + found <= 1 else None

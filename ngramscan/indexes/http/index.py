@@ -120,7 +120,7 @@ class ApiClient:
         """The indexes that the host lists, by name; only `ngramscan serve` lists any."""
         try:
             listed = read_reply(self.service.get("indexes"))["indexes"]
-            return {str(each["name"]): dict(each) for each in listed}
+            return {str(entry["name"]): dict(entry) for entry in listed}
         except (RemoteError, TransientError, ValueError, *_DAMAGED):
             return {}
 
@@ -209,9 +209,9 @@ class ApiIndex:
         client, name = self._client, self._spellings[0]
         if client.is_public:
             return COMMON_CONTEXT
-        said = client.served.get(name, {}).get("max_context")
-        if isinstance(said, int) and COMMON_CONTEXT < said <= MOST:
-            client.journal.put(client.url, self.name, _CONTEXT, str(said))
+        max_context = client.served.get(name, {}).get("max_context")
+        if isinstance(max_context, int) and COMMON_CONTEXT < max_context <= MOST:
+            client.journal.put(client.url, self.name, _CONTEXT, str(max_context))
         kept = client.journal.get(client.url, self.name, [_CONTEXT]).get(_CONTEXT)
         longest = int(kept.text) if kept and kept.text.isdecimal() else COMMON_CONTEXT
         client.service.most_bytes = max(LONGEST_REPLY_BYTES, longest * _REPLY_BYTES_PER_CONTEXT)
@@ -225,8 +225,8 @@ class ApiIndex:
         client = self._client
         if self._size != IndexSize() or client.is_public:
             return self._size
-        if self._has_answered and (said := client.served.get(self._spellings[0])):
-            listed = json.dumps({name: said.get(name) for name in _LISTED})
+        if self._has_answered and (description := client.served.get(self._spellings[0])):
+            listed = json.dumps({name: description.get(name) for name in _LISTED})
             client.journal.put(client.url, self.name, _SIZE, listed)
         for kept in client.journal.get(client.url, self.name, [_SIZE]).values():
             with suppress(ValueError, *_DAMAGED):
@@ -347,7 +347,7 @@ def _collect(
 
 def _read_size(listed: Mapping[str, Any]) -> IndexSize:
     sizes = {name: listed[name] for name in _LISTED}
-    if not all(isinstance(one, int) and 0 <= one <= MOST for one in sizes.values()):
+    if not all(isinstance(size, int) and 0 <= size <= MOST for size in sizes.values()):
         return IndexSize()
     return IndexSize(**sizes)
 

@@ -50,21 +50,21 @@ def read_reply(response: httpx.Response) -> Reply:
     """Return the JSON object of an answer, or raise the error that fits it."""
     status, body = response.status_code, read_object(response.content)
     words = error_words(body, response)[:200]
-    said = f"HTTP {status}" + (f": {words}" if words else "")
+    problem = f"HTTP {status}" + (f": {words}" if words else "")
     if status in {403, 429}:
-        error = RateLimitedError(said, retry_after_s(response.headers))
+        error = RateLimitedError(problem, retry_after_s(response.headers))
         error.final = RemoteRefused if status == 403 else RemoteUnavailable
         raise error
     if status in {408, 500, 502, 503, 504}:
-        raise TransientError(said, retry_after_s(response.headers))
+        raise TransientError(problem, retry_after_s(response.headers))
     if status != 200:
-        raise (UnknownIndexError if _UNKNOWN_INDEX in words else RemoteRefused)(said)
+        raise (UnknownIndexError if _UNKNOWN_INDEX in words else RemoteRefused)(problem)
     if body is None:
-        raise TransientError(said.replace("200", "200, but not a JSON object", 1))
+        raise TransientError(problem.replace("200", "200, but not a JSON object", 1))
     if "error" in body:
         if _CUT_CHARACTER in words:
             raise CutCharacterError(words)
-        raise TransientError(said.replace("200", "200 with an error", 1))
+        raise TransientError(problem.replace("200", "200 with an error", 1))
     return {name: value for name, value in body.items() if name not in _NOT_KEPT}
 
 

@@ -111,10 +111,14 @@ class ScanIndex:
         asked_at, note = now(), self._note(results)
         occurrences = self._totals([counts.occurrences for counts in results])
         documents = self._totals([counts.documents for counts in results])
-        none = self._total({})
+        no_total = self._total({})
         counts = [
             self._query_count(
-                query, occurrences.get(number, none), documents.get(number, none), asked_at, note
+                query,
+                occurrences.get(number, no_total),
+                documents.get(number, no_total),
+                asked_at,
+                note,
             )
             for number, query in enumerate(queries)
         ]

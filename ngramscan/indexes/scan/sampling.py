@@ -49,13 +49,13 @@ def take_sample(files: Sequence[CorpusFile], amount: str, seed: int) -> Sample:
     drawn = _draw(chances, np.random.default_rng(seed))
     by = "in proportion to bytes" if knows_sizes else "with equal chances"
     certain = int((chances == 1).sum()) if n < len(files) else 0
-    told = f" ({certain} of them certain)" if certain else ""
+    with_certainty = f" ({certain} of them certain)" if certain else ""
     return Sample(
         [files[i] for i in drawn],
         [sizes[i] for i in drawn],
         [float(chances[i]) for i in drawn],
         sum(sizes),
-        f"estimate from {n} of {len(files)} files, drawn {by}{told}, seed {seed}",
+        f"estimate from {n} of {len(files)} files, drawn {by}{with_certainty}, seed {seed}",
     )
 
 

@@ -80,8 +80,8 @@ def read_excerpts(request: WindowRequest, report: Report, question: Question) ->
         if len(excerpts) == n_wanted:
             return excerpts
     query = next(query for query in ranks if seen[query] <= ranks[query][-1])
-    there = f"it has {seen[query]} occurrences of {query!r}, there were {ranks[query][-1] + 1}"
-    raise CorpusError(piece.file.path, f"changed since it was counted: {there} at least")
+    problem = f"it has {seen[query]} occurrences of {query!r}, there were {ranks[query][-1] + 1}"
+    raise CorpusError(piece.file.path, f"changed since it was counted: {problem} at least")
 
 
 def _documents(piece: Piece, question: Question, report: Report) -> Iterator[tuple[Text, int, str]]:

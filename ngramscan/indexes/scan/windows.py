@@ -89,8 +89,8 @@ def _read(
     read = replace(question.read, with_sources=True)
     question = replace(question, queries=sorted(queries), read=read)
     if requests:
-        own = {number: pieces[number] for number in requests}
-        yield from run_on_pieces(run, own, partial(read_excerpts, question=question), requests)
+        numbered = {number: pieces[number] for number in requests}
+        yield from run_on_pieces(run, numbered, partial(read_excerpts, question=question), requests)
 
 
 def _records_before(pieces: Sequence[Piece], progress: Progress) -> list[int]:

@@ -35,7 +35,7 @@ _SURROGATES = 0xD800, 0x800
 def as_text(ids: Sequence[int]) -> str:
     """Return tokens as a text with one character per token, for searching and nesting."""
     first, gap = _SURROGATES
-    return "".join(chr(one if one < first else one + gap) for one in ids)
+    return "".join(chr(token if token < first else token + gap) for token in ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class TokenFound:
     @property
     def found(self) -> Found:
         """All occurrences, those after a space first."""
-        return Found(self.query, tuple(one for form in self.forms for one in form.segments))
+        return Found(self.query, tuple(segment for form in self.forms for segment in form.segments))
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,4 +76,4 @@ def near_token_names(name: str) -> list[str]:
     """Return the aliases that look most like an unknown name."""
     aliases = {row.alias.removeprefix(PREFIX): row.alias for row in TOKEN_CATALOG}
     begun = [alias for short, alias in aliases.items() if name and short.startswith(name.lower())]
-    return begun or [aliases[one] for one in get_close_matches(name.lower(), aliases, 2)]
+    return begun or [aliases[alias] for alias in get_close_matches(name.lower(), aliases, 2)]

@@ -162,8 +162,10 @@ class HostedTokenIndex:
         """The size that the service tells; unknown where it doesn't."""
         try:
             whole, _, _ = self._ask(read_total, True, query_type="count", query_ids=[])
-            one = [_SEPARATOR]
-            documents, _, _ = self._ask(read_separators, True, query_type="count", query_ids=one)
+            separator = [_SEPARATOR]
+            documents, _, _ = self._ask(
+                read_separators, True, query_type="count", query_ids=separator
+            )
         except RemoteError as error:
             if self._found:
                 self._client.progress.notice(f"{self.name}: its size is not known ({error})")
@@ -175,12 +177,12 @@ class HostedTokenIndex:
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         """Start to count all queries; yield the sums of their n-grams."""
         found = self.lookups(queries)
-        return (as_count(one) if isinstance(one, TokenFound) else one for one in found)
+        return (as_count(reply) if isinstance(reply, TokenFound) else reply for reply in found)
 
     def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
         """Start to look up all queries; yield where their n-grams occur."""
         found = self.lookups(queries)
-        return (one.found if isinstance(one, TokenFound) else one for one in found)
+        return (reply.found if isinstance(reply, TokenFound) else reply for reply in found)
 
     def lookups(self, queries: Sequence[str]) -> Iterator[TokenFound | QueryFailure]:
         """Start to look up all queries; yield the n-grams of each."""
@@ -216,7 +218,7 @@ class HostedTokenIndex:
         if second not in {(), first.ids}:
             asked_as = {"query_type": "find", "query_ids": [*second]}
             at_line = note(self._ask(of_tokens, is_new, **asked_as))
-        source: Source = "api" if any(one == "api" for one, _ in asked) else "journal"
+        source: Source = "api" if any(source == "api" for source, _ in asked) else "journal"
         known = max(asked_at for _, asked_at in asked)
         notes += [] if second else [_MERGED]
         found = TokenFound(query, first, at_line, source, known, "; ".join(dict.fromkeys(notes)))
@@ -234,8 +236,8 @@ class HostedTokenIndex:
         """Return the n-gram of the query that occurs at a place."""
         found = self._found.get(place.query) or self._look_up(place.query, is_new)
         for form in found.forms:
-            for one in form.segments:
-                if one.shard == place.shard and one.low <= place.rank < one.high:
+            for segment in form.segments:
+                if segment.shard == place.shard and segment.low <= place.rank < segment.high:
                     return form
         raise RemoteRefused(f"{_where(place)}: no occurrence of {place.query!r}")
 
@@ -259,12 +261,12 @@ class HostedTokenIndex:
         looked_for = forms.get(place.query, ())
         if not looked_for:
             return MarkedWindow(place, str(self._document(place, (), 1, is_new).number), 1, 1)
-        own, least, most, document = self._form_at(place, is_new), 0, 0, ""
+        placed, least, most, document = self._form_at(place, is_new), 0, 0, ""
         for form in looked_for:
             # The service marks one n-gram at a time.
             seen = self._document(place, form.ids, MOST_TOKENS, is_new)
             marked = sum(is_marked for _, is_marked in seen.spans)
-            if form.ids == own.ids and not marked:
+            if form.ids == placed.ids and not marked:
                 raise RemoteRefused(f"{_where(place)}: its document does not show {place.query!r}")
             if document not in {"", str(seen.number)}:
                 raise RemoteRefused(f"{_where(place)}: two documents for one place")
@@ -295,7 +297,7 @@ class HostedTokenIndex:
         # The service doesn't say which of the marked occurrences is the one asked for, but how many
         # tokens are before it.
         expected = len(text) * whole.offset / whole.shown
-        start = min(starts, key=lambda one: abs(one - expected))
+        start = min(starts, key=lambda start: abs(start - expected))
         content, offset = text.encode(), len(text[:start].encode())
         end = offset + len(query.encode())
         low, high = cut_ends(content, offset, end, context)

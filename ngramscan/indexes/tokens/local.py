@@ -76,21 +76,21 @@ class TokenFolderIndex:
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         """Yield the number of occurrences of each query's n-grams."""
-        for one in self.lookups(queries):
-            yield as_count(one) if isinstance(one, TokenFound) else one
+        for reply in self.lookups(queries):
+            yield as_count(reply) if isinstance(reply, TokenFound) else reply
 
     def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
         """Yield the ranks of each query's n-grams."""
-        for one in self.lookups(queries):
-            yield one.found if isinstance(one, TokenFound) else one
+        for reply in self.lookups(queries):
+            yield reply.found if isinstance(reply, TokenFound) else reply
 
     def lookups(self, queries: Sequence[str]) -> Iterator[TokenFound | QueryFailure]:
         """Yield the n-grams of each query, and where they occur."""
         self._progress.expect(len(queries), "queries")
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
-            some = queries[start : start + _QUERIES_AT_ONCE]
-            yield from self._look_up(some)
-            self._progress.advance(len(some), "queries")
+            batch = queries[start : start + _QUERIES_AT_ONCE]
+            yield from self._look_up(batch)
+            self._progress.advance(len(batch), "queries")
 
     def _look_up(self, queries: Sequence[str]) -> Iterator[TokenFound | QueryFailure]:
         """Look up all n-grams of some queries at once."""
@@ -162,9 +162,9 @@ class TokenFolderIndex:
 
     def documents_of(self, found: Found) -> Integers:
         """Return the document of each occurrence of a query."""
-        segments = ((one.shard, one.low, one.high) for one in found.segments)
-        each = [self._folder.documents_of(*one) for one in segments]
-        return np.concatenate([np.zeros(0, np.int64), *each])
+        segments = ((segment.shard, segment.low, segment.high) for segment in found.segments)
+        documents = [self._folder.documents_of(*segment) for segment in segments]
+        return np.concatenate([np.zeros(0, np.int64), *documents])
 
     def examine(
         self, places: Sequence[Place], forms: Mapping[str, Sequence[Form]]

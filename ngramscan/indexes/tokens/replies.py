@@ -90,8 +90,8 @@ def check_names(reply: Reply, query: str) -> None:
     """Raise a RemoteRefused for the tokens of another text, as far as their names tell it."""
     # Names of other characters are bytes in disguise.
     if query.isascii() and query.isprintable():
-        said, asked = "".join("".join(_names(reply)).split()), "".join(query.split())
-        if said != asked:
+        tokens, asked = "".join("".join(_names(reply)).split()), "".join(query.split())
+        if tokens != asked:
             raise _refusal(f"tokens of another text than {query!r}:", reply)
 
 

@@ -127,8 +127,8 @@ def _print_generic(console: Console, reason: str, rows: Sequence[PresenceRow]) -
     print_columns(console, columns, Layout(4, frozenset({"pattern"}), (), 2, title))
 
 
-def _shares(rows: Sequence[PresenceRow], own: bool) -> str:
-    shares = [row.share for row in rows if row.has_method == own and row.share is not None]
+def _shares(rows: Sequence[PresenceRow], has_method: bool) -> str:
+    shares = [row.share for row in rows if row.has_method == has_method and row.share is not None]
     if not shares:
         return UNKNOWN
     ends = dict.fromkeys(map(percent, (min(shares), max(shares))))

@@ -40,7 +40,7 @@ def print_contaminate(
     if effects:
         _print_effects(console, effects)
     rules = dict.fromkeys(row.rule for row in found.rows)
-    parts.print_notes(console, *_left_out(found.rows, shares), *(f"rule {one}" for one in rules))
+    parts.print_notes(console, *_left_out(found.rows, shares), *(f"rule {rule}" for rule in rules))
 
 
 def _print_shares(console: Console, shares: Sequence[ShareRow]) -> None:
@@ -65,7 +65,7 @@ def _share(row: ShareRow | None) -> str:
 def _print_entries(console: Console, rows: Sequence[EntryRow]) -> None:
     """Print the entries with the largest shares, which are those to look at first."""
     by_index = parts.group_by((row for row in rows if row.rarest), "index")
-    shown = [row for own in by_index.values() for row in sorted(own, key=_rank)[:_SHOWN]]
+    shown = [row for of_index in by_index.values() for row in sorted(of_index, key=_rank)[:_SHOWN]]
     if not shown:
         return
     columns = {
@@ -130,16 +130,16 @@ def _print_effects(console: Console, effects: Sequence[EffectRow]) -> None:
 def _left_out(rows: Sequence[EntryRow], shares: Sequence[ShareRow]) -> Iterator[str]:
     """Say which entries the shares leave out, and what they are shares of."""
     first = next(iter(parts.group_by(rows, "index").values()), [])
-    if none := [row.id for row in first if not row.windows]:
-        yield f"left out, without a window: {_entries(none)}"
+    if empty := [row.id for row in first if not row.windows]:
+        yield f"left out, without a window: {_entries(empty)}"
     if unknown := sum(row.windows > 0 and row.verdict is None for row in rows):
         yield f"class unknown, as windows are: {counted(unknown, 'row')}; intervals allow for them"
-    one = shares[0]
-    if one.seed is not None:
-        of = f"{len(first):,} of {one.population:,} entries"
-        yield f"{of} were drawn at random with seed {one.seed}"
-    yield f"intervals: {one.level * 100:g}%, for {one.interval}"
-    below, dirty = one.eta_below, next(row for row in shares if row.verdict == "dirty")
+    share = shares[0]
+    if share.seed is not None:
+        of = f"{len(first):,} of {share.population:,} entries"
+        yield f"{of} were drawn at random with seed {share.seed}"
+    yield f"intervals: {share.level * 100:g}%, for {share.interval}"
+    below, dirty = share.eta_below, next(row for row in shares if row.verdict == "dirty")
     if dirty.eta_from and below:
         least, limit = f"{100 * dirty.eta_from:g}%", f"{100 * below:g}%"
         yield f"dirty: {least} or more of the windows found; clean: under {limit}"

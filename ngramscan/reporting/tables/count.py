@@ -54,12 +54,12 @@ def print_count(console: Console, counting: CountResult[CountRow], totals: Seque
         for name in names:
             parts.print_index(console, name, counting.sizes[name])
         _print_counts(console, rows, counting.sizes)
-        own = [total for total in totals if total.index in names]
+        of_index = [total for total in totals if total.index in names]
         left_out = () if _is_large(counting.sizes[names[0]]) else _RATES
-        shown = {name: one for name, one in _TOTALS.items() if name not in left_out}
+        shown = {name: statistic for name, statistic in _TOTALS.items() if name not in left_out}
         optional = (*reversed(_RATES), "largest pattern")
-        parts.print_totals(console, "Totals", own, shown, optional)
-        parts.print_totals(console, "Ratios", own, _RATIOS, ("no largest", "union"))
+        parts.print_totals(console, "Totals", of_index, shown, optional)
+        parts.print_totals(console, "Ratios", of_index, _RATIOS, ("no largest", "union"))
     if snapshots := [total for total in totals if total.note == SNAPSHOTS_NOTE]:
         print_line(console, f"{snapshots[0].index}: {SNAPSHOTS_NOTE}", "bold")
         parts.print_totals(console, None, snapshots, _SUMS)
@@ -115,8 +115,10 @@ def _count(row: CountRow, name: str) -> str:
 def _print_overlaps(console: Console, overlaps: Sequence[Total]) -> None:
     between = [total for total in overlaps if total.versus]
     paired = [total for total in overlaps if total.statistic == "paired_patterns"]
-    parts.print_notes(console, *(f"{one.method} and {one.versus}: {one.note}" for one in between))
-    parts.print_notes(console, *(f"{one.method}: {one.note}" for one in paired))
+    parts.print_notes(
+        console, *(f"{overlap.method} and {overlap.versus}: {overlap.note}" for overlap in between)
+    )
+    parts.print_notes(console, *(f"{overlap.method}: {overlap.note}" for overlap in paired))
     if within := len(overlaps) - len(between) - len(paired):
         line = f"other overlaps within methods: {within}; --totals FILE lists them"
         parts.print_notes(console, line)

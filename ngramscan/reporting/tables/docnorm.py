@@ -87,7 +87,7 @@ def show_documents(row: object, unit: str = "") -> tuple[str, str]:
     names = [f"{unit}documents", f"{unit}occurrences_per_document"]
     if getattr(row, names[0]) is not None:
         shown = [parts.interval(row, name) for name in names]
-        documents, rate = ("≈" * one.endswith("(no interval)") + one for one in shown)
+        documents, rate = ("≈" * text.endswith("(no interval)") + text for text in shown)
         return documents, rate
     occurrences = getattr(row, f"{unit}occurrences")
     lower, upper = attrgetter(f"{names[0]}_lower_estimate", f"{names[0]}_upper_estimate")(row)

@@ -60,14 +60,14 @@ def pivot(
     """Return the first row of each prompt, and a column of cells for each value of `name`."""
     prompts = group_by(rows, "dataset", "model", "prompt").values()
     cells = [{getattr(row, name): show(row) for row in group} for group in prompts]
-    values = dict.fromkeys(value for one in cells for value in one)
-    columns = {value: [one.get(value, UNKNOWN) for one in cells] for value in values}
+    values = dict.fromkeys(value for by_value in cells for value in by_value)
+    columns = {value: [by_value.get(value, UNKNOWN) for by_value in cells] for value in values}
     return [group[0] for group in prompts], columns
 
 
 def section_ends(rows: Sequence[object], *names: str) -> list[bool]:
     """Return after which rows the value of one of the columns changes."""
-    return [one != following for one, following in pairwise(map(attrgetter(*names), rows))]
+    return [key != following for key, following in pairwise(map(attrgetter(*names), rows))]
 
 
 def interval(row: object, name: str, show: Callable[[Any], str] = cell) -> str:
@@ -119,6 +119,6 @@ def print_totals(
     }
     for name, statistic in statistics.items():
         by_name = [{total.statistic: total for total in group} for group in groups.values()]
-        columns[name] = [show(one.get(statistic)) for one in by_name]
+        columns[name] = [show(by_statistic.get(statistic)) for by_statistic in by_name]
     layout = Layout(2, frozenset({"largest pattern"}), optional, title=title)
     print_columns(console, columns, layout)

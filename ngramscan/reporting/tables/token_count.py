@@ -42,9 +42,11 @@ def print_token_count(
             continue
         parts.print_index(console, index, size)
         _print_counts(console, rows)
-        own = [total for total in totals if total.index == index]
-        parts.print_totals(console, "Totals", own, _TOTALS, ("per M tokens", "largest pattern"))
-        parts.print_totals(console, "Ratios", own, _RATIOS, ("no largest",))
+        of_index = [total for total in totals if total.index == index]
+        parts.print_totals(
+            console, "Totals", of_index, _TOTALS, ("per M tokens", "largest pattern")
+        )
+        parts.print_totals(console, "Ratios", of_index, _RATIOS, ("no largest",))
     notes = dict.fromkeys(part for row in counting.rows for part in row.note.split("; ") if part)
     parts.print_notes(console, *notes)
     shown = {total.statistic for total in totals}
