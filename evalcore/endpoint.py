@@ -20,8 +20,8 @@ import msgspec
 
 from evalcore.records import Record
 from ngramscan import __version__
+from ngramscan.clock import now
 from ngramscan.errors import InputError, RemoteError, RemoteRefused
-from ngramscan.journal import now
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.surrogates import replace_halves
 from ngramscan.remote import exchange

@@ -19,8 +19,8 @@ from evalcore.endpoint import Ask, Question, ask_all, open_endpoint, read_key, r
 from evalcore.formats import Problem
 from evalcore.prompts import PromptSet, load_templates
 from evalcore.records import Record, read_records
+from ngramscan.clock import now
 from ngramscan.errors import InputError, RemoteError, RemoteRefused
-from ngramscan.journal import now
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import Option, Result, command
 

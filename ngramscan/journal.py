@@ -15,12 +15,12 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, Self
 
 import platformdirs
 
+from ngramscan.clock import now
 from ngramscan.errors import DiskFullError, InputError
 
 _VERSION = 1
@@ -34,11 +34,6 @@ CREATE TABLE IF NOT EXISTS replies (
     PRIMARY KEY (source, name, request)
 ) WITHOUT ROWID
 """
-
-
-def now() -> str:
-    """Return the time in UTC, ISO 8601, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def default_path() -> Path:

@@ -25,7 +25,8 @@ MAY_IMPORT = {
     "errors": "",
     "statistics": "",
     "progress": "",
-    "journal": "errors",
+    "clock": "",
+    "journal": "errors clock",
     "reading": "errors",
     "processes": "errors",
     "remote": "errors progress",
@@ -34,17 +35,19 @@ MAY_IMPORT = {
     "matching": "errors",
     "index_files": "errors progress remote reading processes corpora",
     "serve": "errors progress processes index_files statistics patterns indexes prevalence",
-    "indexes": "errors progress journal remote processes statistics corpora matching index_files",
+    "indexes": (
+        "errors progress clock journal remote processes statistics corpora matching index_files"
+    ),
     "prevalence": "errors reading statistics patterns matching indexes",
     "outputs": "errors statistics reading patterns matching",
-    "reporting": "errors progress journal reading statistics indexes prevalence outputs",
+    "reporting": ("errors progress clock journal reading statistics indexes prevalence outputs"),
     "commands": "*",
     "cli": "reporting",
     "__main__": "cli",
     "": "commands",
 }
 # Of these evalcore may import: they have nothing to do with corpora.
-SHARED = {"errors", "progress", "journal", "reading", "remote", "statistics", "reporting"}
+SHARED = {"errors", "progress", "clock", "journal", "reading", "remote", "statistics", "reporting"}
 # Each module of evalcore may import those before it, and types to draw figures of.
 EVALCORE = (
     *("formats", "benchmarks", "prompts", "records", "endpoint", "run", "sandbox", "extraction"),

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ngramscan.clock import now
 from ngramscan.errors import InputError, RemoteUnavailable
 from ngramscan.indexes.base import IndexOptions, IndexSize, QueryCount, QueryFailure
 from ngramscan.indexes.opening import open_indexes
-from ngramscan.journal import now
 from ngramscan.matching import Normalization, normalized
 from ngramscan.prevalence.contaminate import (
     UNION,

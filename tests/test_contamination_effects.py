@@ -17,20 +17,20 @@ from ngramscan.prevalence.contamination_effects import (
     check_scores,
     make_effects,
 )
-from ngramscan.prevalence.contamination_rules import Verdict
+from ngramscan.prevalence.contamination_rules import EntryClass
 from ngramscan.statistics.p_values import holm
 from ngramscan.statistics.proportions import wilson
 from tests.support.sizes import sets
 
 
-def entry(id_: str, verdict: Verdict | None, index: str = "a") -> EntryRow:
+def entry(id_: str, verdict: EntryClass | None, index: str = "a") -> EntryRow:
     """Return a row; only the index, the id and the verdict matter here."""
     return EntryRow(index, "mini", id_, 1, 1, 0, None, None, None, verdict, None, None, 0)
 
 
 def entries(clean: int, suspicious: int = 0, dirty: int = 0, index: str = "a") -> list[EntryRow]:
     """Return entries numbered from 0: the clean ones first, the dirty ones last."""
-    sizes: dict[Verdict, int] = {"clean": clean, "suspicious": suspicious, "dirty": dirty}
+    sizes: dict[EntryClass, int] = {"clean": clean, "suspicious": suspicious, "dirty": dirty}
     verdicts = [verdict for verdict, n in sizes.items() for _ in range(n)]
     return [entry(str(number), verdict, index) for number, verdict in enumerate(verdicts)]
 

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from ngramscan.indexes.base import Found, Place, Segment, Window
+from ngramscan.indexes.base import Occurrences, Place, Segment, Window
 from ngramscan.matching import find_starts, least_distance
 from ngramscan.prevalence.draws import (
     SHIFT_BYTES,
@@ -18,7 +18,7 @@ from ngramscan.prevalence.draws import (
     draw_places,
 )
 
-FOUND = Found("q", (Segment(0, 100, 103), Segment(2, 0, 1), Segment(3, 7, 13)))
+FOUND = Occurrences("q", (Segment(0, 100, 103), Segment(2, 0, 1), Segment(3, 7, 13)))
 ALL = [Place("q", s.shard, rank) for s in FOUND.segments for rank in range(s.low, s.high)]
 
 
@@ -31,7 +31,7 @@ def test_every_occurrence_is_drawn_as_often_as_any_other() -> None:
 
 @pytest.mark.parametrize("with_replacement", [True, False])
 def test_fewer_draws_are_a_part_of_more_and_repeat_if_they_may(with_replacement: bool) -> None:
-    many = Found("q", (Segment(0, 0, 2000), Segment(1, 0, 2000)))
+    many = Occurrences("q", (Segment(0, 0, 2000), Segment(1, 0, 2000)))
     few, more = (draw_places(many, n, 1, "i", with_replacement) for n in (100, 1500))
     assert more[:100] == few
     assert {place.shard for place in more} == {0, 1}
@@ -40,7 +40,9 @@ def test_fewer_draws_are_a_part_of_more_and_repeat_if_they_may(with_replacement:
 
 def test_draws_depend_on_seed_index_and_query_and_on_nothing_else() -> None:
     draws = [
-        draw_places(Found(query, (Segment(0, 0, 50_000),)), 20, seed, index, with_replacement=True)
+        draw_places(
+            Occurrences(query, (Segment(0, 0, 50_000),)), 20, seed, index, with_replacement=True
+        )
         for query, seed, index in (
             *(("q", 1, "i"), ("q", 2, "i"), ("q", 1, "j")),
             *(("r", 1, "i"), ("q", 1, "i")),
@@ -48,7 +50,7 @@ def test_draws_depend_on_seed_index_and_query_and_on_nothing_else() -> None:
     ]
     assert len({tuple(place.rank for place in places) for places in draws}) == 4
     assert draws[-1] == draws[0]
-    many = Found("q", (Segment(0, 0, 50_000),))
+    many = Occurrences("q", (Segment(0, 0, 50_000),))
     for index in ("http://h:1/i", "https://o.org/x/i/", "fm9:i", "fm9:/a/b/i", "fm9:s3://b/i/"):
         assert draw_places(many, 20, 1, index, with_replacement=True) == draws[0]
 
@@ -56,7 +58,7 @@ def test_draws_depend_on_seed_index_and_query_and_on_nothing_else() -> None:
 @pytest.mark.parametrize("n", [10, 500])
 def test_all_occurrences_are_taken_where_no_more_were_asked_for(n: int) -> None:
     assert draw_places(FOUND, n, 1, "i", with_replacement=True) == ALL
-    assert draw_places(Found("q", ()), n, 1, "i", with_replacement=True) == []
+    assert draw_places(Occurrences("q", ()), n, 1, "i", with_replacement=True) == []
 
 
 @given(st.text("ab", min_size=1, max_size=12))

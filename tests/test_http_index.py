@@ -18,9 +18,9 @@ import pytest
 
 from ngramscan.errors import InputError, NgramscanError, RemoteRefused, RemoteUnavailable
 from ngramscan.indexes.base import (
-    Found,
     IndexOptions,
     IndexSize,
+    Occurrences,
     Place,
     QueryCount,
     QueryFailure,
@@ -430,7 +430,7 @@ def open_index(server: ApiServer, journal: Path, **options: Any) -> Iterator[Api
 
 def places_of(index: ApiIndex, query: str, most: int) -> list[Place]:
     (found,) = index.find([query])
-    assert isinstance(found, Found)
+    assert isinstance(found, Occurrences)
     ranks = [(s.shard, rank) for s in found.segments for rank in range(s.low, s.high)]
     assert len(ranks) == sum(text.startswith(query, n) for text in TEXTS for n in range(len(text)))
     return [Place(query, *each) for each in ranks[:: max(1, len(ranks) // most)]]

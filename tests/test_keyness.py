@@ -33,7 +33,7 @@ from ngramscan.outputs.presence import PresenceTest, Sides
 from ngramscan.outputs.tokens import Tokens, split_characters, split_words
 from ngramscan.patterns.files import load_patterns
 from ngramscan.reporting.tables import print_keyness
-from ngramscan.reporting.tables.keyness import visible
+from ngramscan.reporting.tables.keyness import mark_whitespace
 from tests.support.command import invoke
 from tests.support.outputs import refusal, shown_in, write_lines, write_texts
 
@@ -360,6 +360,6 @@ def test_no_number_is_cut_at_any_width(width: int) -> None:
 
 
 def test_what_can_t_be_seen_is_shown() -> None:
-    shown = [visible(text) for text in ("a\n    b", " a ", "  ")]
+    shown = [mark_whitespace(text) for text in ("a\n    b", " a ", "  ")]
     assert shown == ["a⏎····b", "·a·", "··"]
-    assert "\x1b" not in visible("\x1b[31m")
+    assert "\x1b" not in mark_whitespace("\x1b[31m")

@@ -17,11 +17,11 @@ from ngramscan.corpora import Corpus, PythonCorpus, open_corpus
 from ngramscan.corpora import jsonl as jsonl_module
 from ngramscan.corpora import parquet as parquet_module
 from ngramscan.errors import EngineError, NgramscanError
-from ngramscan.indexes.base import Found, IndexOptions, Place, Segment, Window, WindowFailure
+from ngramscan.indexes.base import IndexOptions, Occurrences, Place, Segment, Window, WindowFailure
+from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.scan import counting
 from ngramscan.indexes.scan import pieces as scan_pieces
 from ngramscan.indexes.scan.index import ScanIndex
-from ngramscan.indexes.scan.window_tasks import cut_ends
 from ngramscan.journal import Journal
 from ngramscan.matching import matcher
 from ngramscan.progress import SILENT, Progress
@@ -174,7 +174,7 @@ def test_every_occurrence_is_where_the_definition_says(
     made = make(kind, tmp_path, monkeypatch)
     index = open_index(made)
     check(made, index, QUERIES, (WHOLE, 0, 1, 2, 3, 4, 7, 50))
-    assert list(index.find(["nowhere"])) == [Found("nowhere", ())]
+    assert list(index.find(["nowhere"])) == [Occurrences("nowhere", ())]
     for window in windows_of(index, find(index, ["a"]), 5).values():
         path, _, record = window.document.rpartition(":")
         metadata = json.loads(window.metadata)
@@ -261,7 +261,10 @@ def test_only_pieces_with_wanted_occurrences_are_read_again(tmp_path: Path) -> N
     index = open_index(made, recorder)
     list(index.counts(["a", "b"]))
     # What was counted is known.
-    assert list(index.find(["a", "b"])) == [Found("a", (Segment(0, 0, 2000),)), Found("b", ())]
+    assert list(index.find(["a", "b"])) == [
+        Occurrences("a", (Segment(0, 0, 2000),)),
+        Occurrences("b", ()),
+    ]
     assert recorder.expected == [sum(sizes)]
     windows_of(index, [Place("a", 0, 250), Place("a", 0, 499), Place("a", 0, 1999)], 3)
     assert recorder.expected == [sum(sizes), sizes[1] + sizes[7]]

@@ -276,7 +276,7 @@ class SlowIndex(ServedIndex):
         return [[0, len(query)]]
 
 
-async def post(service: app.Service, index: str = "slow") -> httpx.Response:
+async def post(service: app.IndexApplication, index: str = "slow") -> httpx.Response:
     transport = httpx.ASGITransport(service.application, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport) as client:
         return await client.post("http://127.0.0.1/", json={**THE, "index": index})
@@ -285,7 +285,7 @@ async def post(service: app.Service, index: str = "slow") -> httpx.Response:
 def test_too_many_clients_are_asked_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "MAX_WAITING", 2)
     slow = SlowIndex("slow", [])
-    service = app.Service({"slow": slow}, 1, Progress())
+    service = app.IndexApplication({"slow": slow}, 1, Progress())
 
     async def scene() -> list[httpx.Response]:
         waiting = [asyncio.create_task(post(service)) for _ in range(3)]
@@ -310,7 +310,7 @@ def test_too_many_clients_are_asked_to_come_back(monkeypatch: pytest.MonkeyPatch
 def test_an_error_of_the_server_is_answered_in_json(error: Exception, problem: str) -> None:
     broken = SlowIndex("slow", [])
     broken.error = error
-    reply = asyncio.run(post(app.Service({"slow": broken}, 1, Progress())))
+    reply = asyncio.run(post(app.IndexApplication({"slow": broken}, 1, Progress())))
     assert (reply.status_code, reply.json()) == (500, {"error": problem})
 
 
@@ -319,7 +319,7 @@ def test_file_cut_while_served_is_a_503_for_that_index(tmp_path: Path) -> None:
     for name in names:
         shutil.copytree(INDEXES[0], tmp_path / name)
     opened = {name: ServedIndex(name, open_shards(tmp_path / name)) for name in names}
-    service = app.Service(opened, 1, Progress())
+    service = app.IndexApplication(opened, 1, Progress())
     with (tmp_path / "cut" / "data.fm9").open("r+b") as file:
         file.truncate(100)
     for name, status in (("cut", 503), ("whole", 200), ("cut", 503)):
@@ -413,7 +413,7 @@ def test_no_file_ends_the_server(tmp_path: Path) -> None:
 
 
 @contextmanager
-def in_a_thread(service: app.Service) -> Iterator[int]:
+def in_a_thread(service: app.IndexApplication) -> Iterator[int]:
     """Run a server in a thread of this process; yield its port."""
     ready, made = threading.Event(), []
 
@@ -435,12 +435,12 @@ def in_a_thread(service: app.Service) -> Iterator[int]:
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[app.Service, int]]:
+def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[app.IndexApplication, int]]:
     """A server that waits a second for headers and bodies, and its port."""
     monkeypatch.setattr(server, "HEADERS_S", 1)
     monkeypatch.setattr(app, "BODY_TIMEOUT_S", 1)
     index = ServedIndex("replay", open_shards(INDEXES[0]))
-    service = app.Service({"replay": index}, 2, Progress(), {"localhost"}, 50_000)
+    service = app.IndexApplication({"replay": index}, 2, Progress(), {"localhost"}, 50_000)
     with in_a_thread(service) as port:
         yield service, port
 
@@ -460,7 +460,7 @@ class CountingIndex(ServedIndex):
 
 def test_nothing_is_done_for_clients_that_left() -> None:
     index = CountingIndex()
-    service = app.Service({"replay": index}, 1, Progress(), {"localhost"})
+    service = app.IndexApplication({"replay": index}, 1, Progress(), {"localhost"})
     until = time.monotonic() + 20
     with in_a_thread(service) as port:
         clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(6)]
@@ -479,7 +479,7 @@ def test_nothing_is_done_for_clients_that_left() -> None:
 
 
 def test_a_served_index_shows_what_the_files_do_whatever_its_address(
-    impatient: tuple[app.Service, int], tmp_path: Path
+    impatient: tuple[app.IndexApplication, int], tmp_path: Path
 ) -> None:
     url, width = f"http://127.0.0.1:{impatient[1]}/", 12_000
     assert ask(f"{url}/", {**WINDOW, "max_ctx_len": 50_000}).status_code == 200
@@ -510,7 +510,7 @@ def trickle(connection: socket.socket) -> None:
 
 
 def test_clients_that_stall_stop_nobody_and_are_given_up(
-    impatient: tuple[app.Service, int],
+    impatient: tuple[app.IndexApplication, int],
 ) -> None:
     service, port = impatient
     started_at = time.monotonic()

@@ -429,7 +429,7 @@ def test_a_frequent_phrase_has_the_draws_that_there_is_time_for(
     asked = {"literal": "the", "draws": draws, "seed": 3, "exact_up_to": 0, **spec(folder)}
     names = "documents", "documents_low", "documents_high"
     expected = numbers_of(ngramscan.docnorm(**asked), *names)
-    service = app.Service({folder.name: opened(folder)}, 1, Progress())
+    service = app.IndexApplication({folder.name: opened(folder)}, 1, Progress())
     got = asyncio.run(get(service, "q=the&seed=3")).text
     shown = Reader(got)
     assert shown.data[1][1:] == expected
@@ -457,7 +457,7 @@ def test_a_search_stops_when_its_client_has_left(folder: Path) -> None:
 # --- limits and faults, without a socket --------------------------------------------------------
 
 
-async def get(service: app.Service, query: str) -> httpx.Response:
+async def get(service: app.IndexApplication, query: str) -> httpx.Response:
     transport = httpx.ASGITransport(service.application, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, headers=BROWSER) as client:
         return await client.get(f"http://127.0.0.1/?{query}")
@@ -470,9 +470,9 @@ def opened(folder: Path) -> search.Served:
     return ServedIndex(folder.name, open_shards(folder))
 
 
-def service_of(*folders: Path) -> app.Service:
+def service_of(*folders: Path) -> app.IndexApplication:
     opened = {folder.name: ServedIndex(folder.name, open_shards(folder)) for folder in folders}
-    return app.Service(opened, 1, Progress())
+    return app.IndexApplication(opened, 1, Progress())
 
 
 def test_busy_server_is_a_page_that_asks_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:

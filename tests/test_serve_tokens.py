@@ -23,7 +23,7 @@ import pytest
 from ngramscan.index_files.tokens.shard import open_token_folder
 from ngramscan.progress import Progress
 from ngramscan.serve import token_protocol
-from ngramscan.serve.app import Service
+from ngramscan.serve.app import IndexApplication
 from ngramscan.serve.server import open_tokens
 from ngramscan.serve.token_protocol import ServedTokens
 from tests.support.command import invoke
@@ -131,8 +131,8 @@ def indexes() -> dict[str, ServedTokens]:
     return {one.name: open_index(one, HERE) for one in (SHARDED, BACKWARDS, WIDE)}
 
 
-def service_of(indexes: dict[str, ServedTokens]) -> Service:
-    return Service(dict(indexes), 2, Progress(), {"localhost"})
+def service_of(indexes: dict[str, ServedTokens]) -> IndexApplication:
+    return IndexApplication(dict(indexes), 2, Progress(), {"localhost"})
 
 
 def post_all(indexes: dict[str, ServedTokens], bodies: Sequence[Any]) -> list[httpx.Response]:

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import Place
-from ngramscan.indexes.tokens.base import TokenFound, TokenIndex, TokenWindow, as_text
+from ngramscan.indexes.tokens.base import TokenIndex, TokenOccurrences, TokenWindow, as_text
 from ngramscan.indexes.tokens.local import open_tokens
 from ngramscan.patterns.model import Pattern, Query
 from ngramscan.prevalence.docnorm import DocnormResult
@@ -84,7 +84,7 @@ def oracle() -> TokenOracle:
 
 
 def forms_of(index: TokenIndex, texts: Iterable[str]) -> dict[str, list[list[int]]]:
-    found = [one for one in index.lookups([*texts]) if isinstance(one, TokenFound)]
+    found = [one for one in index.lookups([*texts]) if isinstance(one, TokenOccurrences)]
     return {one.query: [list(form.ids) for form in one.forms] for one in found}
 
 
@@ -204,7 +204,7 @@ def test_shares_sum_to_one_in_every_document(
     """Among all occurrences of n-grams that belong to several queries; bounds lie around 1."""
     index = MadeTokens(shards, QUERIES)
     found = {one: index._found(one) for one in QUERIES}
-    known = {name: one for name, one in found.items() if isinstance(one, TokenFound)}
+    known = {name: one for name, one in found.items() if isinstance(one, TokenOccurrences)}
     owners = {
         **{as_text(ids): "one" for ids in QUERIES["one"]},
         as_text(QUERIES["two"][1]): "two",

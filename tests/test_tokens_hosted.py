@@ -18,7 +18,7 @@ from ngramscan.errors import RemoteRefused
 from ngramscan.index_files.tokens.tokenizers import Tokenizer, load_tokenizer
 from ngramscan.indexes.base import IndexOptions, IndexSize, QueryFailure, WindowFailure
 from ngramscan.indexes.http.index import ApiClient
-from ngramscan.indexes.tokens.base import Form, MarkedWindow, TokenFound
+from ngramscan.indexes.tokens.base import Form, MarkedWindow, TokenOccurrences
 from ngramscan.indexes.tokens.catalog import TOKEN_CATALOG, find_token_index, near_token_names
 from ngramscan.indexes.tokens.hosted import HostedTokenIndex, open_hosted
 from ngramscan.indexes.tokens.replies import (
@@ -155,7 +155,7 @@ def test_no_question_has_an_operator_or_is_asked_twice(tmp_path: Path, server: T
 def test_replies_are_kept_by_tokens(tmp_path: Path, server: TokenServer, opened: Opened) -> None:
     index = opened(server, tmp_path / "j.sqlite")
     (found,) = index.lookups(["think"])
-    assert isinstance(found, TokenFound)
+    assert isinstance(found, TokenOccurrences)
     assert [entry["query_type"] for entry in server.read_log()] == ["find", "count", "find"]
     with Journal(tmp_path / "j.sqlite") as kept:
         for form in found.forms:
@@ -254,7 +254,7 @@ def test_texts_that_the_service_refuses_fail_alone(
     failed = found[text]
     assert isinstance(failed, QueryFailure)
     assert problem in str(failed.error)
-    assert isinstance(found["the file"], TokenFound)
+    assert isinstance(found["the file"], TokenOccurrences)
     assert len([one for one in server.read_log() if one.get("query") == text]) <= 1
 
 
@@ -269,7 +269,7 @@ def test_marked_occurrences_bound_those_of_the_document(
 ) -> None:
     index, oracle = opened(server), oracles[LLAMA]
     texts = ["vermilion", "step by step", "ha ha", "zyxmarker", "of"]
-    found = [one for one in index.lookups(texts) if isinstance(one, TokenFound)]
+    found = [one for one in index.lookups(texts) if isinstance(one, TokenOccurrences)]
     by_query = {one.query: one.forms for one in found}
     exact, bounded = 0, 0
     for one in found:
@@ -309,7 +309,7 @@ def test_windows_show_the_text_of_the_documents(server: TokenServer, opened: Ope
     ]
     for name, queries in {LLAMA: ["Return the", "vermilion", "café"], OLMO: ["the file"]}.items():
         index = opened(server, name=name)
-        found = [one for one in index.lookups(queries) if isinstance(one, TokenFound)]
+        found = [one for one in index.lookups(queries) if isinstance(one, TokenOccurrences)]
         places = [
             place
             for one in found
@@ -439,7 +439,7 @@ def test_a_document_that_lies_is_a_failure(
     with serve(LLAMA, lies={"get_doc_by_rank": lies}) as server:
         index = opened(server)
         (found,) = index.lookups(["vermilion"])
-        assert isinstance(found, TokenFound)
+        assert isinstance(found, TokenOccurrences)
         part = found.forms[0].segments[0]
         places = [*range_places("vermilion", part.shard, part.low, part.low + 1)]
         (marked,) = index.examine(places, {"vermilion": found.forms})
@@ -481,8 +481,8 @@ def test_damaged_replies_in_the_journal_are_asked_again(
             name = f"infini-gram:{server.url}{LLAMA}"
             kept.put(server.url, name, json.dumps(request, sort_keys=True), '{"cnt": "many"}')
     (again,) = opened(server, journal).lookups(["the file"])
-    assert isinstance(found, TokenFound)
-    assert isinstance(again, TokenFound)
+    assert isinstance(found, TokenOccurrences)
+    assert isinstance(again, TokenOccurrences)
     assert [again.after_space, again.at_line] == [found.after_space, found.at_line]
 
 
@@ -511,7 +511,9 @@ def test_no_text_has_more_n_grams_than_occurrences(
     texts = [json.loads(line)["text"] for line in lines if line]
     queries = ["\nthink", "\nthe", "\n\nthe", " the file", "Return", "step by step", "of"]
     found = [
-        one for one in opened(server, name=name).lookups(queries) if isinstance(one, TokenFound)
+        one
+        for one in opened(server, name=name).lookups(queries)
+        if isinstance(one, TokenOccurrences)
     ]
     assert len(found) == len(queries)
     for one in found:
@@ -525,11 +527,11 @@ def test_what_the_journal_has_needs_no_host(
 ) -> None:
     journal = tmp_path / "j.sqlite"
     first = opened(server, journal)
-    before = [one for one in first.lookups(PHRASES) if isinstance(one, TokenFound)]
+    before = [one for one in first.lookups(PHRASES) if isinstance(one, TokenOccurrences)]
     monkeypatch.setattr("ngramscan.indexes.http.index.UNREACHABLE_AFTER_S", 0.0)
     asked = len(server.read_log())
     again = opened(server, journal)
-    after = [one for one in again.lookups(PHRASES) if isinstance(one, TokenFound)]
+    after = [one for one in again.lookups(PHRASES) if isinstance(one, TokenOccurrences)]
     time.sleep(0.2)
     assert {one.query: one.forms for one in after} == {one.query: one.forms for one in before}
     assert {one.source for one in after} == {"journal"}

@@ -24,7 +24,7 @@ from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.tokens.base import (
     LOWER_BOUND,
     Form,
-    TokenFound,
+    TokenOccurrences,
     TokenWindow,
     as_text,
     is_token_level,
@@ -62,9 +62,9 @@ def tokenized(tokenizer: Path, width: int) -> list[list[int]]:
     return [opened.of_document(text) for text in TEXTS.values()]
 
 
-def found(index: TokenFolderIndex, query: str) -> TokenFound:
+def found(index: TokenFolderIndex, query: str) -> TokenOccurrences:
     (one,) = index.lookups([query])
-    assert isinstance(one, TokenFound)
+    assert isinstance(one, TokenOccurrences)
     return one
 
 
@@ -92,7 +92,7 @@ def test_counts_are_those_of_the_tokenized_texts(name: str) -> None:
         index_bytes=sum(path.stat().st_size for path in (COPIES / name).iterdir()),
     )
     for one in index.lookups(QUERIES):
-        assert isinstance(one, TokenFound)
+        assert isinstance(one, TokenOccurrences)
         for form in filter(None, (one.after_space, one.at_line)):
             assert form.occurrences == len(occurrences(documents, form.ids))
             assert all(segment.occurrences for segment in form.segments)
@@ -117,7 +117,7 @@ def test_counts_are_those_of_the_original(shared: Path) -> None:
 def test_the_protocol_gives_the_same_numbers_three_times(name: str) -> None:
     index, recorder = local(name), Recorder()
     assert is_token_level(index)
-    lookups = [one for one in index.lookups(QUERIES) if isinstance(one, TokenFound)]
+    lookups = [one for one in index.lookups(QUERIES) if isinstance(one, TokenOccurrences)]
     assert [one.query for one in lookups] == QUERIES
     assert [*index.find(QUERIES)] == [one.found for one in lookups]
     recorded = open_tokens(COPIES / name, TOKENIZERS[name], recorder)
@@ -209,7 +209,7 @@ def test_bytes_need_no_tokenizer(tmp_path: Path) -> None:
         assert is_token_level(index)
         for query in ("step", "Schritt", "ü", "r ", "xyz"):
             (one,) = index.lookups([query])
-            assert isinstance(one, TokenFound)
+            assert isinstance(one, TokenOccurrences)
             assert one.at_line is None
             assert one.occurrences == sum(text.count(query) for text in texts)
     with pytest.raises(InputError, match="leave it out: an index of bytes has none"):
@@ -243,7 +243,7 @@ def test_places_without_the_query_fail() -> None:
 def test_a_query_without_tokens_is_not_the_whole_corpus() -> None:
     index = local("v4_pysmall_llama_s3")
     some = [*index.lookups(["", "step"])]
-    assert [type(one) for one in some] == [QueryFailure, TokenFound]
+    assert [type(one) for one in some] == [QueryFailure, TokenOccurrences]
     assert isinstance(some[0], QueryFailure)
     assert str(some[0].error) == "'': it has no tokens, so it can't be counted"
     assert failures(index, [Place("", 0, 0)])[0] == str(some[0].error)

@@ -31,7 +31,7 @@ CACHE = "256MB"
 COMMON_CONTEXT = 10_000
 """Bytes on each side of an occurrence that any index can show."""
 
-Source = Literal["api", "scan", "fm9", "tokens", "journal"]
+CountSource = Literal["api", "scan", "fm9", "tokens", "journal"]
 """Where a count comes from; `journal`: from a service, in an earlier run."""
 
 
@@ -103,7 +103,7 @@ class QueryCount:
     occurrences: int
     documents: int | None
     """Documents with at least one occurrence; None: the index doesn't know."""
-    source: Source
+    source: CountSource
     asked_at: str
     """ISO 8601, UTC."""
     occurrences_estimate: Estimate | None = None
@@ -137,7 +137,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Occurrences:
     """All occurrences of one query, as ranks."""
 
     query: str
@@ -211,7 +211,7 @@ class Cost:
     seconds: float = 0.0
 
 
-DocumentsOf = Callable[[Found], npt.NDArray[np.int64]]
+DocumentsOf = Callable[[Occurrences], npt.NDArray[np.int64]]
 """Returns the number of the document of each occurrence, in their order. Numbers are those of the
 windows' documents, over all shards."""
 
@@ -240,7 +240,7 @@ class Index(Protocol):
         yielded have no count.
         """
 
-    def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
+    def find(self, queries: Sequence[str]) -> Iterator[Occurrences | QueryFailure]:
         """Start to look up all queries, and yield where each occurs, in any order."""
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ngramscan.clock import now
 from ngramscan.errors import IndexFormatError, InputError, RemoteError
 from ngramscan.index_files.compiled import Integers
 from ngramscan.index_files.fm9.reader import Shard, ShardWindow, find_in_all, is_object, open_shards
 from ngramscan.indexes.base import (
     DocumentsOf,
-    Found,
     IndexSize,
+    Occurrences,
     Place,
     QueryCount,
     Segment,
     Window,
     WindowFailure,
 )
-from ngramscan.indexes.scan.window_tasks import cut_ends
-from ngramscan.journal import now
+from ngramscan.indexes.cutting import cut_ends
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress
 
@@ -80,7 +80,7 @@ class Fm9Index:
         for found in self.find(queries):
             yield QueryCount(found.query, found.occurrences, None, "fm9", now())
 
-    def find(self, queries: Sequence[str]) -> Iterator[Found]:
+    def find(self, queries: Sequence[str]) -> Iterator[Occurrences]:
         """Yield the ranks of each query's occurrences."""
         self._progress.expect(len(queries), "queries")
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
@@ -90,7 +90,7 @@ class Fm9Index:
             for query, ranks in zip(some, by_query, strict=True):
                 shards = np.flatnonzero(ranks[:, 0] < ranks[:, 1])
                 segments = zip(shards.tolist(), *ranks[shards].T.tolist(), strict=True)
-                yield Found(query, tuple(Segment(*each) for each in segments))
+                yield Occurrences(query, tuple(Segment(*each) for each in segments))
             self._progress.advance(len(some), "queries")
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
@@ -167,7 +167,7 @@ class LocalFm9Index(Fm9Index):
         self._local = shards
         self.documents_of = self._documents_of
 
-    def _documents_of(self, found: Found) -> Integers:
+    def _documents_of(self, found: Occurrences) -> Integers:
         """Return the document of each occurrence of a query."""
         self._progress.expect(found.occurrences, "occurrences")
         return np.concatenate([np.zeros(0, np.int64), *map(self._holding, found.segments)])

@@ -15,6 +15,7 @@ from dataclasses import asdict, astuple
 from functools import partial
 from typing import Any, TypeVar
 
+from ngramscan.clock import now
 from ngramscan.errors import IndexChangedError
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
 from ngramscan.index_files.fm9.layout import ISA_STEP, SA_STEP
@@ -23,18 +24,18 @@ from ngramscan.index_files.fm9.ranges import Ranges
 from ngramscan.indexes.base import (
     IN_PLACE_CONCURRENCY,
     Cost,
-    Found,
+    CountSource,
     IndexOptions,
     IndexSize,
+    Occurrences,
     Place,
     QueryCount,
     Segment,
-    Source,
     Window,
     WindowFailure,
 )
 from ngramscan.indexes.fm9 import Fm9Index
-from ngramscan.journal import Journal, now
+from ngramscan.journal import Journal
 from ngramscan.progress import Progress, counted, format_bytes
 
 _READERS = 8
@@ -127,14 +128,14 @@ class InPlaceIndex:
             count = found.query, found.occurrences, None, source, asked_at
             yield QueryCount(*count, note=self._note)
 
-    def find(self, queries: Sequence[str]) -> Iterator[Found]:
+    def find(self, queries: Sequence[str]) -> Iterator[Occurrences]:
         """Yield the ranks of each query's occurrences."""
         for found, _, _ in self._found(queries):
             yield found
 
-    def _found(self, queries: Sequence[str]) -> Iterator[tuple[Found, Source, str]]:
-        def read(query: str, segments: Any) -> Found:
-            return Found(query, tuple(Segment(*map(int, each)) for each in segments))
+    def _found(self, queries: Sequence[str]) -> Iterator[tuple[Occurrences, CountSource, str]]:
+        def read(query: str, segments: Any) -> Occurrences:
+            return Occurrences(query, tuple(Segment(*map(int, each)) for each in segments))
 
         kept = self._kept(queries, lambda query: ["find", query], read)
         for found, asked_at in kept.values():

@@ -11,7 +11,7 @@ from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.matching import normalized
-from ngramscan.prevalence.contamination_rules import Rule, TextWindow, Verdict, windows_of
+from ngramscan.prevalence.contamination_rules import EntryClass, Rule, TextWindow, windows_of
 from ngramscan.prevalence.count import collect_replies
 
 UNION = "union"
@@ -45,7 +45,7 @@ class EntryRow:
     """The share if no unknown window occurs; None: there are no windows."""
     eta_high: float | None
     """The share if all of them do."""
-    verdict: Verdict | None
+    verdict: EntryClass | None
     """None: the bounds of the share don't agree on one, or there are no windows."""
     rarest: str | None
     """The window found with the fewest occurrences, the first of these; None: no window was
@@ -301,7 +301,7 @@ def _notes(
     windows: Sequence[TextWindow],
     answers: _Answers,
     rule: Rule,
-    verdict: Verdict | None,
+    verdict: EntryClass | None,
 ) -> Iterator[str]:
     n = len(windows)
     if not n:

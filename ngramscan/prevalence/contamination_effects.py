@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 from ngramscan.errors import InputError
 from ngramscan.prevalence.contaminate import EntryRow
-from ngramscan.prevalence.contamination_rules import Verdict
+from ngramscan.prevalence.contamination_rules import EntryClass
 from ngramscan.statistics.p_values import disagreement, holm
 from ngramscan.statistics.two_samples import (
     ALPHA,
@@ -24,7 +24,7 @@ from ngramscan.statistics.two_samples import (
 
 LARGE = 0.2
 """If only a larger difference would have been found, a note says so."""
-_COMPARED: tuple[Verdict, Verdict] = "clean", "dirty"
+_COMPARED: tuple[EntryClass, EntryClass] = "clean", "dirty"
 _Group = tuple[str, str, str]
 """Dataset, model and method."""
 _Values = Mapping[str, float | None]
@@ -106,7 +106,7 @@ def make_effects(
     """
     check_scores(scores, [row.id for row in rows])
     groups = _grouped(scores)
-    verdicts: dict[str, dict[str, Verdict | None]] = {}
+    verdicts: dict[str, dict[str, EntryClass | None]] = {}
     for row in rows:
         verdicts.setdefault(row.index, {})[row.id] = row.verdict
     compared = {
@@ -121,7 +121,7 @@ def make_effects(
 
 
 def _compared_ids(
-    verdicts: Mapping[str, Verdict | None], values: _Values
+    verdicts: Mapping[str, EntryClass | None], values: _Values
 ) -> tuple[frozenset[str], frozenset[str]]:
     """Return the clean and the dirty entries whose scores are known."""
     known = [(id_, verdicts.get(id_)) for id_, value in values.items() if value is not None]
@@ -199,11 +199,11 @@ def _value(score: GivenScore) -> float | None:
 
 def _effect(
     names: tuple[str, str, str, str, str],
-    verdicts: Mapping[str, Verdict | None],
+    verdicts: Mapping[str, EntryClass | None],
     values: _Values,
     level: float,
 ) -> EffectRow:
-    parts: dict[Verdict, list[float]] = {verdict: [] for verdict in get_args(Verdict)}
+    parts: dict[EntryClass, list[float]] = {verdict: [] for verdict in get_args(EntryClass)}
     without_verdict = 0
     for id_, value in values.items():
         verdict = verdicts.get(id_)
@@ -236,7 +236,7 @@ def _effect(
 
 
 def _accuracies(
-    parts: Mapping[Verdict, Sequence[float]], binary: bool, level: float
+    parts: Mapping[EntryClass, Sequence[float]], binary: bool, level: float
 ) -> dict[str, Any]:
     """Return the fields of a row about the accuracy of each part."""
     fields: dict[str, Any] = {}
@@ -249,7 +249,7 @@ def _accuracies(
     return fields
 
 
-def _note(parts: Mapping[Verdict, Sequence[float]], found: SampleComparison | None) -> str:
+def _note(parts: Mapping[EntryClass, Sequence[float]], found: SampleComparison | None) -> str:
     """Say why there is no comparison, or what it could not have found."""
     if found is None:
         if not any(parts.values()):

@@ -24,7 +24,7 @@ from ngramscan.matching import Normalization, normalized
 Unit = Literal["characters", "bytes", "words"]
 Tail = Literal["drop", "cut", "end"]
 Short = Literal["whole", "skip"]
-Verdict = Literal["clean", "suspicious", "dirty"]
+EntryClass = Literal["clean", "suspicious", "dirty"]
 
 
 class TextWindow(NamedTuple):
@@ -79,11 +79,11 @@ class Rule:
         """Return the least number of found windows that makes up a share, 1 at the least."""
         return max(1, ceil(Fraction(share) * windows))
 
-    def found_by_verdict(self, windows: int) -> dict[Verdict, tuple[int, int]]:
+    def found_by_verdict(self, windows: int) -> dict[EntryClass, tuple[int, int]]:
         """Return the least and the greatest number of found windows for each possible verdict."""
         suspicious = self.least(self.suspicious_from, windows)
         dirty = self.least(self.dirty_from, windows)
-        ranges: dict[Verdict, tuple[int, int]] = {
+        ranges: dict[EntryClass, tuple[int, int]] = {
             "clean": (0, suspicious - 1),
             "suspicious": (suspicious, dirty - 1),
             "dirty": (dirty, windows),

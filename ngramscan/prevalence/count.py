@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.base import Found, Index, IndexSize, QueryCount, QueryFailure
-from ngramscan.indexes.tokens.base import TokenFound
+from ngramscan.indexes.base import Index, IndexSize, Occurrences, QueryCount, QueryFailure
+from ngramscan.indexes.tokens.base import TokenOccurrences
 from ngramscan.patterns.model import Query
 from ngramscan.patterns.overlaps import merged_of_unions
 
 OFFLINE_HINT = "without a network: --index python, or --index scan:PATH for a corpus of your own"
 SHOWN_REASONS = 5
-_Reply = TypeVar("_Reply", QueryCount, Found, TokenFound)
+_Reply = TypeVar("_Reply", QueryCount, Occurrences, TokenOccurrences)
 Row = TypeVar("Row")
 
 

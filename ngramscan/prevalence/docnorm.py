@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.base import Found, Index, IndexSize, QueryFailure, shown_context
+from ngramscan.indexes.base import Index, IndexSize, Occurrences, QueryFailure, shown_context
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.patterns.model import Query, scopes
 from ngramscan.patterns.overlaps import merged_of_unions
@@ -172,7 +172,7 @@ def _place(
     result: DocnormResult[DocnormRow],
     index: Index,
     queries: Sequence[Query],
-    lookup: Iterator[Found | QueryFailure],
+    lookup: Iterator[Occurrences | QueryFailure],
     options: DocnormOptions,
 ) -> None:
     texts, unions = _texts(queries), _unions(queries)

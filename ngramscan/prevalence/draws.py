@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ngramscan.errors import NgramscanError
-from ngramscan.indexes.base import Found, Index, Place, Window, WindowFailure, shown_context
+from ngramscan.indexes.base import Index, Occurrences, Place, Window, WindowFailure, shown_context
 from ngramscan.matching import find_starts, least_distance
 from ngramscan.prevalence.estimators import Draws, is_without_replacement, required_draws
 from ngramscan.statistics.streams import stream
@@ -90,7 +90,7 @@ class Seen(NamedTuple):
 
 
 def count_documents(
-    index: Index, found: Iterable[Found], options: DocnormOptions
+    index: Index, found: Iterable[Occurrences], options: DocnormOptions
 ) -> tuple[dict[str, npt.NDArray[np.int64]], dict[str, NgramscanError]]:
     """Return the documents of each query whose occurrences are all placed, or why they can't be.
 
@@ -115,13 +115,13 @@ def documents_in(counted: Counted, texts: Iterable[str]) -> set[str]:
 
 
 def draw_occurrences(
-    index: Index, found: Sequence[Found], unions: Sequence[Texts], options: DocnormOptions
+    index: Index, found: Sequence[Occurrences], unions: Sequence[Texts], options: DocnormOptions
 ) -> tuple[dict[str, list[Seen]], dict[str, NgramscanError]]:
     """Return the draws of each query, or why one of them can't be examined."""
     seen: dict[Place, Seen] = {}
     failed: dict[str, NgramscanError] = {}
 
-    def look(sizes: Mapping[Found, int]) -> dict[Found, list[Seen]]:
+    def look(sizes: Mapping[Occurrences, int]) -> dict[Occurrences, list[Seen]]:
         draws = {
             located: places_drawn(located, n, index.name, options) for located, n in sizes.items()
         }
@@ -153,9 +153,9 @@ _Looked = TypeVar("_Looked", bound=HasShares)
 
 
 def draw_in_rounds(
-    found: Sequence[Found],
+    found: Sequence[Occurrences],
     options: DocnormOptions,
-    look: Callable[[Mapping[Found, int]], Mapping[Found, list[_Looked]]],
+    look: Callable[[Mapping[Occurrences, int]], Mapping[Occurrences, list[_Looked]]],
 ) -> dict[str, list[_Looked]]:
     """Return the draws of each query; with a target, first some, then as many as it needs.
 
@@ -176,7 +176,7 @@ def first_draws(options: DocnormOptions) -> int:
     return options.draws if options.target is None else min(PILOT, options.max_draws)
 
 
-def places_drawn(found: Found, n: int, index: str, options: DocnormOptions) -> list[Place]:
+def places_drawn(found: Occurrences, n: int, index: str, options: DocnormOptions) -> list[Place]:
     """Draw n occurrences; if they are many among all, each at most once."""
     distinct = is_without_replacement(n, found.occurrences) and options.estimator != "unique"
     return draw_places(found, n, options.seed, index, not distinct)
@@ -212,7 +212,9 @@ def _look_at(
 # Which occurrences
 
 
-def draw_places(found: Found, n: int, seed: int, index: str, with_replacement: bool) -> list[Place]:
+def draw_places(
+    found: Occurrences, n: int, seed: int, index: str, with_replacement: bool
+) -> list[Place]:
     """Draw n occurrences of a query, all equally likely; take all of them if there are no more.
 
     The draws depend only on the seed, the last part of the index's name and the query. So they are
@@ -243,7 +245,7 @@ def _ordinals(total: int, random: np.random.Generator) -> Iterator[int]:
         yield from random.integers(0, total, _BLOCK).tolist()
 
 
-def _place(found: Found, ordinal: int) -> Place:
+def _place(found: Occurrences, ordinal: int) -> Place:
     """Return an occurrence by its number; numbers run on from shard to shard."""
     for segment in found.segments:
         if ordinal < segment.occurrences:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import IndexSize, QueryFailure
-from ngramscan.indexes.tokens.base import LOWER_BOUND, TokenFound, TokenIndex
+from ngramscan.indexes.tokens.base import LOWER_BOUND, TokenIndex, TokenOccurrences
 from ngramscan.patterns.model import Query
 from ngramscan.prevalence.count import CountResult, collect_replies
 
@@ -23,7 +23,7 @@ NO_WORD = (
     "tokens: a pattern of kind latex or code, or one that doesn't begin and end with a word, is"
     " other tokens at each place"
 )
-Lookups = Sequence[tuple[TokenIndex, Iterator[TokenFound | QueryFailure]]]
+Lookups = Sequence[tuple[TokenIndex, Iterator[TokenOccurrences | QueryFailure]]]
 """Indexes, and what each finds."""
 
 
@@ -76,10 +76,10 @@ def texts_asked(queries: Sequence[Query], index: TokenIndex, force: bool) -> lis
 def collect_lookups(
     queries: Sequence[Query],
     index: TokenIndex,
-    stream: Iterator[TokenFound | QueryFailure],
+    stream: Iterator[TokenOccurrences | QueryFailure],
     force: bool = False,
     hint: str = "",
-) -> tuple[dict[str, TokenFound], list[QueryFailure]]:
+) -> tuple[dict[str, TokenOccurrences], list[QueryFailure]]:
     """Return where each text occurs, and the failures of the others; `hint` is for refused ones."""
     found, errors = collect_replies(stream, texts_asked(queries, index, force))
     for text in () if force else _hopeless(queries):
@@ -126,12 +126,12 @@ def _is_of_word(character: str) -> bool:
     return bool(character) and unicodedata.category(character)[0] in "LMN"
 
 
-def is_of_bytes(found: TokenFound) -> bool:
+def is_of_bytes(found: TokenOccurrences) -> bool:
     """Tell whether the tokens of a query are its bytes."""
     return found.at_line is None and found.after_space.ids == tuple(found.query.encode())
 
 
-def note_of(found: TokenFound, is_hopeless: bool = False) -> str:
+def note_of(found: TokenOccurrences, is_hopeless: bool = False) -> str:
     """Return how a number of n-grams differs from that of the string."""
     if is_of_bytes(found):
         return "; ".join(filter(None, (EVERY, found.note)))
@@ -139,7 +139,7 @@ def note_of(found: TokenFound, is_hopeless: bool = False) -> str:
 
 
 def _row(
-    index: str, query: Query, found: TokenFound, size: IndexSize, is_hopeless: bool
+    index: str, query: Query, found: TokenOccurrences, size: IndexSize, is_hopeless: bool
 ) -> TokenCountRow:
     pattern = query.pattern
     return TokenCountRow(

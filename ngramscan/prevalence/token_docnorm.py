@@ -18,12 +18,12 @@ from itertools import combinations
 from typing import NamedTuple
 
 from ngramscan.errors import IndexFormatError, InputError, NgramscanError
-from ngramscan.indexes.base import Found, Place, QueryFailure, WindowFailure
+from ngramscan.indexes.base import Occurrences, Place, QueryFailure, WindowFailure
 from ngramscan.indexes.tokens.base import (
     MOST_TOKENS,
     MarkedWindow,
-    TokenFound,
     TokenIndex,
+    TokenOccurrences,
     TokenWindow,
 )
 from ngramscan.matching import find_starts
@@ -148,7 +148,7 @@ def _sample(
     result: DocnormResult[TokenDocnormRow],
     index: TokenIndex,
     queries: Sequence[Query],
-    stream: Iterator[TokenFound | QueryFailure],
+    stream: Iterator[TokenOccurrences | QueryFailure],
     options: DocnormOptions,
 ) -> None:
     found, missing = collect_lookups(queries, index, stream)
@@ -174,14 +174,14 @@ def _sample(
     result.totals.extend(_totals(index.name, unions))
 
 
-def _unions(queries: Sequence[Query], found: Mapping[str, TokenFound], n: int) -> list[Texts]:
+def _unions(queries: Sequence[Query], found: Mapping[str, TokenOccurrences], n: int) -> list[Texts]:
     """Return the queries of each scope of which more than n occurrences exist, if several."""
     known = [[text for text in scope.texts if text in found] for scope in scopes(queries)]
     drawn = [tuple(text for text in texts if found[text].occurrences > n) for texts in known]
     return [texts for texts in dict.fromkeys(drawn) if len(texts) > 1]
 
 
-def _owners(found: Sequence[TokenFound]) -> Owners:
+def _owners(found: Sequence[TokenOccurrences]) -> Owners:
     owners: dict[str, str] = {}
     for grams in found:
         for form in grams.forms:
@@ -195,7 +195,7 @@ def _owners(found: Sequence[TokenFound]) -> Owners:
 
 def _draw(
     index: TokenIndex,
-    found: Mapping[str, TokenFound],
+    found: Mapping[str, TokenOccurrences],
     unions: Sequence[Texts],
     options: DocnormOptions,
 ) -> tuple[dict[str, list[_Seen]], dict[str, NgramscanError]]:
@@ -222,7 +222,7 @@ def _draw(
             except NgramscanError as error:
                 failed.setdefault(query, error)
 
-    def look(sizes: Mapping[Found, int]) -> dict[Found, list[_Seen]]:
+    def look(sizes: Mapping[Occurrences, int]) -> dict[Occurrences, list[_Seen]]:
         draws = {
             located: places_drawn(located, n, index.name, options) for located, n in sizes.items()
         }
@@ -292,7 +292,7 @@ def token_share(window: TokenWindow, owners: Owners, estimator: Estimator) -> Sh
 
 def _union_documents(
     scope: Scope,
-    found: Mapping[str, TokenFound],
+    found: Mapping[str, TokenOccurrences],
     counted: Counted,
     drawn: Drawn,
     options: DocnormOptions,
@@ -333,7 +333,7 @@ def _union_documents(
 def _drawn_row(
     index: str,
     query: Query,
-    found: TokenFound,
+    found: TokenOccurrences,
     seen: Sequence[_Seen],
     options: DocnormOptions,
     most: int | None,
@@ -357,7 +357,7 @@ def _drawn_row(
 def _row(
     index: str,
     query: Query,
-    found: TokenFound,
+    found: TokenOccurrences,
     bounds: BoundedEstimate,
     estimator: str,
     note: str,

@@ -32,8 +32,8 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from ngramscan import __version__
+from ngramscan.clock import now
 from ngramscan.errors import IncompleteError, InputError, NgramscanError
-from ngramscan.journal import now
 from ngramscan.progress import Terminal, open_console, visible, visible_line
 from ngramscan.reading.streams import MAX_BYTES
 from ngramscan.reporting.completion import offered

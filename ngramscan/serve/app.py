@@ -39,7 +39,7 @@ RETRY_AFTER_S = 1
 _CLOSE = {"Connection": "close"}
 
 
-class Service:
+class IndexApplication:
     """Answers the requests about some indexes, by their names, as an ASGI `application`."""
 
     def __init__(

@@ -14,9 +14,9 @@ from urllib.parse import parse_qsl
 
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import (
-    Found,
     Index,
     IndexSize,
+    Occurrences,
     Place,
     QueryCount,
     QueryFailure,
@@ -315,6 +315,6 @@ class _Part:
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         return self._index.counts(queries)
 
-    def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
+    def find(self, queries: Sequence[str]) -> Iterator[Occurrences | QueryFailure]:
         segments = [Segment(place.shard, place.rank, place.rank + 1) for place in self._places]
-        return (Found(query, tuple(segments)) for query in queries)
+        return (Occurrences(query, tuple(segments)) for query in queries)

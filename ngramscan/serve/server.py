@@ -28,7 +28,7 @@ from ngramscan.index_files.tokens.folders import is_token_folder
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import check_fit, open_tokenizer
 from ngramscan.progress import Progress, format_bytes
-from ngramscan.serve.app import Service
+from ngramscan.serve.app import IndexApplication
 from ngramscan.serve.fields import to_json
 from ngramscan.serve.protocol import ServedIndex
 from ngramscan.serve.token_protocol import ServedTokens
@@ -71,7 +71,7 @@ def serve_folders(
         indexes = _open_all(folders, tokenizer, progress)
         hosts = {name.lower() for name in ("localhost", host, socket.gethostname(), *others)}
         by_name = {index.name: index for index in indexes}
-        service = Service(by_name, concurrency, progress, hosts, max_context)
+        service = IndexApplication(by_name, concurrency, progress, hosts, max_context)
 
         def ready() -> None:
             for line in _describe(indexes, host, listener):

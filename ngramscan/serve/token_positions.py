@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ngramscan.index_files.compiled import Integers
 from ngramscan.index_files.tokens.shard import TokenFolder, TokenShard
 
-Terms = Sequence[Sequence[int]]
+Clause = Sequence[Sequence[int]]
 """A clause: n-grams, and one of them has to occur."""
 
 _END = -1
@@ -32,7 +32,7 @@ class _Spots:
     documents: Integers
 
 
-def find_near(folder: TokenFolder, clauses: Sequence[Terms], distance: int) -> list[Integers]:
+def find_near(folder: TokenFolder, clauses: Sequence[Clause], distance: int) -> list[Integers]:
     """Return, for each shard, where the rarest clause occurs near to all others, in file order.
 
     The rarest clause has the fewest positions in the whole index; of several, it is the first one.
@@ -64,7 +64,7 @@ def find_near(folder: TokenFolder, clauses: Sequence[Terms], distance: int) -> l
     return found
 
 
-def _spots(shard: TokenShard, backwards: bool, terms: Terms, ranks: Integers) -> _Spots:
+def _spots(shard: TokenShard, backwards: bool, terms: Clause, ranks: Integers) -> _Spots:
     """Return where any of some n-grams occurs, by their ranks [low, high)."""
     positions, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for term, (low, high) in zip(terms, ranks.tolist(), strict=True):

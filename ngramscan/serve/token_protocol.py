@@ -33,7 +33,7 @@ import numpy as np
 from ngramscan.index_files.compiled import Integers
 from ngramscan.index_files.tokens.shard import Excerpt
 from ngramscan.serve.fields import Fields, RefusedError, required, shortened
-from ngramscan.serve.token_positions import Terms, count_next, find_near
+from ngramscan.serve.token_positions import Clause, count_next, find_near
 from ngramscan.serve.token_requests import (
     OutOfRangeError,
     Query,
@@ -42,8 +42,8 @@ from ngramscan.serve.token_requests import (
     check_names,
     limit,
     ngram,
-    number,
     read_query,
+    required_number,
     whole_clauses,
 )
 
@@ -193,8 +193,8 @@ def _distribution(index: ServedTokens, prompt: list[int]) -> Fields:
 
 
 def _document_by_rank(index: ServedTokens, query: Query, request: Fields) -> Fields:
-    shard = number(request, "s", len(index.folder.shards))
-    rank = number(request, "rank", index.folder.shard_tokens[shard])
+    shard = required_number(request, "s", len(index.folder.shards))
+    rank = required_number(request, "rank", index.folder.shard_tokens[shard])
     return _shown_by_rank(index, query, (shard, rank), limit(request, "max_disp_len"))
 
 
@@ -202,9 +202,9 @@ def _document_by_pointer(index: ServedTokens, query: Query, request: Fields) -> 
     if query.ids and not query.has_clauses:
         raise RefusedError("query of get_doc_by_ptr has clauses: it has AND or OR, or is empty")
     folder = index.folder
-    shard = number(request, "s", len(folder.shards))
+    shard = required_number(request, "s", len(folder.shards))
     stop = folder.shard_tokens[shard] * folder.width
-    position = number(request, "ptr", stop, folder.width) // folder.width
+    position = required_number(request, "ptr", stop, folder.width) // folder.width
     return _shown_at(index, query, (shard, position), limit(request, "max_disp_len"))
 
 
@@ -266,7 +266,7 @@ def _document(index: ServedTokens, query: Query, excerpt: Excerpt) -> Fields:
 Span = tuple[list[int], str | None]
 
 
-def _spans(tokens: list[int], clauses: Sequence[Terms]) -> list[Span]:
+def _spans(tokens: list[int], clauses: Sequence[Clause]) -> list[Span]:
     """Cut tokens where terms occur, from the left; each has the number of its clause."""
     spans: list[Span] = [(tokens, None)]
     for place, clause in enumerate(clauses):

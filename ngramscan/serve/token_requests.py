@@ -13,7 +13,7 @@ from ngramscan.errors import InputError
 from ngramscan.index_files.tokens.shard import TokenFolder
 from ngramscan.index_files.tokens.tokenizers import Tokenizer
 from ngramscan.serve.fields import Fields, RefusedError, encode, shortened
-from ngramscan.serve.token_positions import Terms
+from ngramscan.serve.token_positions import Clause
 
 MOST_CHARACTERS = 1_000
 MOST_TOKENS = 500
@@ -68,7 +68,7 @@ class Query:
     has_clauses: bool
 
     @property
-    def clauses(self) -> Sequence[Terms]:
+    def clauses(self) -> Sequence[Clause]:
         """All clauses; of an n-gram, one with one term; of an empty one, none."""
         return self.ids if self.has_clauses else [[self.ids]] if self.ids else []
 
@@ -144,7 +144,7 @@ def limit(request: Fields, name: str) -> int:
     return _DEFAULTS[name] if value is None else value
 
 
-def number(request: Fields, name: str, stop: int, step: int = 1) -> int:
+def required_number(request: Fields, name: str, stop: int, step: int = 1) -> int:
     """Return a field that has to be there, from 0 to below `stop`."""
     if name not in request:
         raise RefusedError(f"Missing required field: '{name}'")
@@ -164,7 +164,7 @@ def ngram(index: ServedTokens, query: Query) -> list[int]:
     return query.ids
 
 
-def whole_clauses(index: ServedTokens, query: Query) -> Sequence[Terms]:
+def whole_clauses(index: ServedTokens, query: Query) -> Sequence[Clause]:
     """Return the clauses of a query that has any, none of them empty."""
     clauses = query.clauses
     if not (query.has_clauses and all(clause and all(clause) for clause in clauses)):

@@ -6,20 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ngramscan.errors import RemoteUnavailable
 from ngramscan.indexes.base import (
-    Found,
+    CountSource,
     IndexSize,
+    Occurrences,
     Place,
     QueryCount,
     QueryFailure,
     Segment,
-    Source,
     Window,
     WindowFailure,
 )
 from ngramscan.indexes.tokens.base import (
     Form,
     MarkedWindow,
-    TokenFound,
+    TokenOccurrences,
     TokenWindow,
     as_count,
     as_text,
@@ -67,17 +67,17 @@ class MadeTokens:
         tokens = sum(len(text) for shard in self.texts for text in shard)
         return IndexSize(documents=sum(map(len, self.texts)), tokens=tokens)
 
-    def lookups(self, queries: Sequence[str]) -> Iterator[TokenFound | QueryFailure]:
+    def lookups(self, queries: Sequence[str]) -> Iterator[TokenOccurrences | QueryFailure]:
         self.asked += queries
         return map(self._found, queries)
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         for one in self.lookups(queries):
-            yield as_count(one) if isinstance(one, TokenFound) else one
+            yield as_count(one) if isinstance(one, TokenOccurrences) else one
 
-    def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
+    def find(self, queries: Sequence[str]) -> Iterator[Occurrences | QueryFailure]:
         for one in self.lookups(queries):
-            yield one.found if isinstance(one, TokenFound) else one
+            yield one.found if isinstance(one, TokenOccurrences) else one
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
         raise NotImplementedError
@@ -92,12 +92,12 @@ class MadeTokens:
             else:
                 yield self._window(place, forms.get(place.query, ()))
 
-    def _found(self, query: str) -> TokenFound | QueryFailure:
+    def _found(self, query: str) -> TokenOccurrences | QueryFailure:
         if query in self._lost:
             return QueryFailure(self.name, query, RemoteUnavailable("engine crashed"))
         forms = [self._form(ids) for ids in self._queries.get(query, [(97, 98)])]
-        source: Source = "api" if self._is_service else "tokens"
-        return TokenFound(query, forms[0], [*forms, None][1], source, "t")
+        source: CountSource = "api" if self._is_service else "tokens"
+        return TokenOccurrences(query, forms[0], [*forms, None][1], source, "t")
 
     def _form(self, ids: Ids) -> Form:
         if ids not in self._known:

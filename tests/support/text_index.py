@@ -8,8 +8,8 @@ from functools import cache
 
 from ngramscan.errors import RemoteUnavailable
 from ngramscan.indexes.base import (
-    Found,
     IndexSize,
+    Occurrences,
     Place,
     QueryCount,
     QueryFailure,
@@ -41,13 +41,13 @@ class TextIndex:
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         raise NotImplementedError
 
-    def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
+    def find(self, queries: Sequence[str]) -> Iterator[Occurrences | QueryFailure]:
         for query in queries:
             if query in self._lost:
                 yield QueryFailure(self.name, query, RemoteUnavailable("engine crashed"))
             else:
                 counts = enumerate(map(len, self._places(query)))
-                yield Found(query, tuple(Segment(shard, 0, n) for shard, n in counts if n))
+                yield Occurrences(query, tuple(Segment(shard, 0, n) for shard, n in counts if n))
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
         for place in reversed(places):  # any order is allowed

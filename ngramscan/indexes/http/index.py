@@ -17,22 +17,24 @@ from urllib.parse import unquote, urlsplit
 import httpx
 
 from ngramscan import __version__
+from ngramscan.clock import now
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable
 from ngramscan.indexes.base import (
     COMMON_CONTEXT,
     PUBLIC_RATE,
     TOKEN_RATE,
-    Found,
+    CountSource,
     IndexOptions,
     IndexSize,
+    Occurrences,
     Place,
     QueryCount,
     QueryFailure,
-    Source,
     Window,
     WindowFailure,
 )
 from ngramscan.indexes.catalog import DEFAULT_URL, TOKEN_URL
+from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.http.replies import (
     MOST,
     CutCharacterError,
@@ -43,8 +45,7 @@ from ngramscan.indexes.http.replies import (
     read_reply,
     read_window,
 )
-from ngramscan.indexes.scan.window_tasks import cut_ends
-from ngramscan.journal import Journal, now
+from ngramscan.journal import Journal
 from ngramscan.progress import Progress
 from ngramscan.remote.exchange import Service, Terms, TransientError
 from ngramscan.remote.pace import Clock, HostPace
@@ -236,7 +237,7 @@ class ApiIndex:
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         """Start to count all queries; yield the counts."""
 
-        def read(query: str, reply: Reply, source: Source, asked_at: str) -> QueryCount:
+        def read(query: str, reply: Reply, source: CountSource, asked_at: str) -> QueryCount:
             occurrences = read_count(reply, self._size.bytes)
             return QueryCount(query, occurrences, None, source, asked_at)
 
@@ -244,10 +245,10 @@ class ApiIndex:
             queries, partial(_only_form, "count"), read, partial(QueryFailure, self.name)
         )
 
-    def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
+    def find(self, queries: Sequence[str]) -> Iterator[Occurrences | QueryFailure]:
         """Start to look up all queries; yield where each occurs."""
 
-        def read(query: str, reply: Reply, *_: str) -> Found:
+        def read(query: str, reply: Reply, *_: str) -> Occurrences:
             return read_found(reply, query, self._size.bytes)
 
         return self._each(
@@ -267,7 +268,7 @@ class ApiIndex:
         self,
         items: Sequence[A],
         forms: Callable[[A], Iterator[Reply]],
-        read: Callable[[A, Reply, Source, str], T],
+        read: Callable[[A, Reply, CountSource, str], T],
         failure: Callable[[A, NgramscanError], F],
     ) -> Iterator[T | F]:
         """Start to ask for what the journal doesn't have; yield the content of all replies.
@@ -289,7 +290,7 @@ class ApiIndex:
         return _collect(known.values(), futures, failure)
 
     def _read_journal(
-        self, requests: dict[str, A], read: Callable[[A, Reply, Source, str], T]
+        self, requests: dict[str, A], read: Callable[[A, Reply, CountSource, str], T]
     ) -> dict[str, T]:
         """Return the content of stored replies; those that can't be true are left out."""
         if self._client.refresh:
@@ -303,7 +304,7 @@ class ApiIndex:
         return known
 
     def _ask(
-        self, request: str, forms: Iterator[Reply], read: Callable[[Reply, Source, str], T]
+        self, request: str, forms: Iterator[Reply], read: Callable[[Reply, CountSource, str], T]
     ) -> T:
         """Try each form and each spelling of the index until one is answered; keep the reply."""
 

@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 
 from ngramscan.errors import RemoteRefused, RemoteUnavailable
-from ngramscan.indexes.base import Found, Place, Segment, Window
+from ngramscan.indexes.base import Occurrences, Place, Segment, Window
 from ngramscan.remote.exchange import (
     RateLimitedError,
     TransientError,
@@ -79,14 +79,14 @@ def read_count(reply: Reply, most: int | None = None) -> int:
     return count
 
 
-def read_found(reply: Reply, query: str, most: int | None = None) -> Found:
+def read_found(reply: Reply, query: str, most: int | None = None) -> Occurrences:
     """Return the segments of a reply; they must sum to its count."""
     ranks = reply.get("segment_by_shard")
     if not isinstance(ranks, list) or not all(map(_is_segment, ranks)):
         raise _refusal("no segments in the reply", reply)
     # A shard without an occurrence has an empty segment, which may be anywhere.
     segments = (Segment(shard, *pair) for shard, pair in enumerate(ranks))
-    found = Found(query, tuple(segment for segment in segments if segment.occurrences))
+    found = Occurrences(query, tuple(segment for segment in segments if segment.occurrences))
     if reply.get("cnt") != found.occurrences:
         raise _refusal("segments that do not sum to their count:", reply)
     read_count({"count": found.occurrences}, most)

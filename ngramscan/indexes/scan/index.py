@@ -9,13 +9,14 @@ from dataclasses import replace
 from functools import cached_property, partial
 from itertools import accumulate
 
+from ngramscan.clock import now
 from ngramscan.corpora import Corpus, Piece, describe_skipped, split
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import (
     DocumentCounts,
-    Found,
     IndexOptions,
     IndexSize,
+    Occurrences,
     Place,
     QueryCount,
     Segment,
@@ -26,7 +27,7 @@ from ngramscan.indexes.scan.counting import Question, count_piece
 from ngramscan.indexes.scan.pieces import ScanRun, count_pieces
 from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.indexes.scan.windows import read_windows
-from ngramscan.journal import Journal, now
+from ngramscan.journal import Journal
 from ngramscan.matching import Counts
 from ngramscan.progress import Progress
 from ngramscan.statistics.estimates import Estimate
@@ -125,7 +126,7 @@ class ScanIndex:
         in_unions = self._totals([dict(enumerate(counts.unions)) for counts in results])
         return DocumentCounts(counts, [in_unions[number] for number in range(len(unions))])
 
-    def find(self, queries: Sequence[str]) -> Iterator[Found]:
+    def find(self, queries: Sequence[str]) -> Iterator[Occurrences]:
         """Yield where each query is; those that were not counted yet are counted, in one pass."""
         if self._corpus.is_stream:
             problem = "a pipe can't be read again to show texts; write it to a file: scan:FILE"
@@ -137,7 +138,7 @@ class ScanIndex:
         for query in queries:
             ends = self._ends(query)
             segments = (Segment(0, 0, ends[-1]),) if ends and ends[-1] else ()
-            yield Found(query, segments)
+            yield Occurrences(query, segments)
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
         """Read once more, but only where the places are, and yield a window on each.

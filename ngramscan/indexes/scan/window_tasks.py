@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ngramscan.corpora import Piece, read_piece, without_excluded
 from ngramscan.errors import CorpusError, EngineError
+from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.scan.counting import Question
 from ngramscan.matching import Text, find_starts
 from ngramscan.processes.pool import Report
@@ -113,22 +114,3 @@ def _starts(query: str, content: bytes, count: int, ignore_case: bool) -> list[i
 def _cut(content: bytes, start: int, query: str, context: int) -> tuple[int, bytes, int]:
     low, high = cut_ends(content, start, start + len(query.encode()), context)
     return low, content[low:high], start - low
-
-
-def cut_ends(content: bytes, start: int, end: int, context: int) -> tuple[int, int]:
-    """Return where to cut a document around the occurrence from `start` to `end`.
-
-    `context` bytes are left on each side, or up to three fewer where a UTF-8 character would be
-    cut. Bytes that are not UTF-8 may be cut anywhere.
-    """
-    low, high = max(start - context, 0), min(end + context, len(content))
-    least, most = max(high - 3, end), min(low + 3, start)
-    while low < most and _is_inside(content, low):
-        low += 1
-    while high > least and _is_inside(content, high):
-        high -= 1
-    return low, high
-
-
-def _is_inside(content: bytes, position: int) -> bool:
-    return 0 < position < len(content) and content[position] & 0xC0 == 0x80

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Protocol, TypeGuard
 
 from ngramscan.indexes.base import (
-    Found,
+    CountSource,
     Index,
+    Occurrences,
     Place,
     QueryCount,
     QueryFailure,
     Segment,
-    Source,
     WindowFailure,
 )
 
@@ -58,7 +58,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class TokenFound:
+class TokenOccurrences:
     """The n-grams of one query, and where they occur."""
 
     query: str
@@ -66,7 +66,7 @@ class TokenFound:
     """The service's own n-gram of the string."""
     at_line: Form | None
     """The other one, at the beginning of a line; None: it is the same, or not known."""
-    source: Source
+    source: CountSource
     asked_at: str
     """ISO 8601, UTC."""
     note: str = ""
@@ -86,9 +86,11 @@ class TokenFound:
         return sum(form.occurrences for form in self.forms)
 
     @property
-    def found(self) -> Found:
+    def found(self) -> Occurrences:
         """All occurrences, those after a space first."""
-        return Found(self.query, tuple(segment for form in self.forms for segment in form.segments))
+        return Occurrences(
+            self.query, tuple(segment for form in self.forms for segment in form.segments)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ class MarkedWindow:
 class TokenIndex(Index, Protocol):
     """An index over tokens; as any other it has counts, places and windows of text."""
 
-    def lookups(self, queries: Sequence[str]) -> Iterator[TokenFound | QueryFailure]:
+    def lookups(self, queries: Sequence[str]) -> Iterator[TokenOccurrences | QueryFailure]:
         """Start to look up all queries, and yield the n-grams of each, in any order."""
 
     def examine(
@@ -145,7 +147,7 @@ def is_token_level(index: Index) -> TypeGuard[TokenIndex]:
     return index.name.startswith(KINDS)
 
 
-def as_count(found: TokenFound) -> QueryCount:
+def as_count(found: TokenOccurrences) -> QueryCount:
     """Return how often a query occurs."""
     note = "; ".join(filter(None, (LOWER_BOUND, found.note)))
     said = found.source, found.asked_at

@@ -14,28 +14,29 @@ from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
+from ngramscan.clock import now
 from ngramscan.errors import NgramscanError, RemoteError, RemoteRefused
 from ngramscan.indexes.base import (
     COMMON_CONTEXT,
-    Found,
+    CountSource,
     IndexSize,
+    Occurrences,
     Place,
     QueryCount,
     QueryFailure,
-    Source,
     Window,
     WindowFailure,
 )
 from ngramscan.indexes.catalog import TOKEN_URL
+from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.http.index import ApiClient
 from ngramscan.indexes.http.replies import Reply, UnknownIndexError
-from ngramscan.indexes.scan.window_tasks import cut_ends
 from ngramscan.indexes.tokens.base import (
     MOST_TOKENS,
     SPACE_MARK,
     Form,
     MarkedWindow,
-    TokenFound,
+    TokenOccurrences,
     as_count,
     read_alike,
 )
@@ -55,7 +56,6 @@ from ngramscan.indexes.tokens.replies import (
     read_token_reply,
     read_total,
 )
-from ngramscan.journal import now
 from ngramscan.matching import least_distance
 
 _DAMAGED = (AttributeError, LookupError, TypeError, ValueError)
@@ -81,13 +81,13 @@ class HostedTokenIndex:
     def __init__(self, name: str, asked_as: str, size: IndexSize | None, client: ApiClient) -> None:
         self.name = name
         self._asked_as, self._size, self._client = asked_as, size, client
-        self._found: dict[str, TokenFound] = {}
+        self._found: dict[str, TokenOccurrences] = {}
 
     # Questions
 
     def _ask(
         self, read: Callable[[Reply], T], is_new: bool, **request: Any
-    ) -> tuple[T, Source, str]:
+    ) -> tuple[T, CountSource, str]:
         """Return what is in the reply to a question, where it is from, and when it was asked.
 
         Without `is_new`, only the journal is asked; a _NotKeptError says that it can't answer.
@@ -177,23 +177,25 @@ class HostedTokenIndex:
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         """Start to count all queries; yield the sums of their n-grams."""
         found = self.lookups(queries)
-        return (as_count(reply) if isinstance(reply, TokenFound) else reply for reply in found)
+        return (
+            as_count(reply) if isinstance(reply, TokenOccurrences) else reply for reply in found
+        )
 
-    def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
+    def find(self, queries: Sequence[str]) -> Iterator[Occurrences | QueryFailure]:
         """Start to look up all queries; yield where their n-grams occur."""
         found = self.lookups(queries)
-        return (reply.found if isinstance(reply, TokenFound) else reply for reply in found)
+        return (reply.found if isinstance(reply, TokenOccurrences) else reply for reply in found)
 
-    def lookups(self, queries: Sequence[str]) -> Iterator[TokenFound | QueryFailure]:
+    def lookups(self, queries: Sequence[str]) -> Iterator[TokenOccurrences | QueryFailure]:
         """Start to look up all queries; yield the n-grams of each."""
         return self._each(queries, self._look_up, partial(QueryFailure, self.name))
 
-    def _look_up(self, query: str, is_new: bool) -> TokenFound:
+    def _look_up(self, query: str, is_new: bool) -> TokenOccurrences:
         check_query(query)
-        asked: list[tuple[Source, str]] = []
+        asked: list[tuple[CountSource, str]] = []
         notes: list[str] = []
 
-        def note(answer: tuple[T, Source, str]) -> T:
+        def note(answer: tuple[T, CountSource, str]) -> T:
             asked.append(answer[1:])
             return answer[0]
 
@@ -218,10 +220,12 @@ class HostedTokenIndex:
         if second not in {(), first.ids}:
             asked_as = {"query_type": "find", "query_ids": [*second]}
             at_line = note(self._ask(of_tokens, is_new, **asked_as))
-        source: Source = "api" if any(source == "api" for source, _ in asked) else "journal"
+        source: CountSource = "api" if any(source == "api" for source, _ in asked) else "journal"
         known = max(asked_at for _, asked_at in asked)
         notes += [] if second else [_MERGED]
-        found = TokenFound(query, first, at_line, source, known, "; ".join(dict.fromkeys(notes)))
+        found = TokenOccurrences(
+            query, first, at_line, source, known, "; ".join(dict.fromkeys(notes))
+        )
         self._found[query] = found
         return found
 

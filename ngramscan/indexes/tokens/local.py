@@ -12,14 +12,15 @@ from threading import Timer
 
 import numpy as np
 
+from ngramscan.clock import now
 from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.index_files.compiled import Integers
 from ngramscan.index_files.fm9.reader import is_object
 from ngramscan.index_files.tokens.shard import Excerpt, TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import Tokenizer, check_fit, open_tokenizer
 from ngramscan.indexes.base import (
-    Found,
     IndexSize,
+    Occurrences,
     Place,
     QueryCount,
     QueryFailure,
@@ -27,17 +28,16 @@ from ngramscan.indexes.base import (
     Window,
     WindowFailure,
 )
-from ngramscan.indexes.scan.window_tasks import cut_ends
+from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.tokens.base import (
     SPACE_MARK,
     Form,
-    TokenFound,
+    TokenOccurrences,
     TokenWindow,
     as_count,
     as_text,
     read_alike,
 )
-from ngramscan.journal import now
 from ngramscan.progress import Progress
 
 _SEEN = 100_000
@@ -77,14 +77,14 @@ class TokenFolderIndex:
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         """Yield the number of occurrences of each query's n-grams."""
         for reply in self.lookups(queries):
-            yield as_count(reply) if isinstance(reply, TokenFound) else reply
+            yield as_count(reply) if isinstance(reply, TokenOccurrences) else reply
 
-    def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
+    def find(self, queries: Sequence[str]) -> Iterator[Occurrences | QueryFailure]:
         """Yield the ranks of each query's n-grams."""
         for reply in self.lookups(queries):
-            yield reply.found if isinstance(reply, TokenFound) else reply
+            yield reply.found if isinstance(reply, TokenOccurrences) else reply
 
-    def lookups(self, queries: Sequence[str]) -> Iterator[TokenFound | QueryFailure]:
+    def lookups(self, queries: Sequence[str]) -> Iterator[TokenOccurrences | QueryFailure]:
         """Yield the n-grams of each query, and where they occur."""
         self._progress.expect(len(queries), "queries")
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
@@ -92,7 +92,7 @@ class TokenFolderIndex:
             yield from self._look_up(batch)
             self._progress.advance(len(batch), "queries")
 
-    def _look_up(self, queries: Sequence[str]) -> Iterator[TokenFound | QueryFailure]:
+    def _look_up(self, queries: Sequence[str]) -> Iterator[TokenOccurrences | QueryFailure]:
         """Look up all n-grams of some queries at once."""
         known: dict[str, list[tuple[int, ...]]] = {}
         for query in queries:
@@ -106,7 +106,7 @@ class TokenFolderIndex:
             at_line = forms[1] if len(forms) > 1 else None
             notes = self._note(query, all_ids[0]), read_alike(self._alike(query, all_ids[0]))
             note = "; ".join(filter(None, notes))
-            yield TokenFound(query, forms[0], at_line, "tokens", now(), note)
+            yield TokenOccurrences(query, forms[0], at_line, "tokens", now(), note)
 
     def _make_forms(self, query: str) -> list[tuple[int, ...]]:
         """Return the one or two n-grams of a query, or raise an InputError."""
@@ -160,7 +160,7 @@ class TokenFolderIndex:
                 yield WindowFailure(place, error)
             self._progress.advance(1, "windows")
 
-    def documents_of(self, found: Found) -> Integers:
+    def documents_of(self, found: Occurrences) -> Integers:
         """Return the document of each occurrence of a query."""
         segments = ((segment.shard, segment.low, segment.high) for segment in found.segments)
         documents = [self._folder.documents_of(*segment) for segment in segments]
@@ -185,7 +185,7 @@ class TokenFolderIndex:
     def _ids_at(self, place: Place) -> tuple[int, ...]:
         """Return the query's n-gram that occurs at a place, or raise an InputError."""
         forms = [Form(ids, ()) for ids in self._forms(place.query)]
-        found = TokenFound(place.query, forms[0], [*forms, None][1], "tokens", "")
+        found = TokenOccurrences(place.query, forms[0], [*forms, None][1], "tokens", "")
         for form in found.forms:
             seen = self._excerpt(place, form.ids, 0, len(form.ids))
             if seen.offset == 0 and tuple(seen.tokens.tolist()) == form.ids:

@@ -12,7 +12,7 @@ from ngramscan.prevalence.contamination_shares import ShareRow
 from ngramscan.progress import counted
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell, p_text, percent, print_columns
 from ngramscan.reporting.tables import parts
-from ngramscan.reporting.tables.keyness import visible
+from ngramscan.reporting.tables.keyness import mark_whitespace
 
 if TYPE_CHECKING:
     from ngramscan.prevalence.contamination_effects import EffectRow  # loads scipy
@@ -93,7 +93,7 @@ def _rank(row: EntryRow) -> tuple[float, int]:
 
 
 def _shortened(window: str) -> str:
-    text = visible(window)
+    text = mark_whitespace(window)
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
 
 

@@ -25,7 +25,7 @@ def print_keyness(rows: Sequence[KeynessRow], lines: Sequence[str], console: Con
     if not rows:
         return
     columns = {
-        "n-gram": [visible(row.ngram) for row in rows],
+        "n-gram": [mark_whitespace(row.ngram) for row in rows],
         "count": [cell(row.count) for row in rows],
         "others": [cell(row.other_count) for row in rows],
         "per million": [rate(row.per_million) for row in rows],
@@ -43,7 +43,7 @@ def print_keyness(rows: Sequence[KeynessRow], lines: Sequence[str], console: Con
     parts.print_notes(console, *(line.format(level=rows[0].level) for line in _FOOTNOTES))
 
 
-def visible(text: str) -> str:
+def mark_whitespace(text: str) -> str:
     """Return a text on one line, with signs for line ends, tabs and spaces at its ends."""
     inner = "".join(_VISIBLE.get(letter, letter) for letter in text)
     body = inner.strip(" ")
