@@ -180,7 +180,15 @@ class _Parser:
             if self._options.with_fields:
                 fields.append(row)
         self.lines_read = after
-        return Batch(texts, records, consumed, sources, skipped, fields, after)
+        return Batch(
+            texts=texts,
+            records=records,
+            consumed=consumed,
+            sources=sources,
+            skipped=skipped,
+            fields=fields,
+            lines_read=after,
+        )
 
     def _row_of(self, line: bytearray) -> dict[str, Any]:
         """Return the fields of a line, its text in UTF-8."""

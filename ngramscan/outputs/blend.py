@@ -18,7 +18,7 @@ from ngramscan.outputs.reading import OutputSet, has_method, methods_of, parts_o
 from ngramscan.outputs.tokens import Flags, Ints
 from ngramscan.patterns.model import PatternSet
 from ngramscan.statistics.clusters import ClusteredShare
-from ngramscan.statistics.estimates import Estimate
+from ngramscan.statistics.estimates import Estimate, fields_of
 from ngramscan.statistics.p_values import holm
 from ngramscan.statistics.proportions import Pairs, mcnemar, paired_difference
 from ngramscan.statistics.streams import stream
@@ -162,8 +162,7 @@ def run_blend(found: OutputSet, patterns: PatternSet, case_sensitive: bool = Fal
             generic = _why_generic(part, parts, number, own_prompts[marker.method])
             result.presence += _presences(scope, parts, number, generic)
         result.isolation += [
-            _isolation(scope, part, *method_and_outputs)
-            for method_and_outputs in own_prompts.items()
+            _isolation(scope, part, method, is_own) for method, is_own in own_prompts.items()
         ]
         if scope[1] != ALL:
             result.retention += _retentions(scope, parts, part.methods)
@@ -175,12 +174,9 @@ def run_blend(found: OutputSet, patterns: PatternSet, case_sensitive: bool = Fal
 
 
 def _presence(part: MarkerCounts, found: Ints) -> dict[str, Any]:
-    share = part.share(found > 0)
     return {
         "outputs": len(part.outputs),
-        "share": share.value if share else None,
-        "share_low": share.low if share else None,
-        "share_high": share.high if share else None,
+        **fields_of("share", part.share(found > 0)),
         "occurrences": int(found.sum()),
         "level": LEVEL,
     }
@@ -257,9 +253,7 @@ def _isolation(scope: Scope, part: MarkerCounts, method: str, is_own: Flags) -> 
         share_own=share,
         share_others=share_other,
         difference=None if share is None or share_other is None else share - share_other,
-        ratio=ratio.value if ratio else None,
-        ratio_low=ratio.low if ratio else None,
-        ratio_high=ratio.high if ratio else None,
+        **fields_of("ratio", ratio),
         level=LEVEL,
         note=note,
     )

@@ -42,7 +42,13 @@ def take_apart(text: str) -> Parts:
         else:
             words += len(_WORD.findall(line))
     density = in_formulas / max(len(text.strip()), 1)
-    return Parts(before is not None, prose, "\n".join(prose_lines[: before or 0]), words, density)
+    return Parts(
+        has_code=before is not None,
+        prose=prose,
+        before_code="\n".join(prose_lines[: before or 0]),
+        words=words,
+        formula_density=density,
+    )
 
 
 _FENCE = re.compile(r"\s*(?:```+|~~~+)\s*([\w+-]*)")

@@ -137,13 +137,15 @@ def compare(tokens: Tokens, sides: Sides, options: KeynessOptions) -> KeynessRes
     test = PresenceTest(sides, tokens.sizes)
     table, tested = compared_ngrams(tokens, test, options)
     if not tested:
-        return KeynessResult([], 0, 0, 0, test)
+        return KeynessResult([], tested=0, found=0, found_inside=0, test=test)
     found = np.flatnonzero((table["q"] <= options.q) & (table["log_ratio"] > 0))
     n_found = int(table["times"][found].sum())
     shown = found if options.all else _not_inside(table, tokens, found)
     order = np.lexsort((table["first"][shown], -table["n"][shown], -table["g2"][shown]))
     rows = _rows(table, shown[order][: options.top], tokens, sides.is_own)
-    return KeynessResult(rows, tested, n_found, n_found - shown.size, test)
+    return KeynessResult(
+        rows, tested=tested, found=n_found, found_inside=n_found - shown.size, test=test
+    )
 
 
 def compared_ngrams(
@@ -195,7 +197,7 @@ def _made_ahead(parts: Iterator[Ngrams]) -> Iterator[Ngrams]:
 
 
 def _by_length(ngrams: Ngrams, all_lengths: bool) -> Iterator[tuple[Ngrams, Flags]]:
-    """Yield n-grams, or with `every` also their prefixes by length, and where they come from."""
+    """Yield n-grams, with `all_lengths` also their prefixes by length, and where they come from."""
     shortest = int(ngrams.shortest.min(initial=ngrams.n)) if all_lengths else ngrams.n
     for n in range(shortest, ngrams.n + 1):
         chosen = ngrams.shortest <= n

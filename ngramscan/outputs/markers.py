@@ -18,7 +18,7 @@ import numpy as np
 
 from ngramscan.errors import InputError
 from ngramscan.matching import Matcher
-from ngramscan.outputs.reading import Output, OutputSet, has_method, methods_of
+from ngramscan.outputs.reading import Output, OutputSet, has_method, methods_of, number_problems
 from ngramscan.outputs.tokens import Flags, Ints
 from ngramscan.patterns.model import PatternSet
 from ngramscan.patterns.regexes import compile_regex, whole
@@ -164,13 +164,11 @@ def mark_outputs(
     markers += [
         Marker(regex.method, REGEX_TIER, regex.name, regex.regex) for regex in patterns.regexes
     ]
-    numbers: dict[tuple[str, str, str], int] = {}
-    problems = [numbers.setdefault(output.problem, len(numbers)) for output in outputs]
     return MarkerCounts(
-        markers,
-        outputs,
-        count_markers(markers, texts, case_sensitive),
-        np.array([len(text) for text in texts], dtype=np.int64),
-        np.array(problems, dtype=np.int64),
-        [output for output in found.outputs if not output.is_there],
+        markers=markers,
+        outputs=outputs,
+        counts=count_markers(markers, texts, case_sensitive),
+        characters=np.array([len(text) for text in texts], dtype=np.int64),
+        problems=np.array(number_problems(outputs), dtype=np.int64),
+        absent=[output for output in found.outputs if not output.is_there],
     )

@@ -20,14 +20,22 @@ def frequencies(
     `sizes` are the lengths of the outputs, in tokens.
     """
     of_length = np.maximum(sizes - ngrams.n + 1, 0).astype(np.float64)
-    runs = _Runs(ngrams.starts, ngrams.documents, ngrams.counts, of_length, sides.is_own)
+    runs = _Runs(
+        ngrams.starts,
+        texts=ngrams.documents,
+        counts=ngrams.counts,
+        sizes=of_length,
+        is_own=sides.is_own,
+    )
     counts, documents = runs.sums(runs.counts), runs.sums(np.ones_like(runs.counts))
     # All that each side wrote about each problem is one text.
     units = sides.units[ngrams.documents]
     at, firsts = runs_of(units, ngrams.starts)
     lengths: Floats = np.bincount(sides.units, weights=of_length).astype(np.float64)
     by_problem = np.add.reduceat(ngrams.counts, at)
-    problems = _Runs(firsts, units[at], by_problem, lengths, sides.unit_is_own)
+    problems = _Runs(
+        firsts, texts=units[at], counts=by_problem, sizes=lengths, is_own=sides.unit_is_own
+    )
     value, low, high = _log_ratios(problems, level)
     return {
         "dispersion": _dispersion(runs, counts[0]),
@@ -62,7 +70,7 @@ class _Runs:
     """Occurrences of n-grams by text; what has two rows is by side, the method's first."""
 
     def __init__(
-        self, starts: Ints, texts: Integers, counts: Ints, sizes: Floats, is_own: Flags
+        self, starts: Ints, *, texts: Integers, counts: Ints, sizes: Floats, is_own: Flags
     ) -> None:
         self.starts, self.lengths = starts, np.diff(starts, append=counts.size)
         self.counts = counts.astype(np.float64)

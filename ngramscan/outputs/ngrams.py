@@ -54,12 +54,12 @@ class Ngrams:
         lengths = np.diff(self.starts, append=self.counts.size)
         runs = np.repeat(chosen, lengths)
         return Ngrams(
-            self.n,
-            self.shortest[chosen],
-            self.first[chosen],
-            _starts(lengths[chosen]),
-            self.documents[runs],
-            self.counts[runs],
+            n=self.n,
+            shortest=self.shortest[chosen],
+            first=self.first[chosen],
+            starts=_starts(lengths[chosen]),
+            documents=self.documents[runs],
+            counts=self.counts[runs],
         )
 
 
@@ -247,7 +247,14 @@ def _counted(n: int, groups: _Groups, positions: Ints, documents: Integers, leas
     at, runs = runs_of(found_in, starts)
     counts = np.diff(at, append=found_in.size)
     first = positions[groups.places[starts]]
-    found = Ngrams(n, groups.shortest, first, runs, found_in[at], counts)
+    found = Ngrams(
+        n=n,
+        shortest=groups.shortest,
+        first=first,
+        starts=runs,
+        documents=found_in[at],
+        counts=counts,
+    )
     return found.subset(np.diff(runs, append=at.size) >= least)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -100,7 +100,8 @@ def read_outputs(
             notices.append(describe_halves(name, halves))
         records = _records(name, content, bad)
         found = [
-            _output(record, place, group, output_field, prompt_field) for place, record in records
+            _output(record, place, group, field=output_field, prompt_field=prompt_field)
+            for place, record in records
         ]
         outputs += found
         if not found:
@@ -179,7 +180,7 @@ def _output(record: Any, place: str, group: Group, field: str, prompt_field: str
         raise InputError(place, f"{found}; a string, or a list of one, was expected")
     id_ = next((f"{record[name]}" for name in _ID_FIELDS if record.get(name) is not None), "")
     epoch = f"#{record['epoch']}" if id_ and record.get("epoch") is not None else ""
-    return Output(group, id_ + epoch, text, place, epoch)
+    return Output(group, id=id_ + epoch, text=text, place=place, epoch=epoch)
 
 
 def _group_in(record: Any, place: str, group: Group, prompt_field: str | None) -> Group:
@@ -194,6 +195,12 @@ def _group_in(record: Any, place: str, group: Group, prompt_field: str | None) -
     return group._replace(
         **{name: text for name, text in fields_given.items() if isinstance(text, str)}
     )
+
+
+def number_problems(outputs: Iterable[Output]) -> list[int]:
+    """Return the problem of each output as a number, from 0 in their order."""
+    numbers: dict[tuple[str, str, str], int] = {}
+    return [numbers.setdefault(output.problem, len(numbers)) for output in outputs]
 
 
 def _refuse_duplicates(outputs: Sequence[Output]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ngramscan.outputs.formulas import take_apart
 from ngramscan.outputs.markers import ALL, LEVEL
-from ngramscan.outputs.reading import Group, Output, OutputSet
+from ngramscan.outputs.reading import Group, Output, OutputSet, number_problems
 from ngramscan.patterns.regexes import compile_regex, whole
 from ngramscan.reading.yaml_files import Node, compose_yaml, read_text
 from ngramscan.statistics.clusters import ClusteredShare
@@ -177,8 +177,7 @@ def _share(group: Group, answers: Answers, strategy: str) -> StrategyRow:
     follows = [row.strategy == strategy for _, row in answers]
     densities = [row.formula_density for _, row in answers]
     group_densities = list(compress(densities, follows))
-    numbers: dict[tuple[str, str, str], int] = {}
-    problems = [numbers.setdefault(output.problem, len(numbers)) for output, _ in answers]
+    problems = number_problems(output for output, _ in answers)
     share = ClusteredShare(follows, problems).estimate(LEVEL)
     # Which outputs of several models are for the same problem, only ids can say.
     is_known = group.model != ALL or all(output.id for output, _ in answers)

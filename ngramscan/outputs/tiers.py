@@ -18,7 +18,7 @@ from ngramscan.outputs.markers import LEVEL, REGEX_TIER, MarkerCounts, mark_outp
 from ngramscan.outputs.reading import OutputSet
 from ngramscan.outputs.tokens import Flags, Ints
 from ngramscan.patterns.model import PatternSet
-from ngramscan.statistics.estimates import Estimate
+from ngramscan.statistics.estimates import Estimate, fields_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def rate_ratio(values: Ints, is_own: Flags, clusters: Ints, level: float = LEVEL
     if sums.all():
         value = float((sums / sizes)[0] / (sums / sizes)[1])
         return Estimate(value, min(low, value), max(high, value), level)
-    return Estimate(middle, low, high, level, "a half is added, since a sum is zero")
+    return Estimate(middle, low, high, level, note="a half is added, since a sum is zero")
 
 
 def _row(scope: tuple[str, str], part: MarkerCounts, number: int, measure: str) -> TierRow:
@@ -143,8 +143,8 @@ def _row(scope: tuple[str, str], part: MarkerCounts, number: int, measure: str) 
     elif values.any():
         ratio = rate_ratio(values, is_own, part.problems)
         note = ratio.note
-    ends = (ratio.value, ratio.low, ratio.high) if ratio else (None, None, None)
-    tiers = [tier_of(end) for end in ends if end is not None]
+    fields = fields_of("ratio", ratio)
+    tiers = [tier_of(end) for end in fields.values() if end is not None]
     return TierRow(
         *scope,
         method=marker.method,
@@ -158,9 +158,7 @@ def _row(scope: tuple[str, str], part: MarkerCounts, number: int, measure: str) 
         measure=measure,
         rate_own=float(values[is_own].mean()) if is_own.any() else None,
         rate_others=float(values[~is_own].mean()) if not is_own.all() else None,
-        ratio=ends[0],
-        ratio_low=ends[1],
-        ratio_high=ends[2],
+        **fields,
         tier=marker.tier,
         tier_by_ratio=tiers[0] if tiers else None,
         agrees=marker.tier in tiers[0].split("/") if tiers else None,

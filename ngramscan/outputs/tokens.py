@@ -63,7 +63,9 @@ def split_words(texts: Iterable[str]) -> Tokens:
         gaps.append(following[~spaces])
         numbered[number] = values[:0]  # Keeps no text twice.
     sizes = np.array([piece.size for piece in ids], dtype=np.int64)
-    return Tokens(_joined(ids), _documents(sizes), sizes, names, _joined(gaps))
+    return Tokens(
+        _joined(ids), documents=_documents(sizes), sizes=sizes, names=names, gaps=_joined(gaps)
+    )
 
 
 def _joined(pieces: Iterable[NDArray[np.int32]]) -> NDArray[np.int32]:

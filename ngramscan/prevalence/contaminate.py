@@ -111,7 +111,7 @@ def run_contaminate(
     described = rule.described + (f", seed {seed}" if rule.draws else "")
     for of_index in answers:
         result.rows.extend(
-            _row(entry, of_entry, of_index, rule, described)
+            _row(entry, of_entry, of_index, rule=rule, described=described)
             for entry, of_entry in zip(entries, windows, strict=True)
         )
     return result
@@ -279,7 +279,7 @@ def _row(
         rarest=rarest,
         rarest_occurrences=None if rarest is None else answers.occurrences[rarest],
         longest_run=_longest_run(windows, answers.occurrences),
-        note="; ".join(_notes(entry, windows, answers, rule, verdict)),
+        note="; ".join(_notes(entry, windows, answers, rule=rule, verdict=verdict)),
     )
 
 

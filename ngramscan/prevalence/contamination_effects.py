@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from ngramscan.errors import InputError
 from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.contamination_rules import EntryClass
+from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.p_values import disagreement, holm
 from ngramscan.statistics.two_samples import (
     ALPHA,
@@ -25,10 +26,14 @@ from ngramscan.statistics.two_samples import (
 LARGE = 0.2
 """If only a larger difference would have been found, a note says so."""
 _COMPARED: tuple[EntryClass, EntryClass] = "clean", "dirty"
-_Group = tuple[str, str, str]
-"""Dataset, model and method."""
 _Values = Mapping[str, float | None]
 """The mean value of the answers to each problem; None: not known."""
+
+
+class _Group(NamedTuple):
+    dataset: str
+    model: str
+    method: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +115,9 @@ def make_effects(
     for row in rows:
         verdicts.setdefault(row.index, {})[row.id] = row.verdict
     compared = {
-        (index, group): _effect((index, *group, rule), by_id, values, level)
+        (index, group): _effect(
+            index, group, score_rule=rule, verdicts=by_id, values=values, level=level
+        )
         for index, by_id in verdicts.items()
         for group, (rule, values) in groups.items()
     }
@@ -157,7 +164,8 @@ def _grouped(scores: Sequence[GivenScore]) -> dict[_Group, tuple[str, _Values]]:
     """Return the rule and the values of each method."""
     groups: dict[_Group, list[GivenScore]] = {}
     for score in scores:
-        groups.setdefault((score.dataset, score.model, score.method), []).append(score)
+        group = _Group(score.dataset, score.model, score.method)
+        groups.setdefault(group, []).append(score)
     found: dict[_Group, tuple[str, _Values]] = {}
     for group, in_group in groups.items():
         where = ", ".join(group)
@@ -198,7 +206,10 @@ def _value(score: GivenScore) -> float | None:
 
 
 def _effect(
-    names: tuple[str, str, str, str, str],
+    index: str,
+    group: _Group,
+    *,
+    score_rule: str,
     verdicts: Mapping[str, EntryClass | None],
     values: _Values,
     level: float,
@@ -218,13 +229,13 @@ def _effect(
     if clean and dirty:
         found = compare_samples(clean, dirty, level)
     return EffectRow(
-        *names,
+        index=index,
+        **group._asdict(),
+        score_rule=score_rule,
         n=len(known),
         accuracy=fmean(known) if known else None,
         **_accuracies(parts, is_binary(known), level),
-        difference=found and found.difference.value,
-        difference_low=found and found.difference.low,
-        difference_high=found and found.difference.high,
+        **fields_of("difference", found and found.difference),
         level=level,
         p=found and found.p.value,
         test=found.p.procedure if found else "",
@@ -241,11 +252,8 @@ def _accuracies(
     """Return the fields of a row about the accuracy of each part."""
     fields: dict[str, Any] = {}
     for verdict, values in parts.items():
-        found = estimate_mean(values, binary, level) if values else None
-        fields[f"n_{verdict}"] = len(values)
-        fields[f"accuracy_{verdict}"] = found and found.value
-        fields[f"accuracy_{verdict}_low"] = found and found.low
-        fields[f"accuracy_{verdict}_high"] = found and found.high
+        accuracy = estimate_mean(values, binary, level) if values else None
+        fields |= {f"n_{verdict}": len(values), **fields_of(f"accuracy_{verdict}", accuracy)}
     return fields
 
 

@@ -47,9 +47,9 @@ class Rule:
     unit: Unit
     """The unit of the width; a window of bytes is shorter where its last character would be cut."""
     width: int
-    suspicious_from: str
+    suspicious_from: str = "0"
     """The least share of windows found, as decimals: `0.2`. `0`: any window."""
-    dirty_from: str
+    dirty_from: str = "0"
     normalization: Normalization = ""
     draws: int | None = None
     """Random windows per text, which begin at any character; None: one at the beginning of each
@@ -95,11 +95,11 @@ _SEARCHED = {"alphanumeric": "letters and digits alone", "words": "words in lowe
 _RULES = {
     rule.name: rule
     for rule in (
-        Rule("mini", "characters", 50, "0.2", "0.8"),
-        Rule("gpt4", "characters", 50, "0", "0", draws=3),
-        Rule("gpt4-stripped", "characters", 50, "0", "0", "alphanumeric", draws=3),
-        Rule("gpt3", "words", 13, "0", "0", "words"),
-        Rule("palm", "words", 8, "0.7", "0.7", "words"),
+        Rule("mini", "characters", 50, suspicious_from="0.2", dirty_from="0.8"),
+        Rule("gpt4", "characters", 50, draws=3),
+        Rule("gpt4-stripped", "characters", 50, normalization="alphanumeric", draws=3),
+        Rule("gpt3", "words", 13, normalization="words"),
+        Rule("palm", "words", 8, suspicious_from="0.7", dirty_from="0.7", normalization="words"),
     )
 }
 _NAMES = f"{', '.join(_RULES)} or ngram-N (windows of N words)"
@@ -148,9 +148,9 @@ def _named(name: str) -> Rule:
     if name in _RULES:
         return _RULES[name]
     if words := re.fullmatch(r"ngram-(\d{1,6})", name, re.ASCII):
-        mini = _RULES["mini"]
-        thresholds = mini.suspicious_from, mini.dirty_from
-        return Rule(name, "words", int(words[1]), *thresholds, "words")
+        return replace(
+            _RULES["mini"], name=name, unit="words", width=int(words[1]), normalization="words"
+        )
     near = nearest(name, _RULES)
     meant = f"did you mean {near}? " if near else ""
     raise InputError(f"--rule {name}", f"no such rule; {meant}(all: {_NAMES})")

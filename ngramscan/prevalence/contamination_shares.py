@@ -69,23 +69,39 @@ def make_shares(
     for of_index in by_index.values():
         if len(of_index) > population:
             raise ValueError("more entries than the file has")
-        found += [_share(of_index, one, rule, (population, seed, level)) for one in classes]
+        found += [
+            _share(
+                of_index,
+                rule,
+                verdict=name,
+                eta_from=start,
+                eta_below=stop,
+                population=population,
+                seed=seed,
+                level=level,
+            )
+            for name, start, stop in classes
+        ]
     return found
 
 
 def _share(
     rows: Sequence[EntryRow],
-    one: tuple[str, str | None, str | None],
     rule: Rule,
-    drawn: tuple[int, int | None, float],
+    *,
+    verdict: str,
+    eta_from: str | None,
+    eta_below: str | None,
+    population: int,
+    seed: int | None,
+    level: float,
 ) -> ShareRow:
-    (name, first, last), (population, seed, level) = one, drawn
     known = [row for row in rows if row.windows]
     entries = len(known)
     least = most = 0
     for row in known:
-        start = rule.least(first, row.windows) if first else 0
-        stop = rule.least(last, row.windows) if last else row.windows + 1
+        start = rule.least(eta_from, row.windows) if eta_from else 0
+        stop = rule.least(eta_below, row.windows) if eta_below else row.windows + 1
         highest = row.found + row.windows - row.asked
         least += start <= row.found and highest < stop
         most += start <= highest and row.found < stop
@@ -99,9 +115,9 @@ def _share(
     return ShareRow(
         index=rows[0].index,
         rule=rows[0].rule,
-        verdict=name,
-        eta_from=float(first or 0),
-        eta_below=float(last) if last else None,
+        verdict=verdict,
+        eta_from=float(eta_from or 0),
+        eta_below=float(eta_below) if eta_below else None,
         entries=entries,
         population=population,
         n=least,

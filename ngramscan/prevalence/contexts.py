@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Index, Place, QueryFailure, Window, WindowFailure, shown_context
@@ -31,6 +33,17 @@ class ContextRow:
     rank: int
     metadata: str
     """A JSON object, or empty."""
+
+
+def metadata_of(row: ContextRow) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the metadata of a document, and those of its source within them; empty: none."""
+    try:
+        metadata = json.loads(row.metadata) if row.metadata else {}
+    except (ValueError, RecursionError):
+        metadata = {}
+    outer = metadata if isinstance(metadata, dict) else {}
+    inner = outer.get("metadata")
+    return outer, inner if isinstance(inner, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +92,15 @@ def run_contexts(
         failures |= {place: WindowFailure(place, error) for place in lost}
     results = [
         ContextsResult(
-            index.name,
-            text,
-            found[text].occurrences,
-            [_row(index.name, windows[place], width) for place in places[text] if place in windows],
-            [failures[place] for place in places[text] if place in failures],
+            index=index.name,
+            text=text,
+            occurrences=found[text].occurrences,
+            rows=[
+                _row(index.name, windows[place], width)
+                for place in places[text]
+                if place in windows
+            ],
+            failures=[failures[place] for place in places[text] if place in failures],
         )
         for text in texts
         if text in found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Index, IndexSize, Occurrences, QueryCount, QueryFailure
@@ -112,11 +112,26 @@ def collect_replies(
     return replies, {text: errors[text] for text in texts if text in errors}
 
 
-def _row(index: str, query: Query, count: QueryCount) -> CountRow:
+def names_of(query: Query) -> dict[str, Any]:
+    """Return the fields of a row that name a query."""
     pattern = query.pattern
+    return {
+        "method": pattern.method,
+        "tier": pattern.tier,
+        "kind": pattern.kind,
+        "pattern": pattern.text,
+        "query": query.text,
+    }
+
+
+def _row(index: str, query: Query, count: QueryCount) -> CountRow:
     row = CountRow(
-        *(index, pattern.method, pattern.tier, pattern.kind, pattern.text, query.text),
-        *(count.occurrences, count.documents, count.source, count.asked_at),
+        index=index,
+        **names_of(query),
+        occurrences=count.occurrences,
+        documents=count.documents,
+        source=count.source,
+        asked_at=count.asked_at,
         note=count.note,
     )
     occurrences, documents = count.occurrences_estimate, count.documents_estimate

@@ -121,7 +121,7 @@ def run_docnorm(
         if isinstance(index, ScanIndex):
             _read(result, index, queries)
         else:
-            _place(result, index, queries, lookups[index.name], options)
+            _place(result, index, queries, lookup=lookups[index.name], options=options)
         result.sizes[index.name] = index.size()
     return result
 
@@ -145,15 +145,21 @@ def _read(result: DocnormResult[DocnormRow], index: ScanIndex, queries: Sequence
         if error.exit_code == InputError.exit_code:
             raise
         result.missing.extend(QueryFailure(index.name, text, error) for text in texts)
-        result.totals.extend(make_totals(index.name, queries, {}, {}, ""))
+        result.totals.extend(make_totals(index.name, queries, {}, {}, note=""))
         return
     counts = {count.query: count for count in known.counts}
     for query in queries:
         count = counts[query.text]
         estimate = count.documents_estimate
         bounds = BoundedEstimate(estimate, estimate) if estimate else exactly(count.documents or 0)
-        estimator = "files" if estimate else "exact"
-        row = _row(index.name, query, count.occurrences, bounds, estimator, count.note)
+        row = _row(
+            index.name,
+            query,
+            count.occurrences,
+            bounds=bounds,
+            estimator="files" if estimate else "exact",
+            note=count.note,
+        )
         result.rows.append(row)
     occurrences = {text: count.occurrences for text, count in counts.items()}
     documents = {
@@ -162,7 +168,9 @@ def _read(result: DocnormResult[DocnormRow], index: ScanIndex, queries: Sequence
         if estimate.low is not None
     }
     note = "no interval: too few files were read"
-    result.totals.extend(make_totals(index.name, queries, occurrences, documents, note))
+    result.totals.extend(
+        make_totals(index.name, queries, occurrences=occurrences, documents=documents, note=note)
+    )
 
 
 # An index whose occurrences are placed, all of them or draws
@@ -185,7 +193,16 @@ def _place(
         index, rest, [_uncounted(union, counted) for union in unions], options
     )
     most = index.size().documents
-    result.rows.extend(_placed_rows(index, queries, occurrences, counted, drawn, options))
+    result.rows.extend(
+        _placed_rows(
+            index,
+            queries,
+            occurrences=occurrences,
+            counted=counted,
+            drawn=drawn,
+            options=options,
+        )
+    )
     note = "draws of a pattern are missing"
     if options.estimator == "unique":
         unions = [union for union in unions if not _uncounted(union, counted)]
@@ -195,7 +212,9 @@ def _place(
         for union in unions
         if all(text in counted or text in drawn for text in union)
     }
-    result.totals.extend(make_totals(index.name, queries, occurrences, documents, note))
+    result.totals.extend(
+        make_totals(index.name, queries, occurrences=occurrences, documents=documents, note=note)
+    )
     failures = (errors | unplaced | failed).items()
     result.missing.extend(QueryFailure(index.name, text, error) for text, error in failures)
     for seen in drawn.values() if options.keep_draws else ():
@@ -236,9 +255,16 @@ def _placed_rows(
         text = query.text
         if text in counted:
             bounds = exactly(len(counted[text]))
-            yield _row(index.name, query, occurrences[text], bounds, "exact", "")
+            yield _row(index.name, query, occurrences[text], bounds=bounds)
         elif text in drawn:
-            row = _sampled_row(index.name, query, occurrences[text], drawn[text], options, most)
+            row = _sampled_row(
+                index.name,
+                query,
+                total=occurrences[text],
+                seen=drawn[text],
+                options=options,
+                most=most,
+            )
             if context < options.context and row.truncated_share:
                 limit = f"at most {context:,} bytes are shown on each side, not {options.context:,}"
                 row = replace(row, note="; ".join(filter(None, (row.note, limit))))
@@ -255,9 +281,11 @@ def _sampled_row(
 ) -> DocnormRow:
     documents, n = [draw.row.document for draw in seen], len(seen)
     shares = [draw.shares[query.text,] for draw in seen if draw.shares]
-    bounds, estimator, note = documents_of_draws(documents, shares, total, options, most)
+    bounds, estimator, note = documents_of_draws(
+        documents, shares, total=total, options=options, most=most
+    )
     return replace(
-        _row(index, query, total, bounds, estimator, note),
+        _row(index, query, total, bounds=bounds, estimator=estimator, note=note),
         draws=n,
         truncated_share=sum(draw.row.truncated for draw in seen) / n if n else None,
         unique_documents=len(set(documents)),
@@ -269,6 +297,7 @@ def _sampled_row(
 def documents_of_draws(
     documents: Sequence[str],
     shares: Sequence[Share],
+    *,
     total: int,
     options: DocnormOptions,
     most: int | None,
@@ -303,10 +332,16 @@ def _describe_draws(bounds: BoundedEstimate, n: int, total: int) -> str:
 
 
 def _row(
-    index: str, query: Query, occurrences: int, bounds: BoundedEstimate, estimator: str, note: str
+    index: str,
+    query: Query,
+    occurrences: int,
+    *,
+    bounds: BoundedEstimate,
+    estimator: str = "exact",
+    note: str = "",
 ) -> DocnormRow:
     low, high = outward(bounds)
-    rates = per_document(occurrences, bounds)
+    rate, rate_low, rate_high = per_document(occurrences, bounds)
     return DocnormRow(
         index=index,
         method=query.pattern.method,
@@ -316,9 +351,9 @@ def _row(
         documents=rounded(bounds.documents),
         documents_low=low,
         documents_high=high,
-        occurrences_per_document=rates[0],
-        occurrences_per_document_low=rates[1],
-        occurrences_per_document_high=rates[2],
+        occurrences_per_document=rate,
+        occurrences_per_document_low=rate_low,
+        occurrences_per_document_high=rate_high,
         level=bounds.lower.level,
         estimator=estimator,
         note=note,

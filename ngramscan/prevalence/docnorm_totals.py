@@ -87,34 +87,51 @@ def make_totals(
     totals: list[DocnormTotal] = []
     of_scopes = [(scope, documents.get(union_of(scope))) for scope in scopes(queries)]
     for scope, bounds in of_scopes:
-        keys = (index, scope.tiers, scope.method, None)
+        unknown = unknown_total(index, scope, "documents", note=note)
         union = union_of_occurrences(scope.texts, occurrences)
         missing = "" if union is not None else "a count is missing"
-        totals.append(DocnormTotal(*keys, "union_of_occurrences", union, note=missing))
-        totals.append(documents_total(DocnormTotal(*keys, "documents", None, note=note), bounds))
+        totals.append(replace(unknown, statistic="union_of_occurrences", value=union, note=missing))
+        totals.append(documents_total(unknown, bounds))
         if bounds and union and bounds.upper.value:
-            unknown = DocnormTotal(*keys, "occurrences_per_document", None)
-            totals.append(_rate_total(unknown, union, bounds))
+            rate = replace(unknown, statistic="occurrences_per_document")
+            totals.append(_rate_total(rate, union, bounds))
     for (earlier, below), (later, above) in combinations(of_scopes, 2):
         if later.tiers == earlier.tiers:
-            names = (index, later.tiers, later.method, earlier.method, "ratio_of_documents")
-            totals.append(ratio_total(DocnormTotal(*names, None, note=note), above, below))
+            unknown = unknown_total(
+                index, later, "ratio_of_documents", versus=earlier.method, note=note
+            )
+            totals.append(ratio_total(unknown, above, below))
     return totals
+
+
+def unknown_total(
+    index: str, scope: Scope, statistic: str, *, versus: str | None = None, note: str
+) -> DocnormTotal:
+    """Return a total without a value, whose note says why."""
+    return DocnormTotal(
+        index=index,
+        tiers=scope.tiers,
+        method=scope.method,
+        versus=versus,
+        statistic=statistic,
+        value=None,
+        note=note,
+    )
 
 
 def documents_total(unknown: DocnormTotal, bounds: BoundedEstimate | None) -> DocnormTotal:
     """Return a total of documents; without an estimate, one whose note says why it is unknown."""
     if bounds is None:
         return unknown
-    low, high = outward(bounds)
     note = _describe_interval(bounds, bounds.documents, ",.0f")
-    return _with_estimate(unknown, bounds, bounds.documents, (low, high), note)
+    limits = outward(bounds)
+    return _with_estimate(unknown, bounds, value=bounds.documents, limits=limits, note=note)
 
 
 def _rate_total(unknown: DocnormTotal, union: int, bounds: BoundedEstimate) -> DocnormTotal:
     value, low, high = per_document(union, bounds)
     note = _describe_interval(bounds, value, ",.0f")
-    known = _with_estimate(unknown, bounds, value, (low, high), note)
+    known = _with_estimate(unknown, bounds, value=value, limits=(low, high), note=note)
     lower = bounds.lower.value
     return replace(
         known,
@@ -154,7 +171,7 @@ def ratio_total(
         return replace(unknown, note="a method may have no document")
     high = ratio.high if math.isfinite(ratio.high) else None
     note = _describe_interval(ratio, ratio.value, ".3g")
-    return _with_estimate(unknown, ratio, ratio.value, (ratio.low, high), note)
+    return _with_estimate(unknown, ratio, value=ratio.value, limits=(ratio.low, high), note=note)
 
 
 def _describe_interval(bounds: BoundedEstimate, value: float | None, form: str) -> str:

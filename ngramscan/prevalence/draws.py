@@ -131,7 +131,9 @@ def draw_occurrences(
             if isinstance(window, WindowFailure):
                 failed.setdefault(window.place.query, window.error)
             else:
-                seen[window.place] = _look_at(index.name, window, context, unions, options)
+                seen[window.place] = _look_at(
+                    index.name, window, context=context, unions=unions, options=options
+                )
         return {
             located: [seen[place] for place in drawn]
             for located, drawn in draws.items()
@@ -179,7 +181,7 @@ def first_draws(options: DocnormOptions) -> int:
 def places_drawn(found: Occurrences, n: int, index: str, options: DocnormOptions) -> list[Place]:
     """Draw n occurrences; if they are many among all, each at most once."""
     distinct = is_without_replacement(n, found.occurrences) and options.estimator != "unique"
-    return draw_places(found, n, options.seed, index, not distinct)
+    return draw_places(found, n, options.seed, index, with_replacement=not distinct)
 
 
 def _look_at(
@@ -295,14 +297,20 @@ def document_share(
     `context` is the number of bytes on each side that were asked for.
     """
     starts = [start for text in texts for start in find_starts(text, window.text)]
-    seen = window.offset, window.starts_document
-    extent = Extent(window.document_bytes, len(window.text), *seen)
-    return share_of(starts, extent, texts, context - SHIFT_BYTES, estimator)
+    extent = Extent(
+        length=window.document_bytes,
+        shown=len(window.text),
+        offset=window.offset,
+        starts_document=window.starts_document,
+    )
+    reach = context - SHIFT_BYTES
+    return share_of(starts, extent, texts=texts, reach=reach, estimator=estimator)
 
 
 def share_of(
     starts: Sequence[int],
     extent: Extent,
+    *,
     texts: Sequence[AnyStr],
     reach: int,
     estimator: Estimator,

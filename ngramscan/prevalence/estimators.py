@@ -155,7 +155,9 @@ def mean_share(
     mean = float(y.mean())
     if y.size >= occurrences:
         return Estimate(mean, mean, mean, level), 0.0
-    low, high = _limits(_parts(y, by_first), y.size, occurrences, level, added_draw)
+    low, high = _limits(
+        _parts(y, by_first), y.size, occurrences, level=level, added_draw=added_draw
+    )
     error = _deviation(y) * math.sqrt(_finite_population(y.size, occurrences) / y.size)
     return Estimate(mean, low, high, level), error
 
@@ -249,7 +251,9 @@ def _sums(
     def add_up(bounds: Sequence[_Floats]) -> tuple[Estimate, float]:
         rows = []
         for draws, shares in zip(patterns, bounds, strict=True):
-            mean, error = mean_share(shares, draws.occurrences, level, draws.by_first, added_draw)
+            mean, error = mean_share(
+                shares, draws.occurrences, level, by_first=draws.by_first, added_draw=added_draw
+            )
             low, high = mean.limits
             numbers = (mean.value, mean.value - low, high - mean.value, error)
             rows.append([draws.occurrences * number for number in numbers])
@@ -319,7 +323,9 @@ def required_draws(pilot: Draws, half_width: float, most: int, level: float = 0.
     def suffices(n: int) -> bool:
         if n >= total:
             return True
-        (low, _), (_, high) = [_limits(parts, n, total, level, added_draw=True) for parts in bounds]
+        (low, _), (_, high) = [
+            _limits(parts, n, total, level=level, added_draw=True) for parts in bounds
+        ]
         return high - low <= width
 
     if suffices(least):
@@ -354,4 +360,4 @@ def documents_of_repeats(
         f"K/U = {draws}/{unique}, {pairs} coinciding pairs: says nothing about occurrences per"
         f" document (1 and 15 look alike), only that there are at least {low:,.0f} documents"
     )
-    return Estimate(occurrences / (draws / unique), low, occurrences, level, note)
+    return Estimate(occurrences / (draws / unique), low, occurrences, level, note=note)

@@ -14,7 +14,7 @@ from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import IndexSize, QueryFailure
 from ngramscan.indexes.tokens.base import LOWER_BOUND, TokenIndex, TokenOccurrences
 from ngramscan.patterns.model import Query
-from ngramscan.prevalence.count import CountResult, collect_replies
+from ngramscan.prevalence.count import CountResult, collect_replies, names_of
 
 EVERY = "tokens are bytes: every occurrence of the string"
 """The note of an index of bytes, where an n-gram is the string."""
@@ -99,10 +99,12 @@ def run_token_count(
     result: CountResult[TokenCountRow] = CountResult(list(queries))
     hint = "; --force counts it, far too low"
     for index, stream in lookups:
-        found, missing = collect_lookups(queries, index, stream, force, hint)
+        found, missing = collect_lookups(queries, index, stream, force=force, hint=hint)
         size, hopeless = index.size(), _hopeless(queries)
         result.rows += [
-            _row(index.name, query, found[query.text], size, query.text in hopeless)
+            _row(
+                index.name, query, found[query.text], size=size, is_hopeless=query.text in hopeless
+            )
             for query in queries
             if query.text in found
         ]
@@ -141,9 +143,9 @@ def note_of(found: TokenOccurrences, is_hopeless: bool = False) -> str:
 def _row(
     index: str, query: Query, found: TokenOccurrences, size: IndexSize, is_hopeless: bool
 ) -> TokenCountRow:
-    pattern = query.pattern
     return TokenCountRow(
-        *(index, pattern.method, pattern.tier, pattern.kind, pattern.text, query.text),
+        index=index,
+        **names_of(query),
         token_occurrences=found.occurrences,
         token_occurrences_after_space=found.after_space.occurrences,
         tokens=" | ".join(" ".join(map(str, form.ids)) for form in found.forms),

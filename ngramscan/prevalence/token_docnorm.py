@@ -37,6 +37,7 @@ from ngramscan.prevalence.docnorm_totals import (
     per_document,
     ratio_total,
     rounded,
+    unknown_total,
 )
 from ngramscan.prevalence.draws import (
     Counted,
@@ -131,7 +132,7 @@ def run_token_docnorm(
     """
     result: DocnormResult[TokenDocnormRow] = DocnormResult()
     for index, stream in lookups:
-        _sample(result, index, queries, stream, options)
+        _sample(result, index, queries, stream=stream, options=options)
         result.sizes[index.name] = index.size()
     return result
 
@@ -159,16 +160,28 @@ def _sample(
     for query in queries:
         if query.text in counted:
             bounds = exactly(len(counted[query.text]))
-            result.rows.append(_row(index.name, query, found[query.text], bounds, "exact", ""))
+            row = _row(index.name, query, found[query.text], bounds=bounds)
+            result.rows.append(row)
         elif query.text in drawn:
-            seen = drawn[query.text]
-            row = _drawn_row(index.name, query, found[query.text], seen, options, most)
+            row = _drawn_row(
+                index.name,
+                query,
+                found[query.text],
+                seen=drawn[query.text],
+                options=options,
+                most=most,
+            )
             result.rows.append(row)
     result.missing.extend(missing)
     failures = (unplaced | failed).items()
     result.missing.extend(QueryFailure(index.name, *failure) for failure in failures)
     unions = [
-        (scope, *_union_documents(scope, found, counted, drawn, options, most))
+        (
+            scope,
+            *_union_documents(
+                scope, found, counted=counted, drawn=drawn, options=options, most=most
+            ),
+        )
         for scope in scopes(queries)
     ]
     result.totals.extend(_totals(index.name, unions))
@@ -282,9 +295,14 @@ def token_share(window: TokenWindow, owners: Owners, estimator: Estimator) -> Sh
     if not _is_at(window, owners):
         return Share(0.0, 0.0, False)
     starts = [start for text in owners for start in find_starts(text, window.text)]
-    extent = Extent(window.length, len(window.text), window.offset, window.starts_document)
+    extent = Extent(
+        length=window.length,
+        shown=len(window.text),
+        offset=window.offset,
+        starts_document=window.starts_document,
+    )
     # So much is shown at least: before a draw, and from its first token on.
-    return share_of(starts, extent, [*owners], MOST_TOKENS // 2, estimator)
+    return share_of(starts, extent, texts=[*owners], reach=MOST_TOKENS // 2, estimator=estimator)
 
 
 # Unions
@@ -340,12 +358,14 @@ def _drawn_row(
 ) -> TokenDocnormRow:
     documents, total = [draw.document for draw in seen], found.occurrences
     shares = [draw.shares[query.text,] for draw in seen]
-    bounds, estimator, note = documents_of_draws(documents, shares, total, options, most)
+    bounds, estimator, note = documents_of_draws(
+        documents, shares, total=total, options=options, most=most
+    )
     known = [draw.is_truncated for draw in seen if draw.is_truncated is not None]
     if estimator == "combined" and not known:
         estimator = "size-bias"
     return replace(
-        _row(index, query, found, bounds, estimator, note),
+        _row(index, query, found, bounds=bounds, estimator=estimator, note=note),
         draws=len(seen),
         truncated_share=sum(known) / len(known) if known and estimator != "exact" else None,
         unique_documents=len(set(documents)),
@@ -358,12 +378,13 @@ def _row(
     index: str,
     query: Query,
     found: TokenOccurrences,
+    *,
     bounds: BoundedEstimate,
-    estimator: str,
-    note: str,
+    estimator: str = "exact",
+    note: str = "",
 ) -> TokenDocnormRow:
     low, high = outward(bounds)
-    rates = per_document(found.occurrences, bounds)
+    rate, rate_low, rate_high = per_document(found.occurrences, bounds)
     return TokenDocnormRow(
         index=index,
         method=query.pattern.method,
@@ -373,9 +394,9 @@ def _row(
         token_documents=rounded(bounds.documents),
         token_documents_low=low,
         token_documents_high=high,
-        token_occurrences_per_document=rates[0],
-        token_occurrences_per_document_low=rates[1],
-        token_occurrences_per_document_high=rates[2],
+        token_occurrences_per_document=rate,
+        token_occurrences_per_document_low=rate_low,
+        token_occurrences_per_document_high=rate_high,
         level=bounds.lower.level,
         estimator=estimator,
         note="; ".join(filter(None, (note_of(found), note))),
@@ -388,9 +409,14 @@ def _totals(
     index: str, unions: Sequence[tuple[Scope, BoundedEstimate | None, str]]
 ) -> Iterator[DocnormTotal]:
     for scope, bounds, note in unions:
-        keys = index, scope.tiers, scope.method, None, "token_documents"
-        yield documents_total(DocnormTotal(*keys, None, note=note), bounds)
+        yield documents_total(unknown_total(index, scope, "token_documents", note=note), bounds)
     for (earlier, below, unknown), (later, above, note) in combinations(unions, 2):
         if later.tiers == earlier.tiers:
-            names = index, later.tiers, later.method, earlier.method, "token_ratio_of_documents"
-            yield ratio_total(DocnormTotal(*names, None, note=note or unknown), above, below)
+            total = unknown_total(
+                index,
+                later,
+                "token_ratio_of_documents",
+                versus=earlier.method,
+                note=note or unknown,
+            )
+            yield ratio_total(total, above, below)

@@ -8,9 +8,8 @@ docs/count.md has the reasons and formulas.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -84,8 +83,17 @@ def make_totals(counted: CountResult[CountRow]) -> list[Total]:
     totals += _over_snapshots(totals, list(counted.occurrences))
     for overlap in describe_overlaps(counted.queries):
         versus = overlap.other_method if overlap.other_method != overlap.method else None
-        keys = ("all", "all", overlap.method, versus, overlap.relation)
-        totals.append(Total(*keys, None, note=overlap.sentence))
+        totals.append(
+            Total(
+                index="all",
+                tiers="all",
+                method=overlap.method,
+                versus=versus,
+                statistic=overlap.relation,
+                value=None,
+                note=overlap.sentence,
+            )
+        )
     return totals
 
 
@@ -133,8 +141,25 @@ def _list(scope: Scope, occurrences: dict[str, int]) -> _List:
     return _List(scope, counts, union_of_occurrences(scope.texts, occurrences), missing)
 
 
+def _total_of(index: str, scope: Scope, versus: str | None = None) -> Callable[..., Total]:
+    """Return what makes a total of a scope, from the statistic, its value and other fields."""
+
+    def total(statistic: str, value: float | None, **fields: Any) -> Total:
+        return Total(
+            index=index,
+            tiers=scope.tiers,
+            method=scope.method,
+            versus=versus,
+            statistic=statistic,
+            value=value,
+            **fields,
+        )
+
+    return total
+
+
 def _of_one(index: str, counted: _List, size: IndexSize) -> Iterator[Total]:
-    total = partial(Total, index, counted.scope.tiers, counted.scope.method, None)
+    total = _total_of(index, counted.scope)
     if counted.missing:
         for statistic in _SUMMED:
             yield total(statistic, None, note=f"missing counts: {counted.missing}")
@@ -161,7 +186,7 @@ def _of_one(index: str, counted: _List, size: IndexSize) -> Iterator[Total]:
 
 
 def _of_two(index: str, later: _List, earlier: _List) -> Iterator[Total]:
-    total = partial(Total, index, later.scope.tiers, later.scope.method, earlier.scope.method)
+    total = _total_of(index, later.scope, versus=earlier.scope.method)
     if missing := later.missing + earlier.missing:
         yield total("ratio_of_sums", None, note=f"missing counts: {missing}")
         return
@@ -181,8 +206,7 @@ def _of_two(index: str, later: _List, earlier: _List) -> Iterator[Total]:
             yield total(statistic, above / below, note=note)
     counts, counts_earlier = list(later.counts.values()), list(earlier.counts.values())
     ratio = geometric_mean_ratio(counts, counts_earlier)
-    limits = (ratio.low, ratio.high, ratio.level, ratio.note)
-    yield total("ratio_of_geometric_means", ratio.value, *limits)
+    yield total("ratio_of_geometric_means", **asdict(ratio))
     yield total("probability_of_superiority", probability_of_superiority(counts, counts_earlier))
 
 
@@ -202,7 +226,15 @@ def _over_snapshots(totals: Sequence[Total], indexes: Sequence[str]) -> list[Tot
             values.setdefault(key, []).append(total.value)
     name = f"sum over {len(snapshots)} crawl snapshots"
     return [
-        Total(name, tiers, method, None, statistic, _sum(found), note=SNAPSHOTS_NOTE)
+        Total(
+            index=name,
+            tiers=tiers,
+            method=method,
+            versus=None,
+            statistic=statistic,
+            value=_sum(found),
+            note=SNAPSHOTS_NOTE,
+        )
         for (tiers, method, statistic), found in values.items()
     ]
 

@@ -199,7 +199,7 @@ _TABLES = "a table (.csv, .jsonl or .parquet)"  # the three likeliest
 def read_rows(
     table: Table, row_type: type[Row], expected: str, absent: Mapping[str, Any] | None = None
 ) -> list[Row]:
-    """Read the rows of one table, which are `what`; other columns are left out.
+    """Read the rows of one table, which are `expected`; other columns are left out.
 
     A column must be there unless its field has a default, or it is in `absent`, which says what it
     stands for where it is not there or says nothing. An InputError says where a table is wrong.

@@ -67,7 +67,7 @@ def print_columns(console: Console, columns: Columns, layout: Layout) -> None:
         print_line(console, headline, "bold")
     texts = [name for name in texts if name in shown]
     groups = [name for name in [*columns][: layout.headings] if name in shown]
-    table = _Table(shown, texts, groups, layout, console.width)
+    table = _Table(shown, texts=texts, groups=groups, layout=layout, room=console.width)
     left_out = table.leave_out()
     for widths in table.blocks():
         console.print(Text("\n").join(table.lines(widths)), soft_wrap=True)
@@ -92,7 +92,7 @@ class _Table:
     """Columns, and the least widths of those that are shown."""
 
     def __init__(
-        self, columns: Columns, texts: list[str], groups: list[str], layout: Layout, room: int
+        self, columns: Columns, *, texts: list[str], groups: list[str], layout: Layout, room: int
     ) -> None:
         self.columns, self.texts, self.groups = columns, texts, groups
         self.layout, self.room = layout, room

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from ngramscan import __version__
 from ngramscan.indexes.base import IndexSize
-from ngramscan.prevalence.contexts import ContextRow
+from ngramscan.prevalence.contexts import ContextRow, metadata_of
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.draws import DRAWS, LEAST_CONTEXT
 from ngramscan.prevalence.token_count import EVERY, TokenCountRow
@@ -142,14 +142,8 @@ def _link(question: Question, start: int) -> str:
 
 def _source(row: ContextRow) -> tuple[str, str]:
     """Return where a document comes from, and its address if it is one to link to."""
-    try:
-        metadata = json.loads(row.metadata) if row.metadata else {}
-    except (ValueError, RecursionError):
-        metadata = {}
-    outer = metadata if isinstance(metadata, dict) else {}
-    inner = outer.get("metadata")
-    parts = [inner if isinstance(inner, dict) else {}, outer]
-    known = [part.get(name) for name in ("url", "source", "id", "path") for part in parts]
+    outer, inner = metadata_of(row)
+    known = [part.get(name) for name in ("url", "source", "id", "path") for part in (inner, outer)]
     texts = [text for text in known if isinstance(text, str) and text]
     link = next(filter(_is_address, texts), "")
     shown = link or next(iter(texts), "")

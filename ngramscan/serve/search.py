@@ -196,8 +196,11 @@ class Search:
         try:
             answer.total, places = _places(index, question)
             (found,), _ = run_contexts(
-                *([question.phrase], _Part(index, places)),
-                *(len(places) or 1, WIDTH, question.seed),
+                [question.phrase],
+                _Part(index, places),
+                n=len(places) or 1,
+                width=WIDTH,
+                seed=question.seed,
             )
             answer.contexts = found.rows
             lost = [str(failure.error) for failure in found.failures]
@@ -224,17 +227,17 @@ class Search:
         if isinstance(index, TokenFolderIndex):
             in_tokens = run_token_docnorm(queries, start_lookups(queries, [index]), options)
             _raise_first(in_tokens.missing)
-            return _of_tokens(in_tokens.rows[0])
+            return _documents_of(in_tokens.rows[0])
         result = run_docnorm(queries, [index], options)
         _raise_first(result.missing)
-        return _of_bytes(result.rows[0])
+        return _documents_of(result.rows[0])
 
 
 def _as_index(served: Served, progress: Progress) -> LocalFm9Index | TokenFolderIndex:
     """Return what commands ask; its draws depend on the last part of its name."""
     if isinstance(served, ServedTokens):
-        opened = served.folder, served.tokenizer
-        return TokenFolderIndex(f"tokens:/{served.name}", *opened, progress)
+        name = f"tokens:/{served.name}"
+        return TokenFolderIndex(name, served.folder, served.tokenizer, progress)
     # A request has one thread of the server, as any other.
     return LocalFm9Index(f"/{served.name}", served.shards, progress, readers=1)
 
@@ -255,28 +258,16 @@ def _raise_first(missing: Sequence[QueryFailure]) -> None:
         raise failure.error
 
 
-def _of_bytes(row: DocnormRow) -> Documents:
+def _documents_of(row: DocnormRow | TokenDocnormRow) -> Documents:
+    name = "documents" if isinstance(row, DocnormRow) else "token_documents"
+    ends = ("", "_lower_estimate", "_upper_estimate", "_low", "_high")
+    value, lower, upper, low, high = (getattr(row, f"{name}{end}") for end in ends)
     return Documents(
-        value=row.documents,
-        lower_estimate=row.documents_lower_estimate,
-        upper_estimate=row.documents_upper_estimate,
-        low=row.documents_low,
-        high=row.documents_high,
-        level=row.level,
-        is_exact=row.estimator == "exact",
-        draws=row.draws or 0,
-        estimator=row.estimator,
-        note=row.note,
-    )
-
-
-def _of_tokens(row: TokenDocnormRow) -> Documents:
-    return Documents(
-        value=row.token_documents,
-        lower_estimate=row.token_documents_lower_estimate,
-        upper_estimate=row.token_documents_upper_estimate,
-        low=row.token_documents_low,
-        high=row.token_documents_high,
+        value=value,
+        lower_estimate=lower,
+        upper_estimate=upper,
+        low=low,
+        high=high,
         level=row.level,
         is_exact=row.estimator == "exact",
         draws=row.draws or 0,

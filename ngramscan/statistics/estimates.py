@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +32,17 @@ class Estimate:
         return self.low, self.high
 
 
+def no_interval(value: float, level: float, note: str) -> Estimate:
+    """Return an estimate without an interval; `note` says why there is none."""
+    return Estimate(value, low=None, high=None, level=level, note=note)
+
+
+def fields_of(name: str, estimate: Estimate | None) -> dict[str, Any]:
+    """Return the fields of a row about an estimate: its value and limits; None: it is unknown."""
+    value, low, high = (estimate.value, estimate.low, estimate.high) if estimate else [None] * 3
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
+
+
 def t_quantile(level: float, degrees: float) -> float:
     """Return the half width of a two-sided interval by Student's t, in standard errors."""
     # Slow to import.
@@ -54,10 +66,10 @@ def geometric_mean_ratio(
     difference = float(a.mean() - b.mean())
     value = math.exp(difference)
     if min(a.size, b.size) < 2:
-        return Estimate(value, None, None, level, "no interval: a list has a single pattern")
+        return no_interval(value, level, "no interval: a list has a single pattern")
     shares = np.array([a.var(ddof=1) / a.size, b.var(ddof=1) / b.size])
     if not np.ptp(a) and not np.ptp(b):  # by rounding, their variances may differ from 0
-        return Estimate(value, None, None, level, "no interval: the counts do not vary")
+        return no_interval(value, level, "no interval: the counts do not vary")
     degrees = shares.sum() ** 2 / (shares**2 / (np.array([a.size, b.size]) - 1)).sum()
     half_width = t_quantile(level, float(degrees)) * math.sqrt(shares.sum())
     low, high = math.exp(difference - half_width), math.exp(difference + half_width)
@@ -122,13 +134,13 @@ def cluster_total(
     total, error, largest = _ratio_estimate(y[drawn], x[drawn], chance[drawn], size)
     value = certain + total
     if note := _no_interval(y, y[drawn], varies=error > 1e-9 * total):
-        return Estimate(value, None, None, level, note)
+        return no_interval(value, level, note)
     if (share := largest / value) > TRUSTED_SHARE:
         note = f"{UNTRUSTED}: one file makes up {100 * share:.0f}% of the estimate"
     factor = math.exp(t_quantile(level, int(drawn.sum()) - 1) * error / total)
     # The total is at least what the sample has.
     low = max(certain + total / factor, counted)
-    return Estimate(value, low, certain + total * factor, level, note)
+    return Estimate(value, low, high=certain + total * factor, level=level, note=note)
 
 
 def _ratio_estimate(

@@ -185,7 +185,7 @@ def share_ratio(
         variance = sum(1 / (part + 0.5) - 1 / (whole + 0.5) for part, whole in ends)
         factor = math.exp(normal_quantile(level) * math.sqrt(variance))
         note = "a half is added, since a share is zero"
-        return Estimate(ratio, ratio / factor, ratio * factor, level, note)
+        return Estimate(ratio, low=ratio / factor, high=ratio * factor, level=level, note=note)
     low, high = wilson(share * size, size, level).limits
     low_other, high_other = wilson(share_other * size_other, size_other, level).limits
     below = _combine(math.log(share / low), math.log(high_other / share_other), correlation)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from ngramscan.statistics.estimates import Estimate, t_quantile
+from ngramscan.statistics.estimates import Estimate, no_interval, t_quantile
 from ngramscan.statistics.p_values import PValue
 
 Floats = NDArray[np.float64]
@@ -74,7 +74,7 @@ def studentized_interval(
     if n < ITEMS_FOR_AN_INTERVAL:
         note = f"no interval: {n} items; {ITEMS_FOR_AN_INTERVAL} are needed"
     if note:
-        return Estimate(float(found.values[0]), None, None, level, note)
+        return no_interval(float(found.values[0]), level, note)
     values, errors = drawn.log()
     usable = np.isfinite(values) & (errors > SMALLEST_ERROR * error)
     distances = (values[usable] - log) / errors[usable]
@@ -85,7 +85,7 @@ def studentized_interval(
     if max(below, above) > math.log(farthest):
         far = f"a limit is over {farthest:g} times as large or as small"
         note = f"no interval: too few or too unequal: {far}"
-        return Estimate(float(found.values[0]), None, None, level, note)
+        return no_interval(float(found.values[0]), level, note)
     low, high = math.exp(log - below), math.exp(log + above)
     return Estimate(float(found.values[0]), low, high, level)
 
@@ -217,7 +217,7 @@ def bootstrap_t(
     ratio = Ratio(s, m)
     value = ratio.value
     if reason := _reason_for_no_interval(s, ratio.residuals):
-        return MeanDifference(Estimate(value, None, None, level, reason), None)
+        return MeanDifference(no_interval(value, level, reason), None)
     error = float(ratio.of_data().errors[0])
     drawn = ratio.of_sums(drawn_sums(ratio.rows(), generator, draws))
     usable = drawn.errors > SMALLEST_ERROR * error
@@ -225,7 +225,7 @@ def bootstrap_t(
     p = _p_value(distances, value / error, s.size, draws)
     if not (rare := _rare_distances(distances, s.size, level)):
         reason = f"no interval: {draws} draws are too few for a level of {level:g}"
-        return MeanDifference(Estimate(value, None, None, level, reason), p)
+        return MeanDifference(no_interval(value, level, reason), p)
     low, high = value - error * rare[1], value - error * rare[0]
     return MeanDifference(Estimate(value, low, high, level), p)
 

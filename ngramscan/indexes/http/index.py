@@ -239,7 +239,7 @@ class ApiIndex:
 
         def read(query: str, reply: Reply, source: CountSource, asked_at: str) -> QueryCount:
             occurrences = read_count(reply, self._size.bytes)
-            return QueryCount(query, occurrences, None, source, asked_at)
+            return QueryCount(query, occurrences, documents=None, source=source, asked_at=asked_at)
 
         return self._each(
             queries, partial(_only_form, "count"), read, partial(QueryFailure, self.name)
@@ -287,7 +287,7 @@ class ApiIndex:
             for request in missing
             for item in [requests[request]]
         }
-        return _collect(known.values(), futures, failure)
+        return collect(known.values(), futures, failure)
 
     def _read_journal(
         self, requests: dict[str, A], read: Callable[[A, Reply, CountSource, str], T]
@@ -334,9 +334,10 @@ class ApiIndex:
         return result
 
 
-def _collect(
+def collect(
     known: Iterable[T], futures: dict[Future[T], A], failure: Callable[[A, NgramscanError], F]
 ) -> Iterator[T | F]:
+    """Yield what is known, then what was asked for as it comes, or why it failed."""
     yield from known
     for future in as_completed(list(futures)):
         item = futures.pop(future)  # frees its result

@@ -71,11 +71,10 @@ def read_reply(response: httpx.Response) -> Reply:
 def read_count(reply: Reply, most: int | None = None) -> int:
     """Return the count of a reply; `most` is the size of the corpus in bytes, where known."""
     count = reply.get("count")
-    # In Python, True is an int.
     if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-        raise _refusal("no count in the reply", reply)
+        raise refusal("no count in the reply", reply)
     if count > (most or MOST):
-        raise _refusal("more occurrences than the corpus has bytes:", reply)
+        raise refusal("more occurrences than the corpus has bytes:", reply)
     return count
 
 
@@ -83,22 +82,23 @@ def read_found(reply: Reply, query: str, most: int | None = None) -> Occurrences
     """Return the segments of a reply; they must sum to its count."""
     ranks = reply.get("segment_by_shard")
     if not isinstance(ranks, list) or not all(map(_is_segment, ranks)):
-        raise _refusal("no segments in the reply", reply)
+        raise refusal("no segments in the reply", reply)
     # A shard without an occurrence has an empty segment, which may be anywhere.
     segments = (Segment(shard, *pair) for shard, pair in enumerate(ranks))
     found = Occurrences(query, tuple(segment for segment in segments if segment.occurrences))
     if reply.get("cnt") != found.occurrences:
-        raise _refusal("segments that do not sum to their count:", reply)
+        raise refusal("segments that do not sum to their count:", reply)
     read_count({"count": found.occurrences}, most)
     return found
 
 
 def _is_segment(value: object) -> bool:
-    is_pair = isinstance(value, list) and len(value) == 2 and all(map(_is_size, value))
+    is_pair = isinstance(value, list) and len(value) == 2 and all(map(is_size, value))
     return is_pair and value[0] <= value[1]  # type: ignore[index]
 
 
-def _is_size(value: object) -> bool:
+def is_size(value: object) -> bool:
+    """Tell whether a field is a number of bytes, tokens or documents; in Python, True is an int."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
 
 
@@ -110,26 +110,34 @@ def read_window(reply: Reply, place: Place, context: int) -> Window:
     """
     sizes = [reply.get(name) for name in ("doc_ix", "doc_len", "disp_len", "needle_offset")]
     text, metadata = reply.get("text"), reply.get("metadata")
-    if not all(map(_is_size, sizes)) or not isinstance(text, str) or not isinstance(metadata, str):
-        raise _refusal("no window in the reply", reply)
+    if not all(map(is_size, sizes)) or not isinstance(text, str) or not isinstance(metadata, str):
+        raise refusal("no window in the reply", reply)
     document, document_bytes, shown_bytes, offset = (int(size or 0) for size in sizes)
     query = place.query.encode()
     try:
         content, _ = text.encode(), metadata.encode()
     except UnicodeEncodeError as error:
-        raise _refusal("a window with half a character:", reply) from error
+        raise refusal("a window with half a character:", reply) from error
     # Beside the context on both sides there is at most the padding of a query.
     longest = 2 * context + 2 * len(query) + 32
     if not len(content) == shown_bytes <= min(document_bytes, longest) or offset > context:
-        raise _refusal("a window of contradicting lengths:", reply)
+        raise refusal("a window of contradicting lengths:", reply)
     if not content.startswith(query, offset):
         shown = f"rank {place.rank} in shard {place.shard} does not show {place.query!r}:"
-        raise _refusal(f"the window of {shown}", reply)
+        raise refusal(f"the window of {shown}", reply)
     # A document that begins exactly where the window does looks truncated.
     starts_document = offset < context or shown_bytes == document_bytes
-    name = str(document)
-    return Window(place, name, document_bytes, content, offset, starts_document, metadata)
+    return Window(
+        place=place,
+        document=str(document),
+        document_bytes=document_bytes,
+        text=content,
+        offset=offset,
+        starts_document=starts_document,
+        metadata=metadata,
+    )
 
 
-def _refusal(problem: str, reply: Reply) -> RemoteRefused:
+def refusal(problem: str, reply: Reply) -> RemoteRefused:
+    """Return an error that shows the beginning of a reply."""
     return RemoteRefused(f"{problem} {json.dumps(reply)[:200]}")

@@ -60,8 +60,14 @@ class ScanIndex:
         self._corpus = corpus
         self._options = options
         self._size = IndexSize()
-        ways = options.refresh, options.workers or 0, options.scheduler
-        self._run = ScanRun(corpus.name, progress, journal, *ways)
+        self._run = ScanRun(
+            corpus.name,
+            progress,
+            journal,
+            refresh=options.refresh,
+            workers=options.workers or 0,
+            scheduler=options.scheduler,
+        )
         if corpus.is_stream:
             self._check_stream()
         # The number of each query, and the counts of each piece, as they were last counted.
@@ -116,10 +122,10 @@ class ScanIndex:
         counts = [
             self._query_count(
                 query,
-                occurrences.get(number, no_total),
-                documents.get(number, no_total),
-                asked_at,
-                note,
+                occurrences=occurrences.get(number, no_total),
+                documents=documents.get(number, no_total),
+                asked_at=asked_at,
+                note=note,
             )
             for number, query in enumerate(queries)
         ]
@@ -150,7 +156,9 @@ class ScanIndex:
         list(self.find(queries))
         ends = {query: self._ends(query) for query in queries}
         question = self._question([], [])
-        yield from read_windows(self._run, self._pieces, ends, places, context, question)
+        yield from read_windows(
+            self._run, self._pieces, ends=ends, places=places, context=context, question=question
+        )
 
     def _ends(self, query: str) -> array[int]:
         """Return the rank behind the last occurrence in each piece."""
@@ -167,8 +175,13 @@ class ScanIndex:
         numbers = {query: number for number, query in enumerate(queries)}
         in_numbers = [[numbers[query] for query in union] for union in unions]
         options = self._options
-        how = options.read, options.ignore_case, options.normalization
-        return Question(list(queries), *how, in_numbers)
+        return Question(
+            list(queries),
+            read=options.read,
+            ignore_case=options.ignore_case,
+            normalization=options.normalization,
+            unions=in_numbers,
+        )
 
     @cached_property
     def _pieces(self) -> list[Piece]:
@@ -224,11 +237,11 @@ class ScanIndex:
             note,
         ]
         return QueryCount(
-            query,
-            round(occurrences.value),
-            round(documents.value),
-            "scan",
-            asked_at,
+            query=query,
+            occurrences=round(occurrences.value),
+            documents=round(documents.value),
+            source="scan",
+            asked_at=asked_at,
             occurrences_estimate=occurrences if sample else None,
             documents_estimate=documents if sample else None,
             note="; ".join(filter(None, notes)),

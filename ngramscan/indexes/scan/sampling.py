@@ -50,12 +50,13 @@ def take_sample(files: Sequence[CorpusFile], amount: str, seed: int) -> Sample:
     by = "in proportion to bytes" if knows_sizes else "with equal chances"
     certain = int((chances == 1).sum()) if n < len(files) else 0
     with_certainty = f" ({certain} of them certain)" if certain else ""
+    amount_read = f"estimate from {n} of {len(files)} files"
     return Sample(
-        [files[i] for i in drawn],
-        [sizes[i] for i in drawn],
-        [float(chances[i]) for i in drawn],
-        sum(sizes),
-        f"estimate from {n} of {len(files)} files, drawn {by}{with_certainty}, seed {seed}",
+        files=[files[i] for i in drawn],
+        sizes=[sizes[i] for i in drawn],
+        chances=[float(chances[i]) for i in drawn],
+        total_size=sum(sizes),
+        description=f"{amount_read}, drawn {by}{with_certainty}, seed {seed}",
     )
 
 

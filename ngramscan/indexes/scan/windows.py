@@ -48,7 +48,7 @@ def read_windows(
             yield WindowFailure(place, error)
         else:
             wanted[number][place.query, rank].append(place)
-    for number, result in _read(run, pieces, wanted, context, question):
+    for number, result in _read(run, pieces, wanted, context=context, question=question):
         if isinstance(result, NgramscanError):
             for same in wanted[number].values():
                 yield from (WindowFailure(place, result) for place in same)

@@ -57,6 +57,15 @@ class Form:
         return as_text(self.ids)
 
 
+def distinct_forms(after_space: Form, at_line: Form | None = None) -> tuple[Form, ...]:
+    """Return the n-grams whose occurrences add up: of two within each other, the shorter one."""
+    if at_line is None or after_space.text in at_line.text:
+        return (after_space,)
+    if at_line.text in after_space.text:
+        return (at_line,)
+    return (after_space, at_line)
+
+
 @dataclass(frozen=True, slots=True)
 class TokenOccurrences:
     """The n-grams of one query, and where they occur."""
@@ -73,12 +82,8 @@ class TokenOccurrences:
 
     @property
     def forms(self) -> tuple[Form, ...]:
-        """The n-grams whose occurrences add up: of two within each other, the shorter one."""
-        if self.at_line is None or self.after_space.text in self.at_line.text:
-            return (self.after_space,)
-        if self.at_line.text in self.after_space.text:
-            return (self.at_line,)
-        return (self.after_space, self.at_line)
+        """The n-grams whose occurrences add up."""
+        return distinct_forms(self.after_space, self.at_line)
 
     @property
     def occurrences(self) -> int:
@@ -147,8 +152,25 @@ def is_token_level(index: Index) -> TypeGuard[TokenIndex]:
     return index.name.startswith(KINDS)
 
 
-def as_count(found: TokenOccurrences) -> QueryCount:
-    """Return how often a query occurs."""
-    note = "; ".join(filter(None, (LOWER_BOUND, found.note)))
-    said = found.source, found.asked_at
-    return QueryCount(found.query, found.occurrences, None, *said, note=note)
+def as_count(found: TokenOccurrences | QueryFailure) -> QueryCount | QueryFailure:
+    """Return how often a query occurs; a failure as it is."""
+    if isinstance(found, QueryFailure):
+        return found
+    return QueryCount(
+        query=found.query,
+        occurrences=found.occurrences,
+        documents=None,
+        source=found.source,
+        asked_at=found.asked_at,
+        note="; ".join(filter(None, (LOWER_BOUND, found.note))),
+    )
+
+
+def as_occurrences(found: TokenOccurrences | QueryFailure) -> Occurrences | QueryFailure:
+    """Return where the n-grams of a query occur; a failure as it is."""
+    return found if isinstance(found, QueryFailure) else found.found
+
+
+def name_of_place(place: Place) -> str:
+    """Return what messages call an occurrence."""
+    return f"rank {place.rank} of shard {place.shard}"

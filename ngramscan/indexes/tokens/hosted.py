@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import as_completed
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, TypeVar
@@ -29,7 +28,7 @@ from ngramscan.indexes.base import (
 )
 from ngramscan.indexes.catalog import TOKEN_URL
 from ngramscan.indexes.cutting import cut_ends
-from ngramscan.indexes.http.index import ApiClient
+from ngramscan.indexes.http.index import ApiClient, collect
 from ngramscan.indexes.http.replies import Reply, UnknownIndexError
 from ngramscan.indexes.tokens.base import (
     MOST_TOKENS,
@@ -38,6 +37,8 @@ from ngramscan.indexes.tokens.base import (
     MarkedWindow,
     TokenOccurrences,
     as_count,
+    as_occurrences,
+    name_of_place,
     read_alike,
 )
 from ngramscan.indexes.tokens.catalog import PREFIX, find_token_index, near_token_names
@@ -139,17 +140,7 @@ class HostedTokenIndex:
             except NgramscanError as error:
                 done.append(failure(item, error))
         futures = {self._client.submit(partial(work, item, True)): item for item in missing}
-
-        def collected() -> Iterator[Any]:
-            yield from done
-            for future in as_completed(list(futures)):
-                item = futures.pop(future)
-                try:
-                    yield future.result()
-                except NgramscanError as error:
-                    yield failure(item, error)
-
-        return collected()
+        return collect(done, futures, failure)
 
     # Sizes and counts
 
@@ -176,15 +167,11 @@ class HostedTokenIndex:
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         """Start to count all queries; yield the sums of their n-grams."""
-        found = self.lookups(queries)
-        return (
-            as_count(reply) if isinstance(reply, TokenOccurrences) else reply for reply in found
-        )
+        return map(as_count, self.lookups(queries))
 
     def find(self, queries: Sequence[str]) -> Iterator[Occurrences | QueryFailure]:
         """Start to look up all queries; yield where their n-grams occur."""
-        found = self.lookups(queries)
-        return (reply.found if isinstance(reply, TokenOccurrences) else reply for reply in found)
+        return map(as_occurrences, self.lookups(queries))
 
     def lookups(self, queries: Sequence[str]) -> Iterator[TokenOccurrences | QueryFailure]:
         """Start to look up all queries; yield the n-grams of each."""
@@ -221,10 +208,14 @@ class HostedTokenIndex:
             asked_as = {"query_type": "find", "query_ids": [*second]}
             at_line = note(self._ask(of_tokens, is_new, **asked_as))
         source: CountSource = "api" if any(source == "api" for source, _ in asked) else "journal"
-        known = max(asked_at for _, asked_at in asked)
         notes += [] if second else [_MERGED]
         found = TokenOccurrences(
-            query, first, at_line, source, known, "; ".join(dict.fromkeys(notes))
+            query,
+            after_space=first,
+            at_line=at_line,
+            source=source,
+            asked_at=max(asked_at for _, asked_at in asked),
+            note="; ".join(dict.fromkeys(notes)),
         )
         self._found[query] = found
         return found
@@ -243,7 +234,7 @@ class HostedTokenIndex:
             for segment in form.segments:
                 if segment.shard == place.shard and segment.low <= place.rank < segment.high:
                     return form
-        raise RemoteRefused(f"{_where(place)}: no occurrence of {place.query!r}")
+        raise RemoteRefused(f"{name_of_place(place)}: no occurrence of {place.query!r}")
 
     def _document(self, place: Place, ids: Sequence[int], most: int, is_new: bool) -> TokenDocument:
         def read(reply: Reply) -> TokenDocument:
@@ -271,9 +262,11 @@ class HostedTokenIndex:
             seen = self._document(place, form.ids, MOST_TOKENS, is_new)
             marked = sum(is_marked for _, is_marked in seen.spans)
             if form.ids == placed.ids and not marked:
-                raise RemoteRefused(f"{_where(place)}: its document does not show {place.query!r}")
+                raise RemoteRefused(
+                    f"{name_of_place(place)}: its document does not show {place.query!r}"
+                )
             if document not in {"", str(seen.number)}:
-                raise RemoteRefused(f"{_where(place)}: two documents for one place")
+                raise RemoteRefused(f"{name_of_place(place)}: two documents for one place")
             document = str(seen.number)
             least += marked
             most += _most(form, seen, marked)
@@ -290,14 +283,14 @@ class HostedTokenIndex:
         marked = self._document(place, form.ids, shown, is_new)
         whole = self._document(place, (), shown, is_new)
         if marked[:4] != whole[:4] or len(whole.spans) != 1:
-            raise RemoteRefused(f"{_where(place)}: two answers about one place differ")
+            raise RemoteRefused(f"{name_of_place(place)}: two answers about one place differ")
         starts_document = whole.offset < shown // 2 or whole.shown == whole.length
         (text, _), query = whole.spans[0], place.query
         text = text if starts_document else text.lstrip("\N{REPLACEMENT CHARACTER}")
         starts = positions_of(marked, text, query)
         if not starts:
             problem = f"{query!r} is not in the text that the service shows"
-            raise RemoteRefused(f"{_where(place)}: {problem}")
+            raise RemoteRefused(f"{name_of_place(place)}: {problem}")
         # The service doesn't say which of the marked occurrences is the one asked for, but how many
         # tokens are before it.
         expected = len(text) * whole.offset / whole.shown
@@ -308,13 +301,13 @@ class HostedTokenIndex:
         # Its bytes are known where all of it is shown; otherwise they are more than these.
         least = len(content) + whole.length - whole.shown
         return Window(
-            place,
-            str(whole.number),
-            least,
-            content[low:high],
-            offset - low,
-            starts_document and low == 0,
-            whole.metadata,
+            place=place,
+            document=str(whole.number),
+            document_bytes=least,
+            text=content[low:high],
+            offset=offset - low,
+            starts_document=starts_document and low == 0,
+            metadata=whole.metadata,
         )
 
 
@@ -328,10 +321,6 @@ def _most(form: Form, seen: TokenDocument, marked: int) -> int:
         sides = 1 if seen.offset < MOST_TOKENS // 2 else 2
         most += (hidden - sides) // distance + sides
     return most
-
-
-def _where(place: Place) -> str:
-    return f"rank {place.rank} of shard {place.shard}"
 
 
 def open_hosted(name: str, client: ApiClient) -> HostedTokenIndex:

@@ -35,7 +35,10 @@ from ngramscan.indexes.tokens.base import (
     TokenOccurrences,
     TokenWindow,
     as_count,
+    as_occurrences,
     as_text,
+    distinct_forms,
+    name_of_place,
     read_alike,
 )
 from ngramscan.progress import Progress
@@ -76,13 +79,11 @@ class TokenFolderIndex:
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         """Yield the number of occurrences of each query's n-grams."""
-        for reply in self.lookups(queries):
-            yield as_count(reply) if isinstance(reply, TokenOccurrences) else reply
+        return map(as_count, self.lookups(queries))
 
     def find(self, queries: Sequence[str]) -> Iterator[Occurrences | QueryFailure]:
         """Yield the ranks of each query's n-grams."""
-        for reply in self.lookups(queries):
-            yield reply.found if isinstance(reply, TokenOccurrences) else reply
+        return map(as_occurrences, self.lookups(queries))
 
     def lookups(self, queries: Sequence[str]) -> Iterator[TokenOccurrences | QueryFailure]:
         """Yield the n-grams of each query, and where they occur."""
@@ -102,11 +103,17 @@ class TokenFolderIndex:
                 yield QueryFailure(self.name, query, error)
         ranks = iter(self._folder.find([ids for forms in known.values() for ids in forms]))
         for query, all_ids in known.items():
-            forms = [Form(ids, _segments(next(ranks))) for ids in all_ids]
-            at_line = forms[1] if len(forms) > 1 else None
+            after_space, *others = [Form(ids, _segments(next(ranks))) for ids in all_ids]
             notes = self._note(query, all_ids[0]), read_alike(self._alike(query, all_ids[0]))
             note = "; ".join(filter(None, notes))
-            yield TokenOccurrences(query, forms[0], at_line, "tokens", now(), note)
+            yield TokenOccurrences(
+                query,
+                after_space=after_space,
+                at_line=next(iter(others), None),
+                source="tokens",
+                asked_at=now(),
+                note=note,
+            )
 
     def _make_forms(self, query: str) -> list[tuple[int, ...]]:
         """Return the one or two n-grams of a query, or raise an InputError."""
@@ -175,9 +182,14 @@ class TokenFolderIndex:
             before, after = (_SEEN, _SEEN) if forms.get(place.query) else (0, 1)
             try:
                 seen = self._excerpt(place, self._ids_at(place), before, after)
-                text, document = as_text(seen.tokens.tolist()), str(seen.document)
-                of_text = text, seen.offset, seen.start == 0
-                yield TokenWindow(place, document, seen.length, *of_text)
+                yield TokenWindow(
+                    place=place,
+                    document=str(seen.document),
+                    length=seen.length,
+                    text=as_text(seen.tokens.tolist()),
+                    offset=seen.offset,
+                    starts_document=seen.start == 0,
+                )
             except InputError as error:
                 yield WindowFailure(place, error)
             self._progress.advance(1, "windows")
@@ -185,18 +197,17 @@ class TokenFolderIndex:
     def _ids_at(self, place: Place) -> tuple[int, ...]:
         """Return the query's n-gram that occurs at a place, or raise an InputError."""
         forms = [Form(ids, ()) for ids in self._forms(place.query)]
-        found = TokenOccurrences(place.query, forms[0], [*forms, None][1], "tokens", "")
-        for form in found.forms:
+        for form in distinct_forms(*forms):
             seen = self._excerpt(place, form.ids, 0, len(form.ids))
             if seen.offset == 0 and tuple(seen.tokens.tolist()) == form.ids:
                 return form.ids
-        raise InputError(_where(place), f"no occurrence of {place.query!r}")
+        raise InputError(name_of_place(place), f"no occurrence of {place.query!r}")
 
     def _excerpt(self, place: Place, ids: Sequence[int], before: int, after: int) -> Excerpt:
         try:
             seen = self._folder.excerpt(place.shard, place.rank, len(ids), before, after)
         except IndexError as error:
-            raise InputError(_where(place), str(error)) from error
+            raise InputError(name_of_place(place), str(error)) from error
         if seen.tokens.size and seen.tokens.max() >= self._tokenizer.vocabulary:
             problem = f"token {seen.tokens.max()}, but {self._tokenizer.name} has "
             problem += f"{self._tokenizer.vocabulary:,} tokens; is it the tokenizer of this index?"
@@ -223,13 +234,13 @@ class TokenFolderIndex:
         # known, but never as short as the text that is shown.
         least = len(text) + hidden
         return Window(
-            place,
-            str(seen.document),
-            least,
-            text[low:high],
-            offset - low,
-            seen.start == 0 and low == 0,
-            self._metadata(seen.document),
+            place=place,
+            document=str(seen.document),
+            document_bytes=least,
+            text=text[low:high],
+            offset=offset - low,
+            starts_document=seen.start == 0 and low == 0,
+            metadata=self._metadata(seen.document),
         )
 
     def _parts(self, seen: Excerpt, needle: int) -> tuple[bytes, bytes, bytes]:
@@ -278,7 +289,3 @@ def _start(middle: bytes, query: bytes) -> int:
     """Return where a query begins in the text of its n-gram: behind a space that belongs to it."""
     found = middle.find(query)
     return found if found >= 0 else int(middle.startswith(b" ") and not query.startswith(b" "))
-
-
-def _where(place: Place) -> str:
-    return f"rank {place.rank} of shard {place.shard}"

@@ -15,7 +15,14 @@ import httpx
 
 from ngramscan.errors import RemoteRefused
 from ngramscan.indexes.base import Segment
-from ngramscan.indexes.http.replies import MOST, Reply, UnknownIndexError, read_found, read_reply
+from ngramscan.indexes.http.replies import (
+    Reply,
+    UnknownIndexError,
+    is_size,
+    read_found,
+    read_reply,
+    refusal,
+)
 from ngramscan.remote.exchange import TransientError, error_words, read_object
 
 _WRONG = re.compile(r"must be|out-of-range|Please (limit|enter|provide)|Invalid index")
@@ -60,8 +67,8 @@ def check_query(query: str) -> None:
 def read_ids(reply: Reply) -> tuple[int, ...]:
     """Return the tokens of a query."""
     ids = reply.get("token_ids")
-    if not isinstance(ids, list) or not ids or not all(map(_is_size, ids)):
-        raise _refusal("no tokens of the query in the reply", reply)
+    if not isinstance(ids, list) or not ids or not all(map(is_size, ids)):
+        raise refusal("no tokens of the query in the reply", reply)
     return tuple(ids)
 
 
@@ -82,7 +89,7 @@ def _names(reply: Reply) -> list[str]:
     """Return the names of the tokens of a query, with spaces and newlines in them."""
     names = reply.get("tokens")
     if not isinstance(names, list) or len(names) != len(read_ids(reply)):
-        raise _refusal("no names of tokens in the reply", reply)
+        raise refusal("no names of tokens in the reply", reply)
     return ["\n" if name == "<0x0A>" else str(name).translate(_BLANKS) for name in names]
 
 
@@ -92,27 +99,27 @@ def check_names(reply: Reply, query: str) -> None:
     if query.isascii() and query.isprintable():
         tokens, asked = "".join("".join(_names(reply)).split()), "".join(query.split())
         if tokens != asked:
-            raise _refusal(f"tokens of another text than {query!r}:", reply)
+            raise refusal(f"tokens of another text than {query!r}:", reply)
 
 
 def check_ids(reply: Reply, ids: Sequence[int]) -> None:
     """Raise a RemoteRefused for a reply about other tokens."""
     if reply.get("token_ids") != [*ids]:
-        raise _refusal("a reply about other tokens:", reply)
+        raise refusal("a reply about other tokens:", reply)
 
 
 def read_segments(reply: Reply, most: int | None) -> tuple[Segment, ...]:
     """Return where an n-gram occurs; `most` are the tokens of the index, where known."""
     if reply.get("approx") not in {None, False}:
-        raise _refusal("not an exact count:", reply)
+        raise refusal("not an exact count:", reply)
     return read_found(reply, "", most).segments
 
 
 def read_total(reply: Reply) -> int:
     """Return an exact count."""
     count = reply.get("count")
-    if not _is_size(count) or reply.get("approx") is not False:
-        raise _refusal("no exact count in the reply", reply)
+    if not is_size(count) or reply.get("approx") is not False:
+        raise refusal("no exact count in the reply", reply)
     return int(str(count))
 
 
@@ -127,19 +134,26 @@ def read_document(reply: Reply, most_shown: int) -> TokenDocument:
     sizes = [reply.get(name) for name in names]
     spans, metadata = reply.get("spans"), reply.get("metadata")
     if (
-        not all(map(_is_size, sizes))
+        not all(map(is_size, sizes))
         or not isinstance(spans, list)
         or not all(map(_is_span, spans))
         or not isinstance(metadata, str)
     ):
-        raise _refusal("no document in the reply", reply)
+        raise refusal("no document in the reply", reply)
     number, length, shown, offset = (int(str(size)) for size in sizes)
     if not 0 < shown <= min(length, most_shown) or not offset < shown:
-        raise _refusal("a document of contradicting lengths:", reply)
+        raise refusal("a document of contradicting lengths:", reply)
     if offset > most_shown // 2:
-        raise _refusal("a document that is shown from another place:", reply)
+        raise refusal("a document that is shown from another place:", reply)
     texts = [(text, label is not None) for text, label in spans]
-    return TokenDocument(number, length, shown, offset, texts, metadata.rstrip("\n"))
+    return TokenDocument(
+        number=number,
+        length=length,
+        shown=shown,
+        offset=offset,
+        spans=texts,
+        metadata=metadata.rstrip("\n"),
+    )
 
 
 def _is_span(value: object) -> bool:
@@ -149,14 +163,6 @@ def _is_span(value: object) -> bool:
         and isinstance(value[0], str)
         and (value[1] is None or isinstance(value[1], str))
     )
-
-
-def _is_size(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
-
-
-def _refusal(problem: str, reply: Reply) -> RemoteRefused:
-    return RemoteRefused(f"{problem} {json.dumps(reply)[:200]}")
 
 
 def key_of(request: dict[str, Any]) -> str:

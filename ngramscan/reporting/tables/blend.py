@@ -69,7 +69,13 @@ def _print_markers(
     columns = parts.naming(shown, "prompt")
     columns["outputs"] = [cell(row.outputs) for row in shown]
     columns["absent"] = [cell(row.absent or None) for row in shown]
-    layout = Layout(3, frozenset({"prompt"}), ("absent", "outputs"), 2, title)
+    layout = Layout(
+        texts=3,
+        wrapping=frozenset({"prompt"}),
+        optional=("absent", "outputs"),
+        headings=2,
+        title=title,
+    )
     print_columns(console, columns | cells, layout)
 
 
@@ -94,7 +100,8 @@ def _print_retention(console: Console, rows: Sequence[RetentionRow]) -> None:
     optional = ("only alone", "only with", "unpaired", "retention", "pairs", "p")
     title = "Markers of a prefix, alone and with a solver, %"
     wrapping = frozenset({"prompt", "markers of"})
-    print_columns(console, columns, Layout(4, wrapping, optional, 2, title))
+    layout = Layout(4, wrapping=wrapping, optional=optional, headings=2, title=title)
+    print_columns(console, columns, layout)
     notes = [f"{row.prompt_with}: {row.note}" for row in rows if row.note and not row.pairs]
     parts.print_notes(console, *dict.fromkeys(notes))
 
@@ -111,7 +118,7 @@ def _print_isolation(console: Console, rows: Sequence[IsolationRow]) -> None:
         "note": [row.note if row.ratio is None else "" for row in rows],
     }
     title = "Markers with prompts of their own method and of others, %"
-    layout = Layout(3, frozenset({"method", "note"}), (), 2, title)
+    layout = Layout(3, wrapping=frozenset({"method", "note"}), headings=2, title=title)
     print_columns(console, columns, layout)
 
 
@@ -124,7 +131,8 @@ def _print_generic(console: Console, reason: str, rows: Sequence[PresenceRow]) -
         "others": [_shares(group, False) for group in patterns],
     }
     title = f"Generic patterns, {reason}, %"
-    print_columns(console, columns, Layout(4, frozenset({"pattern"}), (), 2, title))
+    layout = Layout(4, wrapping=frozenset({"pattern"}), headings=2, title=title)
+    print_columns(console, columns, layout)
 
 
 def _shares(rows: Sequence[PresenceRow], has_method: bool) -> str:

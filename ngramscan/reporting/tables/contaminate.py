@@ -80,7 +80,8 @@ def _print_entries(console: Console, rows: Sequence[EntryRow]) -> None:
     }
     title = "Entries with the largest shares of windows found"
     wrapping = frozenset({"rarest window", "id"})
-    print_columns(console, columns, Layout(4, wrapping, ("longest run",), 1, title))
+    layout = Layout(4, wrapping=wrapping, optional=("longest run",), headings=1, title=title)
+    print_columns(console, columns, layout)
     with_any = sum(map(len, by_index.values()))
     if with_any > len(shown):
         more = counted(with_any - len(shown), "more row")
@@ -121,7 +122,8 @@ def _print_effects(console: Console, effects: Sequence[EffectRow]) -> None:
     optional = ("no class", "no score", "suspicious", "n", "all", "n clean", "n dirty")
     if known:
         wrapping = frozenset({"model", "method", "dataset"})
-        print_columns(console, columns, Layout(5, wrapping, optional, 2, title))
+        layout = Layout(5, wrapping=wrapping, optional=optional, headings=2, title=title)
+        print_columns(console, columns, layout)
     for row in {(row.index, row.note): row for row in effects if row.difference is None}.values():
         parts.print_notes(console, f"{row.index}: {row.note}")
     parts.print_notes(console, *[_EFFECTS_NOTE] * bool(known))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from ngramscan.prevalence.contexts import ContextRow, ContextsResult
+from ngramscan.prevalence.contexts import ContextRow, ContextsResult, metadata_of
 from ngramscan.progress import counted
 
 _LEAST_SIDE = 12
@@ -74,15 +73,9 @@ def _plain(text: str) -> str:
 
 def _source(row: ContextRow) -> str:
     """Return the number of a document, and the origin that its metadata name."""
-    try:
-        metadata = json.loads(row.metadata) if row.metadata else {}
-    except (ValueError, RecursionError):
-        metadata = {}
-    outer = metadata if isinstance(metadata, dict) else {}
-    inner = outer.get("metadata")
+    outer, inner = metadata_of(row)
     parts = [f"#{row.document}" if row.document.isdigit() else row.document]
-    if isinstance(inner, dict):
-        parts += [str(inner[name]) for name in ("url", "source", "id") if name in inner][:1]
+    parts += [str(inner[name]) for name in ("url", "source", "id") if name in inner][:1]
     if outer.get("source"):
         parts.append(str(outer["source"]))
     return _plain(" ".join(parts))

@@ -77,9 +77,7 @@ def _print_counts(
     console: Console, rows: Sequence[CountRow], sizes: Mapping[str, IndexSize]
 ) -> None:
     columns = {
-        "method": [cell(row.method) for row in rows],
-        "tier": [cell(row.tier) for row in rows],
-        "pattern": [row.query for row in rows],
+        **parts.pattern_columns(rows, "query"),
         "occurrences": [_count(row, "occurrences") for row in rows],
         "documents": [_count(row, "documents") for row in rows],
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter
+from typing import Any
 
 from rich.console import Console
 
@@ -40,12 +41,8 @@ GENERAL = ("fewer than", "only", "ASCII", "at most")
 
 def print_docnorm(norming: DocnormResult[DocnormRow], console: Console) -> None:
     """Print the documents of each index, and the totals and ratios of its methods."""
-    for index, size in norming.sizes.items():
-        rows = [row for row in norming.rows if row.index == index]
-        if not rows:
-            continue
-        parts.print_index(console, index, size)
-        _print_rows(console, rows)
+    for index, rows in parts.print_indexes(console, norming.sizes, norming.rows):
+        print_document_rows(console, rows)
         totals = [total for total in norming.totals if total.index == index]
         optional = ("occurrences (union)", "per document")
         parts.print_totals(console, "Totals", totals, _TOTALS, optional, show_total)
@@ -62,13 +59,13 @@ def print_docnorm(norming: DocnormResult[DocnormRow], console: Console) -> None:
     parts.print_notes(console, *(note for note in notes if note.startswith(GENERAL)))
 
 
-def _print_rows(console: Console, rows: Sequence[DocnormRow]) -> None:
-    documents, rates = zip(*map(show_documents, rows), strict=True)
+def print_document_rows(console: Console, rows: Sequence[Any], unit: str = "") -> None:
+    """Print the documents of patterns; `unit` is `token_` where n-grams of tokens were counted."""
+    documents, rates = zip(*(show_documents(row, unit) for row in rows), strict=True)
+    occurrences = f"{unit}occurrences"
     columns = {
-        "method": [cell(row.method) for row in rows],
-        "tier": [cell(row.tier) for row in rows],
-        "pattern": [row.pattern for row in rows],
-        "occurrences": [cell(row.occurrences) for row in rows],
+        **parts.pattern_columns(rows, "pattern"),
+        occurrences: [cell(getattr(row, occurrences)) for row in rows],
         "documents": [*documents],
         "per document": [*rates],
     }
@@ -76,13 +73,13 @@ def _print_rows(console: Console, rows: Sequence[DocnormRow]) -> None:
         columns["draws"] = [cell(row.draws) for row in rows]
         columns["different"] = [cell(row.unique_documents) for row in rows]
         columns["truncated %"] = [percent(row.truncated_share) for row in rows]
-    optional = ("different", "truncated %", "draws", "occurrences", "tier", "per document")
+    optional = ("different", "truncated %", "draws", occurrences, "tier", "per document")
     ends = parts.section_ends(rows, "method", "tier")
     layout = Layout(3, frozenset({"pattern"}), optional, section_ends=ends)
     print_columns(console, columns, layout)
 
 
-def show_documents(row: object, unit: str = "") -> tuple[str, str]:
+def show_documents(row: object, unit: str) -> tuple[str, str]:
     """Return the documents of a row and the occurrences per document, with limits."""
     names = [f"{unit}documents", f"{unit}occurrences_per_document"]
     if getattr(row, names[0]) is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -46,6 +46,26 @@ def group_by(rows: Iterable[Row], *names: str) -> dict[Any, list[Row]]:
     for row in rows:
         groups.setdefault(attrgetter(*names)(row), []).append(row)
     return groups
+
+
+def print_indexes(
+    console: Console, sizes: Mapping[str, IndexSize], rows: Iterable[Row]
+) -> Iterator[tuple[str, list[Row]]]:
+    """Print the headline of each index that has rows, and yield its name and rows."""
+    by_index = group_by(rows, "index")
+    for index, size in sizes.items():
+        if index in by_index:
+            print_index(console, index, size)
+            yield index, by_index[index]
+
+
+def pattern_columns(rows: Sequence[Any], name: str) -> dict[str, list[str]]:
+    """Return the columns that name patterns; `name` is the column of their texts."""
+    return {
+        "method": [cell(row.method) for row in rows],
+        "tier": [cell(row.tier) for row in rows],
+        "pattern": [getattr(row, name) for row in rows],
+    }
 
 
 def naming(rows: Sequence[object], *names: str) -> dict[str, list[str]]:

@@ -32,6 +32,13 @@ def print_strategies(rows: Sequence[StrategyRow], console: Console) -> None:
     columns |= shares
     columns["formulas"] = [percent(row.formula_density_of_group) for row in shown]
     title = "Outputs of each strategy, %"
-    print_columns(console, columns, Layout(3, frozenset({"prompt"}), ("outputs",), 2, title))
+    layout = Layout(
+        texts=3,
+        wrapping=frozenset({"prompt"}),
+        optional=("outputs",),
+        headings=2,
+        title=title,
+    )
+    print_columns(console, columns, layout)
     is_pooled = any(row.model == ALL for row in shown)
     parts.print_notes(console, *_FOOTNOTES, *[_POOLED] * is_pooled)

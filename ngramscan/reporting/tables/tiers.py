@@ -58,5 +58,11 @@ def _print_rows(console: Console, rows: Sequence[TierRow]) -> None:
     }
     wrapping = frozenset({"pattern", "tier", "by ratio", "agrees"})
     ends = parts.section_ends(rows, "method")
-    layout = Layout(4, wrapping, ("own", "others", "agrees"), 2, section_ends=ends)
+    layout = Layout(
+        texts=4,
+        wrapping=wrapping,
+        optional=("own", "others", "agrees"),
+        headings=2,
+        section_ends=ends,
+    )
     print_columns(console, columns, layout)

@@ -36,11 +36,7 @@ def print_token_count(
     is_beside_bytes: bool,
 ) -> None:
     """Print the counts of each token-level index and the totals below."""
-    for index, size in counting.sizes.items():
-        rows = [row for row in counting.rows if row.index == index]
-        if not rows:
-            continue
-        parts.print_index(console, index, size)
+    for index, rows in parts.print_indexes(console, counting.sizes, counting.rows):
         _print_counts(console, rows)
         of_index = [total for total in totals if total.index == index]
         parts.print_totals(
@@ -56,9 +52,7 @@ def print_token_count(
 
 def _print_counts(console: Console, rows: Sequence[TokenCountRow]) -> None:
     columns = {
-        "method": [cell(row.method) for row in rows],
-        "tier": [cell(row.tier) for row in rows],
-        "pattern": [row.query for row in rows],
+        **parts.pattern_columns(rows, "query"),
         "token occurrences": [cell(row.token_occurrences) for row in rows],
         "after a space": [cell(row.token_occurrences_after_space) for row in rows],
         "per M tokens": [

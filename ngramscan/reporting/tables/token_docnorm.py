@@ -8,13 +8,12 @@ from rich.console import Console
 
 from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
-from ngramscan.reporting.layout import Layout, cell, percent, print_columns
 from ngramscan.reporting.tables import parts
 from ngramscan.reporting.tables.docnorm import (
     FOOTNOTES,
     GENERAL,
     WHY_DRAWN,
-    show_documents,
+    print_document_rows,
     show_total,
 )
 from ngramscan.reporting.tables.token_count import BYTES_AND_TOKENS
@@ -29,12 +28,8 @@ def print_token_docnorm(
 
     `beside` are the rows of the table above.
     """
-    for index, size in norming.sizes.items():
-        rows = [row for row in norming.rows if row.index == index]
-        if not rows:
-            continue
-        parts.print_index(console, index, size)
-        _print_rows(console, rows)
+    for index, rows in parts.print_indexes(console, norming.sizes, norming.rows):
+        print_document_rows(console, rows, "token_")
         totals = [total for total in norming.totals if total.index == index]
         unions, ratios = {"documents (union)": "token_documents"}, "token_ratio_of_documents"
         parts.print_totals(console, "Totals", totals, unions, show=show_total)
@@ -48,23 +43,3 @@ def print_token_docnorm(
     notes = dict.fromkeys(part for row in norming.rows for part in row.note.split("; "))
     parts.print_notes(console, *(note for note in notes if note.startswith(_GENERAL)))
     parts.print_notes(console, *[BYTES_AND_TOKENS] * bool(norming.rows and beside))
-
-
-def _print_rows(console: Console, rows: Sequence[TokenDocnormRow]) -> None:
-    documents, rates = zip(*(show_documents(row, "token_") for row in rows), strict=True)
-    columns = {
-        "method": [cell(row.method) for row in rows],
-        "tier": [cell(row.tier) for row in rows],
-        "pattern": [row.pattern for row in rows],
-        "token occurrences": [cell(row.token_occurrences) for row in rows],
-        "documents": [*documents],
-        "per document": [*rates],
-    }
-    if any(row.draws for row in rows):
-        columns["draws"] = [cell(row.draws) for row in rows]
-        columns["different"] = [cell(row.unique_documents) for row in rows]
-        columns["truncated %"] = [percent(row.truncated_share) for row in rows]
-    optional = ("different", "truncated %", "draws", "token occurrences", "tier", "per document")
-    ends = parts.section_ends(rows, "method", "tier")
-    layout = Layout(3, frozenset({"pattern"}), optional, section_ends=ends)
-    print_columns(console, columns, layout)
