@@ -24,7 +24,7 @@ _STEERING = re.compile(
 
 
 class Progress:
-    """The reports of a backend; here nobody looks at them."""
+    """Progress reporting for backends; this base class ignores all reports."""
 
     def expect(self, amount: int, unit: str) -> None:
         """Say that `amount` more of `unit` will be done."""

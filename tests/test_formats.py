@@ -141,7 +141,7 @@ def test_a_file_that_shrinks_after_it_was_listed_is_an_error(tmp_path: Path) -> 
 def test_parquet_columns_that_hold_no_texts_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "c.parquet"
     pq.write_table(pa.table({"text": [1, 2], "body": ["a", "b"]}), path)
-    with pytest.raises(CorpusError, match=r"column 'text' is int64; strings were expected"):
+    with pytest.raises(CorpusError, match=r"column 'text' is int64, not strings"):
         texts_of(path)
     assert texts_of(path, text_field="body") == ["a", "b"]
     with pytest.raises(CorpusError, match=r"no column 'content'; it has: text, body"):

@@ -351,7 +351,7 @@ def test_headers_allow_nothing_but_the_style_and_the_form(served: Served) -> Non
         ("index=%3Cb%3E", "index: there is no <b>; here are replay, replay2, v4_pysmall_llama_s3"),
         ("q=", "phrase: it is empty; a text to count was expected"),
         ("q=a%00", "phrase: it has a NUL character"),
-        ("q=" + "x" * 1001, "phrase: 1,001 characters; at most 1,000 were expected"),
+        ("q=" + "x" * 1001, "phrase: 1,001 characters; the limit is 1,000"),
         ("q=%ff", "The address is not valid UTF-8"),
         ("q=a&q=b", "q: it was given 2 times; once was expected"),
         ("q=a&seed=-1", f"seed: a whole number from 0 to {2**53} was expected"),

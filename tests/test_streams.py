@@ -137,7 +137,7 @@ def test_the_first_bytes_say_what_comes_through_a_pipe() -> None:
     for content, problem in {
         b"\x7fELF\0\0": "neither JSON lines, text nor WARC; --input-format says it",
         "café".encode("latin-1") * 9: "neither JSON lines, text nor WARC",
-        b'[\n{"text": "a"}]': "a JSON list; JSON lines were expected: jq -c '.[]' makes them",
+        b'[\n{"text": "a"}]': "a JSON list, not JSON lines; jq -c '.[]' converts it",
         corpus_files.parquet(["a"]): "Parquet can't be read from a pipe",
     }.items():
         assert refused(content, *SEARCH, "scan:-").startswith(f"standard input: {problem}")

@@ -27,7 +27,7 @@ from ngramscan.reading.streams import Chunks, unpacked_path
 PART_BYTES = 16_000_000
 """Plain files are split into parts of this size, for several tasks."""
 LIST_START = re.compile(rb"\s*\[\s*\{")
-LIST_PROBLEM = "a JSON list; JSON lines were expected: jq -c '.[]' makes them"
+LIST_PROBLEM = "a JSON list, not JSON lines; jq -c '.[]' converts it"
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _CHUNK_BYTES = 1 << 18  # what is made of a block stays in the cache of a core

@@ -102,7 +102,7 @@ def _text_column(schema: pa.Schema, path: str, name: str) -> str:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        raise CorpusError(path, f"column {name!r} is {kind}; strings were expected")
+        raise CorpusError(path, f"column {name!r} is {kind}, not strings")
     return name
 
 

@@ -360,7 +360,7 @@ def _why_unpaired(prefix: str, alone: str | None, pairs: int, unpaired: int) -> 
 
 
 def _adjusted(rows: Sequence[RetentionRow]) -> list[RetentionRow]:
-    """Adjust the p-values of all rows together, as they stand in one table."""
+    """Adjust the p-values of all rows together: one table is one family of tests."""
     tested = sum(row.p is not None for row in rows)
     family = f"{tested:,} retention test{'s' * (tested != 1)} of this table"
     return [

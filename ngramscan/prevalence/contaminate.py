@@ -144,7 +144,7 @@ class _Answers:
     why_unknown: str
     """Why strings that did not fail may be unknown, after the number of windows."""
     occurrences: dict[str, int] = field(default_factory=dict)
-    """Estimates where a sample was read; strings that nobody knows about are not in it."""
+    """Estimates where a sample was read; unknown strings are left out."""
     errors: dict[str, NgramscanError] = field(default_factory=dict)
 
     def add(self, stream: Iterator[QueryCount | QueryFailure], texts: Sequence[str]) -> None:

@@ -102,9 +102,9 @@ def make_effects(
 ) -> list[EffectRow]:
     """Compare accuracies on dirty and on clean entries, per index, dataset, model and method.
 
-    Answers to one problem are averaged first. No answer counts as wrong; where nobody knows, the
-    answer is left out. `compare_samples` says which intervals and tests these are. A difference
-    has other possible reasons than the corpus: dirty entries may be easier or harder.
+    Answers to one problem are averaged first. No answer counts as wrong; an unknown score is left
+    out. `compare_samples` says which intervals and tests these are. A difference has other possible
+    reasons than the corpus: dirty entries may be easier or harder.
 
     An InputError: no id of the scores is that of an entry, an answer is scored twice, there are
     several rules or runs of one method, or a value is not one from 0 to 1.
@@ -191,7 +191,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def _value(score: GivenScore) -> float | None:
-    """Return the value of an answer; 0 if there was none, None if nobody knows it."""
+    """Return the value of an answer; 0 if there was none, None if it is unknown."""
     match score.value, score.status:
         case None, "" | "unknown":
             return None

@@ -118,29 +118,19 @@ def draw_occurrences(
     index: Index, found: Sequence[Occurrences], unions: Sequence[Texts], options: DocnormOptions
 ) -> tuple[dict[str, list[Seen]], dict[str, NgramscanError]]:
     """Return the draws of each query, or why one of them can't be examined."""
-    seen: dict[Place, Seen] = {}
-    failed: dict[str, NgramscanError] = {}
+    context = shown_context(index, options.context)
 
-    def look(sizes: Mapping[Occurrences, int]) -> dict[Occurrences, list[Seen]]:
-        draws = {
-            located: places_drawn(located, n, index.name, options) for located, n in sizes.items()
-        }
-        places = dict.fromkeys(place for drawn in draws.values() for place in drawn)
-        context = shown_context(index, options.context)
-        for window in index.windows([place for place in places if place not in seen], context):
+    def look(places: Sequence[Place], _: object) -> Iterator[tuple[Place, Seen | NgramscanError]]:
+        for window in index.windows(places, context):
             if isinstance(window, WindowFailure):
-                failed.setdefault(window.place.query, window.error)
+                yield window.place, window.error
             else:
-                seen[window.place] = _look_at(
-                    index.name, window, context=context, unions=unions, options=options
+                yield (
+                    window.place,
+                    _look_at(index.name, window, context=context, unions=unions, options=options),
                 )
-        return {
-            located: [seen[place] for place in drawn]
-            for located, drawn in draws.items()
-            if located.query not in failed
-        }
 
-    return draw_in_rounds(found, options, look), failed
+    return draw_in_rounds(index.name, found, options, look)
 
 
 class HasShares(Protocol):
@@ -155,22 +145,45 @@ _Looked = TypeVar("_Looked", bound=HasShares)
 
 
 def draw_in_rounds(
+    index: str,
     found: Sequence[Occurrences],
     options: DocnormOptions,
-    look: Callable[[Mapping[Occurrences, int]], Mapping[Occurrences, list[_Looked]]],
-) -> dict[str, list[_Looked]]:
-    """Return the draws of each query; with a target, first some, then as many as it needs.
+    look: Callable[
+        [Sequence[Place], Mapping[Occurrences, int]],
+        Iterable[tuple[Place, _Looked | NgramscanError]],
+    ],
+) -> tuple[dict[str, list[_Looked]], dict[str, NgramscanError]]:
+    """Return the draws of each query, or why one of them can't be examined.
 
-    `look` takes how many occurrences are wanted, and returns those that could be looked at.
+    With a target, some are drawn at first, then as many as it needs. `look` takes the places to
+    look at, and how many occurrences of each query are drawn; it returns what is at each place.
     """
-    drawn = look(dict.fromkeys(found, first_draws(options)))
+    seen: dict[Place, _Looked] = {}
+    failed: dict[str, NgramscanError] = {}
+
+    def draw(sizes: Mapping[Occurrences, int]) -> dict[Occurrences, list[_Looked]]:
+        draws = {located: places_drawn(located, n, index, options) for located, n in sizes.items()}
+        places = dict.fromkeys(place for drawn in draws.values() for place in drawn)
+        for place, looked in look([place for place in places if place not in seen], sizes):
+            if isinstance(looked, NgramscanError):
+                failed.setdefault(place.query, looked)
+            else:
+                seen[place] = looked
+        return {
+            located: [seen[place] for place in drawn]
+            for located, drawn in draws.items()
+            if located.query not in failed
+        }
+
+    drawn = draw(dict.fromkeys(found, first_draws(options)))
     if options.target is not None:
         needed = {}
         for located, pilot in drawn.items():
-            draws = Draws.of([seen.shares[located.query,] for seen in pilot], located.occurrences)
+            shares = [looked.shares[located.query,] for looked in pilot]
+            draws = Draws.of(shares, located.occurrences)
             needed[located] = required_draws(draws, options.target, options.max_draws)
-        drawn = look(needed)
-    return {located.query: looked for located, looked in drawn.items()}
+        drawn = draw(needed)
+    return {located.query: looked for located, looked in drawn.items()}, failed
 
 
 def first_draws(options: DocnormOptions) -> int:

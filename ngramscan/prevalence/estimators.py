@@ -57,7 +57,7 @@ class BoundedEstimate:
         return other is not None and 2 * (other.high - other.low) < self.high - self.low
 
     def at_most(self, documents: int | None) -> BoundedEstimate:
-        """Return the estimate for an index that has no more documents; None: nobody knows."""
+        """Return the estimate for an index that has no more documents; None: unknown."""
         if documents is None or self.high <= documents:
             return self
 
@@ -151,7 +151,7 @@ def mean_share(
     """
     y = np.asarray(shares, dtype=np.float64)
     if not y.size or y.min() < 0 or y.max() > 1:
-        raise ValueError("some shares, each from 0 to 1, were expected")
+        raise ValueError("at least one share is needed, each from 0 to 1")
     mean = float(y.mean())
     if y.size >= occurrences:
         return Estimate(mean, mean, mean, level), 0.0

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
@@ -50,16 +51,10 @@ from ngramscan.prevalence.draws import (
     documents_in,
     draw_in_rounds,
     first_draws,
-    places_drawn,
     share_of,
     shares_beside,
 )
-from ngramscan.prevalence.estimators import (
-    BoundedEstimate,
-    Draws,
-    estimate_documents,
-    exactly,
-)
+from ngramscan.prevalence.estimators import BoundedEstimate, Draws, estimate_documents, exactly
 from ngramscan.prevalence.token_count import Lookups, collect_lookups, note_of
 
 Owners = Mapping[str, str]
@@ -158,32 +153,21 @@ def _sample(
     drawn, failed = _draw(index, rest, _unions(queries, rest, first_draws(options)), options)
     most = index.size().documents
     for query in queries:
-        if query.text in counted:
-            bounds = exactly(len(counted[query.text]))
-            row = _row(index.name, query, found[query.text], bounds=bounds)
-            result.rows.append(row)
-        elif query.text in drawn:
+        text = query.text
+        if text in counted:
+            bounds = exactly(len(counted[text]))
+            result.rows.append(_row(index.name, query, found[text], bounds=bounds))
+        elif text in drawn:
             row = _drawn_row(
-                index.name,
-                query,
-                found[query.text],
-                seen=drawn[query.text],
-                options=options,
-                most=most,
+                index.name, query, found[text], seen=drawn[text], options=options, most=most
             )
             result.rows.append(row)
     result.missing.extend(missing)
-    failures = (unplaced | failed).items()
-    result.missing.extend(QueryFailure(index.name, *failure) for failure in failures)
-    unions = [
-        (
-            scope,
-            *_union_documents(
-                scope, found, counted=counted, drawn=drawn, options=options, most=most
-            ),
-        )
-        for scope in scopes(queries)
-    ]
+    result.missing.extend(QueryFailure(index.name, *item) for item in (unplaced | failed).items())
+    documents = partial(
+        _union_documents, found=found, counted=counted, drawn=drawn, options=options, most=most
+    )
+    unions = [(scope, *documents(scope)) for scope in scopes(queries)]
     result.totals.extend(_totals(index.name, unions))
 
 
@@ -220,41 +204,36 @@ def _draw(
         }
         for query in found
     }
-    seen: dict[Place, _Seen] = {}
-    failed: dict[str, NgramscanError] = {}
 
-    def examine(places: Sequence[Place], is_whole: bool) -> None:
+    def look(
+        places: Sequence[Place], sizes: Mapping[Occurrences, int]
+    ) -> Iterator[tuple[Place, _Seen | NgramscanError]]:
+        documents_only = {
+            located.query
+            for located, n in sizes.items()
+            if n >= located.occurrences or options.estimator == "unique"
+        }
+        for is_whole in (True, False):
+            chosen = [place for place in places if (place.query in documents_only) == is_whole]
+            if chosen:
+                yield from examine(chosen, is_whole)
+
+    def examine(
+        places: Sequence[Place], is_whole: bool
+    ) -> Iterator[tuple[Place, _Seen | NgramscanError]]:
         forms = {} if is_whole else {place.query: found[place.query].forms for place in places}
         for window in index.examine(places, forms):
             query = window.place.query
+            owners = {(query,): {}} if is_whole else of[query]
             try:
                 if isinstance(window, WindowFailure):
                     raise window.error
-                owners = {(query,): {}} if is_whole else of[query]
-                seen[window.place] = _look_at(index.name, window, owners, options.estimator)
+                yield window.place, _look_at(index.name, window, owners, options.estimator)
             except NgramscanError as error:
-                failed.setdefault(query, error)
+                yield window.place, error
 
-    def look(sizes: Mapping[Occurrences, int]) -> dict[Occurrences, list[_Seen]]:
-        draws = {
-            located: places_drawn(located, n, index.name, options) for located, n in sizes.items()
-        }
-        documents_only = {
-            located: n >= located.occurrences or options.estimator == "unique"
-            for located, n in sizes.items()
-        }
-        for is_whole in (True, False):
-            wanted = [located for located in draws if documents_only[located] == is_whole]
-            places = dict.fromkeys(place for located in wanted for place in draws[located])
-            if unseen := [place for place in places if place not in seen]:
-                examine(unseen, is_whole)
-        return {
-            located: [seen[place] for place in drawn]
-            for located, drawn in draws.items()
-            if located.query not in failed
-        }
-
-    return draw_in_rounds([grams.found for grams in found.values()], options, look), failed
+    located = [grams.found for grams in found.values()]
+    return draw_in_rounds(index.name, located, options, look)
 
 
 def _look_at(
@@ -325,8 +304,7 @@ def _union_documents(
     rest = [text for text in uncounted if len(drawn[text]) < found[text].occurrences]
     known = documents_in(counted, scope.texts)
     known |= {draw.document for text in uncounted if text not in rest for draw in drawn[text]}
-    first = first_draws(options)
-    several = tuple(text for text in uncounted if found[text].occurrences > first)
+    several = tuple(text for text in uncounted if found[text].occurrences > first_draws(options))
     of = several if len(rest) > 1 else tuple(rest)
     if any(of not in draw.shares for text in rest for draw in drawn[text]):
         return None, "the index doesn't show where patterns are in a document"

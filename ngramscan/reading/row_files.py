@@ -75,8 +75,8 @@ def _file_rows(path: Path) -> Rows:
         _refuse_name(path)
     content = read_bytes(path)
     if not content.strip():
-        cure = "run the command that writes it again" if path.is_file() else "rows were expected"
-        raise InputError(name, f"it is empty; {cure}")
+        cure = "; run the command that writes it again" * path.is_file()
+        raise InputError(name, f"it is empty{cure}")
     start = content[:1000].removeprefix(codecs.BOM_UTF8).lstrip()
     seen = next((kind for kind, begin in _BEGIN.items() if begin.match(start)), "")
     suffix = (seen or ".csv") if is_stream(path) else unpacked_path(path).suffix.lower()
@@ -216,7 +216,7 @@ def read_rows(
             missing = [name for name in types if name in needed and name not in values]
             named = f"no column{'s' * (len(missing) > 1)} {', '.join(missing)}"
             cures = _cures(missing, [name for name in values if name not in types])
-            raise InputError(place, f"{named}; {', '.join(cures) or f'{expected} were expected'}")
+            raise InputError(place, f"{named}; {', '.join(cures) or f'it should have {expected}'}")
         known = {
             name: _plain(values[name], kinds) for name, kinds in types.items() if name in values
         }

@@ -213,7 +213,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def cell(value: object) -> str:
-    """Return a value as it stands in a table."""
+    """Return a value as text for a table."""
     if value is None:
         return UNKNOWN
     if isinstance(value, bool):
@@ -230,7 +230,7 @@ def rate(value: float) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share as it stands in a column of percentages, with one decimal.
+    """Return a share as a percentage with one decimal.
 
     A smaller one than that has its first digit: an interval that has or lacks 0 is seen to do so.
     """

@@ -213,7 +213,7 @@ def _is_of_another_page(request: Request) -> bool:
 
 
 async def _read_body(request: Request) -> bytes:
-    problem = f"The body is too long; at most {MAX_BODY_BYTES} bytes were expected"
+    problem = f"The body is too long; the limit is {MAX_BODY_BYTES} bytes"
     too_long = HTTPException(413, problem)
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared[:20]) > MAX_BODY_BYTES:

@@ -1,4 +1,4 @@
-"""Clients that leave before they are answered: their work isn't begun, or it stops."""
+"""Clients that disconnect before they are answered: their work is cancelled or stopped."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _T = TypeVar("_T")
 
 
 class ClientLeftError(Exception):
-    """Nobody waits for an answer any more."""
+    """The client has disconnected before its answer was ready."""
 
 
 class Clients(Progress):
-    """Those for whom threads work; each report of a thread ends its work if its client has left."""
+    """Clients whose requests run on threads; a thread stops at a report if its client left."""
 
     def __init__(self) -> None:
         self._of_thread = threading.local()
@@ -35,14 +35,14 @@ class Clients(Progress):
         finally:
             del self._of_thread.has_left
 
-    def expect(self, amount: int, unit: str) -> None:  # noqa: ARG002  that of all progress
-        """Raise a ClientLeftError if nobody waits for what this thread is about to do."""
+    def expect(self, amount: int, unit: str) -> None:  # noqa: ARG002  the interface of Progress
+        """Raise a ClientLeftError if the client of this thread has disconnected."""
         has_left: threading.Event | None = getattr(self._of_thread, "has_left", None)
         if has_left and has_left.is_set():
             raise ClientLeftError
 
     def advance(self, amount: int, unit: str) -> None:
-        """Raise a ClientLeftError if nobody waits for what this thread does."""
+        """Raise a ClientLeftError if the client of this thread has disconnected."""
         self.expect(amount, unit)
 
     async def serve(

@@ -129,7 +129,7 @@ def read_question(query: bytes, known: Collection[str]) -> Question | None:
     if phrase is None:
         return None
     if len(phrase) > LONGEST_PHRASE:
-        problem = f"{len(phrase):,} characters; at most {LONGEST_PHRASE:,} were expected"
+        problem = f"{len(phrase):,} characters; the limit is {LONGEST_PHRASE:,}"
         raise RefusedError(f"phrase: {problem}")
     try:
         load_given([], [phrase], [])

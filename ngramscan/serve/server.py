@@ -71,7 +71,9 @@ def serve_folders(
         indexes = _open_all(folders, tokenizer, progress)
         hosts = {name.lower() for name in ("localhost", host, socket.gethostname(), *others)}
         by_name = {index.name: index for index in indexes}
-        service = IndexApplication(by_name, concurrency, progress, hosts, max_context)
+        service = IndexApplication(
+            by_name, concurrency, progress, hosts=hosts, max_context=max_context
+        )
 
         def ready() -> None:
             for line in _describe(indexes, host, listener):

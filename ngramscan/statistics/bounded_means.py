@@ -48,7 +48,7 @@ class BoundedMean:
         s = np.asarray(sums, dtype=np.float64)
         m = np.ones(s.shape) if sizes is None else np.asarray(sizes, dtype=np.float64)
         if s.ndim != 1 or not s.size or m.shape != s.shape or not (m >= 1).all():
-            raise ValueError("at least one sum, and a positive size for each, were expected")
+            raise ValueError("at least one sum is needed, and a positive size for each")
         slack = 1e-9 * (most - least) * m
         if not ((s >= least * m - slack) & (s <= most * m + slack)).all():
             raise ValueError(f"a mean is missing or not from {least:g} to {most:g}")

@@ -126,7 +126,7 @@ def cluster_total(
     """
     y, x, chance = (np.asarray(values, dtype=np.float64) for values in (counts, sizes, chances))
     if not y.size or x.min() <= 0 or chance.min() <= 0 or chance.max() > 1:
-        raise ValueError("some clusters of positive size, each with a chance, were expected")
+        raise ValueError("needs clusters of positive size, each with a chance in (0, 1]")
     drawn, counted = chance < 1, float(y.sum())
     if not drawn.any():
         return Estimate(counted, counted, counted, level)

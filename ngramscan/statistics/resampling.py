@@ -130,9 +130,9 @@ def _checked_sums(sums: ArrayLike, sizes: ArrayLike | None, draws: int) -> tuple
     s = np.asarray(sums, dtype=np.float64)
     m = np.ones(s.shape) if sizes is None else np.asarray(sizes, dtype=np.float64)
     if s.ndim != 1 or not s.size or not np.isfinite(s).all() or draws < 1:
-        raise ValueError("at least one sum, none missing or infinite, and a draw were expected")
+        raise ValueError("needs at least one sum, none missing or infinite, and a draw")
     if m.shape != s.shape or not (m > 0).all():
-        raise ValueError("a positive size for each sum was expected")
+        raise ValueError("each sum needs a positive size")
     return s, m
 
 

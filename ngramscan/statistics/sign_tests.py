@@ -39,7 +39,7 @@ def sign_flip_test(sums: ArrayLike, generator: np.random.Generator, draws: int =
     """
     values = np.asarray(sums, dtype=np.float64)
     if not values.size or not np.isfinite(values).all() or draws < 1:
-        raise ValueError("at least one sum, none missing or infinite, and a draw were expected")
+        raise ValueError("needs at least one sum, none missing or infinite, and a draw")
     values = values[np.abs(values) > 1e-10 * np.abs(values).max()]
     if not values.size:
         return PValue(1.0, "exact sign flips", 0, note="no problem differs")
@@ -96,7 +96,7 @@ def signed_rank_test(differences: ArrayLike, zeros: Zeros = "dropped") -> PValue
     """
     values = np.asarray(differences, dtype=np.float64)
     if not values.size or not np.isfinite(values).all():
-        raise ValueError("at least one difference, and none missing or infinite, were expected")
+        raise ValueError("at least one difference is needed, none missing or infinite")
     if zeros not in {"dropped", "pratt"}:
         raise ValueError(f"zeros are 'dropped' or 'pratt', not {zeros!r}")
     values = round_float_noise(values)

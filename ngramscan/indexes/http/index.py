@@ -36,6 +36,7 @@ from ngramscan.indexes.base import (
 from ngramscan.indexes.catalog import DEFAULT_URL, TOKEN_URL
 from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.http.replies import (
+    DAMAGED,
     MOST,
     CutCharacterError,
     Reply,
@@ -60,8 +61,6 @@ SLOW_DOWNS = 4
 _CONCURRENCY = 4
 _RATES = {TOKEN_URL: TOKEN_RATE}
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-_DAMAGED = (AttributeError, LookupError, TypeError)
-"""Errors of reading a stored reply that is damaged."""
 _SPELLING = "spelling"  # under which the journal has the name that the service knows
 _CONTEXT = "longest context"
 _SIZE = "size"
@@ -122,7 +121,7 @@ class ApiClient:
         try:
             listed = read_reply(self.service.get("indexes"))["indexes"]
             return {str(entry["name"]): dict(entry) for entry in listed}
-        except (RemoteError, TransientError, ValueError, *_DAMAGED):
+        except (RemoteError, TransientError, *DAMAGED):
             return {}
 
     def submit(self, task: Callable[[], T]) -> Future[T]:
@@ -230,7 +229,7 @@ class ApiIndex:
             listed = json.dumps({name: description.get(name) for name in _LISTED})
             client.journal.put(client.url, self.name, _SIZE, listed)
         for kept in client.journal.get(client.url, self.name, [_SIZE]).values():
-            with suppress(ValueError, *_DAMAGED):
+            with suppress(*DAMAGED):
                 self._size = _read_size(json.loads(kept.text))
         return self._size
 
@@ -298,7 +297,7 @@ class ApiIndex:
         known = {}
         kept = self._client.journal.get(self._client.url, self.name, requests)
         for request, entry in kept.items():
-            with suppress(RemoteError, ValueError, RecursionError, *_DAMAGED):
+            with suppress(RemoteError, *DAMAGED):
                 reply = json.loads(entry.text)
                 known[request] = read(requests[request], reply, "journal", entry.asked_at)
         return known

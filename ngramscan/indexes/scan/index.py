@@ -197,7 +197,7 @@ class ScanIndex:
         if limit is None and not self._corpus.is_stream:
             return count_pieces(self._run, self._pieces, question)
         report = partial(self._run.progress.advance, unit="bytes")
-        self._run.progress.expect(0, "bytes")  # nobody knows how many
+        self._run.progress.expect(0, "bytes")  # how many is unknown
         results: list[Counts] = []
         for piece in self._pieces:
             results.append(count_piece(piece, report, question, limit))

@@ -91,7 +91,8 @@ def _number(amount: str, n_files: int) -> int:
         raise InputError(where, "a number of files, or a share like 1%, was expected") from error
     n = max(n, 1) if share and share > 0 else n
     if not 0 < n <= n_files:
-        raise InputError(where, f"between 1 and {n_files} files, all there are, were expected")
+        number = "only one file" if n_files == 1 else f"{n_files} files"
+        raise InputError(where, f"the corpus has {number}")
     return n
 
 

@@ -2,7 +2,7 @@
 
 A phrase is other tokens after a space than at the beginning of a line. Both n-grams are asked for;
 within other words and beside other punctuation it may be yet other tokens. So the count is a lower
-bound of the string's occurrences, and never stands in a column with those.
+bound of the string's occurrences, and never shares a column with those.
 """
 
 from __future__ import annotations

@@ -38,8 +38,15 @@ def _row(
     name: str, alias: str, corpus: str, kind: str, sizes: tuple[int, int], tokenizer: str = _LLAMA
 ) -> TokenIndexRow:
     documents, with_separators = sizes
-    counted = documents, with_separators - documents
-    return TokenIndexRow(PREFIX + name, PREFIX + alias, corpus, kind, *counted, tokenizer)
+    return TokenIndexRow(
+        name=PREFIX + name,
+        alias=PREFIX + alias,
+        corpus=corpus,
+        kind=kind,
+        documents=documents,
+        tokens=with_separators - documents,
+        tokenizer=tokenizer,
+    )
 
 
 TOKEN_CATALOG = (

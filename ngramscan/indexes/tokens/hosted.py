@@ -29,7 +29,7 @@ from ngramscan.indexes.base import (
 from ngramscan.indexes.catalog import TOKEN_URL
 from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.http.index import ApiClient, collect
-from ngramscan.indexes.http.replies import Reply, UnknownIndexError
+from ngramscan.indexes.http.replies import DAMAGED, Reply, UnknownIndexError
 from ngramscan.indexes.tokens.base import (
     MOST_TOKENS,
     SPACE_MARK,
@@ -59,8 +59,6 @@ from ngramscan.indexes.tokens.replies import (
 )
 from ngramscan.matching import least_distance
 
-_DAMAGED = (AttributeError, LookupError, TypeError, ValueError)
-"""Errors of reading a stored reply that is damaged."""
 _SEPARATOR = 65535
 """The id of the separator in indexes of 16 bits; in others it is a token like any other."""
 _MERGED = "only after a space: at the beginning of a line, the newline is in the first token"
@@ -96,7 +94,7 @@ class HostedTokenIndex:
         journal, key = self._client.journal, key_of(request)
         if not self._client.refresh:
             kept = journal.get(self._client.url, self.name, [key])
-            with suppress(RemoteError, *_DAMAGED):
+            with suppress(RemoteError, *DAMAGED):
                 return read(json.loads(kept[key].text)), "journal", kept[key].asked_at
         if not is_new:
             raise _NotKeptError
@@ -161,7 +159,7 @@ class HostedTokenIndex:
             if self._found:
                 self._client.progress.notice(f"{self.name}: its size is not known ({error})")
             return IndexSize()
-        # Each document has a separator; where 65535 is a token, nobody tells their number.
+        # Each document has a separator; where 65535 is a token, their number is unknown.
         known = 0 < documents < whole
         return IndexSize(documents, tokens=whole - documents) if known else IndexSize()
 

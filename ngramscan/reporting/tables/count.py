@@ -58,8 +58,8 @@ def print_count(console: Console, counting: CountResult[CountRow], totals: Seque
         left_out = () if _is_large(counting.sizes[names[0]]) else _RATES
         shown = {name: statistic for name, statistic in _TOTALS.items() if name not in left_out}
         optional = (*reversed(_RATES), "largest pattern")
-        parts.print_totals(console, "Totals", of_index, shown, optional)
-        parts.print_totals(console, "Ratios", of_index, _RATIOS, ("no largest", "union"))
+        parts.print_totals(console, "Totals", of_index, shown, optional=optional)
+        parts.print_totals(console, "Ratios", of_index, _RATIOS, optional=("no largest", "union"))
     if snapshots := [total for total in totals if total.note == SNAPSHOTS_NOTE]:
         print_line(console, f"{snapshots[0].index}: {SNAPSHOTS_NOTE}", "bold")
         parts.print_totals(console, None, snapshots, _SUMS)

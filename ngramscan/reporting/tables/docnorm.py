@@ -45,7 +45,7 @@ def print_docnorm(norming: DocnormResult[DocnormRow], console: Console) -> None:
         print_document_rows(console, rows)
         totals = [total for total in norming.totals if total.index == index]
         optional = ("occurrences (union)", "per document")
-        parts.print_totals(console, "Totals", totals, _TOTALS, optional, show_total)
+        parts.print_totals(console, "Totals", totals, _TOTALS, optional=optional, show=show_total)
         ratios = {"documents": "ratio_of_documents"}
         parts.print_totals(console, "Ratios", totals, ratios, show=show_total)
     used = {row.estimator for row in norming.rows}

@@ -40,9 +40,9 @@ def print_token_count(
         _print_counts(console, rows)
         of_index = [total for total in totals if total.index == index]
         parts.print_totals(
-            console, "Totals", of_index, _TOTALS, ("per M tokens", "largest pattern")
+            console, "Totals", of_index, _TOTALS, optional=("per M tokens", "largest pattern")
         )
-        parts.print_totals(console, "Ratios", of_index, _RATIOS, ("no largest",))
+        parts.print_totals(console, "Ratios", of_index, _RATIOS, optional=("no largest",))
     notes = dict.fromkeys(part for row in counting.rows for part in row.note.split("; ") if part)
     parts.print_notes(console, *notes)
     shown = {total.statistic for total in totals}
