@@ -22,6 +22,7 @@ from urllib.parse import urlencode
 import httpx
 import pandas as pd
 import pytest
+from starlette.types import Message, Scope
 
 import ngramscan
 from ngramscan.index_files.fm9.reader import open_shards
@@ -447,11 +448,11 @@ def test_a_search_stops_when_its_client_has_left(folder: Path) -> None:
     one = search.Search({"x": opened(folder)}, clients)
     question = search.Question("the", ("x",))
     with clients.working_for(has_left):
-        assert one.ask(question)[0].occurrences
+        assert next(one.ask(question)).occurrences
         has_left.set()
         with pytest.raises(ClientLeftError):
-            one.ask(question)
-    assert one.ask(question)[0].problems == []
+            next(one.ask(question))
+    assert next(one.ask(question)).problems == []
 
 
 # --- limits and faults, without a socket --------------------------------------------------------
@@ -475,6 +476,57 @@ def service_of(*folders: Path) -> app.IndexApplication:
     return app.IndexApplication(opened, 1, Progress())
 
 
+def test_a_browser_sees_which_index_is_being_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = threading.Event()
+    sent: list[str] = []
+    fill = search.Search._fill
+
+    def fill_when_seen(*arguments: Any) -> None:
+        assert seen.wait(PATIENCE_S)
+        seen.clear()
+        fill(*arguments)
+
+    async def receive() -> Message:
+        await asyncio.Event().wait()  # the client stays
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        sent.append(message.get("body", b"").decode())
+        if "Searching" in sent[-1]:
+            seen.set()
+
+    monkeypatch.setattr(search.Search, "_fill", fill_when_seen)
+    headers = [(b"host", b"127.0.0.1"), (b"accept", b"text/html")]
+    scope: Scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/",
+        "headers": headers,
+        "query_string": b"q=the",
+        "scheme": "http",
+        "server": ("127.0.0.1", 1),
+    }
+    asyncio.run(service_of(*INDEXES).application(scope, receive, send))
+    first, second = (
+        f"Searching <bdi>{folder.name}</bdi> ({n} of 2)" for n, folder in enumerate(INDEXES, 1)
+    )
+    assert "<form" in sent[1]
+    assert first in sent[2]
+    assert second in sent[3]
+    assert Reader("".join(sent)).data[1][0] == 2918
+
+
+def test_a_head_request_searches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(search.Search, "_fill")
+
+    async def head() -> httpx.Response:
+        transport = httpx.ASGITransport(service_of(INDEXES[0]).application)
+        async with httpx.AsyncClient(transport=transport, headers=BROWSER) as client:
+            return await client.head("http://127.0.0.1/?q=the")
+
+    assert asyncio.run(head()).status_code == 200
+
+
 def test_busy_server_is_a_page_that_asks_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "MAX_WAITING", 0)
 
@@ -493,9 +545,8 @@ def test_error_of_the_program_is_a_page_without_its_reason(monkeypatch: pytest.M
     def fail(*_: object) -> None:
         raise ZeroDivisionError("a secret")
 
-    monkeypatch.setattr(search.Search, "ask", fail)
+    monkeypatch.setattr(search, "_count", fail)
     got = asyncio.run(get(service_of(INDEXES[0]), "q=the"))
-    assert got.status_code == 500
     assert Reader(got.text).problems == ["Internal error"]
     assert "secret" not in got.text
 

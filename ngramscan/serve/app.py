@@ -11,15 +11,16 @@ import asyncio
 import ipaddress
 import re
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from itertools import islice
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ExceptionHandler, Receive, Scope, Send
 
@@ -27,7 +28,7 @@ from ngramscan.errors import IndexChangedError, NgramscanError
 from ngramscan.progress import Progress
 from ngramscan.serve.clients import Clients
 from ngramscan.serve.fields import Fields, RefusedError, to_json
-from ngramscan.serve.page import SearchPage
+from ngramscan.serve.page import RESULTS, SearchPage
 from ngramscan.serve.protocol import LONGEST_CONTEXT, ServedIndex, answer
 from ngramscan.serve.token_protocol import ServedTokens
 
@@ -113,13 +114,31 @@ class IndexApplication:
     async def _show(self, request: Request) -> Response:
         """Answer a browser with the search page."""
         started_at = time.perf_counter()
-        with self._one_more(request):
+        with ExitStack() as under_way:
+            under_way.enter_context(self._one_more(request))
             answer = self._page.decline if _is_of_another_page(request) else self._page.answer
             work = partial(answer, request.scope["query_string"], str(request.base_url))
-            status, page = await self._clients.serve(request, self._threads, work)
-        response = HTMLResponse(page, status, self._page.headers)
-        self._tell(response, started_at)
+            status, parts = await self._clients.serve(request, self._threads, work)
+            if request.method == "HEAD":
+                parts = islice(parts, 1)  # nothing is searched
+            sent = self._in_parts(request, parts)
+            response = _GradualPage(sent, status, self._page.headers, media_type="text/html")
+            under_way.callback(self._tell, response, started_at)
+            response.under_way = under_way.pop_all()
         return response
+
+    async def _in_parts(self, request: Request, parts: Iterator[str]) -> AsyncIterator[str]:
+        """Yield the parts of a page, each from a thread, as long as its client is there."""
+        try:
+            next_part = partial(next, parts, "")
+            while part := await self._clients.serve(request, self._threads, next_part):
+                yield part
+        except ClientDisconnect:
+            return
+        except Exception:
+            # The status is sent already: the page itself has to say it.
+            yield self._page.problem("Internal error").partition(RESULTS)[2]
+            raise
 
     @contextmanager
     def _one_more(self, request: Request) -> Iterator[None]:
@@ -195,6 +214,16 @@ class IndexApplication:
         self._progress.notice(f"Error: {error}")
         status = 503 if isinstance(error, IndexChangedError) else 500
         return _to_response(status, {"error": str(error)})
+
+
+class _GradualPage(StreamingResponse):
+    """A page that is sent as it is made; it is under way to its end."""
+
+    under_way: ExitStack
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self.under_way:
+            await super().__call__(scope, receive, send)
 
 
 def _is_of_browser(scope: Scope) -> bool:

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -34,6 +34,9 @@ from ngramscan.serve.search import (
 )
 from ngramscan.serve.token_requests import MOST_TOKENS
 
+RESULTS = '<main id="results">\n'
+"""What is before it in a page is known before the search."""
+_WORKING = Markup('<p class="working" role="status">Searching <bdi>{}</bdi> ({} of {})</p>\n')
 _LONGEST_SOURCE = 200
 _LONGEST_LINK = 2_000
 
@@ -69,15 +72,29 @@ class SearchPage:
             "Vary": "Accept",
         }
 
-    def answer(self, query: bytes, url: str) -> tuple[int, str]:
-        """Return the status and the page of an address; `url` is this server, with a slash."""
+    def answer(self, query: bytes, url: str) -> tuple[int, Iterator[str]]:
+        """Return the status and the page of an address; `url` is this server, with a slash.
+
+        The page comes in parts, so that a browser can show how far a search has come.
+        """
         try:
             question = read_question(query, self._names)
         except RefusedError as error:
-            return 400, self.problem(str(error))
+            return 400, iter([self.problem(str(error))])
         if question is None:
-            return 200, self._render(None)
-        answers = self._search.ask(question)
+            return 200, iter([self._render(None)])
+        return 200, self._search_page(question, url)
+
+    def _search_page(self, question: Question, url: str) -> Iterator[str]:
+        """Yield what is before the results, a line before each index is asked, and the results."""
+        yield "".join(self._results(question, [], url).partition(RESULTS)[:2])
+        answering, answers = self._search.ask(question), []
+        for number, name in enumerate(question.names, start=1):
+            yield _WORKING.format(visible_line(name), number, len(question.names))
+            answers.append(next(answering))
+        yield self._results(question, answers, url).partition(RESULTS)[2]
+
+    def _results(self, question: Question, answers: Sequence[Answer], url: str) -> str:
         shown = [
             (answer, [*map(_source, answer.contexts)], [*_commands(answer, question, url)])
             for answer in answers
@@ -89,9 +106,9 @@ class SearchPage:
             "before": _link(question, question.start - PER_PAGE) if question.start else "",
             "after": _link(question, stop) if has_more else "",
         }
-        return 200, self._render(question, answers=shown, links=links)
+        return self._render(question, answers=shown, links=links)
 
-    def decline(self, query: bytes, url: str) -> tuple[int, str]:
+    def decline(self, query: bytes, url: str) -> tuple[int, Iterator[str]]:
         """Return the page with a question that a page elsewhere has asked, and no answer."""
         try:
             question = read_question(query, self._names)
@@ -100,7 +117,7 @@ class SearchPage:
         if question is None:
             return self.answer(query, url)  # asks nothing
         problem = "This question comes from another page: choose Search to ask it"
-        return 403, self._render(question, problem=problem)
+        return 403, iter([self._render(question, problem=problem)])
 
     def problem(self, problem: str) -> str:
         """Return a page that says what is wrong, with an empty form."""

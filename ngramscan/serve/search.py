@@ -172,10 +172,9 @@ class Search:
         """Return the size of an index."""
         return self._served[name].size()
 
-    def ask(self, question: Question) -> list[Answer]:
-        """Ask all indexes of a question, one after the other; what fails is a problem of one."""
+    def ask(self, question: Question) -> Iterator[Answer]:
+        """Ask the indexes of a question, one after the other; what fails is a problem of one."""
         until = time.monotonic() + MOST_SECONDS
-        answers = []
         for name in question.names:
             answer = Answer(name, self._served[name].size())
             if time.monotonic() < until:
@@ -183,8 +182,7 @@ class Search:
             else:
                 problem = f"not asked: the others took {MOST_SECONDS:.0f} s; ask it alone"
                 answer.problems.append(problem)
-            answers.append(answer)
-        return answers
+            yield answer
 
     def _fill(self, answer: Answer, question: Question) -> None:
         index = self._served[answer.name]
