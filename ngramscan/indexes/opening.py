@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 
 from ngramscan.corpora import PythonCorpus, open_corpus
 from ngramscan.errors import InputError, nearest, needs_extra
-from ngramscan.index_files.fm9.folders import index_folder, is_shard
+from ngramscan.index_files.fm9.folders import index_folder
+from ngramscan.index_files.formats import is_shard
 from ngramscan.indexes.base import IN_PLACE_CONCURRENCY, Index, IndexOptions, IndexSize
 from ngramscan.indexes.catalog import DEFAULT_URL, PAPER, TOKEN_URL, find_hosted, nearest_names
 from ngramscan.indexes.scan.index import ScanIndex
