@@ -22,9 +22,9 @@ from ngramscan.errors import IndexFormatError, NgramscanError
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
 from ngramscan.index_files.fm9.layout import FILES
 from ngramscan.index_files.fm9.manifest import describe_shard, in_folder, to_manifest
-from ngramscan.index_files.fm9.ranges import RangeOptions, Ranges
 from ngramscan.index_files.fm9.reader import open_shards
 from ngramscan.progress import SILENT
+from ngramscan.remote.ranges import RangeOptions, Ranges
 from tests.support.command import NGRAMSCAN, Ran, invoke, without
 from tests.support.object_store import BUCKET, KEYS, object_store
 from tests.support.range_server import Faults, RangeServer

@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 from ngramscan.errors import IndexChangedError
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
 from ngramscan.index_files.fm9.layout import ISA_STEP, SA_STEP
-from ngramscan.index_files.fm9.ranges import Ranges
 from ngramscan.indexes.base import (
     IN_PLACE_CONCURRENCY,
     Cost,
@@ -35,6 +34,7 @@ from ngramscan.indexes.base import (
 from ngramscan.indexes.fm9 import Fm9Index
 from ngramscan.journal import Journal, now
 from ngramscan.progress import Progress, counted, format_bytes
+from ngramscan.remote.ranges import Ranges
 from ngramscan.remote.stores import shown
 
 _READERS = 8

@@ -22,8 +22,8 @@ from ngramscan.journal import Journal, default_path
 from ngramscan.progress import Progress
 
 if TYPE_CHECKING:
-    from ngramscan.index_files.fm9.ranges import Ranges
     from ngramscan.indexes.http.index import ApiClient
+    from ngramscan.remote.ranges import Ranges
 
 DEFAULT_SPEC = "paper"
 _FORMS = (
@@ -146,7 +146,7 @@ class _Opener:
     @cached_property
     def _ranges(self) -> Ranges:
         """Return the reader of remote files; all indexes share it and its limits."""
-        from ngramscan.index_files.fm9.ranges import RangeOptions, Ranges
+        from ngramscan.remote.ranges import RangeOptions, Ranges
 
         options = self._options
         concurrency = options.concurrency or IN_PLACE_CONCURRENCY

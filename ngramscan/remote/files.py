@@ -23,13 +23,13 @@ import fsspec
 from yarl import URL
 
 from ngramscan.errors import IndexChangedError, InputError, NgramscanError, RemoteRefused, reason_of
-from ngramscan.index_files.fm9.range_connections import Connections, OddAnswerError
 from ngramscan.remote.exchange import (
     NoConnectionError,
     RateLimitedError,
     TransientError,
     retry_after_s,
 )
+from ngramscan.remote.range_connections import Connections, OddAnswerError
 from ngramscan.remote.stores import open_store, problem_of, shown
 from ngramscan.remote.transport import proxy_for
 
