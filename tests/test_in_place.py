@@ -276,7 +276,7 @@ def test_few_descriptors_are_enough_for_many_shards(tmp_path: Path) -> None:
     assert far["occurrences"] == local.rows[0]["occurrences"]
 
 
-def test_a_dry_run_asks_for_headers_only_and_states_a_price(four: Path, tmp_path: Path) -> None:
+def test_a_dry_run_asks_for_headers_only(four: Path, tmp_path: Path) -> None:
     with RangeServer(four) as server:
         (plan,) = asked(server.url, tmp_path, "--dry-run", "--cache", "240KB").rows
         headers = server.record().requests
@@ -285,13 +285,11 @@ def test_a_dry_run_asks_for_headers_only_and_states_a_price(four: Path, tmp_path
         asked(server.url, tmp_path, "--cache", "240KB")
         needed = len(server.record().requests) - 2 * len(headers)
     assert 100 < needed <= int(plan["requests_at_most"])
-    price = int(plan["requests"]) * 4e-7
-    assert float(plan["dollars_in_region"]) == round(price, 4)
-    price += int(plan["bytes"]) * 9e-11
-    assert float(plan["dollars_to_internet"]) == round(price, 4)
+    assert 0 < int(plan["requests"]) <= int(plan["requests_at_most"])
+    assert int(plan["bytes"]) > 50 * int(plan["requests"])
     given = ("--dry-run", "--format=csv", "--index")
     (local,) = invoke("contexts", "step by step", *given, f"fm9:{four}").rows
-    assert (local["requests"], local["dollars_to_internet"]) == ("0", "0.0")
+    assert (local["requests"], local["bytes"]) == ("0", "0")
     docs = HERE / "replay" / "docs"
     (scan,) = invoke("count", "a b", *given, f"scan:{docs}/*.jsonl").rows
     assert int(scan["bytes"]) == sum(path.stat().st_size for path in docs.glob("*.jsonl"))
