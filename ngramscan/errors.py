@@ -45,6 +45,12 @@ class NoRowsError(InputError):
     """A table has no rows, so that not even its columns may be known."""
 
 
+def reason_of(error: Exception) -> str:
+    """Return what a foreign error says, on one line."""
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(reason.split())
+
+
 @contextmanager
 def needs_extra(where: str, extra: str) -> Iterator[None]:
     """Where a library of an extra is missing, say which one, and what to install."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -31,7 +34,7 @@ MAY_IMPORT = {
     "processes": "errors",
     "remote": "errors progress",
     "patterns": "errors reading",
-    "corpora": "errors reading",
+    "corpora": "errors reading remote",
     "matching": "errors",
     "index_files": "errors progress remote reading processes corpora",
     "serve": "errors progress processes index_files statistics patterns indexes prevalence",
@@ -105,6 +108,59 @@ def test_imports_follow_the_flow_of_data(module: str) -> None:
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     delayed = {name.split(".")[0] for function in functions for name in imports(function)}
     assert delayed <= DELAYED, f"{module} imports them in functions"
+
+
+# Public by their documentation, whatever their names begin with.
+DOCUMENTED = {"_exit", "_fields", "_replace"}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_private_parts_of_other_libraries_are_not_used(module: str) -> None:
+    """Names with an underscore are only used of the object itself and of its class."""
+    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute) and re.match(r"_[a-z]", node.attr):
+            of_self = ast.unparse(node.value) in {"self", "cls", "other"}
+            assert of_self or node.attr in DOCUMENTED, f"{module}: {ast.unparse(node)}"
+        elif isinstance(node, ast.ImportFrom) and node.module != "__future__":
+            for name in [*(node.module or "").split("."), *(alias.name for alias in node.names)]:
+                assert not re.match(r"_[a-z]", name), f"{module} imports {name}"
+
+
+def declared_libraries() -> set[str]:
+    """Return the libraries that an installation has, with any extra but that for tests."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    lists = [project["dependencies"], *(extras[name] for name in extras.keys() - {"test"})]
+    names = (re.match(r"[\w.-]+", line) for lines in lists for line in lines)
+    return {re.sub(r"[-_.]+", "-", name[0]).lower() for name in names if name}
+
+
+def test_every_library_that_is_imported_is_declared() -> None:
+    imported = {
+        name.split(".")[0]
+        for path in MODULES.values()
+        for name in imports(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    # compression: in the library of Python 3.14.
+    known = {"ngramscan", "evalcore", "compression", *sys.stdlib_module_names}
+    declared, found_in = declared_libraries(), packages_distributions()
+    undeclared = {
+        name
+        for name in imported - known
+        if not declared & {re.sub(r"[-_.]+", "-", one).lower() for one in found_in[name]}
+    }
+    assert not undeclared
+
+
+def test_the_formats_of_index_files_share_a_base_and_nothing_else() -> None:
+    for module, path in MODULES.items():
+        if module.startswith("ngramscan.index_files."):
+            home = module.split(".")[2]
+            others = {"fm9", "tokens"} - {home}
+            for name in imports(ast.parse(path.read_text(encoding="utf-8"))):
+                assert not name.startswith(
+                    tuple(f"ngramscan.index_files.{other}" for other in others)
+                ), f"{module} imports {name}"
 
 
 def test_the_rule_names_every_room_and_no_other() -> None:

@@ -21,8 +21,8 @@ Sender = Callable[[socket.socket], None]
 
 
 @contextmanager
-def server(send: Sender) -> Iterator[str]:
-    """Answer each connection by `send`, whatever it asks."""
+def server(send: Sender, asked: list[bytes] | None = None) -> Iterator[str]:
+    """Answer each connection by `send`, whatever it asks; `asked` gets that."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(30)
 
@@ -33,7 +33,9 @@ def server(send: Sender) -> Iterator[str]:
                 except OSError:
                     return
                 with connection, suppress(OSError):
-                    connection.recv(65536)
+                    request = connection.recv(65536)
+                    if asked is not None:
+                        asked.append(request)
                     send(connection)
 
         threading.Thread(target=serve, daemon=True).start()
@@ -110,3 +112,19 @@ def test_what_is_short_and_quick_is_read(encoding: str) -> None:
     sent = gzip.compress(content) if encoding == "gzip" else content
     with server(body(sent, encoding)) as url:
         assert ask(url).json() == {"count": 7}
+
+
+def test_a_proxy_that_the_environment_names_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bytes] = []
+
+    def send(connection: socket.socket) -> None:
+        connection.sendall(HEAD + b"Content-Length: 2\r\n\r\n{}")
+
+    with server(send, asked) as url:
+        monkeypatch.setenv("http_proxy", url.replace("//", "//user:pass@"))
+        assert ask("http://service.example/").json() == {}
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        assert ask(url).json() == {}
+    assert asked[0].startswith(b"POST http://service.example/ HTTP/1.1")
+    assert b"Proxy-Authorization: Basic dXNlcjpwYXNz" in asked[0]
+    assert asked[1].startswith(b"POST / HTTP/1.1")

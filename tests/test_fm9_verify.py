@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ngramscan.index_files.findings import Finding
 from ngramscan.index_files.fm9 import checks, verify
 from ngramscan.index_files.fm9.layout import FILES
 from ngramscan.index_files.fm9.manifest import (
@@ -27,7 +28,7 @@ from ngramscan.index_files.fm9.manifest import (
     to_manifest,
 )
 from ngramscan.index_files.fm9.reader import Fm9File
-from ngramscan.index_files.fm9.verify import Finding, verify_index, verify_shard
+from ngramscan.index_files.fm9.verify import verify_index, verify_shard
 from ngramscan.progress import SILENT
 from tests.support.command import NGRAMSCAN, invoke
 from tests.support.recorder import Recorder

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ngramscan.index_files.fm9.writer import encode_rrr, memory_for, write_fm9
+from ngramscan.index_files.fm9.writer import encode_rrr, write_fm9
+from ngramscan.index_files.sorting import memory_for
 from tests.support import fm9_reference
 
 CHANGING = np.repeat(np.random.default_rng(1).random(24), 800)

@@ -22,9 +22,9 @@ from ngramscan.errors import IndexFormatError, NgramscanError
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
 from ngramscan.index_files.fm9.layout import FILES
 from ngramscan.index_files.fm9.manifest import describe_shard, in_folder, to_manifest
-from ngramscan.index_files.fm9.ranges import RangeOptions, Ranges
 from ngramscan.index_files.fm9.reader import open_shards
 from ngramscan.progress import SILENT
+from ngramscan.remote.ranges import RangeOptions, Ranges
 from tests.support.command import NGRAMSCAN, Ran, invoke, without
 from tests.support.object_store import BUCKET, KEYS, object_store
 from tests.support.range_server import Faults, RangeServer
@@ -276,7 +276,7 @@ def test_few_descriptors_are_enough_for_many_shards(tmp_path: Path) -> None:
     assert far["occurrences"] == local.rows[0]["occurrences"]
 
 
-def test_a_dry_run_asks_for_headers_only_and_states_requests(four: Path, tmp_path: Path) -> None:
+def test_a_dry_run_asks_for_headers_only(four: Path, tmp_path: Path) -> None:
     with RangeServer(four) as server:
         (plan,) = asked(server.url, tmp_path, "--dry-run", "--cache", "240KB").rows
         headers = server.record().requests
@@ -285,6 +285,8 @@ def test_a_dry_run_asks_for_headers_only_and_states_requests(four: Path, tmp_pat
         asked(server.url, tmp_path, "--cache", "240KB")
         needed = len(server.record().requests) - 2 * len(headers)
     assert 100 < needed <= int(plan["requests_at_most"])
+    assert 0 < int(plan["requests"]) <= int(plan["requests_at_most"])
+    assert int(plan["bytes"]) > 50 * int(plan["requests"])
     given = ("--dry-run", "--format=csv", "--index")
     (local,) = invoke("contexts", "step by step", *given, f"fm9:{four}").rows
     assert (local["requests"], local["bytes"]) == ("0", "0")

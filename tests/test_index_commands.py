@@ -14,7 +14,7 @@ import pytest
 import ngramscan
 from ngramscan.commands.index import parse_size
 from ngramscan.errors import InputError
-from ngramscan.index_files.fm9.writer import memory_for
+from ngramscan.index_files.sorting import memory_for
 from ngramscan.indexes.sizes import memory_to_build
 from tests.support.command import invoke
 

@@ -20,7 +20,9 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from ngramscan.errors import DiskFullError, InputError, NgramscanError, RemoteUnavailable
-from ngramscan.index_files.fm9 import places
+from ngramscan.index_files import places
+from ngramscan.index_files.fm9.manifest import SHARD_FILES
+from ngramscan.remote.stores import is_remote
 from tests.support.dask_cluster import wait_until
 from tests.support.object_store import BUCKET, KEYS, ObjectStore, object_store
 from tests.support.range_server import Faults, RangeServer
@@ -90,17 +92,17 @@ def test_a_shard_is_published_alone_or_in_an_index_and_moved_also_by_a_second_ca
     place: str, tmp_path: Path
 ) -> None:
     places.write(place, "plan.json", b"plan")
-    places.publish(finished(tmp_path / "work"), places.join(place, "11"))
+    places.publish(finished(tmp_path / "work"), places.join(place, "11"), SHARD_FILES)
     others = {"plan.json": b"plan"} | shard(folder="11/")
     assert files_in(place) == others
     for word in ("two", "three"):
-        places.publish(finished(tmp_path / word, word), places.join(place, ""))
+        places.publish(finished(tmp_path / word, word), places.join(place, ""), SHARD_FILES)
         assert files_in(place) == others | shard(word)
-    assert places.is_remote(place) == (tmp_path / "two").exists()
+    assert is_remote(place) == (tmp_path / "two").exists()
     places.write(places.join(place, "0"), "data.fm9", b"three data.fm9")
     places.remove(place, "data.fm9")  # as by a call that was interrupted
     for _ in range(2):
-        places.move(place, "", "0")
+        places.move(place, "", "0", SHARD_FILES)
         assert files_in(place) == others | shard("three", "0/")
 
 
@@ -115,7 +117,7 @@ def test_files_of_others_are_seen(s3: ObjectStore) -> None:
 def test_a_large_file_goes_in_parts(s3: ObjectStore, tmp_path: Path) -> None:
     work = finished(tmp_path / "work")
     (work / "data.fm9").write_bytes(content := os.urandom(130_000_000))
-    places.publish(work, f"s3://{BUCKET}/large")
+    places.publish(work, f"s3://{BUCKET}/large", SHARD_FILES)
     assert s3.files("large/")["data.fm9"] == content
 
 
@@ -141,7 +143,7 @@ def test_folders_that_can_not_be_written_are_told(tmp_path: Path) -> None:
         places.read(str(tmp_path), "plan.json")
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"file: can't be written \(not a directory\)"):
-        places.publish(finished(tmp_path / "work"), str(tmp_path / "file"))
+        places.publish(finished(tmp_path / "work"), str(tmp_path / "file"), SHARD_FILES)
     assert (tmp_path / "work" / "manifest.json").exists()
 
 
@@ -215,17 +217,17 @@ def test_a_cut_or_failed_upload_is_repeated_and_a_third_one_given_up(
     work, place = finished(tmp_path / "work"), "faulty://index"
     reset = OSError(errno.ECONNRESET, "reset")
     FAULTS[:] = [3, reset, None, reset]
-    places.publish(work, place)
+    places.publish(work, place, SHARD_FILES)
     assert files_in(place) == shard()
     FAULTS[:] = [None, None, reset, reset, 3]
     with pytest.raises(RemoteUnavailable) as caught:
-        places.publish(work, "faulty://other")
+        places.publish(work, "faulty://other", SHARD_FILES)
     expected = "the store failed (3 of 12 bytes arrived); later, the same command goes on"
-    assert str(caught.value) == f"faulty://other/{places._NAMES[2]}: {expected}"
+    assert str(caught.value) == f"faulty://other/{SHARD_FILES[2]}: {expected}"
     assert "manifest.json" not in files_in("faulty://other")
     FAULTS[:] = [NotImplementedError("read only")]
     with pytest.raises(InputError, match=r"can't be written \(read only\)"):
-        places.publish(work, place)
+        places.publish(work, place, SHARD_FILES)
 
 
 # Builds on a store

@@ -21,12 +21,12 @@ import pytest
 
 from ngramscan import errors
 from ngramscan.errors import IndexChangedError, InputError, RemoteRefused, RemoteUnavailable
-from ngramscan.index_files.fm9 import range_sources
-from ngramscan.index_files.fm9 import ranges as ranges_module
-from ngramscan.index_files.fm9.range_cache import RangeCache
-from ngramscan.index_files.fm9.range_sources import HEAD_BYTES, RemoteFile
-from ngramscan.index_files.fm9.ranges import RangeOptions, Ranges
 from ngramscan.progress import SILENT, Progress
+from ngramscan.remote import files as remote_files
+from ngramscan.remote import ranges as ranges_module
+from ngramscan.remote.files import HEAD_BYTES, RemoteFile
+from ngramscan.remote.range_cache import RangeCache
+from ngramscan.remote.ranges import RangeOptions, Ranges
 from tests.support.dask_cluster import wait_until
 from tests.support.range_server import Faults, RangeServer
 from tests.support.recorder import Recorder
@@ -216,11 +216,11 @@ def test_a_login_is_sent_with_every_request(server: RangeServer) -> None:
 def test_an_address_that_expired_is_asked_for_again(
     server: RangeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(range_sources, "_ADDRESS_AGE_S", 0.0)
+    monkeypatch.setattr(remote_files, "_ADDRESS_AGE_S", 0.0)
     with reading(server.url + "fine/file") as (ranges, file):
         file.address = server.url + "403/file"
         check(ranges, file, (30_000, 30_009))
-        monkeypatch.setattr(range_sources, "_ADDRESS_AGE_S", 60.0)
+        monkeypatch.setattr(remote_files, "_ADDRESS_AGE_S", 60.0)
         file.address = server.url + "403/file"
         with pytest.raises(RemoteRefused, match="fine/file: HTTP 403, access denied"):
             check(ranges, file, (40_000, 40_009))
@@ -339,7 +339,7 @@ def test_a_changed_file_is_an_error_and_never_a_mix(tmp_path: Path) -> None:
 PROGRAM = """
 import asyncio, sys
 from pathlib import Path
-from ngramscan.index_files.fm9.ranges import RangeOptions, Ranges
+from ngramscan.remote.ranges import RangeOptions, Ranges
 from ngramscan.progress import Progress
 url, folder = sys.argv[1:]
 with Ranges(RangeOptions(cache_dir=Path(folder)), Progress()) as ranges:

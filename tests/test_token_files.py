@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from ngramscan.errors import IndexChangedError, IndexFormatError, InputError
-from ngramscan.index_files.tokens.folders import is_token_folder
+from ngramscan.index_files.formats import is_token_folder
 from ngramscan.index_files.tokens.kernels import pointer_at
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder, pointer_bytes_for
 

@@ -131,8 +131,8 @@ def count(
     figure : str or Path, optional
         Draw the occurrences of each pattern, by method: .svg or .png.
     dry_run : bool
-        Print how many requests, bytes and hours it would take, one row per index, and ask
-        nothing but the headers of index files.
+        Print how many requests, bytes and hours it would take, one row per index, and ask nothing
+        but the headers of index files.
     api_url : str
         Address of the service that has the hosted indexes.
     concurrency : int, optional

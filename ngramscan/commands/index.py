@@ -374,8 +374,9 @@ def index_verify(
     $ ngramscan index verify my-index --deep --format csv
     """
     with needs_extra("ngramscan index verify", "index"):
-        from ngramscan.index_files.fm9.verify import Finding, verify_index
-        from ngramscan.index_files.tokens.folders import is_token_folder
+        from ngramscan.index_files.findings import Finding
+        from ngramscan.index_files.fm9.verify import verify_index
+        from ngramscan.index_files.formats import is_token_folder
         from ngramscan.index_files.tokens.verify import verify_tokens
     if "://" in str(directory):
         problem = "verify reads all of an index: copy it to this machine, then verify the copy"

@@ -18,9 +18,10 @@ from urllib.parse import urlsplit
 
 from ngramscan.corpora.base import CorpusFile, Format, local_file, marks_of
 from ngramscan.corpora.jsonl import LIST_PROBLEM, LIST_START
-from ngramscan.corpora.streams import file_system, is_remote, read_chunks, stream_chunks
-from ngramscan.errors import CorpusError, InputError
-from ngramscan.reading.streams import is_stream, missing, name_of, reason_of, unpacked_path
+from ngramscan.corpora.streams import read_chunks, stream_chunks
+from ngramscan.errors import CorpusError, InputError, reason_of
+from ngramscan.reading.streams import is_stream, missing, name_of, unpacked_path
+from ngramscan.remote.stores import is_remote, open_store
 
 _LISTS = (".paths", ".paths.gz")
 _FORMATS: dict[str, Format] = {
@@ -160,14 +161,14 @@ def _is_hidden(path: str) -> bool:
 
 
 def _remote(url: str, form: Format | None) -> list[_Named]:
-    system: Any = file_system(url)
+    system, folder = open_store(url)
     try:
         if "*" in url:
             infos = list(system.glob(url, detail=True).values())
         else:
             infos = [system.info(url)] if form or _format_of(url) else []
             if not infos or infos[0].get("type") == "directory":
-                folder, inside = system._strip_protocol(url), system.find(url, detail=True)
+                inside = system.find(url, detail=True)
                 shown = (name for name in inside if not _is_hidden(name.removeprefix(folder)))
                 infos = [inside[name] for name in shown]
     except Exception as error:

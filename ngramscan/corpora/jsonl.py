@@ -20,9 +20,10 @@ from typing import Any, BinaryIO
 import msgspec
 
 from ngramscan.corpora.base import SOURCE_FIELDS, Batch, CorpusFile, Piece, ReadOptions
-from ngramscan.corpora.streams import is_remote, open_file, read_chunks
+from ngramscan.corpora.streams import open_file, read_chunks
 from ngramscan.errors import CorpusError, some_of
 from ngramscan.reading.streams import Chunks, unpacked_path
+from ngramscan.remote.stores import is_remote
 
 PART_BYTES = 16_000_000
 """Plain files are split into parts of this size, for several tasks."""

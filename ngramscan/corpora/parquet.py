@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ngramscan.corpora.base import SOURCE_FIELDS, Batch, CorpusFile, Piece, ReadOptions
 from ngramscan.corpora.streams import open_file, read_ahead
-from ngramscan.errors import CorpusError, some_of
-from ngramscan.reading.streams import reason_of
+from ngramscan.errors import CorpusError, reason_of, some_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,21 +15,20 @@ from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
-from urllib.parse import urlsplit
 
 from isal import igzip
 
 from ngramscan.corpora.base import CorpusFile
-from ngramscan.errors import CorpusError, InputError
+from ngramscan.errors import CorpusError, reason_of
 from ngramscan.reading.streams import (
     CORRUPT,
     PACKED,
     name_of,
     problem_of,
     read_raw,
-    reason_of,
     unpacked,
 )
+from ngramscan.remote.stores import is_remote, open_store
 
 T = TypeVar("T")
 
@@ -55,32 +54,6 @@ def read_ahead(items: Iterator[T]) -> Iterator[T]:
         thread.shutdown(cancel_futures=True)
 
 
-def is_remote(path: str) -> bool:
-    """Tell whether a path is a URL."""
-    return "://" in path
-
-
-def file_system(url: str, **options: Any) -> Any:
-    """Return the fsspec file system of a URL; an InputError says which library it needs.
-
-    A password in the URL is refused, since it would be shown.
-    """
-    import fsspec
-
-    parts = urlsplit(url)
-    if parts.password is not None:
-        problem = "a password in it would be shown; put it into the configuration of fsspec"
-        raise InputError(f"{parts.scheme}://{parts.hostname}/…", problem)
-    try:
-        return fsspec.core.url_to_fs(url, **options)[0]
-    except ImportError as error:
-        library = getattr(error.__cause__, "name", None)
-        problem = f"{library} is not installed; pip install {library}" if library else str(error)
-        raise InputError(url, problem) from error
-    except ValueError as error:
-        raise InputError(url, " ".join(str(error).split())) from error
-
-
 @contextmanager
 def open_file(path: str, streaming: bool = True) -> Iterator[BinaryIO]:
     """Open a local file or a URL to read bytes: once from the start, or (not `streaming`) anywhere.
@@ -96,9 +69,9 @@ def open_file(path: str, streaming: bool = True) -> Iterator[BinaryIO]:
         return
     # Over HTTP a stream is one request; without block_size=0 it would be one per 5 MB.
     options = {"block_size": 0} if streaming and path.startswith("http") else {}
-    system = file_system(path)
+    store, inside = open_store(path)
     with _translated(path):
-        remote = system.open(path, "rb", **options)
+        remote = store.open(inside, "rb", **options)
     with closing(_RemoteFile(path, remote)) as file:
         yield cast("BinaryIO", file)
 

@@ -15,7 +15,8 @@ import numpy as np
 from ngramscan.clock import now
 from ngramscan.errors import IndexFormatError, InputError, RemoteError
 from ngramscan.index_files.compiled import Integers
-from ngramscan.index_files.fm9.reader import Shard, ShardWindow, find_in_all, is_object, open_shards
+from ngramscan.index_files.findings import is_object
+from ngramscan.index_files.fm9.reader import Shard, ShardWindow, find_in_all, open_shards
 from ngramscan.indexes.base import (
     DocumentsOf,
     IndexSize,

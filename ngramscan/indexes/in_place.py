@@ -19,8 +19,6 @@ from ngramscan.clock import now
 from ngramscan.errors import IndexChangedError
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
 from ngramscan.index_files.fm9.layout import ISA_STEP, SA_STEP
-from ngramscan.index_files.fm9.range_sources import shown
-from ngramscan.index_files.fm9.ranges import Ranges
 from ngramscan.indexes.base import (
     IN_PLACE_CONCURRENCY,
     Cost,
@@ -37,6 +35,8 @@ from ngramscan.indexes.base import (
 from ngramscan.indexes.fm9 import Fm9Index
 from ngramscan.journal import Journal
 from ngramscan.progress import Progress, counted, format_bytes
+from ngramscan.remote.ranges import Ranges
+from ngramscan.remote.stores import shown
 
 _READERS = 8
 """Threads that ask for windows, each for many; not so many that documents fill the memory."""

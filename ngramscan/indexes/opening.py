@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 
 from ngramscan.corpora import PythonCorpus, open_corpus
 from ngramscan.errors import InputError, nearest, needs_extra
-from ngramscan.index_files.fm9.folders import index_folder, is_shard
+from ngramscan.index_files.fm9.folders import index_folder
+from ngramscan.index_files.formats import is_shard
 from ngramscan.indexes.base import IN_PLACE_CONCURRENCY, Index, IndexOptions, IndexSize
 from ngramscan.indexes.catalog import DEFAULT_URL, PAPER, TOKEN_URL, find_hosted, nearest_names
 from ngramscan.indexes.scan.index import ScanIndex
@@ -21,8 +22,8 @@ from ngramscan.journal import Journal, default_path
 from ngramscan.progress import Progress
 
 if TYPE_CHECKING:
-    from ngramscan.index_files.fm9.ranges import Ranges
     from ngramscan.indexes.http.index import ApiClient
+    from ngramscan.remote.ranges import Ranges
 
 DEFAULT_SPEC = "paper"
 _FORMS = (
@@ -145,7 +146,7 @@ class _Opener:
     @cached_property
     def _ranges(self) -> Ranges:
         """Return the reader of remote files; all indexes share it and its limits."""
-        from ngramscan.index_files.fm9.ranges import RangeOptions, Ranges
+        from ngramscan.remote.ranges import RangeOptions, Ranges
 
         options = self._options
         concurrency = options.concurrency or IN_PLACE_CONCURRENCY

@@ -57,16 +57,15 @@ def make_plan(
             cost = Cost(asked + shown, asked + shown, seconds=(asked + shown) / PUBLIC_RATE)
         seconds = round(cost.seconds)
         clock = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-        rows.append(
-            PlanRow(
-                index=index.name,
-                patterns=patterns,
-                lookups=asked,
-                windows_at_most=shown,
-                requests_at_most=cost.requests_at_most,
-                requests=cost.requests,
-                bytes=cost.bytes,
-                duration=clock if cost.seconds else None,
-            )
+        row = PlanRow(
+            index=index.name,
+            patterns=patterns,
+            lookups=asked,
+            windows_at_most=shown,
+            requests_at_most=cost.requests_at_most,
+            requests=cost.requests,
+            bytes=cost.bytes,
+            duration=clock if cost.requests else None,
         )
+        rows.append(row)
     return rows

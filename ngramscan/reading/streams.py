@@ -18,7 +18,7 @@ from typing import Any
 
 from isal import igzip_lib
 
-from ngramscan.errors import InputError, nearest
+from ngramscan.errors import InputError, nearest, reason_of
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -198,9 +198,3 @@ def problem_of(error: Exception) -> str:
     if isinstance(error, EOFError):
         return f"the file is truncated: {reason_of(error)}"
     return f"can't be read ({reason_of(error)})"
-
-
-def reason_of(error: Exception) -> str:
-    """Return what a foreign error says, on one line."""
-    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return " ".join(reason.split())

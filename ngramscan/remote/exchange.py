@@ -1,9 +1,8 @@
 """Requests to one server over HTTP: at its pace, and repeated where that may help.
 
-The timeout of httpx is the time between two pieces of a body, so a server that sends a byte per
-second never reaches it, and a body of any size would be read. Here the whole exchange has a time
-limit, and the decoded body a length limit. Only gzip is decoded, up to that length: other encodings
-could turn one piece into gigabytes. A failure on the way is a TransientError.
+The whole exchange has a time limit, and the decoded body a length limit. Only gzip is decoded, up
+to that length: other encodings could turn one piece into gigabytes. A failure on the way is a
+TransientError.
 """
 
 from __future__ import annotations
@@ -20,17 +19,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import httpcore
 import httpx
 
 from ngramscan.errors import RemoteError, RemoteRefused, RemoteUnavailable
 from ngramscan.progress import Progress
 from ngramscan.remote.pace import LONGEST_PAUSE_S, Clock, Pace
+from ngramscan.remote.transport import TimedTransport, time_limit
 
 ATTEMPTS = 7
 """Attempts per question; answers that ask to slow down don't count."""
 _CONNECT_TIMEOUT_S, _LONGEST_BACKOFF_S = 10.0, 30.0
-_LIMITS = threading.local()
 _OF_TRANSFER = {b"content-encoding", b"content-length", b"transfer-encoding"}
 
 T = TypeVar("T")
@@ -106,14 +104,9 @@ class Service:
         self._clock = clock or Clock(self.closed)
         self._pace = terms.pace(terms.rate or 0.0, self._clock, progress.note)
         timeout = httpx.Timeout(terms.within_s, connect=_CONNECT_TIMEOUT_S)
-        # No limit of connections: there are as many as threads that ask.
-        self._client = httpx.Client(timeout=timeout, limits=httpx.Limits(), **options)
+        options["transport"] = options.get("transport") or TimedTransport(httpx.URL(url))
+        self._client = httpx.Client(timeout=timeout, **options)
         self._client.headers.update({"Accept-Encoding": "gzip", "Content-Type": "application/json"})
-        # httpx has no setting for a backend, but its connection pools, proxies' too, have one.
-        for transport in (self._client._transport, *self._client._mounts.values()):
-            pool: Any = getattr(transport, "_pool", None)
-            if pool is not None:
-                pool._network_backend = _Backend(pool._network_backend)
         self._lock = threading.Lock()
         self._under_way = 0
         self._last_answer_at = -math.inf
@@ -204,12 +197,14 @@ class Service:
     def _send(self, method: str, path: str, content: str | None) -> httpx.Response:
         with self._lock:
             self._under_way += 1
-        _LIMITS.until = time.monotonic() + self._terms.within_s
         extensions = {"trace": self._trace} if self.unreachable else {}
         try:
-            with self._client.stream(
-                method, f"{self._url}{path}", content=content, extensions=extensions
-            ) as response:
+            with (
+                time_limit(self._terms.within_s),
+                self._client.stream(
+                    method, f"{self._url}{path}", content=content, extensions=extensions
+                ) as response,
+            ):
                 return _read_whole(response, self.most_bytes)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
             reason = str(error) or "timeout"
@@ -222,7 +217,6 @@ class Service:
             message = f"connection lost ({error or type(error).__name__})"
             raise TransientError(message) from _without_frames(error)
         finally:
-            _LIMITS.until = None
             with self._lock:
                 self._under_way -= 1
             self._close_if_idle()
@@ -308,48 +302,3 @@ def _read_whole(response: httpx.Response, most_bytes: int) -> httpx.Response:
     return httpx.Response(
         response.status_code, headers=headers, content=bytes(body), request=request
     )
-
-
-def _left(timeout: float | None) -> float | None:
-    """Return how long one step may take, by its own timeout and that of the exchange."""
-    until: float | None = getattr(_LIMITS, "until", None)
-    if until is None:
-        return timeout
-    left = until - time.monotonic()
-    if left <= 0:
-        raise httpcore.ReadTimeout("the request ran out of time")
-    return left if timeout is None else min(left, timeout)
-
-
-class _Backend(httpcore.NetworkBackend):
-    """Connects as another backend does; its streams keep the time limit of the exchange."""
-
-    def __init__(self, backend: httpcore.NetworkBackend) -> None:
-        self._backend = backend
-
-    def connect_tcp(
-        self, host: str, port: int, timeout: float | None = None, *others: Any, **options: Any
-    ) -> httpcore.NetworkStream:
-        return _Stream(self._backend.connect_tcp(host, port, _left(timeout), *others, **options))
-
-
-class _Stream(httpcore.NetworkStream):
-    def __init__(self, stream: httpcore.NetworkStream) -> None:
-        self._stream = stream
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, _left(timeout))
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, _left(timeout))
-
-    def close(self) -> None:
-        self._stream.close()
-
-    def start_tls(
-        self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore.NetworkStream:
-        return _Stream(self._stream.start_tls(ssl_context, server_hostname, _left(timeout)))
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._stream.get_extra_info(info)

@@ -24,7 +24,7 @@ from ngramscan.errors import InputError
 from ngramscan.index_files import lost_pages
 from ngramscan.index_files.fm9.folders import shard_folders
 from ngramscan.index_files.fm9.reader import open_shards
-from ngramscan.index_files.tokens.folders import is_token_folder
+from ngramscan.index_files.formats import is_token_folder
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import check_fit, open_tokenizer
 from ngramscan.progress import Progress, format_bytes
@@ -269,7 +269,8 @@ class _Connection(H11Protocol):
 
     def _wait_for_headers(self) -> None:
         # This is the timer of idle connections; data and the end of a connection stop it.
-        self._unset_keepalive_if_required()
+        if self.timeout_keep_alive_task:
+            self.timeout_keep_alive_task.cancel()
         if self._headers_until is None:
             self._headers_until = self.loop.time() + HEADERS_S
         self.timeout_keep_alive_task = self.loop.call_at(

@@ -17,7 +17,7 @@ from rich.console import Console
 import evalcore
 import ngramscan
 from evalcore.scores import ScoreRow
-from ngramscan.index_files.fm9.verify import Finding
+from ngramscan.index_files.findings import Finding
 from ngramscan.indexes.base import IndexSize
 from ngramscan.prevalence.count import CountResult, CountRow
 from ngramscan.reporting import to_frame

@@ -25,8 +25,8 @@ from typing import Any, NamedTuple, Self
 
 from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.index_files.fm9.build import build_index
-from ngramscan.index_files.fm9.folders import is_shard
 from ngramscan.index_files.fm9.reader import Shard, open_shards
+from ngramscan.index_files.formats import is_shard
 from ngramscan.progress import Progress
 from ngramscan.serve.protocol import RefusedError, ServedIndex, answer, to_json
 

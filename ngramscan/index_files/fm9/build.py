@@ -16,11 +16,12 @@ from typing import Any
 
 from ngramscan.corpora import Corpus, ReadOptions, describe_skipped, open_corpus
 from ngramscan.errors import CorpusError, DiskFullError, InputError
+from ngramscan.index_files import places
 from ngramscan.index_files.documents import Source, relative_names
-from ngramscan.index_files.fm9 import places
 from ngramscan.index_files.fm9.manifest import (
     MANIFEST,
     PLAN,
+    SHARD_FILES,
     ShardEntry,
     describe_shard,
     in_folder,
@@ -31,10 +32,11 @@ from ngramscan.index_files.fm9.manifest import (
 from ngramscan.index_files.fm9.plan import Plan, ShardPlan, Workers, parse_plan, plan_shards
 from ngramscan.index_files.fm9.reader import Shard, open_shards
 from ngramscan.index_files.fm9.shard import ShardTask, build_shard
-from ngramscan.index_files.fm9.sole_builder import files_in, sole_builder, working_folder
-from ngramscan.index_files.fm9.writer import LONGEST_TEXT, longest_text_in, memory_for
+from ngramscan.index_files.sole_builder import files_in, sole_builder, working_folder
+from ngramscan.index_files.sorting import LONGEST_TEXT, longest_text_in, memory_for
 from ngramscan.processes.pool import usable_memory
 from ngramscan.progress import Progress, format_bytes
+from ngramscan.remote.stores import is_remote
 
 SHARD_BYTES = 1_000_000_000
 
@@ -110,7 +112,7 @@ def build_index(
     if options.workers < 1:
         raise InputError(f"--workers {options.workers}", "at least 1 was expected")
     limit = options.shard_limit
-    place = str(place) if places.is_remote(str(place)) else os.path.realpath(place)
+    place = str(place) if is_remote(str(place)) else os.path.realpath(place)
     workers = Workers(options.workers, options.scheduler, progress)
     with sole_builder(place), _sources(corpus, place, options.scheduler) as sources:
         for notice in corpus.notices:
@@ -127,7 +129,7 @@ def build_index(
             plan = replace(asked, shards=_numbered(kept, shards))
             places.write(place, PLAN, plan.to_json())
         if plan.shards[0].file < 0 and _entry(place, plan.shards[0]) is None:
-            places.move(place, "", plan.shards[0].folder)
+            places.move(place, "", plan.shards[0].folder, SHARD_FILES)
         try:
             return _finish(plan, place, read, workers)
         except DiskFullError as error:
@@ -154,7 +156,7 @@ def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list
     if scheduler is not None:
         # The processes of a cluster run in other folders.
         paths = [each.path for each in files]
-        full = [path if places.is_remote(path) else str(Path(path).absolute()) for path in paths]
+        full = [path if is_remote(path) else str(Path(path).absolute()) for path in paths]
         files = [replace(file, path=path) for file, path in zip(files, full, strict=True)]
     if not corpus.is_stream:
         yield list(map(Source, files, names))
@@ -193,7 +195,7 @@ def _known_plan(place: str, asked: Plan) -> Plan | None:
 
 def _check_free(place: str) -> list[ShardPlan]:
     is_taken = places.read(place, MANIFEST) is not None
-    if is_taken or (not places.is_remote(place) and files_in(Path(place))):
+    if is_taken or (not is_remote(place) and files_in(Path(place))):
         problem = "the folder is not empty; a new or an empty one was expected"
         cure = "; to add documents to the index in it: ngramscan index add"
         raise InputError(place, problem + cure * is_taken)
@@ -205,7 +207,7 @@ def _kept_shards(place: str, progress: Progress) -> list[ShardPlan]:
     manifest = places.read(place, MANIFEST)
     if manifest is not None:
         entries = parse_manifest(manifest, places.join(place, MANIFEST))
-    elif places.is_remote(place):
+    elif is_remote(place):
         raise InputError(place, f"no index there: no {MANIFEST}; ngramscan index build makes one")
     else:
         shards = open_shards(Path(place), progress)

@@ -20,6 +20,7 @@ import numpy as np
 
 from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.index_files.compiled import Bytes, Integers
+from ngramscan.index_files.findings import Problem, is_object
 from ngramscan.index_files.fm9 import decode
 from ngramscan.index_files.fm9 import kernels as k
 from ngramscan.index_files.fm9.decode import Steps
@@ -32,7 +33,7 @@ from ngramscan.index_files.fm9.layout import (
     SEPARATOR,
     SUPERBLOCK,
 )
-from ngramscan.index_files.fm9.reader import Fm9File, Offsets, is_object
+from ngramscan.index_files.fm9.reader import Fm9File, Offsets
 from ngramscan.index_files.mapped import unchanged
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress, format_bytes
@@ -49,8 +50,6 @@ _AT_ONCE = 1 << 20
 _LONG = 1 << 32
 """Ranks of texts of this length or longer have 64 bits in memory."""
 
-Problem = tuple[str, str, str]
-"""The file, the place in it, and the problem there."""
 _S = TypeVar("_S")
 _T = TypeVar("_T")
 

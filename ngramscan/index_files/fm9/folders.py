@@ -10,6 +10,7 @@ from pathlib import Path
 from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.index_files.fm9.layout import FILES
 from ngramscan.index_files.fm9.manifest import MANIFEST, PLAN, read_if_there, read_manifest
+from ngramscan.index_files.formats import is_shard
 
 _MADE = "ngramscan index build makes one of a corpus"
 
@@ -17,11 +18,6 @@ _MADE = "ngramscan index build makes one of a corpus"
 def index_folder(place: str | Path) -> Path:
     """Return the folder of an index from its path or from its spec, `fm9:DIR`."""
     return Path(str(place).removeprefix("fm9:")).expanduser()
-
-
-def is_shard(folder: str | Path) -> bool:
-    """Whether a folder has any file of a shard."""
-    return any(os.path.exists(os.path.join(folder, name)) for name in FILES)
 
 
 def shard_folders(directory: Path, allow_partial: bool = False) -> list[Path]:

@@ -21,8 +21,8 @@ from ngramscan.index_files.compiled import Integers
 from ngramscan.index_files.fm9 import kernels
 from ngramscan.index_files.fm9.header import read_layout
 from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, SA_STEP, SUPERBLOCK, Field, Layout
-from ngramscan.index_files.fm9.range_sources import RemoteFile
-from ngramscan.index_files.fm9.ranges import Ranges, Reading, finished
+from ngramscan.remote.files import RemoteFile
+from ngramscan.remote.ranges import Ranges, Reading, finished
 
 _BITS = BLOCK * SUPERBLOCK
 _TYPES = 7 * SUPERBLOCK

@@ -14,9 +14,10 @@ from ngramscan.index_files.fm9.folders import in_order
 from ngramscan.index_files.fm9.in_place import InPlaceFile, make_trie, tasks, together
 from ngramscan.index_files.fm9.layout import FILES, NEWLINE, SEPARATOR
 from ngramscan.index_files.fm9.manifest import MANIFEST, PLAN, parse_manifest
-from ngramscan.index_files.fm9.range_sources import RemoteFile, shown
-from ngramscan.index_files.fm9.ranges import Ranges
 from ngramscan.index_files.fm9.reader import ShardWindow
+from ngramscan.remote.files import RemoteFile
+from ngramscan.remote.ranges import Ranges
+from ngramscan.remote.stores import shown
 
 _UPLOAD = "copy the files of this shard there again"
 _OFFSETS_AT_ONCE = 256

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ngramscan.index_files.formats import FM9_FILES
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-FILES = ("data.fm9", "data_offset", "meta.fm9", "meta_offset")
-"""The files of a shard: its documents, their metadata, and the offsets of both."""
+FILES = FM9_FILES
 END = 0xFA
 """The last byte of a text. UTF-8 has neither this byte nor the next one."""
 SEPARATOR = 0xFF

@@ -21,6 +21,8 @@ from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.fm9.layout import FILES
 
 MANIFEST = "manifest.json"
+SHARD_FILES = (*FILES, MANIFEST)
+"""The files of a finished shard; the manifest is there after the others."""
 PLAN = "plan.json"
 """In the folder of an index while it is being built: what is still to be done."""
 

@@ -7,7 +7,6 @@ are exact; the original program misses the smallest byte of a shard.
 
 from __future__ import annotations
 
-import json
 import os
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -335,11 +334,3 @@ def _pool() -> ThreadPoolExecutor:
 
 
 os.register_at_fork(after_in_child=_pool.cache_clear)  # threads don't survive a fork
-
-
-def is_object(line: bytes) -> bool:
-    """Whether a line of metadata is a JSON object, as it has to be."""
-    try:
-        return isinstance(json.loads(line.decode()), dict)
-    except (ValueError, RecursionError):
-        return False

@@ -14,13 +14,20 @@ from numpy.typing import NDArray
 
 from ngramscan.corpora import Piece, ReadOptions, has_changed
 from ngramscan.errors import CorpusError, InputError
+from ngramscan.index_files import places
 from ngramscan.index_files.documents import Document, Source, read_documents
-from ngramscan.index_files.fm9 import places
 from ngramscan.index_files.fm9.layout import END, SEPARATOR
-from ngramscan.index_files.fm9.manifest import MANIFEST, ShardEntry, describe_shard, to_manifest
+from ngramscan.index_files.fm9.manifest import (
+    MANIFEST,
+    SHARD_FILES,
+    ShardEntry,
+    describe_shard,
+    to_manifest,
+)
 from ngramscan.index_files.fm9.plan import ShardPlan
-from ngramscan.index_files.fm9.sole_builder import working_folder
-from ngramscan.index_files.fm9.writer import memory_for, write_fm9
+from ngramscan.index_files.fm9.writer import write_fm9
+from ngramscan.index_files.sole_builder import working_folder
+from ngramscan.index_files.sorting import memory_for
 from ngramscan.processes.pool import Report
 from ngramscan.progress import format_bytes
 
@@ -62,7 +69,7 @@ def build_shard(task: ShardTask, report: Report) -> tuple[ShardEntry, Mapping[st
             (work / "meta.text").unlink()
             entry = describe_shard(work, shard.documents, shard.bytes)
             (work / MANIFEST).write_bytes(to_manifest([entry]))
-        places.publish(work, places.join(task.place, shard.folder))
+        places.publish(work, places.join(task.place, shard.folder), SHARD_FILES)
     return entry, seconds
 
 

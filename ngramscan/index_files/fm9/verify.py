@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Event
 
 from ngramscan.errors import IndexFormatError, InputError
+from ngramscan.index_files.findings import Finding
 from ngramscan.index_files.fm9.checks import CHECKED, check_text, in_threads, memory_needed
 from ngramscan.index_files.fm9.folders import shard_folders
 from ngramscan.index_files.fm9.layout import FILES, NEWLINE, SEPARATOR
@@ -30,17 +31,6 @@ from ngramscan.processes.pool import usable_memory
 from ngramscan.progress import Progress, format_bytes
 
 _LARGE = 1_000_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One row: something wrong in an index."""
-
-    shard: str
-    file: str
-    place: str
-    """The field, entry, rank or document."""
-    problem: str
 
 
 def verify_index(directory: Path, deep: bool, progress: Progress) -> list[Finding]:

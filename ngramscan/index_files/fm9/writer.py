@@ -1,9 +1,7 @@
 """A text → one `.fm9` file, byte for byte as the original tools write it.
 
-Memory, in bytes per byte of text: at most 5.2, for the suffix array (4), the text (1) and the
-samples (3/16); from 2 GiB on 9.4, since positions then have 64 bits. Then the BWT replaces the
-text. Later there are the BWT twice, its wavelet tree (its entropy, 0.6 for English), and the
-samples.
+Sorting takes the most memory. Then the BWT replaces the text; later there are the BWT twice, its
+wavelet tree (its entropy, 0.6 bytes per byte of English), and the samples.
 """
 
 from __future__ import annotations
@@ -40,10 +38,7 @@ from ngramscan.index_files.fm9.writer_kernels import (
     split_node,
     take_bwt,
 )
-
-LONGEST_TEXT = (1 << 40) - 1
-_LONGEST_WITH_32_BITS = (1 << 31) - 1
-_MEMORY_PER_BYTE, _MEMORY_PER_BYTE_WITH_64_BITS = 5.2, 9.4
+from ngramscan.index_files.sorting import LONGEST_TEXT
 
 _CHUNK = 1 << 20
 _SHARES = (0.65, 0.1, 0.1)
@@ -53,18 +48,6 @@ _Buffer = bytes | memoryview
 _Positions = NDArray[np.int32] | NDArray[np.int64]
 
 
-def memory_for(text_bytes: int) -> int:
-    """Return the bytes of memory that it takes to index a text, the text among them."""
-    is_short = text_bytes <= _LONGEST_WITH_32_BITS
-    return round(text_bytes * (_MEMORY_PER_BYTE if is_short else _MEMORY_PER_BYTE_WITH_64_BITS))
-
-
-def longest_text_in(memory: int) -> int:
-    """Return the bytes of the longest text that can be indexed in some memory."""
-    short = min(int(memory / _MEMORY_PER_BYTE), _LONGEST_WITH_32_BITS)
-    return min(max(short, int(memory / _MEMORY_PER_BYTE_WITH_64_BITS)), LONGEST_TEXT)
-
-
 def write_fm9(
     text: NDArray[np.uint8], path: Path, report: Callable[[int], None] = lambda _: None
 ) -> dict[str, float]:
@@ -72,7 +55,7 @@ def write_fm9(
 
     The text ends with a byte that occurs nowhere else in it. It is overwritten, to save memory.
     `report` gets the number of bytes done, as a share of all steps. A MemoryError: it needs more
-    memory than there is (see `memory_for`). A ValueError: it is empty, too long, or its last
+    memory than there is (`sorting.memory_for`). A ValueError: it is empty, too long, or its last
     byte is not unique.
     """
     frequencies = _frequencies(text)

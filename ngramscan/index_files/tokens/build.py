@@ -6,14 +6,11 @@ corpus is for infini-gram's own builder, which sorts on disk.
 
 from __future__ import annotations
 
-import fcntl
-import glob
 import os
-import shutil
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -26,13 +23,14 @@ from numpy.typing import NDArray
 from ngramscan.corpora import Corpus, Piece, ReadOptions, describe_skipped
 from ngramscan.errors import InputError
 from ngramscan.index_files.documents import Document, read_documents, relative_names
-from ngramscan.index_files.fm9.places import as_input_error, is_remote, sync
-from ngramscan.index_files.fm9.sole_builder import working_folder
-from ngramscan.index_files.fm9.writer import memory_for
+from ngramscan.index_files.places import as_input_error, publish
+from ngramscan.index_files.sole_builder import locked_folder, new_folder
+from ngramscan.index_files.sorting import memory_for
 from ngramscan.index_files.tokens.shard import pointer_bytes_for
 from ngramscan.index_files.tokens.tokenizers import Tokenizer
 from ngramscan.processes.pool import usable_memory
 from ngramscan.progress import Progress, counted, format_bytes
+from ngramscan.remote.stores import is_remote
 
 _CHUNK = 1 << 22
 
@@ -74,7 +72,7 @@ def build_token_index(
     for notice in corpus.notices:
         progress.notice(notice)
     width = width_for(tokenizer)
-    with _locked_work(folder) as work, as_input_error(folder):
+    with locked_folder(folder) as work, as_input_error(folder):
         documents = _write_documents(work, _documents(corpus, read, progress), tokenizer, width)
         if not documents:
             raise InputError(corpus.name, "no document in it")
@@ -85,7 +83,9 @@ def build_token_index(
             _write_unigrams(work / "unigram.0", tokenized.view(f"<u{width}"), documents)
             sort_table(tokenized, width).tofile(work / "table.0")
         progress.note("")
-        index_bytes = _publish(work, folder)
+        names = sorted(path.name for path in work.iterdir())
+        index_bytes = sum((work / name).stat().st_size for name in names)
+        publish(work, str(folder), names)
     tokens = text_bytes // width - documents
     per_token = round(index_bytes / tokens, 3) if tokens else None
     seconds = round(perf_counter() - started_at, 3)
@@ -122,39 +122,11 @@ def _free_folder(directory: str | Path) -> Path:
     if is_remote(str(directory)):
         raise InputError(str(directory), "a folder of this machine was expected")
     folder = Path(os.path.realpath(directory))
-    if not folder.parent.is_dir():
-        raise InputError(str(directory), f"there is no folder {folder.parent}")
-    if folder.is_symlink():
-        raise InputError(str(directory), "a symbolic link that leads to itself")
-    if folder.exists() and not folder.is_dir():
-        raise InputError(str(directory), "it is a file; a new folder was expected")
-    if folder.exists() and any(folder.iterdir()):
+    if new_folder(folder, str(directory)):
+        return folder
+    if any(folder.iterdir()):
         raise InputError(str(directory), "the folder is not empty; a new one was expected")
     return folder
-
-
-@contextmanager
-def _locked_work(folder: Path) -> Iterator[Path]:
-    """Yield a folder for unfinished files beside that of an index, and remove leftover ones.
-
-    A lock ends with its process, so one that is not locked is of a build that was killed.
-    """
-    for left in folder.parent.glob(f".{glob.escape(folder.name)}.building-*"):
-        with suppress(OSError), _lock_of(left):
-            shutil.rmtree(left, ignore_errors=True)
-    with working_folder(str(folder.parent), folder.name) as work, _lock_of(work):
-        yield work
-
-
-@contextmanager
-def _lock_of(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder; an OSError says that another process does."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _documents(corpus: Corpus, read: ReadOptions, progress: Progress) -> Iterator[Document]:
@@ -218,14 +190,3 @@ def _enough_memory(folder: Path, text_bytes: int, width: int) -> Iterator[None]:
         yield
     except MemoryError as error:
         raise InputError(str(folder), problem) from error
-
-
-def _publish(work: Path, folder: Path) -> int:
-    """Put the files where they belong, all at once; return how many bytes they have."""
-    paths = sorted(work.iterdir())
-    for path in (*paths, work):
-        sync(path)
-    index_bytes = sum(path.stat().st_size for path in paths)
-    work.rename(folder)
-    sync(folder.parent)
-    return index_bytes

@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from ngramscan.errors import IndexFormatError, InputError
-from ngramscan.index_files.fm9.folders import is_shard
+from ngramscan.index_files.formats import is_shard, token_files
 
 NEEDED = ("tokenized", "table", "offset")
 """The files that each shard has."""
-_NAME = re.compile(r"(tokenized|table|offset|metadata|metaoff|unigram)\.(0|[1-9][0-9]*)")
-
-
-def is_token_folder(directory: Path) -> bool:
-    """Whether a folder has any file of such an index."""
-    return directory.is_dir() and any(True for _ in _files(directory))
-
-
-def _files(directory: Path) -> Iterator[tuple[str, int]]:
-    """Yield the names of its files, and their sizes."""
-    with os.scandir(directory) as entries:
-        for entry in entries:
-            if _NAME.fullmatch(entry.name) and entry.is_file():
-                yield entry.name, entry.stat().st_size
 
 
 def list_files(directory: Path) -> dict[str, int]:
     """Return the files of an index with their sizes."""
     where = str(directory)
     try:
-        if sizes := dict(_files(directory)):
+        if sizes := dict(token_files(directory)):
             return sizes
         inner = [path for path in directory.iterdir() if path.is_dir()]
     except FileNotFoundError as error:

@@ -14,8 +14,7 @@ import numpy as np
 
 from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.compiled import Integers
-from ngramscan.index_files.fm9.reader import is_object
-from ngramscan.index_files.fm9.verify import Finding
+from ngramscan.index_files.findings import Finding, Problem, is_object
 from ngramscan.index_files.mapped import unchanged
 from ngramscan.index_files.tokens import kernels
 from ngramscan.index_files.tokens.shard import TokenShard, open_token_folder
@@ -32,9 +31,6 @@ _PROBLEMS = {
     kernels.REPEATED: "its position is in the table twice",
     kernels.UNORDERED: "its text comes before that of the rank before",
 }
-
-Problem = tuple[str, str, str]
-"""The file, the place in it, and the problem there."""
 
 
 def verify_tokens(directory: Path, deep: bool, progress: Progress) -> list[Finding]:

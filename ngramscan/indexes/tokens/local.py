@@ -15,7 +15,7 @@ import numpy as np
 from ngramscan.clock import now
 from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.index_files.compiled import Integers
-from ngramscan.index_files.fm9.reader import is_object
+from ngramscan.index_files.findings import is_object
 from ngramscan.index_files.tokens.shard import Excerpt, TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import Tokenizer, check_fit, open_tokenizer
 from ngramscan.indexes.base import (

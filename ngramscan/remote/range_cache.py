@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ngramscan.errors import InputError
-from ngramscan.index_files.fm9.range_sources import RemoteFile
 from ngramscan.progress import Progress
+from ngramscan.remote.files import RemoteFile
 
 _NAME = "ranges-1.sqlite"
 _WAITING_BYTES = 1_000_000

@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from ngramscan.errors import IndexChangedError, RemoteRefused, RemoteUnavailable
-from ngramscan.index_files.fm9.range_cache import RangeCache
-from ngramscan.index_files.fm9.range_sources import RemoteFile, Source, shown
 from ngramscan.progress import Progress
 from ngramscan.remote.exchange import NoConnectionError, RateLimitedError, TransientError
+from ngramscan.remote.files import RemoteFile, Source
 from ngramscan.remote.pace import LONGEST_PAUSE_S
+from ngramscan.remote.range_cache import RangeCache
+from ngramscan.remote.stores import shown
 
 ATTEMPTS = 10
 """A run sends ten thousands of requests: where one in five fails, seven in a row do."""

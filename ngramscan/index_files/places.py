@@ -10,33 +10,25 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ngramscan.corpora import streams
-from ngramscan.errors import DiskFullError, InputError, RemoteUnavailable
-from ngramscan.index_files.fm9.layout import FILES
-from ngramscan.index_files.fm9.manifest import MANIFEST
-from ngramscan.reading.streams import reason_of
+from ngramscan.errors import DiskFullError, InputError, RemoteUnavailable, reason_of
+from ngramscan.remote.stores import is_remote, open_store, problem_of
 
 T = TypeVar("T")
 
-_NAMES = (*FILES, MANIFEST)
 _PAUSES_S = (2.0, 10.0)
 """Before a store is asked again; s3fs has retried for some seconds by then."""
 _FULL = {errno.ENOSPC, errno.EDQUOT}
-_NOT_TRANSIENT = (TypeError, ValueError, NotImplementedError)
-_REFUSALS = {*range(400, 500)} - {408, 429}  # of HTTP
 _RIGHTS = (
     "the credentials must allow listing, reading, writing and deleting there, and a requester-pays "
     "bucket needs FSSPEC_S3_REQUESTER_PAYS=true"
 )
 _KEYS = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run: aws configure"
-
-is_remote = streams.is_remote
 
 
 def join(place: str, name: str) -> str:
@@ -60,7 +52,7 @@ def read(place: str, name: str) -> bytes | None:
 def write(place: str, name: str, content: bytes) -> None:
     """Write or replace a small file; the folder is made if only it is missing."""
     if is_remote(place):
-        _on_store(join(place, name), lambda store, url: store.pipe_file(url, content))
+        _on_store(join(place, name), lambda store, path: store.pipe_file(path, content))
         return
     path = Path(place, name)
     with as_input_error(path):
@@ -72,26 +64,26 @@ def write(place: str, name: str, content: bytes) -> None:
         sync(path.parent)
 
 
-def publish(work: Path, place: str) -> None:
-    """Make the files of a finished shard, its manifest among them, appear at a place.
+def publish(work: Path, place: str, names: Sequence[str]) -> None:
+    """Make the files of a finished shard appear at a place, the last of `names` after the others.
 
     On a store, they are uploaded and stay in `work`. Otherwise `work` must be on the same disk: it
     becomes the folder `place`, or, where that has files, its own replace those of the same name.
     """
     if is_remote(place):
-        for name in _NAMES:
+        for name in names:
             _on_store(join(place, name), partial(_upload, work / name))
         return
     folder = Path(place)
     with as_input_error(folder):
-        for path in (*(work / name for name in _NAMES), work):
+        for path in (*(work / name for name in names), work):
             sync(path)
         try:
             work.rename(folder)
         except OSError as error:
             if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
                 raise
-            _replace(work, folder)
+            _replace(work, folder, names)
             work.rmdir()
         sync(folder.parent)
 
@@ -107,19 +99,19 @@ def remove(place: str, name: str) -> None:
         sync(path.parent)
 
 
-def move(place: str, source: str, target: str) -> None:
+def move(place: str, source: str, target: str, names: Sequence[str]) -> None:
     """Move the files of a shard from one folder of an index to another; empty: its own.
 
     An interrupted call leaves what it has moved, so that the same call goes on.
     """
     old, new = join(place, source), join(place, target)
     if is_remote(place):
-        for name in _NAMES:
+        for name in names:
             _on_store(join(old, name), partial(_rename, join(new, name)))
         return
     with as_input_error(Path(new)):
         Path(new).mkdir(exist_ok=True)
-        _replace(Path(old), Path(new))
+        _replace(Path(old), Path(new), names)
         sync(Path(old))
 
 
@@ -145,10 +137,10 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _replace(source: Path, target: Path) -> None:
-    """Rename the files of a shard that are in a folder, the manifest when the others are kept."""
-    for names in (FILES, (MANIFEST,)):
-        for name in names:
+def _replace(source: Path, target: Path, names: Sequence[str]) -> None:
+    """Rename the files of a shard that are in a folder, the last one when the others are kept."""
+    for part in (names[:-1], names[-1:]):
+        for name in part:
             if (source / name).exists():
                 (source / name).replace(target / name)
         sync(target)
@@ -163,55 +155,52 @@ def _on_store(url: str, action: Callable[[Any, str], T]) -> T:
     if query:
         raise InputError(location, "a query can't be written to, and a token in it would be shown")
     # Without a cache of listings: it would hide what other processes write.
-    store = streams.file_system(url, use_listings_cache=False)
+    store, path = open_store(url, use_listings_cache=False)
     attempt = _translated(url)(action)
     for pause in _PAUSES_S:
         with suppress(RemoteUnavailable):
-            return attempt(store, url)
+            return attempt(store, path)
         time.sleep(pause)
-    return attempt(store, url)
+    return attempt(store, path)
 
 
 @contextmanager
 def _translated(url: str) -> Iterator[None]:
-    """Translate what a call into fsspec raises: whatever the library below it does."""
+    """Translate what a call into fsspec raises."""
     try:
         yield
     except Exception as error:
-        reason = reason_of(error)
-        if type(error).__name__.endswith("CredentialsError"):  # of botocore
-            problem = f"there are no credentials ({reason}); {_KEYS}"
-        elif isinstance(error, PermissionError) or reason.startswith("Forbidden"):  # gcsfs
-            problem = f"access is denied ({reason}); {_RIGHTS}"
-        elif isinstance(error, FileNotFoundError):
-            problem = f"can't be written ({reason}); the bucket must be there"
-        elif isinstance(error, _NOT_TRANSIENT) or getattr(error, "status", 0) in _REFUSALS:
-            problem = f"can't be written ({reason})"
-        else:
+        kind, reason = found = problem_of(error)
+        if not found.is_final:
             problem = f"the store failed ({reason}); later, the same command goes on"
             raise RemoteUnavailable(f"{url}: {problem}") from error
+        problem = {
+            "credentials": f"there are no credentials ({reason}); {_KEYS}",
+            "denied": f"access is denied ({reason}); {_RIGHTS}",
+            "missing": f"can't be written ({reason}); the bucket must be there",
+        }.get(kind, f"can't be written ({reason})")
         raise InputError(url, problem) from error
 
 
-def _get(store: Any, url: str) -> bytes | None:
+def _get(store: Any, path: str) -> bytes | None:
     with suppress(FileNotFoundError):
-        return bytes(store.cat_file(url))
+        return bytes(store.cat_file(path))
     return None
 
 
-def _delete(store: Any, url: str) -> None:
+def _delete(store: Any, path: str) -> None:
     with suppress(FileNotFoundError):
-        store.rm_file(url)
+        store.rm_file(path)
 
 
-def _upload(file: Path, store: Any, url: str) -> None:
-    store.put_file(str(file), url)
-    expected, arrived = file.stat().st_size, store.info(url)["size"]
+def _upload(file: Path, store: Any, path: str) -> None:
+    store.put_file(str(file), path)
+    expected, arrived = file.stat().st_size, store.info(path)["size"]
     if arrived != expected:
         raise OSError(f"{arrived} of {expected} bytes arrived")
 
 
-def _rename(target: str, store: Any, url: str) -> None:
-    if store.exists(url):
-        store.cp_file(url, target)
-        store.rm_file(url)
+def _rename(target: str, store: Any, path: str) -> None:
+    if store.exists(path):
+        store.cp_file(path, target)
+        store.rm_file(path)

@@ -17,22 +17,21 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any, TypeVar
 from urllib.parse import quote
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import fsspec
 from yarl import URL
 
-from ngramscan.corpora.streams import file_system
-from ngramscan.errors import IndexChangedError, InputError, NgramscanError, RemoteRefused
-from ngramscan.index_files.fm9.range_connections import Connections, OddAnswerError
-from ngramscan.reading.streams import reason_of
+from ngramscan.errors import IndexChangedError, InputError, NgramscanError, RemoteRefused, reason_of
 from ngramscan.remote.exchange import (
     NoConnectionError,
     RateLimitedError,
     TransientError,
     retry_after_s,
 )
+from ngramscan.remote.range_connections import Connections, OddAnswerError
+from ngramscan.remote.stores import open_store, problem_of, shown
+from ngramscan.remote.transport import proxy_for
 
 HEAD_BYTES = 4096
 """A file is opened by reading this much of its beginning."""
@@ -67,11 +66,6 @@ class RemoteFile:
     """Where its bytes are read, after redirects; may hold a signature."""
     asked_at: float = field(default_factory=time.monotonic)
     """When the address was asked for."""
-
-
-def shown(url: str) -> str:
-    """Return a URL without what may be secret: login, query (it may be a signature), fragment."""
-    return re.sub(r"//[^/]*@", "//", url).partition("?")[0].partition("#")[0]
 
 
 class Source:
@@ -227,13 +221,11 @@ class Source:
         except NgramscanError:
             raise
         except Exception as error:
-            reason, name = reason_of(error), type(error).__name__
-            is_final = isinstance(error, (PermissionError, TypeError, ValueError))
-            if is_final or name.endswith("CredentialsError"):  # of botocore
-                raise RemoteRefused(f"{shown(url)}: can't be read ({reason})") from error
-            # Its name alone tells that there is no connection, whatever the library.
-            kind = NoConnectionError if "Connect" in name else TransientError
-            raise kind(reason) from error
+            found = problem_of(error)
+            if found.is_final:
+                raise RemoteRefused(f"{shown(url)}: can't be read ({found.reason})") from error
+            kind = NoConnectionError if found.kind == "no connection" else TransientError
+            raise kind(found.reason) from error
 
     async def close(self) -> None:
         """Close all connections, and end all threads that wait for nothing."""
@@ -251,10 +243,7 @@ def changed(file: RemoteFile) -> IndexChangedError:
     return IndexChangedError(file.url, "it changed while it was read; start again")
 
 
-@cache
-def _proxy(scheme: str, host: str | None) -> str | None:
-    """Return the proxy that the environment names; aiohttp would look in a thread each time."""
-    return None if proxy_bypass(host or "") else getproxies().get(scheme)
+_proxy = cache(proxy_for)  # aiohttp would look in a thread each time
 
 
 def _validator(response: aiohttp.ClientResponse) -> str:
@@ -315,22 +304,23 @@ def _bucket(url: str) -> str:
     return url.split("/")[2]
 
 
-def _store(url: str, **options: Any) -> Any:
+def _store(url: str, **options: Any) -> tuple[Any, str]:
     """Return fsspec's file system; without its cache of listings, which would hide a change."""
-    return file_system(url, use_listings_cache=False, **options)
+    return open_store(url, use_listings_cache=False, **options)
 
 
 def _sign(url: str, **login: bool) -> str:
     """Return the address of a file on S3 for HTTP; of a public one it has no signature."""
     # New buckets take no older signature; each bucket is asked in its own region.
     signed = {**fsspec.config.conf.get("s3", {}).get("config_kwargs", {}), **_SIGNATURE}
-    store = _store(url, config_kwargs=signed, cache_regions=True, **login)
-    return str(store.sign(store._strip_protocol(url), expiration=_SIGNED_FOR_S, **store.req_kw))
+    store, path = _store(url, config_kwargs=signed, cache_regions=True, **login)
+    return str(store.sign(path, expiration=_SIGNED_FOR_S, **store.req_kw))
 
 
 def _folders(url: str, **login: bool) -> list[str]:
     try:
-        found = _store(url, **login).ls(url, detail=True)
+        store, path = _store(url, **login)
+        found = store.ls(path, detail=True)
     except FileNotFoundError:
         return []
     names = (each["name"].rstrip("/") for each in found if each["type"] == "directory")
@@ -338,22 +328,22 @@ def _folders(url: str, **login: bool) -> list[str]:
 
 
 def _open(url: str) -> RemoteFile | None:
-    store = _store(url)
+    store, path = _store(url)
     try:
-        info = store.info(url)
+        info = store.info(path)
         if info["type"] != "file":
             return None
-        head = store.cat_file(url, 0, min(HEAD_BYTES, info["size"]))
+        head = store.cat_file(path, 0, min(HEAD_BYTES, info["size"]))
     except (FileNotFoundError, IsADirectoryError):
         return None
     return RemoteFile(shown(url), info["size"], _version(info), head, url, url)
 
 
 def _fetch(url: str, file: RemoteFile, start: int, stop: int) -> bytes:
-    store = _store(url)
+    store, path = _store(url)
     try:
-        content = bytes(store.cat_file(url, start, stop))
-        info = store.info(url)
+        content = bytes(store.cat_file(path, start, stop))
+        info = store.info(path)
     except FileNotFoundError:
         raise changed(file) from None
     # Looked at afterwards: the bytes were still those of the file that was opened.

@@ -7,6 +7,7 @@ leftovers.
 from __future__ import annotations
 
 import fcntl
+import glob
 import os
 import re
 import secrets
@@ -17,7 +18,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ngramscan.errors import InputError
-from ngramscan.index_files.fm9.places import as_input_error, is_remote
+from ngramscan.index_files.places import as_input_error
+from ngramscan.remote.stores import is_remote
 
 _LOCK = ".building.lock"
 _LEFT = re.compile(r"\.\w*\.building-[0-9a-f]{8}|\.\w+\.json\.new")
@@ -34,11 +36,7 @@ def sole_builder(place: str) -> Iterator[None]:
         yield
         return
     folder = Path(place)
-    is_new = not folder.exists()
-    if not folder.parent.is_dir():
-        raise InputError(place, f"there is no folder {folder.parent}")
-    if not is_new and not folder.is_dir():
-        raise InputError(place, "it is a file; a new folder was expected")
+    is_new = new_folder(folder, place)
     with as_input_error(folder):
         folder.mkdir(exist_ok=True)
         try:
@@ -48,6 +46,17 @@ def sole_builder(place: str) -> Iterator[None]:
             if is_new:
                 with suppress(OSError):  # it is not empty
                     folder.rmdir()
+
+
+def new_folder(folder: Path, place: str) -> bool:
+    """Whether a folder is still to be made; an InputError says that it can't be one."""
+    if not folder.parent.is_dir():
+        raise InputError(place, f"there is no folder {folder.parent}")
+    if folder.is_symlink():
+        raise InputError(place, "a symbolic link that leads to itself")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(place, "it is a file; a new folder was expected")
+    return not folder.exists()
 
 
 @contextmanager
@@ -103,3 +112,27 @@ def _lock_of(folder: Path) -> Iterator[None]:
         finally:
             _remove_leftovers(folder)
             lock.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[Path]:
+    """Yield a folder for unfinished files beside that of an index, and remove leftover ones.
+
+    So an index can appear all at once. A leftover that isn't locked is of a build that was killed.
+    """
+    for left in folder.parent.glob(f".{glob.escape(folder.name)}.building-*"):
+        with suppress(OSError), _locked(left):
+            shutil.rmtree(left, ignore_errors=True)
+    with working_folder(str(folder.parent), folder.name) as work, _locked(work):
+        yield work
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder; an OSError says that another process does."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,73 @@
+"""Remote files as fsspec reads and writes them: opening their store, and what its errors mean."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, NamedTuple
+from urllib.parse import urlsplit
+
+from ngramscan.errors import InputError, reason_of
+
+_FINAL = (TypeError, ValueError, NotImplementedError)
+_REFUSALS = {*range(400, 500)} - {408, 429}  # of HTTP
+
+
+class StoreProblem(NamedTuple):
+    """What an error of a store means."""
+
+    kind: Literal["credentials", "denied", "missing", "refused", "no connection", "failed"]
+    """Only the last two may be temporary."""
+    reason: str
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the same request would fail again."""
+        return self.kind not in {"no connection", "failed"}
+
+
+def problem_of(error: Exception) -> StoreProblem:
+    """Return what an error of fsspec, or of whatever library is below it, means."""
+    reason, name = reason_of(error), type(error).__name__
+    if name.endswith("CredentialsError"):  # of botocore
+        return StoreProblem("credentials", reason)
+    if isinstance(error, PermissionError) or reason.startswith("Forbidden"):  # gcsfs
+        return StoreProblem("denied", reason)
+    if isinstance(error, FileNotFoundError):
+        return StoreProblem("missing", reason)
+    if isinstance(error, _FINAL) or getattr(error, "status", 0) in _REFUSALS:
+        return StoreProblem("refused", reason)
+    # Its name alone tells that there is no connection, whatever the library.
+    return StoreProblem("no connection" if "Connect" in name else "failed", reason)
+
+
+def is_remote(path: str) -> bool:
+    """Tell whether a path is a URL."""
+    return "://" in path
+
+
+def shown(url: str) -> str:
+    """Return a URL without what may be secret: login, query (it may be a signature), fragment."""
+    return re.sub(r"//[^/]*@", "//", url).partition("?")[0].partition("#")[0]
+
+
+def open_store(url: str, **options: Any) -> tuple[Any, str]:
+    """Return the fsspec file system of a URL, and the path there.
+
+    An InputError says which library it needs. A password in the URL is refused, since it would be
+    shown.
+    """
+    import fsspec
+
+    parts = urlsplit(url)
+    if parts.password is not None:
+        problem = "a password in it would be shown; put it into the configuration of fsspec"
+        raise InputError(f"{parts.scheme}://{parts.hostname}/…", problem)
+    try:
+        store, path = fsspec.core.url_to_fs(url, **options)
+    except ImportError as error:
+        library = getattr(error.__cause__, "name", None)
+        problem = f"{library} is not installed; pip install {library}" if library else str(error)
+        raise InputError(url, problem) from error
+    except ValueError as error:
+        raise InputError(url, " ".join(str(error).split())) from error
+    return store, path
