@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evalcore.statistics import t_detectable, t_power
+from ngramscan.statistics.power import t_detectable, t_power
 from ngramscan.statistics.proportions import mcnemar, wilson
 from ngramscan.statistics.sign_tests import two_sided_p
 
