@@ -14,6 +14,7 @@ import numpy as np
 
 from evalcore.compare import CompareRow, compare_methods, difference_text
 from evalcore.figures import draw_links
+from evalcore.pairing import Names, OutputFile
 from evalcore.scores import read_all
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import Table, read_rows, read_table
@@ -43,6 +44,8 @@ class PatternCount:
     pattern: str
     occurrences: float
     documents: float | None = None
+    documents_lower_estimate: float | None = None
+    documents_upper_estimate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,42 +106,66 @@ def _attested(
     if table.empty:
         problem = f"no patterns of {', '.join(wanted)}; a set with methods and tiers was expected"
         raise InputError("counts", problem)
-    for row in table[table[measure].isna()].itertuples():
-        problem = f"{row[1]}, {row.pattern!r}: no {measure} in this row"
-        raise InputError("counts", f"{problem}; see ngramscan docnorm")
-    parts = [{own, *own.split("/")} for own in table["method"].str.lower()]
-    table["compared"] = [[one for one in names if names[one].lower() in own] for own in parts]
+    for row in patterns:
+        if row.tier in wanted and getattr(row, measure) is None:
+            raise InputError(f"counts: {row.index}, {row.pattern!r}", _why_no_documents(row))
+    parts = [{name, *name.split("/")} for name in table["method"].str.lower()]
+    table["compared"] = [[name for name in names if names[name].lower() in part] for part in parts]
     keys = ["index", "compared", "method", "tier", "pattern"]
     sums = table.explode("compared").groupby(keys, sort=False)[measure].sum()
     return sums.groupby(keys[:2], sort=False).agg(list).to_dict()
 
 
+def _why_no_documents(row: PatternCount) -> str:
+    low, high = row.documents_lower_estimate, row.documents_upper_estimate
+    if low is None or high is None:
+        return "no documents in this row; ngramscan docnorm estimates them"
+    return (
+        f"two estimates of documents, {low:,.0f} and {high:,.0f}, since they were seen in part; "
+        "use --measure occurrences, or run ngramscan docnorm with --draws "
+        f"{row.occurrences:.0f}, which looks at all occurrences, or with a larger --context"
+    )
+
+
 def _rows(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[LinkRow]:
     for index in dict.fromkeys(index for index, _ in attested):
-        for one in compared:
-            both = (one.treatment, one.baseline)
-            treatment, baseline = (attested.get((index, method)) for method in both)
+        for row in compared:
+            treatment = attested.get((index, row.treatment))
+            baseline = attested.get((index, row.baseline))
             if treatment and baseline:
                 ratio = geometric_mean_ratio(treatment, baseline, 0.95)
-                sums = sum(treatment) / sum(baseline) if sum(baseline) else None
-                names = (one.dataset, one.model, one.rule, one.baseline, one.treatment)
-                prevalence = (ratio.value, ratio.low, ratio.high, sums)
-                gain = (one.difference, one.difference_low, one.difference_high, one.p)
-                agree = math.log(ratio.value) * one.difference > 0
-                yield LinkRow(index, measure, *names, *prevalence, *gain, agree, one.p_holm)
+                yield LinkRow(
+                    index=index,
+                    measure=measure,
+                    dataset=row.dataset,
+                    model=row.model,
+                    rule=row.rule,
+                    baseline=row.baseline,
+                    treatment=row.treatment,
+                    prevalence_ratio=ratio.value,
+                    prevalence_low=ratio.low,
+                    prevalence_high=ratio.high,
+                    sum_ratio=sum(treatment) / sum(baseline) if sum(baseline) else None,
+                    difference=row.difference,
+                    difference_low=row.difference_low,
+                    difference_high=row.difference_high,
+                    p=row.p,
+                    same_direction=math.log(ratio.value) * row.difference > 0,
+                    p_adjusted=row.p_holm,
+                )
 
 
 def _ranks(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[RankRow]:
     cells: dict[tuple[str, str, str], dict[str, float]] = {}
-    for one in compared:
-        accuracies = {one.baseline: one.accuracy_baseline, one.treatment: one.accuracy_treatment}
-        cells.setdefault((one.dataset, one.model, one.rule), {}).update(accuracies)
+    for row in compared:
+        accuracies = {row.baseline: row.accuracy_baseline, row.treatment: row.accuracy_treatment}
+        cells.setdefault((row.dataset, row.model, row.rule), {}).update(accuracies)
     for index in dict.fromkeys(index for index, _ in attested):
         for cell, known in cells.items():
             methods = [method for method in known if (index, method) in attested]
             if len(methods) > 1:
-                means = [np.log(np.add(attested[index, one], 0.5)).mean() for one in methods]
-                agreement = rank_agreement(means, [known[one] for one in methods])
+                means = [np.log(np.add(attested[index, name], 0.5)).mean() for name in methods]
+                agreement = rank_agreement(means, [known[name] for name in methods])
                 yield RankRow(index, measure, *cell, len(methods), *agreement)
 
 
@@ -186,12 +213,12 @@ def link(
     scores: Table,
     *,
     measure: Literal["occurrences", "documents"] = "occurrences",
-    tier: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
+    tier: Names = (),
     map: Annotated[str | Sequence[str], Option(metavar="METHOD=NAME")] = (),
-    rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
-    run: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
-    ranks: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-    figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    rule: Names = (),
+    run: Names = (),
+    ranks: OutputFile = None,
+    figure: OutputFile = None,
 ) -> Result[LinkRow]:
     """Show the prevalence of methods in corpora beside their accuracy.
 
@@ -230,13 +257,16 @@ def link(
     patterns = read_rows(counts, PatternCount, "rows of `ngramscan count` or `docnorm`")
     given: Any = [*read_table(scores)]  # a pipe can be read once
     if "difference" in given[0][1]:
-        every, notices = read_rows(given, CompareRow, "rows of `evalcore compare` or `score`"), []
-        refuse_other("--rule", rule, (row.rule for row in every))
-        compared = [row for row in every if not rule or row.rule in rule]
+        compared, notices = (
+            read_rows(given, CompareRow, "rows of `evalcore compare` or `score`"),
+            [],
+        )
+        refuse_other("--rule", rule, (row.rule for row in compared))
+        compared = [row for row in compared if not rule or row.rule in rule]
     else:
-        compared, _, said = compare_methods(read_all([given], [*rule], [*run]))
-        notices = [*filter(None, [said["heading"]]), *said["failures"]]
-    methods = [*dict.fromkeys(name for one in compared for name in (one.baseline, one.treatment))]
+        compared, _, messages = compare_methods(read_all([given], [*rule], [*run]))
+        notices = [*filter(None, [messages["heading"]]), *messages["failures"]]
+    methods = [*dict.fromkeys(name for row in compared for name in (row.baseline, row.treatment))]
     names = dict(text.partition("=")[::2] for text in map)
     known = {method: names.get(method, method) for method in methods}
     attested = _attested(patterns, measure, [*tier], known)

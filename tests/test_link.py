@@ -122,7 +122,21 @@ def test_what_can_not_be_joined_is_refused() -> None:
         refused(f"--map {text}: METHOD=NAME was expected: a compared", map=text)
     refused("--tier T3: one of T1 was", tier="T3")
     undocumented = [replace(one, documents=None) for one in COUNTS]
-    refused("no documents in this row; see ngramscan docnorm", undocumented, measure="documents")
+    refused(
+        "counts: i, .*: no documents in this row; ngramscan docnorm estimates them",
+        undocumented,
+        measure="documents",
+    )
+    seen_in_part = [
+        replace(row, documents_lower_estimate=524, documents_upper_estimate=1110)
+        for row in undocumented
+    ]
+    refused(
+        "two estimates of documents, 524 and 1,110, since they were seen in part; use --measure "
+        "occurrences, or run ngramscan docnorm with --draws [0-9]+, which looks at all occurrences",
+        seen_in_part,
+        measure="documents",
+    )
     refused("--rule nope: one of strict was expected", rule="nope")
 
 
