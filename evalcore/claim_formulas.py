@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -212,7 +212,7 @@ class Evaluator:
 
     def _call(self, name: str, node: ast.Call, moved: _Moved) -> Value:
         if name not in FUNCTIONS and name not in CHECKS:
-            known = ", ".join(sorted([*FUNCTIONS, *CHECKS, 'claim("id")']))
+            known = ", ".join(sorted({*FUNCTIONS, *CHECKS, 'claim("id")'}))
             raise ValueError(f"no function {name!r}; there are {known}")
         options = {
             str(option.arg): ast.unparse(option.value).strip("'") for option in node.keywords
@@ -417,19 +417,23 @@ def _wrong_stars(cells: Value, *, stars: str = "stars") -> Iterator[str]:
             yield f"{cell} has {found or 'no star'}"
 
 
-def _wholes(cell: Cell, n: Value | None, of: str) -> tuple[int, list[int]]:
-    """Return a number, and the whole numbers of which the percentage of it is printed so."""
-    size = as_count(cell.beside(of).value if n is None else n)
+@lru_cache(maxsize=4096)
+def _wholes(cell: Cell, size: int) -> list[int]:
+    """Return the whole numbers of which the percentage of a size is printed as in a cell."""
     value, half = as_number(cell.value), cell.half
     low, high = math.ceil((value - half) * size / 100), math.floor((value + half) * size / 100)
-    return size, [whole for whole in range(low, high + 1) if abs(whole) <= size]
+    return [whole for whole in range(low, high + 1) if abs(whole) <= size]
+
+
+def _size(cell: Cell, n: Value | None, of: str) -> int:
+    return as_count(cell.beside(of).value if n is None else n)
 
 
 def _exact_pct(cells: Value, n: Value | None = None, *, of: str = "") -> list[Entry]:
     """Return percentages before rounding, where only one whole number of `of` prints so."""
     entries = []
     for entry, cell in _cells(cells):
-        size, wholes = _wholes(cell, n, of)
+        wholes = _wholes(cell, size := _size(cell, n, of))
         exact = Fraction(100 * wholes[0], size) if len(wholes) == 1 else entry.value
         entries.append(Entry(entry.names, exact, cell))
     return entries
@@ -437,8 +441,8 @@ def _exact_pct(cells: Value, n: Value | None = None, *, of: str = "") -> list[En
 
 def _impossible_pct(cells: Value, n: Value | None = None, *, of: str = "") -> Iterator[str]:
     for _, cell in _cells(cells):
-        size, wholes = _wholes(cell, n, of)
-        if not wholes:
+        size = _size(cell, n, of)
+        if not _wholes(cell, size):
             yield f"{cell} is no whole number of {size}"
 
 
