@@ -258,17 +258,16 @@ def _adjusted(cells: Sequence[_Compared], family: Sequence[str]) -> list[Compare
 def _uneven(cells: Sequence[_Compared]) -> Iterator[str]:
     """Warn where answers of one method were found more often; the widest gap stands for all."""
     gaps: list[tuple[float, str]] = []
-    for cell in cells:
-        first = cell.row and cell.row.unanswered_baseline
-        second = cell.row and cell.row.unanswered_treatment
+    for row in (cell.row for cell in cells if cell.row):
+        first, second = row.unanswered_baseline, row.unanswered_treatment
         if first is None or second is None:
             continue
         if round(abs(first - second), 9) > 0.02:  # 0.05 - 0.03 is more than 0.02
             text = (
-                f"{cell.title}: no answer was found in {percent(first)}% of the complete outputs "
-                f"of {cell.names['baseline']} and in {percent(second)}% of those of "
-                f"{cell.names['treatment']}; part of the difference may come from how answers are "
-                "found"
+                f"{row.dataset}, {row.model}, {row.rule}, {row.treatment} − {row.baseline}: no "
+                f"answer was found in {percent(first)}% of the complete outputs of {row.baseline} "
+                f"and in {percent(second)}% of those of {row.treatment}; part of the difference "
+                "may come from how answers are found"
             )
             gaps.append((abs(first - second), text))
     if gaps:

@@ -207,8 +207,8 @@ def _wins(levels: pd.DataFrame, lowest: int, alpha: float) -> Iterator[WinRow]:
     for model, part in _by_model(levels):
         for baseline in baselines:
             both = part[part[[adaptive, baseline]].min(axis=1) >= lowest] == RIGHT
-            more = (both[adaptive] > both[baseline]).groupby(level=CELL).sum()
-            less = (both[adaptive] < both[baseline]).groupby(level=CELL).sum()
+            more: Any = (both[adaptive] > both[baseline]).groupby(level=CELL).sum()
+            less: Any = (both[adaptive] < both[baseline]).groupby(level=CELL).sum()
             signs = np.sign(more - less)
             tested = signs * [mcnemar(*counts) < alpha for counts in zip(more, less, strict=True)]
             yield WinRow(

@@ -14,8 +14,8 @@ from ngramscan.errors import InputError
 from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.contamination_rules import Verdict
 from ngramscan.statistics.p_values import disagreement, holm
+from ngramscan.statistics.power import ALPHA
 from ngramscan.statistics.two_samples import (
-    ALPHA,
     SampleComparison,
     compare_samples,
     estimate_mean,
