@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -118,9 +119,17 @@ def _row(
         places = {f"{table}.{column}", f"{table.partition('_')[0]}.{column}"}
         decimals = [reading.decimals[place] for place in places & reading.decimals.keys()]
         value, unit, is_bound = parse_printed(text, *decimals) or (text, Fraction(0), False)
-        half = Fraction(0) if is_bound or places & {*reading.counts} else unit / 2
-        value, name = text if is_bound else value, aliases.get(text, text)
-        row[column] = Cell(table, column, text, name, value, half, names, row)
+        is_exact = is_bound or places & {*reading.counts}
+        row[column] = Cell(
+            table=table,
+            column=column,
+            text=text,
+            name=aliases.get(text, text),
+            value=text if is_bound else value,
+            half=Fraction(0) if is_exact else unit / 2,
+            names=names,
+            row=row,
+        )
     return row
 
 
@@ -238,12 +247,12 @@ def judge(
     figure, unit, is_bound = published
     if relation != "equal":
         sign, end = (1, low) if relation in {"at least", "above"} else (-1, high)
-        is_strict, distance = relation in {"above", "below"}, sign * (figure - value)
-        if distance > 0 or (distance == 0 and not is_strict):
+        reaches = operator.gt if relation in {"above", "below"} else operator.ge
+        distance = sign * (figure - value)
+        if reaches(distance, 0):
             return OK, None
-        reach = unit / 2 + sign * (value - end)
         is_rounded = unit < 1 or low != high
-        is_near = distance + reach > 0 if is_strict else distance + reach >= 0
+        is_near = reaches(distance + unit / 2 + sign * (value - end), 0)
         return ROUNDING if is_rounded and is_near else MISMATCH, None
     if value < figure if is_bound else abs(figure - value) <= unit / 2:
         return OK, None
@@ -282,11 +291,11 @@ def _print_counts(console: Console, rows: Sequence[AuditRow]) -> None:
         named = re.findall(r"\b(table|figure)s? (?:\d+(?:, | and | to ))*(\d+)", row.where)
         kind, number = named[-1] if named else ("text", 0)
         counts[kind, int(number)][row.verdict] += 1
-    lines = [(f"{kind} {number or ''}", counts[kind, number]) for kind, number in sorted(counts)]
-    lines.append(("all", sum(counts.values(), Counter())))
-    columns = {"where": [name for name, _ in lines]}
+    lines = {f"{kind} {number or ''}": counts[kind, number] for kind, number in sorted(counts)}
+    lines["all"] = sum(counts.values(), Counter())
+    columns = {"where": [*lines]}
     for verdict in VERDICTS:
-        columns[verdict] = [cell(n[verdict]) if verdict in n else "" for _, n in lines]
+        columns[verdict] = [cell(n[verdict] or "") for n in lines.values()]
     ends = [number == len(counts) for number in range(1, len(lines))]
     print_columns(console, columns, Layout(1, section_ends=ends))
     if any(row.verdict != OK for row in rows):

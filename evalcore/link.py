@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -156,17 +157,29 @@ def _rows(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iter
 
 
 def _ranks(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[RankRow]:
-    cells: dict[tuple[str, str, str], dict[str, float]] = {}
+    cells: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
     for row in compared:
-        accuracies = {row.baseline: row.accuracy_baseline, row.treatment: row.accuracy_treatment}
-        cells.setdefault((row.dataset, row.model, row.rule), {}).update(accuracies)
+        accuracies = cells[row.dataset, row.model, row.rule]
+        accuracies[row.baseline] = row.accuracy_baseline
+        accuracies[row.treatment] = row.accuracy_treatment
     for index in dict.fromkeys(index for index, _ in attested):
-        for cell, known in cells.items():
-            methods = [method for method in known if (index, method) in attested]
-            if len(methods) > 1:
-                means = [np.log(np.add(attested[index, name], 0.5)).mean() for name in methods]
-                agreement = rank_agreement(means, [known[name] for name in methods])
-                yield RankRow(index, measure, *cell, len(methods), *agreement)
+        for (dataset, model, rule), accuracies in cells.items():
+            methods = [method for method in accuracies if (index, method) in attested]
+            if len(methods) < 2:
+                continue
+            means = [np.log(np.add(attested[index, name], 0.5)).mean() for name in methods]
+            tau, p, note = rank_agreement(means, [accuracies[name] for name in methods])
+            yield RankRow(
+                index=index,
+                measure=measure,
+                dataset=dataset,
+                model=model,
+                rule=rule,
+                methods=len(methods),
+                tau=tau,
+                p=p,
+                note=note,
+            )
 
 
 def rank_agreement(
@@ -214,7 +227,7 @@ def link(
     *,
     measure: Literal["occurrences", "documents"] = "occurrences",
     tier: Names = (),
-    map: Annotated[str | Sequence[str], Option(metavar="METHOD=NAME")] = (),
+    rename: Annotated[str | Sequence[str], Option(metavar="METHOD=NAME")] = (),
     rule: Names = (),
     run: Names = (),
     ranks: OutputFile = None,
@@ -233,7 +246,7 @@ def link(
         How prevalence is measured: `occurrences` or `documents`.
     tier : str or sequence of str
         Use only patterns of these tiers. By default T1 and T2.
-    map : str or sequence of str
+    rename : str or sequence of str
         Name of a compared method in the pattern sets, where it differs: METHOD=NAME.
     rule, run : see compare
     ranks : str or Path, optional
@@ -267,18 +280,18 @@ def link(
         compared, _, messages = compare_methods(read_all([given], [*rule], [*run]))
         notices = [*filter(None, [messages["heading"]]), *messages["failures"]]
     methods = [*dict.fromkeys(name for row in compared for name in (row.baseline, row.treatment))]
-    names = dict(text.partition("=")[::2] for text in map)
+    names = dict(text.partition("=")[::2] for text in rename)
     known = {method: names.get(method, method) for method in methods}
     attested = _attested(patterns, measure, [*tier], known)
     found = {method for _, method in attested}
     for method, name in names.items():
         if not name or method not in found:
             problem = "METHOD=NAME was expected: a compared method, and a method with patterns"
-            raise InputError(f"--map {method}={name}".rstrip("="), problem)
+            raise InputError(f"--rename {method}={name}".rstrip("="), problem)
     if not (rows := list(_rows(attested, compared, measure))):
         there = ", ".join(dict.fromkeys(row.method for row in patterns if row.method))
         problem = f"no compared pair of methods has patterns of these tiers; there are {there}"
-        raise InputError("counts", f"{problem} (see --map)")
+        raise InputError("counts", f"{problem} (see --rename)")
     orders = list(_ranks(attested, compared, measure))
     save(orders, RankRow, target)
     if picture:
