@@ -29,10 +29,9 @@ from ngramscan.reporting.options import save
 from ngramscan.statistics.bounded_means import limit, tilted_distance
 from ngramscan.statistics.estimates import t_quantile
 from ngramscan.statistics.proportions import wilson
+from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL
 
 Floats = NDArray[np.float64]
-ITEMS_FOR_AN_INTERVAL = 10
-"""There is no interval of a coefficient from fewer items."""
 UNUSUAL_ITEMS = 5
 """There is none either if fewer items have other labels than most."""
 _JUDGED = "rows of `evalcore judge`"
@@ -141,8 +140,8 @@ def _number(text: str) -> float:
         return math.inf
 
 
-class Coefficient(NamedTuple):
-    """A coefficient of agreement with its interval; `note` says why one of these is missing."""
+class Figure(NamedTuple):
+    """A coefficient or a share, with its interval; `note` says why one of these is missing."""
 
     items: int
     value: float | None = None
@@ -157,7 +156,7 @@ def coefficient(
     distance: str,
     surplus: int | None,
     level: float = 0.95,
-) -> Coefficient:
+) -> Figure:
     """Return a coefficient of the agreement of judges.
 
     `codes` has shape (n_items, n_judges): the number of the label, or -1 if there is none.
@@ -170,7 +169,7 @@ def coefficient(
     codes = codes[(codes >= 0).sum(axis=1) >= 2]
     n, given, unit = len(codes), np.unique(codes[codes >= 0]), np.eye(len(values), dtype=np.int64)
     if not n:
-        return Coefficient(n, note="there are no items")
+        return Figure(n, note="there are no items")
     if surplus is None:
         rows, possible = codes, np.array([*product(given, repeat=2)])
     else:
@@ -184,9 +183,9 @@ def coefficient(
     distances = {"nominal": 1 - unit, "linear": gaps, "ordinal": None}.get(distance, gaps**2)
     ratio, observed, expected = _linearised(counts, first, second, distances, surplus or 0)
     if math.isnan(ratio):
-        return Coefficient(n, note="not defined: all labels are the same")
+        return Figure(n, note="not defined: all labels are the same")
     if note := _no_interval(counts, ratio):
-        return Coefficient(n, 1 - ratio, note=note)
+        return Figure(n, 1 - ratio, note=note)
 
     def errors_from(supposed: float) -> float:
         """Return how many standard errors the ratio is from a supposed one."""
@@ -196,7 +195,7 @@ def coefficient(
 
     far = t_quantile(level, n - 1)
     low, high = (limit(errors_from, ratio, end, far) for end in (max(2.0, ratio), 0.0))
-    return Coefficient(n, 1 - ratio, low=max(-1.0, 1 - low), high=1 - high)
+    return Figure(n, 1 - ratio, low=max(-1.0, 1 - low), high=1 - high)
 
 
 def _no_interval(counts: NDArray[np.int64], ratio: float) -> str:
@@ -254,20 +253,6 @@ def _moved(products: Floats, labels: NDArray[np.int64]) -> Floats:
     return moved
 
 
-def _row(statistic: str, judges: str, note: str, found: Coefficient) -> AgreementRow:
-    return AgreementRow(
-        statistic=statistic,
-        judges=judges,
-        label=None,
-        items=found.items,
-        count=None,
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        note="; ".join(filter(None, (note, found.note))),
-    )
-
-
 def _shares(
     table: dict[str, list[str | None]],
     judges: Sequence[str],
@@ -289,18 +274,32 @@ def _shares(
 
 
 def _share(statistic: str, judges: str, label: str | None, count: int, n: int) -> AgreementRow:
-    share = wilson(count, n) if n else None
+    if not n:
+        return _row(statistic, judges, Figure(n), "there are no items", label, count)
+    share = wilson(count, n)
     note = "tied votes" if (statistic, label) == ("majority", None) else ""
+    figure = Figure(n, share.value, share.low, share.high)
+    return _row(statistic, judges, figure, note, label, count)
+
+
+def _row(
+    statistic: str,
+    judges: str,
+    figure: Figure,
+    note: str = "",
+    label: str | None = None,
+    count: int | None = None,
+) -> AgreementRow:
     return AgreementRow(
         statistic=statistic,
         judges=judges,
         label=label,
-        items=n,
+        items=figure.items,
         count=count,
-        value=share.value if share else None,
-        low=share.low if share else None,
-        high=share.high if share else None,
-        note=note if share else "there are no items",
+        value=figure.value,
+        low=figure.low,
+        high=figure.high,
+        note="; ".join(filter(None, (note, figure.note))),
     )
 
 
@@ -374,17 +373,17 @@ def agreement(
     codes = np.array([[numbers.get(label or "", -1) for label in row] for row in table.values()])
     values, complete = np.array([*worth.values()]), codes[(codes >= 0).all(axis=1)]
     rows = []
-    for statistic, distance in [("cohen_kappa", "nominal"), ("weighted_kappa", weights)]:
-        for pair in combinations(range(len(judges)), 2) if distance else ():
-            found = coefficient(codes[:, pair], values, distance or "", surplus=None)
-            note = f"{weights} weights" * (statistic == "weighted_kappa")
-            rows.append(_row(statistic, " · ".join(judges[place] for place in pair), note, found))
+    kappas = {"cohen_kappa": ("nominal", "")}
+    if weights:
+        kappas["weighted_kappa"] = (weights, f"{weights} weights")
+    pairs = combinations(range(len(judges)), 2)
+    for (statistic, (distance, note)), pair in product(kappas.items(), pairs):
+        kappa = coefficient(codes[:, pair], values, distance, surplus=None)
+        rows.append(_row(statistic, " · ".join(judges[place] for place in pair), kappa, note))
     fleiss = coefficient(complete, values, "nominal", surplus=0)
     alpha = coefficient(codes, values, scale, surplus=1)
-    rows += [
-        _row("fleiss_kappa", "all", "", fleiss),
-        _row("krippendorff_alpha", "all", scale, alpha),
-    ]
+    rows.append(_row("fleiss_kappa", "all", fleiss))
+    rows.append(_row("krippendorff_alpha", "all", alpha, scale))
     voted = [_vote(item, row) for item, row in table.items()]
     rows += _shares(table, judges, worth, voted)
     save(voted, VoteRow, target)
