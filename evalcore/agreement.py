@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations, product
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evalcore.pairing import OutputFile
 from evalcore.scores import key_of, read_scores
 from ngramscan.errors import InputError, some_of
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_table
@@ -29,10 +29,9 @@ from ngramscan.reporting.options import save
 from ngramscan.statistics.bounded_means import limit, tilted_distance
 from ngramscan.statistics.estimates import t_quantile
 from ngramscan.statistics.proportions import wilson
+from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL
 
 Floats = NDArray[np.float64]
-ITEMS_FOR_AN_INTERVAL = 10
-"""There is no interval of a coefficient from fewer items."""
 UNUSUAL_ITEMS = 5
 """There is none either if fewer items have other labels than most."""
 _JUDGED = "rows of `evalcore judge`"
@@ -141,53 +140,62 @@ def _number(text: str) -> float:
         return math.inf
 
 
+class Figure(NamedTuple):
+    """A coefficient or a share, with its interval; `note` says why one of these is missing."""
+
+    items: int
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+
 def coefficient(
     codes: NDArray[np.int64],
     values: Floats,
-    apart: str,
+    distance: str,
     surplus: int | None,
     level: float = 0.95,
-) -> tuple[int, float | None, float | None, float | None, str]:
-    """Return the number of items, a coefficient, its interval, and why one of these is missing.
+) -> Figure:
+    """Return a coefficient of the agreement of judges.
 
-    `codes` has shape (n_items, n_judges): the number of the label, or -1 if there is none. `apart`
-    says how far labels are apart: a scale of measurement, or how disagreement is weighted. Without
-    a surplus, chance draws from each judge's own labels: Cohen's kappa (1960,
+    `codes` has shape (n_items, n_judges): the number of the label, or -1 if there is none.
+    `distance` says how far labels are apart: a scale of measurement, or how disagreement is
+    weighted. Without a surplus, chance draws from each judge's own labels: Cohen's kappa (1960,
     10.1177/001316446002000104; weighted: 1968, 10.1037/h0026256). Otherwise chance draws from the
     labels of all judges, whose number is reduced by the surplus: 1 for Krippendorff's alpha (2019,
     Content Analysis, chapter 12), 0 for Fleiss' kappa (1971, 10.1037/h0031619).
     """
-    codes, each = codes[(codes >= 0).sum(axis=1) >= 2], np.eye(len(values), dtype=np.int64)
-    n, given = len(codes), np.unique(codes[codes >= 0])
+    codes = codes[(codes >= 0).sum(axis=1) >= 2]
+    n, given, unit = len(codes), np.unique(codes[codes >= 0]), np.eye(len(values), dtype=np.int64)
     if not n:
-        return n, None, None, None, "there are no items"
-    rows, possible = codes, np.array([*product(given, repeat=2)])
-    if surplus is not None:
+        return Figure(n, note="there are no items")
+    if surplus is None:
+        rows, possible = codes, np.array([*product(given, repeat=2)])
+    else:
         rows = (codes[:, :, None] == range(len(values))).sum(axis=1)
-        possible = codes.shape[1] * each[given]
+        possible = codes.shape[1] * unit[given]
     # Rows that are possible but absent occur 0 times.
     patterns, where = np.unique(np.concatenate([rows, possible]), axis=0, return_inverse=True)
     counts = np.bincount(where.ravel()[:n], minlength=len(patterns))
-    sides = (patterns, patterns) if surplus is not None else tuple(each[patterns.T])
+    first, second = unit[patterns.T] if surplus is None else (patterns, patterns)
     gaps = np.abs(values[:, None] - values)
-    known = {"nominal": 1 - each, "linear": gaps, "ordinal": None}
-    ratio, observed, expected = _linearised(
-        counts, (sides[0], sides[1]), known.get(apart, gaps**2), surplus or 0
-    )
+    distances = {"nominal": 1 - unit, "linear": gaps, "ordinal": None}.get(distance, gaps**2)
+    ratio, observed, expected = _linearised(counts, first, second, distances, surplus or 0)
     if math.isnan(ratio):
-        return n, None, None, None, "not defined: all labels are the same"
+        return Figure(n, note="not defined: all labels are the same")
     if note := _no_interval(counts, ratio):
-        return n, 1 - ratio, None, None, note
+        return Figure(n, 1 - ratio, note=note)
 
-    def distance(supposed: float) -> float:
+    def errors_from(supposed: float) -> float:
         """Return how many standard errors the ratio is from a supposed one."""
         residuals = ratio * (observed - expected) + (ratio - supposed) * expected
         added = residuals.min() if supposed < ratio else residuals.max()
         return tilted_distance(residuals, counts, float(added), weight=1.0)
 
     far = t_quantile(level, n - 1)
-    low, high = (limit(distance, ratio, end, far) for end in (max(2.0, ratio), 0.0))
-    return n, 1 - ratio, max(-1.0, 1 - low), 1 - high, ""
+    low, high = (limit(errors_from, ratio, end, far) for end in (max(2.0, ratio), 0.0))
+    return Figure(n, 1 - ratio, low=max(-1.0, 1 - low), high=1 - high)
 
 
 def _no_interval(counts: NDArray[np.int64], ratio: float) -> str:
@@ -203,32 +211,35 @@ def _no_interval(counts: NDArray[np.int64], ratio: float) -> str:
 
 @np.errstate(divide="ignore", invalid="ignore")
 def _linearised(
-    counts: NDArray[np.int64], of: tuple[Any, Any], apart: Any, surplus: int
+    counts: NDArray[np.int64],
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    distances: NDArray[Any] | None,
+    surplus: int,
 ) -> tuple[float, Floats, Floats]:
     """Return the ratio of observed to expected disagreement, and the part of a pattern in each.
 
-    `counts` has the number of items with each pattern, `of` how often a pattern has each label:
-    from one judge and from the other, or both times from all judges. The parts are influences on
-    the logarithms, plus one over the number of items: over all items, their sum is 1.
+    `counts` has the number of items with each pattern, `first` and `second` how often a pattern has
+    each label: from one judge and from the other, or both times from all judges. Without distances,
+    labels are as far apart as their mean ranks among all labels (ordinal). The parts are influences
+    on the logarithms, plus one over the number of items: over all items, their sum is 1.
     """
-    first, second = of
     sizes, n_items = first.sum(axis=1), counts.sum()
     pairs = first[:, :, None] * second[:, None, :] / np.maximum(sizes - 1, 1)[:, None, None]
-    ones, others = counts @ first, counts @ second
-    n = ones.sum()
-    # An ordinal label has the mean rank of its occurrences among all labels.
-    places = np.cumsum(ones) - ones / 2
-    gaps = places[:, None] - places
-    distances = gaps**2 if apart is None else apart
-    own = (pairs * distances).sum(axis=(1, 2))
-    to_ones, to_others = distances @ ones, distances @ others
-    observed, expected = float(counts @ own), float(ones @ to_others)
-    in_observed = own / observed
-    in_expected = (first @ to_others + second @ to_ones) / expected - sizes / n
-    if apart is None:
+    firsts, seconds = counts @ first, counts @ second
+    n = firsts.sum()
+    ranks = np.cumsum(firsts) - firsts / 2
+    gaps = ranks[:, None] - ranks
+    squares = gaps**2 if distances is None else distances
+    disagreement = (pairs * squares).sum(axis=(1, 2))
+    to_firsts, to_seconds = squares @ firsts, squares @ seconds
+    observed, expected = float(counts @ disagreement), float(firsts @ to_seconds)
+    in_observed = disagreement / observed
+    in_expected = (first @ to_seconds + second @ to_firsts) / expected - sizes / n
+    if distances is None:
         # One more of a label also moves the ranks of those above it.
         within = np.tensordot(counts, pairs, 1) / observed
-        between = np.outer(ones, others) / expected
+        between = np.outer(firsts, seconds) / expected
         in_observed = in_observed + _moved(within * gaps, first) - 2 / n_items
         in_expected = in_expected + _moved(between * gaps, first) - 2 / n_items
     ratio = (n - surplus) * observed / expected if expected > 0 else math.nan
@@ -253,22 +264,43 @@ def _shares(
     voted = Counter(vote.label for vote in votes if vote.judges)
     for label in sorted(voted, key=lambda label: (label is None, label)):
         yield _share("majority", "all", label, voted[label], voted.total())
-    for judge, own in zip(judges, zip(*table.values(), strict=True), strict=True):
-        counts = Counter(own)
+    for judge, labels in zip(judges, zip(*table.values(), strict=True), strict=True):
+        counts = Counter(labels)
         n_missing = counts.pop(None, 0)
         for label in names:
             yield _share("share", judge, label, counts[label], counts.total())
         if n_missing:
-            yield _share("missing", judge, None, n_missing, len(own))
+            yield _share("missing", judge, None, n_missing, len(labels))
 
 
 def _share(statistic: str, judges: str, label: str | None, count: int, n: int) -> AgreementRow:
-    head = statistic, judges, label, n, count
     if not n:
-        return AgreementRow(*head, None, None, None, "there are no items")
+        return _row(statistic, judges, Figure(n), "there are no items", label, count)
     share = wilson(count, n)
     note = "tied votes" if (statistic, label) == ("majority", None) else ""
-    return AgreementRow(*head, share.value, share.low, share.high, note)
+    figure = Figure(n, share.value, share.low, share.high)
+    return _row(statistic, judges, figure, note, label, count)
+
+
+def _row(
+    statistic: str,
+    judges: str,
+    figure: Figure,
+    note: str = "",
+    label: str | None = None,
+    count: int | None = None,
+) -> AgreementRow:
+    return AgreementRow(
+        statistic=statistic,
+        judges=judges,
+        label=label,
+        items=figure.items,
+        count=count,
+        value=figure.value,
+        low=figure.low,
+        high=figure.high,
+        note="; ".join(filter(None, (note, figure.note))),
+    )
 
 
 def _vote(item: str, labels: Sequence[str | None]) -> VoteRow:
@@ -279,8 +311,9 @@ def _vote(item: str, labels: Sequence[str | None]) -> VoteRow:
 
 
 def _print(console: Any, rows: Sequence[AgreementRow]) -> None:
-    found, shares = ([row for row in rows if (row.count is None) == one] for one in (True, False))
-    named = [replace(row, statistic=row.statistic.replace("_", " ")) for row in found]
+    shares = [row for row in rows if row.count is not None]
+    coefficients = [row for row in rows if row.count is None]
+    named = [replace(row, statistic=row.statistic.replace("_", " ")) for row in coefficients]
     print_columns(console, to_columns(named, "statistic judges items value"), Layout(2))
     print_notes(console, named, "statistic")
     columns = to_columns(shares, "statistic judges label items count %=value", ["value"])
@@ -295,7 +328,7 @@ def agreement(
     scale: Literal["nominal", "ordinal", "interval"] = "nominal",
     order: Annotated[str | Sequence[str], Option(metavar="LABELS")] = "",
     weights: Literal["linear", "quadratic"] | None = None,
-    votes: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    votes: OutputFile = None,
 ) -> Result[AgreementRow]:
     """Show how much judges agree, what most of them say, and how each of them labels.
 
@@ -338,22 +371,19 @@ def agreement(
     table = {item: [given.get((item, judge)) for judge in judges] for item in items}
     numbers = {label: number for number, label in enumerate(worth)}
     codes = np.array([[numbers.get(label or "", -1) for label in row] for row in table.values()])
-    coefficients = [("cohen_kappa", "nominal", "")]
+    values, complete = np.array([*worth.values()]), codes[(codes >= 0).all(axis=1)]
+    rows = []
+    kappas = {"cohen_kappa": ("nominal", "")}
     if weights:
-        coefficients.append(("weighted_kappa", weights, f"{weights} weights"))
-    wanted: list[tuple[str, str, str, Any, str, int | None]] = [
-        (name, " · ".join(judges[place] for place in pair), note, codes[:, pair], apart, None)
-        for name, apart, note in coefficients
-        for pair in combinations(range(len(judges)), 2)
-    ]
-    complete = codes[(codes >= 0).all(axis=1)]
-    wanted.append(("fleiss_kappa", "all", "", complete, "nominal", 0))
-    wanted.append(("krippendorff_alpha", "all", scale, codes, scale, 1))
-    values, rows = np.array([*worth.values()]), []
-    for statistic, named, note, own, apart, surplus in wanted:
-        n, value, low, high, why = coefficient(own, values, apart, surplus)
-        said = "; ".join(filter(None, (note, why)))
-        rows.append(AgreementRow(statistic, named, None, n, None, value, low, high, said))
+        kappas["weighted_kappa"] = (weights, f"{weights} weights")
+    pairs = combinations(range(len(judges)), 2)
+    for (statistic, (distance, note)), pair in product(kappas.items(), pairs):
+        kappa = coefficient(codes[:, pair], values, distance, surplus=None)
+        rows.append(_row(statistic, " · ".join(judges[place] for place in pair), kappa, note))
+    fleiss = coefficient(complete, values, "nominal", surplus=0)
+    alpha = coefficient(codes, values, scale, surplus=1)
+    rows.append(_row("fleiss_kappa", "all", fleiss))
+    rows.append(_row("krippendorff_alpha", "all", alpha, scale))
     voted = [_vote(item, row) for item, row in table.items()]
     rows += _shares(table, judges, worth, voted)
     save(voted, VoteRow, target)

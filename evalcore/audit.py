@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import operator
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
@@ -118,9 +119,17 @@ def _row(
         places = {f"{table}.{column}", f"{table.partition('_')[0]}.{column}"}
         decimals = [reading.decimals[place] for place in places & reading.decimals.keys()]
         value, unit, is_bound = parse_printed(text, *decimals) or (text, Fraction(0), False)
-        half = Fraction(0) if is_bound or places & {*reading.counts} else unit / 2
-        value, name = text if is_bound else value, aliases.get(text, text)
-        row[column] = Cell(table, column, text, name, value, half, names, row)
+        is_exact = is_bound or places & {*reading.counts}
+        row[column] = Cell(
+            table=table,
+            column=column,
+            text=text,
+            name=aliases.get(text, text),
+            value=text if is_bound else value,
+            half=Fraction(0) if is_exact else unit / 2,
+            names=names,
+            row=row,
+        )
     return row
 
 
@@ -135,8 +144,9 @@ def _expand(claim: Claim, lists: Mapping[str, _Choices]) -> Iterator[Claim]:
         loops.append(found.items() if isinstance(found, dict) else zip(found, found, strict=True))
     texts = {k: v for k, v in msgspec.structs.asdict(claim).items() if isinstance(v, str)}
     for turn in product(*loops):
-        shorts = {f"{name}.id": short for name, (short, _) in zip(claim.loops, turn, strict=True)}
-        names = {name: text for name, (_, text) in zip(claim.loops, turn, strict=True)} | shorts
+        names: dict[str, str] = {}
+        for name, (short, text) in zip(claim.loops, turn, strict=True):
+            names |= {name: text, f"{name}.id": short}
         # Without loops, LaTeX may have its braces.
         filled = {field: _filled(text, names) for field, text in texts.items() if names}
         yield msgspec.structs.replace(claim, **filled)
@@ -169,7 +179,7 @@ def audit_rows(
                 if claim.id in found:
                     raise ValueError(f"two claims have the id {claim.id!r}")
                 found[claim.id] = claim
-        for where, text in _formula_texts(root.values, found.values()).items():
+        for where, text in [*root.values.items(), *chain(*map(_formulas_of, found.values()))]:
             formulas[where] = parse_formula(text)
         where = "keys, counts, decimals"
         read, rows = _read_tables(folder, root), []
@@ -181,42 +191,53 @@ def audit_rows(
     return rows
 
 
-def _formula_texts(values: Mapping[str, str], claims: Iterable[Claim]) -> dict[str, str]:
-    texts = dict(values)
-    for claim in claims:
-        named = {f'claim("{claim.id}")': claim.formula, f'rounded("{claim.id}")': claim.rounded}
-        texts |= {name: text for name, text in named.items() if text}
-    return texts
+def _formulas_of(claim: Claim) -> Iterator[tuple[str, str]]:
+    if claim.formula:
+        yield f'claim("{claim.id}")', claim.formula
+    if claim.rounded:
+        yield f'rounded("{claim.id}")', claim.rounded
 
 
 def _check(claim: Claim, tables: Tables, formulas: Mapping[str, ast.expr]) -> AuditRow:
-    text, evaluator = claim.published, Evaluator(tables, formulas)
-    if claim.cell is not None:
-        cells, _ = select(tables, parse_formula(claim.cell))
-        if len(cells) != 1:
-            raise ValueError(f"cell: {len(cells)} cells are selected; expected one")
-        text = cells[0].text
+    evaluator = Evaluator(tables, formulas)
+    published = claim.published if claim.cell is None else _printed_in(tables, claim.cell)
     figures, verdict, remark = None, UNDERIVABLE, claim.underivable
     if claim.formula is not None:
         figures = evaluator.recompute(formulas[f'claim("{claim.id}")'])
     if claim.underivable is None and figures is not None:
-        printed = parse_printed(text or "", claim.decimals)
+        printed = parse_printed(published or "", claim.decimals)
         if printed is None:
-            raise ValueError(f"{text!r} is published; expected a number as printed")
+            raise ValueError(f"{published!r} is published; expected a number as printed")
         verdict, remark = judge(printed, *figures, claim.relation)
         if verdict == MISMATCH and claim.rounded:
             steps = Evaluator(tables, formulas).recompute(formulas[f'rounded("{claim.id}")'])
-            is_followed = judge(printed, *steps, claim.relation) == (OK, None)
-            verdict = ROUNDING if is_followed else MISMATCH
-        verdict = DIFFERENT if claim.different and verdict != OK else verdict
-    value, low, high = map(float, figures) if figures else [None] * 3
+            if judge(printed, *steps, claim.relation) == (OK, None):
+                verdict = ROUNDING
+        if claim.different and verdict != OK:
+            verdict = DIFFERENT
+    value, low, high = map(float, figures) if figures else (None, None, None)
     relation = "" if claim.relation == "equal" else f"{claim.relation} "
-    formula = claim.formula and f"{relation}{claim.formula}"
-    inputs = "; ".join(map(str, evaluator.cells)) or None
     notes = (claim.different, claim.note, remark, *evaluator.remarks)
-    names = claim.id, claim.where, claim.statement, text
-    note = "; ".join(filter(None, notes)) or None
-    return AuditRow(*names, value, low, high, verdict, formula, inputs, note)
+    return AuditRow(
+        id=claim.id,
+        where=claim.where,
+        statement=claim.statement,
+        published=published,
+        recomputed=value,
+        low=low,
+        high=high,
+        verdict=verdict,
+        formula=claim.formula and f"{relation}{claim.formula}",
+        inputs="; ".join(map(str, evaluator.cells)) or None,
+        note="; ".join(filter(None, notes)) or None,
+    )
+
+
+def _printed_in(tables: Tables, place: str) -> str:
+    cells, _ = select(tables, parse_formula(place))
+    if len(cells) != 1:
+        raise ValueError(f"cell: {len(cells)} cells are selected; expected one")
+    return cells[0].text
 
 
 def judge(
@@ -226,12 +247,12 @@ def judge(
     figure, unit, is_bound = published
     if relation != "equal":
         sign, end = (1, low) if relation in {"at least", "above"} else (-1, high)
-        is_strict, distance = relation in {"above", "below"}, sign * (figure - value)
-        if distance > 0 or (distance == 0 and not is_strict):
+        reaches = operator.gt if relation in {"above", "below"} else operator.ge
+        distance = sign * (figure - value)
+        if reaches(distance, 0):
             return OK, None
-        reach = unit / 2 + sign * (value - end)
         is_rounded = unit < 1 or low != high
-        is_near = distance + reach > 0 if is_strict else distance + reach >= 0
+        is_near = reaches(distance + unit / 2 + sign * (value - end), 0)
         return ROUNDING if is_rounded and is_near else MISMATCH, None
     if value < figure if is_bound else abs(figure - value) <= unit / 2:
         return OK, None
@@ -246,20 +267,16 @@ def judge(
 def print_audit(console: Console, rows: Sequence[AuditRow], is_chosen: bool, verbose: bool) -> None:
     """Print the verdicts on each table; or the claims that were chosen, with details if wanted."""
     if verbose:
-        _print_details(console, [row for row in rows if is_chosen or row.verdict != OK])
+        for row in rows:
+            if is_chosen or row.verdict != OK:
+                lines = [f"{k}: {_figure(v)}" for k, v in asdict(row).items() if v is not None]
+                console.print("\n  ".join(lines), end="\n\n", soft_wrap=True)
     elif is_chosen:
-        shown = ("verdict", "id", "where", "published", "recomputed")
-        columns = {name: [_figure(getattr(row, name)) for row in rows] for name in shown}
+        names = ("verdict", "id", "where", "published", "recomputed")
+        columns = {name: [_figure(getattr(row, name)) for row in rows] for name in names}
         print_columns(console, columns, Layout(3, frozenset({"where"})))
     if not is_chosen:
         _print_counts(console, rows)
-
-
-def _print_details(console: Console, rows: Sequence[AuditRow]) -> None:
-    for row in rows:
-        told = {name: value for name, value in asdict(row).items() if value is not None}
-        lines = [f"{name}: {_figure(value)}" for name, value in told.items()]
-        console.print("\n  ".join(lines), end="\n\n", soft_wrap=True)
 
 
 def _figure(value: object) -> str:
@@ -274,11 +291,11 @@ def _print_counts(console: Console, rows: Sequence[AuditRow]) -> None:
         named = re.findall(r"\b(table|figure)s? (?:\d+(?:, | and | to ))*(\d+)", row.where)
         kind, number = named[-1] if named else ("text", 0)
         counts[kind, int(number)][row.verdict] += 1
-    lines = [(f"{kind} {number or ''}", counts[kind, number]) for kind, number in sorted(counts)]
-    lines.append(("all", sum(counts.values(), Counter())))
-    columns = {"where": [name for name, _ in lines]}
+    lines = {f"{kind} {number or ''}": counts[kind, number] for kind, number in sorted(counts)}
+    lines["all"] = sum(counts.values(), Counter())
+    columns = {"where": [*lines]}
     for verdict in VERDICTS:
-        columns[verdict] = [cell(n[verdict]) if verdict in n else "" for _, n in lines]
+        columns[verdict] = [cell(n[verdict] or "") for n in lines.values()]
     ends = [number == len(counts) for number in range(1, len(lines))]
     print_columns(console, columns, Layout(1, section_ends=ends))
     if any(row.verdict != OK for row in rows):

@@ -8,15 +8,15 @@ import operator
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
-from evalcore.statistics import t_detectable, t_power
+from ngramscan.statistics.power import t_detectable, t_power
 from ngramscan.statistics.proportions import mcnemar, wilson
 from ngramscan.statistics.sign_tests import two_sided_p
 
@@ -91,7 +91,7 @@ def select(tables: Tables, node: ast.expr) -> tuple[list[Cell], set[str]]:
     for condition in conditions:
         match condition:
             case ast.Compare(ast.Name(about), [ast.Eq() | ast.NotEq() | ast.In() as sign], [to]):
-                names = {getattr(one, "value", None) for one in getattr(to, "elts", [to])}
+                names = {getattr(node, "value", None) for node in getattr(to, "elts", [to])}
                 for absent in names - {cell.name for cell in _column(tables, name, about)}:
                     # A slip of the pen would select other rows than meant.
                     raise ValueError(f"no row of {name} has {about} {absent!r}")
@@ -119,10 +119,6 @@ class Entry(NamedTuple):
 
 
 Value = Scalar | list[Entry]
-Noted = tuple[Value, list[str]]
-"""A value, and what is to be known beside it."""
-_AS_PRINTED = "wrong_", "impossible_", "discordant_", "repeated_"
-"""The names of functions that take figures as printed begin so."""
 _Moved = Mapping[Cell, Fraction] | None
 """Assumed figures of cells before rounding; None: figures count as printed."""
 
@@ -215,19 +211,19 @@ class Evaluator:
         return entries
 
     def _call(self, name: str, node: ast.Call, moved: _Moved) -> Value:
-        if name not in FUNCTIONS:
-            known = ", ".join(sorted([*FUNCTIONS, 'claim("id")']))
+        if name not in FUNCTIONS and name not in CHECKS:
+            known = ", ".join(sorted({*FUNCTIONS, *CHECKS, 'claim("id")'}))
             raise ValueError(f"no function {name!r}; there are {known}")
-        options = {str(one.arg): ast.unparse(one.value).strip("'") for one in node.keywords}
-        seen = None if name.startswith(_AS_PRINTED) else moved
-        values = [self._value(one, seen) for one in node.args]
+        options = {
+            str(option.arg): ast.unparse(option.value).strip("'") for option in node.keywords
+        }
+        values = [self._value(part, moved if name in FUNCTIONS else None) for part in node.args]
         try:
-            found = FUNCTIONS[name](*values, **options)
+            remarks = [*CHECKS[name](*values, **options)] if name in CHECKS else []
+            self.remarks |= dict.fromkeys(remarks)
+            return FUNCTIONS.get(name, lambda *_, **__: Fraction(len(remarks)))(*values, **options)
         except TypeError as error:  # too many values, or too few
             raise ValueError(f"{name}: {str(error).rpartition('() ')[2]}") from error
-        value, remarks = found if isinstance(found, tuple) else (found, [])
-        self.remarks |= dict.fromkeys(remarks)
-        return value
 
 
 def as_number(value: Value) -> Fraction:
@@ -295,7 +291,7 @@ def _all(*values: Value) -> list[Fraction]:
     lists = [[e.value for e in v] if isinstance(v, list) else [v] for v in values]
     if not any(lists):
         raise ValueError("no cell is selected")
-    return [as_number(value) for one in lists for value in one]
+    return [as_number(value) for values in lists for value in values]
 
 
 def _extreme(best: Callable[..., Fraction], *values: Value) -> Value:
@@ -327,43 +323,46 @@ def _weighted_mean(cells: Value, *, by: str) -> Fraction:
     return sum(map(operator.mul, _all(cells), weights), Fraction(0)) / sum(weights)
 
 
-def _wrong_bold(
-    best: Callable[..., Fraction], cells: Value, *, among: str, marks: str = "bold"
-) -> Noted:
-    # A group are the rows that differ in `among` alone; cells that tie are bold alike, or none is.
+def _groups(cells: Value, among: str) -> list[list[Cell]]:
+    """Return cells in groups, whose rows differ in one column alone."""
     groups: dict[tuple[str, ...], list[Cell]] = defaultdict(list)
     for _, cell in _cells(cells):
-        if cell.beside(among) and cell.beside(marks).text not in {"0", "1"}:
-            raise ValueError(f"{marks} is {cell.row[marks].text!r}; expected 0 or 1")
+        cell.beside(among)
         groups[tuple(name for key, name in cell.names.items() if key != among)].append(cell)
-    wrong = []
-    for group in groups.values():
+    return [*groups.values()]
+
+
+def _wrong_bold(
+    best: Callable[..., Fraction], cells: Value, *, among: str, marks: str = "bold"
+) -> Iterator[str]:
+    for group in _groups(cells, among):
+        for cell in group:
+            if cell.beside(marks).text not in {"0", "1"}:
+                raise ValueError(f"{marks} is {cell.row[marks].text!r}; expected 0 or 1")
         top = best(as_number(cell.value) for cell in group)
         bold = [cell for cell in group if cell.row[marks].text == "1"]
         due = [cell for cell in group if cell.value == top]
-        due = due if len(due) == 1 or {*due} & {*bold} else []
-        differ = [cell for cell in group if (cell in bold) != (cell in due)]
-        wrong += [f"{cell} is {'' if cell in bold else 'not '}bold" for cell in differ]
-    return Fraction(len(wrong)), wrong
+        if len(due) > 1 and not {*due} & {*bold}:  # cells that tie are bold alike, or none is
+            due = []
+        for cell in group:
+            if (cell in bold) != (cell in due):
+                yield f"{cell} is {'' if cell in bold else 'not '}bold"
 
 
-def _repeated_rows(cells: Value, *, among: str, across: str) -> Noted:
+def _repeated_rows(cells: Value, *, among: str, across: str) -> Iterator[str]:
     # A row are the cells that differ in `across` alone; it is compared with those of other `among`.
-    rows: dict[tuple[tuple[str, str], ...], list[Cell]] = defaultdict(list)
-    for _, cell in _cells(cells):
-        cell.beside(among)
-        rows[tuple((key, name) for key, name in cell.names.items() if key != across)].append(cell)
     first: dict[object, Cell] = {}
-    repeats = []
-    for names, row in rows.items():
-        group = tuple((key, name) for key, name in names if key != among)
-        figures = frozenset((cell.beside(across).name, cell.value) for cell in row)
-        if (same := first.setdefault((group, figures), row[0])) is not row[0]:
-            repeats.append(f"{row[0].beside(among).name} repeats {same.beside(among).name}")
-            repeats[-1] += f" in {', '.join(name for _, name in group)}" if group else ""
-    return Fraction(len(repeats)), repeats
+    for row in _groups(cells, across):
+        row[0].beside(among)
+        group = [(k, name) for k, name in row[0].names.items() if k not in {among, across}]
+        figures = frozenset((cell.row[across].name, cell.value) for cell in row)
+        same = first.setdefault((*group, figures), row[0])
+        if same is not row[0]:
+            where = f" in {', '.join(name for _, name in group)}" if group else ""
+            yield f"{row[0].row[among].name} repeats {same.row[among].name}{where}"
 
 
+@cache
 def _usual_p(net: int, pairs: int) -> float:
     # Exact below 25 pairs that differ; chi-square with continuity correction: Edwards 1948,
     # doi:10.1007/BF02289261.
@@ -400,51 +399,58 @@ def _discordant(end: int, p_values: Value, *, delta: str, of: str) -> list[Entry
     return entries
 
 
-def _impossible_signed_rank(p_values: Value, n: Value) -> Noted:
+def _impossible_signed_rank(p_values: Value, n: Value) -> Iterator[str]:
     sizes = range(1, as_count(n) + 1)
     exact = [_exact_signed_rank(m, w) for m in sizes for w in range(m * (m + 1) // 4 + 1)]
-    wrong = []
     for _, cell in _cells(p_values):
         low, high = _ends(cell)
-        wrong += [] if any(low <= p <= high for p in exact) else [f"{cell} is none"]
-    return Fraction(len(wrong)), wrong
+        if not any(low <= p <= high for p in exact):
+            yield f"{cell} is none"
 
 
-def _wrong_stars(cells: Value, *, stars: str = "stars") -> Noted:
-    wrong = []
+def _wrong_stars(cells: Value, *, stars: str = "stars") -> Iterator[str]:
+    limits = (Fraction(1, 20), Fraction(1, 100), Fraction(1, 1000))
     for _, cell in _cells(cells):
         found, p = cell.beside(stars).text, cell.size
         half = cell.half * Fraction(999, 1000)  # the very ends are rounded away, or may be
-        limits = (Fraction(1, 20), Fraction(1, 100), Fraction(1, 1000))
         if found not in {"*" * sum(end < s for s in limits) for end in (p - half, p + half)}:
-            wrong.append(f"{cell} has {found or 'no star'}")
-    return Fraction(len(wrong)), wrong
+            yield f"{cell} has {found or 'no star'}"
 
 
-def _exact_pct(cells: Value, n: Value | None = None, *, of: str = "") -> Noted:
+@lru_cache(maxsize=4096)
+def _wholes(cell: Cell, size: int) -> list[int]:
+    """Return the whole numbers of which the percentage of a size is printed as in a cell."""
+    value, half = as_number(cell.value), cell.half
+    low, high = math.ceil((value - half) * size / 100), math.floor((value + half) * size / 100)
+    return [whole for whole in range(low, high + 1) if abs(whole) <= size]
+
+
+def _size(cell: Cell, n: Value | None, of: str) -> int:
+    return as_count(cell.beside(of).value if n is None else n)
+
+
+def _exact_pct(cells: Value, n: Value | None = None, *, of: str = "") -> list[Entry]:
     """Return percentages before rounding, where only one whole number of `of` prints so."""
-    entries, remarks = [], []
+    entries = []
     for entry, cell in _cells(cells):
-        size = as_count(cell.beside(of).value if n is None else n)
-        value, half = as_number(cell.value), cell.half
-        low, high = math.ceil((value - half) * size / 100), math.floor((value + half) * size / 100)
-        wholes = [whole for whole in range(low, high + 1) if abs(whole) <= size]
+        wholes = _wholes(cell, size := _size(cell, n, of))
         exact = Fraction(100 * wholes[0], size) if len(wholes) == 1 else entry.value
         entries.append(Entry(entry.names, exact, cell))
-        remarks += [] if wholes else [f"{cell} is no whole number of {size}"]
-    return entries, remarks
+    return entries
 
 
-def _impossible_pct(cells: Value, n: Value | None = None, *, of: str = "") -> Noted:
-    _, wrong = _exact_pct(cells, n, of=of)
-    return Fraction(len(wrong)), wrong
+def _impossible_pct(cells: Value, n: Value | None = None, *, of: str = "") -> Iterator[str]:
+    for _, cell in _cells(cells):
+        size = _size(cell, n, of)
+        if not _wholes(cell, size):
+            yield f"{cell} is no whole number of {size}"
 
 
 def _of_counts(function: Callable[..., float | None]) -> Callable[..., Fraction]:
     return lambda a, b: Fraction(function(as_count(a), as_count(b)) or 0)
 
 
-FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
+FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "sum": lambda *values: sum(_all(*values), Fraction(0)),
     "mean": lambda *values: Fraction(sum(_all(*values)), len(_all(*values))),
     "min": partial(_extreme, min),
@@ -462,16 +468,21 @@ FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
     "signed_rank_normal": _of_counts(
         lambda n, w: math.erfc(abs(w - n * (n + 1) / 4) / math.sqrt(n * (n + 1) * (2 * n + 1) / 12))
     ),
-    "impossible_signed_rank": _impossible_signed_rank,
     "wilson_low": _of_counts(lambda x, n: wilson(x, n).low),
     "wilson_high": _of_counts(lambda x, n: wilson(x, n).high),
     "power_paired_t": lambda d, n: Fraction(t_power(as_count(n), float(as_number(d)))),
     "effect_paired_t": lambda p, n: Fraction(t_detectable(as_count(n), float(as_number(p)))),
     "exact_pct": _exact_pct,
+}
+"""Functions of formulas by name."""
+CHECKS: Mapping[str, Callable[..., Iterable[str]]] = {
+    "exact_pct": _impossible_pct,
     "impossible_pct": _impossible_pct,
+    "impossible_signed_rank": _impossible_signed_rank,
     "repeated_rows": _repeated_rows,
     "wrong_bold_max": partial(_wrong_bold, max),
     "wrong_bold_min": partial(_wrong_bold, min),
     "wrong_stars": _wrong_stars,
 }
-"""By name; a function that remarks on its cells returns the remarks beside the value."""
+"""What functions remark on cells. One that is not in FUNCTIONS gives the number of its remarks, and
+takes figures as printed."""

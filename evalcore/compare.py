@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations, product
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
 from evalcore.figures import draw_comparisons
-from evalcore.pairing import CELL, LEAST, NAMES, NOT_ANSWERED, find_pairs, left_out, to_table
+from evalcore.paired_tests import DEFAULTS, Comparison, GradedTest, Settings, compare_pairs
+from evalcore.pairing import (
+    CELL,
+    LEAST,
+    NAMES,
+    NOT_ANSWERED,
+    Draws,
+    Names,
+    NoAnswer,
+    OutputFile,
+    Seed,
+    find_pairs,
+    left_out,
+    to_table,
+)
 from evalcore.scores import ScoreRow, read_all
-from evalcore.statistics import Comparison, GradedTest, Settings, compare_pairs
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
 from ngramscan.reporting import optional_target, refuse_other
@@ -35,8 +50,7 @@ _PAPER = ["dataset", "model", "methods", "n", "treatment only", "baseline only"]
 _PAPER += ["baseline", "treatment", "difference", "p", "p Holm"]
 _SHARES = ("accuracy_baseline", "accuracy_treatment", "detectable")
 ColumnNames = Annotated[str | Sequence[str], Option(metavar="COLUMNS")]
-Found = tuple[str, "pd.DataFrame", Comparison | None, "CompareRow | None"]
-"""A name, pairs of answers, and the result of comparing them. None: no pair was left."""
+Methods = Annotated[str | Sequence[str], Option(metavar="METHOD")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +118,27 @@ class AverageRow:
     difference_high: float | None
 
 
+class _Compared(NamedTuple):
+    """Pairs of answers, and the result of comparing them. None: no pair was left."""
+
+    names: dict[str, str]
+    pairs: pd.DataFrame
+    result: Comparison | None
+    row: CompareRow | None
+
+    @property
+    def title(self) -> str:
+        dataset, model, rule, baseline, treatment = self.names.values()
+        return f"{dataset}, {model}, {rule}, {treatment} − {baseline}"
+
+
 def compare_methods(
     rows: Sequence[ScoreRow],
     baseline: str | None = None,
     treatments: Sequence[str] = (),
     by: Sequence[str] = CELL[:2],
     family: Sequence[str] = (),
-    how: Settings | None = None,
+    settings: Settings = DEFAULTS,
 ) -> tuple[list[CompareRow], list[AverageRow], dict[str, Any]]:
     """Compare methods in pairs; return rows, averages, and the messages that belong to them.
 
@@ -119,24 +147,25 @@ def compare_methods(
     """
     refuse_other("--by", by, CELL[:2])
     refuse_other("--family", family, NAMES)
-    how, table = how or Settings(), to_table(rows, by)
+    table = to_table(rows, by)
     methods = _pairs_of_methods([*table["method"].unique()], baseline, treatments)
     several = table.groupby(["dataset", "rule"])["model"].transform("nunique") > 1
-    tables = table, table[several].assign(model=ALL)
+    by_model = find_pairs(table, methods)
+    pooled = find_pairs(table[several].assign(model=ALL), methods)
     cells: Any = [*table.groupby(CELL, sort=False)["method"].unique().items()]
-    single, pooled = (find_pairs(each, methods) for each in tables)
-    if not single:
+    if not by_model:
         there = [f"{', '.join(cell)}: {', '.join(names)}" for cell, names in cells]
         problem = "nothing to compare: no benchmark, model and rule has two of the methods"
         raise InputError("scores", f"{problem}; there are {first_of(there)}")
-    own, together = ([_compared(one, how) for one in each] for each in (single, pooled))
-    averages = [*_averages([*own, *together], how)]
-    levels = [(name, pairs["least"]) for name, pairs, _, _ in own]
-    said = left_out("pair", levels, LEAST[how.no_answer])
+    single = [_compare_cell(pairs, settings) for pairs in by_model]
+    together = [_compare_cell(pairs, settings) for pairs in pooled]
+    averages = [*_averages([*single, *together], settings)]
+    levels = [(cell.title, cell.pairs["least"]) for cell in single]
+    messages = left_out("pair", levels, LEAST[settings.no_answer])
     wanted = product(dict.fromkeys(chain(*methods)), cells)
-    missing = [f"{', '.join(cell)}: no {name}" for name, (cell, has) in wanted if name not in has]
-    said["notices"] = [*missing, *said["notices"], *_uneven(own)]
-    return _adjusted(own, family) + _adjusted(together, family), averages, said
+    absent = [f"{', '.join(cell)}: no {name}" for name, (cell, has) in wanted if name not in has]
+    messages["notices"] = [*absent, *messages["notices"], *_uneven(single)]
+    return _adjusted(single, family) + _adjusted(together, family), averages, messages
 
 
 def _pairs_of_methods(
@@ -145,46 +174,64 @@ def _pairs_of_methods(
     if baseline is None:
         return list(combinations(known, 2))
     names, chosen = {name.lower(): name for name in reversed(known)}, []
-    for option, given in (("--baseline", baseline), *(("--treatment", one) for one in treatments)):
+    options = ["--baseline", *["--treatment"] * len(treatments)]
+    for option, given in zip(options, (baseline, *treatments), strict=True):
         chosen.append(names.get(given.lower(), given))
         refuse_other(option, chosen[-1], known)
     if chosen[0] in chosen[1:]:
         raise InputError(f"--treatment {chosen[0]}", "this method is the baseline, too")
-    return [(chosen[0], one) for one in chosen[1:] or known if one != chosen[0]]
+    return [(chosen[0], name) for name in chosen[1:] or known if name != chosen[0]]
 
 
-def _compared(pairs: pd.DataFrame, how: Settings) -> Found:
-    names = [str(name) for name in pairs[NAMES].iloc[0]]
-    name = f"{', '.join(names[:3])}, {names[4]} − {names[3]}"
+def _compare_cell(pairs: pd.DataFrame, settings: Settings) -> _Compared:
+    names = {name: str(pairs[name].iloc[0]) for name in NAMES}
     known = pairs[pairs["least"] >= NOT_ANSWERED]
-    result = complete = _tested(pairs, how)
+    result = complete = _test(names, pairs, settings)
     if not result:
-        return name, pairs, None, None
+        return _Compared(names, pairs, None, None)
     n_no_answer = int((known["least"] == NOT_ANSWERED).sum())
     if n_no_answer:
-        complete = _tested(pairs, replace(how, no_answer="exclude"))
-    outputs = (known.drop_duplicates(f"place_{side}")[f"not_found_{side}"] for side in (1, 2))
-    unanswered = [found.mean() for found in outputs]
+        complete = _test(names, pairs, replace(settings, no_answer="exclude"))
     difference, p = result.difference, result.p
-    columns: list[Any] = [
-        *(*names, result.n, n_no_answer, len(pairs) - len(known)),
-        *(result.treatment_only, result.baseline_only, result.baseline, result.treatment),
-        *(float(share) if np.isfinite(share) else None for share in unanswered),
-        *(difference.value, difference.low, difference.high),
-        *(p.value, result.p_exact, None, p.procedure, len(known) - n_no_answer),
-        *((complete.difference.value, complete.p.value) if complete else (None, None)),
-        *(result.detectable, "; ".join(_notes(result, n_no_answer, how.no_answer))),
-    ]
-    return name, pairs, result, CompareRow(*columns)
+    row = CompareRow(
+        **names,
+        n=result.n,
+        n_no_answer=n_no_answer,
+        n_unknown=len(pairs) - len(known),
+        treatment_only=result.treatment_only,
+        baseline_only=result.baseline_only,
+        accuracy_baseline=result.baseline,
+        accuracy_treatment=result.treatment,
+        unanswered_baseline=_finite(known.drop_duplicates("place_1")["not_found_1"].mean()),
+        unanswered_treatment=_finite(known.drop_duplicates("place_2")["not_found_2"].mean()),
+        difference=difference.value,
+        difference_low=difference.low,
+        difference_high=difference.high,
+        p=p.value,
+        p_exact=result.p_exact,
+        p_holm=None,
+        test=p.procedure,
+        n_complete=len(known) - n_no_answer,
+        difference_complete=complete.difference.value if complete else None,
+        p_complete=complete.p.value if complete else None,
+        detectable=result.detectable,
+        note="; ".join(_notes(result, n_no_answer, settings.no_answer)),
+    )
+    return _Compared(names, pairs, result, row)
 
 
-def _tested(pairs: pd.DataFrame, how: Settings, subtask: str = "") -> Comparison | None:
+def _test(
+    names: Mapping[str, str], pairs: pd.DataFrame, settings: Settings, subtask: str = ""
+) -> Comparison | None:
     known = pairs[pairs["least"] >= NOT_ANSWERED]
-    if not (known["least"] >= LEAST[how.no_answer]).any():
+    if not (known["least"] >= LEAST[settings.no_answer]).any():
         return None
-    names = (*map(str, pairs[NAMES].iloc[0]), subtask, how.no_answer)
-    generator = stream(how.seed, *names)
-    return compare_pairs(known["value_1"], known["value_2"], generator, how, known["problem"])
+    generator = stream(settings.seed, *names.values(), subtask, settings.no_answer)
+    return compare_pairs(known["value_1"], known["value_2"], generator, settings, known["problem"])
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
 
 
 def _notes(result: Comparison, n_no_answer: int, no_answer: str) -> Iterator[str]:
@@ -194,65 +241,83 @@ def _notes(result: Comparison, n_no_answer: int, no_answer: str) -> Iterator[str
     yield from filter(None, (result.difference.note, result.p.note))
     if result.p.standard_error:
         yield f"standard error of p {result.p.standard_error:.2g}"
-    if told := disagreement(result.difference, result.p):
-        yield told
+    if warning := disagreement(result.difference, result.p):
+        yield warning
 
 
-def _adjusted(found: Sequence[Found], family: Sequence[str]) -> list[CompareRow]:
+def _adjusted(cells: Sequence[_Compared], family: Sequence[str]) -> list[CompareRow]:
     """Adjust p within each family and rule: two rules for one output are not two experiments."""
     import pandas as pd
 
-    rows, names = [row for *_, row in found if row], {"rule", *family}
+    rows, names = [cell.row for cell in cells if cell.row], {"rule", *family}
     table = pd.DataFrame({name: [getattr(row, name) for row in rows] for name in {"p", *names}})
     adjusted = table.groupby([*names])["p"].transform(lambda p: holm([*p]))
     return [replace(row, p_holm=p) for row, p in zip(rows, adjusted, strict=True)]
 
 
-def _uneven(found: Sequence[Found]) -> Iterator[str]:
+def _uneven(cells: Sequence[_Compared]) -> Iterator[str]:
     """Warn where answers of one method were found more often; the widest gap stands for all."""
-    gaps = []
-    for name, _, _, row in found:
-        shares = (row.unanswered_baseline, row.unanswered_treatment) if row else (None,)
-        if row and None not in shares:
-            gaps.append((abs(np.subtract(*shares)), name, row, *map(percent, shares)))
-    gaps = [gap for gap in gaps if round(gap[0], 9) > 0.02]  # 0.05 - 0.03 is more than 0.02
+    gaps: list[tuple[float, str]] = []
+    for row in (cell.row for cell in cells if cell.row):
+        first, second = row.unanswered_baseline, row.unanswered_treatment
+        if first is None or second is None:
+            continue
+        if round(abs(first - second), 9) > 0.02:  # 0.05 - 0.03 is more than 0.02
+            text = (
+                f"{row.dataset}, {row.model}, {row.rule}, {row.treatment} − {row.baseline}: no "
+                f"answer was found in {percent(first)}% of the complete outputs of {row.baseline} "
+                f"and in {percent(second)}% of those of {row.treatment}; part of the difference "
+                "may come from how answers are found"
+            )
+            gaps.append((abs(first - second), text))
     if gaps:
-        _, name, row, first, second = max(gaps, key=lambda gap: gap[0])
         more = f"; {len(gaps) - 1} more comparisons differ by over 2 points" * (len(gaps) > 1)
-        yield (
-            f"Warning: {name}: no answer was found in {first}% of the complete outputs of "
-            f"{row.baseline} and in {second}% of those of {row.treatment}; part of the difference "
-            f"may come from how answers are found{more}"
-        )
+        yield f"Warning: {max(gaps, key=itemgetter(0))[1]}{more}"
 
 
-def _averages(found: Sequence[Found], how: Settings) -> Iterator[AverageRow]:
-    """Weigh results of different problems, whose errors are independent (MOVER)."""
+def _averages(cells: Sequence[_Compared], settings: Settings) -> Iterator[AverageRow]:
     groups: dict[tuple[str, ...], list[tuple[Any, pd.DataFrame, Comparison | None]]]
     groups = defaultdict(list)
-    for _, pairs, result, _ in found:
-        names = [*pairs[NAMES].iloc[0]]
-        for subtask, part in pairs.groupby("subtask"):
-            tested = _tested(part, how, f"subtask {subtask}")
-            groups["macro over subtasks", *names].append((subtask, part, tested))
+    for cell in cells:
+        dataset, *names = cell.names.values()
+        for subtask, part in cell.pairs.groupby("subtask"):
+            result = _test(cell.names, part, settings, f"subtask {subtask}")
+            groups["macro over subtasks", dataset, *names].append((subtask, part, result))
         for average in ("micro", "macro over benchmarks"):
-            groups[average, ALL, *names[1:]].append((names[0], pairs, result))
-    for key, parts in sorted(groups.items(), key=lambda one: one[0][0] != "macro over subtasks"):
+            groups[average, ALL, *names].append((dataset, cell.pairs, cell.result))
+    for key, parts in sorted(
+        groups.items(), key=lambda group: group[0][0] != "macro over subtasks"
+    ):
         # In the order of their names, so that the order of rows does not change the last digits.
-        results = [result for _, _, result in sorted(parts, key=lambda one: one[0]) if result]
-        if len(results) < 2:
-            continue
-        n_unknown = sum(int((pairs["least"] < NOT_ANSWERED).sum()) for _, pairs, _ in parts)
-        sizes = np.array([one.n for one in results])
-        weights = sizes / sizes.sum() if key[0] == "micro" else np.full(len(sizes), 1 / len(sizes))
-        means = np.array([[one.baseline, one.treatment, one.difference.value] for one in results])
-        limits = [[one.difference.low, one.difference.high] for one in results]
-        arms = np.array(limits, dtype=float) - means[:, 2:]
-        shares, (below, above) = weights @ means, np.sqrt(weights**2 @ arms**2)
-        shares = [*shares, shares[2] - below, shares[2] + above]
-        columns: list[Any] = [*key, len(results), int(sizes.sum()), n_unknown]
-        finite = (float(share) if np.isfinite(share) else None for share in shares)
-        yield AverageRow(*columns, *finite)
+        results = [result for _, _, result in sorted(parts, key=itemgetter(0)) if result]
+        if len(results) > 1:
+            unknown = sum(int((pairs["least"] < NOT_ANSWERED).sum()) for _, pairs, _ in parts)
+            yield _average(key[0], dict(zip(NAMES, key[1:], strict=True)), results, unknown)
+
+
+def _average(
+    average: str, names: Mapping[str, str], results: Sequence[Comparison], n_unknown: int
+) -> AverageRow:
+    """Weigh results of different problems, whose errors are independent (MOVER)."""
+    sizes = np.array([result.n for result in results])
+    weights = sizes / sizes.sum() if average == "micro" else np.full(len(sizes), 1 / len(sizes))
+    estimates = [result.difference for result in results]
+    means = [[result.baseline, result.treatment, result.difference.value] for result in results]
+    limits = np.array([[estimate.low, estimate.high] for estimate in estimates], dtype=float)
+    baseline, treatment, difference = (weights @ np.array(means)).tolist()
+    below, above = np.sqrt(weights**2 @ (limits - np.array(means)[:, 2:]) ** 2)
+    return AverageRow(
+        **names,
+        average=average,
+        parts=len(results),
+        n=int(sizes.sum()),
+        n_unknown=n_unknown,
+        accuracy_baseline=baseline,
+        accuracy_treatment=treatment,
+        difference=difference,
+        difference_low=_finite(difference - below),
+        difference_high=_finite(difference + above),
+    )
 
 
 def difference_text(row: Any) -> str:
@@ -298,22 +363,22 @@ def compare(
     scores: GivenTables,
     *,
     baseline: Annotated[str | None, Option(metavar="METHOD")] = None,
-    treatment: Annotated[str | Sequence[str], Option(metavar="METHOD")] = (),
+    treatment: Methods = (),
     all_pairs: bool = False,
     by: ColumnNames = "dataset,model",
-    rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
-    run: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
-    no_answer: Literal["wrong", "exclude"] = "wrong",
+    rule: Names = (),
+    run: Names = (),
+    no_answer: NoAnswer = "wrong",
     interval: Literal["newcombe", "bootstrap"] = "newcombe",
     graded_test: GradedTest = "tilting",
     zeros: Literal["dropped", "pratt"] = "dropped",
     family: ColumnNames = "",
     level: Annotated[float, Option(over=0, under=1)] = 0.95,
-    resamples: Annotated[int, Option(metavar="N", least=100)] = 10_000,
-    seed: Annotated[int, Option(least=0)] = 1,
+    resamples: Draws = 10_000,
+    seed: Seed = 1,
     stars: Annotated[bool, Option(is_shown=True)] = False,
-    averages: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-    figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    averages: OutputFile = None,
+    figure: OutputFile = None,
 ) -> Result[CompareRow]:
     """Compare prompting methods in pairs, on the same problems.
 
@@ -381,8 +446,18 @@ def compare(
         there = ", ".join(dict.fromkeys(row.method for row in chosen))
         problem = "either a baseline or --all-pairs was expected; the methods are"
         raise InputError("--baseline", f"{problem} {there}")
-    how = Settings(no_answer, interval, graded_test, zeros, level, resamples, seed)
-    rows, parts, said = compare_methods(chosen, baseline, treatment, by, family, how)
+    settings = Settings(
+        no_answer=no_answer,
+        interval=interval,
+        graded_test=graded_test,
+        zeros=zeros,
+        level=level,
+        resamples=resamples,
+        seed=seed,
+    )
+    rows, parts, messages = compare_methods(
+        chosen, baseline, treatments=treatment, by=by, family=family, settings=settings
+    )
     is_paper = parts and target and target.format == "latex"
     means: tuple[list[Any], type] = for_paper(_columns(parts)) if is_paper else (parts, AverageRow)
     save(*means, target)
@@ -391,4 +466,4 @@ def compare(
     shown = _columns(rows, stars)
     printed = partial(_print, rows=rows, parts=parts, stars=stars)
     paper = for_paper({name: shown[name] for name in _PAPER})
-    return Result(rows, CompareRow, print_table=printed, for_paper=paper, **said)
+    return Result(rows, CompareRow, print_table=printed, for_paper=paper, **messages)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evalcore.figures import draw_frontier
 from evalcore.logs import UsageRow
-from evalcore.outcomes import Names, NoAnswer
+from evalcore.pairing import Draws, Names, NoAnswer, OutputFile, Seed
 from evalcore.records import Record, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, key_of, read_chosen
 from ngramscan.errors import InputError
@@ -108,9 +108,9 @@ _columns = partial(
 _OPTIONAL = ("prompt overhead", "frontier share", "accuracy per 100 tokens")
 
 
-def _output(one: ScoreRow | Usage) -> tuple[object, ...]:
+def _output(row: ScoreRow | Usage) -> tuple[object, ...]:
     """Return which output a row describes; records belong to one run each."""
-    return *key_of(one), getattr(one, "run", None)
+    return *key_of(row), getattr(row, "run", None)
 
 
 def _outputs(
@@ -118,69 +118,83 @@ def _outputs(
 ) -> pd.DataFrame:
     import pandas as pd
 
-    table, by_output = pd.DataFrame([asdict(row) for row in rows]), {_output(u): u for u in usage}
+    table = pd.DataFrame([asdict(row) for row in rows])
+    by_output = {_output(row): row for row in usage}
     for kind in _KINDS:
         counts = [getattr(by_output.get(_output(row)), f"{kind}_tokens", None) for row in rows]
         table[kind] = np.array(counts, dtype=float)
     used = table["completion"] + (table["prompt"] if tokens == "total" else 0)
-    leaves, is_baseline = [UNKNOWN, NO_ANSWER], table["method"] == baseline
-    table["counts"] = ~table["status"].isin(leaves if no_answer == "exclude" else leaves[:1])
-    table["outputs"], table["known"] = 1.0, used.notna().astype(float)
-    table["right"], table["used"] = table["value"].astype(float).fillna(0), used.fillna(0)
+    left_out = [UNKNOWN, NO_ANSWER] if no_answer == "exclude" else [UNKNOWN]
+    table["counts"] = ~table["status"].isin(left_out)
+    table["outputs"] = 1.0
+    table["right"] = table["value"].astype(float).fillna(0)
+    table["known"] = used.notna().astype(float)
+    table["used"] = used.fillna(0)
     table["hits"] = table["right"] * table["known"]
+    is_baseline = table["method"] == baseline
     table["beside"] = table["prompt"].where(is_baseline)
     same = table.groupby(["dataset", "model", "id", "epoch"], dropna=False)
     table["more"] = (table["prompt"] - same["beside"].transform("max")).mask(is_baseline)
     return table
 
 
-def _rows(outputs: pd.DataFrame, baseline: str, how: Resampling) -> Iterator[EfficiencyRow]:
-    for _, own in outputs.groupby("dataset", sort=False):
-        parts = [part for _, part in own.groupby("model", sort=False)]
-        singles = [row for part in parts for row in _method_rows(part, baseline, (), how)]
+def _rows(outputs: pd.DataFrame, baseline: str, settings: Resampling) -> Iterator[EfficiencyRow]:
+    for _, answers in outputs.groupby("dataset", sort=False):
+        models = [part for _, part in answers.groupby("model", sort=False)]
+        singles = [row for part in models for row in _method_rows(part, baseline, (), settings)]
         yield from singles
-        if len(parts) > 1:
-            yield from _method_rows(own.assign(model=ALL), baseline, singles, how)
+        if len(models) > 1:
+            yield from _method_rows(answers.assign(model=ALL), baseline, singles, settings)
 
 
 def _method_rows(
-    outputs: pd.DataFrame, baseline: str, singles: Sequence[EfficiencyRow], how: Resampling
+    outputs: pd.DataFrame, baseline: str, singles: Sequence[EfficiencyRow], settings: Resampling
 ) -> Iterator[EfficiencyRow]:
     methods = outputs["method"].unique()
     # Sums of outputs in another order may differ in the last digits.
     outputs = outputs.sort_values(_ORDER, kind="stable")
     by_method = outputs.groupby("method")
-    every = [by_method.get_group(name) for name in methods]
-    kept = [own[own["counts"]] for own in every]
+    parts = [by_method.get_group(name) for name in methods]
+    counted = [part[part["counts"]] for part in parts]
     ids = outputs.loc[outputs["counts"], "id"].unique()
-    sums = [own.groupby("id")[_SUMS].sum().reindex(ids, fill_value=0) for own in kept]
-    names = [tuple(map(str, own[["dataset", "model", "method"]].iloc[0])) for own in every]
-    found = estimate_costs(np.stack(sums), names, how)
-    for own, counted, (columns, told) in zip(every, kept, found, strict=True):
-        first, more = own.iloc[0], own["more"].dropna()
-        n, n_tokens, method = columns["n"], columns["n_tokens"], first["method"]
-        known = f"tokens are known for {n_tokens} of {n} outputs" * (n_tokens != n)
-        ratios = [one.accuracy_per_100_tokens for one in singles if one.method == method]
-        n_models = len({one.model for one in singles})
-        few = f"mean of ratios of {len(ratios)} of {n_models} models" * (len(ratios) < n_models)
-        if None in ratios:
-            few, ratios = "no mean of ratios: a model's tokens are not known", []
-        alone = f"no overhead: no problem has prompt tokens of this method and {baseline}"
-        notes = [known, *told, few, alone * (more.empty and method != baseline)]
-        columns |= {f"mean_{kind}_tokens": _mean(counted[kind]) for kind in _KINDS}
+    sums = [part.groupby("id")[_SUMS].sum().reindex(ids, fill_value=0) for part in counted]
+    names = [tuple(map(str, part[["dataset", "model", "method"]].iloc[0])) for part in parts]
+    costs = estimate_costs(np.stack(sums), names, settings)
+    for part, kept, (columns, notes) in zip(parts, counted, costs, strict=True):
+        first, more, n = part.iloc[0], part["more"].dropna(), columns["n"]
+        mean_of_ratios, few = _mean_of_ratios(singles, first["method"])
+        if columns["n_tokens"] != n:
+            notes.insert(0, f"tokens are known for {columns['n_tokens']} of {n} outputs")
+        notes.append(few)
+        if more.empty and first["method"] != baseline:
+            notes.append(f"no overhead: no problem has prompt tokens of this method and {baseline}")
         if n:
-            accuracy = estimate_accuracy(counted["right"], counted["id"], how.level)
+            accuracy = estimate_accuracy(kept["right"], kept["id"], settings.level)
             columns |= {"accuracy_low": accuracy.low, "accuracy_high": accuracy.high}
         yield EfficiencyRow(
             **first[["dataset", "model", "method", "rule"]],
-            n_no_answer=int((own["status"] == NO_ANSWER).sum()),
-            n_unknown=int((own["status"] == UNKNOWN).sum()),
-            mean_of_ratios=_mean(ratios if None in ratios else sorted(ratios)),
+            n_no_answer=int((part["status"] == NO_ANSWER).sum()),
+            n_unknown=int((part["status"] == UNKNOWN).sum()),
+            mean_of_ratios=mean_of_ratios,
+            mean_prompt_tokens=_mean(kept["prompt"]),
+            mean_completion_tokens=_mean(kept["completion"]),
+            mean_reasoning_tokens=_mean(kept["reasoning"]),
             prompt_overhead=_mean(more),
             prompt_overhead_n=len(more) or None,
-            note="; ".join(dict.fromkeys(filter(None, notes))),
+            note="; ".join(filter(None, notes)),
             **columns,
         )
+
+
+def _mean_of_ratios(rows: Sequence[EfficiencyRow], method: str) -> tuple[float | None, str]:
+    """Return the mean of the ratios of a method's models, and a note if not all have one."""
+    ratios = [row.accuracy_per_100_tokens for row in rows if row.method == method]
+    known = [ratio for ratio in ratios if ratio is not None]
+    n_models = len({row.model for row in rows})
+    if len(known) < len(ratios):
+        return None, "no mean of ratios: a model's tokens are not known"
+    few = f"mean of ratios of {len(ratios)} of {n_models} models" * (len(ratios) < n_models)
+    return _mean(sorted(known)), few
 
 
 def _mean(values: Any) -> float | None:
@@ -190,7 +204,7 @@ def _mean(values: Any) -> float | None:
 
 @np.errstate(divide="ignore", invalid="ignore")
 def estimate_costs(
-    methods: Floats, names: Sequence[tuple[str, ...]], how: Resampling
+    methods: Floats, names: Sequence[tuple[str, ...]], settings: Resampling
 ) -> list[tuple[dict[str, Any], list[str]]]:
     """Return columns of a row, and notes, for each of several methods on the same problems.
 
@@ -198,82 +212,94 @@ def estimate_costs(
     tells the rows apart, the last part the methods; an interval depends on them, the seed and the
     method's own problems, and on nothing else.
     """
-    sums = methods.sum(axis=1)
-    values = np.empty((len(methods), len(_QUOTIENTS)))
-    for place, (above, below, factor, _) in enumerate(_QUOTIENTS.values()):
-        values[:, place] = factor * sums[:, _SUMS.index(above)] / sums[:, _SUMS.index(below)]
-    on_frontier, shares = pareto_frontier(*values.T[:2]), _frontier_shares(methods, names, how)
+    totals = dict(zip(_SUMS, methods.sum(axis=1).T, strict=True))
+    values = {
+        name: factor * totals[above] / totals[below]
+        for name, (above, below, factor, _) in _QUOTIENTS.items()
+    }
+    accuracies, means = values["accuracy"], values["mean_tokens"]
+    on_frontier = pareto_frontier(accuracies, means)
+    shares = _frontier_shares(methods, names, settings)
     found = []
-    for number, (n, right_ones, n_tokens, *_) in enumerate(sums.tolist()):
-        columns: dict[str, Any] = {"n": int(n), "correct": right_ones, "n_tokens": int(n_tokens)}
-        if np.isfinite(values[number, :2]).all():
+    for number in range(len(methods)):
+        columns: dict[str, Any] = {
+            "n": int(totals["outputs"][number]),
+            "correct": float(totals["right"][number]),
+            "n_tokens": int(totals["known"][number]),
+        }
+        if np.isfinite(accuracies[number] + means[number]):
             columns["on_frontier"] = bool(on_frontier[number])
             columns["frontier_share"] = shares[number]
         notes: dict[str, list[str]] = {}
-        ratios = _drawn_ratios(methods[number], names[number], how)
-        for place, (name, (ratio, drawn)) in enumerate(zip(_QUOTIENTS, ratios, strict=True)):
-            quotient, note = _quotient(name, values[number, place], ratio, drawn, how.level)
+        for name, (ratio, drawn) in _drawn_ratios(methods[number], names[number], settings).items():
+            quotient, note = _quotient(name, values[name][number], ratio, drawn, settings.level)
             columns |= quotient
             notes.setdefault(note, []).append(name)
-        told = [
-            f"{', '.join(names)}: " * note.startswith("no interval") + note
-            for note, names in notes.items()
+        named = [
+            f"{', '.join(names_of)}: " * note.startswith("no interval") + note
+            for note, names_of in notes.items()
         ]
-        found.append((columns, told))
+        found.append((columns, named))
     return found
 
 
 def _drawn_ratios(
-    sums: Floats, names: Sequence[str], how: Resampling
-) -> list[tuple[Ratio, Floats]]:
+    sums: Floats, names: Sequence[str], settings: Resampling
+) -> dict[str, tuple[Ratio, Floats]]:
     """Return the quotients of a method as ratios, with the sums of their rows in each draw."""
-    own = dict(zip(_SUMS, sums[sums.any(axis=1)].T, strict=True))
+    part = dict(zip(_SUMS, sums[sums.any(axis=1)].T, strict=True))
     # The odds of a right answer, whose logarithm is unbounded like those of the others.
     ratios = [
-        Ratio(own[above], own[below] - own[above] * (name == "accuracy"))
+        Ratio(part[above], part[below] - part[above] * (name == "accuracy"))
         for name, (above, below, *_) in _QUOTIENTS.items()
     ]
     rows = np.nan_to_num([ratio.rows() for ratio in ratios])
     drawn = np.empty((*rows.shape[:2], 0))
     if rows.shape[-1] >= ITEMS_FOR_AN_INTERVAL:
         flat = rows.reshape(-1, rows.shape[-1])
-        drawn = resampling.drawn_sums(flat, stream(how.seed, *names), how.draws)
+        drawn = resampling.drawn_sums(flat, stream(settings.seed, *names), settings.draws)
         drawn = drawn.reshape(*rows.shape[:2], -1)
-    return [*zip(ratios, drawn, strict=True)]
+    return dict(zip(_QUOTIENTS, zip(ratios, drawn, strict=True), strict=True))
 
 
 def _frontier_shares(
-    methods: Floats, names: Sequence[tuple[str, ...]], how: Resampling
+    methods: Floats, names: Sequence[tuple[str, ...]], settings: Resampling
 ) -> list[float | None]:
     """Return how often each method is on the frontier, if all answer the same drawn problems."""
-    if methods.shape[1] < ITEMS_FOR_AN_INTERVAL:
-        return [None] * len(methods)
-    order = sorted(range(len(methods)), key=lambda number: names[number])
-    generator = stream(how.seed, *names[0][:-1], "frontier")
-    rows = np.moveaxis(methods[order], -1, 1).reshape(-1, methods.shape[1])
-    drawn = resampling.drawn_sums(rows, generator, how.draws)
-    sums = dict(zip(_SUMS, np.moveaxis(drawn.reshape(*methods.shape[::2], -1), 1, 0), strict=True))
-    shares = pareto_frontier((sums["right"] / sums["outputs"]).T, (sums["used"] / sums["known"]).T)
-    by_method = dict(zip(order, shares.mean(axis=0).tolist(), strict=True))
-    return [by_method[number] for number in range(len(methods))]
+    n_methods, n_problems, _ = methods.shape
+    if n_problems < ITEMS_FOR_AN_INTERVAL:
+        return [None] * n_methods
+    # In the order of their names, so that the order of rows does not change what is drawn.
+    order = np.array(sorted(range(n_methods), key=lambda number: names[number]))
+    generator = stream(settings.seed, *names[0][:-1], "frontier")
+    rows = np.moveaxis(methods[order], -1, 1).reshape(-1, n_problems)
+    drawn = resampling.drawn_sums(rows, generator, settings.draws)
+    outputs, right, known, _, used = np.moveaxis(drawn.reshape(n_methods, len(_SUMS), -1), 1, 0)
+    is_on_frontier = pareto_frontier((right / outputs).T, (used / known).T)
+    shares: list[float | None] = is_on_frontier.mean(axis=0)[np.argsort(order)].tolist()
+    return shares
 
 
 def _quotient(
     name: str, value: float, ratio: Ratio, drawn: Floats, level: float
 ) -> tuple[dict[str, float], str]:
-    _, _, factor, undefined = _QUOTIENTS[name]
+    *_, factor, undefined = _QUOTIENTS[name]
     if not np.isfinite(value):
         return {}, undefined
     if name == "accuracy":  # its interval is that of `evalcore score`
-        return {name: value}, ""
-    sums = ratio.of_data(), ratio.of_sums(drawn)
-    # A problem may take more tokens than any that was seen.
-    reach = ratio.largest_influence
-    found = resampling.studentized_interval(*sums, ratio.n, level, reach, FARTHEST)
-    if found.low is None or found.high is None:
-        return {name: value}, found.note
-    ends = factor * found.low, factor * found.high
-    return {name: value, f"{name}_low": ends[0], f"{name}_high": ends[1]}, ""
+        return {name: float(value)}, ""
+    interval = resampling.studentized_interval(
+        ratio.of_data(),
+        ratio.of_sums(drawn),
+        ratio.n,
+        level,
+        one_more=ratio.largest_influence,  # a problem may take more tokens than any that was seen
+        farthest=FARTHEST,
+    )
+    if interval.low is None or interval.high is None:
+        return {name: float(value)}, interval.note
+    low, high = factor * interval.low, factor * interval.high
+    return {name: float(value), f"{name}_low": low, f"{name}_high": high}, ""
 
 
 def pareto_frontier(right: Floats, cost: Floats) -> NDArray[np.bool_]:
@@ -301,9 +327,9 @@ def efficiency(
     rule: Names = (),
     run: Names = (),
     no_answer: NoAnswer = "wrong",
-    resamples: Annotated[int, Option(metavar="N", least=100)] = 2000,
-    seed: Annotated[int, Option(least=0)] = 1,
-    figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    resamples: Draws = 2000,
+    seed: Seed = 1,
+    figure: OutputFile = None,
 ) -> Result[EfficiencyRow]:
     """Show what correct answers cost, and which methods are worth it.
 
@@ -362,12 +388,12 @@ def efficiency(
     scored, recorded = set(map(_output, chosen)), set(map(_output, used))
     absent, unused = len(scored - recorded), len(recorded - scored)
     unknown = sum(row.status == UNKNOWN for row in chosen)
-    notices = {
-        f"{unknown:,} of {len(chosen):,} outputs are left out: their result is unknown": unknown,
-        f"{absent:,} of {len(scored):,} scored outputs are not among the recorded ones": absent,
-        f"{unused:,} of {len(recorded):,} recorded outputs are left out: not scored": unused,
-        f"Intervals: {resamples:,} bootstrap samples of problems, seed {seed}": True,
-    }
-    told = [notice for notice, is_so in notices.items() if is_so]
+    left_out = [
+        (unknown, f"{unknown:,} of {len(chosen):,} outputs are left out: their result is unknown"),
+        (absent, f"{absent:,} of {len(scored):,} scored outputs are not among the recorded ones"),
+        (unused, f"{unused:,} of {len(recorded):,} recorded outputs are left out: not scored"),
+    ]
+    notices = [notice for number, notice in left_out if number]
+    notices.append(f"Intervals: {resamples:,} bootstrap samples of problems, seed {seed}")
     printed, paper = partial(_print, rows=rows), for_paper(_columns(rows))
-    return Result(rows, EfficiencyRow, notices=told, print_table=printed, for_paper=paper)
+    return Result(rows, EfficiencyRow, notices=notices, print_table=printed, for_paper=paper)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +15,7 @@ import numpy as np
 
 from evalcore.compare import CompareRow, compare_methods, difference_text
 from evalcore.figures import draw_links
+from evalcore.pairing import Names, OutputFile
 from evalcore.scores import read_all
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import Table, read_rows, read_table
@@ -43,6 +45,8 @@ class PatternCount:
     pattern: str
     occurrences: float
     documents: float | None = None
+    documents_lower_estimate: float | None = None
+    documents_upper_estimate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,43 +107,79 @@ def _attested(
     if table.empty:
         problem = f"no patterns of {', '.join(wanted)}; a set with methods and tiers was expected"
         raise InputError("counts", problem)
-    for row in table[table[measure].isna()].itertuples():
-        problem = f"{row[1]}, {row.pattern!r}: no {measure} in this row"
-        raise InputError("counts", f"{problem}; see ngramscan docnorm")
-    parts = [{own, *own.split("/")} for own in table["method"].str.lower()]
-    table["compared"] = [[one for one in names if names[one].lower() in own] for own in parts]
+    for row in patterns:
+        if row.tier in wanted and getattr(row, measure) is None:
+            raise InputError(f"counts: {row.index}, {row.pattern!r}", _why_no_documents(row))
+    parts = [{name, *name.split("/")} for name in table["method"].str.lower()]
+    table["compared"] = [[name for name in names if names[name].lower() in part] for part in parts]
     keys = ["index", "compared", "method", "tier", "pattern"]
     sums = table.explode("compared").groupby(keys, sort=False)[measure].sum()
     return sums.groupby(keys[:2], sort=False).agg(list).to_dict()
 
 
+def _why_no_documents(row: PatternCount) -> str:
+    low, high = row.documents_lower_estimate, row.documents_upper_estimate
+    if low is None or high is None:
+        return "no documents in this row; ngramscan docnorm estimates them"
+    return (
+        f"two estimates of documents, {low:,.0f} and {high:,.0f}, since they were seen in part; "
+        "use --measure occurrences, or run ngramscan docnorm with --draws "
+        f"{row.occurrences:.0f}, which looks at all occurrences, or with a larger --context"
+    )
+
+
 def _rows(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[LinkRow]:
     for index in dict.fromkeys(index for index, _ in attested):
-        for one in compared:
-            both = (one.treatment, one.baseline)
-            treatment, baseline = (attested.get((index, method)) for method in both)
+        for row in compared:
+            treatment = attested.get((index, row.treatment))
+            baseline = attested.get((index, row.baseline))
             if treatment and baseline:
                 ratio = geometric_mean_ratio(treatment, baseline, 0.95)
-                sums = sum(treatment) / sum(baseline) if sum(baseline) else None
-                names = (one.dataset, one.model, one.rule, one.baseline, one.treatment)
-                prevalence = (ratio.value, ratio.low, ratio.high, sums)
-                gain = (one.difference, one.difference_low, one.difference_high, one.p)
-                agree = math.log(ratio.value) * one.difference > 0
-                yield LinkRow(index, measure, *names, *prevalence, *gain, agree, one.p_holm)
+                yield LinkRow(
+                    index=index,
+                    measure=measure,
+                    dataset=row.dataset,
+                    model=row.model,
+                    rule=row.rule,
+                    baseline=row.baseline,
+                    treatment=row.treatment,
+                    prevalence_ratio=ratio.value,
+                    prevalence_low=ratio.low,
+                    prevalence_high=ratio.high,
+                    sum_ratio=sum(treatment) / sum(baseline) if sum(baseline) else None,
+                    difference=row.difference,
+                    difference_low=row.difference_low,
+                    difference_high=row.difference_high,
+                    p=row.p,
+                    same_direction=math.log(ratio.value) * row.difference > 0,
+                    p_adjusted=row.p_holm,
+                )
 
 
 def _ranks(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[RankRow]:
-    cells: dict[tuple[str, str, str], dict[str, float]] = {}
-    for one in compared:
-        accuracies = {one.baseline: one.accuracy_baseline, one.treatment: one.accuracy_treatment}
-        cells.setdefault((one.dataset, one.model, one.rule), {}).update(accuracies)
+    cells: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
+    for row in compared:
+        accuracies = cells[row.dataset, row.model, row.rule]
+        accuracies[row.baseline] = row.accuracy_baseline
+        accuracies[row.treatment] = row.accuracy_treatment
     for index in dict.fromkeys(index for index, _ in attested):
-        for cell, known in cells.items():
-            methods = [method for method in known if (index, method) in attested]
-            if len(methods) > 1:
-                means = [np.log(np.add(attested[index, one], 0.5)).mean() for one in methods]
-                agreement = rank_agreement(means, [known[one] for one in methods])
-                yield RankRow(index, measure, *cell, len(methods), *agreement)
+        for (dataset, model, rule), accuracies in cells.items():
+            methods = [method for method in accuracies if (index, method) in attested]
+            if len(methods) < 2:
+                continue
+            means = [np.log(np.add(attested[index, name], 0.5)).mean() for name in methods]
+            tau, p, note = rank_agreement(means, [accuracies[name] for name in methods])
+            yield RankRow(
+                index=index,
+                measure=measure,
+                dataset=dataset,
+                model=model,
+                rule=rule,
+                methods=len(methods),
+                tau=tau,
+                p=p,
+                note=note,
+            )
 
 
 def rank_agreement(
@@ -186,12 +226,12 @@ def link(
     scores: Table,
     *,
     measure: Literal["occurrences", "documents"] = "occurrences",
-    tier: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
-    map: Annotated[str | Sequence[str], Option(metavar="METHOD=NAME")] = (),
-    rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
-    run: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
-    ranks: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-    figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    tier: Names = (),
+    rename: Annotated[str | Sequence[str], Option(metavar="METHOD=NAME")] = (),
+    rule: Names = (),
+    run: Names = (),
+    ranks: OutputFile = None,
+    figure: OutputFile = None,
 ) -> Result[LinkRow]:
     """Show the prevalence of methods in corpora beside their accuracy.
 
@@ -206,7 +246,7 @@ def link(
         How prevalence is measured: `occurrences` or `documents`.
     tier : str or sequence of str
         Use only patterns of these tiers. By default T1 and T2.
-    map : str or sequence of str
+    rename : str or sequence of str
         Name of a compared method in the pattern sets, where it differs: METHOD=NAME.
     rule, run : see compare
     ranks : str or Path, optional
@@ -230,25 +270,28 @@ def link(
     patterns = read_rows(counts, PatternCount, "rows of `ngramscan count` or `docnorm`")
     given: Any = [*read_table(scores)]  # a pipe can be read once
     if "difference" in given[0][1]:
-        every, notices = read_rows(given, CompareRow, "rows of `evalcore compare` or `score`"), []
-        refuse_other("--rule", rule, (row.rule for row in every))
-        compared = [row for row in every if not rule or row.rule in rule]
+        compared, notices = (
+            read_rows(given, CompareRow, "rows of `evalcore compare` or `score`"),
+            [],
+        )
+        refuse_other("--rule", rule, (row.rule for row in compared))
+        compared = [row for row in compared if not rule or row.rule in rule]
     else:
-        compared, _, said = compare_methods(read_all([given], [*rule], [*run]))
-        notices = [*filter(None, [said["heading"]]), *said["failures"]]
-    methods = [*dict.fromkeys(name for one in compared for name in (one.baseline, one.treatment))]
-    names = dict(text.partition("=")[::2] for text in map)
+        compared, _, messages = compare_methods(read_all([given], [*rule], [*run]))
+        notices = [*filter(None, [messages["heading"]]), *messages["failures"]]
+    methods = [*dict.fromkeys(name for row in compared for name in (row.baseline, row.treatment))]
+    names = dict(text.partition("=")[::2] for text in rename)
     known = {method: names.get(method, method) for method in methods}
     attested = _attested(patterns, measure, [*tier], known)
     found = {method for _, method in attested}
     for method, name in names.items():
         if not name or method not in found:
             problem = "METHOD=NAME was expected: a compared method, and a method with patterns"
-            raise InputError(f"--map {method}={name}".rstrip("="), problem)
+            raise InputError(f"--rename {method}={name}".rstrip("="), problem)
     if not (rows := list(_rows(attested, compared, measure))):
         there = ", ".join(dict.fromkeys(row.method for row in patterns if row.method))
         problem = f"no compared pair of methods has patterns of these tiers; there are {there}"
-        raise InputError("counts", f"{problem} (see --map)")
+        raise InputError("counts", f"{problem} (see --rename)")
     orders = list(_ranks(attested, compared, measure))
     save(orders, RankRow, target)
     if picture:

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from evalcore.pairing import CELL, LEAST, NOT_ANSWERED, NOT_ASKED, RIGHT, left_out, to_table
+from evalcore.pairing import (
+    CELL,
+    LEAST,
+    NOT_ANSWERED,
+    NOT_ASKED,
+    RIGHT,
+    Names,
+    NoAnswer,
+    OutputFile,
+    left_out,
+    to_table,
+)
 from evalcore.scores import ScoreRow, read_chosen
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
@@ -31,8 +41,6 @@ from ngramscan.statistics.proportions import mcnemar, wilson
 if TYPE_CHECKING:
     import pandas as pd
 
-Names = Annotated[str | Sequence[str], Option(metavar="NAME")]
-NoAnswer = Literal["wrong", "exclude"]
 _CLUSTERED = "no interval: answers of several models to one problem are not independent"
 _NO_CHOICE = "no selection accuracy: each problem is solved by all methods or by no baseline"
 _columns = partial(
@@ -125,31 +133,36 @@ def _find_levels(
     levels = table.groupby(["asked", *CELL, "id", "method"])["level"].first().unstack()
     levels = levels.reindex(columns=methods)
     cells: Any = levels.notna().groupby(level=CELL, sort=False)
-    is_complete, has = cells.transform("any").all(axis=1), [*cells.any().iterrows()]
+    is_complete, known = cells.transform("any").all(axis=1), [*cells.any().iterrows()]
     if not is_complete.any():
-        there = first_of([f"{', '.join(cell)}: {', '.join(own.index[own])}" for cell, own in has])
+        there = first_of([f"{', '.join(cell)}: {', '.join(has.index[has])}" for cell, has in known])
         problem = f"no model was scored on one benchmark with all of them; there are {there}"
         raise InputError(", ".join(methods), problem)
     absences = [
-        f"{dataset}, {model}: left out, no scores for {', '.join(own.index[~own])}"
-        for (dataset, model, _), own in has
-        if not own.all()
+        f"{dataset}, {model}: left out, no scores for {', '.join(has.index[~has])}"
+        for (dataset, model, _), has in known
+        if not has.all()
     ]
     levels = levels[is_complete].dropna(how="all").fillna(NOT_ASKED)
     least: Any = levels.min(axis=1).groupby(level=CELL, sort=False)
-    said = left_out("problem", [(", ".join(cell), own) for cell, own in least], low)
-    said["notices"] = absences + said["notices"]
-    return levels[least.transform("max") >= low], said
+    messages = left_out("problem", [(", ".join(cell), part) for cell, part in least], low)
+    messages["notices"] = absences + messages["notices"]
+    return levels[least.transform("max") >= low], messages
+
+
+def _by_model(levels: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
+    """Return the levels of each model, then those of all together if there are several."""
+    models = [*levels.groupby(level="model", sort=False)]
+    return models + [(ALL, levels)] * (len(models) > 1)
 
 
 def _rows(levels: pd.DataFrame, lowest: int) -> Iterator[OutcomeRow]:
-    for dataset, own in levels.groupby(level="dataset", sort=False):
-        models = [*own.groupby(level="model", sort=False)]
-        for model, part in models + [(ALL, own)] * (len(models) > 1):
-            yield _row(dataset, model, part, lowest)
-    for model, own in levels.groupby(level="model", sort=False):
-        if len(own.index.unique("dataset")) > 1:
-            yield _row(ALL, model, own, lowest)
+    for dataset, part in levels.groupby(level="dataset", sort=False):
+        for model, answers in _by_model(part):
+            yield _row(dataset, model, answers, lowest)
+    for model, part in levels.groupby(level="model", sort=False):
+        if len(part.index.unique("dataset")) > 1:
+            yield _row(ALL, model, part, lowest)
 
 
 def _row(dataset: Any, model: Any, levels: pd.DataFrame, lowest: int) -> OutcomeRow:
@@ -160,33 +173,57 @@ def _row(dataset: Any, model: Any, levels: pd.DataFrame, lowest: int) -> Outcome
     # 4 if the adaptive method is right, plus 2 if some baselines are, plus 1 if all are.
     numbers = 4 * right[adaptive] + 2 * some + every
     fail, _, wrong, lost, alone, _, chosen, solve = np.bincount(numbers, minlength=8).tolist()
-    solved, choices = (solve + chosen + alone, n - fail - alone, n - fail), chosen + wrong + lost
-    selection: list[Any] = [None, None, None, _NO_CHOICE]
-    if choices:
-        share = wilson(chosen, choices)
-        ends = (None, None, _CLUSTERED) if model == ALL else (share.low, share.high, "")
-        selection = [share.value, *ends]
-    columns: list[Any] = [
-        *(dataset, model, ", ".join(levels.index.unique("rule")), adaptive, ", ".join(baselines)),
-        *(n, int((least == NOT_ANSWERED).sum()), int((least < NOT_ANSWERED).sum())),
-        *(fail, solve, chosen, wrong + lost, alone, lost, *(k / n for k in solved)),
-    ]
-    return OutcomeRow(*columns, *selection)
+    choices = chosen + wrong + lost
+    share = wilson(chosen, choices) if choices else None
+    interval = share if model != ALL else None
+    note = "" if interval else _CLUSTERED if share else _NO_CHOICE
+    return OutcomeRow(
+        dataset=dataset,
+        model=model,
+        rule=", ".join(levels.index.unique("rule")),
+        adaptive=adaptive,
+        baselines=", ".join(baselines),
+        n=n,
+        n_no_answer=int((least == NOT_ANSWERED).sum()),
+        n_unknown=int((least < NOT_ANSWERED).sum()),
+        all_fail=fail,
+        all_solve=solve,
+        adaptive_right=chosen,
+        adaptive_wrong=wrong + lost,
+        only_adaptive=alone,
+        all_baselines_but_adaptive=lost,
+        accuracy=(solve + chosen + alone) / n,
+        upper_bound=(n - fail - alone) / n,
+        upper_bound_with_adaptive=(n - fail) / n,
+        selection_accuracy=share.value if share else None,
+        selection_low=interval.low if interval else None,
+        selection_high=interval.high if interval else None,
+        note=note,
+    )
 
 
 def _wins(levels: pd.DataFrame, lowest: int, alpha: float) -> Iterator[WinRow]:
-    models = [*levels.groupby(level="model", sort=False)]
-    for model, own in models + [(ALL, levels)] * (len(models) > 1):
-        adaptive, *baselines = levels.columns
+    adaptive, *baselines = levels.columns
+    for model, part in _by_model(levels):
         for baseline in baselines:
-            both = own[own[[adaptive, baseline]].min(axis=1) >= lowest] == RIGHT
-            differing = both[adaptive] > both[baseline], both[adaptive] < both[baseline]
-            more, less = (which.groupby(level=CELL).sum() for which in differing)
+            both = part[part[[adaptive, baseline]].min(axis=1) >= lowest] == RIGHT
+            more: Any = (both[adaptive] > both[baseline]).groupby(level=CELL).sum()
+            less: Any = (both[adaptive] < both[baseline]).groupby(level=CELL).sum()
             signs = np.sign(more - less)
             tested = signs * [mcnemar(*counts) < alpha for counts in zip(more, less, strict=True)]
-            counts = [int((found == k).sum()) for found in (signs, tested) for k in (1, 0, -1)]
-            columns: list[Any] = [model, baseline, adaptive, len(signs), *counts, alpha]
-            yield WinRow(*columns)
+            yield WinRow(
+                model=model,
+                baseline=baseline,
+                treatment=adaptive,
+                cells=len(signs),
+                wins=int((signs > 0).sum()),
+                ties=int((signs == 0).sum()),
+                losses=int((signs < 0).sum()),
+                wins_by_test=int((tested > 0).sum()),
+                ties_by_test=int((tested == 0).sum()),
+                losses_by_test=int((tested < 0).sum()),
+                alpha=alpha,
+            )
 
 
 def _print(console: Any, rows: Sequence[OutcomeRow], won: Sequence[WinRow]) -> None:
@@ -204,7 +241,7 @@ def outcomes(
     baselines: Annotated[str | Sequence[str], Option(metavar="METHODS")],
     adaptive: Annotated[str, Option(metavar="METHOD")],
     alpha: Annotated[float, Option(over=0, under=1)] = 0.05,
-    wins: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    wins: OutputFile = None,
     rule: Names = (),
     run: Names = (),
     epoch: Annotated[int | None, Option(metavar="N")] = None,
@@ -258,8 +295,8 @@ def outcomes(
         refuse_other("--baselines" if number else "--adaptive", name, known)
         if name in methods[:number]:
             raise InputError(f"--baselines {name}", "this method was given twice")
-    levels, said = _find_levels(chosen, methods, epoch, right_from, lowest)
+    levels, messages = _find_levels(chosen, methods, epoch, right_from, lowest)
     rows, won = [*_rows(levels, lowest)], [*_wins(levels, lowest, alpha)]
     save(won, WinRow, target)
     printed, paper = partial(_print, rows=rows, won=won), for_paper(_columns(rows))
-    return Result(rows, OutcomeRow, print_table=printed, for_paper=paper, **said)
+    return Result(rows, OutcomeRow, print_table=printed, for_paper=paper, **messages)

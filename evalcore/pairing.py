@@ -8,17 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import compress
 from math import inf
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
 from evalcore.scores import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.reporting.columns import ALL
+from ngramscan.reporting.command import Option
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Names = Annotated[str | Sequence[str], Option(metavar="NAME")]
+NoAnswer = Literal["wrong", "exclude"]
+OutputFile = Annotated[str | Path | None, Option(metavar="FILE", is_written=True)]
+Draws = Annotated[int, Option(metavar="N", least=100)]
+Seed = Annotated[int, Option(least=0)]
 CELL = ["dataset", "model", "rule"]
 NAMES = [*CELL, "baseline", "treatment"]
 NOT_ASKED, NOT_KNOWN, NOT_ANSWERED, ANSWERED, RIGHT = range(5)
@@ -74,14 +82,17 @@ def find_pairs(table: pd.DataFrame, methods: Iterable[tuple[str, str]]) -> list[
         both = first.merge(second, how="outer", on=keys, suffixes=("_1", "_2"))
         levels = both[["level_1", "level_2"]].fillna(NOT_ASKED)
         both = both.assign(least=levels.min(axis=1), baseline=chosen[0], treatment=chosen[1])
-        for cell, own in both.sort_values("place_1", kind="stable").groupby("cell"):
-            if levels.loc[own.index].any().all():
-                found.append(((cell, number), own))
-    return [own for _, own in sorted(found, key=lambda one: one[0])]
+        for cell, pairs in both.sort_values("place_1", kind="stable").groupby("cell"):
+            if levels.loc[pairs.index].any().all():
+                found.append((cell, number, pairs))
+    return [pairs for _, _, pairs in sorted(found, key=itemgetter(0, 1))]
 
 
 def left_out(what: str, cells: Iterable[tuple[str, Any]], lowest: int) -> dict[str, Any]:
-    """Say how many `what` are left out of cells, given by name and levels, and why."""
+    """Say how many `what` are left out of cells, given by name and levels, and why.
+
+    Return the heading, notices and failures of a result.
+    """
     notices, failures, totals = list[str](), list[str](), np.zeros(5, dtype=int)
     for name, levels in cells:
         counts = np.bincount(levels.astype(int), minlength=5)
@@ -92,11 +103,11 @@ def left_out(what: str, cells: Iterable[tuple[str, Any]], lowest: int) -> dict[s
         why += [f"{one_sided:,} not put to every method"] * bool(one_sided)
         why += [f"{no_answer:,} without an answer"] * bool(is_empty and no_answer)
         n = unknown + one_sided + is_empty * no_answer
-        said = f"{_number(n, what)} left out: {', '.join(why)}"
+        message = f"{_number(n, what)} left out: {', '.join(why)}"
         if is_empty:
-            failures.append(f"{name}: nothing to compare; {said}")
+            failures.append(f"{name}: nothing to compare; {message}")
         elif why:
-            notices.append(f"{name}: {said}")
+            notices.append(f"{name}: {message}")
     if len(notices) > 4:
         notices = [f"{notices[0]}; see n_unknown for {len(notices) - 1} more"]
     n = int(totals[:NOT_ANSWERED].sum())

@@ -54,7 +54,7 @@ SHARED = {"errors", "progress", "clock", "journal", "reading", "remote", "statis
 # Each module of evalcore may import those before it, and types to draw figures of.
 EVALCORE = (
     *("formats", "benchmarks", "prompts", "records", "endpoint", "run", "sandbox", "extraction"),
-    *("rules", "scores", "figures", "score", "judge", "statistics", "pairing"),
+    *("rules", "scores", "figures", "score", "judge", "paired_tests", "pairing"),
     *("compare", "link", "logs", "outcomes", "efficiency", "agreement", "claim_formulas"),
     *("audit", "", "cli", "__main__"),
 )

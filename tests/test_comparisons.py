@@ -16,8 +16,8 @@ from statsmodels.stats.multitest import multipletests
 import evalcore
 from evalcore.compare import CompareRow, compare_methods
 from evalcore.figures import draw_comparisons
+from evalcore.paired_tests import Settings
 from evalcore.scores import ScoreRow, choose_runs
-from evalcore.statistics import Settings
 from ngramscan.errors import InputError
 from ngramscan.reporting import choose_target, to_frame, write_rows
 from ngramscan.reporting.layout import p_text
@@ -49,9 +49,9 @@ def compared(rows: list[ScoreRow], **options: Any) -> SimpleNamespace:
     return SimpleNamespace(rows=found, averages=averages, **said)
 
 
-def only_row(first: Iterable[Given], second: Iterable[Given], **how: Any) -> CompareRow:
+def only_row(first: Iterable[Given], second: Iterable[Given], **options: Any) -> CompareRow:
     """The row of two methods on one benchmark."""
-    (row,) = compared(both(first, second), how=Settings(**how)).rows
+    (row,) = compared(both(first, second), settings=Settings(**options)).rows
     return cast("CompareRow", row)
 
 
@@ -107,7 +107,7 @@ def test_a_cell_of_which_nothing_is_known_has_no_row_and_is_told() -> None:
     rows = both([None, None], [1.0, 0.0])
     (row,) = compared(rows).rows
     assert (row.n, row.n_complete, row.difference_complete, row.p_complete) == (2, 0, None, None)
-    found = compared(rows, how=Settings(no_answer="exclude"))
+    found = compared(rows, settings=Settings(no_answer="exclude"))
     assert found.rows == []
     left_out = "2 pairs left out: 2 without an answer"
     assert found.failures == [f"d, m, strict, pot − cot: nothing to compare; {left_out}"]
@@ -199,7 +199,7 @@ def test_averages_of_several_files_say_what_they_are_of(tmp_path: Path) -> None:
 
 def test_repeated_answers_to_a_problem_are_a_cluster() -> None:
     rows = [*both(A, B, epoch=1), *both(A, B, epoch=2)]
-    (row,) = compared(rows, how=Settings(graded_test="sign-flip")).rows
+    (row,) = compared(rows, settings=Settings(graded_test="sign-flip")).rows
     assert (row.n, row.treatment_only, row.baseline_only) == (20, 4, 8)
     assert "sign" in row.test
     assert row.p == pytest.approx(only_row(A, B).p_exact), "asking twice adds no evidence"
@@ -214,7 +214,7 @@ def test_epochs_of_one_method_alone_are_a_mean_over_problems() -> None:
     rows = scored("pot", once)
     for epoch, values in enumerate(several, 1):
         rows += scored("cot", values, epoch=epoch)
-    (row,) = compared(rows, how=Settings(graded_test="sign-flip")).rows
+    (row,) = compared(rows, settings=Settings(graded_test="sign-flip")).rows
     differences = once - np.mean(several, axis=0)
     assert (row.n, row.n_unknown) == (90, 0)
     assert row.difference == pytest.approx(differences.mean())
@@ -355,7 +355,7 @@ def many_models() -> list[ScoreRow]:
 
 @pytest.mark.parametrize("baseline", ["cot", None])
 def test_a_forest_plot_has_a_point_per_row_at_its_difference(baseline: str | None) -> None:
-    rows = compared(many_models(), baseline=baseline, how=Settings(resamples=100)).rows
+    rows = compared(many_models(), baseline=baseline, settings=Settings(resamples=100)).rows
     (axes,) = (figure := draw_comparisons(rows)).axes
     points: list[Any] = [one for one in axes.lines if one.get_gid() == "point"]
     assert sorted(one.get_xdata()[0] for one in points) == sorted(row.difference for row in rows)
@@ -455,19 +455,19 @@ def graded_rows(draw: np.random.Generator, dataset: str, model: str) -> list[Sco
 def test_a_row_does_not_depend_on_the_order_of_rows_or_on_what_else_is_in_the_file(
     test: Any,
 ) -> None:
-    how, draw = Settings(graded_test=test, resamples=300), np.random.default_rng(1)
+    chosen, draw = Settings(graded_test=test, resamples=300), np.random.default_rng(1)
     rows = graded_rows(draw, "d", "m")
     rows = [replace(one, subtask=f"s{int(one.id) % 3}") for one in rows]
-    alone = compared(rows, how=how)
-    more = compared(shuffled_in_file(rows, 2), how=how)
+    alone = compared(rows, settings=chosen)
+    more = compared(shuffled_in_file(rows, 2), settings=chosen)
     names = {(row.dataset, row.model): row for row in more.rows}
     assert replace(names["d", "m"], p_holm=None) == replace(alone.rows[0], p_holm=None)
     by_subtask = [one for one in more.averages if (one.dataset, one.model) == ("d", "m")]
     assert by_subtask == [one for one in alone.averages if one.dataset == "d"]
-    again = compared(shuffled_in_file(rows, 3), how=how)
+    again = compared(shuffled_in_file(rows, 3), settings=chosen)
     both_orders = [
         sorted(map(str, [*found.rows, *found.averages]))
-        for found in (compared(shuffled_in_file(rows, 2)[::-1], how=how), more)
+        for found in (compared(shuffled_in_file(rows, 2)[::-1], settings=chosen), more)
     ]
     assert both_orders[0] == both_orders[1]
     assert len(again.rows) == len(more.rows)

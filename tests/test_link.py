@@ -103,7 +103,7 @@ def test_a_comparison_counts_once_in_however_many_indexes() -> None:
 def test_methods_may_be_mapped() -> None:
     other = replace(COMPARED, treatment="mine")
     assert len(link(COUNTS, [COMPARED, other])) == 1
-    assert link(COUNTS, [other], map="mine=F-1").treatment.tolist() == ["mine"]
+    assert link(COUNTS, [other], rename="mine=F-1").treatment.tolist() == ["mine"]
     (both,) = link([*COUNTS, *counts("f-1", 1, 2)]).itertuples()
     assert both.prevalence_ratio < link(COUNTS).prevalence_ratio[0]  # the lists are one
 
@@ -117,12 +117,26 @@ def test_what_can_not_be_joined_is_refused() -> None:
     literal = replace(COUNTS[0], method=None, tier=None)
     refused("no patterns of T1, T2; a set with methods and tiers was expected", [literal])
     assert len(link([literal, *COUNTS])) == 1
-    refused(r"of these tiers; there are PoT \(see --map\)", counts("PoT", 1))
+    refused(r"of these tiers; there are PoT \(see --rename\)", counts("PoT", 1))
     for text in ("tot=CoT", "=CoT", "cot"):
-        refused(f"--map {text}: METHOD=NAME was expected: a compared", map=text)
+        refused(f"--rename {text}: METHOD=NAME was expected: a compared", rename=text)
     refused("--tier T3: one of T1 was", tier="T3")
     undocumented = [replace(one, documents=None) for one in COUNTS]
-    refused("no documents in this row; see ngramscan docnorm", undocumented, measure="documents")
+    refused(
+        "counts: i, .*: no documents in this row; ngramscan docnorm estimates them",
+        undocumented,
+        measure="documents",
+    )
+    seen_in_part = [
+        replace(row, documents_lower_estimate=524, documents_upper_estimate=1110)
+        for row in undocumented
+    ]
+    refused(
+        "two estimates of documents, 524 and 1,110, since they were seen in part; use --measure "
+        "occurrences, or run ngramscan docnorm with --draws [0-9]+, which looks at all occurrences",
+        seen_in_part,
+        measure="documents",
+    )
     refused("--rule nope: one of strict was expected", rule="nope")
 
 

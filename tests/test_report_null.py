@@ -14,8 +14,8 @@ import pytest
 import evalcore
 from evalcore.compare import CompareRow, compare_methods
 from evalcore.link import LinkRow, PatternCount
+from evalcore.paired_tests import Settings
 from evalcore.scores import ScoreRow
-from evalcore.statistics import Settings
 from ngramscan.outputs.blend import RetentionRow, run_blend
 from ngramscan.outputs.keyness import KeynessOptions, KeynessRow, run_keyness
 from ngramscan.outputs.ngrams import MinFrequency
@@ -70,7 +70,7 @@ def comparisons(draw: Draw) -> Said:
         for method in ("cot", "f-1", "pot", "zs")
         for number, is_right in enumerate(draw.random(100) < chances)
     ]
-    compared, _, _ = compare_methods(scores, how=Settings(resamples=2000))
+    compared, _, _ = compare_methods(scores, settings=Settings(resamples=2000))
     counts = [
         PatternCount(index, method, "T1", f"{method} {number}", float(draw.integers(1, 10**6)))
         for index in ("i", "j", "k")

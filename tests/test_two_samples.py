@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom, fisher_exact, ttest_ind
 
+from ngramscan.statistics.power import ALPHA
 from ngramscan.statistics.proportions import independent_difference, wilson
 from ngramscan.statistics.two_samples import (
-    ALPHA,
     compare_samples,
     detectable_shares,
     estimate_mean,

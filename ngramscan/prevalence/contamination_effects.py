@@ -15,8 +15,8 @@ from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.contamination_rules import EntryClass
 from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.p_values import disagreement, holm
+from ngramscan.statistics.power import ALPHA
 from ngramscan.statistics.two_samples import (
-    ALPHA,
     SampleComparison,
     compare_samples,
     estimate_mean,

@@ -75,9 +75,7 @@ def studentized_interval(
         note = f"no interval: {n} items; {ITEMS_FOR_AN_INTERVAL} are needed"
     if note:
         return no_interval(float(found.values[0]), level, note)
-    values, errors = drawn.log()
-    usable = np.isfinite(values) & (errors > SMALLEST_ERROR * error)
-    distances = (values[usable] - log) / errors[usable]
+    distances = _distances(found.log(), drawn.log())
     tail = (1 - level) / 2
     least, most = np.quantile(distances, [tail, 1 - tail]) if distances.size else (0.0, 0.0)
     student, error = special.stdtrit(n - 1, 1 - tail), np.hypot(error, one_more)
@@ -88,6 +86,13 @@ def studentized_interval(
         return no_interval(float(found.values[0]), level, note)
     low, high = math.exp(log - below), math.exp(log + above)
     return Estimate(float(found.values[0]), low, high, level)
+
+
+def _distances(found: Studentized, drawn: Studentized) -> Floats:
+    """Return how many of its standard errors each draw that has one is from the data."""
+    (value,), (error,) = found
+    usable = np.isfinite(drawn.values) & (drawn.errors > SMALLEST_ERROR * error)
+    return np.asarray((drawn.values[usable] - value) / drawn.errors[usable])
 
 
 class Ratio:
@@ -218,10 +223,10 @@ def bootstrap_t(
     value = ratio.value
     if reason := _reason_for_no_interval(s, ratio.residuals):
         return MeanDifference(no_interval(value, level, reason), None)
-    error = float(ratio.of_data().errors[0])
+    found = ratio.of_data()
+    error = float(found.errors[0])
     drawn = ratio.of_sums(drawn_sums(ratio.rows(), generator, draws))
-    usable = drawn.errors > SMALLEST_ERROR * error
-    distances = np.sort((drawn.values[usable] - value) / drawn.errors[usable])
+    distances = np.sort(_distances(found, drawn))
     p = _p_value(distances, value / error, s.size, draws)
     if not (rare := _rare_distances(distances, s.size, level)):
         reason = f"no interval: {draws} draws are too few for a level of {level:g}"

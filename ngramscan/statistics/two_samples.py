@@ -15,11 +15,10 @@ from ngramscan.statistics.bounded_means import TILTING, BoundedMean
 from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.estimates import Estimate, t_quantile
 from ngramscan.statistics.p_values import PValue
+from ngramscan.statistics.power import ALPHA, POWER
 from ngramscan.statistics.proportions import independent_difference, wilson
 
 Floats = NDArray[np.float64]
-ALPHA, POWER = 0.05, 0.8
-"""A difference is found if p is at most alpha; power is how often that happens."""
 RESULTS = 15
 """Results of the first sample that power is averaged over."""
 MOST_ROOT = 26.0

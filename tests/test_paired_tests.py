@@ -15,18 +15,15 @@ from scipy.stats import binom, binomtest, ttest_1samp, wilcoxon
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.power import TTestPower
 
-from evalcore.statistics import (
-    Comparison,
-    GradedTest,
-    Settings,
-    compare_pairs,
+from evalcore.paired_tests import DEFAULTS, Comparison, GradedTest, Settings, compare_pairs
+from ngramscan.statistics.bounded_means import BoundedMean
+from ngramscan.statistics.p_values import PValue
+from ngramscan.statistics.power import (
     mcnemar_detectable,
     mcnemar_power,
     t_detectable,
     t_power,
 )
-from ngramscan.statistics.bounded_means import BoundedMean
-from ngramscan.statistics.p_values import PValue
 from ngramscan.statistics.proportions import Pairs, mid_p_mcnemar, paired_difference
 from ngramscan.statistics.resampling import bootstrap_t
 from tests.support.sizes import sets
@@ -46,11 +43,11 @@ def graded_scores(
 
 
 def compare_models(
-    baseline: Floats, treatment: Floats, draw: np.random.Generator, how: Settings | None = None
+    baseline: Floats, treatment: Floats, draw: np.random.Generator, chosen: Settings = DEFAULTS
 ) -> Comparison:
     """Compare two methods of which each row has the answers of all models to one problem."""
     problems = np.repeat(np.arange(len(baseline)), baseline.shape[1])
-    return compare_pairs(baseline.ravel(), treatment.ravel(), draw, how, problems)
+    return compare_pairs(baseline.ravel(), treatment.ravel(), draw, chosen, problems)
 
 
 def test_a_pooled_test_that_ignores_problems_errs_and_ours_do_not() -> None:
@@ -61,8 +58,8 @@ def test_a_pooled_test_that_ignores_problems_errs_and_ours_do_not() -> None:
         naive = float(wilcoxon((treatment - baseline).ravel(), method="approx").pvalue)
         found["naive"] += naive <= 0.05
         for test in tests:
-            how = Settings(resamples=499, graded_test=test)
-            found[test] += compare_models(baseline, treatment, draw, how).p.value <= 0.05
+            chosen = Settings(resamples=499, graded_test=test)
+            found[test] += compare_models(baseline, treatment, draw, chosen).p.value <= 0.05
         binary = compare_models(
             *right_or_wrong(draw, 60, 5, (0.6, 0.6)), draw, Settings(resamples=99)
         )
@@ -120,20 +117,20 @@ def test_the_answers_of_several_models_compared() -> None:
     assert (found.baseline, found.treatment) == pytest.approx((3 / 9, 6 / 9))
     assert found.difference.value == pytest.approx(3 / 9)
     assert found.p == BoundedMean([2, 0, 1], -1, 1, [3, 3, 3]).test(0.0)
-    how = Settings(graded_test="sign-flip")
-    flipped = compare_models(baseline, treatment, np.random.default_rng(0), how).p
+    chosen = Settings(graded_test="sign-flip")
+    flipped = compare_models(baseline, treatment, np.random.default_rng(0), chosen).p
     assert (flipped.value, flipped.n, flipped.procedure) == (0.5, 2, "exact sign flips")
     assert (found.p_exact, found.spread) == (None, None)
-    how = Settings(no_answer="exclude")
-    dropped = compare_models(baseline, treatment, np.random.default_rng(0), how)
+    chosen = Settings(no_answer="exclude")
+    dropped = compare_models(baseline, treatment, np.random.default_rng(0), chosen)
     assert (dropped.n, dropped.treatment_only, dropped.baseline_only) == (8, 3, 1)
 
 
 def test_graded_answers_of_several_models_are_compared_by_problem() -> None:
     draw = np.random.default_rng(6)
     baseline, treatment = graded_scores(draw, 40, 3, 0.5, 0.3)
-    how = Settings(graded_test="bootstrap-t")
-    found, drawn = (compare_models(baseline, treatment, draw, own) for own in (None, how))
+    chosen = Settings(graded_test="bootstrap-t")
+    found, drawn = (compare_models(baseline, treatment, draw, own) for own in (DEFAULTS, chosen))
     sums = (treatment - baseline).sum(axis=1)
     estimate, p = bootstrap_t(sums, np.random.default_rng(1), np.full(40, 3), draws=40_000)
     assert drawn.p.procedure == "bootstrap-t, 10000 draws"
@@ -169,10 +166,10 @@ def test_missing_values_are_not_changed_and_a_rounding_error_makes_no_value_bett
 
 def test_values_that_cannot_be_compared() -> None:
     cases: list[Any] = [([1], [1, 0]), ([1, float("inf")], [1, 0]), ([], []), ([NAN], [1])]
-    draw, how = np.random.default_rng(0), Settings(no_answer="exclude")
+    draw, chosen = np.random.default_rng(0), Settings(no_answer="exclude")
     for first, second, *problems in [*cases, ([1, 0], [1, 0], ["a"])]:
         with pytest.raises(ValueError, match=r"same shape|two finite lists of one length"):
-            compare_pairs(first, second, draw, how, *problems)
+            compare_pairs(first, second, draw, chosen, *problems)
 
 
 # Power

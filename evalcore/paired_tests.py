@@ -1,0 +1,153 @@
+"""Tests and intervals of paired answers: two lists of values in, one comparison out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ngramscan.statistics.bounded_means import BoundedMean
+from ngramscan.statistics.estimates import Estimate
+from ngramscan.statistics.p_values import PValue
+from ngramscan.statistics.power import mcnemar_detectable, t_detectable
+from ngramscan.statistics.proportions import Pairs, mcnemar, mid_p_mcnemar, paired_difference
+from ngramscan.statistics.resampling import Floats, MeanDifference, bootstrap_t
+from ngramscan.statistics.sign_tests import round_float_noise, sign_flip_test, signed_rank_test
+
+GradedTest = Literal["tilting", "bootstrap-t", "signed-rank", "sign-flip"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How two methods are compared: options of `evalcore compare`."""
+
+    no_answer: Literal["wrong", "exclude"] = "wrong"
+    interval: Literal["newcombe", "bootstrap"] = "newcombe"
+    graded_test: GradedTest = "tilting"
+    zeros: Literal["dropped", "pratt"] = "dropped"
+    level: float = 0.95
+    resamples: int = 10_000
+    seed: int = 1
+
+
+DEFAULTS = Settings()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Accuracies of two methods on the same problems, as fractions; `p_exact` is McNemar's."""
+
+    n: int
+    treatment_only: int
+    baseline_only: int
+    baseline: float
+    treatment: float
+    difference: Estimate
+    p: PValue
+    p_exact: float | None
+    spread: float | None
+    """Standard deviation of the differences. None: a problem has several, or there is one pair."""
+
+    @property
+    def detectable(self) -> float | None:
+        """Return the smallest difference that is found with 80% power, if there is one."""
+        differing = self.treatment_only + self.baseline_only
+        if self.p_exact is not None:
+            return mcnemar_detectable(self.n, differing / self.n)
+        return t_detectable(self.n) * self.spread if self.spread and differing else None
+
+
+def compare_pairs(
+    baseline: ArrayLike,
+    treatment: ArrayLike,
+    generator: np.random.Generator,
+    settings: Settings = DEFAULTS,
+    problems: ArrayLike | None = None,
+) -> Comparison:
+    """Compare two methods on the same problems; right and wrong answers by McNemar's mid-p test.
+
+    The values are from 0 to 1, or nan if there is no answer. `problems` says which problem each
+    value answers; by default each has its own. Answers of several models to one problem are not
+    independent, so problems are compared. The order of pairs with named problems does not matter.
+    """
+    both = np.stack([np.asarray(values, dtype=np.float64) for values in (baseline, treatment)])
+    numbers = np.arange(both[0].size) if problems is None else np.asarray(problems)
+    problem = "two finite lists of one length with at least one pair were expected"
+    if both.shape != (2, numbers.size) or np.isinf(both).any():
+        raise ValueError(problem)
+    order = np.lexsort((both[1], both[0], numbers))
+    both, numbers = both[:, order], numbers[order]
+    missing = np.isnan(both)
+    kept = ~missing.any(axis=0) | (settings.no_answer == "wrong")
+    if not kept.any():
+        raise ValueError(problem)
+    is_binary = bool(np.isin(both[~missing], (0, 1)).all())
+    is_plain = np.unique(numbers).size == numbers.size
+    values = np.where(missing, 0.0, both)[:, kept]
+    differences = values[1] - values[0]
+    signs = round_float_noise(differences)
+    more, less = int((signs > 0).sum()), int((signs < 0).sum())
+    sums, sizes, p_exact = differences, None, None
+    if not is_plain:
+        groups = np.unique(numbers[kept], return_inverse=True)[1]
+        sums, sizes = np.bincount(groups, weights=differences), np.bincount(groups)
+    if is_plain and is_binary:
+        p_exact = mcnemar(less, more)
+        note = "" if more + less else "no pair differs"
+        p = PValue(mid_p_mcnemar(less, more), "mid-p McNemar", more + less, note=note)
+        difference = _binary_difference(values, settings, generator)
+    else:
+        difference, p = _mean_difference(sums, sizes, settings, generator)
+    first, second = values.mean(axis=1).tolist()
+    return Comparison(
+        n=differences.size,
+        treatment_only=more,
+        baseline_only=less,
+        baseline=first,
+        treatment=second,
+        difference=difference,
+        p=p,
+        p_exact=p_exact,
+        spread=float(differences.std(ddof=1)) if is_plain and differences.size > 1 else None,
+    )
+
+
+def _binary_difference(
+    values: Floats, settings: Settings, generator: np.random.Generator
+) -> Estimate:
+    if settings.interval == "bootstrap":
+        return _bootstrapped(values[1] - values[0], None, settings, generator).estimate
+    first, second = values.astype(bool)
+    counts = (first & second, first & ~second, second & ~first, ~first & ~second)
+    return paired_difference(Pairs(*(int(count.sum()) for count in counts)), settings.level)
+
+
+def _mean_difference(
+    sums: Floats, sizes: ArrayLike | None, settings: Settings, generator: np.random.Generator
+) -> tuple[Estimate, PValue]:
+    """Return the mean difference with its interval, and the p-value of the test that is wanted."""
+    if settings.graded_test == "bootstrap-t":
+        difference, p = _bootstrapped(sums, sizes, settings, generator)
+        if p and difference.low is not None:
+            return difference, p
+    mean = BoundedMean(sums, -1, 1, sizes)
+    difference = mean.estimate(settings.level)
+    if (
+        settings.graded_test == "signed-rank" and sizes is None
+    ):  # not for several answers to a problem
+        return difference, signed_rank_test(sums, settings.zeros)
+    if settings.graded_test in {"signed-rank", "sign-flip"}:
+        return difference, sign_flip_test(sums, generator, settings.resamples)
+    return difference, mean.test(0.0)
+
+
+def _bootstrapped(
+    sums: Floats, sizes: ArrayLike | None, settings: Settings, generator: np.random.Generator
+) -> MeanDifference:
+    """Return the bootstrap estimate, with limits cut at ±1, the largest possible difference."""
+    found, p = bootstrap_t(sums, generator, sizes, settings.resamples, settings.level)
+    if found.low is not None and found.high is not None:
+        found = replace(found, low=max(found.low, -1.0), high=min(found.high, 1.0))
+    return MeanDifference(found, p)
