@@ -68,6 +68,12 @@ class Record:
         return self.id, self.epoch
 
     @property
+    def names(self) -> dict[str, Any]:
+        """Return what names the output in rows about it."""
+        names = ("dataset", "model", "method", "id", "epoch")
+        return {name: getattr(self, name) for name in names}
+
+    @property
     def is_cut(self) -> bool:
         """Tell whether the server says that the answer ends at the token limit."""
         return self.finish_reason in {"length", "max_tokens"}

@@ -169,7 +169,6 @@ def logs(
     missing: Literal["apart", "as-recorded"] = "apart",
     usage: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = 256,
-    for_table: bool = True,
 ) -> Result[scores.ScoreRow]:
     """Read per-sample results of other tools as scores.
 
@@ -225,6 +224,7 @@ def logs(
     save(found.usage, UsageRow, target)
     if target and not found.usage:
         found.notices.append("these logs do not record tokens")
-    found.notices += [] if for_table else scores.describe_summaries(found.rows)
     shown = partial(scores.print_summaries, rows=found.rows)
-    return Result(found.rows, scores.ScoreRow, notices=found.notices, print_table=shown)
+    return Result(
+        found.rows, scores.ScoreRow, notices=found.notices, print_table=shown, is_summary=True
+    )
