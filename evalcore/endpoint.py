@@ -110,10 +110,11 @@ def ask_and_keep(
     missing = {}
     progress.expect(len(questions), unit)
     for question, answer in ask_all(ask, iter(questions), size):
-        is_error = isinstance(answer, RemoteError)
-        missing[question.record.key] = str(answer) if is_error else keep(question, answer)
+        reason = str(answer) if isinstance(answer, RemoteError) else keep(question, answer)
+        if reason:
+            missing[question.record.key] = reason
         progress.advance(1, unit)
-    return {key: reason for key, reason in missing.items() if reason}
+    return missing
 
 
 def ask_all(

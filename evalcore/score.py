@@ -18,7 +18,7 @@ from evalcore.figures import draw_accuracy
 from evalcore.formats import Answers, Benchmark, Problem
 from evalcore.prompts import load_templates
 from evalcore.records import Record, in_order, name_dataset, read_records
-from evalcore.rules import FOR_NUMBERS, RULES, Item, Tools, Verdict
+from evalcore.rules import FOR_NUMBERS, RULES, Grade, Item, Tools
 from evalcore.rules.formula_pool import compare_all
 from evalcore.sandbox.layers import Limits
 from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
@@ -64,7 +64,7 @@ def score_records(
     for row, item in answers:
         for rule in benchmark.rules:
             is_unknown = row.status == scores.UNKNOWN
-            verdict = next(verdicts[rule]) if item else Verdict(row.value, "", is_unknown)
+            verdict = next(verdicts[rule]) if item else Grade(row.value, "", is_unknown)
             reason = "; ".join(filter(None, (verdict.reason, row.reason)))
             status, found = "" if item else row.status, row
             if item and rule in FOR_NUMBERS and _is_prose(item):

@@ -133,8 +133,8 @@ def choose_runs(rows: Sequence[ScoreRow], wanted: Sequence[str] = ()) -> list[Sc
     epochs = {(group_of(row), row.epoch is None) for row in kept}
     for group in runs:
         if {(group, True), (group, False)} <= epochs:
-            said = "some rows have an epoch and others have none, so these are several runs"
-            raise InputError(", ".join(group), f"{said}; tell them apart by a column `run`")
+            problem = "some rows have an epoch and others have none, so these are several runs"
+            raise InputError(", ".join(group), f"{problem}; tell them apart by a column `run`")
     return kept
 
 
@@ -202,8 +202,8 @@ def _summary(rows: Sequence[ScoreRow]) -> SummaryRow:
         run=rows[0].run,
         n=n,
         accuracy=sum(values) / n if n else None,
-        accuracy_low=share and share.low,
-        accuracy_high=share and share.high,
+        accuracy_low=share.low if share else None,
+        accuracy_high=share.high if share else None,
         answered=sum(row.answer is not None for row in known) / n if n else None,
         n_no_answer=sum(row.status == NO_ANSWER for row in known),
         n_unknown=len(rows) - n,

@@ -78,8 +78,8 @@ def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any)
     together, seen = Log(), dict[object, Path]()
     for path in map(Path, paths):
         with input_errors(path):
-            for file, kind in _find(path, layout, together.notices, options).items():
-                found.setdefault(file.resolve(), (LogFile(file, **options), kind))
+            for place, kind in _find(path, layout, together.notices, options).items():
+                found.setdefault(place.resolve(), (LogFile(place, **options), kind))
     for file, kind in found.values():
         with input_errors(file.path):
             log = _KINDS[kind][2](file)

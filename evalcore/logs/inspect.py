@@ -97,7 +97,7 @@ class _Sample(_Key):
 
     def verdicts(self) -> dict[str, tuple[Any, str | None]]:
         """Return value and answer by rule; a score with several named values counts as several."""
-        found = {}
+        found: dict[str, tuple[Any, str | None]] = {}
         for scorer, score in (self.scores or {}).items():
             value, answer = score.get("value"), score.get("answer")
             values = {scorer: value}

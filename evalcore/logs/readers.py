@@ -56,7 +56,7 @@ class LogFile:
     """A file of another tool, and how to read it."""
 
     path: Path
-    given: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict)
     """Names that replace those in the file."""
     wanted: Sequence[str] = ()
     """The rules to read; empty means all."""
@@ -71,8 +71,9 @@ class LogFile:
         self, run: str | None, notes: Sequence[dict[str, Any] | None], **names: str | None
     ) -> dict[str, Any]:
         """Return the names that all rows share; the method is in the first notes that have one."""
-        methods = [note["method"] for note in notes if (note or {}).get("method") is not None]
-        names |= {"method": "".join(map(str, methods[:1])), **self.given}
+        methods = [(note or {}).get("method") for note in notes]
+        method = next((str(method) for method in methods if method is not None), "")
+        names |= {"method": method, **self.given}
         for kind, name in names.items():
             if not name:
                 raise InputError(str(self.path), f"it has no {kind}; give it with --{kind} NAME")
