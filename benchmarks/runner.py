@@ -22,7 +22,7 @@ import httpx
 
 from evalcore.endpoint import ApiKey, Question, open_endpoint
 from evalcore.records import Record
-from evalcore.run import Usage, ask_missing
+from evalcore.run import Spending, ask_missing
 from ngramscan.progress import SILENT
 
 QUESTIONS, ROUNDS, CONCURRENCY = 1_000, 5, 16
@@ -35,7 +35,7 @@ def by_runner(url: str) -> None:
     questions = [Question(replace(blank, id=str(n)), each) for n, each in enumerate(MESSAGES)]
     with tempfile.TemporaryDirectory() as folder, open_endpoint(url, ApiKey()) as ask:
         path = Path(folder) / "direct.jsonl"
-        missing = ask_missing(ask, path, questions, Usage(), CONCURRENCY, SILENT)[1]
+        missing = ask_missing(ask, path, questions, Spending(), CONCURRENCY, SILENT)[1]
         assert not missing
 
 

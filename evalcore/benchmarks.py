@@ -51,7 +51,7 @@ def _entries() -> dict[str, Benchmark]:
 @cache
 def benchmarks() -> dict[str, Benchmark]:
     """Return the shipped benchmarks by their names, in alphabetical order."""
-    return {name: one for name, one in sorted(_entries().items()) if one.files}
+    return {name: benchmark for name, benchmark in sorted(_entries().items()) if benchmark.files}
 
 
 def find_benchmark(name: str | None, data: str | Path | None = None, *fields: str) -> Benchmark:
@@ -59,7 +59,7 @@ def find_benchmark(name: str | None, data: str | Path | None = None, *fields: st
     columns = {"id": "id", "question": "question", "answer": "answer"}
     columns |= zip(columns, fields, strict=False)
     if known := benchmarks().get(name or ""):
-        if named := [each for each in columns if columns[each] != each]:
+        if named := [name for name in columns if columns[name] != name]:
             raise InputError(f"--{named[0]}-field", f"the columns of {name} are fixed")
         return known
     if data is None or not has_rows(data):
@@ -86,7 +86,7 @@ def load_dataset(benchmark: Benchmark, data: str | Path | None) -> Dataset:
     sha256 = _sha256(*paths)
     refuse_other(f"{benchmark.prompts}: format", benchmark.format, FORMATS)
     problems, faults = FORMATS[benchmark.format](benchmark, *paths)
-    [(often, times)] = Counter(each.id for each in problems).most_common(1) or [("", 0)]
+    [(often, times)] = Counter(problem.id for problem in problems).most_common(1) or [("", 0)]
     if times > 1:
         raise InputError(place, f"id {often} occurs more than once")
     sizes = benchmark.sizes or (len(problems),)
@@ -116,12 +116,12 @@ def _find(benchmark: Benchmark, path: Path | None) -> list[Path]:
     copies = [[name] for name in (*names[:1], *benchmark.other_names)]
     wanted = [names] if benchmark.is_folder else copies
     folders = (path, path / benchmark.folder) if path else (_cache(benchmark),)
-    for folder, each in product(folders, wanted):
-        absent = [name for name in each if not (folder / name).is_file()]
+    for folder, copy in product(folders, wanted):
+        absent = [name for name in copy if not (folder / name).is_file()]
         if not absent:
-            return [folder / name for name in each]
-        if len(absent) < len(each):
-            problem = f"{len(absent)} of {len(each)} files missing: {absent[0]}, …"
+            return [folder / name for name in copy]
+        if len(absent) < len(copy):
+            problem = f"{len(absent)} of {len(copy)} files missing: {absent[0]}, …"
             raise InputError(str(folder), problem)
     return []
 
@@ -162,10 +162,19 @@ def datasets_list() -> Result[DatasetRow]:
     $ evalcore datasets list
     """
     rows = []
-    for one in benchmarks().values():
-        [(file, sha256), *_] = one.files.items()
-        known = (one.name, next(iter(one.sizes), None), file, one.licence, one.source)
-        rows.append(DatasetRow(*known, one.url.format(name=file), sha256, one.note))
+    for benchmark in benchmarks().values():
+        [(file, sha256), *_] = benchmark.files.items()
+        row = DatasetRow(
+            name=benchmark.name,
+            problems=next(iter(benchmark.sizes), None),
+            file=file,
+            licence=benchmark.licence,
+            source=benchmark.source,
+            url=benchmark.url.format(name=file),
+            sha256=sha256,
+            note=benchmark.note,
+        )
+        rows.append(row)
     columns = to_columns(rows, "name licence source")
     columns["pinned"] = [cell(row.sha256 is not None) for row in rows]
     columns |= to_columns(rows, "problems")
@@ -215,16 +224,24 @@ def datasets_check(
         try:
             benchmark = find_benchmark(name, data)
             if names or _find(benchmark, Path(data) if data else None):
-                one = load_dataset(benchmark, data)
-                subtasks = len({problem.subtask for problem in one.problems})
-                known = (one.name, len(one.problems), subtasks, one.sha256)
-                rows += [CheckRow(*known, fault) for fault in one.faults or (None,)]
+                copy = load_dataset(benchmark, data)
+                subtasks = len({problem.subtask for problem in copy.problems})
+                rows += [
+                    CheckRow(
+                        dataset=copy.name,
+                        problems=len(copy.problems),
+                        subtasks=subtasks,
+                        sha256=copy.sha256,
+                        fault=fault,
+                    )
+                    for fault in copy.faults or (None,)
+                ]
         except NgramscanError as error:
             errors.append(error)
-    told = "; ".join(map(str, errors))
+    problems = "; ".join(map(str, errors))
     if not rows:
         absent = "no benchmark there; see `evalcore datasets fetch`, or name a copy with --data"
-        raise InputError(*(told or f"{data or 'the cache'}: {absent}").split(": ", 1))
+        raise InputError(*(problems or f"{data or 'the cache'}: {absent}").split(": ", 1))
     columns = to_columns(rows, "dataset fault problems subtasks")
     columns["fault"] = [row.fault or "" for row in rows]
     table = partial(print_columns, columns=columns, layout=Layout(2, frozenset({"fault"})))
@@ -261,14 +278,14 @@ def datasets_fetch(
     $ evalcore datasets fetch financemath bbh-word-sorting
     """
     rows, notices = [], []
-    for one in [find_benchmark(name) for name in listed(names)]:
-        for name, published in one.files.items():
-            place = _cache(one) / name
-            sha256 = _fetch(one.url.format(name=name), published, place)
+    for benchmark in [find_benchmark(name) for name in listed(names)]:
+        for name, published in benchmark.files.items():
+            place = _cache(benchmark) / name
+            sha256 = _fetch(benchmark.url.format(name=name), published, place)
             if published is None:
                 notices.append(f"not pinned: {place} has SHA-256 {sha256}")
-        file = "" if one.is_folder else next(iter(one.files))
-        rows.append(FetchRow(one.name, str(_cache(one) / file)))
+        file = "" if benchmark.is_folder else next(iter(benchmark.files))
+        rows.append(FetchRow(benchmark.name, str(_cache(benchmark) / file)))
     paths = "\n".join(row.path for row in rows)
     return Result(
         rows, FetchRow, notices, print_table=lambda console: console.out(paths, highlight=False)

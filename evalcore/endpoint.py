@@ -95,6 +95,28 @@ def request_parameters(
     return {name: value for name, value in parameters.items() if value is not None}
 
 
+def ask_and_keep(
+    ask: Ask,
+    questions: Sequence[Question],
+    keep: Callable[[Question, Record], str],
+    size: int,
+    progress: Progress,
+    unit: str,
+) -> dict[Any, str]:
+    """Ask questions and keep each answer as it comes; return why others are missing, by record.
+
+    `keep` returns why an answer is unusable, or an empty text.
+    """
+    missing = {}
+    progress.expect(len(questions), unit)
+    for question, answer in ask_all(ask, iter(questions), size):
+        reason = str(answer) if isinstance(answer, RemoteError) else keep(question, answer)
+        if reason:
+            missing[question.record.key] = reason
+        progress.advance(1, unit)
+    return missing
+
+
 def ask_all(
     ask: Ask, questions: Iterator[Question], size: int
 ) -> Iterator[tuple[Question, Record | RemoteError]]:
@@ -182,8 +204,8 @@ def _read_response(response: httpx.Response, key: ApiKey) -> dict[str, Any]:
     status, body = response.status_code, exchange.read_object(replace_halves(response.content)[0])
     choice = _at(body, dict, "choices", 0) or {}
     words = exchange.error_words(body, response) or exchange.error_words(choice, response)
-    said = f": {key.hide_in(words)[:300]}" if words else ""
-    problem = f"HTTP {status}{said}"
+    details = f": {key.hide_in(words)[:300]}" if words else ""
+    problem = f"HTTP {status}{details}"
     if status == httpx.codes.TOO_MANY_REQUESTS:
         if {_at(body, str, "error", "code"), _at(body, str, "error", "type")} & _NOTHING_LEFT:
             raise ServiceUnusable(problem)
@@ -197,11 +219,14 @@ def _read_response(response: httpx.Response, key: ApiKey) -> dict[str, Any]:
         raise RemoteRefused(problem + hint * (status in {400, 422}))
     if body is None or body.get("error"):
         problem = " with an error" if body else ", but not a JSON object"
-        raise TransientError(f"HTTP 200{problem}{said}")
+        raise TransientError(f"HTTP 200{problem}{details}")
     if choice.get("error") or choice.get("finish_reason") == "error":
-        raise TransientError(f"HTTP 200, broken off{said or ': no reason given'}")
+        raise TransientError(f"HTTP 200, broken off{details or ': no reason given'}")
     reply = _read_reply(body, choice)
-    return {name: key.hide_in(x) if isinstance(x, str) else x for name, x in reply.items()}
+    return {
+        name: key.hide_in(value) if isinstance(value, str) else value
+        for name, value in reply.items()
+    }
 
 
 def _read_reply(body: dict[str, Any], choice: dict[str, Any]) -> dict[str, Any]:

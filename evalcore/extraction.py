@@ -24,7 +24,7 @@ _SCALE = (  # what makes it another number: a word, a letter, an exclamation mar
 _SCALED = re.compile(rf"[-−]?[$£€¥₤](?:\d[\d,]*)?\.?\d+( ?{_LETTER})|{_NUMBER}({_SCALE})?")
 
 _CLAUSE = re.compile(  # up to a line break or a full stop, but not one within an abbreviation
-    r"(?:[\s*_`:：>#]|\\\[|\$\$)*+(?P<said>.*?)(?=\n|\Z"
+    r"(?:[\s*_`:：>#]|\\\[|\$\$)*+(?P<clause>.*?)(?=\n|\Z"
     r"|(?<!approx)(?<!\b[A-Z]\.[A-Z])\.(?=[*_`\"'”’)}\]$\\]*(?:\s(?!\s*[a-z])|$)))",
     re.DOTALL,
 )
@@ -60,7 +60,7 @@ def _clauses(text: str, phrase: str) -> Iterator[tuple[str, int]]:
     stop = len(text)
     for found in reversed(list(re.finditer(phrase, text))):
         clause = _CLAUSE.match(text, found.end(), stop)
-        if clause and (answer := _boxed(clause["said"]) or _unwrap(clause["said"])):
+        if clause and (answer := _boxed(clause["clause"]) or _unwrap(clause["clause"])):
             yield answer, clause.end()
         stop = found.start()
 

@@ -83,7 +83,7 @@ Parsed = tuple[list[Problem], list[str]]
 _Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
-def _told(ids: Sequence[str], what: str) -> list[str]:
+def _fault(ids: Sequence[str], what: str) -> list[str]:
     """Return a sentence about the problems with a fault; empty if no problem has it."""
     return [f"{len(ids)} {what}, the first is {ids[0]}"] if ids else []
 
@@ -108,8 +108,13 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
         if not isinstance(value, str) or not value.strip():
             raise InputError(place, f"{column} is {value!r:.40}; expected text")
         texts[name] = value.strip() if name in {"question", "answer"} else value
-    own = (texts.pop("id"), texts.pop("question"), texts.pop("answer", None))
-    return Problem(*own, texts.pop("subtask", benchmark.subset), details=texts)
+    return Problem(
+        id=texts.pop("id"),
+        text=texts.pop("question"),
+        gold=texts.pop("answer", None),
+        subtask=texts.pop("subtask", benchmark.subset),
+        details=texts,
+    )
 
 
 def _word_sorting(benchmark: Benchmark, path: Path) -> Parsed:
@@ -139,27 +144,28 @@ def _financemath(benchmark: Benchmark, path: Path) -> Parsed:
         problems.append(replace(problem, text=text, gold=str(gold), details=details))
         if round(gold, 3) != gold:
             noisy.append(problem.id)
-    return problems, _told(noisy, "answers have more than 3 decimals")
+    return problems, _fault(noisy, "answers have more than 3 decimals")
 
 
 def _answerbench(benchmark: Benchmark, path: Path) -> Parsed:
     """Read the table; a row with shifted fields (no Source) comes from its first version."""
     [(first, sha256)] = benchmark.first_version.items()
-    other, problems, faults = path.with_name(first), [], []
+    replaced, problems, faults = path.with_name(first), [], []
     for place, row in csv_rows(path, absent=""):
         name, whole = row.get("Problem ID"), [row]
         if "Source" in row and not row["Source"].strip():
             broken = f"{name} has no Source: its fields are shifted"
-            rows = csv_rows(other, absent="") if other.is_file() else ()
-            whole = [one for _, one in rows if one.get("Problem ID") == name and one.get("Source")]
+            rows = csv_rows(replaced, absent="") if replaced.is_file() else ()
+            namesakes = (other for _, other in rows if other.get("Problem ID") == name)
+            whole = [other for other in namesakes if other.get("Source")]
             if not whole:
                 cure = f"put a whole {first} of the same project beside this file"
                 raise InputError(place, f"{broken}, and its answer stands in its problem; {cure}")
             faults.append(f"{broken} upstream; it was taken from {first}")
-            if hashlib.sha256(other.read_bytes()).hexdigest() != sha256:
+            if hashlib.sha256(replaced.read_bytes()).hexdigest() != sha256:
                 faults.append(f"{first} beside it is not the published file")
         problems.append(_question(place, whole[0], benchmark))
-    open_formulas = [each.id for each in problems if (each.gold or "").count("$") % 2]
+    open_formulas = [problem.id for problem in problems if (problem.gold or "").count("$") % 2]
     return problems, faults + [f"{i}: its answer has a $ without its pair" for i in open_formulas]
 
 
@@ -194,8 +200,8 @@ def _olympiadbench(benchmark: Benchmark, path: Path) -> Parsed:
             details["tolerance"] = tuple(errors) if len(errors) > 1 else errors[0]
             details |= {"unit": row.unit or None, "is_multiple_answer": row.is_multiple_answer}
         problems.append(Problem(str(row.id), text, gold, benchmark.subset, fields, details))
-    pictured = [each.id for each in problems if "<img_" in each.text]
-    return problems, _told(pictured, "problems need a picture")
+    pictured = [problem.id for problem in problems if "<img_" in problem.text]
+    return problems, _fault(pictured, "problems need a picture")
 
 
 _KINDS = {"Numerical": "a numerical value", "Expression": "an expression"}
@@ -211,16 +217,16 @@ def _answer_fields(row: _OlympiadAnswer, place: str) -> dict[str, str]:
     kinds = [_KINDS[name] for part in parts for name in re.findall("|".join(_KINDS), part)[:1]]
     if len(kinds) < len(parts):
         raise InputError(place, f"answer_type is {row.answer_type}; expected {', '.join(_KINDS)}")
-    said = f"The answer of The problem should be {kinds[0]}. "
+    form = f"The answer of The problem should be {kinds[0]}. "
     if several:
-        said = f"The problem has multiple answers, each of them should be {kinds[0]}. "
+        form = f"The problem has multiple answers, each of them should be {kinds[0]}. "
     if len(set(kinds)) > 1:
         order = ", ".join(kinds)
-        said = f"The problem has multiple answers, with the answers in order being {order}. "
+        form = f"The problem has multiple answers, with the answers in order being {order}. "
     boxed = "multiple answers connected with commas" if several else "answer"
     no_unit = ", note that the unit of the answer should not be included in \\boxed{}"
     return {
-        "answer_type_text": said * all(kinds),
+        "answer_type_text": form * all(kinds),
         "boxed_format": f"\\boxed{{{boxed}}}" + "(unit)" * bool(row.unit),
         "unit_text": no_unit * bool(row.unit),
     }
@@ -241,9 +247,9 @@ def _aicrypto(_benchmark: Benchmark, *paths: Path) -> Parsed:
             raise InputError(str(path), f"problems with points: {there}; expected {expected}")
         exam, details = path.parent.name, {"points": int(found[0][1])}
         problems.append(Problem(f"{exam}/{path.stem}", text, None, exam, details=details))
-    points = sum(each.details["points"] for each in problems)
-    told = f"the points add up to {points}; the benchmark has 330"
-    return problems, [told] if points != 330 else []
+    points = sum(problem.details["points"] for problem in problems)
+    difference = f"the points add up to {points}; the benchmark has 330"
+    return problems, [difference] if points != 330 else []
 
 
 FORMATS: dict[str, Callable[..., Parsed]] = {

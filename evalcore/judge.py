@@ -20,12 +20,19 @@ from platformdirs import user_cache_path
 from rich.console import Console
 
 from evalcore.benchmarks import find_benchmark, load_dataset
-from evalcore.endpoint import Ask, Question, ask_all, open_endpoint, read_key, request_parameters
+from evalcore.endpoint import (
+    Ask,
+    Question,
+    ask_and_keep,
+    open_endpoint,
+    read_key,
+    request_parameters,
+)
 from evalcore.formats import Problem
 from evalcore.prompts import fill
 from evalcore.records import Record, in_order, name_dataset, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, group_of, key_of, outputs_valued
-from ngramscan.errors import InputError, RemoteError
+from ngramscan.errors import InputError
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.row_files import Table
@@ -102,24 +109,22 @@ def _ask_judge(
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return a judge's reply to each request, kept at once; and why other replies are missing."""
     kept = journal.get(source, blank.model, requests)
-    said = {request: json.loads(reply.text) for request, reply in kept.items()}
-    new = (request for request in requests if request not in said)
+    replies = {request: json.loads(reply.text) for request, reply in kept.items()}
+    new = [request for request in requests if request not in replies]
     todo = [Question(replace(blank, id=request), json.loads(request)[0]) for request in new]
-    missing: dict[str, str] = {}
-    progress.expect(len(todo), "judgements")
-    for question, answer in ask_all(ask, iter(todo), size):
-        progress.advance(1, "judgements")
-        request = question.record.id
-        if isinstance(answer, RemoteError):
-            missing[request] = str(answer)
-        elif answer.is_cut:
-            missing[request] = "the reply was cut at the token limit; raise --max-tokens"
-        elif answer.output is None:
-            missing[request] = f"the judge refused: {answer.refusal or 'no text'}"
-        else:
-            said[request] = {"reply": answer.output, "model": answer.reported_model}
-            journal.put(source, blank.model, request, json.dumps(said[request], ensure_ascii=False))
-    return said, missing
+
+    def keep(question: Question, answer: Record) -> str:
+        request, model = question.record.id, blank.model
+        if answer.is_cut:
+            return "the reply was cut at the token limit; raise --max-tokens"
+        if answer.output is None:
+            return f"the judge refused: {answer.refusal or 'no text'}"
+        replies[request] = {"reply": answer.output, "model": answer.reported_model}
+        journal.put(source, model, request, json.dumps(replies[request], ensure_ascii=False))
+        return ""
+
+    missing = ask_and_keep(ask, todo, keep, size, progress, "judgements")
+    return replies, {request: reason for (request, _), reason in missing.items()}
 
 
 def read_reply(prompt: JudgePrompt, reply: str) -> tuple[float | None, str, str]:
@@ -127,15 +132,15 @@ def read_reply(prompt: JudgePrompt, reply: str) -> tuple[float | None, str, str]
 
     Raises a ValueError if the reply has no verdict or two; such a reply counts as unknown.
     """
-    said, reason = _find_answer(prompt, reply)
-    problem = f"{prompt.field} {json.dumps(said)}"
+    answer, reason = _find_answer(prompt, reply)
+    problem = f"{prompt.field} {json.dumps(answer)}"
     if prompt.labels:
-        if not isinstance(said, str) or said not in prompt.labels:
+        if not isinstance(answer, str) or answer not in prompt.labels:
             raise ValueError(f"{problem}; one of {', '.join(prompt.labels)} was expected")
-        return prompt.labels[said], said, reason
-    if type(said) not in {int, float} or not 0 <= said <= prompt.most:
+        return prompt.labels[answer], answer, reason
+    if type(answer) not in {int, float} or not 0 <= answer <= prompt.most:
         raise ValueError(f"{problem}; a number from 0 to {prompt.most:g} was expected")
-    return said / prompt.most, f"{said:g}", reason
+    return answer / prompt.most, f"{answer:g}", reason
 
 
 def _find_answer(prompt: JudgePrompt, reply: str) -> tuple[Any, str]:
@@ -147,21 +152,21 @@ def _find_answer(prompt: JudgePrompt, reply: str) -> tuple[Any, str]:
         return (found[0] if prompt.labels else int(found[0])), ""
     text = re.sub(r"(?s)^```(?:json)?\s*\n(.*?)\n?```$", r"\1", reply.strip())
     try:
-        said, pairs = (json.loads(text, object_pairs_hook=kind) for kind in (dict, tuple))
+        fields, pairs = (json.loads(text, object_pairs_hook=kind) for kind in (dict, tuple))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not valid JSON: {error}") from error
-    if not isinstance(said, dict):
+    if not isinstance(fields, dict):
         raise ValueError("not a JSON object")
-    if len(pairs) > len(said):
+    if len(pairs) > len(fields):
         raise ValueError("it has a key twice")
-    return said.get(prompt.field), " ".join(str(said.get(prompt.reason) or "").split())
+    return fields.get(prompt.field), " ".join(str(fields.get(prompt.reason) or "").split())
 
 
 def judged_row(
-    prompt: JudgePrompt, problem: Problem, record: Record, judge: str, said: dict[str, Any]
+    prompt: JudgePrompt, problem: Problem, record: Record, judge: str, kept: dict[str, Any]
 ) -> JudgeRow:
     """Return the row for a reply and its model, or for an output that was not judged."""
-    reply, value, label, reason = said.get("reply"), None, "", record.not_scorable or ""
+    reply, value, label, reason = kept.get("reply"), None, "", record.not_scorable or ""
     if reply is not None:
         try:
             value, label, reason = read_reply(prompt, reply)
@@ -170,13 +175,14 @@ def judged_row(
     if value is not None and (points := problem.details.get("points")) is not None:
         reason = "; ".join(filter(None, (f"{value * points:g} of {points} points", reason)))
     return JudgeRow(
-        *(record.dataset, record.model, record.method, *record.key, f"judge:{judge}"),
+        **record.names,
+        rule=f"judge:{judge}",
         value=value,
         answer=label or None,
         extraction=None if reply is None else judged_part(prompt, record.output or "")[1],
         reason=reason,
         task=prompt.task,
-        judge=said.get("model") or judge,
+        judge=kept.get("model") or judge,
         prompt_sha256=hashlib.sha256(f"{prompt.system}\0{prompt.user}".encode()).hexdigest(),
         reply=reply,
         subtask=problem.subtask or None,
@@ -188,11 +194,12 @@ def _unusable_replies(rows: Sequence[JudgeRow]) -> tuple[list[str], list[str]]:
     """Return notices on judges with some unusable replies, and failures of those with no other."""
     notices, failures = list[str](), list[str]()
     replies = sorted((row for row in rows if row.reply is not None), key=attrgetter("rule"))
-    for rule, own in groupby(replies, attrgetter("rule")):
-        reasons = [None if row.answer else row.reason for row in own]
-        if why := list(filter(None, reasons)):
-            told = f"{rule}: {len(why)} of {len(reasons)} replies have no value; {why[0]}"
-            (failures if None not in reasons else notices).append(told)
+    for rule, group in groupby(replies, attrgetter("rule")):
+        reasons = [None if row.answer else row.reason for row in group]
+        if unusable := list(filter(None, reasons)):
+            number = f"{len(unusable)} of {len(reasons)} replies have no value"
+            messages = notices if None in reasons else failures
+            messages.append(f"{rule}: {number}; {unusable[0]}")
     return notices, failures
 
 
@@ -200,12 +207,12 @@ def _print_judged(console: Console, rows: Sequence[JudgeRow]) -> None:
     columns = ("dataset", "model", "method", "rule", "labels", "n", "judged", "mean")
     judged = []
     for run, group in groupby(rows, group_of):
-        own = list(group)
-        values = [row.value for row in own if row.value is not None]
+        members = list(group)
+        values = [row.value for row in members if row.value is not None]
         mean = f"{100 * sum(values) / len(values):.1f}" if values else cell(None)
-        labels = Counter(row.answer for row in own if row.answer)
+        labels = Counter(row.answer for row in members if row.answer)
         shown = [f"{label}: {n}" for label, n in sorted(labels.items()) if len(labels) <= 8]
-        judged.append((*run, ", ".join(shown), cell(len(own)), cell(labels.total()), mean))
+        judged.append((*run, ", ".join(shown), cell(len(members)), cell(labels.total()), mean))
     if judged:
         table = dict(zip(columns, zip(*judged, strict=True), strict=True))
         print_columns(console, table, Layout(5, frozenset({"labels"}), ("labels", "judged")))
@@ -296,14 +303,15 @@ def judge(
         for name in chosen:
             blank = Record(id="", dataset="", model=name, method="", output=None, parameters=sent)
             with open_endpoint(base_url, key, rate, timeout_s, progress) as ask:
-                said, missing = _ask_judge(
+                replies, missing = _ask_judge(
                     ask, blank, requests, kept, base_url or "", concurrency, progress
                 )
             for problem, record, request in cases:
                 if request in missing:
                     reasons[missing[request]] += 1
                 else:
-                    rows.append(judged_row(prompt, problem, record, name, said.get(request, {})))
+                    kept_reply = replies.get(request, {})
+                    rows.append(judged_row(prompt, problem, record, name, kept_reply))
     notices, failures = _unusable_replies(rows)
     if unjudged := sum(row.reply is None for row in rows):
         notices.append(f"{unjudged} outputs are refusals, cut or empty, and were not judged")

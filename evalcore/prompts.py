@@ -52,7 +52,8 @@ class PromptSet:
     @property
     def sha256(self) -> str:
         """The SHA-256 of all messages in hexadecimal, which changes when a prompt changes."""
-        content = {name: [each.system, each.user] for name, each in self.methods.items()}
+        templates = self.methods.items()
+        content = {name: [template.system, template.user] for name, template in templates}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     def resolve(self, method: str) -> str:
@@ -63,7 +64,7 @@ class PromptSet:
     def answer_to(self, method: str) -> Answers:
         """Return what answers to a method, or to the part of its name after the last `+`."""
         names = (method.lower(), method.lower().rpartition("+")[2])
-        return next((self.methods[one].answer for one in names if one in self.methods), "either")
+        return next((self.methods[name].answer for name in names if name in self.methods), "either")
 
     def render(self, method: str, problem: Problem) -> list[dict[str, str]]:
         """Return the messages that ask a problem by a method; gold and details never enter them."""
@@ -89,15 +90,15 @@ def load_templates(benchmark: Benchmark, extra: Path | None = None) -> PromptSet
     file.methods = {**file.methods, **general.methods, **file.methods}  # the benchmark's come first
     methods = dict(_templates(file, benchmark.prompts))
     if extra is not None:
-        where, own = str(extra), _parse(read_text(extra), str(extra))
-        if own.fields or own.benchmarks or not own.methods:
+        where, added = str(extra), _parse(read_text(extra), str(extra))
+        if added.fields or added.benchmarks or not added.methods:
             raise InputError(where, "it must have methods, and may have phases and a source")
         # Outputs of two prompts must not bear one name.
         for kind, known in (("phases", {"problem", *file.phases}), ("methods", methods)):
-            if taken := [name for name in getattr(own, kind) if name in known]:
+            if taken := [name for name in getattr(added, kind) if name in known]:
                 raise InputError(where, f"{kind}: the name {taken[0]} is taken; choose another")
-        own.fields, own.phases = file.fields, file.phases | own.phases
-        methods |= _templates(own, where, are_own=True)
+        added.fields, added.phases = file.fields, file.phases | added.phases
+        methods |= _templates(added, where, are_own=True)
     return PromptSet(benchmark.name, methods)
 
 

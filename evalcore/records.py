@@ -68,6 +68,12 @@ class Record:
         return self.id, self.epoch
 
     @property
+    def names(self) -> dict[str, Any]:
+        """Return what names the output in rows about it."""
+        names = ("dataset", "model", "method", "id", "epoch")
+        return {name: getattr(self, name) for name in names}
+
+    @property
     def is_cut(self) -> bool:
         """Tell whether the server says that the answer ends at the token limit."""
         return self.finish_reason in {"length", "max_tokens"}
@@ -108,7 +114,7 @@ _Placed = Iterator[tuple[str, dict[str, Any]]]  # the fields of each record afte
 _Tell = Callable[[str], None]
 
 
-def _own(file: Path, content: bytes) -> _Placed:
+def _evalcore(file: Path, content: bytes) -> _Placed:
     lines, folder = content.split(b"\n"), file.absolute().parent
     if torn := _torn(content):
         cure = f"{_CURE} that line" if _OPENING.startswith(torn[: len(_OPENING)]) else "delete it"
@@ -163,7 +169,7 @@ def _bbh(file: Path, content: bytes) -> _Placed:
         yield f"{file}[{number + 1}]", {**known, "output": row.prediction}
 
 
-_LAYOUTS = {"evalcore": _own, "financemath": _financemath, "bbh": _bbh}
+_LAYOUTS = {"evalcore": _evalcore, "financemath": _financemath, "bbh": _bbh}
 
 
 def read_records(
@@ -188,19 +194,19 @@ def read_records(
         for file, content in _contents(path, layout, on_notice)
         for place, fields in _LAYOUTS[layout](file, content)
     ]
-    names = {one.dataset for _, one in found}
+    names = {record.dataset for _, record in found}
     if not is_named and len(names) == 1 and not names & benchmarks().keys():
         wanted["dataset"] = names.pop()
     places: dict[tuple[object, ...], str] = {}
     records = []
-    for place, one in found:
-        if all(getattr(one, name) == value for name, value in wanted.items()):
-            records.append(one)
-            question = (one.dataset, one.model, one.method, *one.key)
+    for place, record in found:
+        if all(getattr(record, name) == value for name, value in wanted.items()):
+            records.append(record)
+            question = (record.dataset, record.model, record.method, *record.key)
             if (first := places.setdefault(question, place)) != place:
-                raise InputError(place, f"id {one.id!r} is also at {first}")
+                raise InputError(place, f"id {record.id!r} is also at {first}")
     if not records:
-        others = dict.fromkeys(f"{one.method} of {one.dataset}" for _, one in found)
+        others = dict.fromkeys(f"{record.method} of {record.dataset}" for _, record in found)
         there = f"; it has {', '.join(others)}" if others else ""
         raise InputError(str(path), f"no {' of '.join(['outputs', *wanted.values()])} in it{there}")
     return records
@@ -209,7 +215,7 @@ def read_records(
 def name_dataset(dataset: str | None, data: str | Path | None, outputs: Path, layout: str) -> None:
     """Raise an InputError that says which benchmark the outputs are of, if no option does."""
     if not dataset and not data and layout == "evalcore":
-        names = list(dict.fromkeys(one.dataset for one in read_records(outputs)))
+        names = list(dict.fromkeys(record.dataset for record in read_records(outputs)))
         known = [f"--dataset {name}" for name in names if name in benchmarks()]
         cure = " or ".join(known) or "--data FILE, the file with the questions"
         raise InputError(str(outputs), f"it has outputs of {', '.join(names)}; add {cure}")
@@ -265,7 +271,7 @@ def open_records(path: Path, on_notice: _Tell) -> Iterator[RecordFile]:
             content = content.removesuffix(torn)
             file.truncate(len(content))
             on_notice(f"{path}: {_NOT_ENDED}; it is dropped")
-        records = [as_type(fields, Record, place) for place, fields in _own(path, content)]
+        records = [as_type(fields, Record, place) for place, fields in _evalcore(path, content)]
         if content and not content.endswith(b"\n"):
             file.write(b"\n")
         yield RecordFile(path, file, records)
@@ -275,9 +281,10 @@ def in_order(records: Sequence[Record], dataset: Dataset) -> list[Record]:
     """Return records by run, in the order of the benchmark, which must have their problems."""
     places = {problem.id: place for place, problem in enumerate(dataset.problems)}
     runs: dict[tuple[str, str, str], list[tuple[int, int, Record]]] = {}
-    for one in records:
-        run = (one.dataset, one.model, one.method)
-        if one.id not in places:
-            raise InputError("/".join(run), f"{dataset.name} has no problem with the id {one.id!r}")
-        runs.setdefault(run, []).append((places[one.id], one.epoch or 0, one))
-    return [one for run in runs.values() for _, _, one in sorted(run, key=itemgetter(0, 1))]
+    for record in records:
+        run = (record.dataset, record.model, record.method)
+        if record.id not in places:
+            problem = f"{dataset.name} has no problem with the id {record.id!r}"
+            raise InputError("/".join(run), problem)
+        runs.setdefault(run, []).append((places[record.id], record.epoch or 0, record))
+    return [record for run in runs.values() for _, _, record in sorted(run, key=itemgetter(0, 1))]

@@ -9,13 +9,20 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from itertools import product, takewhile
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
 from evalcore import records
 from evalcore.benchmarks import find_benchmark, load_dataset
-from evalcore.endpoint import Ask, Question, ask_all, open_endpoint, read_key, request_parameters
+from evalcore.endpoint import (
+    Ask,
+    Question,
+    ask_and_keep,
+    open_endpoint,
+    read_key,
+    request_parameters,
+)
 from evalcore.formats import Problem
 from evalcore.prompts import PromptSet, load_templates
 from evalcore.records import Record, read_records
@@ -28,7 +35,7 @@ _NOTE_EVERY_S = 10.0
 
 
 @dataclass(slots=True)
-class Usage:
+class Spending:
     """The tokens that a command has used, their cost, and the budget."""
 
     token_budget: int | None = None
@@ -71,7 +78,7 @@ def replay_from(path: Path, model: str) -> Ask:
     }
     if not recorded:
         raise InputError(str(path), f"no recorded outputs of {model!r} in it")
-    unlike = ("model", "parameters", "messages_sha256", "prompts_sha256", "dataset_sha256")
+    of_question = ("model", "parameters", "messages_sha256", "prompts_sha256", "dataset_sha256")
 
     def answer(question: Question) -> Record:
         asked = question.record
@@ -82,45 +89,52 @@ def replay_from(path: Path, model: str) -> Ask:
             raise RemoteRefused(f"{path}: no {named}")
         if found.messages_sha256 not in {None, asked.messages_sha256}:
             raise RemoteRefused(f"{path}: the {named} answers other messages")
-        known = {name: getattr(asked, name) for name in unlike}
+        known = {name: getattr(asked, name) for name in of_question}
         return replace(found, asked_at=now(), attempts=found.attempts or 1, **known)
 
     return answer
 
 
 def ask_missing(
-    ask: Ask, path: Path, questions: Sequence[Question], usage: Usage, size: int, progress: Progress
+    ask: Ask,
+    path: Path,
+    questions: Sequence[Question],
+    usage: Spending,
+    size: int,
+    progress: Progress,
 ) -> tuple[str, str]:
     """Append the answers that a file lacks; return what was done, and what is missing."""
     noted_at = time.monotonic()
     with records.open_records(path, progress.notice) as file:
         todo = _unanswered(file, questions)
-        missing = {question.record.key: "" for question in todo}
         done = Counter({"answered": 0, "there before": len(questions) - len(todo)})
-        affordable = takewhile(lambda _: not usage.why_exhausted(), todo)
-        progress.expect(len(todo), "problems")
-        for question, answer in ask_all(ask, affordable, size):
-            if isinstance(answer, RemoteError):
-                missing[question.record.key] = str(answer)
-            else:
-                file.write(answer)
-                usage.add(answer)
-                del missing[question.record.key]
-                done["answered"] += 1
-                done["refused"] += answer.refusal is not None
-                done["cut at the token limit"] += answer.is_cut
-            progress.advance(1, "problems")
+
+        def ask_within_budget(question: Question) -> Record:
+            if reason := usage.why_exhausted():
+                raise RemoteError(reason)
+            return ask(question)
+
+        def keep(_: Question, answer: Record) -> str:
+            nonlocal noted_at
+            file.write(answer)
+            usage.add(answer)
+            done["answered"] += 1
+            done["refused"] += answer.refusal is not None
+            done["cut at the token limit"] += answer.is_cut
             if time.monotonic() - noted_at >= _NOTE_EVERY_S:
                 noted_at = time.monotonic()
                 progress.note(str(usage))
+            return ""
+
+        missing = ask_and_keep(ask_within_budget, todo, keep, size, progress, "problems")
         progress.note("")
-    counts = [f"{count:,} {what}" for what, count in done.items() if count or what == "answered"]
-    said = f"{path}: {', '.join(counts)} of {len(questions):,}"
-    reasons = Counter(reason or usage.why_exhausted() for reason in missing.values())
+    counts = [f"{count:,} {name}" for name, count in done.items() if count or name == "answered"]
+    notice = f"{path}: {', '.join(counts)} of {len(questions):,}"
+    reasons = Counter(missing.values())
     words = [f"{count} × {reason}" for reason, count in reasons.most_common(3)]
     words += [f"{len(reasons) - 3} other reasons"] * (len(reasons) > 3)
-    told = f"{len(missing)} of {len(questions)} answers are missing ({'; '.join(words)})"
-    return said, f"{path}: {told}; run again to ask only these" * bool(missing)
+    failure = f"{len(missing)} of {len(questions)} answers are missing ({'; '.join(words)})"
+    return notice, f"{path}: {failure}; run again to ask only these" * bool(missing)
 
 
 def _unanswered(file: records.RecordFile, questions: Sequence[Question]) -> list[Question]:
@@ -128,12 +142,12 @@ def _unanswered(file: records.RecordFile, questions: Sequence[Question]) -> list
     asked = {question.record.key: question.record for question in questions}
     first, there = questions[0].record, set()
     for record in file.records:
-        named, expected = ([one.dataset, one.model, one.method] for one in (record, first))
+        names, expected = [[*answer.names.values()][:3] for answer in (record, first)]
         problem = ""
         if bool(record.epoch) != bool(first.epoch):
             problem = f"of {'several epochs' if record.epoch else 'one epoch'}"
-        elif named != expected:
-            problem = f"of {', '.join(named)}"
+        elif names != expected:
+            problem = f"of {', '.join(names)}"
         elif record.parameters != first.parameters:
             problem = f"under other parameters (id {record.id!r}: {record.parameters})"
         elif record.messages_sha256 != asked.get(record.key, record).messages_sha256:
@@ -281,15 +295,17 @@ def run(
         known |= {"method": name, "messages_sha256": records.messages_sha256(messages)}
         path = records.record_path(Path(output), problems.name, model, name)
         tasks[path].append(Question(Record(id=problem.id, epoch=epoch, **known), messages))
-    usage = Usage(token_budget, price_in, price_out)
-    lent = nullcontext(replay_from(Path(replay), model)) if replay else None
-    with lent or open_endpoint(base_url, read_key(api_key_env), rate, timeout_s, progress) as ask:
-        told = [ask_missing(ask, *task, usage, concurrency, progress) for task in tasks.items()]
-    notices = [said for said, _ in told]
+    usage = Spending(token_budget, price_in, price_out)
+    replayed = nullcontext(replay_from(Path(replay), model)) if replay else None
+    with replayed or open_endpoint(
+        base_url, read_key(api_key_env), rate, timeout_s, progress
+    ) as ask:
+        done = [ask_missing(ask, *task, usage, concurrency, progress) for task in tasks.items()]
+    notices = [notice for notice, _ in done]
     notices += [str(usage)] * bool(usage.prompt_tokens or usage.uncounted_answers)
     if find_spec("math_verify") is None:
         notices.insert(0, "Note: to score the outputs, pip install 'ngramscan[eval]'")
-    failures = [failure for _, failure in told if failure]
+    failures = [failure for _, failure in done if failure]
     written = (read_records(path) for path in tasks if path.stat().st_size)
     rows = (row for method in written for row in records.in_order(method, problems))
     return Result(rows, Record, notices, failures, is_silent=True)

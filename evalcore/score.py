@@ -18,7 +18,7 @@ from evalcore.figures import draw_accuracy
 from evalcore.formats import Answers, Benchmark, Problem
 from evalcore.prompts import load_templates
 from evalcore.records import Record, in_order, name_dataset, read_records
-from evalcore.rules import FOR_NUMBERS, RULES, Item, Tools, Verdict
+from evalcore.rules import FOR_NUMBERS, RULES, Grade, Item, Tools
 from evalcore.rules.formula_pool import compare_all
 from evalcore.sandbox.layers import Limits
 from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
@@ -47,13 +47,15 @@ def score_records(
     """Return a row per output and rule, by run in the benchmark's order; and the failures."""
     problems = {problem.id: problem for problem in dataset.problems}
     prompts = load_templates(benchmark)
-    asked = [(one, prompts.answer_to(one.method)) for one in in_order(records, dataset)]
-    programs = [_find_program(one, benchmark.programs.get(kind)) for one, kind in asked]
+    asked = [(record, prompts.answer_to(record.method)) for record in in_order(records, dataset)]
+    programs = [_find_program(record, benchmark.programs.get(kind)) for record, kind in asked]
     wanted = [program for program in programs if program]
     outcomes = iter(tools.run_programs(wanted) if wanted else ())
     answers = [
-        _find_answer(one, problems[one.id], kind, next(outcomes) if program else None, benchmark)
-        for (one, kind), program in zip(asked, programs, strict=True)
+        _find_answer(
+            record, problems[record.id], kind, next(outcomes) if program else None, benchmark
+        )
+        for (record, kind), program in zip(asked, programs, strict=True)
     ]
     items = [item for _, item in answers if item]
     # All at once, so that no process of a rule outlives an error.
@@ -62,13 +64,14 @@ def score_records(
     for row, item in answers:
         for rule in benchmark.rules:
             is_unknown = row.status == scores.UNKNOWN
-            said = next(verdicts[rule]) if item else Verdict(row.value, "", is_unknown)
-            reason = "; ".join(filter(None, (said.reason, row.reason)))
+            verdict = next(verdicts[rule]) if item else Grade(row.value, "", is_unknown)
+            reason = "; ".join(filter(None, (verdict.reason, row.reason)))
             status, found = "" if item else row.status, row
             if item and rule in FOR_NUMBERS and _is_prose(item):
                 found, status = replace(row, answer=None, extraction=None), scores.NOT_FOUND
-            rows.append(replace(found, rule=rule, value=said.value, reason=reason, status=status))
-            if said.failed:
+            scored = replace(found, rule=rule, value=verdict.value, reason=reason, status=status)
+            rows.append(scored)
+            if verdict.failed:
                 failures.append(f"{row.dataset}, {row.model}, {row.method}, {row.id}: {reason}")
     return rows, failures
 
@@ -89,10 +92,14 @@ def _find_answer(
     record: Record, problem: Problem, kind: Answers, outcome: Outcome | None, benchmark: Benchmark
 ) -> tuple[ScoreRow, Item | None]:
     """Return the row of an output before any rule, and what rules compare, if anything."""
-    rule, run = benchmark.programs.get(kind), (record.dataset, record.model, record.method)
-    layers = (outcome and outcome.layers) or {}
-    sandbox, subtask = "; ".join(map(" ".join, layers.items())) or None, problem.subtask or None
-    row = ScoreRow(*run, *record.key, "", None, sandbox=sandbox, subtask=subtask)
+    rule, layers = benchmark.programs.get(kind), (outcome and outcome.layers) or {}
+    row = ScoreRow(
+        **record.names,
+        rule="",
+        value=None,
+        sandbox="; ".join(map(" ".join, layers.items())) or None,
+        subtask=problem.subtask or None,
+    )
     if record.not_scorable:
         return replace(row, reason=record.not_scorable, status=scores.NO_ANSWER), None
     if outcome and outcome.status == "lost":
@@ -114,7 +121,11 @@ def _notices(layers: Mapping[str, str], rows: Sequence[ScoreRow], dataset: Datas
     outputs = {(f"{row.dataset}/{row.model}/{row.method}", row.id): None for row in rows}
     there, n = Counter(run for run, _ in outputs), len(dataset.problems)
     return [
-        *(f"Warning: sandbox without {one} ({why})" for one, why in layers.items() if why != "ok"),
+        *(
+            f"Warning: sandbox without {name} ({why})"
+            for name, why in layers.items()
+            if why != "ok"
+        ),
         *(f"{run}: no output for {n - k} of {n} problems" for run, k in there.items() if k < n),
         *(f"{dataset.name}: {fault}" for fault in dataset.faults),
     ]
@@ -143,7 +154,6 @@ def score(
     program_seconds: Annotated[float, Option(metavar="S", over=0)] = 30.0,
     allow_weak_sandbox: bool = False,
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-    for_table: bool = True,
     progress: Progress = SILENT,
 ) -> Result[ScoreRow]:
     """Score recorded outputs against the reference answers of a benchmark.
@@ -213,12 +223,13 @@ def score(
     tools = Tools(run_programs, lambda items: _counted(compare_all, items, "answers", progress))
     rows, failures = score_records(records, problems, benchmark, tools)
     if picture:
-        known = [one for one in scores.summarise(rows) if one.accuracy is not None]
+        known = [summary for summary in scores.summarise(rows) if summary.accuracy is not None]
         if not known:
             raise InputError(str(picture), "nothing to draw; no output has a known score")
-        if len({one.rule for one in known}) > 1:
-            known = [one._replace(method=f"{one.method}, {one.rule}") for one in known]
+        if len({summary.rule for summary in known}) > 1:
+            known = [
+                summary._replace(method=f"{summary.method}, {summary.rule}") for summary in known
+            ]
         save_figure(draw_accuracy(known), picture)
     notices, shown = _notices(layers, rows, problems), partial(scores.print_summaries, rows=rows)
-    notices += [] if for_table else scores.describe_summaries(rows)
-    return Result(rows, ScoreRow, notices, failures, print_table=shown)
+    return Result(rows, ScoreRow, notices, failures, print_table=shown, is_summary=True)

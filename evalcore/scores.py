@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 from collections import Counter, defaultdict
@@ -15,7 +14,6 @@ from typing import Any, NamedTuple
 from rich.console import Console
 
 from ngramscan.errors import InputError
-from ngramscan.progress import open_console
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import to_columns
@@ -88,8 +86,10 @@ def outputs_valued(table: Table, value: float | None) -> set[ScoreKey]:
 def read_all(scores: GivenTables, rules: Names = (), runs: Names = ()) -> list[ScoreRow]:
     """Read score rows of one run per method, by all rules or by those that are named."""
     tables = as_tables(scores)
-    same = {os.path.realpath(one) if isinstance(one, str | Path) else id(one) for one in tables}
-    if len(same) < len(tables):
+    files = [
+        os.path.realpath(table) if isinstance(table, str | Path) else id(table) for table in tables
+    ]
+    if len(set(files)) < len(files):
         raise InputError("scores", "a file is given twice")
     placed = [(row, name_of(table)) for table in tables for row in read_scores(table)]
     if not placed:
@@ -119,11 +119,13 @@ def choose_runs(rows: Sequence[ScoreRow], wanted: Sequence[str] = ()) -> list[Sc
     """Keep one run of each method: the one with a wanted name, or part of it, or the `latest`."""
     runs = count_runs(rows)
     for name in wanted:
-        if name != LATEST and not any(name in (run or "") for own in runs.values() for run in own):
-            told = "; ".join(describe_runs(runs)) or "no method has several runs"
-            raise InputError(f"--run {name}", f"no run has this name; {told}")
-    meant = {group: _meant([*own], wanted) for group, own in runs.items()}
-    if unclear := {group: own for group, own in runs.items() if len(meant[group]) > 1}:
+        if name != LATEST and not any(
+            name in (run or "") for known in runs.values() for run in known
+        ):
+            several = "; ".join(describe_runs(runs)) or "no method has several runs"
+            raise InputError(f"--run {name}", f"no run has this name; {several}")
+    meant = {group: _meant([*names], wanted) for group, names in runs.items()}
+    if unclear := {group: names for group, names in runs.items() if len(meant[group]) > 1}:
         cure = "choose one with --run NAME"
         cure += " (not all have a time)" if LATEST in wanted else f" or --run {LATEST}"
         raise InputError("scores", f"{'; '.join(describe_runs(unclear))}; {cure}")
@@ -131,8 +133,8 @@ def choose_runs(rows: Sequence[ScoreRow], wanted: Sequence[str] = ()) -> list[Sc
     epochs = {(group_of(row), row.epoch is None) for row in kept}
     for group in runs:
         if {(group, True), (group, False)} <= epochs:
-            said = "some rows have an epoch and others have none, so these are several runs"
-            raise InputError(", ".join(group), f"{said}; tell them apart by a column `run`")
+            problem = "some rows have an epoch and others have none, so these are several runs"
+            raise InputError(", ".join(group), f"{problem}; tell them apart by a column `run`")
     return kept
 
 
@@ -146,10 +148,10 @@ def count_runs(rows: Iterable[ScoreRow]) -> dict[tuple[str, ...], Counter[str | 
 
 def describe_runs(runs: Mapping[tuple[str, ...], Counter[str | None]]) -> Iterator[str]:
     """Yield a sentence for each method with several runs."""
-    for group, own in runs.items():
-        if len(own) > 1:
-            named = ", ".join(f"{run or 'one without a name'} ({n} rows)" for run, n in own.items())
-            yield f"{', '.join(group)} has {len(own)} runs: {named}"
+    for group, sizes in runs.items():
+        if len(sizes) > 1:
+            named = [f"{run or 'one without a name'} ({n} rows)" for run, n in sizes.items()]
+            yield f"{', '.join(group)} has {len(sizes)} runs: {', '.join(named)}"
 
 
 def _meant(runs: Sequence[str | None], wanted: Sequence[str]) -> Sequence[str | None]:
@@ -185,35 +187,33 @@ def summarise(rows: Iterable[ScoreRow]) -> list[SummaryRow]:
     groups: dict[tuple[str, str, str, str, str | None], list[ScoreRow]] = {}
     for row in rows:
         groups.setdefault((*group_of(row), row.run), []).append(row)
-    found = []
-    for group, own in groups.items():
-        known = [row for row in own if row.status != UNKNOWN]
-        n, values = len(known), [row.value or 0.0 for row in known]
-        low = high = None
-        if known:
-            from ngramscan.statistics.two_samples import estimate_accuracy  # slow to import
-
-            share = estimate_accuracy(values, [row.id for row in known])
-            low, high = share.low, share.high
-        n_answered = sum(row.answer is not None for row in known)
-        accuracy, answered = (k / n if n else None for k in (sum(values), n_answered))
-        no_answer = sum(row.status == NO_ANSWER for row in known)
-        found.append(SummaryRow(*group, n, accuracy, low, high, answered, no_answer, len(own) - n))
-    return found
+    return [_summary(rows) for rows in groups.values()]
 
 
-def describe_summaries(rows: Iterable[ScoreRow]) -> list[str]:
-    """Return the lines of the table of `print_summaries`."""
-    console = open_console(stderr=True)
-    console.record, console.file = True, io.StringIO()
-    print_summaries(console, rows)
-    return console.export_text().strip("\n").splitlines()
+def _summary(rows: Sequence[ScoreRow]) -> SummaryRow:
+    known = [row for row in rows if row.status != UNKNOWN]
+    n, values, share = len(known), [row.value or 0.0 for row in known], None
+    if known:
+        from ngramscan.statistics.two_samples import estimate_accuracy  # slow to import
+
+        share = estimate_accuracy(values, [row.id for row in known])
+    return SummaryRow(
+        *group_of(rows[0]),
+        run=rows[0].run,
+        n=n,
+        accuracy=sum(values) / n if n else None,
+        accuracy_low=share.low if share else None,
+        accuracy_high=share.high if share else None,
+        answered=sum(row.answer is not None for row in known) / n if n else None,
+        n_no_answer=sum(row.status == NO_ANSWER for row in known),
+        n_unknown=len(rows) - n,
+    )
 
 
 def print_summaries(console: Console, rows: Iterable[ScoreRow]) -> None:
     """Print accuracies per run."""
     found = summarise(rows)
-    run = "run" * (len({one[:4] for one in found}) < len(found))
+    run = "run" * (len({group_of(summary) for summary in found}) < len(found))
     names = f"dataset model method rule {run} n accuracy answered no_answer=n_no_answer"
     columns = to_columns(found, f"{names} unknown=n_unknown", ("accuracy", "answered"))
     print_columns(console, columns, Layout(4 + bool(run), optional=("answered",)))

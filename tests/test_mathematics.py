@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from evalcore.benchmarks import find_benchmark, load_dataset
 from evalcore.formats import Problem
-from evalcore.rules import Item, Verdict, formula_pool
+from evalcore.rules import Grade, Item, formula_pool
 from evalcore.rules.formula_pool import compare_all, compare_texts
 from evalcore.rules.mathematics import compare_formulas
 from ngramscan.errors import InputError, WorkerLostError
@@ -29,7 +29,7 @@ def item(answer: str, gold: str, **details: Any) -> Item:
     return Item(Problem("1", "?", gold, details=details), answer)
 
 
-def verdict(answer: str, gold: str, **details: Any) -> Verdict:
+def verdict(answer: str, gold: str, **details: Any) -> Grade:
     task = item(answer, gold, **details)
     return compare_texts(task) or compare_formulas(task)
 
@@ -114,9 +114,9 @@ def test_what_can_not_be_compared_is_an_error() -> None:
     unread = verdict("5", r"x+\foo")
     assert too_large[::2] == unread[::2] == (None, True)
     assert "the reference answer can't be read" in unread.reason
-    assert verdict(r"$x +\foo$", r"x+\foo") == Verdict(1.0, "the same text")
+    assert verdict(r"$x +\foo$", r"x+\foo") == Grade(1.0, "the same text")
     found = verdict("1, 3", "1, 2", tolerance=(0.1, 0.1, 0.1), is_multiple_answer=True)
-    assert found == Verdict(None, "grader: 3 tolerances for 2 answers", failed=True)
+    assert found == Grade(None, "grader: 3 tolerances for 2 answers", failed=True)
 
 
 NEEDS_A_JUDGE = "needs a judge: the reference answer is "
@@ -134,7 +134,7 @@ def needs_a_judge(gold: str) -> bool:
 def test_prose_is_for_a_judge_unless_the_text_is_the_same() -> None:
     assert all(needs_a_judge(gold) for (gold,) in pairs(PROSE))
     assert not any(needs_a_judge(gold) for (gold,) in pairs(FORMULAS))
-    assert verdict("even $n$", "odd $n$") == Verdict(None, f"{NEEDS_A_JUDGE}prose")
+    assert verdict("even $n$", "odd $n$") == Grade(None, f"{NEEDS_A_JUDGE}prose")
     assert verdict("odd n", " odd $n$.").value == 1.0
     assert verdict("1,2,3", r"1,2,\ldots,3").reason == f"{NEEDS_A_JUDGE}written with dots"
     assert "a set given by a condition" in verdict("5", r"\{ (a,b): ab>1 \}").reason
@@ -179,7 +179,7 @@ def test_every_gold_accepts_itself_in_a_box_and_by_algebra(golds: list[Problem])
     assert len(formulas) == 674 + 369  # of 675 and 400
     for task in formulas:
         assert compare_formulas(task).value == 1.0, task
-        assert compare_texts(task) == Verdict(1.0, "the same text")
+        assert compare_texts(task) == Grade(1.0, "the same text")
 
 
 @pytest.mark.parametrize(("every", "steps"), [(3, 1), pytest.param(1, 9, marks=pytest.mark.slow)])
@@ -213,14 +213,14 @@ def test_the_scoring_examples_agree(shared: Path) -> None:
 
 
 ENDLESS = r"\prod_{k=1}^{100000000} k"
-SAME = Verdict(1.0, "equal")
+SAME = Grade(1.0, "equal")
 
 
 def test_verdicts_come_in_order_and_one_that_takes_too_long_fails_alone() -> None:
     items = [item(f"{k}/2", f"{k / 2}") for k in range(8)]
     items += [item(ENDLESS, "7"), item("1", "2"), item("3", "3")]
-    late = Verdict(0.0, "answer can't be read: time-out after 1 s")
-    last = [late, Verdict(0.0, "not equal"), Verdict(1.0, "the same text")]
+    late = Grade(0.0, "answer can't be read: time-out after 1 s")
+    last = [late, Grade(0.0, "not equal"), Grade(1.0, "the same text")]
     assert list(compare_all(items, seconds=1, workers=2)) == [SAME] * 8 + last
 
 
@@ -236,7 +236,7 @@ def test_an_answer_that_can_not_be_read_is_wrong_if_its_gold_can() -> None:
     reason = r"answer can't be read: (time-out after 1 s|RecursionError: .*)"
     assert [one.reason for one in wrong if not re.fullmatch(reason, one.reason)] == []
     assert [(one.value, one.failed) for one in wrong] == [(0.0, False)] * 3
-    assert unknown == Verdict(None, "grader: time-out after 1 s", failed=True)
+    assert unknown == Grade(None, "grader: time-out after 1 s", failed=True)
     assert right == SAME
 
 

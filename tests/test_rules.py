@@ -17,7 +17,7 @@ from evalcore.benchmarks import find_benchmark
 from evalcore.extraction import PROGRAM_RULES, RULES, extract
 from evalcore.formats import Problem
 from evalcore.rules import RULES as COMPARE
-from evalcore.rules import Item, Tools, Verdict
+from evalcore.rules import Grade, Item, Tools
 from evalcore.rules.notation import read_number, read_only_number
 from evalcore.sandbox.sandbox import Outcome
 
@@ -126,7 +126,7 @@ def test_time_grows_with_the_length_of_a_text_that_repeats_itself(repeated: str)
     assert any(seconds(10_000) < longest for _ in range(3))
 
 
-def judged(rule: str, value: Any, gold: Any, is_computed: bool = True) -> Verdict:
+def judged(rule: str, value: Any, gold: Any, is_computed: bool = True) -> Grade:
     details = {"ground_truth": gold, "program": "the reference"}
     tools = Tools(lambda programs: [Outcome("ok", gold) for _ in programs], lambda items: iter(()))
     item = Item(Problem("1", "?", str(gold), details=details), value, is_computed)

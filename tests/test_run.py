@@ -18,7 +18,7 @@ import pytest
 
 from evalcore.endpoint import ApiKey, Ask, Question, open_endpoint
 from evalcore.records import Record, read_records
-from evalcore.run import Usage, ask_missing, replay_from
+from evalcore.run import Spending, ask_missing, replay_from
 from ngramscan.errors import InputError, RemoteRefused
 from ngramscan.progress import SILENT, Progress
 from tests.support.chat_server import chat_server, hash_of
@@ -48,7 +48,7 @@ def messages(method: str, number: int) -> list[dict[str, str]]:
 
 def run(ask: Ask, folder: Path, count: int = 3, epochs: int = 1, **changes: Any) -> tuple[str, str]:
     """Put so many problems to a model; return what was done and what is missing, with no path."""
-    usage, size = changes.pop("usage", Usage()), changes.pop("size", 16)
+    usage, size = changes.pop("usage", Spending()), changes.pop("size", 16)
     progress, method = changes.pop("progress", SILENT), changes.get("method", "cot")
     known: dict[str, Any] = {"dataset": "sums", "model": "lab/made-1", "method": method}
     known |= {"prompts_sha256": "e" * 64, "parameters": {"temperature": 0}, "output": None}
@@ -122,23 +122,23 @@ def test_answers_to_something_else_are_refused_before_anything_is_asked(tmp_path
 
 
 def test_cost_is_told_and_a_budget_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    usage = Usage(token_budget=100)
+    usage = Spending(token_budget=100)
     assert run(Made(), tmp_path, 5, usage=usage, size=1)[1] == ""
     said, missing = run(Made(), tmp_path, 5, usage=usage, size=1, method="pot")
     assert said == "2 answered of 5"  # 15 tokens each: 105 after seven
     assert "3 of 5 answers are missing (3 × the token budget of 100 is used up)" in missing
     uncounted = Made(**{"p-0": {"completion_tokens": None}})
-    said, missing = run(uncounted, tmp_path, 5, usage=Usage(100), size=1, method="f-1")
+    said, missing = run(uncounted, tmp_path, 5, usage=Spending(100), size=1, method="f-1")
     assert said == "1 answered of 5"
     assert "(4 × the server does not count tokens, so --token-budget can't be kept)" in missing
     monkeypatch.setattr(sys.modules["evalcore.run"], "_NOTE_EVERY_S", 0.0)
-    progress, usage = create_autospec(Progress), Usage(price_in=1e5, price_out=1e7)
+    progress, usage = create_autospec(Progress), Spending(price_in=1e5, price_out=1e7)
     model = Made(**{"p-1": {"prompt_tokens": 5000, "completion_tokens": None}})
     run(model, tmp_path, 2, usage=usage, progress=progress, size=1, method="f-2")
     second = "5,010 + 5 tokens, cost 551.00; without those of 1 answers, which are unknown"
     noted = [call.args[0] for call in progress.note.call_args_list]
     assert noted == ["10 + 5 tokens, cost 51.00", second, ""]
-    assert str(Usage(price_in=3.0)) == "0 + 0 tokens"
+    assert str(Spending(price_in=3.0)) == "0 + 0 tokens"
 
 
 def test_recorded_outputs_answer_in_the_place_of_a_model(tmp_path: Path) -> None:

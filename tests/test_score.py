@@ -23,7 +23,7 @@ from evalcore.formats import Answers, Problem
 from evalcore.logs import UsageRow
 from evalcore.prompts import load_templates
 from evalcore.records import Record
-from evalcore.rules import RULES, Tools, Verdict
+from evalcore.rules import RULES, Grade, Tools
 from evalcore.sandbox.sandbox import Outcome, Program
 from evalcore.score import choose_scoring, score_records
 from evalcore.scores import ScoreRow, outputs_valued, print_summaries, read_scores, summarise
@@ -52,7 +52,7 @@ def record(output: str | None, method: str = "cot", **fields: Any) -> Record:
 def scored(
     records: Any, *rules: str, dataset: Any = FINANCE, extraction: Any = (), **ends: Any
 ) -> tuple[list[ScoreRow], list[str]]:
-    crashed = Verdict(None, "grader: ran out of time", failed=True)
+    crashed = Grade(None, "grader: ran out of time", failed=True)
 
     def run(one: Program) -> Any:
         failed = Outcome("error", message=f"no {one.answer_from}", layers=LAYERS)

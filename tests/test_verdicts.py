@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from evalcore.formats import Problem
-from evalcore.rules import RULES, Item, Tools, Verdict
+from evalcore.rules import RULES, Grade, Item, Tools
 from evalcore.rules.formula_pool import compare_texts
 from evalcore.rules.mathematics import compare_formulas
 
@@ -33,7 +33,7 @@ def tables() -> Iterator[tuple[str, list[Case]]]:
         yield group, [Case(*line.translate(SIGNS).split(" | ")) for line in lines]
 
 
-def judged(rule: str, answer: str, gold: str, unit: str = "") -> Verdict:
+def judged(rule: str, answer: str, gold: str, unit: str = "") -> Grade:
     item = Item(Problem("1", "?", gold, details={"unit": unit or None}), answer)
     if rule == "math":
         return compare_texts(item) or compare_formulas(item)

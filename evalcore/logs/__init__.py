@@ -14,7 +14,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from evalcore import scores
-from evalcore.logs.readers import Log, UsageRow, decode, read_inspect, read_lm_eval
+from evalcore.logs.inspect import read_inspect
+from evalcore.logs.lm_eval import read_lm_eval
+from evalcore.logs.readers import Log, LogFile, UsageRow, decode
 from ngramscan.errors import InputError
 from ngramscan.reading.yaml_files import input_errors
 from ngramscan.reporting import optional_target, refuse_other
@@ -24,9 +26,10 @@ from ngramscan.reporting.options import save
 __all__ = ["UsageRow", "logs", "read_logs"]
 
 
-def _read_scores(log: Log) -> None:
-    rows = scores.read_scores(log.path)
-    log.rows = [replace(row, **log.given) for row in rows if log.wants(row.rule)]
+def _read_scores(file: LogFile) -> Log:
+    rows = scores.read_scores(file.path)
+    kept = [replace(row, **file.given) for row in rows if file.wants(row.rule)]
+    return Log(rules={row.rule for row in rows}, rows=kept)
 
 
 class _Line(msgspec.Struct):
@@ -34,15 +37,21 @@ class _Line(msgspec.Struct):
     correct: bool | None
 
 
-def _read_lines(log: Log) -> None:
-    log.set_names(None, [{"method": log.path.stem}], dataset=None, model=None)
-    for place, content in log.lines() if log.wants("correct") else ():
+def _read_lines(file: LogFile) -> Log:
+    names = file.names(None, [{"method": file.path.stem}], dataset=None, model=None)
+    log = Log(rules={"correct"})
+    for place, content in file.lines() if file.wants("correct") else ():
         line = decode(place, content, _Line)
-        value = None if line.correct is None else float(line.correct)
-        reason = "recorded as unknown" if value is None else "as recorded"
-        row: dict[str, Any] = {"id": str(line.id), "epoch": None, "rule": "correct", "value": value}
-        row |= {**log.names, "answer": None, "extraction": None, "reason": reason}
-        log.rows.append(scores.ScoreRow(**row))
+        row = scores.ScoreRow(
+            **names,
+            id=str(line.id),
+            epoch=None,
+            rule="correct",
+            value=None if line.correct is None else float(line.correct),
+            reason="recorded as unknown" if line.correct is None else "as recorded",
+        )
+        log.rows.append(row)
+    return log
 
 
 _SAMPLES = "samples of lm-evaluation-harness"
@@ -52,7 +61,7 @@ _OUTPUTS = "outputs of models; `evalcore score` reads them"
 _ROW = "".join(rf"(?=.* {name} )" for name in ("dataset", "model", "method", "id", "rule"))
 _LINE = r"\.jsonl(?=.* id )(?=.* correct )"
 _SCORES = rf"\.csv |\.parquet |\S*{_ROW}|{_LINE}(?=.* (?:dataset|model|method|rule) )"
-_KINDS: dict[str, tuple[str, str, Callable[[Log], None]]] = {
+_KINDS: dict[str, tuple[str, str, Callable[[LogFile], Log]]] = {
     "a log of Inspect": ("inspect", r"\.eval |\S* version status eval ", read_inspect),
     _SAMPLES: ("lm-eval", r"\.jsonl(?=.* doc_id )(?=.* filtered_resps )", read_lm_eval),
     "scores": ("scores", _SCORES, _read_scores),
@@ -64,51 +73,51 @@ _KINDS: dict[str, tuple[str, str, Callable[[Log], None]]] = {
 
 
 def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any) -> Log:
-    """Read logs, or folders of them, with the options of a `Log`; one row per sample and rule."""
-    together = Log(Path("logs"), **options)
-    found: dict[Path, tuple[Log, str]] = {}
+    """Read logs, or folders of them, with the options of a `LogFile`: a row per sample and rule."""
+    found: dict[Path, tuple[LogFile, str]] = {}
+    together, seen = Log(), dict[object, Path]()
     for path in map(Path, paths):
         with input_errors(path):
-            for file, kind in _find(path, layout, together).items():
-                found.setdefault(file.resolve(), (Log(file, **options), kind))
-    seen: dict[object, Path] = {}
-    for log, kind in found.values():
-        with input_errors(log.path):
-            _KINDS[kind][2](log)
-        log.tell_failures()
-        row: Any
-        for row in (*log.rows, *log.usage):
-            rule = getattr(row, "rule", "tokens")
-            key = (*scores.key_of(row), rule, row.run)
-            if key in seen:
-                also = f"also in {seen[key]}; give only one of them, or name them differently"
-                problem = "it is there twice" if seen[key] == log.path else also
-                which = f"{row.dataset}/{row.model}/{row.method}, id {row.id!r}, {rule}"
-                raise InputError(str(log.path), f"{which}: {problem}")
-            seen[key] = log.path
-        together.rules |= log.rules
-        together.rows += log.rows
-        together.usage += log.usage
-        together.notices += log.notices
-    refuse_other("--rule", together.wanted, together.rules)
+            for place, kind in _find(path, layout, together.notices, options).items():
+                found.setdefault(place.resolve(), (LogFile(place, **options), kind))
+    for file, kind in found.values():
+        with input_errors(file.path):
+            log = _KINDS[kind][2](file)
+        _refuse_twice(log, file.path, seen)
+        together.add(log, file.path)
+    refuse_other("--rule", options.get("wanted", ()), together.rules)
     if _SAMPLES in {kind for _, kind in found.values()}:
         together.notices.append(_NO_ERRORS)
     together.notices += _describe_split_benchmarks(together.rows)
-    for told in scores.describe_runs(scores.count_runs(together.rows)):
-        together.notices.append(f"{told}; `compare` takes one of them (--run)")
+    for runs in scores.describe_runs(scores.count_runs(together.rows)):
+        together.notices.append(f"{runs}; `compare` takes one of them (--run)")
     return together
 
 
-def _find(path: Path, layout: str, together: Log) -> dict[Path, str]:
+def _refuse_twice(log: Log, path: Path, seen: dict[object, Path]) -> None:
+    """Raise an InputError if a row was seen before, here or in another file."""
+    row: Any
+    for row in (*log.rows, *log.usage):
+        rule = getattr(row, "rule", "tokens")
+        key = (*scores.key_of(row), rule, row.run)
+        if key in seen:
+            also = f"also in {seen[key]}; give only one of them, or name them differently"
+            problem = "it is there twice" if seen[key] == path else also
+            place = f"{row.dataset}/{row.model}/{row.method}, id {row.id!r}, {rule}"
+            raise InputError(str(path), f"{place}: {problem}")
+        seen[key] = path
+
+
+def _find(path: Path, layout: str, notices: list[str], options: dict[str, Any]) -> dict[Path, str]:
     """Return the logs in a file or folder and their kinds; add a notice on other files."""
     if not path.exists():
         raise InputError(str(path), "no such file or folder")
-    files = [path]
+    paths = [path]
     if path.is_dir():
-        files = [one for one in sorted(path.rglob("*")) if one.is_file()]
-        files = [one for one in files if one.suffix in {".eval", ".json", ".jsonl"}]
-    wanted = [kind for kind, (own, *_) in _KINDS.items() if own and layout in {"auto", own}]
-    kinds = {file: _recognise(replace(together, path=file)) for file in files}
+        paths = [file for file in sorted(path.rglob("*")) if file.is_file()]
+        paths = [file for file in paths if file.suffix in {".eval", ".json", ".jsonl"}]
+    wanted = [kind for kind, (name, *_) in _KINDS.items() if name and layout in {"auto", name}]
+    kinds = {file: _recognise(LogFile(file, **options)) for file in paths}
     if kinds.get(path, "") is None and layout in {"inspect", "lm-eval"}:
         kinds[path] = wanted[0]  # rewritten by hand, it may begin with other fields
     logs = {file: kind for file, kind in kinds.items() if kind in wanted}
@@ -118,20 +127,20 @@ def _find(path: Path, layout: str, together: Log) -> dict[Path, str]:
         raise InputError(str(path), f"{problem}; expected {', or '.join(wanted)}")
     if others := [file for file in kinds if kinds[file] not in {*wanted, _RESULTS}]:
         shown = [str(file.relative_to(path)) for file in others[:3]] + ["…"] * (len(others) > 3)
-        together.notices.append(f"{path}: not logs, and not read: {', '.join(shown)}")
+        notices.append(f"{path}: not logs, and not read: {', '.join(shown)}")
     return logs
 
 
-def _recognise(log: Log) -> str | None:
+def _recognise(file: LogFile) -> str | None:
     names: Iterable[str] = ()
-    if log.path.suffix == ".jsonl":
-        first = next(log.lines(), ("", b""))
+    if file.path.suffix == ".jsonl":
+        first = next(file.lines(), ("", b""))
         with suppress(InputError):
             names = decode(*first, dict[str, Any])
     else:
-        with log.path.open("rb") as file, input_errors(log.path):
-            names = re.findall(r'"(\w+)"\s*:', file.read(4096).decode(errors="replace"))
-    begin = " ".join([log.path.suffix, *names, ""])
+        with file.path.open("rb") as opened, input_errors(file.path):
+            names = re.findall(r'"(\w+)"\s*:', opened.read(4096).decode(errors="replace"))
+    begin = " ".join([file.path.suffix, *names, ""])
     return next((kind for kind, (_, like, _) in _KINDS.items() if re.match(like, begin)), None)
 
 
@@ -141,7 +150,9 @@ def _describe_split_benchmarks(rows: Sequence[scores.ScoreRow]) -> Iterator[str]
     for row in rows:
         ids[row.dataset].add(row.id)
         methods[row.dataset].add(row.method)
-    for names in dict.fromkeys(tuple(two for two in ids if ids[one] == ids[two]) for one in ids):
+    for names in dict.fromkeys(
+        tuple(two for two in ids if ids[two] == those) for those in ids.values()
+    ):
         if len(names) > 1 and not set.intersection(*(methods[name] for name in names)):
             cure = "--dataset NAME reads them as one benchmark, which makes them comparable"
             yield f"{', '.join(names)} have the same ids but different methods: {cure}"
@@ -158,7 +169,6 @@ def logs(
     missing: Literal["apart", "as-recorded"] = "apart",
     usage: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = 256,
-    for_table: bool = True,
 ) -> Result[scores.ScoreRow]:
     """Read per-sample results of other tools as scores.
 
@@ -203,12 +213,18 @@ def logs(
     """
     target = optional_target(usage)
     named = {"dataset": dataset, "model": model, "method": method}
-    given = {name: said for name, said in named.items() if said}
-    options = {"given": given, "wanted": tuple(rule), "missing": missing, "max_line": max_line}
-    found = read_logs(paths, layout, **options)
+    found = read_logs(
+        paths,
+        layout,
+        given={kind: name for kind, name in named.items() if name},
+        wanted=tuple(rule),
+        missing=missing,
+        max_line=max_line,
+    )
     save(found.usage, UsageRow, target)
     if target and not found.usage:
         found.notices.append("these logs do not record tokens")
-    found.notices += [] if for_table else scores.describe_summaries(found.rows)
     shown = partial(scores.print_summaries, rows=found.rows)
-    return Result(found.rows, scores.ScoreRow, notices=found.notices, print_table=shown)
+    return Result(
+        found.rows, scores.ScoreRow, notices=found.notices, print_table=shown, is_summary=True
+    )

@@ -13,7 +13,7 @@ from evalcore.sandbox.sandbox import Outcome, Program
 from ngramscan.errors import SandboxError
 
 
-class Verdict(NamedTuple):
+class Grade(NamedTuple):
     """Whether an answer is the gold, from 0 to 1, and why; None: the rule can't say."""
 
     value: float | None
@@ -33,45 +33,45 @@ class Tools(NamedTuple):
     """Work for rules that needs processes of its own; both functions keep the order."""
 
     run_programs: Callable[[Sequence[Program]], Sequence[Outcome]]
-    compare_formulas: Callable[[Sequence[Item]], Iterator[Verdict]]
+    compare_formulas: Callable[[Sequence[Item]], Iterator[Grade]]
 
 
-def exact(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
+def exact(items: Sequence[Item], _tools: Tools) -> Iterator[Grade]:
     """Yield whether each text has the words of the gold, but for a full stop at its end."""
     for problem, value, _ in items:
         texts = (str(value), problem.gold or "")
-        said, right = (text.strip().removesuffix(".").split() for text in texts)
-        is_moved = sorted(said) == sorted(right)
+        answer, right = (text.strip().removesuffix(".").split() for text in texts)
+        is_moved = sorted(answer) == sorted(right)
         reason = "the same words in another order" if is_moved else "other words"
-        yield Verdict(1.0, "equal") if said == right else Verdict(0.0, reason)
+        yield Grade(1.0, "equal") if answer == right else Grade(0.0, reason)
 
 
-def numbers(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
+def numbers(items: Sequence[Item], _tools: Tools) -> Iterator[Grade]:
     """Yield whether each answer is the gold: the same integer, or within a millionth of it."""
     for problem, value, _ in items:
-        said, right = (read_only_number(text) for text in (str(value), problem.gold or ""))
+        answer, right = (read_only_number(text) for text in (str(value), problem.gold or ""))
         if right is None:
-            yield Verdict(None, f"the gold is not a number: {problem.gold!r:.40}")
-        elif said is None:
+            yield Grade(None, f"the gold is not a number: {problem.gold!r:.40}")
+        elif answer is None:
             yield _not_a_number(value)
-        elif said == right:
-            yield Verdict(1.0, "equal")
-        elif (said % 1 or right % 1) and math.isclose(said, right, rel_tol=1e-6):
-            yield Verdict(1.0, "equal within a millionth")
+        elif answer == right:
+            yield Grade(1.0, "equal")
+        elif (answer % 1 or right % 1) and math.isclose(answer, right, rel_tol=1e-6):
+            yield Grade(1.0, "equal within a millionth")
         else:
-            yield Verdict(0.0, f"{said:.12g} is not {right:.12g}")
+            yield Grade(0.0, f"{answer:.12g} is not {right:.12g}")
 
 
-def _not_a_number(value: object) -> Verdict:
-    return Verdict(0.0, f"not a number: {' '.join(str(value).split())[:40]!r}")
+def _not_a_number(value: object) -> Grade:
+    return Grade(0.0, f"not a number: {' '.join(str(value).split())[:40]!r}")
 
 
-def strict(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
+def strict(items: Sequence[Item], _tools: Tools) -> Iterator[Grade]:
     """Yield whether each value equals the gold, which has binary noise in copies, at 3 decimals."""
     return (_compare(item, {}, _equal_at_3_decimals) for item in items)
 
 
-def lenient(items: Sequence[Item], tools: Tools) -> Iterator[Verdict]:
+def lenient(items: Sequence[Item], tools: Tools) -> Iterator[Grade]:
     """Yield whether each value is the gold as FinanceMath's authors see it, arXiv:2311.09797.
 
     They are equal at 3 decimals (rounded up), within 0.15% of each other, an exact power of ten
@@ -92,8 +92,8 @@ def lenient(items: Sequence[Item], tools: Tools) -> Iterator[Verdict]:
 
 
 def _compare(
-    item: Item, references: Mapping[str, Outcome], rule: Callable[[float, float], Verdict]
-) -> Verdict:
+    item: Item, references: Mapping[str, Outcome], rule: Callable[[float, float], Grade]
+) -> Grade:
     """Return a rule's verdict on what `float()` makes of a value and of its gold: True is 1."""
     value: Any = item.value
     if not item.is_computed and (value := read_number(str(value), rule is _close_enough)) is None:
@@ -101,36 +101,36 @@ def _compare(
     reference, known = references.get(item.problem.id), item.problem.details
     gold = reference.value if reference else known.get("ground_truth", item.problem.gold)
     if (g := _finite(gold)) is None:
-        return Verdict(None, f"the gold is not a finite number: {_shown(gold)}")
+        return Grade(None, f"the gold is not a finite number: {_shown(gold)}")
     if (p := _finite(value)) is None:
-        return Verdict(0.0, f"not a finite number: {_shown(value)}")
+        return Grade(0.0, f"not a finite number: {_shown(value)}")
     if isinstance(gold, bool):
-        return Verdict(1.0, "equal") if p == g else Verdict(0.0, f"{p:g} is not {gold}")
+        return Grade(1.0, "equal") if p == g else Grade(0.0, f"{p:g} is not {gold}")
     return rule(p, g)
 
 
-def _equal_at_3_decimals(p: float, g: float) -> Verdict:
+def _equal_at_3_decimals(p: float, g: float) -> Grade:
     p, g = round(p, 3), round(g, 3)
     if abs(p - g) <= 1e-6:
-        return Verdict(1.0, "equal at 3 decimals")
-    return Verdict(0.0, f"{p:.12g} is not {g:.12g}")
+        return Grade(1.0, "equal at 3 decimals")
+    return Grade(0.0, f"{p:.12g} is not {g:.12g}")
 
 
-def _close_enough(p: float, g: float) -> Verdict:
+def _close_enough(p: float, g: float) -> Grade:
     big, small = max(abs(p), abs(g)), min(abs(p), abs(g))
     sign = ", a sign lost" if p * g < 0 else ""
     up = [math.ceil(1000 * x) / 1000 if math.isfinite(1000 * x) else x for x in (big, small)]
     if up[0] == up[1]:
-        return Verdict(1.0, f"equal at 3 decimals, rounded up{sign}")
+        return Grade(1.0, f"equal at 3 decimals, rounded up{sign}")
     if _near(p, g):
-        return Verdict(1.0, "within 0.15%")
+        return Grade(1.0, "within 0.15%")
     # exactly an integer in floating point, as the authors ask
     if small and (exponent := math.log10(big / small)).is_integer():
-        return Verdict(1.0, f"10^{exponent:g} apart{sign}")
+        return Grade(1.0, f"10^{exponent:g} apart{sign}")
     for factor in (100, 1_000, 100_000):
         if _near(factor * small, big):
-            return Verdict(1.0, f"a factor of {factor:,} within 0.15%{sign}")
-    return Verdict(0.0, f"{p:g} is not {g:g}")
+            return Grade(1.0, f"a factor of {factor:,} within 0.15%{sign}")
+    return Grade(0.0, f"{p:g} is not {g:g}")
 
 
 def _near(x: float, y: float) -> bool:
@@ -148,7 +148,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-RULES: Mapping[str, Callable[[Sequence[Item], Tools], Iterator[Verdict]]] = {
+RULES: Mapping[str, Callable[[Sequence[Item], Tools], Iterator[Grade]]] = {
     "strict": strict,
     "lenient": lenient,
     "math": lambda items, tools: tools.compare_formulas(items),

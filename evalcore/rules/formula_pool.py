@@ -22,7 +22,7 @@ from itertools import cycle
 from typing import Any
 
 from evalcore.formats import Problem
-from evalcore.rules import Item, Verdict
+from evalcore.rules import Grade, Item
 from evalcore.rules.notation import is_text, levels, squeezed, why_a_judge, words
 from evalcore.rules.units import unit_behind
 from ngramscan.errors import InputError, WorkerLostError
@@ -41,7 +41,7 @@ _ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") 
 
 def compare_all(
     items: Iterable[Item], seconds: float = 10.0, workers: int | None = None
-) -> Generator[Verdict, None, None]:
+) -> Generator[Grade, None, None]:
     """Yield a verdict on each, in order, `failed` where a process crashed or took too long.
 
     An answer that does so alone, where its gold alone does not, is wrong.
@@ -58,29 +58,29 @@ def compare_all(
         yield from (verdict or next(next(turns)) for _, verdict in known)
 
 
-def compare_texts(item: Item) -> Verdict | None:
+def compare_texts(item: Item) -> Grade | None:
     """Return the verdict where the text alone decides; None where algebra is needed."""
     answer, gold = str(item.value), item.problem.gold or ""
     if len(answer) > MAX_CHARACTERS:
-        return Verdict(0.0, f"longer than {MAX_CHARACTERS:,} characters")
+        return Grade(0.0, f"longer than {MAX_CHARACTERS:,} characters")
     if max(levels(answer), default=0) > MAX_DEPTH:
-        return Verdict(0.0, f"brackets nested deeper than {MAX_DEPTH}")
+        return Grade(0.0, f"brackets nested deeper than {MAX_DEPTH}")
     if squeezed(answer) == squeezed(gold) != "":
-        return Verdict(1.0, "the same text")
+        return Grade(1.0, "the same text")
     if is_text(gold):
         return _compare_words(words(answer), words(gold))
     if not (why := why_a_judge(gold)) or unit_behind(gold, is_marked=True):
         return None
-    return Verdict(None, f"{_FOR_A_JUDGE}{why}")
+    return Grade(None, f"{_FOR_A_JUDGE}{why}")
 
 
-def _compare_words(said: list[str], right: list[str]) -> Verdict:
+def _compare_words(given: list[str], right: list[str]) -> Grade:
     """Compare texts word by word; whether more or fewer words say the same, they don't tell."""
-    if said == right != []:
-        return Verdict(1.0, "the same words")
-    if len(said) == len(right) and sorted(said) != sorted(right):
-        return Verdict(0.0, "other words")
-    return Verdict(None, f"{_FOR_A_JUDGE}prose")
+    if given == right != []:
+        return Grade(1.0, "the same words")
+    if len(given) == len(right) and sorted(given) != sorted(right):
+        return Grade(0.0, "other words")
+    return Grade(None, f"{_FOR_A_JUDGE}prose")
 
 
 def _start(
@@ -103,9 +103,9 @@ def _start(
     return process
 
 
-def _verdicts(items: Sequence[Item], process: Any, start: Any, seconds: float) -> Iterator[Verdict]:
-    for item, said in zip(items, _results(items, process, start, seconds), strict=True):
-        yield _blame(item, said, start, seconds) if isinstance(said, str) else said
+def _verdicts(items: Sequence[Item], process: Any, start: Any, seconds: float) -> Iterator[Grade]:
+    for item, found in zip(items, _results(items, process, start, seconds), strict=True):
+        yield _blame(item, found, start, seconds) if isinstance(found, str) else found
 
 
 def _results(items: Sequence[Item], process: Any, start: Any, seconds: float) -> Iterator[Any]:
@@ -115,13 +115,13 @@ def _results(items: Sequence[Item], process: Any, start: Any, seconds: float) ->
         process = process or start(items[number:])
         if not is_ready and isinstance(crash := _heard(process, START_SECONDS), str):
             raise WorkerLostError(f"grader: a process could not start: {crash}")
-        said = _heard(process, seconds)
-        if not (is_ready := not isinstance(said, str)):
+        found = _heard(process, seconds)
+        if not (is_ready := not isinstance(found, str)):
             process = None
-        yield said
+        yield found
 
 
-def _blame(item: Item, said: str, start: Any, seconds: float) -> Verdict:
+def _blame(item: Item, problem: str, start: Any, seconds: float) -> Grade:
     """Return the verdict on an answer whose comparison ended the process.
 
     It is at fault only if it does that alone, too: the gold may be hard to compute, or the two hard
@@ -131,8 +131,8 @@ def _blame(item: Item, said: str, start: Any, seconds: float) -> Verdict:
     alone = [item._replace(value=item.problem.gold or ""), item]
     gold, answer = _results(alone, start_alone(alone), start_alone, seconds)
     if isinstance(answer, str) and not isinstance(gold, str):
-        return Verdict(0.0, f"answer can't be read: {answer}")
-    return Verdict(None, f"grader: {said}", failed=True)
+        return Grade(0.0, f"answer can't be read: {answer}")
+    return Grade(None, f"grader: {problem}", failed=True)
 
 
 def _heard(process: Any, seconds: float) -> Any:

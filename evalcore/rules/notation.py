@@ -147,7 +147,7 @@ def words(text: str) -> list[str]:
     """Return the words of a text in small letters, without marks, brackets and punctuation."""
     plain = re.sub(r"\\textit(?=\s*\{)", r"\\text", text.replace("{:}", ":"))
     plain = re.sub(r"\s*:\s*", ":", re.sub(TEXT, r" \1 ", clean(plain)).casefold())
-    return [word for word in (one.strip("()[],.;!?\"'") for one in plain.split()) if word]
+    return [word for word in (word.strip("()[],.;!?\"'") for word in plain.split()) if word]
 
 
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
@@ -250,9 +250,10 @@ def read_only_number(text: str) -> float | int | None:
         end = scale.end()
     others = [_OTHER_BEHIND.match(text, end), _OTHER_BEFORE.search(before)]
     is_negative = _is_negative(found)
-    said = (value, is_negative)
-    others = [one for one in others if one and (_value_of(one), _is_negative(one)) != said]
-    if others or _NOT_IT.search(before) or _NOT_ALL.match(text, end):
+    number = (value, is_negative)
+    rivals = [other for other in others if other]
+    rivals = [other for other in rivals if (_value_of(other), _is_negative(other)) != number]
+    if rivals or _NOT_IT.search(before) or _NOT_ALL.match(text, end):
         return None
     return _as_number(value, is_negative ^ bool(re.search(r"(?i)\b(?:minus|negative)\s*$", before)))
 

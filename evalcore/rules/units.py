@@ -92,8 +92,8 @@ def unit_of(text: str, name: Callable[[str], str] = _any) -> str:
             return ""
         for part in found.split("/") if found else ():
             powers[part] += (sign if found.startswith(part) else -sign) * int(power or 1)
-    written = sorted(one for one in powers.items() if one[1])
-    above, under = ([_written(*one) for one in written if one[1] * k > 0] for k in (1, -1))
+    written = sorted(entry for entry in powers.items() if entry[1])
+    above, under = ([_written(*entry) for entry in written if entry[1] * k > 0] for k in (1, -1))
     return "/".join([" ".join(above) or "1", *under]) if written else ""
 
 
@@ -124,10 +124,10 @@ def answers(text: str, is_number: bool, unit: str = "") -> list[tuple[str, str]]
     if brackets == "⦃⦄" and not re.search(r"[:|]|\\mid|\\emptyset|⦃\s*⦄", inner):
         text = inner or r"\emptyset "
     return [
-        _without_unit(one, unit)
+        _without_unit(answer, unit)
         for part in split(text, ",")
-        for one in dict.fromkeys(part.replace("±", a).replace("∓", b) for a, b in ("+-", "-+"))
-        if one
+        for answer in dict.fromkeys(part.replace("±", a).replace("∓", b) for a, b in ("+-", "-+"))
+        if answer
     ]
 
 

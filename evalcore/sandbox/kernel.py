@@ -44,7 +44,7 @@ LIBRARY = ctypes.CDLL(None, use_errno=True)
 def call(function: str, what: str, *arguments: int | bytes | None) -> int:
     """Call a function of the C library; raise OSError, which names `what`, where it fails."""
     # Whole registers, since the kernel reads them so: ctypes would fill half of each.
-    words = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
+    words = [ctypes.c_long(word) if isinstance(word, int) else word for word in arguments]
     result = int(getattr(LIBRARY, function)(*words))
     if result < 0:
         number = ctypes.get_errno()

@@ -117,18 +117,18 @@ def describe(value: Any) -> Report:
     return {"status": "ok", "value": value, "kind": kind}
 
 
-def read_report(told: bytes, printed: bytes, result_bytes: int) -> Report:
-    """Return what a program told and printed as the status, value, kind and message of an outcome.
+def read_report(reported: bytes, printed: bytes, result_bytes: int) -> Report:
+    """Return what a program reported and printed: status, value, kind and message of an outcome.
 
-    `told` is the beginning, and `printed` the end, of what was written; each is one byte longer
-    than `result_bytes` where there was more.
+    `reported` is the beginning, and `printed` the end, of what was written; each is one byte
+    longer than `result_bytes` where there was more.
     """
-    if not told:
+    if not reported:
         return failure("no result", "the program ended without giving a result")
-    if len(told) > result_bytes:
+    if len(reported) > result_bytes:
         return failure("no result", f"the result is larger than {result_bytes} bytes")
     with contextlib.suppress(ValueError, RecursionError):
-        match json.loads(told.decode()):
+        match json.loads(reported.decode()):
             case {"status": "printed"}:
                 return last_line(printed, result_bytes)
             case {"status": "ok", "value": str() | int() | float() as value, "kind": str(kind)}:

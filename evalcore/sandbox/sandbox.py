@@ -125,8 +125,8 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
 
     def close(self) -> None:
         """End all programs and processes; nothing can be run afterwards."""
-        for each in self._zygotes.values():
-            each.close()
+        for process in self._zygotes.values():
+            process.close()
 
     def run(self, programs: Iterable[Program]) -> Generator[Outcome, None, None]:
         """Run programs; yield an outcome for each, in the same order.

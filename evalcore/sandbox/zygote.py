@@ -186,17 +186,17 @@ def attend(
     started = time.monotonic()
     code: int | None = None
     try:
-        code, told, printed = follow(pid, output, result, limits, connection)
+        code, reported, printed = follow(pid, output, result, limits, connection)
         seconds = time.monotonic() - started
     finally:
         end(pid, has_ended=code is not None)
     if code is None:
         report = program.failure("timeout", f"not done within {limits.seconds:g} s")
-    elif code < 0 and not told:
-        known = {each.value: each.name for each in signal.Signals}
+    elif code < 0 and not reported:
+        known = {number.value: number.name for number in signal.Signals}
         report = program.failure("killed", f"ended by the signal {known.get(-code, -code)}")
     else:
-        report = program.read_report(told, printed, limits.result_bytes)
+        report = program.read_report(reported, printed, limits.result_bytes)
     return report | {"seconds": seconds}
 
 
@@ -238,7 +238,7 @@ def follow(
     deadline, most = time.monotonic() + limits.seconds, limits.result_bytes + 1
     asked, open_ends = connection.fileno(), {output, result}
     code: int | None = None
-    told = printed = b""
+    reported = printed = b""
     while (left := deadline - time.monotonic()) > 0:
         # When it has ended, what is there is read; others may still write, but not for ever.
         wait = 0 if code is not None else min(LOOK_EVERY_S if open_ends else SHORT_WAIT_S, left)
@@ -254,10 +254,10 @@ def follow(
             elif descriptor == output:
                 printed = (printed + piece)[-most:]
             else:
-                told = (told + piece)[:most]
+                reported = (reported + piece)[:most]
         if code is None and (ended := os.waitpid(pid, os.WNOHANG))[0]:
             code = os.waitstatus_to_exitcode(ended[1])
-    return code, told, printed
+    return code, reported, printed
 
 
 def end(pid: int, has_ended: bool) -> None:

@@ -95,6 +95,7 @@ class Result(Generic[Row]):
     """A line above the rows."""
     print_table: Callable[[Console], None] | None = None
     """Prints the rows as a designed table; None: they are printed as they are."""
+    is_summary: bool = False  # the table says less: it is on stderr where the rows are elsewhere
     is_silent: bool = False
     """The rows are in files; the terminal shows them only with `--format` or `--sort`."""
     for_paper: tuple[Sequence[Any], type] | None = None
@@ -345,6 +346,8 @@ def _run(
     _remember(written, typed_command(context, context.meta.get(_TYPED, ())), result)
     for notice in () if quiet else result.notices:
         _say(notice)
+    if result.is_summary and result.print_table and not quiet and not given[FOR_TABLE]:
+        result.print_table(open_console(stderr=True))
     for line in result.failures:
         _say(f"Error: {line}")
     context.exit(1 if result.failures else result.exit_code)

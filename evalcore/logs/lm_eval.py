@@ -1,0 +1,138 @@
+"""Samples of lm-evaluation-harness: `samples_<task>_<time>.jsonl` beside `results_<time>.json`.
+
+A document has one row for every filter; a filter, or one of several metrics, is a rule.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from evalcore.logs.readers import Log, LogFile, Recorded, add_scores, decode, to_number
+from evalcore.scores import ScoreRow
+from ngramscan.errors import InputError
+from ngramscan.reading.yaml_files import as_type
+
+_SAMPLES = re.compile(r"samples_(.+)_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\.jsonl")
+
+
+class _Document(msgspec.Struct):
+    """A document after one filter; `fields` has all fields, including the values of metrics."""
+
+    doc_id: int | str
+    filter: str
+    metrics: list[str]
+    resps: list[Any]
+    filtered_resps: list[Any]
+    place: str
+    fields: dict[str, Any]
+
+    def rule(self, metric: str) -> str:
+        """Return the name of a score, as results have it."""
+        if self.filter == "none":
+            return metric
+        return f"{metric},{self.filter}" if len(self.metrics) > 1 else self.filter
+
+    def replies(self) -> list[str]:
+        """Return all replies; none if the model only rated the likelihood of given texts."""
+        found = self.resps[0] if len(self.resps) == 1 and isinstance(self.resps[0], list) else []
+        return found if all(isinstance(reply, str) for reply in found) else []
+
+
+class _Filter(msgspec.Struct):
+    name: str
+    filter: list[dict[str, Any]] = []
+
+
+class _Task(msgspec.Struct):
+    metadata: dict[str, Any] | None = None
+    filter_list: list[_Filter] | None = None
+
+
+class _Results(msgspec.Struct):
+    configs: dict[str, _Task] = {}
+    model_name: str | None = None
+    higher_is_better: dict[str, dict[str, bool | None]] = {}
+    sizes: dict[str, dict[str, int | None]] = msgspec.field(default_factory=dict, name="n-samples")
+
+
+def read_lm_eval(file: LogFile) -> Log:
+    """Read a file of samples, and the file of results beside it."""
+    documents, log, path = list[_Document](), Log(), file.path
+    for place, line in file.lines():
+        fields = decode(place, line, dict[str, Any])
+        documents.append(as_type({**fields, "place": place, "fields": fields}, _Document, place))
+    if not documents:
+        raise InputError(str(path), "it is empty; one row per document and filter was expected")
+    named = _SAMPLES.fullmatch(path.name)
+    task, time = named.groups() if named else ("", None)
+    # Runs that were told to write to one file put its name in the place of `results`.
+    beside = sorted(path.parent.glob(f"*_{time}.json"))[:1] if time else []
+    results = file.read_json(beside[0], _Results) if beside else _Results()
+    config, goals = results.configs.get(task, _Task()), results.higher_is_better.get(task, {})
+    names = file.names(time or path.stem, [config.metadata], dataset=task, model=results.model_name)
+    of_all = ("majority_vote", "take_first_k")  # functions that look at several replies
+    steps = [(chain.name, step) for chain in config.filter_list or () for step in chain.filter]
+    votes = {name for name, step in steps if step.get("function") in of_all}
+    ids = _ids(log, file, documents, results.sizes.get(task, {}).get("effective") or 0)
+    log.rules = {document.rule(metric) for document in documents for metric in document.metrics}
+    scores = list[Recorded]()
+    for document, id_ in zip(documents, ids, strict=True):
+        names |= {"id": id_, "epoch": None}
+        scores += _scores(file, document, names, document.filter in votes, goals)
+    repeats = max(len(document.replies()) for document in documents)
+    if repeats > 1:
+        is_vote = any(document.filter in votes for document in documents)
+        of = "of all together" if is_vote else "of the first; the others are not scored"
+        log.notices.append(f"documents have {repeats} replies but one score per rule: that {of}")
+    add_scores(log, file, scores)
+    return log
+
+
+def _ids(log: Log, file: LogFile, documents: list[_Document], planned: int) -> list[str]:
+    """Return the ids of documents; refuse a truncated file, or add a notice on missing ones."""
+    pairs = {(document.filter, str(document.doc_id)) for document in documents}
+    sizes = Counter(name for name, _ in pairs)
+    most = max(sizes.values())
+    for name in [document.filter for document in documents if sizes[document.filter] < most]:
+        problem = f"truncated: {sizes[name]} of {most} documents of {name}"
+        raise InputError(str(file.path), problem)
+    if most < planned:
+        log.notices.append(f"it has {most} of {planned} documents")
+    sources = [document.fields.get("doc") for document in documents]
+    ids = [source.get("id") if isinstance(source, dict) else None for source in sources]
+    if None in ids:
+        ids = [document.doc_id for document in documents]
+        meaning = "so ids are positions, which must mean the same in runs to compare"
+        log.notices.append(f"no field 'id', {meaning}")
+    return [str(id_) for id_ in ids]
+
+
+def _scores(
+    file: LogFile,
+    document: _Document,
+    names: dict[str, Any],
+    is_vote: bool,
+    goals: dict[str, bool | None],
+) -> Iterator[Recorded]:
+    """Yield one score per metric: that of the first reply, unless the filter reads all."""
+    found = document.filtered_resps[0] if len(document.filtered_resps) == 1 else None
+    is_missed = found == "[invalid]"  # what a filter writes where its pattern did not match
+    answer = found if isinstance(found, str) and not is_missed else None
+    replies = document.replies() if is_vote else document.replies()[:1]
+    for metric in document.metrics:
+        rule = document.rule(metric)
+        if file.wants(rule):
+            place, score = f"{document.place}: {metric}", document.fields.get(metric)
+            if goals.get(metric) is False:
+                raise InputError(place, "lower is better; choose another score with --rule")
+            if metric not in document.fields:
+                raise InputError(place, "the row lacks this score; choose another with --rule")
+            value = to_number(f"{place} {score!r}", score)
+            reason = "no score" if value is None else f"recorded as {metric} {value:g}"
+            row = ScoreRow(**names, rule=rule, value=value, answer=answer, reason=reason)
+            yield Recorded(row, replies, is_missed)
