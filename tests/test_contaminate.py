@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ngramscan.errors import InputError, RemoteUnavailable
-from ngramscan.indexes.base import IndexOptions, IndexSize, QueryCount, QueryFailure
+from ngramscan.indexes.base import IndexSize, QueryCount, QueryFailure
 from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import now
 from ngramscan.matching import Normalization, normalized
 from ngramscan.prevalence.contaminate import (

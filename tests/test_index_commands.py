@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import ngramscan
-from ngramscan.commands.index import parse_size
 from ngramscan.errors import InputError
 from ngramscan.index_files.fm9.writer import memory_for
+from ngramscan.indexes.options import parse_size
 from ngramscan.indexes.sizes import memory_to_build
 from tests.support.command import invoke
 

@@ -16,7 +16,8 @@ import pytest
 
 import evalcore
 import ngramscan
-from ngramscan.reporting.options import SET_ONCE, columns_of
+from ngramscan.reporting.options import SET_ONCE
+from ngramscan.reporting.signatures import columns_of
 from tests.support.command import MAINS
 
 ROOT = Path(__file__).resolve().parent.parent

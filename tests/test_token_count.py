@@ -161,10 +161,12 @@ def test_what_is_no_phrase_of_words_is_refused_without_force(
     assert [row.query for row in found.rows] == ["by"]
     assert [failure.query for failure in found.missing] == [text]
     (line,) = describe_missing(found.missing, found.queries, 1)
-    assert line.startswith(f"{REFUSED}, is other tokens at each place; --force counts it, far too")
+    assert line.startswith(
+        f"{REFUSED}, is other tokens at each place; --count-anyway counts it, far too"
+    )
     assert line.endswith(f'; the count of "{text}" in {index.name} is missing')
     assert index.asked == (["by"] if is_service else [text, "by"])
-    forced = count([one, "by"], index, force=True)
+    forced = count([one, "by"], index, count_anyway=True)
     assert not forced.missing
     assert [row.note for row in forced.rows] == [
         f"{LOWER}; far too low: not a phrase that begins and ends with a word",

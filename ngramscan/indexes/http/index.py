@@ -23,7 +23,6 @@ from ngramscan.indexes.base import (
     PUBLIC_RATE,
     TOKEN_RATE,
     Found,
-    IndexOptions,
     IndexSize,
     Place,
     QueryCount,
@@ -43,6 +42,7 @@ from ngramscan.indexes.http.replies import (
     read_reply,
     read_window,
 )
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.window_tasks import cut_ends
 from ngramscan.journal import Journal, now
 from ngramscan.progress import Progress

@@ -14,7 +14,6 @@ from ngramscan.errors import InputError
 from ngramscan.indexes.base import (
     DocumentCounts,
     Found,
-    IndexOptions,
     IndexSize,
     Place,
     QueryCount,
@@ -22,6 +21,7 @@ from ngramscan.indexes.base import (
     Window,
     WindowFailure,
 )
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.counting import Question, count_piece
 from ngramscan.indexes.scan.pieces import ScanRun, count_pieces
 from ngramscan.indexes.scan.sampling import estimate_total, take_sample
