@@ -224,7 +224,7 @@ def test_rows_go_to_stdout_as_bytes_and_other_files_do_not() -> None:
     assert pd.read_parquet(io.BytesIO(ran.stdout_bytes))["name"].tolist() == list("0123456")
     problem = "Error: --averages -: it can't be stdout; a path was expected\n"
     assert terminal("measure x --averages -") == (2, "", problem)
-    with pytest.raises(InputError, match="--averages -: it can't be stdout"):
+    with pytest.raises(InputError, match='averages="-": it can\'t be stdout'):
         measure("x", averages=Path("-"))
 
 
@@ -299,10 +299,14 @@ def test_help_is_read_off_the_function() -> None:
         "--by COLUMN Columns. Repeatable, or with commas.",
         "--level X Level, on two lines. [default: 0.95; 0<x<1]",
         "-n, --most N The most. [x>=1]",
-        "--key KEY The most. [env var: MEASURE_KEY]",
+        "--key KEY The most. --fail",
         "-q, --quiet Show no progress and no notices.",
     ):
         assert part in text, text
+    every = " ".join(terminal("measure --help-all")[1].split())
+    assert "--key KEY The most. [env var: MEASURE_KEY]" in every
+    assert "--csv-safe" in every
+    assert "--csv-safe" not in text
 
 
 def test_what_is_needed_and_is_not_there_is_told() -> None:

@@ -257,5 +257,5 @@ def test_a_service_counts_estimates_and_refuses_first(service: MadeTokens) -> No
 
 
 def test_options_are_the_same_in_python() -> None:
-    with pytest.raises(InputError, match="--count-anyway: only token-level"):
+    with pytest.raises(InputError, match="count_anyway: only token-level"):
         ngramscan.count("a b", index=CORPUS, count_anyway=True)

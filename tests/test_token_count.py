@@ -43,10 +43,10 @@ def query(
 
 
 def count(
-    queries: Sequence[Query | str], *indexes: TokenIndex, force: bool = False
+    queries: Sequence[Query | str], *indexes: TokenIndex, count_anyway: bool = False
 ) -> CountResult[TokenCountRow]:
     asked = [query(one) if isinstance(one, str) else one for one in queries]
-    return run_token_count(asked, start_lookups(asked, indexes, force), force)
+    return run_token_count(asked, start_lookups(asked, indexes, count_anyway), count_anyway)
 
 
 def opened(folder: Path, tokenizer: Path | None) -> TokenIndex:
@@ -197,8 +197,8 @@ def test_services_are_asked_before_anything_is_collected() -> None:
 # Totals
 
 
-def totals_of(index: MadeTokens, *queries: Query, force: bool = False) -> list[Total]:
-    return make_token_totals(count(queries, index, force=force))
+def totals_of(index: MadeTokens, *queries: Query, count_anyway: bool = False) -> list[Total]:
+    return make_token_totals(count(queries, index, count_anyway=count_anyway))
 
 
 MADE: dict[str, list[tuple[int, ...]]] = {

@@ -71,13 +71,13 @@ def count(
     case_variants : bool
         Also count spellings with a capital first letter or a typographic apostrophe; not of
         patterns of kind latex or code.
+    count_anyway : bool
+        Count patterns in token-level indexes even if they don't begin and end with a word: their
+        counts are far too low.
     totals : str or Path, optional
         Write totals and ratios of the methods to this file.
     figure : str or Path, optional
         Draw the occurrences of each pattern, by method: .svg or .png.
-    count_anyway : bool
-        Count patterns in token-level indexes even if they don't begin and end with a word: their
-        counts are far too low.
     progress : Progress
         Reports requests and bytes read.
 

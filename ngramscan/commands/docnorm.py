@@ -20,7 +20,15 @@ from ngramscan.commands.shared import (
 )
 from ngramscan.errors import InputError
 from ngramscan.patterns.model import Tier
-from ngramscan.prevalence.draws import LEAST_CONTEXT, Estimator
+from ngramscan.prevalence.draws import (
+    DRAWS,
+    EXACT_UP_TO,
+    LEAST_CONTEXT,
+    MAX_DRAWS,
+    DocnormOptions,
+    DrawRow,
+    Estimator,
+)
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import Option, Result, Rows, Shared, command
 from ngramscan.reporting.rows import optional_target, together
@@ -32,7 +40,6 @@ if TYPE_CHECKING:
     from ngramscan.indexes.tokens.base import TokenIndex
     from ngramscan.patterns.model import Query
     from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow
-    from ngramscan.prevalence.draws import DocnormOptions
     from ngramscan.prevalence.plan import PlanRow
     from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 
@@ -129,7 +136,6 @@ def docnorm(
     from ngramscan.prevalence.count import describe_missing
     from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
     from ngramscan.prevalence.docnorm_totals import DocnormTotal
-    from ngramscan.prevalence.draws import DRAWS, EXACT_UP_TO, MAX_DRAWS, DocnormOptions, DrawRow
     from ngramscan.prevalence.plan import PlanRow
     from ngramscan.prevalence.token_count import start_lookups
     from ngramscan.prevalence.token_docnorm import TokenDocnormRow, run_token_docnorm
@@ -137,18 +143,14 @@ def docnorm(
 
     asked = PatternOptions(**options)
     totals_target, drawn_target = optional_target(totals), optional_target(drawn)
-    share = None if target is None else _share(target)
-    _refuse_together(share, draws, max_draws, estimator)
-    if exact_up_to is None:  # who names an estimator wants draws
-        exact_up_to = 0 if estimator else EXACT_UP_TO
-    norm = DocnormOptions(
-        draws=draws or DRAWS,
-        target=share,
-        max_draws=max_draws or MAX_DRAWS,
-        estimator=estimator or "combined",
+    norm = _options(
         context=context,
         seed=asked.seed,
         keep_draws=bool(drawn),
+        draws=draws,
+        target=target,
+        max_draws=max_draws,
+        estimator=estimator,
         exact_up_to=exact_up_to,
     )
     if not (patterns or asked.literal or asked.literals_file):
@@ -180,16 +182,33 @@ def docnorm(
     )
 
 
-def _refuse_together(
-    share: float | None, draws: int | None, max_draws: int | None, estimator: str | None
-) -> None:
-    """Raise an InputError for options that contradict each other."""
+def _options(
+    *,
+    draws: int | None,
+    target: str | float | None,
+    max_draws: int | None,
+    estimator: Estimator | None,
+    exact_up_to: int | None,
+    **others: Any,
+) -> DocnormOptions:
+    """Return how documents are counted or estimated; refuse options that contradict each other."""
+    share = None if target is None else _share(target)
     if share and estimator == "unique":
         raise InputError("--target", "--estimator unique has no interval that draws could narrow")
     if share and draws:
         raise InputError("--draws", "it can't go with --target, which says how many are drawn")
     if max_draws and not share:
         raise InputError("--max-draws", "it goes with --target; without it, --draws says how many")
+    if exact_up_to is None:  # who names an estimator wants draws
+        exact_up_to = 0 if estimator else EXACT_UP_TO
+    return DocnormOptions(
+        draws=draws or DRAWS,
+        target=share,
+        max_draws=max_draws or MAX_DRAWS,
+        estimator=estimator or "combined",
+        exact_up_to=exact_up_to,
+        **others,
+    )
 
 
 def _refuse_for_tokens(

@@ -30,7 +30,7 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature:
     known = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
     options = [
         inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default)
-        for _, field in _shared_fields(function)
+        for _, field in shared_fields(function)
     ]
     known[len(known) :] = options
     plain = [each.replace(annotation=without_option(hints[each.name])) for each in known]
@@ -41,7 +41,7 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature:
 def hints_of(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the annotations of a function, and of its shared options."""
     hints = get_type_hints(function, localns=_DATA_FRAMES, include_extras=True)
-    for owner, field in _shared_fields(function):
+    for owner, field in shared_fields(function):
         names = vars(sys.modules[owner.__module__])
         annotated: Any = SimpleNamespace(__annotations__={field.name: field.type})
         hint = get_type_hints(annotated, names, include_extras=True)[field.name]
@@ -51,7 +51,7 @@ def hints_of(function: Callable[..., Any]) -> Mapping[str, Any]:
     return hints
 
 
-def _shared_fields(function: Callable[..., Any]) -> Iterator[tuple[Any, Field[Any]]]:
+def shared_fields(function: Callable[..., Any]) -> Iterator[tuple[Any, Field[Any]]]:
     """Yield the fields of the dataclass that a command has as options, and where each stands."""
     shared = _shared(function)
     known = {field.name: field for field in fields(shared.options)} if shared else {}
@@ -87,7 +87,7 @@ def sections_of(documented: Any) -> dict[str, str]:
 def documentation_of(function: Callable[..., Any]) -> str:
     """Return the docstring of a command, with the texts of its shared options."""
     text = inspect.getdoc(function) or ""
-    owners = dict.fromkeys(owner for owner, _ in _shared_fields(function))
+    owners = dict.fromkeys(owner for owner, _ in shared_fields(function))
     added = [sections_of(owner).get("Parameters", "").strip() for owner in owners]
     before, heading, own = text.partition("Parameters\n----------\n")
     if not added or not heading:
@@ -99,7 +99,7 @@ def documentation_of(function: Callable[..., Any]) -> str:
 def helps_of(function: Callable[..., Any]) -> Mapping[str, str]:
     """Return the help of each parameter; `rate : see run` repeats that of another command."""
     helps = {}
-    owners = dict.fromkeys(owner for owner, _ in _shared_fields(function))
+    owners = dict.fromkeys(owner for owner, _ in shared_fields(function))
     entries = "\n".join(
         sections_of(documented).get("Parameters", "").strip() for documented in (*owners, function)
     )
