@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-OPTIONS, WHAT, WHERE = "Options", "What to look for", "Where to look"
+OPTIONS, WHAT, WHERE = "Options", "Texts to look for", "Where to look"
 READING, SERVICE, OUTPUT = "Reading files", "Services and index files", "Output"
 HEADINGS = (OPTIONS, WHAT, WHERE, READING, SERVICE, OUTPUT)
 """The groups of options, in the order of the help."""

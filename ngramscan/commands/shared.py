@@ -1,4 +1,4 @@
-"""What several commands share: options, and small parts of their work."""
+"""The options that several commands share, and small parts of their work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the function of a command says of its parameters: types, defaults, texts and columns.
+"""The parameters of commands, as their functions declare them: types, defaults, texts, columns.
 
 The fields of a dataclass that stands at `**options` are parameters like the others.
 """
