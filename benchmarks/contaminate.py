@@ -69,7 +69,7 @@ def make_windows(path: Path) -> list[str]:
 
 COUNT_WINDOWS = """
 import json, sys
-from ngramscan.indexes.base import IndexOptions
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.progress import SILENT
 spec, windows, journal = sys.argv[1:]

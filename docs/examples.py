@@ -195,7 +195,8 @@ def usages() -> str:
 
 def _usages(command: click.Command, main: str, *names: str) -> Iterator[str]:
     """Yield the help of a command as a block, and those of all commands in a group."""
-    shown = CliRunner().invoke(MAINS[main], [*names, "--help"], prog_name=main, terminal_width=80)
+    option = "--help" if isinstance(command, click.Group) else "--help-all"
+    shown = CliRunner().invoke(MAINS[main], [*names, option], prog_name=main, terminal_width=80)
     yield f"```text\n{shown.output.strip()}\n```"
     if isinstance(command, click.Group):
         context = click.Context(command)

@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from ngramscan import __version__
-from ngramscan.reporting.command import Commands
+from ngramscan.reporting.terminal import Commands
 
 main = Commands(
-    "evalcore",
+    "evalcore.{}",
     [
         *("run", "score", "judge", "logs", "compare", "outcomes", "efficiency"),
         *("agreement", "audit", "link"),
@@ -27,7 +27,7 @@ main = Commands(
     """,
 )
 datasets = Commands(
-    "evalcore",
+    "evalcore.benchmarks",
     ["check", "fetch", "list"],
     keeping=["fetch"],
     prefix="datasets_",

@@ -29,6 +29,7 @@ from evalcore.endpoint import (
     request_parameters,
 )
 from evalcore.formats import Problem
+from evalcore.options import JudgeOptions
 from evalcore.prompts import fill
 from evalcore.records import Record, in_order, name_dataset, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, group_of, key_of, outputs_valued
@@ -36,7 +37,7 @@ from ngramscan.errors import InputError
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.row_files import Table
-from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.command import Option, Result, Shared, command
 from ngramscan.reporting.layout import Layout, cell, print_columns
 
 
@@ -222,26 +223,12 @@ def _print_judged(console: Console, rows: Sequence[JudgeRow]) -> None:
 def judge(
     outputs: str | Path,
     *,
-    dataset: Annotated[str | None, Option(metavar="NAME")] = None,
-    data: Annotated[str | Path | None, Option(metavar="PATH")] = None,
-    id_field: Annotated[str, Option(metavar="COLUMN")] = "id",
-    question_field: Annotated[str, Option(metavar="COLUMN")] = "question",
-    answer_field: Annotated[str, Option(metavar="COLUMN")] = "answer",
-    layout: Literal["evalcore", "financemath", "bbh"] = "evalcore",
-    method: Annotated[str | None, Option(metavar="NAME")] = None,
     judges: Annotated[str | Sequence[str], Option(flags="--judge", metavar="MODEL")],
     task: Literal["grade", "failure-causes"] = "grade",
     scores: Annotated[Table | None, Option(metavar="FILE")] = None,
     journal: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-    base_url: Annotated[str | None, Option(metavar="URL", envvar="OPENAI_BASE_URL")] = None,
-    api_key_env: Annotated[str, Option(metavar="VARIABLE")] = "OPENAI_API_KEY",
-    concurrency: Annotated[int, Option(least=1)] = 16,
-    rate: Annotated[float | None, Option(metavar="N", over=0)] = None,
-    timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = 600.0,
-    temperature: Annotated[float | None, Option(metavar="T")] = 0.0,
-    max_tokens: Annotated[int | None, Option(least=1)] = None,
-    params: Annotated[str | Sequence[str], Option(flags="--param", metavar="KEY=VALUE")] = (),
     progress: Progress = SILENT,
+    **options: Annotated[Any, Shared(JudgeOptions)],
 ) -> Result[JudgeRow]:
     r"""Let models judge what no rule can score: proofs, prose, and why an answer failed.
 
@@ -250,7 +237,7 @@ def judge(
 
     Parameters
     ----------
-    outputs, dataset, data, id_field, question_field, answer_field, layout, method : see score
+    outputs : see score
     judges : str or sequence of str
         Model that judges, as the endpoint calls it.
     task : str
@@ -260,7 +247,6 @@ def judge(
         (`failure-causes`).
     journal : str or Path, optional
         File that keeps the judges' replies. By default one in the user's cache folder.
-    base_url, api_key_env, concurrency, rate, timeout_s, temperature, max_tokens, params : see run
     progress : Progress
         Callbacks for judgements.
 
@@ -279,22 +265,29 @@ def judge(
     $ evalcore judge outputs/imo-proofbench --dataset imo-proofbench --judge NAME \
           --base-url http://localhost:8000/v1 -o judged.jsonl
     """
-    name_dataset(dataset, data, Path(outputs), layout)
-    benchmark = find_benchmark(dataset, data, id_field, question_field, answer_field)
+    asked = JudgeOptions(**options)
+    name_dataset(asked.dataset, asked.data, Path(outputs), asked.layout)
+    benchmark = find_benchmark(
+        asked.dataset, asked.data, asked.id_field, asked.question_field, asked.answer_field
+    )
     prompt = choose_prompt(benchmark.judge or benchmark.name, task)
     if task == "failure-causes" and scores is None:
         raise InputError("--scores", "missing; only wrong answers have causes of failure")
-    problems = load_dataset(benchmark, data)
+    problems = load_dataset(benchmark, asked.data)
     by_id = {problem.id: problem for problem in problems.problems}
     value = 0.0 if task == "failure-causes" else None
     wanted = None if scores is None else outputs_valued(scores, value)
-    sent, key = request_parameters(temperature, max_tokens, params), read_key(api_key_env)
+    sent = request_parameters(asked.temperature, asked.max_tokens, asked.params)
+    key = read_key(asked.api_key_env)
     cases: list[tuple[Problem, Record, str]] = []
-    reading = (layout, method, problems.name, progress.notice, bool(dataset))
+    reading = (
+        *(asked.layout, asked.method, problems.name),
+        *(progress.notice, bool(asked.dataset)),
+    )
     for record in in_order(read_records(Path(outputs), *reading), problems):
         if wanted is None or key_of(record) in wanted:
-            asked = [judge_messages(prompt, by_id[record.id], record.output or ""), sent]
-            request = json.dumps(asked, ensure_ascii=False, sort_keys=True)
+            question = [judge_messages(prompt, by_id[record.id], record.output or ""), sent]
+            request = json.dumps(question, ensure_ascii=False, sort_keys=True)
             cases.append((by_id[record.id], record, "" if record.not_scorable else request))
     requests = dict.fromkeys(request for _, _, request in cases if request)
     rows, reasons = list[JudgeRow](), Counter[str]()
@@ -302,9 +295,9 @@ def judge(
     with Journal(Path(journal or user_cache_path("ngramscan") / "judgements.sqlite")) as kept:
         for name in chosen:
             blank = Record(id="", dataset="", model=name, method="", output=None, parameters=sent)
-            with open_endpoint(base_url, key, rate, timeout_s, progress) as ask:
+            with open_endpoint(asked.base_url, key, asked.rate, asked.timeout_s, progress) as ask:
                 replies, missing = _ask_judge(
-                    ask, blank, requests, kept, base_url or "", concurrency, progress
+                    ask, blank, requests, kept, asked.base_url or "", asked.concurrency, progress
                 )
             for problem, record, request in cases:
                 if request in missing:

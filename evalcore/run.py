@@ -24,12 +24,13 @@ from evalcore.endpoint import (
     request_parameters,
 )
 from evalcore.formats import Problem
+from evalcore.options import RunOptions
 from evalcore.prompts import PromptSet, load_templates
 from evalcore.records import Record, read_records
 from ngramscan.clock import now
 from ngramscan.errors import InputError, RemoteError, RemoteRefused
 from ngramscan.progress import SILENT, Progress
-from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.command import Option, Result, Shared, command
 
 _NOTE_EVERY_S = 10.0
 
@@ -187,11 +188,6 @@ def _dry_run(problem: Problem, prompts: PromptSet, methods: Sequence[str]) -> Re
 @command
 def run(
     *,
-    dataset: Annotated[str | None, Option(metavar="NAME")] = None,
-    data: Annotated[str | Path | None, Option(metavar="PATH")] = None,
-    id_field: Annotated[str, Option(metavar="COLUMN")] = "id",
-    question_field: Annotated[str, Option(metavar="COLUMN")] = "question",
-    answer_field: Annotated[str, Option(metavar="COLUMN")] = "answer",
     model: Annotated[str, Option(metavar="NAME")],
     methods: Annotated[str | Sequence[str], Option("--method", "NAME,...")],
     prompts: Annotated[str | Path | None, Option(metavar="FILE")] = None,
@@ -203,15 +199,8 @@ def run(
     replay: Annotated[str | Path | None, Option(metavar="FOLDER")] = None,
     dry_run: bool = False,
     output: Annotated[str | Path, Option(flags="-o --output", metavar="FOLDER")] = "outputs",
-    base_url: Annotated[str | None, Option(metavar="URL", envvar="OPENAI_BASE_URL")] = None,
-    api_key_env: Annotated[str, Option(metavar="VARIABLE")] = "OPENAI_API_KEY",
-    concurrency: Annotated[int, Option(least=1)] = 16,
-    rate: Annotated[float | None, Option(metavar="N", over=0)] = None,
-    timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = 600.0,
-    temperature: Annotated[float | None, Option(metavar="T")] = 0.0,
-    max_tokens: Annotated[int | None, Option(least=1)] = None,
-    params: Annotated[str | Sequence[str], Option(flags="--param", metavar="KEY=VALUE")] = (),
     progress: Progress = SILENT,
+    **options: Annotated[Any, Shared(RunOptions)],
 ) -> Result[Record] | Result[MessageRow]:
     r"""Ask a model the problems of a benchmark by one or several prompting methods.
 
@@ -219,7 +208,6 @@ def run(
 
     Parameters
     ----------
-    dataset, data, id_field, question_field, answer_field : see score
     model : str
         The model, as the endpoint calls it; with `replay`, the name of its folder.
     methods : str or sequence of str
@@ -242,23 +230,6 @@ def run(
         Show the messages about the first problem, and ask nothing.
     output : str or Path
         Folder that keeps the outputs, as FOLDER/DATASET/MODEL/METHOD.jsonl.
-    base_url : str, optional
-        Address of an OpenAI-compatible endpoint (chat completions).
-    api_key_env : str
-        Environment variable that holds the key.
-    concurrency : int
-        Maximum number of simultaneous questions.
-    rate : float, optional
-        Maximum number of requests per second. By default no limit.
-    timeout_s : float
-        Retry if a whole answer takes longer than this.
-    temperature : float, optional
-        Sampling temperature; 0 picks the likeliest words. None, and `params` with
-        `temperature=null`, leave it out of the requests.
-    max_tokens : int, optional
-        Maximum tokens of a reply, reasoning included.
-    params : str or sequence of str
-        Another field of each request; the value is JSON or text.
     progress : Progress
         Callbacks for answered problems.
 
@@ -277,15 +248,22 @@ def run(
     $ evalcore run --dataset financemath --model NAME --method cot,pot,f-1 \
           --base-url http://localhost:8000/v1 -o outputs/
     """
-    benchmark = find_benchmark(dataset, data, id_field, question_field, answer_field)
-    problems = load_dataset(benchmark, data)
+    asked = RunOptions(**options)
+    benchmark = find_benchmark(
+        asked.dataset, asked.data, asked.id_field, asked.question_field, asked.answer_field
+    )
+    problems = load_dataset(benchmark, asked.data)
     templates = load_templates(benchmark, Path(prompts) if prompts else None)
     chosen = list(dict.fromkeys(templates.resolve(name) for name in methods))
     if not chosen:
         raise InputError("--method", f"missing; {problems.name} has {', '.join(templates.methods)}")
     if dry_run:
         return _dry_run(problems.problems[0], templates, chosen)
-    sent = {"replayed": True} if replay else request_parameters(temperature, max_tokens, params)
+    sent = (
+        {"replayed": True}
+        if replay
+        else request_parameters(asked.temperature, asked.max_tokens, asked.params)
+    )
     known: dict[str, Any] = {"dataset": problems.name, "model": model, "parameters": sent}
     known |= {"prompts_sha256": templates.sha256, "dataset_sha256": problems.sha256, "output": None}
     numbers = range(1, epochs + 1) if epochs > 1 else [None]
@@ -297,10 +275,12 @@ def run(
         tasks[path].append(Question(Record(id=problem.id, epoch=epoch, **known), messages))
     usage = Spending(token_budget, price_in, price_out)
     replayed = nullcontext(replay_from(Path(replay), model)) if replay else None
-    with replayed or open_endpoint(
-        base_url, read_key(api_key_env), rate, timeout_s, progress
-    ) as ask:
-        done = [ask_missing(ask, *task, usage, concurrency, progress) for task in tasks.items()]
+    key = read_key(asked.api_key_env)
+    opened = replayed or open_endpoint(asked.base_url, key, asked.rate, asked.timeout_s, progress)
+    with opened as ask:
+        done = [
+            ask_missing(ask, *task, usage, asked.concurrency, progress) for task in tasks.items()
+        ]
     notices = [notice for notice, _ in done]
     notices += [str(usage)] * bool(usage.prompt_tokens or usage.uncounted_answers)
     if find_spec("math_verify") is None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from evalcore import scores
 from evalcore.benchmarks import Dataset, find_benchmark, load_dataset
@@ -16,6 +16,7 @@ from evalcore.extraction import FUNCTION_RULES, PROGRAM_RULES, extract
 from evalcore.extraction import RULES as TEXT_RULES
 from evalcore.figures import draw_accuracy
 from evalcore.formats import Answers, Benchmark, Problem
+from evalcore.options import RecordOptions
 from evalcore.prompts import load_templates
 from evalcore.records import Record, in_order, name_dataset, read_records
 from evalcore.rules import FOR_NUMBERS, RULES, Grade, Item, Tools
@@ -27,7 +28,7 @@ from ngramscan.errors import InputError
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.canvas import check_target, save_figure
-from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.command import Option, Result, Shared, command
 
 
 def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[str]) -> Benchmark:
@@ -142,19 +143,13 @@ def _counted(run: Any, given: Sequence[Any], unit: str, progress: Progress) -> I
 def score(
     outputs: str | Path,
     *,
-    dataset: Annotated[str | None, Option(metavar="NAME")] = None,
-    data: Annotated[str | Path | None, Option(metavar="PATH")] = None,
-    id_field: Annotated[str, Option(metavar="COLUMN")] = "id",
-    question_field: Annotated[str, Option(metavar="COLUMN")] = "question",
-    answer_field: Annotated[str, Option(metavar="COLUMN")] = "answer",
-    layout: Literal["evalcore", "financemath", "bbh"] = "evalcore",
-    method: Annotated[str | None, Option(metavar="NAME")] = None,
     rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     extraction: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     program_seconds: Annotated[float, Option(metavar="S", over=0)] = 30.0,
     allow_weak_sandbox: bool = False,
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     progress: Progress = SILENT,
+    **options: Annotated[Any, Shared(RecordOptions)],
 ) -> Result[ScoreRow]:
     """Score recorded outputs against the reference answers of a benchmark.
 
@@ -165,17 +160,6 @@ def score(
     ----------
     outputs : str or Path
         Recorded outputs: a file, or a folder such as `evalcore run` writes.
-    dataset : str, optional
-        The benchmark (see `evalcore datasets list`), or a name for your own questions.
-    data : str or Path, optional
-        A local copy of the benchmark, by default the fetched one; or a file of your own questions
-        (.jsonl, .csv, .json or .parquet).
-    id_field, question_field, answer_field : str
-        Name of this column in your own questions.
-    layout : str
-        Layout of the files of outputs.
-    method : str, optional
-        Score only outputs of this method; in layouts other than `evalcore`, the method of all.
     rule : str or sequence of str
         Rule that compares answers; several rules score side by side. By default the benchmark's.
     extraction : str or sequence of str
@@ -208,11 +192,17 @@ def score(
     $ evalcore score outputs/mine --data questions.jsonl --rule numbers
     """
     check_target(picture := Path(figure) if figure else None)
-    name_dataset(dataset, data, Path(outputs), layout)
-    usual = find_benchmark(dataset, data, id_field, question_field, answer_field)
+    asked = RecordOptions(**options)
+    name_dataset(asked.dataset, asked.data, Path(outputs), asked.layout)
+    usual = find_benchmark(
+        asked.dataset, asked.data, asked.id_field, asked.question_field, asked.answer_field
+    )
     benchmark, layers = choose_scoring(usual, rule, extraction), dict[str, str]()
-    problems = load_dataset(benchmark, data)
-    reading = (layout, method, benchmark.name, progress.notice, bool(dataset))
+    problems = load_dataset(benchmark, asked.data)
+    reading = (
+        *(asked.layout, asked.method, benchmark.name),
+        *(progress.notice, bool(asked.dataset)),
+    )
     records = read_records(Path(outputs), *reading)
 
     def run_programs(programs: Sequence[Program]) -> list[Outcome]:

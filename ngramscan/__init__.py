@@ -6,7 +6,10 @@ One function per command, with the same name and options, returning a data frame
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from ngramscan.errors import IncompleteError, InputError, NgramscanError, RemoteError
 
 if TYPE_CHECKING:
     from ngramscan.commands.blend import blend
@@ -29,16 +32,16 @@ if TYPE_CHECKING:
     from ngramscan.commands.tiers import tiers
 
 __version__ = "0.2.0"
-__all__ = ["blend", "contaminate", "contexts", "count", "docnorm", "index_add", "index_build"]
+__all__ = ["IncompleteError", "InputError", "NgramscanError", "RemoteError"]
+__all__ += ["blend", "contaminate", "contexts", "count", "docnorm", "index_add", "index_build"]
 __all__ += ["index_info", "index_list", "index_verify", "journal_clear", "journal_info"]
 __all__ += ["keyness", "patterns_list", "patterns_show", "report", "strategies", "tiers"]
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        from ngramscan import commands
-
-        return getattr(commands, name)
+        command, _, _ = name.partition("_")  # index_build is in the module of index
+        return getattr(import_module(f"ngramscan.commands.{command}"), name)
     raise AttributeError(f"module 'ngramscan' has no attribute {name!r}")
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import click
 
 from ngramscan import __version__
-from ngramscan.reporting.command import Commands
+from ngramscan.reporting.completion import paths
+from ngramscan.reporting.terminal import Commands
 
 main = Commands(
-    "ngramscan.commands",
+    "ngramscan.commands.{}",
     [
         *("count", "docnorm", "contexts", "contaminate"),
         *("blend", "tiers", "keyness", "strategies", "report", "serve"),
     ],
     keeping=["count", "docnorm", "contexts", "contaminate"],
+    completions="ngramscan.cli",
     name="ngramscan",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="""Corpus statistics: what language models were trained on, with intervals.
@@ -28,8 +31,8 @@ click.version_option(__version__, prog_name="ngramscan")(main)
 
 
 def _add_group(name: str, names: list[str], text: str, keeping: Sequence[str] = ()) -> None:
-    group = Commands("ngramscan.commands", names, keeping, f"{name}_", name=name, help=text)
-    main.add_command(group)
+    module = f"ngramscan.commands.{name}"
+    main.add_command(Commands(module, names, keeping, prefix=f"{name}_", name=name, help=text))
 
 
 _add_group(
@@ -52,3 +55,42 @@ _add_group(
     ["list", "show"],
     "List the pattern sets that come with ngramscan; show one of them, or your own.",
 )
+
+
+def complete(name: str, given: Mapping[str, Any], typed: str) -> Iterable[str] | None:
+    """Return what a parameter may be, for shells; None: nothing is known of it."""
+    # They are slow to import.
+    from ngramscan.indexes.catalog import CATALOG
+    from ngramscan.indexes.tokens.catalog import TOKEN_CATALOG
+    from ngramscan.patterns.files import load_patterns, shipped_sets
+    from ngramscan.reading.row_files import has_rows, read_table
+
+    kind, colon, path = typed.partition(":")
+    known: Iterable[str] | None = None
+    match name:
+        case "index" | "spec" if colon:
+            tokens = [name for row in TOKEN_CATALOG for name in (row.alias, row.name)]
+            is_path = kind in {"scan", "fm9", "tokens"}
+            known = [f"{kind}:{place}" for place in paths(path)] if is_path else tokens
+        case "index" | "spec":
+            hosted = [name for row in CATALOG for name in (row.alias, row.name)]
+            kinds = ["scan:", "fm9:", "tokens:", "infini-gram:", "http://"]
+            known = [*hosted, "paper", "python", *kinds]
+        case "patterns" | "others" | "name":
+            known = [*shipped_sets(), *paths(typed)]
+        case "literals_file":
+            known = paths(typed)
+        case "method":
+            shipped = shipped_sets()
+            sets = [
+                name for name in given["arguments"] if name in shipped or name.endswith(".yaml")
+            ]
+            known = [
+                name for given_set in sets or ["f1"] for name in load_patterns(given_set).methods
+            ]
+        case "rule":
+            known = ["mini", "gpt4", "gpt4-stripped", "gpt3", "palm", "ngram-13"]
+        case "field" | "id_field":
+            table = next((name for name in given["arguments"] if has_rows(name)), None)
+            known = next(read_table(table))[1] if table else []
+    return known

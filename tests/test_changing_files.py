@@ -15,7 +15,8 @@ from ngramscan.errors import CorpusError
 from ngramscan.index_files.fm9.build import build_index
 from ngramscan.index_files.tokens.build import build_token_index
 from ngramscan.index_files.tokens.tokenizers import load_tokenizer
-from ngramscan.indexes.base import IndexOptions, Place, WindowFailure
+from ngramscan.indexes.base import Place, WindowFailure
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.journal import Journal
 from ngramscan.prevalence.contaminate import Entry, run_contaminate

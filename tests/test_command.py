@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import json
 import re
 import sys
 from collections.abc import Sequence
@@ -19,8 +20,9 @@ from click.testing import CliRunner
 import evalcore
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.progress import SILENT, Progress
-from ngramscan.reporting.command import Commands, Option, Result, command
+from ngramscan.reporting.command import Option, Result, command
 from ngramscan.reporting.rows import choose_target
+from ngramscan.reporting.terminal import Commands
 from tests.support.command import invoke
 
 RAISED = {"interrupt": KeyboardInterrupt(), "wrong": InputError("place", "\x1bwrong")}
@@ -167,16 +169,18 @@ def test_python_and_the_terminal_give_the_function_the_same(
 def test_what_the_terminal_refuses_python_refuses(options: dict[str, Any], line: str) -> None:
     code, _, stderr = terminal(f"measure x {line}")
     assert code == 2
-    with pytest.raises(InputError, match=f"^{line}: ") as caught:
+    [(name, value)] = options.items()
+    python = f"{name}={json.dumps(value)}"
+    with pytest.raises(InputError, match=f"^{python}: ") as caught:
         measure("x", **options)
     if "unit" in options:
-        assert str(caught.value) == "--unit inch: one of metre, foot was expected"
+        assert str(caught.value) == 'unit="inch": one of metre, foot was expected'
         with pytest.raises(InputError, match=r"one of metre, foot .*; did you mean foot\?"):
             measure("x", unit="foott")  # type: ignore[arg-type]
         cure = "'FOOTT' is not one of metre, foot; did you mean foot?"
         assert cure in terminal("measure x --unit FOOTT")[2]
     else:
-        assert str(caught.value).removeprefix(f"{line}: ") in stderr, "in the same words"
+        assert str(caught.value).removeprefix(f"{python}: ") in stderr, "in the same words"
 
 
 def test_an_unknown_or_hidden_option_is_a_type_error_with_the_nearest_name() -> None:
@@ -220,7 +224,7 @@ def test_rows_go_to_stdout_as_bytes_and_other_files_do_not() -> None:
     assert pd.read_parquet(io.BytesIO(ran.stdout_bytes))["name"].tolist() == list("0123456")
     problem = "Error: --averages -: it can't be stdout; a path was expected\n"
     assert terminal("measure x --averages -") == (2, "", problem)
-    with pytest.raises(InputError, match="--averages -: it can't be stdout"):
+    with pytest.raises(InputError, match='averages="-": it can\'t be stdout'):
         measure("x", averages=Path("-"))
 
 
@@ -295,10 +299,14 @@ def test_help_is_read_off_the_function() -> None:
         "--by COLUMN Columns. Repeatable, or with commas.",
         "--level X Level, on two lines. [default: 0.95; 0<x<1]",
         "-n, --most N The most. [x>=1]",
-        "--key KEY The most. [env var: MEASURE_KEY]",
+        "--key KEY The most. --fail",
         "-q, --quiet Show no progress and no notices.",
     ):
         assert part in text, text
+    every = " ".join(terminal("measure --help-all")[1].split())
+    assert "--key KEY The most. [env var: MEASURE_KEY]" in every
+    assert "--csv-safe" in every
+    assert "--csv-safe" not in text
 
 
 def test_what_is_needed_and_is_not_there_is_told() -> None:

@@ -56,7 +56,7 @@ def offers(line: str) -> list[str]:
         ("ngramscan co", ["count", "contexts", "contaminate"]),
         ("ngramscan index b", ["build"]),
         ("ngramscan count f", ["f1", "folder/"]),
-        ("ngramscan count --ind", ["--index"]),
+        ("ngramscan count --ind", ["--index", "--index-memory", "--index-cache"]),
         ("ngramscan count --index P", ["piletrain", "pileval", "paper", "python"]),
         ("ngramscan count --index scan:", ["bin/", "corpus.jsonl", "folder/", "own.yaml"]),
         ("ngramscan index info fm9:f", ["folder/"]),

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from ngramscan.clock import now
 from ngramscan.errors import InputError, RemoteUnavailable
-from ngramscan.indexes.base import IndexOptions, IndexSize, QueryCount, QueryFailure
+from ngramscan.indexes.base import IndexSize, QueryCount, QueryFailure
 from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.matching import Normalization, normalized
 from ngramscan.prevalence.contaminate import (
     UNION,

@@ -11,8 +11,8 @@ import pytest
 
 from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.index_files.fm9.build import BuildOptions, build_index
-from ngramscan.indexes.base import IndexOptions
 from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.prevalence.contaminate import (
     ContaminateResult,
     Entry,

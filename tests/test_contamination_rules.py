@@ -214,12 +214,12 @@ NO_SUCH = (
     [
         ("mimi", {}, "--rule mimi", NO_SUCH),
         ("ngram-0", {}, "--rule ngram-0", "the width must be at least 1"),
-        ("ngram-8", {"width": 9}, "--width 9", "the name says the width; --rule ngram-9"),
-        ("mini", {"width": 0}, "--width 0", "the width must be at least 1"),
-        ("gpt3", {"unit": "bytes"}, "--unit bytes", "windows of rule gpt3 are words"),
+        ("ngram-8", {"width": 9}, "--window 9", "the name says the length; --rule ngram-9"),
+        ("mini", {"width": 0}, "--window 0", "the width must be at least 1"),
+        ("gpt3", {"unit": "bytes"}, "--window-unit bytes", "windows of rule gpt3 are words"),
         ("gpt4", {"tail": "cut"}, "--tail cut", "random windows of rule gpt4 end within the text"),
         (
-            *("mini", {"width": 3, "unit": "bytes"}, "--width 3"),
+            *("mini", {"width": 3, "unit": "bytes"}, "--window 3"),
             "the width must be at least 4, the bytes of the longest character",
         ),
         (

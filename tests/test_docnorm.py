@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from ngramscan.corpora import open_corpus
-from ngramscan.indexes.base import IndexOptions
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.patterns.model import Pattern, Query
 from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow, run_docnorm

@@ -126,9 +126,9 @@ def test_totals_and_draws_go_to_files_of_their_own(server: Spawned, tmp_path: Pa
         assert content.startswith(str(draw.pattern).encode(), int(str(draw.text_offset)))
     statistics = set(pd.read_csv(tmp_path / "t.csv")["statistic"])
     assert statistics == {"union_of_occurrences", "documents", "occurrences_per_document"}
-    with pytest.raises(InputError, match="--draws 1"):
+    with pytest.raises(InputError, match="draws=1"):
         ngramscan.docnorm(draws=1)
-    with pytest.raises(InputError, match="--estimator best"):
+    with pytest.raises(InputError, match='estimator="best"'):
         ngramscan.docnorm(estimator=cast("Any", "best"))
 
 

@@ -9,16 +9,10 @@ from pathlib import Path
 import pytest
 
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import (
-    IndexOptions,
-    IndexSize,
-    Place,
-    QueryCount,
-    Window,
-    WindowFailure,
-)
+from ngramscan.indexes.base import IndexSize, Place, QueryCount, Window, WindowFailure
 from ngramscan.indexes.fm9 import Fm9Index, open_fm9
 from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.progress import Progress
 from tests.support.recorder import Recorder
 from tests.test_fm9_reader import write_shard

@@ -71,6 +71,8 @@ def test_python_and_the_terminal_run_the_same_function() -> None:
     assert Path("python.csv").read_text() == Path("terminal.csv").read_text()
     found.to_csv("python.csv", index=False)
     in_python, in_terminal = pd.read_csv("python.csv"), pd.read_csv("rows.csv")
+    assert [*in_python][:3] == ["pattern", "occurrences", "documents"], "what is read first"
+    in_terminal = in_terminal[[*in_python]]
     assert_frame_equal(in_python.assign(asked_at=""), in_terminal.assign(asked_at=""))
     assert [str(found[name].dtype) for name in ("pattern", "documents")] == ["string", "Int64"]
 
@@ -158,7 +160,7 @@ def test_what_is_refused_is_named(here: Path, frame: pd.DataFrame) -> None:
         (lambda: evalcore.agreement("l.csv"), r"^l\.csv:3: not UTF-8.*$"),
         (lambda: evalcore.link("l.csv", "l.csv"), r"^l\.csv:3: not UTF-8.*$"),
         (lambda: evalcore.logs("l.csv"), r"^l\.csv:3: not UTF-8.*$"),
-        (lambda: ngramscan.count("f1", tier=bad), "--tier 5: one of T1, T2, T3 was expected"),
+        (lambda: ngramscan.count("f1", tier=bad), "tier=5: one of T1, T2, T3 was expected"),
         (lambda: read_records(Path("outputs")), r"it is empty; run `evalcore run` again"),
     ):
         with pytest.raises((InputError, TypeError), match=problem):

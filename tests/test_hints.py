@@ -169,7 +169,7 @@ def test_an_option_that_one_of_the_indexes_takes_is_right(monkeypatch: pytest.Mo
     both = ["fm9:my-index", "scan:corpus"]
     found = ngramscan.count("mine.yaml", index=both, journal="j.sqlite", limit_documents=2)
     assert found["index"].tolist() == both
-    with pytest.raises(InputError, match="--text-field: only scan: takes it, not fm9:my-index"):
+    with pytest.raises(InputError, match="text_field: only scan: takes it, not fm9:my-index"):
         ngramscan.count("mine.yaml", index="fm9:my-index", text_field="body")
     monkeypatch.setenv("NGRAMSCAN_TEXT_FIELD", "body")
     assert len(ngramscan.count("mine.yaml", index="fm9:my-index", text_field="body")) == 1

@@ -18,7 +18,6 @@ import pytest
 
 from ngramscan.errors import InputError, NgramscanError, RemoteRefused, RemoteUnavailable
 from ngramscan.indexes.base import (
-    IndexOptions,
     IndexSize,
     Occurrences,
     Place,
@@ -29,6 +28,7 @@ from ngramscan.indexes.base import (
 )
 from ngramscan.indexes.http import index as http_index
 from ngramscan.indexes.http.index import ApiClient, ApiIndex
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import Journal
 from ngramscan.progress import Progress
 from tests.support.fake_clock import FakeClock

@@ -158,7 +158,10 @@ def test_a_second_run_asks_nothing_and_other_files_are_asked_again(
     literals = [part for text in LITERALS for part in ("-e", text)]
     local = invoke("count", *literals, "--index", f"fm9:{folder}", "--format", "csv").rows
     with RangeServer(folder, faults=UNLUCKY) as server:
-        for command, *options in (("count",), ("contexts", "-n1", "--width=9", "--cache=9KB")):
+        for command, *options in (
+            ("count",),
+            ("contexts", "-n1", "--width=9", "--index-memory=9KB"),
+        ):
             first = asked(server.url, tmp_path, *options, command=command)
             before = len(server.record().requests)
             again = asked(server.url, tmp_path, *options, command=command)
@@ -208,7 +211,7 @@ def test_an_index_that_was_replaced_is_counted_anew_whatever_the_disk_has(
 
         def count(literal: str, *options: str) -> tuple[int, str]:
             place = ("--index", f"fm9:{server.url}{kind}", "--journal", str(tmp_path / "journal"))
-            keep = ("--cache-dir", str(tmp_path / "kept"), "--format=csv", "-v")
+            keep = ("--index-cache", str(tmp_path / "kept"), "--format=csv", "-v")
             ran = invoke("count", "-e", literal, *place, *keep, *options)
             (row,) = ran.rows
             assert row["note"] == UNNOTICED * (kind == "no_etag")
@@ -227,7 +230,9 @@ def test_an_index_that_was_replaced_is_counted_anew_whatever_the_disk_has(
             os.utime(folder / name, (1e9, 1e9))
         found, told = count("pest")
         assert found == 1
-        said = "4 files changed since an earlier run; the parts of them in --cache-dir are removed"
+        said = (
+            "4 files changed since an earlier run; the parts of them in --index-cache are removed"
+        )
         assert (f"{kind}: {said}" in told) == (kind != "no_etag")
         assert count("step")[0] == 59  # a reply of the other index is not taken for one of this
         found, told = count("step", "--refresh")
@@ -254,7 +259,9 @@ def test_an_index_on_s3_is_counted_without_a_request_that_fails(
         monkeypatch.setitem(fsspec.config.conf, "s3", {"endpoint_url": store.endpoint})
         for path in sorted(index.glob("*/*")):
             store.put(f"{BUCKET}/index/{path.relative_to(index)}", path.read_bytes())
-        far = asked(f"s3://{BUCKET}/index", tmp_path, "--cache", "240KB", "--timeout", "9", "-v")
+        far = asked(
+            f"s3://{BUCKET}/index", tmp_path, "--index-memory", "240KB", "--timeout", "9", "-v"
+        )
     assert "again in" not in far.stderr
     given = [part for text in LITERALS for part in ("-e", text)]
     near = invoke("count", *given, "--index", f"fm9:{index}", "--format", "csv")
@@ -278,11 +285,11 @@ def test_few_descriptors_are_enough_for_many_shards(tmp_path: Path) -> None:
 
 def test_a_dry_run_asks_for_headers_only(four: Path, tmp_path: Path) -> None:
     with RangeServer(four) as server:
-        (plan,) = asked(server.url, tmp_path, "--dry-run", "--cache", "240KB").rows
+        (plan,) = asked(server.url, tmp_path, "--dry-run", "--index-memory", "240KB").rows
         headers = server.record().requests
         sent = (one for one in headers if (four / one.path).is_file())
         assert sum(one.stop - one.start for one in sent) < 250_000
-        asked(server.url, tmp_path, "--cache", "240KB")
+        asked(server.url, tmp_path, "--index-memory", "240KB")
         needed = len(server.record().requests) - 2 * len(headers)
     assert 100 < needed <= int(plan["requests_at_most"])
     assert 0 < int(plan["requests"]) <= int(plan["requests_at_most"])
@@ -303,7 +310,7 @@ def test_a_file_that_changes_under_way_is_an_error_and_never_a_count(
     request_number: int, four: Path, tmp_path: Path
 ) -> None:
     with RangeServer(four, faults=Faults(changed_from=request_number)) as server:
-        ran = asked(server.url, tmp_path, "--cache", "240KB")
+        ran = asked(server.url, tmp_path, "--index-memory", "240KB")
     assert (ran.code, ran.rows) == (1, [])
     assert "it changed while it was read; start again" in ran.stderr
 

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import ngramscan
-from ngramscan.commands.index import parse_size
 from ngramscan.errors import InputError
 from ngramscan.index_files.sorting import memory_for
+from ngramscan.indexes.options import parse_size
 from ngramscan.indexes.sizes import memory_to_build
 from tests.support.command import invoke
 
@@ -77,7 +77,9 @@ def test_building_is_said_to_take_at_least_what_sorting_does() -> None:
 def test_a_library_that_is_not_there_is_one_line(
     library: str, command: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in filter(re.compile(r"ngramscan\.(fm9|serve|.*\.fm9)").match, list(sys.modules)):
+    for name in filter(
+        re.compile(r"ngramscan\.(serve|index_files|indexes\.fm9)").match, list(sys.modules)
+    ):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, library, None)
     done = invoke(*command.split())

@@ -130,7 +130,7 @@ def test_python_takes_what_the_terminal_takes(here: Path) -> None:
     (here / "a file.yaml").write_text(SET)
     (here / "lines").write_bytes("naïve\r\n the\n".encode())
     frame = ngramscan.count(
-        "by step", here / "a file.yaml", literal="be", literals=["lines"], index=SCAN
+        "by step", here / "a file.yaml", literal="be", literals_file=["lines"], index=SCAN
     )
     assert list(frame["query"]) == ["step by step", "def solve(", "by step", "be", "naïve", " the"]
     assert list(frame["occurrences"]) == oracle.tally(list(frame["query"]), TEXTS)[0]

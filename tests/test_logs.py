@@ -103,7 +103,7 @@ def test_scores_of_this_package_stay_as_they_are_but_for_names(tmp_path: Path, s
     assert read_logs([path]).rows == read_logs([path], wanted=["strict"]).rows == [ROW]
     renamed = evalcore.logs(path, dataset="d", model="m", method="pot")
     assert renamed[["dataset", "model", "method"]].values.tolist() == [["d", "m", "pot"]]
-    with pytest.raises(InputError, match=r"--rule lenient: one of strict was expected"):
+    with pytest.raises(InputError, match=r'rule="lenient": one of strict was expected'):
         evalcore.logs(path, rule="lenient")
 
 

@@ -216,13 +216,13 @@ def test_repeated_answers_and_graded_values_are_read_as_asked_for() -> None:
             "a, m, x, 1: several answers to one problem; choose one with --epoch",
             {"right_from": 0.6},
         ),
-        (r"value 0\.5 is neither right nor wrong; set a limit with --right-from", {"epoch": 1}),
+        (r"value 0\.5 is neither right nor wrong; set a limit with right_from", {"epoch": 1}),
         ("y, x: no model was scored on one benchmark with all of them", {"epoch": 3}),
     ):
         with pytest.raises(InputError, match=message):
             outcomes(several, **Y, **options)
     rules = to_frame([row("x", 1, rule="strict"), row("y", 1, rule="lenient")], ScoreRow)
-    with pytest.raises(InputError, match=r"a: scored by strict, lenient; choose one with --rule"):
+    with pytest.raises(InputError, match=r"a: scored by strict, lenient; choose one with rule"):
         outcomes(rules, **Y)
     once = to_frame([row("x", 1.0, 1), row("x", 0.0, 2), row("y", 1.0)], ScoreRow)
     found = [records(outcomes(once, **Y, epoch=epoch), *COUNTS)[0] for epoch in (1, 2)]
@@ -232,7 +232,7 @@ def test_repeated_answers_and_graded_values_are_read_as_asked_for() -> None:
 def test_what_can_not_be_used_is_refused(tmp_path: Path) -> None:
     cases: list[tuple[str, dict[str, Any], str]] = [
         ("st", {}, r"t\.jsonl: two rows of a m cot 0 rule-a; the other"),
-        ("s", {"adaptive": "no"}, "--adaptive no: one of cot, f-1 was expected"),
+        ("s", {"adaptive": "no"}, 'adaptive="no": one of cot, f-1 was expected'),
         ("s", {"baselines": "cot,tot"}, "--baselines tot: one of cot, f-1 was expected"),
         ("n", {}, "f-1, cot: no model was scored .*; there are b, n, rule-b: cot; b, o, rule-b: f"),
         ("s", {"adaptive": "cot"}, "--baselines cot: this method was given twice"),

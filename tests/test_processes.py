@@ -23,7 +23,8 @@ from ngramscan.errors import (
     WorkerLostError,
 )
 from ngramscan.index_files.fm9.build import BuildOptions, build_index
-from ngramscan.indexes.base import IndexOptions, Place, Window
+from ngramscan.indexes.base import Place, Window
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.processes import dask
 from ngramscan.processes.dask import run_on_cluster

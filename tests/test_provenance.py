@@ -124,7 +124,7 @@ def test_what_is_missing_is_in_it(corpus: Path) -> None:
 def test_a_call_in_python_is_shown_as_it_was(corpus: Path) -> None:
     path, labels = corpus.with_name("totals.csv"), corpus.with_name("votes.csv")
     ngramscan.count("f1", index=[f"scan:{corpus}"], tier="T1", totals=path)
-    call = f"ngramscan.count('f1', index=['scan:{corpus}'], tier='T1', totals={path!r})"
+    call = f"ngramscan.count('f1', index=['scan:{corpus}'], totals={path!r}, tier='T1')"
     assert recalled(path).command == call
     frame = pd.DataFrame({"item": [1, 1], "judge": ["a", "b"], "label": ["yes", "no"]})
     evalcore.agreement([frame], votes=labels)

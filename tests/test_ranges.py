@@ -531,7 +531,7 @@ def test_a_cache_that_fails_does_not_stop_a_run(server: RangeServer, tmp_path: P
     with pytest.raises(InputError) as caught:
         ranges_of(cache_dir=tmp_path)
     problem = "can't be used as a cache (file is not a database); remove the file, or name a folder"
-    assert str(caught.value) == f"--cache-dir {path}: {problem}"
+    assert str(caught.value) == f"--index-cache {path}: {problem}"
     with pytest.raises(InputError, match="can't be used as a cache"):
         ranges_of(cache_dir=path)
 

@@ -18,7 +18,7 @@ from scipy import stats
 from ngramscan import count, docnorm
 from ngramscan.corpora import CorpusFile, open_corpus
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import IndexOptions
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.indexes.scan.sampling import Sample, estimate_total, take_sample
 from ngramscan.progress import SILENT

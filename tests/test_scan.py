@@ -13,7 +13,8 @@ import pytest
 from ngramscan import count
 from ngramscan.corpora import open_corpus
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.indexes.base import DocumentCounts, IndexOptions, IndexSize, QueryCount
+from ngramscan.indexes.base import DocumentCounts, IndexSize, QueryCount
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan import pieces as scan_pieces
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.indexes.scan.sampling import estimate_total, take_sample

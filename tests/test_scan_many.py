@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import Index, IndexOptions, Place, QueryCount
+from ngramscan.indexes.base import Index, Place, QueryCount
 from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.matching import Normalization, engines
 from ngramscan.progress import SILENT, Progress
 from tests.support import oracle

@@ -24,7 +24,7 @@ import pytest
 
 from ngramscan.corpora import open_corpus
 from ngramscan.errors import CorpusError, InputError, NgramscanError
-from ngramscan.indexes.base import IndexOptions
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.progress import SILENT
 from tests.support import corpus_files, oracle

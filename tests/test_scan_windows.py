@@ -17,8 +17,9 @@ from ngramscan.corpora import Corpus, PythonCorpus, open_corpus
 from ngramscan.corpora import jsonl as jsonl_module
 from ngramscan.corpora import parquet as parquet_module
 from ngramscan.errors import EngineError, NgramscanError
-from ngramscan.indexes.base import IndexOptions, Occurrences, Place, Segment, Window, WindowFailure
+from ngramscan.indexes.base import Occurrences, Place, Segment, Window, WindowFailure
 from ngramscan.indexes.cutting import cut_ends
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan import counting
 from ngramscan.indexes.scan import pieces as scan_pieces
 from ngramscan.indexes.scan.index import ScanIndex

@@ -146,7 +146,7 @@ def test_rows_are_those_of_the_table_the_file_and_the_data_frame(tmp_path: Path)
     assert list(frame.columns) == list(TierRow.__dataclass_fields__)
     assert set(frame["measure"]) == {"outputs"}
     wrong: Any = "x"
-    with pytest.raises(InputError, match="--measure x"):
+    with pytest.raises(InputError, match='measure="x"'):
         ngramscan.tiers(outputs, measure=wrong)
 
 

@@ -116,7 +116,7 @@ def test_patterns_that_tokens_can_t_count_fail_alone(here: Path) -> None:
     assert [row["query"] for row in ran.rows] == ["step by step", "the file", "Return the"]
     (line,) = ran.stderr.splitlines()
     assert line.endswith(f"far too low; 2 of 5 counts missing ({TOKEN_INDEX})")
-    forced = run("count", "small.yaml", "-e", "x)", "--format", "csv", "--force")
+    forced = run("count", "small.yaml", "-e", "x)", "--format", "csv", "--count-anyway")
     assert (forced.code, forced.stderr, len(forced.rows)) == (0, "", 5)
     assert ["far too low" in row["note"] for row in forced.rows] == [False] * 3 + [True] * 2
     documents = run("docnorm", "small.yaml", "--format", "csv", "--draws", "30")
@@ -130,7 +130,7 @@ def test_patterns_that_tokens_can_t_count_fail_alone(here: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("count", "a b", "--force", *BOTH), "--force: only token-level indexes"),
+        (("count", "a b", "--count-anyway", *BOTH), "--count-anyway: only token-level indexes"),
         (("count", "a b", "--tokenizer", "t", *BOTH), "--tokenizer: only tokens: takes it, not "),
         (("count", "a b", "--index", TOKEN_INDEX), "--tokenizer"),
         (
@@ -232,7 +232,7 @@ def test_a_dry_run_asks_nothing_and_counts_requests(here: Path, service: MadeTok
     assert (hosted["index"], hosted["patterns"]) == ("infini-gram:made", "4")
     # The pattern of kind code is not asked for.
     assert (hosted["lookups"], hosted["requests"], hosted["duration"]) == ("3", "9", "0:00:09")
-    (forced,) = invoke("count", "small.yaml", "--force", *given).rows[1:]
+    (forced,) = invoke("count", "small.yaml", "--count-anyway", *given).rows[1:]
     assert (forced["lookups"], forced["requests"]) == ("4", "12")
     _, hosted = invoke("docnorm", "small.yaml", "--draws", "100", *given).rows
     assert (hosted["requests"], hosted["duration"]) == (str(9 + 3 * 200), "0:10:09")
@@ -257,5 +257,5 @@ def test_a_service_counts_estimates_and_refuses_first(service: MadeTokens) -> No
 
 
 def test_options_are_the_same_in_python() -> None:
-    with pytest.raises(InputError, match="--force: only token-level"):
-        ngramscan.count("a b", index=CORPUS, force=True)
+    with pytest.raises(InputError, match="count_anyway: only token-level"):
+        ngramscan.count("a b", index=CORPUS, count_anyway=True)

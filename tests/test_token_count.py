@@ -43,10 +43,10 @@ def query(
 
 
 def count(
-    queries: Sequence[Query | str], *indexes: TokenIndex, force: bool = False
+    queries: Sequence[Query | str], *indexes: TokenIndex, count_anyway: bool = False
 ) -> CountResult[TokenCountRow]:
     asked = [query(one) if isinstance(one, str) else one for one in queries]
-    return run_token_count(asked, start_lookups(asked, indexes, force), force)
+    return run_token_count(asked, start_lookups(asked, indexes, count_anyway), count_anyway)
 
 
 def opened(folder: Path, tokenizer: Path | None) -> TokenIndex:
@@ -161,10 +161,12 @@ def test_what_is_no_phrase_of_words_is_refused_without_force(
     assert [row.query for row in found.rows] == ["by"]
     assert [failure.query for failure in found.missing] == [text]
     (line,) = describe_missing(found.missing, found.queries, 1)
-    assert line.startswith(f"{REFUSED}, is other tokens at each place; --force counts it, far too")
+    assert line.startswith(
+        f"{REFUSED}, is other tokens at each place; --count-anyway counts it, far too"
+    )
     assert line.endswith(f'; the count of "{text}" in {index.name} is missing')
     assert index.asked == (["by"] if is_service else [text, "by"])
-    forced = count([one, "by"], index, force=True)
+    forced = count([one, "by"], index, count_anyway=True)
     assert not forced.missing
     assert [row.note for row in forced.rows] == [
         f"{LOWER}; far too low: not a phrase that begins and ends with a word",
@@ -195,8 +197,8 @@ def test_services_are_asked_before_anything_is_collected() -> None:
 # Totals
 
 
-def totals_of(index: MadeTokens, *queries: Query, force: bool = False) -> list[Total]:
-    return make_token_totals(count(queries, index, force=force))
+def totals_of(index: MadeTokens, *queries: Query, count_anyway: bool = False) -> list[Total]:
+    return make_token_totals(count(queries, index, count_anyway=count_anyway))
 
 
 MADE: dict[str, list[tuple[int, ...]]] = {

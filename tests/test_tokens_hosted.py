@@ -16,8 +16,9 @@ import pytest
 
 from ngramscan.errors import RemoteRefused
 from ngramscan.index_files.tokens.tokenizers import Tokenizer, load_tokenizer
-from ngramscan.indexes.base import IndexOptions, IndexSize, QueryFailure, WindowFailure
+from ngramscan.indexes.base import IndexSize, QueryFailure, WindowFailure
 from ngramscan.indexes.http.index import ApiClient
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.tokens.base import Form, MarkedWindow, TokenOccurrences
 from ngramscan.indexes.tokens.catalog import TOKEN_CATALOG, find_token_index, near_token_names
 from ngramscan.indexes.tokens.hosted import HostedTokenIndex, open_hosted

@@ -12,15 +12,9 @@ import pytest
 
 from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.index_files.tokens.tokenizers import open_tokenizer
-from ngramscan.indexes.base import (
-    IndexOptions,
-    IndexSize,
-    Place,
-    QueryFailure,
-    Window,
-    WindowFailure,
-)
+from ngramscan.indexes.base import IndexSize, Place, QueryFailure, Window, WindowFailure
 from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.tokens.base import (
     LOWER_BOUND,
     Form,

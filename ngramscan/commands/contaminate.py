@@ -6,15 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from ngramscan.commands.count import load_ahead
-from ngramscan.commands.docnorm import DEFAULT_INDEX
-from ngramscan.commands.index import parse_size
-from ngramscan.corpora import InputFormat
+from ngramscan.commands.shared import (
+    DEFAULT_INDEX,
+    AskingOptions,
+    IndexSpecs,
+    NewFile,
+    load_ahead,
+)
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.base import CACHE, MAX_LINE, TIMEOUT_S, Index, IndexOptions
-from ngramscan.indexes.catalog import DEFAULT_URL
+from ngramscan.indexes.base import Index
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import KINDS
@@ -28,7 +30,7 @@ from ngramscan.prevalence.plan import PlanRow, make_plan
 from ngramscan.progress import SILENT, Progress, counted
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
 from ngramscan.reporting import optional_target, refuse_other, tables
-from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.command import Option, Result, Shared, command
 from ngramscan.reporting.figures import check_target, draw_contaminate, save_figure
 from ngramscan.reporting.options import save
 from ngramscan.reporting.rows import Target
@@ -44,45 +46,26 @@ CONTEXT = 400
 def contaminate(
     benchmark: Table,
     *,
-    index: Annotated[str | Sequence[str], Option(metavar="SPEC", is_verbatim=True)] = DEFAULT_INDEX,
+    index: IndexSpecs = DEFAULT_INDEX,
     field: Annotated[str, Option(metavar="COLUMN")] = "question",
     id_field: Annotated[str | None, Option(metavar="COLUMN")] = None,
     rule: Annotated[str, Option(metavar="NAME")] = "mini",
-    width: Annotated[int | None, Option(least=1)] = None,
-    unit: Literal["characters", "bytes"] | None = None,
+    window: Annotated[int | None, Option(least=1)] = None,
+    window_unit: Literal["characters", "bytes"] | None = None,
     tail: Tail | None = None,
     short: Short | None = None,
     no_strip: bool = False,
     sample: Annotated[int | None, Option(metavar="N", least=1)] = None,
-    decide: bool = False,
-    shares: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    stop_when_decided: bool = False,
+    shares: NewFile = None,
     scores: Annotated[GivenTables, Option(metavar="FILE", is_verbatim=True)] = (),
     score_rule: Annotated[str | None, Option(metavar="NAME")] = None,
-    effects: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-    contexts: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-    figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    effects: NewFile = None,
+    contexts: NewFile = None,
+    figure: NewFile = None,
     level: Annotated[float, Option(over=0, under=1)] = 0.95,
-    dry_run: bool = False,
-    api_url: Annotated[str, Option(metavar="URL")] = DEFAULT_URL,
-    concurrency: Annotated[int | None, Option(least=1)] = None,
-    rate: Annotated[float | None, Option(metavar="N", least=0)] = None,
-    timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = TIMEOUT_S,
-    journal: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-    refresh: bool = False,
-    text_field: Annotated[str, Option(metavar="NAME")] = "text",
-    workers: Annotated[int | None, Option(least=1)] = None,
-    scheduler: Annotated[str | None, Option(metavar="ADDRESS")] = None,
-    sample_files: Annotated[str | int | None, Option(metavar="N|P%")] = None,
-    seed: Annotated[int, Option(least=0)] = 1,
-    limit_documents: Annotated[int | None, Option(least=1)] = None,
-    exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
-    skip_bad_lines: bool = False,
-    max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
-    input_format: InputFormat | None = None,
-    skip_unknown: bool = False,
-    cache: Annotated[str | int, Option(metavar="SIZE")] = CACHE,
-    cache_dir: Annotated[str | Path | None, Option(metavar="DIR")] = None,
     progress: Progress = SILENT,
+    **options: Annotated[Any, Shared(AskingOptions, without=("ignore_case", "tokenizer"))],
 ) -> Result[EntryRow] | Result[PlanRow]:
     """Find the entries of a benchmark that are in corpora, and whether models do better on them.
 
@@ -102,10 +85,10 @@ def contaminate(
     rule : str
         How windows are taken and judged: mini, gpt4, gpt4-stripped, gpt3, palm, or ngram-N for N
         words. All but the first two need corpora that are read (scan:, python).
-    width : int, optional
+    window : int, optional
         Length of a window, in place of the rule's.
-    unit : str, optional
-        Unit of the width, in place of characters.
+    window_unit : str, optional
+        Unit of the window's length, in place of characters.
     tail : str, optional
         Windows that the end of an entry cuts short: `drop` them, keep them `cut`, or move the first
         of them to the `end`. By default drop.
@@ -116,7 +99,7 @@ def contaminate(
         Keep white space at both ends of an entry.
     sample : int, optional
         Draw this many entries at random, and look at no others.
-    decide : bool
+    stop_when_decided : bool
         Ask about an entry only until its class is known; the share of its windows is then unknown.
     shares : str or Path, optional
         Write the shares of clean, suspicious and dirty entries, and the share of dirty ones by
@@ -134,9 +117,7 @@ def contaminate(
         Draw the shares of each corpus: .svg or .png.
     level : float
         Confidence level of shares and of differences in accuracy.
-    dry_run, api_url, concurrency, rate, timeout_s, journal, refresh, text_field : see count
-    workers, scheduler, sample_files, seed, limit_documents, exclude_source : see count
-    skip_bad_lines, max_line, input_format, skip_unknown, cache, cache_dir, progress : see count
+    progress : see count
 
     Returns
     -------
@@ -162,26 +143,21 @@ def contaminate(
     targets = [optional_target(path) for path in (shares, effects, contexts)]
     picture = Path(figure) if figure else None
     check_target(picture)
-    chosen = make_rule(rule, width, unit, tail, short, not no_strip)
+    chosen = make_rule(rule, window, window_unit, tail, short, not no_strip)
+    asked = AskingOptions(**options, normalization=chosen.normalization)
     read = read_entries(benchmark, field, id_field)
-    entries = draw_entries(read.entries, sample, seed)
+    entries = draw_entries(read.entries, sample, asked.seed)
     notices = _describe_read(name_of(benchmark), read, sample)
     given = _read_scores(scores, score_rule, effects, entries)
-    options = IndexOptions(
-        *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
-        *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line, False),
-        *(input_format, skip_unknown, parse_size(cache, "--cache"), cache_dir),
-        normalization=chosen.normalization,
-    )
     load_ahead("scipy.special")
-    with open_indexes(index, options, progress) as indexes:
-        if dry_run:
-            return Result(_plan(entries, chosen, seed, indexes, bool(contexts)), PlanRow)
+    with open_indexes(index, asked, progress) as indexes:
+        if asked.dry_run:
+            return Result(_plan(entries, chosen, asked.seed, indexes, bool(contexts)), PlanRow)
         if contexts:
             _refuse_unseen(indexes)
-        found = run_contaminate(entries, chosen, indexes, seed, decide)
-        evidence, lost = _show_evidence(found.rows, indexes, seed) if contexts else ([], [])
-    drawn_with = seed if len(entries) < len(read.entries) else None
+        found = run_contaminate(entries, chosen, indexes, asked.seed, stop_when_decided)
+        evidence, lost = _show_evidence(found.rows, indexes, asked.seed) if contexts else ([], [])
+    drawn_with = asked.seed if len(entries) < len(read.entries) else None
     summed = make_shares(found.rows, chosen, len(read.entries), drawn_with, level)
     compared = _compare(found.rows, given, level, targets[1]) if given else []
     save(summed, ShareRow, targets[0])

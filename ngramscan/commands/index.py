@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from ngramscan.corpora import Corpus, InputFormat, PythonCorpus, ReadOptions, open_corpus
+from ngramscan.corpora import Corpus, PythonCorpus, open_corpus
 from ngramscan.errors import InputError, needs_extra
 from ngramscan.index_files.fm9.folders import index_folder, planned_shards, shard_folders
 from ngramscan.index_files.fm9.manifest import MANIFEST
-from ngramscan.indexes.base import (
-    CACHE,
-    MAX_LINE,
-    TIMEOUT_S,
-    Index,
-    IndexOptions,
-    QueryFailure,
-)
-from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL, IndexRow
+from ngramscan.indexes.base import Index, QueryFailure
+from ngramscan.indexes.catalog import CATALOG, IndexRow
 from ngramscan.indexes.opening import open_indexes, suggest_spec
+from ngramscan.indexes.options import IndexOptions, ReadingOptions, parse_size
 from ngramscan.indexes.sizes import IndexInfo, describe_index, describe_size
 from ngramscan.indexes.tokens.catalog import TOKEN_CATALOG, TokenIndexRow
 from ngramscan.prevalence.count import explained
 from ngramscan.progress import SILENT, Progress
-from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.command import Option, Result, Shared, command
 from ngramscan.reporting.rows import together
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 _DEEP = "--deep also finds changed bits "
 _DEEP_FINDS = f"{_DEEP}inside compressed blocks, and sampled positions that are possible but wrong"
 _DEEP_FINDS_TOKENS = f"{_DEEP}of tokens, pointers and metadata outside of the sample"
@@ -62,28 +54,8 @@ def index_list() -> Result[IndexRow] | Result[TokenIndexRow]:
 @command
 def index_info(
     spec: str,
-    *,
-    api_url: Annotated[str, Option(metavar="URL")] = DEFAULT_URL,
-    concurrency: Annotated[int | None, Option(least=1)] = None,
-    rate: Annotated[float | None, Option(metavar="N", least=0)] = None,
-    timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = TIMEOUT_S,
-    journal: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-    text_field: Annotated[str, Option(metavar="NAME")] = "text",
-    workers: Annotated[int | None, Option(least=1)] = None,
-    scheduler: Annotated[str | None, Option(metavar="ADDRESS")] = None,
-    sample_files: Annotated[str | int | None, Option(metavar="N|P%")] = None,
-    seed: Annotated[int, Option(least=0)] = 1,
-    limit_documents: Annotated[int | None, Option(least=1)] = None,
-    exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
-    skip_bad_lines: bool = False,
-    max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
-    ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
-    input_format: InputFormat | None = None,
-    skip_unknown: bool = False,
-    cache: Annotated[str | int, Option(metavar="SIZE")] = CACHE,
-    cache_dir: Annotated[str | Path | None, Option(metavar="DIR")] = None,
-    tokenizer: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     progress: Progress = SILENT,
+    **options: Annotated[Any, Shared(IndexOptions, without=("refresh",))],
 ) -> Result[IndexInfo]:
     """Ask one index for its size, and check that it answers.
 
@@ -94,10 +66,6 @@ def index_info(
     ----------
     spec : str
         The index.
-    api_url, concurrency, rate, timeout_s, journal, text_field, workers, scheduler : see count
-    sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line : see count
-    ignore_case, input_format, skip_unknown, cache, cache_dir : see count
-    tokenizer : see index_build
     progress : see count
 
     Returns
@@ -113,15 +81,10 @@ def index_info(
     $ ngramscan index info fm9:my-index
     $ ngramscan index info tokens:my-tokens
     """
-    options = IndexOptions(
-        *(api_url, concurrency, rate, timeout_s, journal, True, text_field, workers, scheduler),
-        *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
-        *(ignore_case, input_format, skip_unknown, parse_size(cache, "--cache"), cache_dir),
-        tokenizer=tokenizer,
-    )
+    asked = IndexOptions(**options, refresh=True)
     folder, notices, failures = index_folder(spec), [], []
     planned = planned_shards(folder) if spec.startswith("fm9:") and folder.is_dir() else None
-    opened: AbstractContextManager[Sequence[Index]] = open_indexes([spec], options, progress)
+    opened: AbstractContextManager[Sequence[Index]] = open_indexes([spec], asked, progress)
     if planned is not None:
         with needs_extra(f"--index {spec}", "index"):
             from ngramscan.indexes.fm9 import open_fm9
@@ -152,15 +115,9 @@ def index_build(
     shard_size: Annotated[str | int | None, Option(metavar="SIZE")] = None,
     memory: Annotated[str | int | None, Option(metavar="SIZE")] = None,
     workers: Annotated[int, Option(least=1, envvar="")] = 1,
-    scheduler: Annotated[str | None, Option(metavar="ADDRESS")] = None,
-    text_field: Annotated[str, Option(metavar="NAME")] = "text",
-    exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
-    skip_bad_lines: bool = False,
-    max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
-    input_format: InputFormat | None = None,
-    skip_unknown: bool = False,
     tokenizer: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     progress: Progress = SILENT,
+    **options: Annotated[Any, Shared(ReadingOptions)],
 ) -> Result[Any]:
     """Build a local index of a corpus, in the format of infini-gram-mini or of infini-gram.
 
@@ -185,8 +142,6 @@ def index_build(
         Memory for all workers together, like 16GB; the size of shards follows from it.
     workers : int
         Number of shards that are built at the same time, where memory allows.
-    scheduler, text_field, exclude_source, skip_bad_lines, max_line, input_format : see count
-    skip_unknown : see count
     tokenizer : str or Path
         SentencePiece model or tokenizer.json of an index over tokens; without one, they are bytes.
     progress : see count
@@ -202,15 +157,14 @@ def index_build(
     $ ngramscan index build 'crawl/*.jsonl.zst' -o crawl-index --memory 16GB --workers 4
     $ ngramscan index build corpus.jsonl -o tokens:my-tokens
     """
-    read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
-    found_by, how = (input_format, skip_unknown), (shard_size, memory, workers, scheduler, False)
+    asked, wanted = ReadingOptions(**options), _Shards(shard_size, memory, workers)
     if str(output).startswith("tokens:"):
-        _refuse_for_tokens(how)
-        return _build_tokens(corpus, output, tokenizer, read, found_by, progress)
+        _refuse_for_tokens(wanted, asked)
+        return _build_tokens(corpus, output, tokenizer, asked, progress)
     if tokenizer is not None:
         problem = f"only an index over tokens takes it: -o tokens:{output}"
         raise InputError(f"--tokenizer {tokenizer}", problem)
-    return _build(corpus, output, read, found_by, how, progress)
+    return _build(corpus, output, asked, wanted, progress)
 
 
 @command
@@ -221,14 +175,8 @@ def index_add(
     shard_size: Annotated[str | int | None, Option(metavar="SIZE")] = None,
     memory: Annotated[str | int | None, Option(metavar="SIZE")] = None,
     workers: Annotated[int, Option(least=1, envvar="")] = 1,
-    scheduler: Annotated[str | None, Option(metavar="ADDRESS")] = None,
-    text_field: Annotated[str, Option(metavar="NAME")] = "text",
-    exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
-    skip_bad_lines: bool = False,
-    max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
-    input_format: InputFormat | None = None,
-    skip_unknown: bool = False,
     progress: Progress = SILENT,
+    **options: Annotated[Any, Shared(ReadingOptions)],
 ) -> Result[Any]:
     """Add documents to an index, as new shards.
 
@@ -242,8 +190,7 @@ def index_add(
     directory : str or Path
         Folder or URL of the index.
     shard_size, memory, workers : see index_build
-    scheduler, text_field, exclude_source, skip_bad_lines, max_line, input_format : see count
-    skip_unknown, progress : see count
+    progress : see count
 
     Returns
     -------
@@ -257,43 +204,48 @@ def index_add(
     if str(directory).startswith("tokens:"):
         problem = "an index over tokens can't grow; build one of all documents in a new folder"
         raise InputError(str(directory), problem)
-    read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
-    how = shard_size, memory, workers, scheduler, True
-    return _build(corpus, directory, read, (input_format, skip_unknown), how, progress)
+    wanted = _Shards(shard_size, memory, workers, is_adding=True)
+    return _build(corpus, directory, ReadingOptions(**options), wanted, progress)
 
 
-_How = tuple[str | int | None, str | int | None, int, str | None, bool]
-"""Size of shards, memory, workers, scheduler, and whether documents are added."""
+class _Shards(NamedTuple):
+    """How the shards of an index are built."""
+
+    size: str | int | None
+    memory: str | int | None
+    workers: int
+    is_adding: bool = False
 
 
 def _build(
     corpus: str,
     place: str | Path,
-    read: ReadOptions,
-    found_by: tuple[InputFormat | None, bool],
-    how: _How,
+    asked: ReadingOptions,
+    wanted: _Shards,
     progress: Progress,
 ) -> Result[Any]:
     with needs_extra("ngramscan index build", "index"):
         from ngramscan.index_files.fm9.build import BuildOptions, BuildRow, build_index
-    shard_size, memory, workers, scheduler, is_adding = how
-    if shard_size is not None and memory is not None:
+    if wanted.size is not None and wanted.memory is not None:
         raise InputError("--memory", "the size of shards follows from it; leave out --shard-size")
-    shard_bytes = parse_size("1GB" if shard_size is None else shard_size)
-    limit = None if memory is None else parse_size(memory, "--memory")
-    options = BuildOptions(shard_bytes, limit, workers, scheduler, is_adding)
+    options = BuildOptions(
+        shard_bytes=parse_size("1GB" if wanted.size is None else wanted.size),
+        memory=None if wanted.memory is None else parse_size(wanted.memory, "--memory"),
+        workers=wanted.workers,
+        scheduler=asked.scheduler,
+        is_adding=wanted.is_adding,
+    )
     place = str(place).removeprefix("fm9:")
     target = place if "://" in place else index_folder(place)
-    opened = _opened(corpus, read, found_by)
-    return Result(build_index(opened, target, progress, read, options), BuildRow)
+    opened = _opened(corpus, asked)
+    return Result(build_index(opened, target, progress, asked.read, options), BuildRow)
 
 
 def _build_tokens(
     corpus: str,
     place: str | Path,
     tokenizer: str | Path | None,
-    read: ReadOptions,
-    found_by: tuple[InputFormat | None, bool],
+    asked: ReadingOptions,
     progress: Progress,
 ) -> Result[Any]:
     with needs_extra("ngramscan index build", "tokens"):
@@ -302,40 +254,37 @@ def _build_tokens(
     folder = os.path.expanduser(str(place).removeprefix("tokens:"))
     if not folder:
         raise InputError(str(place), "nothing after the colon; a folder was expected")
-    opened = _opened(corpus, read, found_by)
+    opened = _opened(corpus, asked)
     try:
-        rows = build_token_index(opened, folder, load_tokenizer(tokenizer), read, progress)
+        rows = build_token_index(opened, folder, load_tokenizer(tokenizer), asked.read, progress)
     except KeyboardInterrupt as error:
         error.add_note("nothing was kept.")
         raise
     return Result(rows, TokenBuildRow)
 
 
-def _refuse_for_tokens(how: _How) -> None:
+def _refuse_for_tokens(wanted: _Shards, asked: ReadingOptions) -> None:
     """Raise an InputError for an option of indexes in shards."""
-    shard_size, memory, workers, scheduler, _ = how
-    flags = {"--shard-size": shard_size, "--memory": memory, "--scheduler": scheduler}
-    flags["--workers"] = workers if workers > 1 else None
+    flags = {
+        "--shard-size": wanted.size,
+        "--memory": wanted.memory,
+        "--scheduler": asked.scheduler,
+        "--workers": wanted.workers if wanted.workers > 1 else None,
+    }
     for flag, value in flags.items():
         if value is not None:
             problem = "an index over tokens is built in one shard, by one process; leave it out"
             raise InputError(f"{flag} {value}", problem)
 
 
-def _opened(corpus: str, read: ReadOptions, found_by: tuple[InputFormat | None, bool]) -> Corpus:
+def _opened(corpus: str, asked: ReadingOptions) -> Corpus:
     files = corpus.removeprefix("scan:")
     with suggest_spec(corpus, files.removeprefix("fm9:"), "scan"):
         if corpus == "python":
             return PythonCorpus()
-        return open_corpus(files, read.exclude_sources, *found_by)
-
-
-def parse_size(text: str | int, where: str = "--shard-size") -> int:
-    """Return the bytes of a size like 500MB, 1.5GB or 1000; units are powers of 1000."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Z]*)", str(text).strip().upper(), re.ASCII)
-    if found is None or found[2] not in _UNITS:
-        raise InputError(f"{where} {text}", "a size like 500MB or 1GB was expected")
-    return round(float(found[1]) * _UNITS[found[2]])
+        return open_corpus(
+            files, asked.read.exclude_sources, asked.input_format, asked.skip_unknown
+        )
 
 
 @command

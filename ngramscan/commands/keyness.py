@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from ngramscan.commands.count import load_ahead
+from ngramscan.commands.shared import OutputOptions, load_ahead
 from ngramscan.errors import InputError
 from ngramscan.outputs.keyness import (
     KeynessOptions,
@@ -18,10 +18,9 @@ from ngramscan.outputs.keyness import (
     to_patterns,
 )
 from ngramscan.outputs.ngrams import MinFrequency
-from ngramscan.outputs.reading import read_outputs
 from ngramscan.patterns.model import Tier
 from ngramscan.reporting import check_writable, tables, write_whole
-from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.command import Option, Result, Shared, command
 
 _LENGTHS = {"word": (1, 6), "character": (4, 12)}
 """The default lengths; the larger is the largest there is."""
@@ -55,9 +54,7 @@ def keyness(
     all: bool = False,
     export: Annotated[str | Path | None, Option(metavar="FILE.yaml", is_written=True)] = None,
     tier: Tier = "T3",
-    output_field: Annotated[str, Option(metavar="NAME")] = "output",
-    prompt_field: Annotated[str | None, Option(metavar="NAME")] = None,
-    skip_bad_lines: bool = False,
+    **options: Annotated[Any, Shared(OutputOptions)],
 ) -> Result[KeynessRow]:
     """Find the n-grams that distinguish the outputs of one method from those of others.
 
@@ -90,7 +87,6 @@ def keyness(
         Write the n-grams shown that have a letter or digit as a pattern set for `ngramscan count`.
     tier : str
         Tier of the patterns that --export writes.
-    output_field, prompt_field, skip_bad_lines : see blend
 
     Returns
     -------
@@ -109,19 +105,19 @@ def keyness(
         if method.lower() == of.lower():
             raise InputError(f"--against {method}", "it is the method of --of")
     minimum, file = MinFrequency(min_count, min_documents), Path(export) if export else None
-    options = KeynessOptions(of, against, unit, _lengths(n, unit), minimum, top, q, all)
+    wanted = KeynessOptions(of, against, unit, _lengths(n, unit), minimum, top, q, all)
     if file:
         check_writable(file)
-    read = read_outputs(outputs, output_field, prompt_field, skip_bad_lines)
+    read = OutputOptions(**options).read(outputs)
     load_ahead("scipy.special")
-    found = run_keyness(read, options)
+    found = run_keyness(read, wanted)
     notices, failures = list(read.notices), []
     if file:
         try:
-            text, left_out = to_patterns(found.rows, options, file, tier)
+            text, left_out = to_patterns(found.rows, wanted, file, tier)
             write_whole(file, lambda new: new.write_text(text, encoding="utf-8"))
             notices += left_out
         except InputError as error:  # the rows are there all the same
             failures.append(str(error))
-    table = partial(tables.print_keyness, found.rows, describe_keyness(read, found, options))
+    table = partial(tables.print_keyness, found.rows, describe_keyness(read, found, wanted))
     return Result(found.rows, KeynessRow, notices, failures, print_table=table)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from ngramscan.patterns.files import PathOrName, load_patterns, shipped_sets
-from ngramscan.patterns.model import PatternSet
+from ngramscan.patterns.files import load_patterns, shipped_sets
+from ngramscan.patterns.model import PathOrName, PatternSet
 from ngramscan.patterns.overlaps import describe_overlaps
 from ngramscan.reporting.command import Option, Result, command
 from ngramscan.reporting.layout import Layout, cell, print_columns

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from ngramscan.outputs.reading import read_outputs
+from ngramscan.commands.shared import NewFile, OutputOptions
 from ngramscan.outputs.strategies import OutputStrategyRow, StrategyRow, load_rules, run_strategies
 from ngramscan.reporting import optional_target, tables
-from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.command import Option, Result, Shared, command
 from ngramscan.reporting.figures import check_target, draw_strategies, save_figure
 from ngramscan.reporting.options import save
 
@@ -18,11 +18,9 @@ from ngramscan.reporting.options import save
 def strategies(
     *outputs: str | Path,
     rules: Annotated[str | Path | None, Option(metavar="FILE")] = None,
-    per_output: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-    figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-    output_field: Annotated[str, Option(metavar="NAME")] = "output",
-    prompt_field: Annotated[str | None, Option(metavar="NAME")] = None,
-    skip_bad_lines: bool = False,
+    per_output: NewFile = None,
+    figure: NewFile = None,
+    **options: Annotated[Any, Shared(OutputOptions)],
 ) -> Result[StrategyRow]:
     """Classify outputs of models as Direct, CoT, PoT or Hybrid.
 
@@ -38,7 +36,6 @@ def strategies(
         Write the strategy of each output and the rule that decided to this file.
     figure : str or Path, optional
         Draw the shares: .svg or .png.
-    output_field, prompt_field, skip_bad_lines : see blend
 
     Returns
     -------
@@ -54,7 +51,7 @@ def strategies(
     target, picture = optional_target(per_output), Path(figure) if figure else None
     check_target(picture)
     chosen = load_rules(rules)
-    read = read_outputs(outputs, output_field, prompt_field, skip_bad_lines)
+    read = OutputOptions(**options).read(outputs)
     found = run_strategies(read, chosen)
     save(found.outputs, OutputStrategyRow, target)
     if picture:

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from ngramscan.commands.blend import split_arguments
-from ngramscan.outputs.reading import read_outputs
+from ngramscan.commands.shared import MarkerOptions, split_arguments
 from ngramscan.outputs.tiers import TierRow, run_tiers
 from ngramscan.patterns.given import load_selection
-from ngramscan.patterns.model import Tier
 from ngramscan.reporting import tables
-from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.command import Option, Result, Shared, command
 
 
 @command
 def tiers(
     outputs: str | Path,
     *others: Annotated[str | Path, Option(metavar="[OUTPUTS|PATTERNS]...", is_optional=True)],
-    tier: Tier | Sequence[Tier] = (),
-    method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     measure: Literal["occurrences", "outputs"] = "occurrences",
-    case_sensitive: bool = False,
-    output_field: Annotated[str, Option(metavar="NAME")] = "output",
-    prompt_field: Annotated[str | None, Option(metavar="NAME")] = None,
-    skip_bad_lines: bool = False,
+    **options: Annotated[Any, Shared(MarkerOptions)],
 ) -> Result[TierRow]:
     """Check the tiers of patterns against recorded outputs.
 
@@ -36,11 +28,9 @@ def tiers(
 
     Parameters
     ----------
-    outputs, *others, tier, method : see blend
+    outputs, *others : see blend
     measure : str
         Compare `occurrences` per output, or the share of `outputs` with at least one.
-    case_sensitive : see blend
-    output_field, prompt_field, skip_bad_lines : see blend
 
     Returns
     -------
@@ -52,9 +42,8 @@ def tiers(
     $ ngramscan tiers outputs/
     $ ngramscan tiers outputs/ mine.yaml --method f-1 -o tiers.csv
     """
-    read_from, sets = split_arguments(outputs, others)
-    markers = load_selection(sets, tier, method)
-    read = read_outputs(read_from, output_field, prompt_field, skip_bad_lines)
-    found = run_tiers(read, markers, measure, case_sensitive)
+    asked, (read_from, sets) = MarkerOptions(**options), split_arguments(outputs, others)
+    markers = load_selection(sets, asked.tier, asked.method)
+    found = run_tiers(asked.read(read_from), markers, measure, asked.case_sensitive)
     table = partial(tables.print_tiers, found)
     return Result(found.rows, TierRow, found.notices, print_table=table)

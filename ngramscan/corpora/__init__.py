@@ -15,7 +15,6 @@ from ngramscan.corpora.base import (
     Batch,
     CorpusFile,
     Format,
-    InputFormat,
     Piece,
     ReadOptions,
     describe_skipped,
@@ -27,7 +26,7 @@ from ngramscan.corpora.text import python_files, read_python, read_text
 from ngramscan.corpora.warc import read_warc
 from ngramscan.errors import CorpusError
 
-__all__ = ["Batch", "Corpus", "CorpusFile", "InputFormat", "Piece", "PythonCorpus", "ReadOptions"]
+__all__ = ["Batch", "Corpus", "CorpusFile", "Piece", "PythonCorpus", "ReadOptions"]
 __all__ += ["bytes_before", "describe_skipped", "has_changed", "open_corpus", "read_piece"]
 __all__ += ["records_before", "refuse_changed", "split", "without_excluded"]
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from ngramscan.reading.formats import InputFormat
 from ngramscan.reading.streams import MAX_BYTES, Chunks
 
-InputFormat = Literal["jsonl", "text", "warc", "parquet"]
-"""The values of `--input-format`."""
 Format = InputFormat | Literal["python"]
 SOURCE_FIELDS = ("url", "source_url", "id", "source")
 """Fields or columns that may name the source of a document; the first that is there does."""

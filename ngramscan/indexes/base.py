@@ -4,76 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from ngramscan.corpora import InputFormat, ReadOptions
-from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.catalog import DEFAULT_URL
-from ngramscan.matching import Normalization
+from ngramscan.errors import NgramscanError
 from ngramscan.statistics.estimates import Estimate
 
-MAX_LINE = 256
-"""The default of --max-line, in MB."""
-TIMEOUT_S = 45.0
-"""The default of --timeout."""
 PUBLIC_RATE = 4.0
 """The default of --rate for services, requests per second."""
 TOKEN_RATE = 1.0
 """The same for the hosted token-level service, which answers 403 to those who ask faster."""
 IN_PLACE_CONCURRENCY = 256
 """The default of --concurrency for index files in place."""
-CACHE = "256MB"
-"""The default of --cache, and of `IndexOptions.cache_bytes`."""
 COMMON_CONTEXT = 10_000
 """Bytes on each side of an occurrence that any index can show."""
 
 CountSource = Literal["api", "scan", "fm9", "tokens", "journal"]
 """Where a count comes from; `journal`: from a service, in an earlier run."""
-
-
-@dataclass(frozen=True, slots=True)
-class IndexOptions:
-    """How indexes are opened: the options of commands, in their order."""
-
-    api_url: str = DEFAULT_URL
-    concurrency: int | None = None
-    """None: 4 requests to a service at a time, and 256 to index files in place."""
-    rate: float | None = None
-    """None: 4 requests per second, but no limit for a loopback address."""
-    timeout_s: float = TIMEOUT_S
-    journal: str | Path | None = None
-    """None: in the user's cache folder."""
-    refresh: bool = False
-    text_field: str = "text"
-    workers: int | None = None
-    scheduler: str | None = None
-    sample_files: str | int | None = None
-    seed: int = 1
-    limit_documents: int | None = None
-    exclude_source: Sequence[str] = ()
-    skip_bad_lines: bool = False
-    max_line: int = MAX_LINE
-    ignore_case: bool = False
-    input_format: InputFormat | None = None
-    skip_unknown: bool = False
-    cache_bytes: int = 256_000_000
-    cache_dir: str | Path | None = None
-    normalization: Normalization = ""
-    tokenizer: str | Path | None = None
-
-    def __post_init__(self) -> None:
-        if self.sample_files is not None and self.limit_documents is not None:
-            raise InputError("--sample-files", "it can't go with --limit-documents")
-
-    @property
-    def read(self) -> ReadOptions:
-        """Return how documents are read."""
-        excluded, most = tuple(self.exclude_source), self.max_line * 1_000_000
-        return ReadOptions(self.text_field, self.skip_bad_lines, excluded, most)
 
 
 @dataclass(frozen=True, slots=True)

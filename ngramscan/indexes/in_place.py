@@ -23,7 +23,6 @@ from ngramscan.indexes.base import (
     IN_PLACE_CONCURRENCY,
     Cost,
     CountSource,
-    IndexOptions,
     IndexSize,
     Occurrences,
     Place,
@@ -33,6 +32,7 @@ from ngramscan.indexes.base import (
     WindowFailure,
 )
 from ngramscan.indexes.fm9 import Fm9Index
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import Journal
 from ngramscan.progress import Progress, counted, format_bytes
 from ngramscan.remote.ranges import Ranges
@@ -95,11 +95,11 @@ class InPlaceIndex:
             return self._index
         ranges = self._ranges()
         # Half of the memory, so that there is room for other parts.
-        self._shards = open_in_place(ranges, self._url, self._options.cache_bytes // 2)
+        self._shards = open_in_place(ranges, self._url, self._options.memory_bytes // 2)
         found = partial(find_in_all, ranges, self._shards)
         if changed := ranges.changed:
             told = f"{counted(len(changed), 'file')} changed since an earlier run"
-            told += "; the parts of them in --cache-dir are removed"
+            told += "; the parts of them in --index-cache are removed"
             self._progress.notice(f"{self.name}: {told}")
             changed.clear()
         index = Fm9Index(self.name, self._shards, found, self._progress, _READERS)

@@ -15,8 +15,9 @@ from ngramscan.corpora import PythonCorpus, open_corpus
 from ngramscan.errors import InputError, nearest, needs_extra
 from ngramscan.index_files.fm9.folders import index_folder
 from ngramscan.index_files.formats import is_shard
-from ngramscan.indexes.base import IN_PLACE_CONCURRENCY, Index, IndexOptions, IndexSize
+from ngramscan.indexes.base import IN_PLACE_CONCURRENCY, Index, IndexSize
 from ngramscan.indexes.catalog import DEFAULT_URL, PAPER, TOKEN_URL, find_hosted, nearest_names
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.journal import Journal, default_path
 from ngramscan.progress import Progress
@@ -150,8 +151,12 @@ class _Opener:
 
         options = self._options
         concurrency = options.concurrency or IN_PLACE_CONCURRENCY
-        folder = Path(options.cache_dir) if options.cache_dir else None
-        given = RangeOptions(concurrency, options.timeout_s, options.cache_bytes, folder)
+        given = RangeOptions(
+            concurrency=concurrency,
+            timeout_s=options.timeout_s,
+            cache_bytes=options.memory_bytes,
+            cache_dir=Path(options.index_cache) if options.index_cache else None,
+        )
         return self._stack.enter_context(Ranges(given, self._progress))
 
     def _open_elsewhere(self, spec: str) -> Index:

@@ -6,20 +6,18 @@ import os
 from collections.abc import Callable, Iterable
 from glob import escape, glob
 from importlib import resources
-from os import PathLike
 from pathlib import Path
 from typing import TypeVar
 
 from yaml import MappingNode
 
 from ngramscan.errors import InputError, nearest
-from ngramscan.patterns.model import KINDS, TIERS, Pattern, PatternSet, Regex
+from ngramscan.patterns.model import KINDS, TIERS, PathOrName, Pattern, PatternSet, Regex
 from ngramscan.patterns.regexes import compile_regex
 from ngramscan.reading.streams import name_of, read_raw, whole
 from ngramscan.reading.yaml_files import Node, compose_yaml, input_errors
 
 STDIN = "-"
-PathOrName = str | PathLike[str]
 _Entry = TypeVar("_Entry", Pattern, Regex)
 
 

@@ -10,13 +10,12 @@ from pathlib import Path
 from ngramscan.errors import InputError
 from ngramscan.patterns.files import (
     STDIN,
-    PathOrName,
     find_patterns,
     load_patterns,
     read_named,
     suggest_sets,
 )
-from ngramscan.patterns.model import Pattern, PatternSet, merge
+from ngramscan.patterns.model import PathOrName, Pattern, PatternSet, merge
 
 _YAML = {".yaml", ".yml"}
 _CORPUS = {".gz", ".jsonl", ".parquet", ".warc", ".zst", ".zstd"}

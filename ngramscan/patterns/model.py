@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Literal, get_args
 
 from ngramscan.errors import InputError
 
+PathOrName = str | PathLike[str]
 Tier = Literal["T1", "T2", "T3"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
 """How specific a pattern is to its method: words of the prompt, words of its outputs, proxies."""

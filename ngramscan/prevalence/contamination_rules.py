@@ -119,9 +119,9 @@ def make_rule(
     """
     rule = _named(name)
     if width is not None and name not in _RULES:
-        raise InputError(f"--width {width}", f"the name says the width; --rule ngram-{width}")
+        raise InputError(f"--window {width}", f"the name says the length; --rule ngram-{width}")
     if unit is not None and rule.unit == "words":
-        raise InputError(f"--unit {unit}", f"windows of rule {name} are words")
+        raise InputError(f"--window-unit {unit}", f"windows of rule {name} are words")
     if tail is not None and rule.draws is not None:
         raise InputError(f"--tail {tail}", f"random windows of rule {name} end within the text")
     if not strip and rule.normalization:
@@ -139,7 +139,7 @@ def make_rule(
     if rule.unit == "bytes":
         least, why = 4, ", the bytes of the longest character"
     if rule.width < least:
-        where = f"--rule {name}" if width is None else f"--width {width}"
+        where = f"--rule {name}" if width is None else f"--window {width}"
         raise InputError(where, f"the width must be at least {least}{why}")
     return rule
 

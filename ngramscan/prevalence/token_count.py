@@ -55,19 +55,19 @@ class TokenCountRow:
 
 
 def start_lookups(
-    queries: Sequence[Query], indexes: Sequence[TokenIndex], force: bool = False
+    queries: Sequence[Query], indexes: Sequence[TokenIndex], count_anyway: bool = False
 ) -> Lookups:
     """Start to look up some queries in each index.
 
     Services are asked from now on, so a caller can do other work until it collects the replies.
     """
-    return [(index, index.lookups(texts_asked(queries, index, force))) for index in indexes]
+    return [(index, index.lookups(texts_asked(queries, index, count_anyway))) for index in indexes]
 
 
-def texts_asked(queries: Sequence[Query], index: TokenIndex, force: bool) -> list[str]:
+def texts_asked(queries: Sequence[Query], index: TokenIndex, count_anyway: bool) -> list[str]:
     """Return the texts to look up, each once; a service isn't asked in vain."""
     texts = list(dict.fromkeys(query.text for query in queries))
-    if force or index.name.startswith("tokens:"):  # whose tokens may be bytes
+    if count_anyway or index.name.startswith("tokens:"):  # whose tokens may be bytes
         return texts
     hopeless = _hopeless(queries)
     return [text for text in texts if text not in hopeless]
@@ -77,12 +77,12 @@ def collect_lookups(
     queries: Sequence[Query],
     index: TokenIndex,
     stream: Iterator[TokenOccurrences | QueryFailure],
-    force: bool = False,
+    count_anyway: bool = False,
     hint: str = "",
 ) -> tuple[dict[str, TokenOccurrences], list[QueryFailure]]:
     """Return where each text occurs, and the failures of the others; `hint` is for refused ones."""
-    found, errors = collect_replies(stream, texts_asked(queries, index, force))
-    for text in () if force else _hopeless(queries):
+    found, errors = collect_replies(stream, texts_asked(queries, index, count_anyway))
+    for text in () if count_anyway else _hopeless(queries):
         if text not in errors and not (text in found and is_of_bytes(found[text])):
             found.pop(text, None)
             errors[text] = NgramscanError(NO_WORD + hint)
@@ -90,16 +90,16 @@ def collect_lookups(
 
 
 def run_token_count(
-    queries: Sequence[Query], lookups: Lookups, force: bool = False
+    queries: Sequence[Query], lookups: Lookups, count_anyway: bool = False
 ) -> CountResult[TokenCountRow]:
     """Count some queries in each index; those that fail are in `missing`.
 
-    Without `force`, patterns that tokens can't count fail.
+    Without `count_anyway`, patterns that tokens can't count fail.
     """
     result: CountResult[TokenCountRow] = CountResult(list(queries))
-    hint = "; --force counts it, far too low"
+    hint = "; --count-anyway counts it, far too low"
     for index, stream in lookups:
-        found, missing = collect_lookups(queries, index, stream, force=force, hint=hint)
+        found, missing = collect_lookups(queries, index, stream, count_anyway, hint)
         size, hopeless = index.size(), _hopeless(queries)
         result.rows += [
             _row(

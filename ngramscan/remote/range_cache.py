@@ -75,7 +75,7 @@ class RangeCache:
         except (OSError, sqlite3.Error) as error:
             reason = (getattr(error, "strerror", None) or str(error)).lower()
             problem = f"can't be used as a cache ({reason}); remove the file, or name a folder"
-            raise InputError(f"--cache-dir {self._path}", problem) from error
+            raise InputError(f"--index-cache {self._path}", problem) from error
 
     def _make_room(self) -> None:
         tables = "pragma_page_count, pragma_freelist_count, pragma_page_size"

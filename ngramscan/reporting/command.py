@@ -1,9 +1,10 @@
 """A command's function → the same command in Python and in the terminal.
 
 Name, type, default and help of an option stand once: in the signature and the numpydoc of the
-function. Positional parameters are the command's arguments unless they have flags, and what
-is given for them passes the same checks wherever it comes from. `rate : see run` repeats the help
-of another command; lines of "Examples" that begin with "$ " are those of the help.
+function, or in a dataclass that several functions share. Positional parameters are the command's
+arguments unless they have flags, and what is given for them passes the same checks wherever it
+comes from. `rate : see run` repeats the help of another command; lines of "Examples" that begin
+with "$ " are those of the help.
 
     @command
     def agreement(labels: GivenTables, *, seed: Annotated[int, Option(least=0)] = 1) -> Result[Row]:
@@ -12,71 +13,33 @@ of another command; lines of "Examples" that begin with "$ " are those of the he
 from __future__ import annotations
 
 import inspect
-import locale
-import os
+import json
 import re
-import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import nullcontext
-from contextvars import ContextVar
-from dataclasses import dataclass, field, fields
-from functools import partial, wraps
-from importlib import import_module
-from pathlib import Path
-from textwrap import indent
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from itertools import chain
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 
-import click
-from click.core import ParameterSource
-from click.shell_completion import CompletionItem
-
 from ngramscan import __version__
-from ngramscan.clock import now
-from ngramscan.errors import IncompleteError, InputError, NgramscanError
-from ngramscan.progress import Terminal, open_console, visible, visible_line
-from ngramscan.reading.streams import MAX_BYTES
-from ngramscan.reporting.completion import offered
-from ngramscan.reporting.files import TAKES_NO_MORE
+from ngramscan.errors import IncompleteError, InputError
+from ngramscan.options import Option, Rows, Shared
 from ngramscan.reporting.options import (
     FOR_TABLE,
-    READ_WHOLE,
-    Choice,
-    FilePath,
-    Option,
     check_written,
     checked,
-    columns_of,
-    hints_of,
-    option_of,
     parameters,
-    refuse_other,
-    sections_of,
     suggestion,
 )
-from ngramscan.reporting.page.provenance import Run, python_call, remember, typed_command
-from ngramscan.reporting.rows import (
-    CSV_SAFE,
-    FORMATS,
-    Target,
-    choose_target,
-    note_written,
-    noting,
-    order_rows,
-    to_bytes,
-    to_frame,
-    to_text,
-    write_rows,
-)
+from ngramscan.reporting.rows import noting, to_frame
+from ngramscan.reporting.signatures import documentation_of, hints_of, option_of, signature_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-_LONGEST_LINE = 10_000
-_TYPED = "ngramscan.typed"
-"""The key of the arguments as they were typed, in click's `meta`."""
-__all__ = ["Commands", "NoRows", "Option", "Result", "command", "to_click"]
+__all__ = ["NoRows", "Option", "Result", "Rows", "Shared", "command"]
 P = ParamSpec("P")
 Row = TypeVar("Row")
 
@@ -104,6 +67,8 @@ class Result(Generic[Row]):
     """The size of each index, in words."""
     exit_code: int = 0
     """Exit code where nothing failed; rows may be bad news."""
+    first_columns: Sequence[str] = ()
+    """Columns that a data frame begins with; files have the order of the row type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,16 +86,18 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
     """Make the function of a command return a data frame.
 
     An unknown option raises a TypeError with the nearest name; a value that the terminal would
-    refuse raises an InputError.
+    refuse raises an InputError, which names options as they are called in Python.
     """
-    signature, hints = inspect.signature(function), hints_of(function)
+    signature, hints = signature_of(function), hints_of(function)
     known = [
-        one
-        for name, one in signature.parameters.items()
+        parameter
+        for name, parameter in signature.parameters.items()
         if name != FOR_TABLE and not option_of(hints[name]).is_shown
     ]
-    by_name = [one.name for one in known if one.kind is not one.VAR_POSITIONAL]
-    signature = signature.replace(parameters=known)
+    several = next((each.name for each in known if each.kind is each.VAR_POSITIONAL), "")
+    by_name = [each.name for each in known if each.name != several]
+    returned = "DataFrame" if hints["return"] is not NoRows else signature.empty
+    signature = signature.replace(parameters=known, return_annotation=returned)
 
     @wraps(function)
     def called(*arguments: P.args, **options: P.kwargs) -> Any:
@@ -141,17 +108,39 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
         bound = signature.bind(*arguments, **options)
         given = dict(bound.arguments)
         bound.apply_defaults()
-        for name, one in parameters(function).items():
-            if name in bound.arguments:
-                bound.arguments[name] = checked(one, bound.arguments[name])
-        check_written(function, bound.arguments)
-        with noting() as written:
-            result = function(*bound.args, **bound.kwargs)
-        _remember(written, python_call(function, given), result)
-        return _returned(result)
+        try:
+            return _returned(_run(function, several, bound, given))
+        except InputError as error:
+            error.where, error.problem = _in_python(function, error.where, error.problem)
+            error.args = (f"{error.where}: {error.problem}",)
+            raise
 
+    called.__doc__ = documentation_of(function)
     cast("Any", called).__signature__ = signature
     return called
+
+
+def _run(
+    function: Callable[..., Result[Any]],
+    several: str,
+    bound: inspect.BoundArguments,
+    given: Mapping[str, Any],
+) -> Result[Any]:
+    values = bound.arguments
+    if several:  # a list is taken as its members
+        members = (each if isinstance(each, list | tuple) else [each] for each in values[several])
+        values[several] = tuple(chain.from_iterable(members))
+    for name, parameter in parameters(function).items():
+        if name in values:
+            values[name] = checked(parameter, values[name])
+    check_written(function, values)
+    with noting() as written:
+        result = function(*bound.args, **bound.kwargs)
+    if written:
+        from ngramscan.reporting.page.provenance import python_call
+
+        remember_run(written, python_call(function, given), result)
+    return result
 
 
 def _returned(result: Result[Any]) -> Any:
@@ -159,242 +148,53 @@ def _returned(result: Result[Any]) -> Any:
     if isinstance(result, NoRows) and result.returned is not None:
         return result.returned
     frame = to_frame(list(result.rows), result.row_type)
+    first = [name for name in result.first_columns if name in frame]
+    frame = frame[[*first, *(name for name in frame if name not in first)]]
     if result.failures:
         raise IncompleteError("; ".join(result.failures), frame)
     return frame
 
 
-def _remember(written: Sequence[str], made_by: str, result: Result[Any]) -> None:
-    if written:
-        run = Run(made_by, __version__, now(), tuple(result.failures), result.sizes)
-        remember(written, run)
+def remember_run(written: Sequence[str], made_by: str, result: Result[Any]) -> None:
+    """Remember how the files with these keys were made."""
+    from ngramscan.clock import now
+    from ngramscan.reporting.page.provenance import Run, remember
+
+    run = Run(made_by, __version__, now(), tuple(result.failures), result.sizes)
+    remember(written, run)
 
 
-# The command in the terminal
+# Errors in the words of Python
 
 
-class Commands(click.Group):
-    """The commands of a package: its functions, each imported when it is used.
-
-    Anticipated errors end a command with one line. The commands in `keeping` keep what was done
-    when they are interrupted. In a group, the names of the functions begin with `prefix`. The
-    function `complete` of the module `completions` (by default the package) says what shells offer.
-    """
-
-    def __init__(
-        self,
-        package: str,
-        names: Sequence[str],
-        keeping: Collection[str] = (),
-        prefix: str = "",
-        completions: str = "",
-        **options: Any,
-    ) -> None:
-        # Click suggests the nearest of the commands that it knows.
-        super().__init__(commands={name: click.Command(name) for name in names}, **options)
-        self._package, self._names, self._keeping = package, names, keeping
-        self._prefix, self.completions = prefix, completions or package
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's own)
-        """Return the names of all commands, in their order."""
-        return [*self.commands]
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
-        """Return the names that begin so; click itself would import every command."""
-        named = [CompletionItem(name) for name in self.commands if name.startswith(incomplete)]
-        return named + click.Command.shell_complete(self, ctx, incomplete)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command; None: no command has this name."""
-        if cmd_name not in self._names:
-            return super().get_command(ctx, cmd_name)
-        function = getattr(import_module(self._package), self._prefix + cmd_name)
-        return to_click(function, cmd_name)
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """Run in UTF-8, whatever the locale says: patterns, texts and names of files are UTF-8."""
-        if not arguments and not sys.flags.utf8_mode and locale.getencoding().lower() != "utf-8":
-            os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
-        return super().__call__(*arguments, **options)
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments, and keep them as they were typed."""
-        ctx.meta.setdefault(_TYPED, [*args])  # a group within a group has only the rest
-        return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; translate errors into the exit codes of the documentation."""
-        try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()  # a full disk may show only here
-            return result
-        except NgramscanError as error:
-            _say(f"Error: {error}{''.join(getattr(error, '__notes__', ()))}")
-            ctx.exit(error.exit_code)
-        except OSError as error:
-            if error.errno not in TAKES_NO_MORE:
-                raise  # click itself ends a command whose reader is gone
-            _say(f"Error: stdout: can't be written ({os.strerror(error.errno or 0).lower()})")
-            # The rest of the output goes nowhere, so that the process can end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            ctx.exit(1)
-        except MemoryError:
-            _say("Error: memory is short; give less at once, or use a machine that has more")
-            ctx.exit(1)
-        except KeyboardInterrupt as error:
-            kept = "what was done is kept: run the same command again."
-            is_kept = ctx.invoked_subcommand in self._keeping
-            said = "".join(getattr(error, "__notes__", ()))
-            _say(f"Interrupted; {said or (kept if is_kept else 'nothing was kept.')}")
-            ctx.exit(130)
+_FLAG = re.compile(r"(?<![\w/.-])(--?[a-z][a-z-]*)(?! *[\w-])(?: ('[^']*'|[A-Z]+\b|[a-z-]+:\S+))?")
 
 
-def to_click(function: Callable[..., Any], name: str | None = None) -> click.Command:
-    """Return the terminal's command for a function that `command` made.
+def _in_python(function: Callable[..., Any], where: str, problem: str) -> tuple[str, str]:
+    """Return a message with options as keywords: `level=1` for `--level 1`."""
+    known = parameters(function).values()
+    names = {
+        flag: each.name or "" for each in known for flag in (*each.opts, each.human_readable_name)
+    }
 
-    A command with an option `output` of its own writes its rows itself.
-    """
-    inner = inspect.unwrap(function)
-    own, sections = parameters(inner), sections_of(inner)
-    examples = re.findall(r"^\$ ((?:.*\\\n)*.*)$", sections.get("Examples", ""), flags=re.M)
-    shown = "\n".join(indent(line, "  ") for line in examples)
-    has_rows = hints_of(inner)["return"] is not NoRows
-    has_progress = "progress" in inspect.signature(inner).parameters
-    return click.Command(
-        name or function.__name__,
-        params=[
-            *own.values(),
-            *([_FORMAT, _SORT, _WIDE] if has_rows else []),
-            *([_OUTPUT, _CSV_SAFE] if has_rows and "output" not in own else []),
-            *([_MAX_BYTES] if own.keys() & READ_WHOLE else []),
-            *([_VERBOSE, _QUIET] if has_progress else [_NO_NOTICES]),
-        ],
-        help=sections["Text"] + f"\n\n\b\nExamples:\n{shown}" * bool(examples),
-        callback=partial(_run, inner),
+    def keyword(flag: str, value: str | None) -> str:
+        """Return an option, and its value if one is there."""
+        if not value:
+            return names[flag]
+        bare = value.removeprefix("'").removesuffix("'")
+        is_name = bare.isupper() and bare.isalpha() and bare == value
+        is_number = re.fullmatch(r"-?[\d.]+", bare)
+        shown = bare if is_name or is_number else json.dumps(bare, ensure_ascii=False)
+        return f"{names[flag]}={shown}"
+
+    flag, _, value = where.partition(" ")
+    if flag in names:
+        where = keyword(flag, value)
+    # A cure ends with what to give: to count the text itself: -e word
+    text, colon, cure = problem.rpartition(": ")
+    flag, _, value = cure.partition(" ")
+    if colon and flag in names and value:
+        problem = f"{text}: {keyword(flag, value)}"
+    return where, _FLAG.sub(
+        lambda found: keyword(*found.groups()) if found[1] in names else found[0], problem
     )
-
-
-_FORMAT = click.Option(
-    ["--format", "format_name"],
-    type=Choice(FORMATS),
-    help="How rows are printed.  [default: table]",
-)
-_SORT = click.Option(
-    ["--sort"],
-    metavar="COLUMN",
-    shell_complete=offered,
-    help="Sort the rows by a column; by -COLUMN in descending order.",
-)
-_WIDE = click.Option(["--wide"], is_flag=True, help="Show all columns of tables, however wide.")
-_OUTPUT = click.Option(
-    ["-o", "--output"],
-    type=FilePath(path_type=Path),
-    metavar="FILE",
-    shell_complete=offered,
-    help="Write the rows to a file: .csv, .jsonl, .json, .parquet or .tex; - is stdout.",
-)
-_CSV_SAFE = click.Option(
-    ["--csv-safe"],
-    is_flag=True,
-    help="In csv, put an apostrophe before texts that a spreadsheet would run as formulas.",
-)
-_MAX_BYTES = click.Option(
-    ["--max-bytes"],
-    type=click.IntRange(1),
-    metavar="N",
-    default=MAX_BYTES.get(),
-    show_default=True,
-    help="Refuse tables, texts and pattern files of more bytes, decompressed.",
-)
-_VERBOSE = click.Option(["-v", "--verbose"], is_flag=True, help="Show details on stderr.")
-_QUIET = click.Option(["-q", "--quiet"], is_flag=True, help="Show no progress and no notices.")
-_NO_NOTICES = click.Option(["-q", "--quiet"], is_flag=True, help="Show no notices.")
-
-
-def _run(
-    function: Callable[..., Result[Any]],
-    *,
-    format_name: str | None = None,
-    sort: str | None = None,
-    wide: bool = False,
-    quiet: bool,
-    **values: Any,
-) -> None:
-    path = None if "output" in parameters(function) else values.pop("output", None)
-    context = click.get_current_context()
-    chosen: dict[str, ContextVar[Any]] = {"csv_safe": CSV_SAFE, "max_bytes": MAX_BYTES}
-    for name in chosen.keys() & values.keys():
-        token = chosen[name].set(values.pop(name))
-        context.call_on_close(partial(chosen[name].reset, token))
-    written = context.with_resource(noting())
-    check_written(function, values, path)
-    target = choose_target(format_name, path)
-    if sort and (columns := columns_of(function)):
-        refuse_other("--sort", sort.removeprefix("-"), columns)
-    signature = inspect.signature(function)
-    bound = signature.bind_partial()
-    has_progress = "progress" in signature.parameters
-    with Terminal(quiet, values["verbose"]) if has_progress else nullcontext() as progress:
-        given = values | {FOR_TABLE: target.format == "table" and not sort, "progress": progress}
-        bound.arguments.update((name, given[name]) for name in signature.parameters)
-        try:
-            result = function(*bound.args, **bound.kwargs)
-        except InputError as error:
-            _name_variable(error, context)
-            raise
-    _show(result, target, sort, wide, is_asked=bool(format_name or sort), quiet=quiet)
-    _remember(written, typed_command(context, context.meta.get(_TYPED, ())), result)
-    for notice in () if quiet else result.notices:
-        _say(notice)
-    if result.is_summary and result.print_table and not quiet and not given[FOR_TABLE]:
-        result.print_table(open_console(stderr=True))
-    for line in result.failures:
-        _say(f"Error: {line}")
-    context.exit(1 if result.failures else result.exit_code)
-
-
-def _name_variable(error: InputError, context: click.Context) -> None:
-    for one in context.command.params:
-        is_given = context.get_parameter_source(one.name) is ParameterSource.ENVIRONMENT
-        if is_given and error.where.split(" ")[0] in one.opts:
-            error.add_note(f" (from {one.envvar})")
-
-
-def _show(
-    result: Result[Any], target: Target, sort: str | None, wide: bool, is_asked: bool, quiet: bool
-) -> None:
-    is_table = target.format == "table"
-    if result.heading and (is_table or not quiet):
-        click.echo(result.heading, err=not is_table)
-    rows, row_type, print_table = result.rows, result.row_type, result.print_table
-    if sort:
-        refuse_other("--sort", sort.removeprefix("-"), [field.name for field in fields(row_type)])
-        rows, print_table = order_rows(rows, sort), None
-    elif target.format == "latex" and result.for_paper:
-        rows, row_type = result.for_paper
-    if not result.is_silent or (is_asked and (rows := list(rows))):
-        if is_table:
-            from ngramscan.reporting.layout import print_rows  # slow to import
-
-            show = print_table or partial(print_rows, rows=list(rows), row_type=row_type)
-            show(open_console(is_wide=wide))
-        else:
-            _emit(list(rows), row_type, target)
-
-
-def _emit(rows: Sequence[Any], row_type: type, target: Target) -> None:
-    if target.path:
-        write_rows(rows, row_type, target)
-    elif target.format != "parquet" and sys.stdout.isatty():
-        # Before a person, nothing steers the terminal; into a file or pipe it goes as it is.
-        click.echo(visible(to_text(rows, row_type, target.format)), nl=False)
-    else:
-        click.echo(content := to_bytes(rows, row_type, target.format), nl=False)
-        note_written(content)  # the shell may have put it into a file
-
-
-def _say(text: str) -> None:
-    """Write a line; of a very long one the start, and the end, where the cure stands."""
-    if len(text) > _LONGEST_LINE:
-        text = f"{text[: _LONGEST_LINE // 2]} … {text[-_LONGEST_LINE // 2 :]}"
-    click.echo(visible_line(text), err=True)

@@ -19,18 +19,20 @@ from click.shell_completion import (
 )
 
 from ngramscan.errors import NgramscanError
+from ngramscan.reporting.signatures import columns_of
 
 
 def offered(
-    context: click.Context, one: click.Parameter, incomplete: str
+    context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
     """Return what the value of a parameter may be, or the part of it after the last comma."""
-    from ngramscan.reporting.options import columns_of  # it imports this module
-
-    kind, group = getattr(one.type, "one", one.type), cast("Any", context.find_root().command)
-    before = incomplete[: incomplete.rfind(",") + 1] if kind is not one.type else ""
+    kind, group = (
+        getattr(parameter.type, "part", parameter.type),
+        cast("Any", context.find_root().command),
+    )
+    before = incomplete[: incomplete.rfind(",") + 1] if kind is not parameter.type else ""
     typed, known = incomplete.removeprefix(before), getattr(kind, "choices", ())
-    if one.name == "sort":
+    if parameter.name == "sort":
         known = columns_of(cast("Any", context.command.callback).args[0])
     elif isinstance(kind, click.Path):
         known = paths(typed)
@@ -38,20 +40,23 @@ def offered(
         module = import_module(group.completions)
         # Before an option without its value, click leaves the arguments in `args`.
         given = context.params | {"arguments": context.args}
-        known = module.complete(one.name, given, typed) or known
+        known = module.complete(parameter.name, given, typed) or known
     begins = typed.lower()
-    return [CompletionItem(before + each) for each in known if each.lower().startswith(begins)]
+    return [CompletionItem(before + value) for value in known if value.lower().startswith(begins)]
 
 
 def paths(incomplete: str) -> list[str]:
     """Return the files and folders whose paths begin as typed."""
     folder, name = os.path.split(incomplete)
     try:
-        entries = sorted(os.scandir(os.path.expanduser(folder) or "."), key=lambda one: one.name)
+        entries = sorted(
+            os.scandir(os.path.expanduser(folder) or "."), key=lambda entry: entry.name
+        )
     except OSError:
         return []
-    shown = [one for one in entries if name.startswith(".") or not one.name.startswith(".")]
-    return [incomplete.removesuffix(name) + one.name + "/" * one.is_dir() for one in shown]
+    is_hidden = name.startswith(".")
+    shown = [entry for entry in entries if is_hidden or not entry.name.startswith(".")]
+    return [incomplete.removesuffix(name) + entry.name + "/" * entry.is_dir() for entry in shown]
 
 
 @add_completion_class

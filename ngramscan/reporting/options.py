@@ -6,18 +6,23 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 
 import click
 
 from ngramscan.errors import InputError, nearest
+from ngramscan.options import OPTIONS, OUTPUT, Option
 from ngramscan.reporting.completion import offered
 from ngramscan.reporting.rows import Target, write_rows
+from ngramscan.reporting.signatures import (
+    helps_of,
+    hints_of,
+    option_of,
+    signature_of,
+    without_option,
+)
 
 FOR_TABLE = "for_table"
 """A parameter of this name is True where the terminal shows the designed table."""
@@ -27,31 +32,9 @@ SET_ONCE |= {"workers", "scheduler", "text_field"}
 READ_WHOLE = frozenset({"benchmark", "corpus", "counts", "data", "index", "labels", "outputs"})
 READ_WHOLE |= {"paths", "patterns", "results", "scores", "tables"}
 """Names of parameters whose files are read whole, as far as `--max-bytes` lets them be."""
+SHOWS_ALL = "ngramscan.shows_all"
+"""The key in click's `meta` that says whether the help shows rare options and variables, too."""
 _METAVARS = {"integer": "N", "float": "X"}
-
-
-class Option(NamedTuple):
-    """How the terminal takes a parameter, where its name and type don't say it."""
-
-    flags: str = ""
-    """`-n`, `-e --pattern`; by default the name of the parameter."""
-    metavar: str | None = None
-    envvar: str | None = None
-    """None: as SET_ONCE says; empty: no variable."""
-    least: float | None = None
-    most: float | None = None
-    over: float | None = None
-    under: float | None = None
-    is_verbatim: bool = False
-    """A comma is a part of the value; several values are given one by one."""
-    is_written: bool = False
-    """The path is of a file that the command writes."""
-    may_be_stdout: bool = False
-    """The path `-` is standard output."""
-    is_shown: bool = False
-    """Only for the terminal: it changes what is shown. Python doesn't have it."""
-    is_optional: bool = False
-    """An argument for several values that may be left out."""
 
 
 # Reading a function
@@ -60,93 +43,94 @@ class Option(NamedTuple):
 @cache
 def parameters(function: Callable[..., Any]) -> Mapping[str, click.Parameter]:
     """Return the arguments and options of a command, in its order."""
-    hints, helps = hints_of(function), _helps(function)
+    hints, helps = hints_of(function), helps_of(function)
     made = {
-        one.name: _parameter(one, hints[one.name], helps[one.name], function.__module__)
-        for one in inspect.signature(function).parameters.values()
-        if one.name not in {"progress", FOR_TABLE}
+        parameter.name: _parameter(
+            parameter, hints[parameter.name], helps[parameter.name], function.__module__
+        )
+        for parameter in signature_of(function).parameters.values()
+        if parameter.name not in {"progress", FOR_TABLE}
     }
     # In Python an option is called by its name, in the terminal by its flag.
-    options = [one for one in made.values() if isinstance(one, click.Option)]
-    flags = {f"`{one.name}`": one.opts[-1] for one in options}
-    for one in options:
-        one.help = re.sub(r"`\w+`", lambda found: flags.get(found[0], found[0]), one.help or "")
+    options = [option for option in made.values() if isinstance(option, click.Option)]
+    flags = {f"`{option.name}`": option.opts[-1] for option in options}
+    for option in options:
+        text = option.help or ""
+        option.help = re.sub(r"`\w+`", lambda found: flags.get(found[0], found[0]), text)
     return made
 
 
-def hints_of(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """Return the annotations of a function."""
-    # Some name data frames; pandas itself is slow to import.
-    data_frames = {"pd": SimpleNamespace(DataFrame=object)}
-    return get_type_hints(function, localns=data_frames, include_extras=True)
+class ShownOption(click.Option):
+    """An option, and where the help shows it."""
+
+    def __init__(self, *names: Any, heading: str = "", is_rare: bool = False, **given: Any) -> None:
+        super().__init__(*names, **given)
+        self.heading, self.is_rare = heading or OUTPUT, is_rare
+
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """Return what stands in brackets; variables only where all options are shown."""
+        extra = super().get_help_extra(ctx)
+        if not ctx.meta.get(SHOWS_ALL):
+            extra.pop("envvars", None)
+        return extra
 
 
-def option_of(hint: Any) -> Option:
-    """Return how a parameter with this annotation is given in the terminal."""
-    return next((one for one in get_args(hint) if isinstance(one, Option)), Option())
-
-
-def sections_of(function: Callable[..., Any]) -> dict[str, str]:
-    """Return the sections of a docstring by their headings; what stands before them is `Text`."""
-    parts = re.split(r"^(\w+)\n-+\n", inspect.getdoc(function) or "", flags=re.M)
-    return dict(zip(["Text", *parts[1::2]], parts[::2], strict=True))
-
-
-def _helps(function: Callable[..., Any]) -> Mapping[str, str]:
-    """Return the help of each parameter; `rate : see run` repeats that of another command."""
-    helps = {}
-    for entry in re.split(r"\n(?=\S)", sections_of(function).get("Parameters", "").strip()):
-        heading, _, text = entry.partition("\n")
-        names, _, kind = heading.partition(" : ")
-        texts: Mapping[str, str] = {}
-        if kind.startswith("see "):
-            package = import_module(function.__module__.partition(".")[0])
-            texts = _helps(getattr(package, kind.removeprefix("see ")))
-        for name in re.findall(r"\w+", names):
-            helps[name] = texts.get(name) or " ".join(text.split())
-    return helps
-
-
-def _parameter(one: inspect.Parameter, hint: Any, text: str, module: str) -> click.Parameter:
-    option = option_of(hint)
-    if get_origin(hint) is Annotated:
-        hint = get_args(hint)[0]
+def _parameter(parameter: inspect.Parameter, hint: Any, text: str, module: str) -> click.Parameter:
+    option, hint = option_of(hint), without_option(hint)
     types = [hint] if get_origin(hint) is Literal else list(get_args(hint) or [hint])
     lists = [part for part in types if get_origin(part) in (Sequence, list, tuple)]
     kind = _type([part for part in types if part not in lists], option)
-    is_several = bool(lists) or one.kind is one.VAR_POSITIONAL
-    is_needed = one.default is one.empty and not option.is_optional
-    metavar = option.metavar
-    if one.kind is not one.KEYWORD_ONLY and not option.flags:
-        shown: dict[str, Any] = {"metavar": metavar, "shell_complete": offered}
-        return click.Argument([one.name], is_needed, type=kind, nargs=1 - 2 * is_several, **shown)
-    is_listed = is_several and not option.is_verbatim
-    flags = option.flags.split() or [f"--{one.name.replace('_', '-')}"]
+    is_several = bool(lists) or parameter.kind is parameter.VAR_POSITIONAL
+    is_needed = parameter.default is parameter.empty and not option.is_optional
+    if parameter.kind is not parameter.KEYWORD_ONLY and not option.flags:
+        return click.Argument(
+            [parameter.name],
+            is_needed,
+            type=kind,
+            nargs=-1 if is_several else 1,
+            metavar=option.metavar,
+            shell_complete=offered,
+        )
+    flags = option.flags.split() or [f"--{parameter.name.replace('_', '-')}"]
+    where: dict[str, Any] = {
+        "param_decls": [parameter.name, *flags],
+        "heading": option.heading or (OUTPUT if option.is_written else OPTIONS),
+        "is_rare": option.is_rare,
+    }
     if kind is click.BOOL:
-        return click.Option([one.name, *flags], is_flag=True, help=text)
-    if isinstance(kind, click.Choice):
-        metavar = metavar or f"[{'|'.join(kind.choices)}]"
-    default: dict[str, Any] = {}  # None would be one
-    if one.default not in ((), "", None, one.empty):
-        default["default"] = [one.default] if is_several else one.default
-    variable = option.envvar
-    if variable is None and one.name in SET_ONCE:
-        package, name = module.partition(".")[0], flags[-1].removeprefix("--")
-        variable = f"{package}_{name}".replace("-", "_").upper()
-    return click.Option(
-        [one.name, *flags],
+        return ShownOption(**where, is_flag=True, help=text)
+    is_listed = is_several and not option.is_verbatim
+    has_default = parameter.default not in ((), "", None, parameter.empty)
+    if has_default:  # None would be one
+        where["default"] = [parameter.default] if is_several else parameter.default
+    variable = _variable(parameter.name, option, flags, module)
+    return ShownOption(
+        **where,
         type=_Listed(kind) if is_listed else kind,
         multiple=is_several,
         callback=(lambda _context, _option, given: _joined(given)) if is_listed else None,
-        **default,
         required=is_needed,
-        show_default=bool(default),
-        metavar=metavar or _METAVARS.get(kind.name),
+        show_default=has_default,
+        metavar=option.metavar or _metavar(kind),
         envvar=variable or None,
         show_envvar=bool(variable),
         shell_complete=offered,
         help=text + (" Repeatable" + ", or with commas" * is_listed + ".") * is_several,
     )
+
+
+def _metavar(kind: click.ParamType[Any]) -> str | None:
+    if isinstance(kind, click.Choice):
+        return f"[{'|'.join(kind.choices)}]"
+    return _METAVARS.get(kind.name)
+
+
+def _variable(name: str, option: Option, flags: Sequence[str], module: str) -> str | None:
+    """Return the environment variable of an option, if it has one."""
+    if option.envvar is None and name in SET_ONCE:
+        package, flag = module.partition(".")[0], flags[-1].removeprefix("--")
+        return f"{package}_{flag}".replace("-", "_").upper()
+    return option.envvar
 
 
 class _Text(click.types.StringParamType):
@@ -160,15 +144,15 @@ class _Listed(click.ParamType[Any]):
 
     envvar_list_splitter = ","
 
-    def __init__(self, one: click.ParamType[Any]) -> None:
-        self.one, self.name = one, one.name
+    def __init__(self, part: click.ParamType[Any]) -> None:
+        self.part, self.name = part, part.name
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[Any, ...]:
         """Return the values of a text; those that were converted stay."""
         parts = listed(value) if isinstance(value, str) else value
-        return tuple(self.one.convert(part, param, ctx) for part in parts)
+        return tuple(self.part.convert(part, param, ctx) for part in parts)
 
 
 class _Finite(click.ParamType[Any]):
@@ -245,7 +229,7 @@ def checked(option: click.Parameter, value: Any) -> Any:
         is_path = isinstance(option.type, FilePath) and isinstance(value, str | Path)
         return option.type.convert(value, None, None) if is_path else value
     is_one = not option.multiple or isinstance(value, str | Path | int | float)
-    kind = option.type.one if isinstance(option.type, _Listed) else option.type
+    kind = option.type.part if isinstance(option.type, _Listed) else option.type
     values = []
     for given in [value] if is_one or _is_frame(value) else value:
         is_whole = kind is option.type or _is_frame(given)
@@ -311,14 +295,6 @@ def check_written(
         if first != flag:
             problem = f"{first} writes to the same file; two files were expected"
             raise InputError(f"{flag} {path}", problem)
-
-
-def columns_of(function: Callable[..., Any]) -> list[str]:
-    """Return the columns of a command's rows; none: only its result will tell."""
-    hint = hints_of(function)["return"]
-    parts = [part for result in (hint, *get_args(hint)) for part in get_args(result)]
-    types = [part for part in parts if is_dataclass(part)]
-    return list(dict.fromkeys(field.name for one in types for field in fields(one)))
 
 
 def save(rows: Sequence[Any], row_type: type, target: Target | None) -> None:

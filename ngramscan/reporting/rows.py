@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 from ngramscan.errors import InputError
 from ngramscan.progress import visible_json
 from ngramscan.reporting.files import check_writable, write_whole
-from ngramscan.reporting.latex import to_latex
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,6 +95,8 @@ def together(rows: Sequence[Any], types: Sequence[type]) -> tuple[Sequence[Any],
 def to_text(rows: Sequence[Any], row_type: type, format_name: str) -> str:
     """Return rows as csv, jsonl, json or latex."""
     if format_name == "latex":
+        from ngramscan.reporting.latex import to_latex  # slow to import
+
         return to_latex(rows, row_type)
     records = [asdict(row) for row in rows]
     if format_name == "jsonl":

@@ -192,7 +192,7 @@ def _commands(answer: Answer, question: Question, url: str) -> Iterator[str]:
     kind = "" if isinstance(count, CountRow) else "infini-gram:"
     index = f"--index {quoted(f'{kind}{url}{answer.name}')}"
     # A client can't know that tokens are bytes, which find every phrase.
-    yield f"ngramscan count {phrase} {index}{' --force' * (EVERY in count.note)}"
+    yield f"ngramscan count {phrase} {index}{' --count-anyway' * (EVERY in count.note)}"
     if isinstance(count, CountRow) and (options := _docnorm_options(answer, question)):
         yield f"ngramscan docnorm {phrase} {index} {options}"
     n = question.start + PER_PAGE

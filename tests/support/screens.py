@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from ngramscan.reporting import to_frame
 from ngramscan.reporting.command import Result
 from ngramscan.reporting.layout import print_rows
 from ngramscan.reporting.options import FOR_TABLE, checked, parameters
+from ngramscan.reporting.signatures import signature_of
 from ngramscan.reporting.tables import print_count
 from tests.support.chat_server import chat_server
 from tests.support.made_logs import header, sample, write_inspect
@@ -47,7 +47,7 @@ Screen = Callable[[Console], None]
 def screen_of(function: Any, *arguments: Any, **options: Any) -> Screen:
     """Run the function of a command, and return what prints its rows in a terminal."""
     own = function.__wrapped__
-    signature = inspect.signature(own)
+    signature = signature_of(own)
     given = signature.bind(*arguments, **options)
     given.apply_defaults()
     for name, option in parameters(own).items():

@@ -24,7 +24,6 @@ from ngramscan.indexes.base import (
     PUBLIC_RATE,
     TOKEN_RATE,
     CountSource,
-    IndexOptions,
     IndexSize,
     Occurrences,
     Place,
@@ -46,6 +45,7 @@ from ngramscan.indexes.http.replies import (
     read_reply,
     read_window,
 )
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import Journal
 from ngramscan.progress import Progress
 from ngramscan.remote.exchange import Service, Terms, TransientError

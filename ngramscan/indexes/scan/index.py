@@ -14,7 +14,6 @@ from ngramscan.corpora import Corpus, Piece, describe_skipped, split
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import (
     DocumentCounts,
-    IndexOptions,
     IndexSize,
     Occurrences,
     Place,
@@ -23,6 +22,7 @@ from ngramscan.indexes.base import (
     Window,
     WindowFailure,
 )
+from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.counting import Question, count_piece
 from ngramscan.indexes.scan.pieces import ScanRun, count_pieces
 from ngramscan.indexes.scan.sampling import estimate_total, take_sample

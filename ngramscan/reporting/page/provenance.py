@@ -20,6 +20,7 @@ from click.core import ParameterSource
 from ngramscan.errors import InputError
 from ngramscan.journal import Journal, default_path
 from ngramscan.reporting.rows import key_of
+from ngramscan.reporting.signatures import signature_of
 
 _STORED_AS = ("rows", "sha256")
 _LOGIN = re.compile(r"(?<=://)(?:[^\s/?#]*|[^\s/:@]*:\S*)@")
@@ -86,7 +87,7 @@ def typed_command(context: click.Context, typed: Iterable[str]) -> str:
 def python_call(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
     """Return a call in Python with what was given; a data frame is only named."""
     shown: list[str] = []
-    known = inspect.signature(function).parameters
+    known = signature_of(function).parameters
     for name, value in given.items():
         is_several = known[name].kind is inspect.Parameter.VAR_POSITIONAL
         shown += map(_shown, value) if is_several else [f"{name}={_shown(value)}"]

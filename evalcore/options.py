@@ -1,0 +1,105 @@
+"""The options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+from ngramscan.options import OPTIONS, READING, SERVICE, Option
+
+Column = Annotated[str, Option(metavar="COLUMN", heading=READING, is_rare=True)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkOptions:
+    """Which benchmark the problems are from, and how they are read.
+
+    Parameters
+    ----------
+    dataset : str, optional
+        The benchmark (see `evalcore datasets list`), or a name for your own questions.
+    data : str or Path, optional
+        A local copy of the benchmark, by default the fetched one; or a file of your own questions
+        (.jsonl, .csv, .json or .parquet).
+    id_field, question_field, answer_field : str
+        Name of this column in your own questions.
+    """
+
+    heading: ClassVar[str] = OPTIONS
+
+    dataset: Annotated[str | None, Option(metavar="NAME")] = None
+    data: Annotated[str | Path | None, Option(metavar="PATH")] = None
+    id_field: Column = "id"
+    question_field: Column = "question"
+    answer_field: Column = "answer"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordOptions(BenchmarkOptions):
+    """How recorded outputs are read.
+
+    Parameters
+    ----------
+    layout : str
+        Layout of the files of outputs.
+    method : str, optional
+        Score only outputs of this method; in layouts other than `evalcore`, the method of all.
+    """
+
+    heading: ClassVar[str] = OPTIONS
+
+    layout: Literal["evalcore", "financemath", "bbh"] = "evalcore"
+    method: Annotated[str | None, Option(metavar="NAME")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndpointOptions:
+    """How an endpoint is asked.
+
+    Parameters
+    ----------
+    base_url : str, optional
+        Address of an OpenAI-compatible endpoint (chat completions).
+    api_key_env : str
+        Environment variable that holds the key.
+    concurrency : int
+        Maximum number of simultaneous questions.
+    rate : float, optional
+        Maximum number of requests per second. By default no limit.
+    timeout_s : float
+        Retry if a whole answer takes longer than this.
+    temperature : float, optional
+        Sampling temperature; 0 picks the likeliest words. None, and `params` with
+        `temperature=null`, leave it out of the requests.
+    max_tokens : int, optional
+        Maximum tokens of a reply, reasoning included.
+    params : str or sequence of str
+        Another field of each request; the value is JSON or text.
+    """
+
+    heading: ClassVar[str] = SERVICE
+
+    base_url: Annotated[str | None, Option(metavar="URL", envvar="OPENAI_BASE_URL")] = None
+    api_key_env: Annotated[str, Option(metavar="VARIABLE")] = "OPENAI_API_KEY"
+    concurrency: Annotated[int, Option(least=1)] = 16
+    rate: Annotated[float | None, Option(metavar="N", over=0)] = None
+    timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = 600.0
+    temperature: Annotated[float | None, Option(metavar="T")] = 0.0
+    max_tokens: Annotated[int | None, Option(least=1)] = None
+    params: Annotated[str | Sequence[str], Option(flags="--param", metavar="KEY=VALUE")] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(BenchmarkOptions, EndpointOptions):
+    """The shared options of `run`."""
+
+    heading: ClassVar[str] = OPTIONS
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions(RecordOptions, EndpointOptions):
+    """The shared options of `judge`."""
+
+    heading: ClassVar[str] = OPTIONS

@@ -1,0 +1,178 @@
+"""The options that several commands share, and small parts of their work."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from ngramscan.errors import InputError
+from ngramscan.indexes.options import IndexOptions, LineOptions
+from ngramscan.options import OUTPUT, READING, WHAT, WHERE, Option
+from ngramscan.patterns.model import PathOrName, PatternSet, Tier
+
+if TYPE_CHECKING:
+    from ngramscan.indexes.base import Index
+    from ngramscan.indexes.tokens.base import TokenIndex
+    from ngramscan.outputs.reading import OutputSet
+
+DEFAULT_INDEX = "dclm"
+DEFAULT_SET = "f1"
+
+Patterns = Annotated[PathOrName, Option(is_optional=True)]
+IndexSpecs = Annotated[str | Sequence[str], Option(metavar="SPEC", heading=WHERE, is_verbatim=True)]
+NewFile = Annotated[str | Path | None, Option(metavar="FILE", is_written=True)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionOptions:
+    """Which patterns of sets are used.
+
+    Parameters
+    ----------
+    tier : str or sequence of str
+        Only patterns of this tier, from pattern sets.
+    method : str or sequence of str
+        Only patterns of this method, from pattern sets.
+    """
+
+    heading: ClassVar[str] = WHAT
+
+    tier: Tier | Sequence[Tier] = ()
+    method: Annotated[str | Sequence[str], Option(metavar="NAME")] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskingOptions(IndexOptions):
+    """How indexes are asked, or that they are not.
+
+    Parameters
+    ----------
+    dry_run : bool
+        Print how many requests, bytes, hours and dollars it would take, one row per index, and ask
+        nothing but the headers of index files.
+    """
+
+    heading: ClassVar[str] = OUTPUT
+
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PatternOptions(SelectionOptions, AskingOptions):
+    """Which texts are looked for in indexes.
+
+    Parameters
+    ----------
+    literal : str or sequence of str
+        Count this text as it is.
+    literals_file : str or sequence of str or Path
+        Count each line of this file as it is; empty lines are skipped, `-` is standard input.
+    """
+
+    heading: ClassVar[str] = WHAT
+
+    literal: Annotated[
+        str | Sequence[str], Option("-e --literal", metavar="TEXT", is_verbatim=True)
+    ] = ()
+    literals_file: Annotated[
+        str | Sequence[PathOrName],
+        Option("-f --literals-file", metavar="FILE", is_verbatim=True),
+    ] = ()
+
+    def load(self, patterns: Sequence[PathOrName]) -> PatternSet:
+        """Return the patterns that were asked for."""
+        from ngramscan.patterns.given import load_given  # slow to import
+
+        return load_given(
+            patterns, self.literal, self.literals_file, tiers=self.tier, methods=self.method
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions(LineOptions):
+    """How recorded outputs of models are read.
+
+    Parameters
+    ----------
+    output_field : str
+        Field of a record that holds the model's output.
+    prompt_field : str, optional
+        Field of a record that names the prompt, if a file has outputs of several.
+    """
+
+    heading: ClassVar[str] = READING
+
+    output_field: Annotated[str, Option(metavar="NAME")] = "output"
+    prompt_field: Annotated[str | None, Option(metavar="NAME")] = None
+
+    def read(self, paths: Sequence[str | Path]) -> OutputSet:
+        """Read the outputs in some files and folders."""
+        from ngramscan.outputs.reading import read_outputs  # slow to import
+
+        return read_outputs(paths, self.output_field, self.prompt_field, self.skip_bad_lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarkerOptions(SelectionOptions, OutputOptions):
+    """How markers of methods are looked for in outputs.
+
+    Parameters
+    ----------
+    case_sensitive : bool
+        Match upper and lower case exactly, as in corpora.
+    """
+
+    heading: ClassVar[str] = WHAT
+
+    case_sensitive: bool = False
+
+
+def load_ahead(module: str) -> None:
+    """Import a slow module, which is needed at the end, while requests are under way."""
+    threading.Thread(target=import_module, args=(module,), daemon=True).start()
+
+
+def refuse_totals(totals: object, chosen: PatternSet) -> None:
+    """Raise an InputError where totals were asked for and no pattern has a method."""
+    if totals and not chosen.methods:
+        problem = "only patterns of a method have totals, and literals have no method"
+        raise InputError(f"--totals {totals}", problem)
+
+
+def split_by_kind(indexes: Iterable[Index]) -> tuple[list[Index], list[TokenIndex]]:
+    """Return the indexes of bytes and the token-level ones: their rows are of two types."""
+    from ngramscan.indexes.tokens.base import is_token_level  # slow to import
+
+    of_bytes, of_tokens = list["Index"](), list["TokenIndex"]()
+    for index in indexes:
+        if is_token_level(index):
+            of_tokens.append(index)
+        else:
+            of_bytes.append(index)
+    return of_bytes, of_tokens
+
+
+def split_arguments(
+    first: str | Path, others: Sequence[str | Path]
+) -> tuple[Sequence[str | Path], Sequence[str | Path]]:
+    """Return the paths of outputs, and the pattern sets: YAML files, or names of shipped ones."""
+    from ngramscan.patterns.files import shipped_sets  # slow to import
+    from ngramscan.reading.streams import is_stream
+
+    outputs, sets = [first], []
+    for given in others:
+        is_path = is_stream(given) or Path(given).exists()
+        if Path(given).suffix in {".yaml", ".yml"} or (
+            not is_path and str(given) in shipped_sets()
+        ):
+            sets.append(given)
+        elif is_path:
+            outputs.append(given)
+        else:
+            known = ", ".join(shipped_sets())
+            raise InputError(str(given), f"no such outputs, and no pattern set; shipped: {known}")
+    return outputs, sets or [DEFAULT_SET]

@@ -1,0 +1,174 @@
+"""The options of commands that read corpora, and open indexes; nothing slow is imported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from ngramscan.errors import InputError
+from ngramscan.indexes.catalog import DEFAULT_URL
+from ngramscan.options import READING, SERVICE, WHAT, WHERE, Option
+from ngramscan.reading.formats import InputFormat
+
+if TYPE_CHECKING:
+    from ngramscan.corpora import ReadOptions
+    from ngramscan.matching import Normalization
+
+MAX_LINE = 256
+"""The default of --max-line, in MB."""
+TIMEOUT_S = 45.0
+"""The default of --timeout."""
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+
+Directory = Annotated[str | Path | None, Option(metavar="DIR", is_rare=True)]
+RareFile = Annotated[str | Path | None, Option(metavar="FILE", is_rare=True)]
+RareFlag = Annotated[bool, Option(is_rare=True)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineOptions:
+    """How lines of JSON are read.
+
+    Parameters
+    ----------
+    skip_bad_lines : bool
+        Skip JSON lines that can't be read, and count them, instead of stopping.
+    """
+
+    heading: ClassVar[str] = READING
+
+    skip_bad_lines: RareFlag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingOptions(LineOptions):
+    """How the files of a corpus are found and read.
+
+    Parameters
+    ----------
+    text_field : str
+        Field of JSON lines, or column of Parquet files, that holds the text.
+    input_format : str, optional
+        Format of corpus files. By default their names say it; for scan:- the first bytes do.
+    exclude_source : str or sequence of str
+        Leave out documents whose path, URL or id matches this glob.
+    skip_unknown : bool
+        Leave out files whose names say no format, instead of stopping.
+    max_line : int
+        Maximum length of a line of JSON, in MB; a longer one is an error.
+    scheduler : str, optional
+        Read on a running Dask cluster at this address: tcp://HOST:PORT.
+    """
+
+    text_field: Annotated[str, Option(metavar="NAME", is_rare=True)] = "text"
+    input_format: Annotated[InputFormat | None, Option(is_rare=True)] = None
+    exclude_source: Annotated[
+        str | Sequence[str],
+        Option(metavar="GLOB", heading=WHERE, is_verbatim=True, is_rare=True),
+    ] = ()
+    skip_unknown: RareFlag = False
+    max_line: Annotated[int, Option(metavar="MB", least=1, is_rare=True)] = MAX_LINE
+    scheduler: Annotated[str | None, Option(metavar="ADDRESS", is_rare=True)] = None
+
+    @property
+    def read(self) -> ReadOptions:
+        """Return how documents are read."""
+        from ngramscan.corpora import ReadOptions  # slow to import
+
+        return ReadOptions(
+            text_field=self.text_field,
+            skip_bad_lines=self.skip_bad_lines,
+            exclude_sources=tuple(self.exclude_source),
+            most_line_bytes=self.max_line * 1_000_000,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingOptions(ReadingOptions):
+    """How much of a corpus is read, and by how many processes.
+
+    Parameters
+    ----------
+    workers : int, optional
+        Number of processes that read a corpus. By default one per core.
+    sample_files : str or int, optional
+        Estimate all counts from a random sample of this many files (50) or this share (10%).
+    limit_documents : int, optional
+        Read only this many documents, from the start of a corpus.
+    ignore_case : bool
+        Ignore the case of ASCII letters, in corpora that are read.
+    seed : int
+        Random seed.
+    """
+
+    workers: Annotated[int | None, Option(least=1)] = None
+    sample_files: Annotated[str | int | None, Option(metavar="N|P%", heading=WHERE)] = None
+    limit_documents: Annotated[int | None, Option(least=1, heading=WHERE, is_rare=True)] = None
+    ignore_case: Annotated[bool, Option("-i --ignore-case", heading=WHAT, is_rare=True)] = False
+    seed: Annotated[int, Option(least=0, is_rare=True)] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexOptions(SamplingOptions):
+    """How indexes are opened and asked: services, index files and corpora.
+
+    Parameters
+    ----------
+    api_url : str
+        Address of the service that has the hosted indexes.
+    concurrency : int, optional
+        Maximum number of simultaneous requests. By default 4; 256 for index files in place.
+    rate : float, optional
+        Maximum requests per second; 0 for no limit. By default 4; no limit for loopback addresses.
+    timeout_s : float
+        Maximum seconds per request, from connecting to the last byte of the reply.
+    journal : str or Path, optional
+        File that keeps replies. By default ~/.cache/ngramscan/replies.sqlite, on macOS
+        ~/Library/Caches/ngramscan/replies.sqlite.
+    refresh : bool
+        Ask again even where the journal has the reply.
+    index_memory : str or int
+        Memory for parts of index files in place: 256MB, or bytes.
+    index_cache : str or Path, optional
+        Folder that keeps parts of index files in place for later runs.
+    tokenizer : str or Path, optional
+        SentencePiece model or tokenizer.json of a local token-level index.
+    """
+
+    heading: ClassVar[str] = SERVICE
+
+    api_url: Annotated[str, Option(metavar="URL", is_rare=True)] = DEFAULT_URL
+    concurrency: Annotated[int | None, Option(least=1, is_rare=True)] = None
+    rate: Annotated[float | None, Option(metavar="N", least=0, is_rare=True)] = None
+    timeout_s: Annotated[
+        float, Option(flags="--timeout", metavar="SECONDS", over=0, is_rare=True)
+    ] = TIMEOUT_S
+    journal: Annotated[str | Path | None, Option(metavar="FILE", is_written=True, is_rare=True)] = (
+        None
+    )
+    refresh: bool = False
+    index_memory: Annotated[str | int, Option(metavar="SIZE", is_rare=True)] = "256MB"
+    index_cache: Directory = None
+    tokenizer: RareFile = None
+    normalization: Normalization = field(default="", metadata={"is_option": False})
+
+    def __post_init__(self) -> None:
+        if self.sample_files is not None and self.limit_documents is not None:
+            raise InputError("--sample-files", "it can't go with --limit-documents")
+        parse_size(self.index_memory, "--index-memory")
+
+    @property
+    def memory_bytes(self) -> int:
+        """Return the memory for parts of index files in place."""
+        return parse_size(self.index_memory)
+
+
+def parse_size(text: str | int, where: str = "--shard-size") -> int:
+    """Return the bytes of a size like 500MB, 1.5GB or 1000; units are powers of 1000."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Z]*)", str(text).strip().upper(), re.ASCII)
+    if found is None or found[2] not in _UNITS:
+        raise InputError(f"{where} {text}", "a size like 500MB or 1GB was expected")
+    return round(float(found[1]) * _UNITS[found[2]])

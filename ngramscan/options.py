@@ -1,0 +1,63 @@
+"""How the options of commands are declared: beside a type, or as the fields of a dataclass.
+
+Several commands share the fields of a dataclass. Its class variable `heading` names their group in
+the help, and the section Parameters of its docstring has their texts:
+
+    @command
+    def count(*patterns: str, **options: Annotated[Any, Shared(PatternOptions)]) -> Result[Row]:
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+OPTIONS, WHAT, WHERE = "Options", "Texts to look for", "Where to look"
+READING, SERVICE, OUTPUT = "Reading files", "Services and index files", "Output"
+HEADINGS = (OPTIONS, WHAT, WHERE, READING, SERVICE, OUTPUT)
+"""The groups of options, in the order of the help."""
+
+
+class Option(NamedTuple):
+    """How the terminal takes a parameter, where its name and type don't say it."""
+
+    flags: str = ""
+    """`-n`, `-e --pattern`; by default the name of the parameter."""
+    metavar: str | None = None
+    envvar: str | None = None
+    """None: as SET_ONCE says; empty: no variable."""
+    least: float | None = None
+    most: float | None = None
+    over: float | None = None
+    under: float | None = None
+    heading: str = ""
+    """The group of options in the help; by default that of the dataclass."""
+    is_rare: bool = False
+    """Only `--help-all` shows it."""
+    is_verbatim: bool = False
+    """A comma is a part of the value; several values are given one by one."""
+    is_written: bool = False
+    """The path is of a file that the command writes."""
+    may_be_stdout: bool = False
+    """The path `-` is standard output."""
+    is_shown: bool = False
+    """Only for the terminal: it changes what is shown. Python doesn't have it."""
+    is_optional: bool = False
+    """An argument for several values that may be left out."""
+
+
+class Shared(NamedTuple):
+    """Stands at `**options`: the command has the fields of a dataclass as options."""
+
+    options: type
+    without: tuple[str, ...] = ()
+    """Fields that the command does not have."""
+
+
+class Rows:
+    """Stands at what a command returns: where the types of its rows are, which are slow to import.
+
+    Each is named in full, as `ngramscan.prevalence.count.CountRow`.
+    """
+
+    def __init__(self, *names: str) -> None:
+        self.names = names

@@ -1,0 +1,333 @@
+"""The functions of commands in the terminal: groups, help, rows on stdout, exit codes."""
+
+from __future__ import annotations
+
+import inspect
+import locale
+import os
+import re
+import sys
+from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext
+from contextvars import ContextVar
+from dataclasses import fields
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+import click
+from click.core import ParameterSource
+from click.shell_completion import CompletionItem
+
+from ngramscan.errors import InputError, NgramscanError
+from ngramscan.options import HEADINGS, OUTPUT
+from ngramscan.progress import Terminal, open_console, visible, visible_line
+from ngramscan.reading.streams import MAX_BYTES
+from ngramscan.reporting.command import NoRows, Result, remember_run
+from ngramscan.reporting.completion import offered
+from ngramscan.reporting.files import TAKES_NO_MORE
+from ngramscan.reporting.options import (
+    FOR_TABLE,
+    READ_WHOLE,
+    SHOWS_ALL,
+    Choice,
+    FilePath,
+    ShownOption,
+    check_written,
+    parameters,
+    refuse_other,
+)
+from ngramscan.reporting.rows import (
+    CSV_SAFE,
+    FORMATS,
+    Target,
+    choose_target,
+    note_written,
+    noting,
+    order_rows,
+    to_bytes,
+    to_text,
+    write_rows,
+)
+from ngramscan.reporting.signatures import columns_of, hints_of, sections_of, signature_of
+
+_LONGEST_LINE = 10_000
+_TYPED = "ngramscan.typed"
+"""The key of the arguments as they were typed, in click's `meta`."""
+
+
+class Commands(click.Group):
+    """The commands of a package: its functions, each imported when it is used.
+
+    In `module`, `{}` is the name of a command. Anticipated errors end a command with one line. The
+    commands in `keeping` keep what was done when they are interrupted. In a group, the names of
+    the functions begin with `prefix`. The function `complete` of the module `completions` says
+    what shells offer.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        names: Sequence[str],
+        keeping: Collection[str] = (),
+        prefix: str = "",
+        completions: str = "",
+        **options: Any,
+    ) -> None:
+        # Click suggests the nearest of the commands that it knows.
+        super().__init__(commands={name: click.Command(name) for name in names}, **options)
+        self._module, self._names, self._keeping = module, names, keeping
+        self._prefix, self.completions = prefix, completions
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's own)
+        """Return the names of all commands, in their order."""
+        return [*self.commands]
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Return the names that begin so; click itself would import every command."""
+        named = [CompletionItem(name) for name in self.commands if name.startswith(incomplete)]
+        return named + click.Command.shell_complete(self, ctx, incomplete)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; None: no command has this name."""
+        if cmd_name not in self._names:
+            return super().get_command(ctx, cmd_name)
+        module = import_module(self._module.format(cmd_name))
+        return to_click(getattr(module, self._prefix + cmd_name), cmd_name)
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Run in UTF-8, whatever the locale says: patterns, texts and names of files are UTF-8."""
+        if not arguments and not sys.flags.utf8_mode and locale.getencoding().lower() != "utf-8":
+            os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+        return super().__call__(*arguments, **options)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments, and keep them as they were typed."""
+        ctx.meta.setdefault(_TYPED, [*args])  # a group within a group has only the rest
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; translate errors into the exit codes of the documentation."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()  # a full disk may show only here
+            return result
+        except NgramscanError as error:
+            _say(f"Error: {error}{''.join(getattr(error, '__notes__', ()))}")
+            ctx.exit(error.exit_code)
+        except OSError as error:
+            if error.errno not in TAKES_NO_MORE:
+                raise  # click itself ends a command whose reader is gone
+            _say(f"Error: stdout: can't be written ({os.strerror(error.errno or 0).lower()})")
+            # The rest of the output goes nowhere, so that the process can end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(1)
+        except MemoryError:
+            _say("Error: memory is short; give less at once, or use a machine that has more")
+            ctx.exit(1)
+        except KeyboardInterrupt as error:
+            kept = "what was done is kept: run the same command again."
+            is_kept = ctx.invoked_subcommand in self._keeping
+            notes = "".join(getattr(error, "__notes__", ()))
+            _say(f"Interrupted; {notes or (kept if is_kept else 'nothing was kept.')}")
+            ctx.exit(130)
+
+
+class Command(click.Command):
+    """A command whose help has its options in groups; the rare ones only with `--help-all`."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters; `--help-all` is the last of them."""
+        return [*super().get_params(ctx), _HELP_ALL]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, group by group."""
+        groups: dict[str, list[tuple[str, str]]] = {heading: [] for heading in HEADINGS}
+        for option in self.get_params(ctx):
+            is_rare = getattr(option, "is_rare", False) and not ctx.meta.get(SHOWS_ALL)
+            record = None if is_rare else option.get_help_record(ctx)
+            if record and isinstance(option, click.Option):  # arguments are in the text
+                groups[getattr(option, "heading", OUTPUT)].append(record)
+        for heading, records in groups.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records, col_max=25)
+
+
+def to_click(function: Callable[..., Any], name: str | None = None) -> click.Command:
+    """Return the terminal's command for a function that `command` made.
+
+    A command with an option `output` of its own writes its rows itself.
+    """
+    inner = inspect.unwrap(function)
+    own, sections = parameters(inner), sections_of(inner)
+    examples = re.findall(r"^\$ ((?:.*\\\n)*.*)$", sections.get("Examples", ""), flags=re.M)
+    shown = "\n".join(indent(line, "  ") for line in examples)
+    has_rows = hints_of(inner)["return"] is not NoRows
+    has_progress = "progress" in signature_of(inner).parameters
+    return Command(
+        name or function.__name__,
+        params=[
+            *own.values(),
+            *([_FORMAT, _SORT, _WIDE] if has_rows else []),
+            *([_OUTPUT, _CSV_SAFE] if has_rows and "output" not in own else []),
+            *([_MAX_BYTES] if own.keys() & READ_WHOLE else []),
+            *([_VERBOSE, _QUIET] if has_progress else [_NO_NOTICES]),
+        ],
+        help=sections["Text"] + f"\n\n\b\nExamples:\n{shown}" * bool(examples),
+        callback=partial(_run, inner),
+    )
+
+
+_FORMAT = ShownOption(
+    ["--format", "format_name"],
+    type=Choice(FORMATS),
+    help="How rows are printed.  [default: table]",
+)
+_SORT = ShownOption(
+    ["--sort"],
+    metavar="COLUMN",
+    shell_complete=offered,
+    help="Sort the rows by a column; by -COLUMN in descending order.",
+)
+_WIDE = ShownOption(
+    ["--wide"], is_flag=True, is_rare=True, help="Show all columns of tables, however wide."
+)
+_OUTPUT = ShownOption(
+    ["-o", "--output"],
+    type=FilePath(path_type=Path),
+    metavar="FILE",
+    shell_complete=offered,
+    help="Write the rows to a file: .csv, .jsonl, .json, .parquet or .tex; - is stdout.",
+)
+_CSV_SAFE = ShownOption(
+    ["--csv-safe"],
+    is_flag=True,
+    is_rare=True,
+    help="In csv, put an apostrophe before texts that a spreadsheet would run as formulas.",
+)
+_MAX_BYTES = ShownOption(
+    ["--max-bytes"],
+    type=click.IntRange(1),
+    metavar="N",
+    default=MAX_BYTES.get(),
+    show_default=True,
+    is_rare=True,
+    help="Refuse tables, texts and pattern files of more bytes, decompressed.",
+)
+_VERBOSE = ShownOption(
+    ["-v", "--verbose"], is_flag=True, is_rare=True, help="Show details on stderr."
+)
+_QUIET = ShownOption(["-q", "--quiet"], is_flag=True, help="Show no progress and no notices.")
+_NO_NOTICES = ShownOption(["-q", "--quiet"], is_flag=True, help="Show no notices.")
+
+
+def _show_all(context: click.Context, _option: click.Parameter, is_given: bool) -> None:
+    if is_given and not context.resilient_parsing:
+        context.meta[SHOWS_ALL] = True
+        click.echo(context.get_help())
+        context.exit()
+
+
+_HELP_ALL = ShownOption(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Show all options, with their variables, and exit.",
+)
+
+
+def _run(
+    function: Callable[..., Result[Any]],
+    *,
+    format_name: str | None = None,
+    sort: str | None = None,
+    wide: bool = False,
+    quiet: bool,
+    **values: Any,
+) -> None:
+    path = None if "output" in parameters(function) else values.pop("output", None)
+    context = click.get_current_context()
+    chosen: dict[str, ContextVar[Any]] = {"csv_safe": CSV_SAFE, "max_bytes": MAX_BYTES}
+    for name in chosen.keys() & values.keys():
+        token = chosen[name].set(values.pop(name))
+        context.call_on_close(partial(chosen[name].reset, token))
+    written = context.with_resource(noting())
+    check_written(function, values, path)
+    target = choose_target(format_name, path)
+    if sort and (columns := columns_of(function)):
+        refuse_other("--sort", sort.removeprefix("-"), columns)
+    signature = signature_of(function)
+    bound = signature.bind_partial()
+    has_progress = "progress" in signature.parameters
+    with Terminal(quiet, values["verbose"]) if has_progress else nullcontext() as progress:
+        given = values | {FOR_TABLE: target.format == "table" and not sort, "progress": progress}
+        bound.arguments.update((name, given[name]) for name in signature.parameters)
+        try:
+            result = function(*bound.args, **bound.kwargs)
+        except InputError as error:
+            _name_variable(error, context)
+            raise
+    _show(result, target, sort, wide, is_asked=bool(format_name or sort), quiet=quiet)
+    if written:
+        from ngramscan.reporting.page.provenance import typed_command
+
+        remember_run(written, typed_command(context, context.meta.get(_TYPED, ())), result)
+    for notice in () if quiet else result.notices:
+        _say(notice)
+    if result.is_summary and result.print_table and not quiet and not given[FOR_TABLE]:
+        result.print_table(open_console(stderr=True))
+    for line in result.failures:
+        _say(f"Error: {line}")
+    context.exit(1 if result.failures else result.exit_code)
+
+
+def _name_variable(error: InputError, context: click.Context) -> None:
+    for option in context.command.params:
+        is_given = context.get_parameter_source(option.name) is ParameterSource.ENVIRONMENT
+        if is_given and error.where.split(" ")[0] in option.opts:
+            error.add_note(f" (from {option.envvar})")
+
+
+def _show(
+    result: Result[Any], target: Target, sort: str | None, wide: bool, is_asked: bool, quiet: bool
+) -> None:
+    is_table = target.format == "table"
+    if result.heading and (is_table or not quiet):
+        click.echo(result.heading, err=not is_table)
+    rows, row_type, print_table = result.rows, result.row_type, result.print_table
+    if sort:
+        refuse_other("--sort", sort.removeprefix("-"), [field.name for field in fields(row_type)])
+        rows, print_table = order_rows(rows, sort), None
+    elif target.format == "latex" and result.for_paper:
+        rows, row_type = result.for_paper
+    if not result.is_silent or (is_asked and (rows := list(rows))):
+        if is_table:
+            from ngramscan.reporting.layout import print_rows  # slow to import
+
+            show = print_table or partial(print_rows, rows=list(rows), row_type=row_type)
+            show(open_console(is_wide=wide))
+        else:
+            _emit(list(rows), row_type, target)
+
+
+def _emit(rows: Sequence[Any], row_type: type, target: Target) -> None:
+    if target.path:
+        write_rows(rows, row_type, target)
+    elif target.format != "parquet" and sys.stdout.isatty():
+        # Before a person, nothing steers the terminal; into a file or pipe it goes as it is.
+        click.echo(visible(to_text(rows, row_type, target.format)), nl=False)
+    else:
+        click.echo(content := to_bytes(rows, row_type, target.format), nl=False)
+        note_written(content)  # the shell may have put it into a file
+
+
+def _say(text: str) -> None:
+    """Write a line; of a very long one the start, and the end, where the cure stands."""
+    if len(text) > _LONGEST_LINE:
+        text = f"{text[: _LONGEST_LINE // 2]} … {text[-_LONGEST_LINE // 2 :]}"
+    click.echo(visible_line(text), err=True)
