@@ -276,9 +276,7 @@ def test_few_descriptors_are_enough_for_many_shards(tmp_path: Path) -> None:
     assert far["occurrences"] == local.rows[0]["occurrences"]
 
 
-def test_a_dry_run_asks_for_headers_only_and_states_requests(
-    four: Path, tmp_path: Path
-) -> None:
+def test_a_dry_run_asks_for_headers_only_and_states_requests(four: Path, tmp_path: Path) -> None:
     with RangeServer(four) as server:
         (plan,) = asked(server.url, tmp_path, "--dry-run", "--cache", "240KB").rows
         headers = server.record().requests
