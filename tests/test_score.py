@@ -342,7 +342,10 @@ def test_malformed_rows_are_refused_with_their_place(tmp_path: Path, case: str) 
 
 
 def test_a_column_under_another_name_is_refused_by_its_own(tmp_path: Path) -> None:
-    for wrong, said in (("score", "rename `score` to"), ("none", "rows of `evalcore score` were")):
+    for wrong, said in (
+        ("score", "rename `score` to"),
+        ("none", "it should have rows of `evalcore score`"),
+    ):
         renamed = pd.DataFrame([GOOD, GOOD | {"method": "b"}]).rename(columns={"value": wrong})
         with pytest.raises(InputError, match=f"no column value; {said}"):
             evalcore.logs(write_table(tmp_path / "scores.jsonl", renamed))

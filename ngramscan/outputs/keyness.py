@@ -120,7 +120,7 @@ def split_sides(outputs: OutputSet, options: KeynessOptions) -> tuple[list[str],
     found: list[tuple[int, bool, str]] = []
     for output in outputs.outputs:
         present = methods_of(output.group.prompt, methods)
-        if present and output.is_there:
+        if present and output.has_text:
             number = problems.setdefault(output.problem, len(problems))
             found.append((number, options.of not in present, output.text or ""))
     if len({is_other for _, is_other, _ in found}) < 2:
@@ -284,7 +284,7 @@ def describe_models(outputs: OutputSet, options: KeynessOptions) -> str:
     methods = [options.of, *options.against]
     models: dict[bool, dict[str, None]] = {True: {}, False: {}}
     for output in outputs.outputs:
-        if output.is_there and (present := methods_of(output.group.prompt, methods)):
+        if output.has_text and (present := methods_of(output.group.prompt, methods)):
             models[options.of in present][output.group.model or "unnamed"] = None
     own_models, others = (sorted(models[side]) for side in (True, False))
     if own_models == others:

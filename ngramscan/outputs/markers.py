@@ -158,7 +158,7 @@ def mark_outputs(
         if ALL in output.group[:2]:
             problem = f"a dataset or model named {ALL!r}; pooled rows are named so"
             raise InputError(output.place, problem)
-    outputs = [output for output in found.outputs if output.is_there]
+    outputs = [output for output in found.outputs if output.has_text]
     texts = [output.text or "" for output in outputs]
     markers = [Marker(p.method, p.tier, p.text) for p in patterns.patterns if p.method and p.tier]
     markers += [
@@ -170,5 +170,5 @@ def mark_outputs(
         counts=count_markers(markers, texts, case_sensitive),
         characters=np.array([len(text) for text in texts], dtype=np.int64),
         problems=np.array(number_problems(outputs), dtype=np.int64),
-        absent=[output for output in found.outputs if not output.is_there],
+        absent=[output for output in found.outputs if not output.has_text],
     )

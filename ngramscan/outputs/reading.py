@@ -59,7 +59,7 @@ class Output:
         return self.group.dataset, id_, "" if id_ else self.place
 
     @property
-    def is_there(self) -> bool:
+    def has_text(self) -> bool:
         """Whether there is any text."""
         return bool(self.text and self.text.strip())
 
@@ -217,7 +217,7 @@ def _describe_absent(outputs: Sequence[Output]) -> Iterator[str]:
     if nameless := sum(not output.group.prompt for output in outputs):
         yield f"{nameless} outputs do not name their prompt; --prompt-field NAME says which field"
     missing = sum(output.text is None for output in outputs)
-    empty = sum(output.text is not None and not output.is_there for output in outputs)
+    empty = sum(output.text is not None and not output.has_text for output in outputs)
     if missing or empty:
         total = f"of {len(outputs)} outputs"
         yield f"{total} {missing} are missing and {empty} empty; left out of all shares"

@@ -114,7 +114,7 @@ class StrategyResult:
 
 def run_strategies(found: OutputSet, rules: RuleSet) -> StrategyResult:
     """Return the strategy of each output that has text, and the shares of each group."""
-    present = [output for output in found.outputs if output.is_there]
+    present = [output for output in found.outputs if output.has_text]
     outputs = [classify(output.group, output.id, output.text or "", rules) for output in present]
     return StrategyResult([*_shares(present, outputs)], outputs, found.notices)
 

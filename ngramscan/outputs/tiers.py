@@ -113,7 +113,7 @@ def rate_ratio(values: Ints, is_own: Flags, clusters: Ints, level: float = LEVEL
     sums = np.array([values[is_own].sum(), values[~is_own].sum()], dtype=np.float64)
     sizes = np.array([is_own.sum(), (~is_own).sum()], dtype=np.float64)
     if not sizes.all():
-        raise ValueError("needs outputs with and without the method")
+        raise ValueError("outputs of both kinds are needed")
     means = (sums + 0.5) / sizes
     # What each output adds to the log of the ratio.
     side = np.where(is_own, 0, 1)

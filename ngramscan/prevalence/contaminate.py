@@ -98,7 +98,7 @@ def run_contaminate(
         Its share is then known only if all windows happened to be asked for, and the union may
         have no verdict. A corpus that is read is asked for all: one pass answers everything.
     """
-    windows = [windows_of(entry.text, rule, _draw(entry, seed)) for entry in entries]
+    windows = [windows_of(entry.text, rule, _place_seed(entry, seed)) for entry in entries]
     answers = _ask(windows, rule, indexes, decide)
     missing = [
         QueryFailure(of_index.index, text, error)
@@ -120,12 +120,13 @@ def run_contaminate(
 def queries_of(entries: Sequence[Entry], rule: Rule, seed: int) -> Mapping[str, Sequence[str]]:
     """Return the distinct strings that are looked for, by the id of the entry."""
     return {
-        entry.id: list(_texts(windows_of(entry.text, rule, _draw(entry, seed))))
+        entry.id: list(_texts(windows_of(entry.text, rule, _place_seed(entry, seed))))
         for entry in entries
     }
 
 
-def _draw(entry: Entry, seed: int) -> str:
+def _place_seed(entry: Entry, seed: int) -> str:
+    """Return what decides where the random windows of an entry are."""
     return f"{seed}/{entry.id}"
 
 

@@ -156,17 +156,17 @@ def _named(name: str) -> Rule:
     raise InputError(f"--rule {name}", f"no such rule; {meant}(all: {_NAMES})")
 
 
-def windows_of(text: str, rule: Rule, draw: str = "") -> list[TextWindow]:
+def windows_of(text: str, rule: Rule, place_seed: str = "") -> list[TextWindow]:
     """Return the windows of a text without half surrogates, in their order.
 
-    `draw` decides where random windows are. A text in which there is nothing to search (only white
-    space; no word) has no windows.
+    `place_seed` decides where random windows are. A text in which there is nothing to search (only
+    white space; no word) has no windows.
     """
     windows: list[TextWindow] = []
     searched = _searched(text, rule)
     if not text.strip() or not searched.units:
         return windows
-    for start, stop in _spans(searched, rule, draw):
+    for start, stop in _spans(searched, rule, place_seed):
         units = searched.units[start:stop]
         query = "".join(units) if rule.unit != "words" else f" {' '.join(units)} "
         windows.append(TextWindow(searched.starts[start], searched.stops[stop - 1], query))
@@ -203,7 +203,7 @@ def _searched(text: str, rule: Rule) -> _Searched:
     return _Searched(kept, places, [place + 1 for place in places], words)
 
 
-def _spans(searched: _Searched, rule: Rule, draw: str) -> list[tuple[int, int]]:
+def _spans(searched: _Searched, rule: Rule, place_seed: str) -> list[tuple[int, int]]:
     """Return the first unit of each window, and the one behind its last."""
     n, in_bytes = len(searched.units), rule.unit == "bytes"
     # What stands before each unit, and at last all, in the unit of the width.
@@ -215,7 +215,7 @@ def _spans(searched: _Searched, rule: Rule, draw: str) -> list[tuple[int, int]]:
         return [(0, n)] if rule.short == "whole" else []
     last = bisect_right(before, total - rule.width) - 1  # the last start of a window that fits
     if rule.draws is not None:
-        starts: Sequence[int] = _draw(last + 1, rule.draws, draw)
+        starts: Sequence[int] = _drawn_places(last + 1, rule.draws, place_seed)
     else:
         starts = searched.word_starts
     spans = [
@@ -232,7 +232,7 @@ def _spans(searched: _Searched, rule: Rule, draw: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _draw(places: int, draws: int, draw: str) -> list[int]:
+def _drawn_places(places: int, draws: int, place_seed: str) -> list[int]:
     """Return different numbers below `places`, in their order; all, if there are no more."""
     if places <= draws:
         return list(range(places))
@@ -240,7 +240,7 @@ def _draw(places: int, draws: int, draw: str) -> list[int]:
     attempt = 0
     # Hashes, as the generators of libraries may give other numbers in later versions.
     while len(drawn) < draws:
-        digest = hashlib.sha256(f"{draw}/{attempt}".encode()).digest()
+        digest = hashlib.sha256(f"{place_seed}/{attempt}".encode()).digest()
         drawn.add(int.from_bytes(digest) % places)
         attempt += 1
     return sorted(drawn)

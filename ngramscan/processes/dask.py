@@ -56,7 +56,7 @@ def run_on_cluster(
     log.setLevel(logging.CRITICAL)  # to a lost connection, it says a traceback
     try:
         with client:
-            workers = client.scheduler_info(n_workers=-1)["workers"]
+            workers = _workers(client)
             if not workers:
                 raise RemoteUnavailable(f"{where}: it has no workers")
             _check_memory(workers, task_bytes, watch)
@@ -67,6 +67,12 @@ def run_on_cluster(
         raise RemoteUnavailable(f"{where}: the connection to it was lost") from error
     finally:
         log.setLevel(level)
+
+
+def _workers(client: Any) -> dict[str, Any]:
+    """Return the workers of a cluster by address."""
+    workers: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
+    return workers
 
 
 def _ignore(_amount: int) -> None:
@@ -85,7 +91,7 @@ def _check_memory(workers: dict[str, Any], task_bytes: int, watch: Watch) -> Non
 
 
 def _collect(client: Any, futures: dict[Any, int], watch: Watch, where: str) -> Iterator[Done[Any]]:
-    known = set(client.scheduler_info(n_workers=-1)["workers"])
+    known = set(_workers(client))
     looked_at = time.monotonic()
     while futures:
         done = [future for future in futures if future.done()]
@@ -96,7 +102,7 @@ def _collect(client: Any, futures: dict[Any, int], watch: Watch, where: str) -> 
             time.sleep(_LOOK_EVERY_S)
         if not futures or time.monotonic() - looked_at > 5 * _LOOK_EVERY_S:
             # A worker that its nanny restarts has another address.
-            present = set(client.scheduler_info(n_workers=-1)["workers"])
+            present = set(_workers(client))
             for address in sorted(known - present):
                 watch.notice(f"the worker {address} was lost; another does its tasks")
             known, looked_at = present, time.monotonic()

@@ -33,7 +33,7 @@ def wilson(k: float, n: float, level: float = 0.95) -> Estimate:
     [0, n], that is a ValueError. Source: Wilson 1927, doi:10.1080/01621459.1927.10502953.
     """
     if not 0 <= k <= n or n <= 0:
-        raise ValueError("k must be from 0 to n, and n positive")
+        raise ValueError("0 <= k <= n and n > 0 are needed")
     share, z = k / n, normal_quantile(level)
     scale = 1 + z * z / n
     middle = (share + z * z / (2 * n)) / scale
@@ -59,7 +59,7 @@ def finite_share(k: int, n: int, population: int, level: float = 0.95) -> Estima
     from scipy.stats import hypergeom  # slow to import
 
     if not 0 <= k <= n <= population or not n:
-        raise ValueError("k must be from 0 to n, and n from 1 to the population")
+        raise ValueError("0 <= k <= n <= population and n > 0 are needed")
 
     def at_least_k(marked: int) -> float:
         drawn = population, marked, n
@@ -176,7 +176,7 @@ def share_ratio(
     """
     (k, n), (k_other, n_other) = counts, others
     if min(n, n_other) < 1:
-        raise ValueError("a sample is empty")
+        raise ValueError("neither of the two samples may be empty")
     size, size_other = sizes or (n, n_other)
     share, share_other = k / n, k_other / n_other
     if not (share and share_other):
