@@ -19,6 +19,7 @@ from ngramscan.progress import open_console
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import to_columns
+from ngramscan.reporting.kinds import make_kind, make_plot
 from ngramscan.reporting.layout import Layout, print_columns
 
 Names = Sequence[str]
@@ -178,6 +179,25 @@ class SummaryRow(NamedTuple):
     answered: float | None
     n_no_answer: int
     n_unknown: int
+
+
+SUMMARIES = make_kind(
+    "score",
+    "Accuracy of each method",
+    "dataset model method rule run",
+    "",
+    "n",
+    make_plot(
+        "accuracy",
+        "accuracy",
+        "dataset model",
+        "method rule run",
+        "share",
+        series="method",
+        aside=("n",),
+    ),
+)
+"""How accuracies are drawn; they are not written to files."""
 
 
 def summarise(rows: Iterable[ScoreRow]) -> list[SummaryRow]:

@@ -16,8 +16,8 @@ from ngramscan.patterns.given import load_selection
 from ngramscan.patterns.model import Tier
 from ngramscan.reading.streams import is_stream
 from ngramscan.reporting import optional_target, tables
+from ngramscan.reporting.charts.files import check_target, save_figure
 from ngramscan.reporting.command import Option, Result, command
-from ngramscan.reporting.figures import check_target, draw_blend, save_figure
 from ngramscan.reporting.options import save
 
 Paths = Sequence[str | Path]
@@ -107,6 +107,6 @@ def blend(
     save(found.retention, RetentionRow, files[1])
     save(found.isolation, IsolationRow, files[2])
     if picture:
-        save_figure(draw_blend(found.rows, found.retention), picture)
+        save_figure(picture, found.rows, found.retention)
     table = partial(tables.print_blend, found)
     return Result(found.rows, BlendRow, found.notices, print_table=table)

@@ -37,8 +37,8 @@ from ngramscan.prevalence.token_count import (
 from ngramscan.prevalence.totals import Total, make_token_totals, make_totals
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting import optional_target, tables
+from ngramscan.reporting.charts.files import check_target, save_figure
 from ngramscan.reporting.command import Option, Result, command
-from ngramscan.reporting.figures import check_target, draw_count, save_figure
 from ngramscan.reporting.options import save
 from ngramscan.reporting.rows import together
 
@@ -235,7 +235,7 @@ def count(
     if rows:
         save(sums, Total, target)
     if rows and picture:
-        save_figure(draw_count(rows), picture)
+        save_figure(picture, rows)
     failures = describe_missing(counting.missing + in_tokens.missing, queries, len(indexes))
     table = partial(_print, counting=counting, in_tokens=in_tokens, totals=sums)
     types = [CountRow] * bool(of_bytes) + [TokenCountRow] * bool(of_tokens)
