@@ -19,8 +19,8 @@ from ngramscan.progress import open_console
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import to_columns
-from ngramscan.reporting.kinds import make_kind, make_plot
 from ngramscan.reporting.layout import Layout, print_columns
+from ngramscan.reporting.plots import make_kind, make_plot
 
 Names = Sequence[str]
 SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = ("scored", "not_found", "no_answer", "unknown")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
-from ngramscan.reporting.kinds import Scale
+from ngramscan.reporting.plots import Scale
 
 Unit = Literal["number", "percent", "points"]
 _ZERO_STRIP = 0.12

@@ -15,8 +15,9 @@ from ngramscan.errors import InputError
 from ngramscan.reporting import check_writable, write_whole
 from ngramscan.reporting.charts.panels import IN_A_FILE, Figure, Styles, draw
 from ngramscan.reporting.charts.shapes import tag
-from ngramscan.reporting.kinds import Kind, kind_of
+from ngramscan.reporting.kinds import kind_of
 from ngramscan.reporting.page.results import Results
+from ngramscan.reporting.plots import Kind
 
 if TYPE_CHECKING:
     from markupsafe import Markup

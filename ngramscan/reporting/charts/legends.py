@@ -8,7 +8,7 @@ from typing import Any
 from ngramscan.reporting.charts.axes import Axis, Unit, exact_text, number
 from ngramscan.reporting.charts.plots import Panel, Point
 from ngramscan.reporting.charts.shapes import short
-from ngramscan.reporting.kinds import Plot
+from ngramscan.reporting.plots import Plot
 
 _LONGEST = 120
 Row = dict[str, Any]

@@ -11,9 +11,9 @@ from ngramscan.reporting.charts.axes import Axis, Unit, make_axis, number
 from ngramscan.reporting.charts.legends import caption_of, describe, name_of, summarise
 from ngramscan.reporting.charts.plots import Panel, Point, Range, draw_rows, draw_scatter
 from ngramscan.reporting.charts.shapes import short
-from ngramscan.reporting.kinds import Plot
 from ngramscan.reporting.layout import p_text
 from ngramscan.reporting.page.results import Results
+from ngramscan.reporting.plots import Plot
 
 if TYPE_CHECKING:
     from markupsafe import Markup
