@@ -23,7 +23,7 @@ import ngramscan
 from ngramscan.commands.report import Page
 from ngramscan.errors import InputError
 from ngramscan.progress import visible_line
-from ngramscan.reporting.kinds import KINDS
+from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.assemble import make_page
 from ngramscan.reporting.page.display import MOST_TEXT, number, source_of
 from ngramscan.reporting.page.provenance import Run
