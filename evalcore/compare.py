@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from evalcore.figures import draw_comparisons
 from evalcore.paired_tests import DEFAULTS, Comparison, GradedTest, Settings, compare_pairs
 from evalcore.pairing import (
     CELL,
@@ -34,7 +33,7 @@ from evalcore.scores import ScoreRow, read_all
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
 from ngramscan.reporting import optional_target, refuse_other
-from ngramscan.reporting.canvas import check_target, save_figure
+from ngramscan.reporting.charts.files import check_target, save_figure
 from ngramscan.reporting.columns import ALL, first_of, for_paper, print_pooled, to_columns
 from ngramscan.reporting.command import Option, Result, command
 from ngramscan.reporting.layout import Columns, Layout, p_text, percent
@@ -462,7 +461,7 @@ def compare(
     means: tuple[list[Any], type] = for_paper(_columns(parts)) if is_paper else (parts, AverageRow)
     save(*means, target)
     if picture and rows:
-        save_figure(draw_comparisons(rows), picture)
+        save_figure(picture, rows)
     shown = _columns(rows, stars)
     printed = partial(_print, rows=rows, parts=parts, stars=stars)
     paper = for_paper({name: shown[name] for name in _PAPER})

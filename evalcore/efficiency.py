@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evalcore.figures import draw_frontier
 from evalcore.logs import UsageRow
 from evalcore.pairing import Draws, Names, NoAnswer, OutputFile, Seed
 from evalcore.records import Record, read_records
@@ -19,7 +18,7 @@ from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, key_of, read_chosen
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables, read_rows
 from ngramscan.reporting import refuse_other
-from ngramscan.reporting.canvas import check_target, save_figure
+from ngramscan.reporting.charts.files import check_target, save_figure
 from ngramscan.reporting.columns import ALL, for_paper, print_notes, print_pooled, to_columns
 from ngramscan.reporting.command import Option, Result, command
 from ngramscan.reporting.layout import Layout
@@ -384,7 +383,7 @@ def efficiency(
         drawable = [row for row in rows if row.on_frontier is not None]
         if not drawable:
             raise InputError(str(target), "nothing to draw: no tokens are known")
-        save_figure(draw_frontier(drawable), target)
+        save_figure(target, drawable)
     scored, recorded = set(map(_output, chosen)), set(map(_output, used))
     absent, unused = len(scored - recorded), len(recorded - scored)
     unknown = sum(row.status == UNKNOWN for row in chosen)

@@ -14,13 +14,12 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from evalcore.compare import CompareRow, compare_methods, difference_text
-from evalcore.figures import draw_links
 from evalcore.pairing import Names, OutputFile
 from evalcore.scores import read_all
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import Table, read_rows, read_table
 from ngramscan.reporting import optional_target, refuse_other, to_frame
-from ngramscan.reporting.canvas import check_target, save_figure
+from ngramscan.reporting.charts.files import check_target, save_figure
 from ngramscan.reporting.columns import for_paper, print_notes, print_pooled, to_columns
 from ngramscan.reporting.command import Option, Result, command
 from ngramscan.reporting.layout import Layout, p_text
@@ -295,7 +294,7 @@ def link(
     orders = list(_ranks(attested, compared, measure))
     save(orders, RankRow, target)
     if picture:
-        save_figure(draw_links(rows), picture)
+        save_figure(picture, rows)
     if absent := [method for method in methods if method not in found]:
         notices.append(f"left out, because they have no patterns: {', '.join(absent)}")
     notices.append(CORRELATIONAL)

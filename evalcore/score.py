@@ -14,7 +14,6 @@ from evalcore import scores
 from evalcore.benchmarks import Dataset, find_benchmark, load_dataset
 from evalcore.extraction import FUNCTION_RULES, PROGRAM_RULES, extract
 from evalcore.extraction import RULES as TEXT_RULES
-from evalcore.figures import draw_accuracy
 from evalcore.formats import Answers, Benchmark, Problem
 from evalcore.options import RecordOptions
 from evalcore.prompts import load_templates
@@ -27,7 +26,7 @@ from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting import refuse_other
-from ngramscan.reporting.canvas import check_target, save_figure
+from ngramscan.reporting.charts.files import check_target, save_figure
 from ngramscan.reporting.command import Option, Result, Shared, command
 
 
@@ -216,10 +215,6 @@ def score(
         known = [summary for summary in scores.summarise(rows) if summary.accuracy is not None]
         if not known:
             raise InputError(str(picture), "nothing to draw; no output has a known score")
-        if len({summary.rule for summary in known}) > 1:
-            known = [
-                summary._replace(method=f"{summary.method}, {summary.rule}") for summary in known
-            ]
-        save_figure(draw_accuracy(known), picture)
+        save_figure(picture, known, kind=scores.SUMMARIES)
     notices, shown = _notices(layers, rows, problems), partial(scores.print_summaries, rows=rows)
     return Result(rows, ScoreRow, notices, failures, print_table=shown, is_summary=True)

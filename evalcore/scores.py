@@ -18,6 +18,7 @@ from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, 
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import to_columns
 from ngramscan.reporting.layout import Layout, print_columns
+from ngramscan.reporting.plots import make_kind, make_plot
 
 Names = Sequence[str]
 SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = ("scored", "not_found", "no_answer", "unknown")
@@ -180,6 +181,25 @@ class SummaryRow(NamedTuple):
     answered: float | None
     n_no_answer: int
     n_unknown: int
+
+
+SUMMARIES = make_kind(
+    "score",
+    "Accuracy of each method",
+    "dataset model method rule run",
+    "",
+    "n",
+    make_plot(
+        "accuracy",
+        "accuracy",
+        "dataset model",
+        "method rule run",
+        "share",
+        series="method",
+        aside=("n",),
+    ),
+)
+"""How accuracies are drawn; they are not written to files."""
 
 
 def summarise(rows: Iterable[ScoreRow]) -> list[SummaryRow]:

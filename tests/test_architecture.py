@@ -55,10 +55,10 @@ SHARED = {
     *("errors", "options", "progress", "clock", "journal", "reading", "remote", "statistics"),
     "reporting",
 }
-# Each module of evalcore may import those before it, and types to draw figures of.
+# Each module of evalcore may import those before it.
 EVALCORE = (
     *("options", "formats", "benchmarks", "prompts", "records", "endpoint", "run", "sandbox"),
-    *("extraction", "rules", "scores", "figures", "score", "judge", "paired_tests", "pairing"),
+    *("extraction", "rules", "scores", "score", "judge", "paired_tests", "pairing"),
     *("compare", "link", "logs", "outcomes", "efficiency", "agreement", "claim_formulas"),
     *("audit", "", "cli", "__main__"),
 )
@@ -78,8 +78,7 @@ def room_of(module: str) -> str:
 def allowed_for(module: str) -> set[str]:
     room = room_of(module)
     if module.startswith("evalcore"):
-        own = {*EVALCORE[: EVALCORE.index(room) + 1]}
-        return own | {"compare", "efficiency", "link"} if room == "figures" else own
+        return {*EVALCORE[: EVALCORE.index(room) + 1]}
     allowed = MAY_IMPORT[room].split()
     return {*MAY_IMPORT} - {"cli"} if allowed == ["*"] else {room, *allowed}
 
@@ -104,9 +103,7 @@ def test_imports_follow_the_flow_of_data(module: str) -> None:
             assert room_of(name) in allowed_for(module), f"{module} imports {name}"
         elif name.startswith("ngramscan."):
             assert room_of(name) in SHARED, f"{module} imports {name}"
-            assert not name.startswith(
-                ("ngramscan.reporting.tables", "ngramscan.reporting.figures")
-            )
+            assert not name.startswith("ngramscan.reporting.tables")
         else:
             assert not name.startswith("evalcore"), f"{module} imports {name}"
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]

@@ -15,14 +15,13 @@ from statsmodels.stats.multitest import multipletests
 
 import evalcore
 from evalcore.compare import CompareRow, compare_methods
-from evalcore.figures import draw_comparisons
 from evalcore.paired_tests import Settings
 from evalcore.scores import ScoreRow, choose_runs
 from ngramscan.errors import InputError
 from ngramscan.reporting import choose_target, to_frame, write_rows
 from ngramscan.reporting.layout import p_text
 from tests.support.command import invoke
-from tests.test_figures import overlapping
+from tests.test_figures import marks, overlapping, saved, texts_of
 
 ROW = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, None, None, "")
 Given = float | str | None
@@ -354,20 +353,22 @@ def many_models() -> list[ScoreRow]:
 
 
 @pytest.mark.parametrize("baseline", ["cot", None])
-def test_a_forest_plot_has_a_point_per_row_at_its_difference(baseline: str | None) -> None:
+def test_a_forest_plot_has_a_mark_per_row_with_its_difference(
+    baseline: str | None, tmp_path: Path
+) -> None:
     rows = compared(many_models(), baseline=baseline, settings=Settings(resamples=100)).rows
-    (axes,) = (figure := draw_comparisons(rows)).axes
-    points: list[Any] = [one for one in axes.lines if one.get_gid() == "point"]
-    assert sorted(one.get_xdata()[0] for one in points) == sorted(row.difference for row in rows)
-    assert len(axes.collections) == len(rows), "each has an interval"
-    together = [one for one in points if one.get_marker() == "D"]
-    assert len(together) == sum(row.model == "all" for row in rows)
-    labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels.count("all models") == len(together) == labels[6::7].count("all models")
-    texts = [text.get_text() for text in axes.texts]
-    assert {f"{row.n:,}" for row in rows} | {"n", "p", "olympiadbench · pot − cot"} <= {*texts}
-    assert axes.xaxis.get_major_formatter()(0.07, None) == "7"
-    assert overlapping(figure) == []
+    sheet = saved(tmp_path / "a.svg", rows)
+    drawn = marks(sheet)
+    values = [mark.attrib["data-value"] for mark in drawn]
+    assert sorted(values) == sorted(repr(row.difference) for row in rows)
+    assert all({"data-low", "data-high"} <= {*mark.attrib} for mark in drawn)
+    labels = texts_of(sheet, "label")
+    pooled = [label for label in labels if (label or "").startswith("all · ")]
+    assert len(pooled) == sum(row.model == "all" for row in rows)
+    asides = " ".join(text or "" for text in texts_of(sheet, "aside"))
+    assert all(f"n {row.n:,}" in asides for row in rows)
+    assert "p 0." in asides
+    assert overlapping(sheet) == []
 
 
 def test_many_notices_of_one_kind_are_one(tmp_path: Path) -> None:
@@ -380,7 +381,7 @@ def test_many_notices_of_one_kind_are_one(tmp_path: Path) -> None:
     )
     assert warning.startswith("Warning: ")
     assert warning.endswith("; 11 more comparisons differ by over 2 points")
-    assert (tmp_path / "f.svg").read_text(encoding="utf-8").count("all models") == 4
+    assert (tmp_path / "f.svg").read_text(encoding="utf-8").count(">all · ") == 8
 
 
 def test_an_interval_by_bootstrap_is_near_newcombes() -> None:

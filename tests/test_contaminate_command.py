@@ -20,11 +20,10 @@ from ngramscan.prevalence.benchmark_entries import draw_entries, read_entries
 from ngramscan.prevalence.contaminate import Entry
 from ngramscan.prevalence.contamination_rules import make_rule
 from ngramscan.prevalence.contamination_shares import ShareRow
-from ngramscan.reporting import figures
 from tests.support.command import Ran, invoke
 from tests.support.service import ApiServer, Faults
 from tests.test_completion import offers
-from tests.test_figures import overlapping
+from tests.test_figures import marks, overlapping, saved, texts_of
 
 Rows = list[dict[str, Any]]
 ALL_CLASSES = ("clean", "suspicious", "dirty")
@@ -358,22 +357,19 @@ def shares(indexes: int, classes: tuple[str, ...], known: bool = True) -> list[S
     ("indexes", "classes"),
     [(1, ALL_CLASSES), (3, ("clean", "dirty")), (9, ALL_CLASSES)],
 )
-def test_a_figure_has_a_bar_and_an_interval_per_share(
+def test_a_figure_has_a_mark_and_an_interval_per_share(
     indexes: int, classes: tuple[str, ...], tmp_path: Path
 ) -> None:
     rows = shares(indexes, classes)
-    figure = figures.draw_contaminate(rows)
-    assert overlapping(figure) == []
-    (axes,) = figure.axes
-    assert len(axes.patches) == indexes * len(classes)
-    assert len([line for line in axes.lines if line.get_gid() == "interval"]) == len(axes.patches)
-    assert axes.get_yticklabels()[-1].get_text() == "union"
-    figures.save_figure(figure, tmp_path / "a.svg")
-    assert "union" in (tmp_path / "a.svg").read_text(encoding="utf-8")
-    from matplotlib.patches import Rectangle  # slow to import
-
-    unknown = figures.draw_contaminate(shares(indexes, classes, known=False)).axes[0]
-    assert {bar.get_bbox().width for bar in unknown.patches if isinstance(bar, Rectangle)} == {0}
+    sheet = saved(tmp_path / "a.svg", rows)
+    assert overlapping(sheet) == []
+    drawn = marks(sheet)
+    assert len(drawn) == indexes * len(classes) + indexes
+    assert all({"data-value", "data-low", "data-high"} <= {*mark.attrib} for mark in drawn)
+    assert any(" · union · " in (text or "") for text in texts_of(sheet, "title"))
+    unknown = marks(saved(tmp_path / "b.svg", shares(indexes, classes, known=False)))
+    assert len(unknown) == len(drawn)
+    assert not any("data-value" in mark.attrib for mark in unknown)
 
 
 def test_a_shell_is_offered_rules_and_columns(here: Path) -> None:

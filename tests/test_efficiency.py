@@ -373,8 +373,11 @@ def test_the_command_prints_rows_and_draws_the_frontier(made: Made, suffix: str)
     assert {"all", f"{100 * accuracy:.1f}"} <= {*first}, "all models come first, in percent"
     assert figure.stat().st_size > 5000
     if suffix == ".svg":
-        words = {"zero-shot", "pot", "frontier (filled)", "one", "two", "accuracy, %"}
-        assert words <= {*re.findall(">([^<]+)<", figure.read_text(encoding="utf-8"))}
+        drawn = figure.read_text(encoding="utf-8")
+        words = {"zero-shot", "pot", "accuracy", "mean tokens"}
+        assert words <= {*re.findall(">([^<]+)<", drawn)}
+        assert all(f" · {model} · " in drawn for model in ("one", "two", "all"))
+        assert 'class="frontier"' in drawn
 
 
 def test_outputs_and_scores_that_do_not_match_or_are_not_known_are_told(made: Made) -> None:

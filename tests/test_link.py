@@ -17,7 +17,6 @@ from scipy import stats
 
 import evalcore
 from evalcore.compare import CompareRow, compare_methods
-from evalcore.figures import draw_links
 from evalcore.link import CORRELATIONAL, LinkRow, PatternCount, rank_agreement
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
@@ -26,6 +25,7 @@ from ngramscan.reporting.page.results import read_results
 from ngramscan.reporting.page.words import sentences
 from ngramscan.statistics.estimates import geometric_mean_ratio
 from tests.support.command import invoke
+from tests.test_figures import SVG, marks, saved
 
 SCORED = [
     ScoreRow("d", "m", method, str(n), None, "strict", float(n < right))
@@ -167,19 +167,17 @@ def test_tau_is_scipys_and_p_counts_all_orders(pairs: list[tuple[int, int]]) -> 
     assert p == pytest.approx(sum(far) / len(far))
 
 
-def test_points_of_a_figure_stand_on_the_ratio_of_their_pair() -> None:
+def test_points_of_a_figure_have_the_ratio_of_their_pair(tmp_path: Path) -> None:
     names = ("i", "occurrences", "d", "m", "strict", "cot", "f-1")
     row = LinkRow(*names, *(4.0, 2.0, 8.0, 5.0, 0.1, -0.05, 0.25, 0.5), True, 0.9)
     other = replace(row, model="m2", difference=-0.03, difference_low=None)
     rows = [row, other, replace(row, index="j", prevalence_low=None), replace(other, index="j")]
-    axes = draw_links(rows).axes
-    lines: list[Any] = [one for panel in axes for one in panel.lines]
-    drawn = [one.get_gid() for one in (*lines, *(one for panel in axes for one in panel.patches))]
-    arms = sum(len(panel.collections) for panel in axes)
-    assert (drawn.count("point"), arms, drawn.count("band")) == (4, 2, 1)
-    points = [one.get_xydata()[0].tolist() for one in lines if one.get_gid() == "point"]
-    assert points == [[4.0, 0.1], [4.0, -0.03]] * 2
-    assert axes[0].yaxis.get_major_formatter()(0.1) == "10"
+    drawn = marks(saved(tmp_path / "a.svg", rows))
+    ratios, points = drawn[:4], drawn[4:]
+    assert [mark.get("data-value") for mark in ratios] == ["4.0"] * 4
+    assert [mark.get("data-low") for mark in ratios] == ["2.0", "2.0", None, "2.0"]
+    assert [mark.get("data-value") for mark in points] == ["0.1", "-0.03"] * 2
+    assert all("prevalence ratio 4; " in str(mark.findtext(f"{SVG}title")) for mark in points)
 
 
 def test_the_command_takes_scores_or_comparisons(tmp_path: Path) -> None:

@@ -23,11 +23,12 @@ import ngramscan
 from ngramscan.commands.report import Page
 from ngramscan.errors import InputError
 from ngramscan.progress import visible_line
+from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.assemble import make_page
 from ngramscan.reporting.page.display import MOST_TEXT, number, source_of
-from ngramscan.reporting.page.kinds import KINDS, Kind, kind_of
 from ngramscan.reporting.page.provenance import Run
 from ngramscan.reporting.page.results import Results
+from ngramscan.reporting.plots import Kind
 from tests.support.command import invoke
 
 if TYPE_CHECKING:
@@ -465,7 +466,6 @@ def test_a_notebook_shows_the_page_in_a_frame(counts: Path, tmp_path: Path) -> N
     "statement",
     [
         "import ngramscan",
-        "import ngramscan.report",
         "import ngramscan.reporting.rows as rows; assert rows.to_frame",
         "from ngramscan import report; assert report is __import__('ngramscan').report",
         "import ngramscan.commands; from ngramscan.reporting import to_frame",

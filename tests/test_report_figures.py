@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngramscan.reporting.page.axes import exact_text, make_axis, number
-from ngramscan.reporting.page.figures import MOST_PANELS, MOST_ROWS, Figure, draw
-from ngramscan.reporting.page.kinds import KINDS, kind_of
+from ngramscan.reporting.charts.axes import exact_text, make_axis, number
+from ngramscan.reporting.charts.panels import MOST_PANELS, MOST_ROWS, Figure, draw
+from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.results import Results
 
 Row = dict[str, Any]
@@ -296,7 +296,7 @@ def test_figures_that_would_say_nothing_are_not_drawn() -> None:
     assert draw(results_of([count("a", 5)], "Counts")) == []
     assert draw(results_of([count("a", None), count("b", None)], "Counts")) == []
     assert len(draw(results_of([count("a", 5, 3, 8)], "Counts"))) == 1
-    plain = next(one for one in KINDS if one.plot is None)
+    plain = next(one for one in KINDS if not one.plots)
     assert draw(Results(plain, "x", (*plain.needs,), [dict.fromkeys(plain.needs, 1)])) == []
 
 
@@ -444,7 +444,7 @@ def test_bytes_and_tokens_of_one_file_are_never_on_one_axis() -> None:
     ]
     kind = kind_of(rows[0])
     assert kind is not None
-    assert kind.token_plot is not None
+    assert len(kind.plots) == 2
     drawn = [parse(one) for one in draw(Results(kind, "x", (*rows[0],), rows))]
     values = [[one.get("data-value") for one in marks(root)] for root in drawn]
     assert values == [["5", "50"], ["700", "9000"]]
@@ -485,7 +485,7 @@ def test_hostile_texts_stay_texts() -> None:
     assert "<script>alert(1)</script>" in "".join(parse(first).itertext())
 
 
-@pytest.mark.parametrize("title", sorted({one.title for one in KINDS if one.plot}))
+@pytest.mark.parametrize("title", sorted({one.title for one in KINDS if one.plots}))
 def test_every_kind_with_a_plot_is_drawn(title: str) -> None:
     kind = next(one for one in KINDS if one.title == title)
     columns = sorted(kind.needs | kind.texts | kind.numbers)

@@ -24,7 +24,7 @@ from ngramscan.patterns.files import parse_patterns
 from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.contamination_effects import EffectRow, GivenScore, make_effects
 from ngramscan.reporting import to_frame
-from ngramscan.reporting.page.kinds import kind_of
+from ngramscan.reporting.kinds import kind_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.page.words import sentences
 from tests.support.outputs import outputs_of

@@ -44,7 +44,7 @@ from ngramscan.prevalence.draws import DrawRow
 from ngramscan.prevalence.plan import PlanRow
 from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
-from ngramscan.reporting.page.kinds import KINDS, kind_of
+from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.results import MOST_ROWS, read_results
 from ngramscan.reporting.rows import to_bytes, to_frame, together
 
@@ -105,8 +105,10 @@ def test_rows_are_recognised_by_their_columns(title: str) -> None:
     assert kind.numbers == numbers
     assert kind.texts == hints.keys() - numbers
     assert kind.needs <= hints.keys()
-    for plot in filter(None, (kind.plot, kind.token_plot)):
-        assert {plot.value, plot.low, plot.high, plot.across} - {""} <= kind.numbers & kind.needs
+    for plot in kind.plots:
+        assert {plot.value, plot.low, plot.high, plot.across, *plot.across_limits} - {
+            ""
+        } <= kind.numbers & kind.needs
         assert {*plot.panel, *plot.label, plot.series} - {""} <= kind.needs
         assert {*plot.panel, *plot.label} <= {*kind.labels, *kind.texts, "n"}
     assert {*kind.labels} <= kind.needs
@@ -119,7 +121,7 @@ def test_kinds_are_distinct() -> None:
         assert not any(kind.needs <= later.needs for later in KINDS[number + 1 :])
         for other in KINDS:
             if other.needs <= {*hints_of(kind.title)} and other is not kind:
-                assert kind.token_plot  # it is one of the two that are joined
+                assert len(kind.plots) == 2  # it is one of the two that are joined
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ngramscan.reporting.kinds import KINDS
 from ngramscan.reporting.layout import cell, p_text, percent
-from ngramscan.reporting.page.kinds import KINDS
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.page.words import sentences
 from tests.test_report_results import TYPES, hints_of

@@ -18,7 +18,6 @@ import evalcore
 from evalcore.benchmarks import Dataset, benchmarks, find_benchmark
 from evalcore.extraction import PROGRAM_RULES
 from evalcore.extraction import RULES as TEXT_RULES
-from evalcore.figures import draw_accuracy
 from evalcore.formats import Answers, Problem
 from evalcore.logs import UsageRow
 from evalcore.prompts import load_templates
@@ -26,11 +25,18 @@ from evalcore.records import Record
 from evalcore.rules import RULES, Grade, Tools
 from evalcore.sandbox.sandbox import Outcome, Program
 from evalcore.score import choose_scoring, score_records
-from evalcore.scores import ScoreRow, outputs_valued, print_summaries, read_scores, summarise
+from evalcore.scores import (
+    SUMMARIES,
+    ScoreRow,
+    outputs_valued,
+    print_summaries,
+    read_scores,
+    summarise,
+)
 from ngramscan.errors import InputError, SandboxError
 from ngramscan.reading.row_files import read_rows
 from ngramscan.reporting import choose_target, to_frame, write_rows
-from tests.test_figures import MANY, METHODS, MODELS, lines, overlapping
+from tests.test_figures import MANY, METHODS, MODELS, marks, overlapping, saved
 
 LAYERS = {"limits": "ok", "landlock": "missing: not on this system"}
 WRONG = "program: error, no solution()"
@@ -237,15 +243,17 @@ def test_a_summary_counts_no_answer_as_wrong_and_leaves_out_what_is_not_known() 
 
 
 @pytest.mark.parametrize("names", [(["a"], METHODS), (MODELS, MANY)])
-def test_a_picture_has_a_bar_per_row_and_no_label_covers_another(names: Any) -> None:
+def test_a_picture_has_a_mark_per_row_and_no_label_covers_another(
+    names: Any, tmp_path: Path
+) -> None:
     given = [
         ScoreRow(*one, str(n), None, "strict", float(n < Random(str(one)).uniform(2, 18)))
         for one in product(("FinanceMath", "OlympiadBench"), names[0], names[1])
         for n in range(20)
     ]
-    figure = draw_accuracy(summarise(given))
-    assert len(figure.axes[0].patches) == lines(figure, "interval") == len(given) / 20
-    assert overlapping(figure) == []
+    sheet = saved(tmp_path / "a.svg", summarise(given), kind=SUMMARIES)
+    assert len([mark for mark in marks(sheet) if "data-high" in mark.attrib]) == len(given) / 20
+    assert overlapping(sheet) == []
 
 
 def test_a_figure_of_which_nothing_is_known_is_refused(tmp_path: Path) -> None:

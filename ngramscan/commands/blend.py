@@ -10,8 +10,8 @@ from ngramscan.commands.shared import MarkerOptions, NewFile, split_arguments
 from ngramscan.outputs.blend import BlendRow, IsolationRow, PresenceRow, RetentionRow, run_blend
 from ngramscan.patterns.given import load_selection
 from ngramscan.reporting import optional_target, tables
+from ngramscan.reporting.charts.files import check_target, save_figure
 from ngramscan.reporting.command import Option, Result, Shared, command
-from ngramscan.reporting.figures import check_target, draw_blend, save_figure
 from ngramscan.reporting.options import save
 
 
@@ -70,6 +70,6 @@ def blend(
     save(found.retention, RetentionRow, files[1])
     save(found.isolation, IsolationRow, files[2])
     if picture:
-        save_figure(draw_blend(found.rows, found.retention), picture)
+        save_figure(picture, found.rows, found.retention)
     table = partial(tables.print_blend, found)
     return Result(found.rows, BlendRow, found.notices, print_table=table)

@@ -30,8 +30,8 @@ from ngramscan.prevalence.plan import PlanRow, make_plan
 from ngramscan.progress import SILENT, Progress, counted
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
 from ngramscan.reporting import optional_target, refuse_other, tables
+from ngramscan.reporting.charts.files import check_target, save_figure
 from ngramscan.reporting.command import Option, Result, Shared, command
-from ngramscan.reporting.figures import check_target, draw_contaminate, save_figure
 from ngramscan.reporting.options import save
 from ngramscan.reporting.rows import Target
 
@@ -163,7 +163,7 @@ def contaminate(
     save(summed, ShareRow, targets[0])
     save(evidence, ContextRow, targets[2])
     if picture:
-        save_figure(draw_contaminate(summed), picture)
+        save_figure(picture, summed)
     notices += _describe_short(found.rows)
     unknown = [(one.error, one.index) for one in found.missing]
     failures = [*_describe(unknown, "window"), *_describe(lost, "context")]

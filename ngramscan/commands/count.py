@@ -19,6 +19,7 @@ from ngramscan.commands.shared import (
 from ngramscan.errors import InputError
 from ngramscan.options import WHAT
 from ngramscan.progress import SILENT, Progress
+from ngramscan.reporting.charts.files import check_target, save_figure
 from ngramscan.reporting.command import Option, Result, Rows, Shared, command
 from ngramscan.reporting.rows import optional_target, together
 
@@ -108,7 +109,6 @@ def count(
     from ngramscan.prevalence.plan import PlanRow
     from ngramscan.prevalence.token_count import TokenCountRow, run_token_count, start_lookups
     from ngramscan.prevalence.totals import Total
-    from ngramscan.reporting.figures import check_target, draw_count, save_figure
     from ngramscan.reporting.options import save
 
     asked = PatternOptions(**options)
@@ -140,7 +140,7 @@ def count(
     if rows:
         save(sums, Total, target)
     if rows and picture:
-        save_figure(draw_count(rows), picture)
+        save_figure(picture, rows)
     failures = describe_missing(counting.missing + in_tokens.missing, queries, len(indexes))
     types = [CountRow] * bool(of_bytes) + [TokenCountRow] * bool(of_tokens)
     return Result(

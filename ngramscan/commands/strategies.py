@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from ngramscan.commands.shared import NewFile, OutputOptions
 from ngramscan.outputs.strategies import OutputStrategyRow, StrategyRow, load_rules, run_strategies
 from ngramscan.reporting import optional_target, tables
+from ngramscan.reporting.charts.files import check_target, save_figure
 from ngramscan.reporting.command import Option, Result, Shared, command
-from ngramscan.reporting.figures import check_target, draw_strategies, save_figure
 from ngramscan.reporting.options import save
 
 
@@ -55,6 +55,6 @@ def strategies(
     found = run_strategies(read, chosen)
     save(found.outputs, OutputStrategyRow, target)
     if picture:
-        save_figure(draw_strategies(found.rows), picture)
+        save_figure(picture, found.rows)
     table = partial(tables.print_strategies, found.rows)
     return Result(found.rows, StrategyRow, found.notices, print_table=table)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ngramscan import __version__
 from ngramscan.progress import counted, visible_line
+from ngramscan.reporting.charts.panels import Figure, Styles, draw
 from ngramscan.reporting.page.display import Shown, number, shortened, show_rows
-from ngramscan.reporting.page.figures import Figure, draw
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.page.words import sentences
 
@@ -51,7 +51,7 @@ def make_page(results: Sequence[Results], title: str, made_at: str) -> str:
     from markupsafe import Markup  # slow to import, with jinja2
 
     kinds = Counter(one.kind.name for one in results)
-    parts, left = [], MOST_BYTES
+    parts, left, styles = [], MOST_BYTES, Styles()
     for n, one in enumerate(results, 1):
         # What a file doesn't need is for the next ones.
         table = show_rows(one, left // (len(results) - n + 1))
@@ -62,7 +62,7 @@ def make_page(results: Sequence[Results], title: str, made_at: str) -> str:
                 one,
                 kinds[one.kind.name] > 1,
                 sentences(one),
-                draw(one),
+                draw(one, styles),
                 table,
                 list(_facts(one)),
                 list(_missing(one, table)),
@@ -137,7 +137,7 @@ def _missing(results: Results, table: Shown) -> Iterator[str]:
         yield from results.run.failures
     if table.total > table.kept:
         yield f"{counted(table.total - table.kept, 'row')} of the file, which the page doesn't have"
-    value = results.kind.plot.value if results.kind.plot else ""
+    value = results.kind.plots[0].value if results.kind.plots else ""
     if value and (absent := sum(row[value] is None for row in results.rows)):
         yield f"{value}: unknown in {absent:,} of {counted(len(results.rows), 'row')}"
     if unknown := sum(row["n_unknown"] for row in results.rows if row.get("n_unknown")):

@@ -15,8 +15,9 @@ from typing import Any
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import Table, name_of, read_table
 from ngramscan.reading.streams import read_bytes
-from ngramscan.reporting.page.kinds import KINDS, Kind, kind_of
+from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.provenance import Run, recall
+from ngramscan.reporting.plots import Kind
 
 MOST_ROWS = 10_000
 """Rows of a table that a page has."""

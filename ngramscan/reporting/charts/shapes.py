@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
 from ngramscan.progress import visible_line
-from ngramscan.reporting.page.axes import Axis
+from ngramscan.reporting.charts.axes import Axis
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -27,12 +27,12 @@ _COLUMNS = 44
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _SHAPES = (
     "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
-    "M-4.5-4.5h9v9h-9z",
-    "M0-6L5.5 4.5h-11z",
-    "M0-6.5L6 0 0 6.5-6 0z",
-    "M0 6L5.5-4.5h-11z",
-    "M-2-6h4v4h4v4h-4v4h-4v-4h-4v-4h4z",
-    "M-6-2.5L0-6.5 6-2.5 3.7 5.5h-7.4z",
+    "M-4.5-4.5 4.5-4.5 4.5 4.5-4.5 4.5z",
+    "M0-6 5.5 4.5-5.5 4.5z",
+    "M0-6.5 6 0 0 6.5-6 0z",
+    "M0 6 5.5-4.5-5.5-4.5z",
+    "M-2-6 2-6 2-2 6-2 6 2 2 2 2 6-2 6-2 2-6 2-6-2-2-2z",
+    "M-6-2.5 0-6.5 6-2.5 3.7 5.5-3.7 5.5z",
 )
 _COLOURS = ("#0b66b7", "#b34700", "#177245", "#8a3fa0", "#a3195b", "#6b5b00", "#00708a", "#57606a")
 """Where a page has no colours of its own; there are 56 pairs of a colour and a shape."""
@@ -87,7 +87,9 @@ def tag(tag_name: str, *children: Any, **attributes: Any) -> Markup:
         for name, value in attributes.items()
         if value is not None
     )
-    inner = "".join(one if isinstance(one, Markup) else escape(_clean(one)) for one in children)
+    inner = "".join(
+        child if isinstance(child, Markup) else escape(_clean(child)) for child in children
+    )
     return Markup(f"<{tag_name}{texts}>{inner}</{tag_name}>")
 
 
@@ -147,7 +149,7 @@ def glyph(style: int, x: str, y: str, is_open: bool = False) -> Markup:
 
 def end(x: str, y: str, turn: int, is_arrow: bool) -> Markup:
     """Return the end of an interval: a bar, or an arrow, to the right unless turned."""
-    shape = "M-7-4L0 0L-7 4" if is_arrow else "M0-4V4"
+    shape = "M-7-4 0 0-7 4" if is_arrow else "M0-4 0 4"
     class_ = "arrow" if is_arrow else "bar"
     path = tag("path", class_=class_, d=shape, transform=f"rotate({turn})" if turn else None)
     return tag("svg", path, x=x, y=y, overflow="visible")
@@ -173,7 +175,7 @@ def halo(text: str, **places: Any) -> Markup:
 
 def small(text: str, **places: Any) -> Markup:
     """Return a small text beside an axis."""
-    return halo(text, class_="tick", font_size=11, fill=_MUTED, **places)
+    return halo(text, **{"class_": "tick", "font_size": 11, "fill": _MUTED} | places)
 
 
 def ticks_across(across: Across, top: float, bottom: float, name: str) -> Markup:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
-from ngramscan.reporting.page.kinds import Scale
+from ngramscan.reporting.plots import Scale
 
 Unit = Literal["number", "percent", "points"]
 _ZERO_STRIP = 0.12
@@ -63,13 +63,13 @@ def make_axis(numbers: Iterable[float], scale: Scale, unit: Unit) -> Axis:
 
     A logarithmic axis becomes a linear one for negative numbers; a linear axis has the 0.
     """
-    finite = [one for one in numbers if math.isfinite(one)]
+    finite = [value for value in numbers if math.isfinite(value)]
     is_log = scale == "log" and min(finite, default=0) >= 0
     return _log_axis(finite, unit) if is_log else _linear_axis(finite, unit)
 
 
 def _log_axis(numbers: list[float], unit: Unit) -> Axis:
-    exponents = [max(math.log10(one), -300) for one in numbers if one > 0] or [0.0]
+    exponents = [max(math.log10(value), -300) for value in numbers if value > 0] or [0.0]
     low, high = math.floor(min(exponents)), math.ceil(max(exponents))
     high += low == high
     has_zeros = 0 in numbers
@@ -91,12 +91,13 @@ def _linear_axis(numbers: list[float], unit: Unit) -> Axis:
     least, most = min(least, 0.0), max(most, 0.0)
     span = most - least if most - least > 1e-290 else 1.0
     size = 10.0 ** math.floor(math.log10(span / 5))
-    step = next(size * one for one in (1, 2, 2.5, 5, 10, 20) if span / (size * one) <= 5.000001)
+    steps = (size * times for times in (1, 2, 2.5, 5, 10, 20))
+    step = next(step for step in steps if span / step <= 5.000001)
     first = math.floor(round(least / step, 9))
     last = max(math.ceil(round(most / step, 9)), first + 1)
     bare = Axis(False, first * step, last * step, False, unit)
-    values = [one * step for one in range(first, last + 1)]
-    ticks = tuple(Tick(one, bare.place(one), _tick_text(one, unit)) for one in values)
+    values = [place * step for place in range(first, last + 1)]
+    ticks = tuple(Tick(value, bare.place(value), _tick_text(value, unit)) for value in values)
     return Axis(False, bare.low, bare.high, False, unit, ticks)
 
 

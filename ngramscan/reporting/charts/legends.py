@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ngramscan.reporting.page.axes import Axis, Unit, exact_text, number
-from ngramscan.reporting.page.kinds import Plot
-from ngramscan.reporting.page.plots import Panel, Point
-from ngramscan.reporting.page.shapes import short
+from ngramscan.reporting.charts.axes import Axis, Unit, exact_text, number
+from ngramscan.reporting.charts.plots import Panel, Point
+from ngramscan.reporting.charts.shapes import short
+from ngramscan.reporting.plots import Plot
 
 _LONGEST = 120
 Row = dict[str, Any]
@@ -29,9 +29,8 @@ def describe(row: Row, plot: Plot, unit: Unit, names: tuple[str, str]) -> str:
     value = exact_text(row.get(plot.value), unit)
     parts = [f"{plot.value.replace('_', ' ')} {value}", _limits(row, (plot.low, plot.high), unit)]
     if plot.across:
-        limits = (f"{plot.across}_low", f"{plot.across}_high")
         parts.append(f"{plot.across.replace('_', ' ')} {exact_text(row[plot.across], 'number')}")
-        parts.append(_limits(row, limits, "number") if limits[0] in row else "")
+        parts.append(_limits(row, plot.across_limits, "number"))
     text = "; ".join(filter(None, parts))
     return f"{head}: {text}" if head else text
 
@@ -39,7 +38,7 @@ def describe(row: Row, plot: Plot, unit: Unit, names: tuple[str, str]) -> str:
 def _limits(row: Row, columns: tuple[str, str], unit: Unit) -> str:
     if not columns[0]:
         return ""
-    low, high = (row.get(one) for one in columns)
+    low, high = (row.get(column) for column in columns)
     has_low, has_high = number(low) is not None, number(high) is not None
     if has_low and has_high:
         return f"{_interval(row)} {exact_text(low, unit)} to {exact_text(high, unit)}"
@@ -62,7 +61,9 @@ def summarise(title: str, value_name: str, points: Sequence[Point], axis: Axis) 
         return f"{text}; all values are unknown."
     least = min(known, key=lambda point: point.size.value or 0.0)
     most = max(known, key=lambda point: point.size.value or 0.0)
-    shown = [f"{exact_text(one.size.value, axis.unit)} ({one.label})" for one in (least, most)]
+    shown = [
+        f"{exact_text(point.size.value, axis.unit)} ({point.label})" for point in (least, most)
+    ]
     return f"{text}, from {shown[0]} to {shown[1]}."
 
 
@@ -73,17 +74,17 @@ def caption_of(panel: Panel, plot: Plot, rows: Sequence[Row], counts: tuple[int,
     """
     drawable, total = counts
     sizes = [point.size for point in panel.points]
-    levels = {_interval(row) for row, one in zip(rows, sizes, strict=True) if one.has_limits}
-    ends = [one for one in sizes if (one.low is None) != (one.high is None)]
+    levels = {_interval(row) for row, size in zip(rows, sizes, strict=True) if size.has_limits}
+    ends = [size for size in sizes if (size.low is None) != (size.high is None)]
     interval = levels.pop() if len(levels) == 1 else "interval"
     most = "most frequent" if plot.value.endswith(("occurrences", "documents")) else "largest"
     frontier = "Dashed: the frontier, where no other method is as accurate and as cheap."
-    said = {
-        f"Lines: {interval}s.": any(one.has_limits for one in sizes),
+    lines = {
+        f"Lines: {interval}s.": any(size.has_limits for size in sizes),
         "Arrows: no limit on that side.": bool(ends),
         "Open marks: no interval; the value is exact, or the table says why.": plot.low
-        and any(one.value is not None and not one.has_limits for one in sizes),
-        "Lines without a mark: only bounds are known.": any(one.value is None for one in sizes),
+        and any(size.value is not None and not size.has_limits for size in sizes),
+        "Lines without a mark: only bounds are known.": any(size.value is None for size in sizes),
         "Logarithmic axis.": panel.axis.is_log and not panel.axis.has_zeros,
         "Logarithmic axis; zeros stand apart.": panel.axis.is_log and panel.axis.has_zeros,
         "The line holds each share until the next threshold.": panel.is_step,
@@ -91,4 +92,4 @@ def caption_of(panel: Panel, plot: Plot, rows: Sequence[Row], counts: tuple[int,
         f"{len(rows):,} of {drawable:,} rows, the {most}.": len(rows) < drawable,
         f"Rows without a value: {total - drawable:,}.": drawable < total,
     }
-    return " ".join(text for text, holds in said.items() if holds)
+    return " ".join(text for text, holds in lines.items() if holds)

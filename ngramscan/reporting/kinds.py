@@ -3,85 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
-Scale = Literal["log", "linear", "share"]
-
-
-@dataclass(frozen=True, slots=True)
-class Plot:
-    """The figure of a kind: a value with its interval for each row, by the names of columns."""
-
-    value: str
-    low: str = ""
-    high: str = ""
-    """Empty, both: there is no interval."""
-    panel: tuple[str, ...] = ()
-    """One panel for each combination of these."""
-    label: tuple[str, ...] = ()
-    """The name of a row within a panel."""
-    series: str = ""
-    """Colour and mark; empty: all the same."""
-    scale: Scale = "linear"
-    across: str = ""
-    """The column of the other axis; empty: the labels, one below the other."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """One kind of rows."""
-
-    name: str
-    """As the command or its option calls it: `count`, `blend --presence`."""
-    title: str
-    """As a heading of the page."""
-    needs: frozenset[str]
-    """Columns that only these rows have together."""
-    texts: frozenset[str]
-    """Columns that are text, even where they look like numbers."""
-    numbers: frozenset[str]
-    """Columns that are numbers or truth values; others, which users added, are text."""
-    labels: tuple[str, ...]
-    """Columns that tell rows apart, in the order in which they are shown."""
-    plot: Plot | None = None
-    token_plot: Plot | None = None
-    """The figure of rows over tokens, where rows over bytes and over tokens are in one file."""
-    methods: str = ""
-    """The template that says how the numbers were made, without its suffix."""
-
-
-def _kind(
-    name: str, title: str, labels: str, texts: str, numbers: str, plot: Plot | None = None
-) -> Kind:
-    """Return a kind; its columns have spaces between them, and after a bar those it may lack.
-
-    Columns of `labels` are texts, and those of `plot` numbers, without being named again.
-    """
-    drawn = {plot.value, plot.low, plot.high, plot.across} - {""} if plot else set()
-    all_numbers = {*numbers.replace("|", " ").split(), *drawn}
-    all_texts = {*labels.split(), *texts.replace("|", " ").split()} - all_numbers
-    needs = {*labels.split(), *drawn, *_before_bar(texts), *_before_bar(numbers)}
-    return Kind(
-        name,
-        title,
-        needs=frozenset(needs),
-        texts=frozenset(all_texts),
-        numbers=frozenset(all_numbers),
-        labels=(*labels.split(),),
-        plot=plot,
-        # Options of a command have its text: `blend --presence` is explained with `blend`.
-        methods=name.split(maxsplit=1)[0],
-    )
-
-
-def _before_bar(columns: str) -> list[str]:
-    return columns.partition("|")[0].split()
-
-
-def _dots(value: str, limits: str, panel: str, label: str, scale: Scale = "linear") -> Plot:
-    low, high = (f"{limits}_low", f"{limits}_high") if limits else ("", "")
-    return Plot(value, low, high, (*panel.split(),), (*label.split(),), scale=scale)
+from ngramscan.reporting.plots import Kind, Plot, limits_of, make_kind, make_plot
 
 
 def _joined(of_bytes: Kind, of_tokens: Kind) -> Kind:
@@ -92,27 +16,27 @@ def _joined(of_bytes: Kind, of_tokens: Kind) -> Kind:
         needs=of_bytes.needs | of_tokens.needs,
         texts=of_bytes.texts | of_tokens.texts,
         numbers=of_bytes.numbers | of_tokens.numbers,
-        token_plot=of_tokens.plot,
+        plots=of_bytes.plots + of_tokens.plots,
     )
 
 
-_COUNT = _kind(
+_COUNT = make_kind(
     "count",
     "Counts",
     "index method tier kind pattern query",
     "| source asked_at note",
     "occurrences documents | estimated documents_low documents_high level",
-    replace(_dots("occurrences", "occurrences", "index", "query", "log"), series="method"),
+    make_plot("occurrences", "occurrences", "index", "query", "log", series="method"),
 )
-_TOKEN_COUNT = _kind(
+_TOKEN_COUNT = make_kind(
     "count",
     "Counts over tokens",
     "index method tier kind pattern query",
     "| tokens source asked_at note",
     "token_occurrences | token_occurrences_after_space per_million_tokens",
-    replace(_dots("token_occurrences", "", "index", "query", "log"), series="method"),
+    make_plot("token_occurrences", "", "index", "query", "log", series="method"),
 )
-_DOCNORM = _kind(
+_DOCNORM = make_kind(
     "docnorm",
     "Documents with each pattern",
     "index method tier pattern",
@@ -120,9 +44,9 @@ _DOCNORM = _kind(
     "occurrences documents | draws occurrences_per_document occurrences_per_document_low"
     " occurrences_per_document_high level truncated_share unique_documents seed standard_error"
     " documents_lower_estimate documents_upper_estimate",
-    replace(_dots("documents", "documents", "index", "pattern", "log"), series="method"),
+    make_plot("documents", "documents", "index", "pattern", "log", series="method"),
 )
-_TOKEN_DOCNORM = _kind(
+_TOKEN_DOCNORM = make_kind(
     "docnorm",
     "Documents with each pattern, over tokens",
     "index method tier pattern",
@@ -131,9 +55,7 @@ _TOKEN_DOCNORM = _kind(
     " token_occurrences_per_document_low token_occurrences_per_document_high level"
     " truncated_share unique_documents seed standard_error token_documents_lower_estimate"
     " token_documents_upper_estimate",
-    replace(
-        _dots("token_documents", "token_documents", "index", "pattern", "log"), series="method"
-    ),
+    make_plot("token_documents", "token_documents", "index", "pattern", "log", series="method"),
 )
 KINDS: tuple[Kind, ...] = (
     _joined(_COUNT, _TOKEN_COUNT),
@@ -142,21 +64,21 @@ KINDS: tuple[Kind, ...] = (
     _TOKEN_COUNT,
     _DOCNORM,
     _TOKEN_DOCNORM,
-    _kind(
+    make_kind(
         "totals",
         "Totals of methods",
         "index tiers method versus statistic",
         "| note",
         "value low high | level lower_estimate upper_estimate",
     ),
-    _kind(
+    make_kind(
         "contexts",
         "Occurrences in context",
         "index pattern document",
         "left match right | metadata",
         "| offset shard rank",
     ),
-    _kind(
+    make_kind(
         "contaminate --shares",
         "Contaminated shares of the benchmark",
         "index rule verdict eta_from",
@@ -171,9 +93,10 @@ KINDS: tuple[Kind, ...] = (
             series="verdict",
             scale="share",
             across="eta_from",
+            aside=("entries",),
         ),
     ),
-    _kind(
+    make_kind(
         "contaminate --effects",
         "Scores on clean and on contaminated entries",
         "index dataset model method score_rule",
@@ -182,105 +105,140 @@ KINDS: tuple[Kind, ...] = (
         " accuracy_clean_high n_suspicious accuracy_suspicious accuracy_suspicious_low"
         " accuracy_suspicious_high accuracy_dirty_low accuracy_dirty_high level detectable"
         " n_without_verdict n_without_score p_adjusted",
-        _dots("difference", "difference", "index", "dataset model method score_rule"),
+        make_plot("difference", "difference", "index", "dataset model method score_rule"),
     ),
-    _kind(
+    make_kind(
         "contaminate",
         "Contamination of each entry",
         "index rule id",
         "verdict | rarest note",
         "windows found | asked rarest_occurrences longest_run",
-        replace(_dots("eta", "eta", "index rule", "id", "share"), series="verdict"),
+        make_plot("eta", "eta", "index rule", "id", "share", series="verdict"),
     ),
-    _kind(
+    make_kind(
         "blend --presence",
         "Outputs with each pattern",
         "dataset model method tier pattern prompt",
         "| generic",
         "has_method outputs with_pattern | occurrences level",
-        replace(
-            _dots("share", "share", "dataset model", "pattern prompt", "share"), series="has_method"
+        make_plot(
+            "share",
+            "share",
+            "dataset model",
+            "pattern prompt",
+            "share",
+            series="has_method",
+            aside=(
+                "with_pattern",
+                "outputs",
+            ),
         ),
     ),
-    _kind(
+    make_kind(
         "blend --retention",
         "Markers that outputs keep with a solver",
         "dataset model prefix solver method prompt_with",
         "| prompt_alone note family",
         "pairs share_alone share_with p | unpaired retention only_alone only_with level p_adjusted",
-        _dots("difference", "difference", "dataset model", "prefix solver prompt_with"),
+        make_plot(
+            "difference",
+            "difference",
+            "dataset model",
+            "prefix solver prompt_with",
+            series="method",
+            aside=("pairs",),
+        ),
     ),
-    _kind(
+    make_kind(
         "blend --isolation",
         "Markers in outputs of their own method and of others",
         "dataset model method",
         "| note",
         "outputs_own outputs_others share_own share_others | difference level",
-        _dots("ratio", "ratio", "dataset model", "method", "log"),
+        make_plot("ratio", "ratio", "dataset model", "method", "log"),
     ),
-    _kind(
+    make_kind(
         "blend",
         "Outputs with markers of each method",
         "dataset model prompt method",
         "",
         "has_method outputs with_marker | absent occurrences per_1000_characters level",
-        replace(
-            _dots("share", "share", "dataset model", "prompt method", "share"), series="has_method"
+        make_plot(
+            "share",
+            "share",
+            "dataset model",
+            "prompt method",
+            "share",
+            series="has_method",
+            aside=(
+                "with_marker",
+                "outputs",
+                "per_1000_characters",
+            ),
         ),
     ),
-    _kind(
+    make_kind(
         "tiers",
         "Specificity of each pattern",
         "dataset model method pattern",
         "measure tier tier_by_ratio | note",
         "| outputs_own outputs_others with_pattern_own with_pattern_others occurrences_own"
         " occurrences_others rate_own rate_others agrees interval_spans_tiers clusters level",
-        replace(
-            _dots("ratio", "ratio", "dataset model measure", "method pattern", "log"), series="tier"
+        make_plot(
+            "ratio", "ratio", "dataset model measure", "method pattern", "log", series="tier"
         ),
     ),
-    _kind(
+    make_kind(
         "keyness",
         "Key n-grams of the method",
         "ngram n",
         "| note",
         "n count other_count q | per_million other_per_million documents document_share"
         " other_documents other_document_share g2 dispersion p level",
-        _dots("log_ratio", "log_ratio", "n", "ngram"),
+        make_plot("log_ratio", "log_ratio", "n", "ngram"),
     ),
-    _kind(
+    make_kind(
         "strategies --per-output",
         "Strategy of each output",
         "dataset model prompt id",
         "strategy rule |",
         "formula_density | has_code steps steps_before_code words characters",
     ),
-    _kind(
+    make_kind(
         "strategies",
         "Strategies of outputs",
         "dataset model prompt strategy",
         "",
         "outputs with_strategy | mean_formula_density formula_density_of_group level",
-        replace(
-            _dots("share", "share", "dataset model", "prompt strategy", "share"), series="strategy"
+        make_plot(
+            "share",
+            "share",
+            "dataset model",
+            "prompt strategy",
+            "share",
+            series="strategy",
+            aside=(
+                "with_strategy",
+                "outputs",
+            ),
         ),
     ),
-    _kind(
+    make_kind(
         "score",
         "Scores of answers",
         "dataset model method id epoch rule",
         "status | answer extraction reason sandbox subtask run",
         "epoch value |",
     ),
-    _kind(
+    make_kind(
         "compare --averages",
         "Average differences of methods",
         "average dataset model rule baseline treatment",
         "",
         "parts n accuracy_baseline accuracy_treatment | n_unknown",
-        _dots("difference", "difference", "dataset model", "average rule baseline treatment"),
+        make_plot("difference", "difference", "dataset model", "average rule baseline treatment"),
     ),
-    _kind(
+    make_kind(
         "compare",
         "Differences of methods",
         "dataset model rule baseline treatment",
@@ -288,27 +246,36 @@ KINDS: tuple[Kind, ...] = (
         "n accuracy_baseline accuracy_treatment p p_holm | n_no_answer n_unknown treatment_only"
         " baseline_only unanswered_baseline unanswered_treatment p_exact n_complete"
         " difference_complete p_complete detectable",
-        _dots("difference", "difference", "dataset model", "rule baseline treatment"),
+        make_plot(
+            "difference",
+            "difference",
+            "dataset",
+            "model rule baseline treatment",
+            aside=(
+                "n",
+                "p",
+            ),
+        ),
     ),
-    _kind(
+    make_kind(
         "outcomes --wins",
         "Wins, ties and losses",
         "model baseline treatment",
         "",
         "cells wins ties losses | wins_by_test ties_by_test losses_by_test alpha",
     ),
-    _kind(
+    make_kind(
         "outcomes",
         "Joint outcomes of the adaptive method and its baselines",
         "dataset model rule adaptive baselines",
         "| note",
         "n adaptive_right adaptive_wrong | n_no_answer n_unknown all_fail all_solve only_adaptive"
         " all_baselines_but_adaptive accuracy upper_bound upper_bound_with_adaptive",
-        _dots(
+        make_plot(
             "selection_accuracy", "selection", "dataset model", "rule adaptive baselines", "share"
         ),
     ),
-    _kind(
+    make_kind(
         "efficiency",
         "Accuracy and tokens",
         "dataset model method rule",
@@ -318,15 +285,19 @@ KINDS: tuple[Kind, ...] = (
         " accuracy_per_100_tokens_low accuracy_per_100_tokens_high mean_of_ratios"
         " mean_prompt_tokens mean_completion_tokens mean_reasoning_tokens prompt_overhead"
         " prompt_overhead_n frontier_share",
-        replace(
-            _dots("accuracy", "accuracy", "dataset model rule", "method", "share"),
-            series="on_frontier",
+        make_plot(
+            "accuracy",
+            "accuracy",
+            "dataset model rule",
+            "method",
+            "share",
             across="mean_tokens",
+            across_limits=limits_of("mean_tokens"),
         ),
     ),
     # Before `agreement`, whose `judges` are names.
-    _kind("agreement --votes", "Votes on each item", "item", "label", "votes judges"),
-    _kind(
+    make_kind("agreement --votes", "Votes on each item", "item", "label", "votes judges"),
+    make_kind(
         "agreement",
         "Agreement of judges",
         "statistic judges label",
@@ -334,33 +305,41 @@ KINDS: tuple[Kind, ...] = (
         "items value low high | count",
         Plot("value", "low", "high", ("statistic",), ("judges", "label")),
     ),
-    _kind(
+    make_kind(
         "audit",
         "Published figures, recomputed",
         "id where statement",
         "published verdict | formula inputs note",
         "recomputed | low high",
     ),
-    _kind(
+    make_kind(
         "link --ranks",
         "Prevalence and accuracy, ranks of methods",
         "index measure dataset model rule",
         "| note",
         "methods p",
-        _dots("tau", "", "index measure", "dataset model rule"),
+        make_plot("tau", "", "index measure", "dataset model rule"),
     ),
-    _kind(
+    make_kind(
         "link",
         "Prevalence and accuracy of pairs of methods",
         "index measure dataset model rule baseline treatment",
         "",
         "difference difference_low difference_high same_direction | sum_ratio p p_adjusted",
-        _dots(
+        make_plot(
             "prevalence_ratio",
             "prevalence",
             "index measure",
             "dataset model rule baseline treatment",
             "log",
+        ),
+        make_plot(
+            "difference",
+            "difference",
+            "index measure",
+            "dataset model rule baseline treatment",
+            across="prevalence_ratio",
+            across_limits=limits_of("prevalence"),
         ),
     ),
 )

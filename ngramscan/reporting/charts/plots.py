@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ngramscan.reporting.page.axes import Axis
-from ngramscan.reporting.page.shapes import (
+from ngramscan.reporting.charts.axes import Axis
+from ngramscan.reporting.charts.shapes import (
     LINE,
     MARKED,
     Across,
@@ -22,6 +22,8 @@ from ngramscan.reporting.page.shapes import (
     join,
     legend,
     line,
+    short,
+    small,
     tag,
     ticks_across,
     ticks_down,
@@ -63,6 +65,7 @@ class Point:
     exact: tuple[str | None, ...]
     """Value, low and high as in the row."""
     across: Range | None = None
+    aside: str = ""
     on_frontier: bool = False
 
 
@@ -81,6 +84,7 @@ class Panel:
     """A value that has a line."""
     across: Axis | None = None
     across_name: str = ""
+    across_reference: float | None = None
     is_step: bool = False
 
 
@@ -99,15 +103,16 @@ def draw_rows(panel: Panel) -> Markup:
         for text in wrap(label):
             y += LINE
             rows.append(halo(text, class_="label", x="0", y=f"{y - 3:g}"))
+        if aside := " | ".join(dict.fromkeys(point.aside for point in points)):
+            rows.append(
+                small(short(aside, 60), x="100%", y=f"{y - 3:g}", text_anchor="end", class_="aside")
+            )
         for point in points:
             rows.append(_lane(point, across, y + _LANE / 2))
             y += _LANE
         y += 4
     grid = ticks_across(across, top, y, panel.value_name)
-    reference = panel.reference
-    if reference is not None and across.axis.has(reference):
-        x = across.at(reference)
-        grid += line("reference", (x, f"{top:g}"), (x, f"{y:g}"))
+    grid += _line_across(panel.reference, across, top, y)
     return canvas(panel.summary, y + 36, head, grid, *rows)
 
 
@@ -121,9 +126,20 @@ def draw_scatter(panel: Panel) -> Markup:
     across = Across(panel.across, start=15)
     grid = ticks_across(across, top - 8, down.bottom, panel.across_name)
     grid += ticks_down(down, panel.value_name)
+    grid += _line_across(panel.across_reference, across, top - 8, down.bottom)
+    if panel.reference is not None and down.axis.has(panel.reference):
+        y = down.at(panel.reference)
+        grid += line("reference", ("0", y), ("100%", y))
     points = [_spot(point, across, down) for point in panel.points]
     lines = _steps(panel, across, down) if panel.is_step else _frontier(panel, across, down)
     return canvas(panel.summary, down.bottom + 36, head, grid, lines, *points)
+
+
+def _line_across(reference: float | None, across: Across, top: float, bottom: float) -> Markup:
+    if reference is None or not across.axis.has(reference):
+        return join([])
+    x = across.at(reference)
+    return line("reference", (x, f"{top:g}"), (x, f"{bottom:g}"))
 
 
 def _legend(panel: Panel, top: float) -> tuple[Markup, float]:
@@ -182,29 +198,29 @@ def _spot(point: Point, across: Across, down: Down) -> Markup:
 
 def _middle(point: Point, down: Down) -> str:
     given = (point.size.value, point.size.low, point.size.high)
-    return down.at(next(one for one in given if one is not None))
+    return down.at(next(value for value in given if value is not None))
 
 
 def _steps(panel: Panel, across: Across, down: Down) -> Markup:
     """Return a line that holds each value until the next; it breaks where one is unknown."""
     parts = []
     points = sorted(panel.points, key=_place_across)
-    for one, following in pairwise(points):
-        if one.size.value is None or not math.isfinite(one.size.value):
+    for point, following in pairwise(points):
+        if point.size.value is None or not math.isfinite(point.size.value):
             continue
-        y, x = down.at(one.size.value), across.at(_place_across(following))
-        parts.append(line("step", (across.at(_place_across(one)), y), (x, y)))
+        y, x = down.at(point.size.value), across.at(_place_across(following))
+        parts.append(line("step", (across.at(_place_across(point)), y), (x, y)))
         if following.size.value is not None:
             parts.append(line("step", (x, y), (x, down.at(following.size.value))))
     return tag("g", *parts, color=colour(0), **MARKED)
 
 
 def _frontier(panel: Panel, across: Across, down: Down) -> Markup:
-    known = [one for one in panel.points if one.on_frontier and one.size.value is not None]
+    known = [point for point in panel.points if point.on_frontier and point.size.value is not None]
     parts = []
-    for one, following in pairwise(sorted(known, key=_place_across)):
-        y, x = down.at(one.size.value or 0.0), across.at(_place_across(following))
-        parts.append(line("frontier", (across.at(_place_across(one)), y), (x, y)))
+    for point, following in pairwise(sorted(known, key=_place_across)):
+        y, x = down.at(point.size.value or 0.0), across.at(_place_across(following))
+        parts.append(line("frontier", (across.at(_place_across(point)), y), (x, y)))
         parts.append(line("frontier", (x, y), (x, down.at(following.size.value or 0.0))))
     return join(parts)
 

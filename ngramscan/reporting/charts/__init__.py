@@ -1,0 +1,1 @@
+"""Rows → figures: the same on a page and in a file."""

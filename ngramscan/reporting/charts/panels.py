@@ -1,0 +1,292 @@
+"""Rows → figures as inline SVG, which follow the colours of the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ngramscan.reporting.charts.axes import Axis, Unit, make_axis, number
+from ngramscan.reporting.charts.legends import caption_of, describe, name_of, summarise
+from ngramscan.reporting.charts.plots import Panel, Point, Range, draw_rows, draw_scatter
+from ngramscan.reporting.charts.shapes import short
+from ngramscan.reporting.layout import p_text
+from ngramscan.reporting.page.results import Results
+from ngramscan.reporting.plots import Plot
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+MOST_ROWS, MOST_PANELS = 40, 12
+"""Those of a page."""
+_STEPS = "eta_from"
+"""The other axis of a curve, whose values hold until the next."""
+_UNITS = {"statistic", "measure"}
+"""Columns that change what a value is: each has an axis of its own."""
+_PAIR = ("baseline", "treatment")
+"""Columns that are named together, as treatment vs. baseline."""
+Row = dict[str, Any]
+Styles = dict[tuple[str, ...], dict[str, int]]
+"""The number of the colour and the mark of each name in some columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much is drawn."""
+
+    fewest_exact: int
+    """Values without intervals that are worth a figure."""
+    most_rows: int
+    most_panels: int
+
+
+ON_A_PAGE = Limits(2, MOST_ROWS, MOST_PANELS)
+IN_A_FILE = Limits(1, 200, 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure."""
+
+    title: str
+    caption: str
+    """How to read it, and what is left out."""
+    svg: Markup
+
+
+def draw(
+    results: Results, styles: Styles | None = None, limits: Limits = ON_A_PAGE
+) -> list[Figure]:
+    """Return the figures of some rows; none where a figure would say nothing.
+
+    Figures that are drawn with the same `styles` have the same colours for the same names.
+    """
+    styles = {} if styles is None else styles
+    plots, rows = results.kind.plots, results.rows
+    if not any(plot.across == _STEPS for plot in plots):
+        if len(plots) > 1:
+            # A row may be about bytes or about tokens, and lacks the values of the other.
+            return [
+                figure
+                for plot in plots
+                for figure in _draw(results, plot, _drawable(rows, plot), styles, limits)
+            ]
+        return [f for plot in plots for f in _draw(results, plot, rows, styles, limits)]
+    (plot,) = plots
+    curve = [row for row in rows if row.get("verdict") == "curve"]
+    classes = [row for row in rows if row.get("verdict") != "curve"]
+    shares = replace(plot, across="")
+    steps = replace(plot, series="")
+    figures = _draw(results, steps, curve, styles, limits)
+    return _draw(results, shares, classes, styles, limits) + [
+        replace(figure, title=f"{figure.title} · curve") for figure in figures
+    ]
+
+
+def _draw(
+    results: Results, plot: Plot, rows: Sequence[Row], styles: Styles, limits: Limits
+) -> list[Figure]:
+    """Return the figures of one plot."""
+    drawn = _drawable(rows, plot)
+    if not drawn or (len(drawn) < limits.fewest_exact and not _limits(drawn[0], plot)):
+        return []
+    plot = _fit(plot, rows, results.columns)
+    style_of = _styles(drawn, plot, styles)
+    domain = (
+        None if _UNITS & {*plot.panel} else {value for row in drawn for value in _all(row, plot)}
+    )
+    panels = {
+        key: members
+        for key, members in _group(rows, plot.panel).items()
+        if _drawable(members, plot)
+    }
+    figures = []
+    for key, members in [*panels.items()][: limits.most_panels]:
+        title = " · ".join([results.kind.title, *filter(None, key)])
+        figures.append(_figure(title, plot, members, style_of, domain, limits.most_rows))
+    if len(panels) > limits.most_panels:
+        rest = f" The other {len(panels) - limits.most_panels:,} figures are left out."
+        figures[-1] = replace(figures[-1], caption=figures[-1].caption + rest)
+    return figures
+
+
+def _fit(plot: Plot, rows: Sequence[Row], columns: Sequence[str]) -> Plot:
+    """Return a plot without two units in one panel, or panels that all have a single label.
+
+    Labels have only the columns that differ between rows.
+    """
+    panel = (*plot.panel, *(name for name in columns if name in _UNITS and name not in plot.panel))
+    groups = _group(rows, panel)
+    varies = {name for name in panel + plot.label if len(_group(rows, (name,))) > 1}
+    if varies & set(_PAIR):
+        varies |= set(_PAIR)
+    label = tuple(name for name in plot.label if name in varies) or plot.label
+    is_mixed = not _UNITS & {*panel} and not plot.across and len(groups) > 1
+    if is_mixed and all(len(_group(members, plot.label)) == 1 for members in groups.values()):
+        label = tuple(name for name in panel + plot.label if name in varies)
+        return replace(plot, panel=(), label=label)
+    return replace(plot, panel=panel, label=label)
+
+
+def _group(rows: Iterable[Row], columns: Sequence[str]) -> dict[tuple[str, ...], list[Row]]:
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(name_of(row.get(column)) for column in columns), []).append(row)
+    return groups
+
+
+def _styles(rows: Sequence[Row], plot: Plot, styles: Styles) -> dict[str, int]:
+    """Return the style of each series, the same in all panels and in all figures of a page."""
+    is_labelled = plot.across not in {"", _STEPS} and not plot.series
+    known = styles.setdefault(plot.label if is_labelled else (plot.series,), {})
+    names = dict.fromkeys(_series(row, plot) for row in rows)
+    return {name: known.setdefault(name, len(known)) for name in names}
+
+
+def _series(row: Row, plot: Plot) -> str:
+    """Return what a mark's style stands for: the label, where marks have no row of their own."""
+    if plot.series:
+        return name_of(row.get(plot.series), plot.series)
+    return _label(row, plot) if plot.across and plot.across != _STEPS else ""
+
+
+def _label(row: Row, plot: Plot) -> str:
+    names = {column: name_of(row.get(column), column) for column in plot.label}
+    if {*_PAIR} <= {*names}:
+        names["treatment"] += f" vs. {names.pop('baseline')}"
+    return " · ".join(filter(None, names.values()))
+
+
+def _limits(row: Row, plot: Plot) -> list[float]:
+    values = [number(row.get(column)) for column in (plot.low, plot.high)]
+    return [value for value in values if value is not None]
+
+
+def _all(row: Row, plot: Plot) -> list[float]:
+    value = number(row.get(plot.value))
+    return _limits(row, plot) + ([] if value is None else [value])
+
+
+def _drawable(rows: Iterable[Row], plot: Plot) -> list[Row]:
+    return [row for row in rows if _is_drawable(row, plot)]
+
+
+def _is_drawable(row: Row, plot: Plot) -> bool:
+    if plot.across:
+        place = number(row.get(plot.across))
+        if place is None or math.isinf(place):
+            return False
+    return bool(_all(row, plot))
+
+
+def _most(rows: Sequence[Row], plot: Plot, most_rows: int) -> Sequence[Row]:
+    """Return the rows with the largest values in either direction, in their order."""
+    if len(rows) <= most_rows:
+        return rows
+    sizes = [abs(number(row.get(plot.value)) or 0.0) for row in rows]
+    places = sorted(range(len(rows)), key=lambda place: -sizes[place])[:most_rows]
+    return [rows[place] for place in sorted(places)]
+
+
+def unit_of(plot: Plot) -> Unit:
+    """Return how the values of a plot are shown; differences are of shares."""
+    if plot.value.startswith("difference"):
+        return "points"
+    return "percent" if plot.scale == "share" else "number"
+
+
+def _figure(
+    title: str,
+    plot: Plot,
+    rows: Sequence[Row],
+    styles: dict[str, int],
+    domain: Collection[float] | None,
+    most_rows: int,
+) -> Figure:
+    drawable = _drawable(rows, plot)
+    shown = _most(drawable, plot, most_rows)
+    unit = unit_of(plot)
+    numbers = domain or [value for row in shown for value in _all(row, plot)]
+    axis = make_axis(numbers, plot.scale, unit)
+    points = [_point(row, plot, unit, styles) for row in shown]
+    present = dict.fromkeys(_series(row, plot) for row in shown)
+    absent = f"no {plot.series.replace('_', ' ')}"
+    is_named = plot.series not in plot.label and len(styles) > 1
+    names = [(name or absent, styles[name]) for name in present] if is_named else []
+    value_name = plot.value.replace("_", " ")
+    panel = Panel(
+        summarise(title, value_name, points, axis),
+        f"{value_name}, percentage points" if unit == "points" else value_name,
+        axis,
+        points,
+        names,
+        reference=_reference(plot, axis),
+    )
+    if plot.across:
+        panel = _with_across(panel, plot, shown)
+    caption = caption_of(panel, plot, shown, (len(drawable), len(rows)))
+    return Figure(title, caption, draw_scatter(panel) if plot.across else draw_rows(panel))
+
+
+def _reference(plot: Plot, axis: Axis) -> float | None:
+    """Return the value of no difference, if there is one."""
+    if axis.is_log:
+        return 1.0 if "ratio" in plot.value else None
+    is_signed = axis.low < 0 or plot.value.startswith(("difference", "log_ratio", "tau"))
+    return 0.0 if is_signed else None
+
+
+def _with_across(panel: Panel, plot: Plot, rows: Sequence[Row]) -> Panel:
+    is_step = plot.across == _STEPS
+    given = [number(row.get(column)) for row in rows for column in _ends_across(plot)]
+    numbers = [value for value in given if value is not None]
+    is_wide = min(numbers) > 0 and max(numbers) >= 30 * min(numbers)
+    axis = make_axis(numbers, "log" if is_wide and not is_step else "linear", "number")
+    name = "eta, at least" if is_step else plot.across.replace("_", " ")
+    at_one = plot.across.endswith("ratio") and axis.is_log
+    return replace(
+        panel,
+        across=axis,
+        across_name=name,
+        is_step=is_step,
+        across_reference=1.0 if at_one else None,
+    )
+
+
+def _ends_across(plot: Plot) -> tuple[str, str, str]:
+    return (plot.across, *plot.across_limits)
+
+
+def _point(row: Row, plot: Plot, unit: Unit, styles: dict[str, int]) -> Point:
+    columns = (plot.value, plot.low, plot.high)
+    value, low, high = (number(row.get(column)) for column in columns)
+    label, series = _label(row, plot), _series(row, plot)
+    across = None
+    if plot.across:
+        across = Range(*(number(row.get(column)) for column in _ends_across(plot)))
+    return Point(
+        label=label,
+        style=styles[series],
+        size=Range(value, low, high),
+        words=short(describe(row, plot, unit, (label, series))),
+        exact=tuple(_exact(row.get(column)) for column in columns),
+        across=across,
+        aside=_aside(row, plot),
+        on_frontier=row.get("on_frontier") is True,
+    )
+
+
+def _aside(row: Row, plot: Plot) -> str:
+    """Return the numbers of a row that stand beside its label."""
+    given = {column: number(row.get(column)) for column in plot.aside}
+    return ", ".join(
+        f"p {p_text(value)}" if column == "p" else f"{column.replace('_', ' ')} {value:,.4g}"
+        for column, value in given.items()
+        if value is not None
+    )
+
+
+def _exact(value: Any) -> str | None:
+    as_float = number(value)
+    return None if as_float is None else repr(as_float if math.isinf(as_float) else value)
