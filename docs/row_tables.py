@@ -16,7 +16,7 @@ TYPES = {
     "dict[str, Any]": "object",
     "Source": "string",
     "Tier": "string",
-    "Verdict": "string",
+    "EntryClass": "string",
 }
 
 
