@@ -484,5 +484,5 @@ CHECKS: Mapping[str, Callable[..., Iterable[str]]] = {
     "wrong_bold_min": partial(_wrong_bold, min),
     "wrong_stars": _wrong_stars,
 }
-"""What functions remark on cells. One that is not in FUNCTIONS gives the number of its remarks, and
+"""Functions that remark on cells. One that is not in FUNCTIONS gives the number of its remarks, and
 takes figures as printed."""

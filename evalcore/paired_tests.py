@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 from ngramscan.statistics.bounded_means import BoundedMean
@@ -16,6 +17,7 @@ from ngramscan.statistics.proportions import Pairs, mcnemar, mid_p_mcnemar, pair
 from ngramscan.statistics.resampling import Floats, MeanDifference, bootstrap_t
 from ngramscan.statistics.sign_tests import round_float_noise, sign_flip_test, signed_rank_test
 
+_EXPECTED = "two finite lists of one length with at least one pair were expected"
 GradedTest = Literal["tilting", "bootstrap-t", "signed-rank", "sign-flip"]
 
 
@@ -59,6 +61,18 @@ class Comparison:
         return t_detectable(self.n) * self.spread if self.spread and differing else None
 
 
+def _in_order(
+    baseline: ArrayLike, treatment: ArrayLike, problems: ArrayLike | None
+) -> tuple[Floats, npt.NDArray[Any]]:
+    """Return the values of both methods and the problems of the pairs, sorted."""
+    both = np.stack([np.asarray(values, dtype=np.float64) for values in (baseline, treatment)])
+    numbers = np.arange(both[0].size) if problems is None else np.asarray(problems)
+    if both.shape != (2, numbers.size) or np.isinf(both).any():
+        raise ValueError(_EXPECTED)
+    order = np.lexsort((both[1], both[0], numbers))
+    return both[:, order], numbers[order]
+
+
 def compare_pairs(
     baseline: ArrayLike,
     treatment: ArrayLike,
@@ -72,17 +86,11 @@ def compare_pairs(
     value answers; by default each has its own. Answers of several models to one problem are not
     independent, so problems are compared. The order of pairs with named problems does not matter.
     """
-    both = np.stack([np.asarray(values, dtype=np.float64) for values in (baseline, treatment)])
-    numbers = np.arange(both[0].size) if problems is None else np.asarray(problems)
-    problem = "two finite lists of one length with at least one pair were expected"
-    if both.shape != (2, numbers.size) or np.isinf(both).any():
-        raise ValueError(problem)
-    order = np.lexsort((both[1], both[0], numbers))
-    both, numbers = both[:, order], numbers[order]
+    both, numbers = _in_order(baseline, treatment, problems)
     missing = np.isnan(both)
     kept = ~missing.any(axis=0) | (settings.no_answer == "wrong")
     if not kept.any():
-        raise ValueError(problem)
+        raise ValueError(_EXPECTED)
     is_binary = bool(np.isin(both[~missing], (0, 1)).all())
     is_plain = np.unique(numbers).size == numbers.size
     values = np.where(missing, 0.0, both)[:, kept]

@@ -112,7 +112,7 @@ def test_imports_follow_the_flow_of_data(module: str) -> None:
 
 
 # Public by their documentation, whatever their names begin with.
-DOCUMENTED = {"_exit", "_fields", "_replace"}
+DOCUMENTED = {"_asdict", "_exit", "_fields", "_replace"}
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -245,7 +245,7 @@ def test_modules_are_short() -> None:
     lengths = {name: len(path.read_text().splitlines()) for name, path in MODULES.items()}
     longest = {"ngramscan": 400, "evalcore": 500}
     assert not [name for name, n in lengths.items() if n > longest[name.split(".")[0]]]
-    assert len([*(ROOT / "ngramscan").glob("*.py")]) <= 7
+    assert len([*(ROOT / "ngramscan").glob("*.py")]) <= 8
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -268,14 +268,14 @@ def test_of_several_runs_none_is_chosen_for_the_reader(tmp_path: Path) -> None:
     rows = [*both(A, B, run=FIRST), *scored("cot", [1.0] * 5, run=SECOND)]
     path = written(rows, tmp_path / "runs.jsonl")
     listed = f"d, m, cot, strict has 2 runs: {FIRST} (10 rows), {SECOND} (5 rows)"
-    cure = f"scores: {listed}; choose one with --run NAME or --run latest"
+    cure = f'scores: {listed}; choose one with run=NAME or run="latest"'
     for wanted in ([], ["2026-01"], [FIRST, SECOND]):
         with pytest.raises(InputError) as caught:
             evalcore.compare(path, baseline="cot", run=wanted)
         assert str(caught.value) == cure
     with pytest.raises(InputError) as caught:
         evalcore.compare(path, baseline="cot", run=["Kc"])
-    assert str(caught.value) == f"--run Kc: no run has this name; {listed}"
+    assert str(caught.value) == f'run="Kc": no run has this name; {listed}'
     for name, n, n_unknown in ((FIRST, 10, 0), ("Ka", 10, 0), ("latest", 5, 5), ("Kb", 5, 5)):
         for found in (
             evalcore.compare(path, baseline="cot", run=[name]),
@@ -286,20 +286,20 @@ def test_of_several_runs_none_is_chosen_for_the_reader(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_compared_is_refused() -> None:
-    rows, expected = both(A, B), "--baseline: either .* was expected; the methods are cot, pot"
+    rows, expected = both(A, B), "baseline: either .* was expected; the methods are cot, pot"
     alone = [replace(ROW, model=model) for model in ("m", "m0", "m1", "m2", "m3")]
     cases: list[tuple[list[ScoreRow], dict[str, Any], str]] = [
         (alone, {}, r"there are d, m, strict: cot; d, m0.*; d, m1, strict: cot; and 2 more$"),
         (scored("cot", A), {}, "scores: nothing to compare: .*; there are d, m, strict: cot$"),
-        (rows, {"baseline": "dot"}, "--baseline dot: one of cot, pot was expected"),
-        (rows, {"treatment": "tot"}, "--treatment tot: one of cot, pot was expected"),
-        (rows, {"treatment": "COT"}, "--treatment cot: this method is the baseline, too"),
-        (rows, {"by": "rule"}, "--by rule: one of dataset, model was expected"),
-        (rows, {"family": "colour"}, "--family colour: one of dataset, model, rule, baseline"),
+        (rows, {"baseline": "dot"}, 'baseline="dot": one of cot, pot was expected'),
+        (rows, {"treatment": "tot"}, 'treatment="tot": one of cot, pot was expected'),
+        (rows, {"treatment": "COT"}, 'treatment="cot": this method is the baseline, too'),
+        (rows, {"by": "rule"}, 'by="rule": one of dataset, model was expected'),
+        (rows, {"family": "colour"}, 'family="colour": one of dataset, model, rule, baseline'),
         (rows, {"baseline": None}, expected),
         (rows, {"all_pairs": True}, expected),
-        (rows, {"rule": "lenient"}, "--rule lenient: one of strict was expected"),
-        (rows, {"level": 2.0}, "--level 2"),
+        (rows, {"rule": "lenient"}, 'rule="lenient": one of strict was expected'),
+        (rows, {"level": 2.0}, "level=2"),
         ([], {}, "data frame: there are no rows"),
     ]
     for given, options, message in cases:

@@ -205,7 +205,7 @@ def test_files_are_known_by_the_names_that_c4_and_dolma_give_them(tmp_path: Path
 
 def test_json_that_is_not_json_lines_is_told(tmp_path: Path) -> None:
     path = tmp_path / "c.json.gz"
-    is_list = r":1: a JSON list; .*: jq -c '.\[\]' makes"
+    is_list = r":1: a JSON list, not JSON lines; jq -c '.\[\]' converts it"
     for content, problem in (
         (b'[{"text": "a"}]', is_list),  # the last line of a list is a document
         (b' [\n{"text": "a"},\n{"text": "b"}\n]\n', is_list),

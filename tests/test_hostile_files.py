@@ -283,7 +283,7 @@ def test_csv_can_be_made_safe_for_spreadsheets(here: Path) -> None:
         assert f"'{raw}" not in usual
         assert (f"'{raw}" in safe) == (text not in {"plain", "a=1"})
     for command in (("datasets", "list"), ("strategies", "outputs")):
-        assert "--csv-safe" in invoke(*command, "--help").stdout
+        assert "--csv-safe" in invoke(*command, "--help-all").stdout
 
 
 # More than fits

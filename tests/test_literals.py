@@ -114,7 +114,7 @@ def test_literals_stand_behind_a_set_and_are_in_none_of_its_totals(here: Path) -
     assert union == truth["step by step"]
     assert load_given(["mine.yaml"], ["by step"], []).methods == ["CoT", "PoT"]
     assert invoke("count", "mine.yaml", "by step", "--index", SCAN, "--figure", "x.svg").code == 0
-    assert "literals" in Path("x.svg").read_text()
+    assert ">by step<" in Path("x.svg").read_text()
 
 
 def test_spellings_of_a_literal_are_those_of_a_narrative_pattern() -> None:

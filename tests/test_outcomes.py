@@ -213,7 +213,7 @@ def test_repeated_answers_and_graded_values_are_read_as_asked_for() -> None:
     assert [records(one, *COUNTS[3:5]) for one in found] == [[(1, 0)], [(0, 1)]]
     for message, options in (
         (
-            "a, m, x, 1: several answers to one problem; choose one with --epoch",
+            "a, m, x, 1: several answers to one problem; choose one with epoch=N",
             {"right_from": 0.6},
         ),
         (r"value 0\.5 is neither right nor wrong; set a limit with right_from", {"epoch": 1}),
@@ -233,11 +233,11 @@ def test_what_can_not_be_used_is_refused(tmp_path: Path) -> None:
     cases: list[tuple[str, dict[str, Any], str]] = [
         ("st", {}, r"t\.jsonl: two rows of a m cot 0 rule-a; the other"),
         ("s", {"adaptive": "no"}, 'adaptive="no": one of cot, f-1 was expected'),
-        ("s", {"baselines": "cot,tot"}, "--baselines tot: one of cot, f-1 was expected"),
+        ("s", {"baselines": "cot,tot"}, 'baselines="tot": one of cot, f-1 was expected'),
         ("n", {}, "f-1, cot: no model was scored .*; there are b, n, rule-b: cot; b, o, rule-b: f"),
-        ("s", {"adaptive": "cot"}, "--baselines cot: this method was given twice"),
-        ("s", {"baselines": ","}, "--baselines: at least one method was expected"),
-        ("s", {"alpha": 1}, r"--alpha 1: .* not in the range 0<x<1"),
+        ("s", {"adaptive": "cot"}, 'baselines="cot": this method was given twice'),
+        ("s", {"baselines": ","}, "baselines: at least one method was expected"),
+        ("s", {"alpha": 1}, r"alpha=1: .* not in the range 0<x<1"),
     ]
     apart = {("b", "n", "cot"): "01", ("b", "o", "f-1"): "11"}
     for files, options, message in cases:

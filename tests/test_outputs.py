@@ -141,11 +141,11 @@ patterns:
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("count", {"tier": ["T1", "T3"]}, "--tier T3: .* it has T1, T2"),
-        ("count", {"method": ["nope"]}, "--method nope: .* CoT, PoT"),
-        ("docnorm", {"tier": "T3"}, "--tier T3: .* it has T1, T2"),
-        ("blend", {"tier": "T3"}, "--tier T3: .* it has T1, T2"),
-        ("tiers", {"method": "no"}, "--method no: .* CoT, PoT"),
+        ("count", {"tier": ["T1", "T3"]}, 'tier="T3": .* it has T1, T2'),
+        ("count", {"method": ["nope"]}, 'method="nope": .* CoT, PoT'),
+        ("docnorm", {"tier": "T3"}, 'tier="T3": .* it has T1, T2'),
+        ("blend", {"tier": "T3"}, 'tier="T3": .* it has T1, T2'),
+        ("tiers", {"method": "no"}, 'method="no": .* CoT, PoT'),
     ],
 )
 def test_what_a_pattern_set_does_not_have_is_an_error_that_names_what_it_has(

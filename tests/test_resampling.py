@@ -208,7 +208,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         ({"sums": [np.nan] * 3}, "none missing"),
         ({"draws": 0}, "a draw"),
         ({"sizes": [1, 0, 1]}, "a positive size"),
-        ({"sizes": [1, 1]}, "for each sum"),
+        ({"sizes": [1, 1]}, "each sum needs a positive size"),
     ):
         arguments: dict[str, Any] = {"sums": [1, 2, 3]} | change
         with pytest.raises(ValueError, match=problem):

@@ -250,5 +250,5 @@ def test_a_scan_needs_no_journal_but_one_that_is_named_must_open(
     recorder = Recorder()
     assert count("f1", index=spec, progress=recorder)["occurrences"].sum() > 0
     assert recorder.notices[0].endswith("; replies of this run are not kept")
-    with pytest.raises(InputError, match="--journal /proc/nowhere/j"):
+    with pytest.raises(InputError, match='journal="/proc/nowhere/j'):
         count("f1", index=spec, journal="/proc/nowhere/j.sqlite")

@@ -1,4 +1,4 @@
-"""What a check of an index finds."""
+"""The findings of a check of an index."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ _REFUSALS = {*range(400, 500)} - {408, 429}  # of HTTP
 
 
 class StoreProblem(NamedTuple):
-    """What an error of a store means."""
+    """The meaning of an error of a store."""
 
     kind: Literal["credentials", "denied", "missing", "refused", "no connection", "failed"]
     """Only the last two may be temporary."""

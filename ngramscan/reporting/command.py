@@ -167,7 +167,10 @@ def remember_run(written: Sequence[str], made_by: str, result: Result[Any]) -> N
 # Errors in the words of Python
 
 
-_FLAG = re.compile(r"(?<![\w/.-])(--?[a-z][a-z-]*)(?! *[\w-])(?: ('[^']*'|[A-Z]+\b|[a-z-]+:\S+))?")
+_FLAG = re.compile(
+    r"(?<![\w/.-])(--?[a-z][a-z-]*)"
+    r"(?: ('[^']*'|[A-Z]+\b|[a-z-]+:\S+|[a-z-]+(?=[,;)]|$))|(?! *[\w-]))"
+)
 
 
 def _in_python(function: Callable[..., Any], where: str, problem: str) -> tuple[str, str]:

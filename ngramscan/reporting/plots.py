@@ -1,4 +1,4 @@
-"""What a kind of rows is, and how it is drawn."""
+"""Kinds of rows, and how each is drawn."""
 
 from __future__ import annotations
 

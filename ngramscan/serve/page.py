@@ -35,7 +35,7 @@ from ngramscan.serve.search import (
 from ngramscan.serve.token_requests import MOST_TOKENS
 
 RESULTS = '<main id="results">\n'
-"""What is before it in a page is known before the search."""
+"""A page up to here is known before the search."""
 _WORKING = Markup('<p class="working" role="status">Searching <bdi>{}</bdi> ({} of {})</p>\n')
 _LONGEST_SOURCE = 200
 _LONGEST_LINK = 2_000

@@ -180,7 +180,7 @@ class _Painter:
             ends = [[here.x + here._across(given[end]) for end in ("x1", "x2")]]
             ends.append([here.y + float(given[end]) for end in ("y1", "y2")])
             dashes = [float(length) for length in given.get("stroke-dasharray", "").split()]
-            here._line(ends[0], ends[1], (0, dashes) if dashes else "-")
+            here.draw_line(ends[0], ends[1], (0, dashes) if dashes else "-")
         elif name == "path":
             here._path(given)
         elif name == "text":
@@ -196,7 +196,7 @@ class _Painter:
     def _points(self, pixels: float) -> float:
         return pixels * 72 / _INCH
 
-    def _line(self, xs: Sequence[float], ys: Sequence[float], style: Any = "-") -> None:
+    def draw_line(self, xs: Sequence[float], ys: Sequence[float], style: Any = "-") -> None:
         width = self._points(self.stroke_width)
         self.axes.plot(xs, ys, color=self._colour(self.stroke), lw=width, ls=style)
 
@@ -218,7 +218,7 @@ class _Painter:
         if shape.endswith("z"):
             self.axes.add_patch(Polygon(places, zorder=3, **looks))
         else:
-            self._line(*zip(*places.tolist(), strict=True))
+            self.draw_line(*zip(*places.tolist(), strict=True))
 
     def _text(self, element: ElementTree.Element) -> None:
         from matplotlib.patheffects import withStroke
