@@ -182,7 +182,7 @@ class _Painter:
             dashes = [float(length) for length in given.get("stroke-dasharray", "").split()]
             here.draw_line(ends[0], ends[1], (0, dashes) if dashes else "-")
         elif name == "path":
-            here._path(given)
+            here.draw_path(given)
         elif name == "text":
             here._text(element)
 
@@ -200,7 +200,7 @@ class _Painter:
         width = self._points(self.stroke_width)
         self.axes.plot(xs, ys, color=self._colour(self.stroke), lw=width, ls=style)
 
-    def _path(self, given: dict[str, str]) -> None:
+    def draw_path(self, given: dict[str, str]) -> None:
         """Paint a mark, or an end of an interval: a circle, a polygon or a line."""
         from matplotlib.patches import Circle, Polygon
         from matplotlib.transforms import Affine2D
