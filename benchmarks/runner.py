@@ -20,9 +20,9 @@ from pathlib import Path
 
 import httpx
 
+from evalcore.commands.run import Spending, ask_missing
 from evalcore.endpoint import ApiKey, Question, open_endpoint
 from evalcore.records import Record
-from evalcore.run import Spending, ask_missing
 from ngramscan.progress import SILENT
 
 QUESTIONS, ROUNDS, CONCURRENCY = 1_000, 5, 16

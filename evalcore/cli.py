@@ -11,7 +11,7 @@ from ngramscan import __version__
 from ngramscan.reporting.terminal import Commands
 
 main = Commands(
-    "evalcore.{}",
+    "evalcore.commands.{}",
     [
         *("run", "score", "judge", "logs", "compare", "outcomes", "efficiency"),
         *("agreement", "audit", "link"),

@@ -20,7 +20,7 @@ from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_oracle
 
 from evalcore import agreement
-from evalcore.agreement import coefficient
+from evalcore.commands.agreement import coefficient
 from ngramscan.errors import InputError
 from tests.support.command import invoke
 from tests.support.sizes import sets

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from evalcore.audit import DIFFERENT, AuditRow, audit, audit_rows, judge
 from evalcore.claim_formulas import parse_printed
+from evalcore.commands.audit import DIFFERENT, AuditRow, audit, audit_rows, judge
 from ngramscan.errors import InputError
 from tests.support import command
 

@@ -17,7 +17,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 
-from evalcore.audit import AuditRow, audit_rows
+from evalcore.commands.audit import AuditRow, audit_rows
 from ngramscan.errors import InputError
 
 SCORES = """task,method,pct,n,p,stars,bold

@@ -14,7 +14,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import evalcore
-from evalcore.compare import CompareRow, compare_methods
+from evalcore.commands.compare import CompareRow, compare_methods
 from evalcore.paired_tests import Settings
 from evalcore.scores import ScoreRow, choose_runs
 from ngramscan.errors import InputError

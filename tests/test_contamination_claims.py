@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from evalcore.audit import AuditRow, audit_rows
+from evalcore.commands.audit import AuditRow, audit_rows
 from tests.support import command
 
 CORPORA = {

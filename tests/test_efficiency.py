@@ -18,8 +18,8 @@ from rich.console import Console
 from scipy.special import ndtri
 
 from evalcore import efficiency
-from evalcore.efficiency import EfficiencyRow, estimate_costs, pareto_frontier
-from evalcore.logs import UsageRow
+from evalcore.commands.efficiency import EfficiencyRow, estimate_costs, pareto_frontier
+from evalcore.commands.logs import UsageRow
 from evalcore.records import Record, record_path
 from evalcore.scores import ScoreRow, print_summaries, summarise
 from ngramscan.errors import InputError

@@ -197,7 +197,7 @@ def run_example(line: str, folder: Path) -> None:
 
 
 ONCE = [
-    (sys.modules["evalcore.audit"], "audit_rows", published_claims),
+    (sys.modules["evalcore.commands.audit"], "audit_rows", published_claims),
     (ngramscan.corpora, "python_files", files_of_python),
 ]
 """The same for all examples: the claims of the paper, and the list of Python's own files."""

@@ -18,7 +18,7 @@ import pytest
 
 import evalcore
 import ngramscan
-from evalcore.logs import read_logs
+from evalcore.commands.logs import read_logs
 from ngramscan.corpora import Piece, ReadOptions, open_corpus, read_piece
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.reading import streams

@@ -11,8 +11,14 @@ from typing import Any
 import pytest
 import yaml
 
+from evalcore.commands.judge import (
+    choose_prompt,
+    judge_messages,
+    judged_part,
+    judged_row,
+    read_reply,
+)
 from evalcore.formats import Problem
-from evalcore.judge import choose_prompt, judge_messages, judged_part, judged_row, read_reply
 from evalcore.records import Record
 from ngramscan.errors import InputError
 

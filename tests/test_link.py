@@ -16,8 +16,8 @@ from pandas.testing import assert_frame_equal
 from scipy import stats
 
 import evalcore
-from evalcore.compare import CompareRow, compare_methods
-from evalcore.link import CORRELATIONAL, LinkRow, PatternCount, rank_agreement
+from evalcore.commands.compare import CompareRow, compare_methods
+from evalcore.commands.link import CORRELATIONAL, LinkRow, PatternCount, rank_agreement
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.reporting import to_frame

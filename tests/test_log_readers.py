@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from evalcore.logs import read_logs
-from evalcore.logs.readers import Log
+from evalcore.commands.logs import read_logs
+from evalcore.commands.logs.readers import Log
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from tests.support import made_logs

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import evalcore
-from evalcore.logs import read_logs
+from evalcore.commands.logs import read_logs
 from evalcore.scores import ScoreRow, read_scores
 from ngramscan.errors import InputError
 from ngramscan.reporting import choose_target, write_rows

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
-from evalcore.outcomes import outcomes
+from evalcore.commands.outcomes import outcomes
 from evalcore.scores import ScoreRow
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.reporting import to_frame

@@ -16,7 +16,7 @@ from scipy.stats import wilcoxon
 from statsmodels.stats.contingency_tables import mcnemar
 
 import evalcore
-from evalcore.audit import AuditRow
+from evalcore.commands.audit import AuditRow
 from tests.support.once import published_claims
 
 PUBLISHED = Path(evalcore.__file__).with_name("published")

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import evalcore
-from evalcore.compare import CompareRow, compare_methods
-from evalcore.link import LinkRow, PatternCount
+from evalcore.commands.compare import CompareRow, compare_methods
+from evalcore.commands.link import LinkRow, PatternCount
 from evalcore.paired_tests import Settings
 from evalcore.scores import ScoreRow
 from ngramscan.outputs.blend import RetentionRow, run_blend

@@ -13,15 +13,15 @@ from typing import Any, get_args, get_type_hints
 import pandas as pd
 import pytest
 
-from evalcore.agreement import AgreementRow, VoteRow
-from evalcore.audit import AuditRow
 from evalcore.benchmarks import CheckRow, DatasetRow, FetchRow
-from evalcore.compare import AverageRow, CompareRow
-from evalcore.efficiency import EfficiencyRow
-from evalcore.judge import JudgeRow
-from evalcore.link import LinkRow, RankRow
-from evalcore.logs.readers import UsageRow
-from evalcore.outcomes import OutcomeRow, WinRow
+from evalcore.commands.agreement import AgreementRow, VoteRow
+from evalcore.commands.audit import AuditRow
+from evalcore.commands.compare import AverageRow, CompareRow
+from evalcore.commands.efficiency import EfficiencyRow
+from evalcore.commands.judge import JudgeRow
+from evalcore.commands.link import LinkRow, RankRow
+from evalcore.commands.logs.readers import UsageRow
+from evalcore.commands.outcomes import OutcomeRow, WinRow
 from evalcore.records import Record
 from evalcore.scores import ScoreRow
 from ngramscan.commands.patterns import PatternRow, PatternSetRow

@@ -16,9 +16,9 @@ from unittest.mock import create_autospec
 
 import pytest
 
+from evalcore.commands.run import Spending, ask_missing, replay_from
 from evalcore.endpoint import ApiKey, Ask, Question, open_endpoint
 from evalcore.records import Record, read_records
-from evalcore.run import Spending, ask_missing, replay_from
 from ngramscan.errors import InputError, RemoteRefused
 from ngramscan.progress import SILENT, Progress
 from tests.support.chat_server import chat_server, hash_of
@@ -131,7 +131,7 @@ def test_cost_is_told_and_a_budget_is_kept(tmp_path: Path, monkeypatch: pytest.M
     said, missing = run(uncounted, tmp_path, 5, usage=Spending(100), size=1, method="f-1")
     assert said == "1 answered of 5"
     assert "(4 × the server does not count tokens, so --token-budget can't be kept)" in missing
-    monkeypatch.setattr(sys.modules["evalcore.run"], "_NOTE_EVERY_S", 0.0)
+    monkeypatch.setattr(sys.modules["evalcore.commands.run"], "_NOTE_EVERY_S", 0.0)
     progress, usage = create_autospec(Progress), Spending(price_in=1e5, price_out=1e7)
     model = Made(**{"p-1": {"prompt_tokens": 5000, "completion_tokens": None}})
     run(model, tmp_path, 2, usage=usage, progress=progress, size=1, method="f-2")

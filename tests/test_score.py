@@ -16,15 +16,15 @@ from rich.console import Console
 
 import evalcore
 from evalcore.benchmarks import Dataset, benchmarks, find_benchmark
+from evalcore.commands.logs import UsageRow
+from evalcore.commands.score import choose_scoring, score_records
 from evalcore.extraction import PROGRAM_RULES
 from evalcore.extraction import RULES as TEXT_RULES
 from evalcore.formats import Answers, Problem
-from evalcore.logs import UsageRow
 from evalcore.prompts import load_templates
 from evalcore.records import Record
 from evalcore.rules import RULES, Grade, Tools
 from evalcore.sandbox.sandbox import Outcome, Program
-from evalcore.score import choose_scoring, score_records
 from evalcore.scores import (
     SUMMARIES,
     ScoreRow,

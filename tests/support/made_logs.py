@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evalcore.logs import read_logs
+from evalcore.commands.logs import read_logs
 from ngramscan.errors import InputError
 
 if sys.version_info >= (3, 14):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from evalcore.audit import audit_rows
+from evalcore.commands.audit import audit_rows
 from ngramscan.corpora.text import python_files
 
 published_claims = functools.cache(audit_rows)

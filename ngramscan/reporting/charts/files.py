@@ -170,23 +170,23 @@ class _Painter:
         if name in {"svg", "g"}:
             inner = replace(
                 here,
-                x=self.x + self._across(given.get("x", "0")),
+                x=self.x + self.across(given.get("x", "0")),
                 y=self.y + float(given.get("y", 0)),
-                width=self._across(given.get("width", "100%")),
+                width=self.across(given.get("width", "100%")),
             )
             for child in element:
                 inner.paint(child)
         elif name == "line":
-            ends = [[here.x + here._across(given[end]) for end in ("x1", "x2")]]
+            ends = [[here.x + here.across(given[end]) for end in ("x1", "x2")]]
             ends.append([here.y + float(given[end]) for end in ("y1", "y2")])
             dashes = [float(length) for length in given.get("stroke-dasharray", "").split()]
             here.draw_line(ends[0], ends[1], (0, dashes) if dashes else "-")
         elif name == "path":
             here.draw_path(given)
         elif name == "text":
-            here._text(element)
+            here.draw_text(element)
 
-    def _across(self, place: str) -> float:
+    def across(self, place: str) -> float:
         share = place.removesuffix("%")
         return float(share) * (self.width / 100 if share != place else 1)
 
@@ -220,12 +220,12 @@ class _Painter:
         else:
             self.draw_line(*zip(*places.tolist(), strict=True))
 
-    def _text(self, element: ElementTree.Element) -> None:
+    def draw_text(self, element: ElementTree.Element) -> None:
         from matplotlib.patheffects import withStroke
 
         given = element.attrib
         text = self.axes.text(
-            self.x + self._across(given["x"]),
+            self.x + self.across(given["x"]),
             self.y + float(given["y"]),
             element.text or "",
             color=self._colour(self.fill),

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from evalcore.logs.readers import Log, LogFile, Recorded, add_scores, decode, to_number
+from evalcore.commands.logs.readers import Log, LogFile, Recorded, add_scores, decode, to_number
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.reading.yaml_files import as_type

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from evalcore.compare import CompareRow, compare_methods, difference_text
+from evalcore.commands.compare import CompareRow, compare_methods, difference_text
 from evalcore.pairing import Names, OutputFile
 from evalcore.scores import read_all
 from ngramscan.errors import InputError

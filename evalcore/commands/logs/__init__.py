@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from evalcore import scores
-from evalcore.logs.inspect import read_inspect
-from evalcore.logs.lm_eval import read_lm_eval
-from evalcore.logs.readers import Log, LogFile, UsageRow, decode
+from evalcore.commands.logs.inspect import read_inspect
+from evalcore.commands.logs.lm_eval import read_lm_eval
+from evalcore.commands.logs.readers import Log, LogFile, UsageRow, decode
 from ngramscan.errors import InputError
 from ngramscan.reading.yaml_files import input_errors
 from ngramscan.reporting import optional_target, refuse_other

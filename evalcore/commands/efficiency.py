@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evalcore.logs import UsageRow
+from evalcore.commands.logs import UsageRow
 from evalcore.pairing import Draws, Names, NoAnswer, OutputFile, Seed
 from evalcore.records import Record, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, key_of, read_chosen

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from evalcore.logs.readers import (
+from evalcore.commands.logs.readers import (
     Log,
     LogFile,
     Recorded,

@@ -163,7 +163,7 @@ def audit_rows(
     tables: str | Path | None = None, claims: str | Path | None = None
 ) -> list[AuditRow]:
     """Recompute the claims of a file, by default the paper's. See `audit`."""
-    folder = Path(tables) if tables else Path(__file__).with_name("published")
+    folder = Path(tables) if tables else Path(__file__).parents[1] / "published"
     file = Path(claims) if claims else folder / "claims.yaml"
     needed = file if folder.is_dir() else folder
     if not needed.exists():

@@ -1,0 +1,1 @@
+"""The commands: a module each, with its one function and the work that only it does."""
