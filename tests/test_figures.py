@@ -20,7 +20,7 @@ from ngramscan.outputs.strategies import load_rules, run_strategies
 from ngramscan.patterns.files import load_patterns
 from ngramscan.prevalence.count import CountRow
 from ngramscan.reporting.charts.files import check_target, paint, save_figure
-from ngramscan.reporting.charts.panels import Styles, draw
+from ngramscan.reporting.charts.panels import IN_A_FILE, Styles, draw
 from ngramscan.reporting.charts.shapes import colour
 from ngramscan.reporting.kinds import kind_of
 from ngramscan.reporting.page.results import Results
@@ -148,7 +148,7 @@ def test_a_file_has_the_figures_of_the_page(tmp_path: Path) -> None:
     records = [asdict(row) for row in rows]
     kind = kind_of(records[0])
     assert kind is not None
-    figures = draw(Results(kind, "", (*records[0],), records))
+    figures = draw(Results(kind, "", (*records[0],), records), setting=IN_A_FILE)
     sheet = saved(tmp_path / "a.svg", rows)
     assert texts_of(sheet, "title") == [figure.title for figure in figures]
     of_page = [mark for figure in figures for mark in marks(ElementTree.fromstring(figure.svg))]

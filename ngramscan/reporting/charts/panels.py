@@ -32,17 +32,18 @@ Styles = dict[tuple[str, ...], dict[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """How much is drawn."""
+class Setting:
+    """How much is drawn, and where labels are."""
 
     fewest_exact: int
     """Values without intervals that are worth a figure."""
     most_rows: int
     most_panels: int
+    labels_beside: bool
 
 
-ON_A_PAGE = Limits(2, MOST_ROWS, MOST_PANELS)
-IN_A_FILE = Limits(1, 200, 1000)
+ON_A_PAGE = Setting(2, MOST_ROWS, MOST_PANELS, labels_beside=False)
+IN_A_FILE = Setting(1, 200, 1000, labels_beside=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Figure:
 
 
 def draw(
-    results: Results, styles: Styles | None = None, limits: Limits = ON_A_PAGE
+    results: Results, styles: Styles | None = None, setting: Setting = ON_A_PAGE
 ) -> list[Figure]:
     """Return the figures of some rows; none where a figure would say nothing.
 
@@ -70,27 +71,28 @@ def draw(
             return [
                 figure
                 for plot in plots
-                for figure in _draw(results, plot, _drawable(rows, plot), styles, limits)
+                for figure in _draw(results, plot, _drawable(rows, plot), styles, setting)
             ]
-        return [f for plot in plots for f in _draw(results, plot, rows, styles, limits)]
+        return [f for plot in plots for f in _draw(results, plot, rows, styles, setting)]
     (plot,) = plots
     curve = [row for row in rows if row.get("verdict") == "curve"]
     classes = [row for row in rows if row.get("verdict") != "curve"]
     shares = replace(plot, across="")
     steps = replace(plot, series="")
-    figures = _draw(results, steps, curve, styles, limits)
-    return _draw(results, shares, classes, styles, limits) + [
+    figures = _draw(results, steps, curve, styles, setting)
+    return _draw(results, shares, classes, styles, setting) + [
         replace(figure, title=f"{figure.title} · curve") for figure in figures
     ]
 
 
 def _draw(
-    results: Results, plot: Plot, rows: Sequence[Row], styles: Styles, limits: Limits
+    results: Results, plot: Plot, rows: Sequence[Row], styles: Styles, setting: Setting
 ) -> list[Figure]:
     """Return the figures of one plot."""
     drawn = _drawable(rows, plot)
-    if not drawn or (len(drawn) < limits.fewest_exact and not _limits(drawn[0], plot)):
+    if not drawn or (len(drawn) < setting.fewest_exact and not _limits(drawn[0], plot)):
         return []
+    label = {*plot.label}
     plot = _fit(plot, rows, results.columns)
     style_of = _styles(drawn, plot, styles)
     domain = (
@@ -101,12 +103,16 @@ def _draw(
         for key, members in _group(rows, plot.panel).items()
         if _drawable(members, plot)
     }
+    # A pair that all rows share is not in their labels.
+    pair = (
+        [_label(drawn[0], replace(plot, label=_PAIR))] if {*_PAIR} <= label - {*plot.label} else []
+    )
     figures = []
-    for key, members in [*panels.items()][: limits.most_panels]:
-        title = " · ".join([results.kind.title, *filter(None, key)])
-        figures.append(_figure(title, plot, members, style_of, domain, limits.most_rows))
-    if len(panels) > limits.most_panels:
-        rest = f" The other {len(panels) - limits.most_panels:,} figures are left out."
+    for key, members in [*panels.items()][: setting.most_panels]:
+        title = " · ".join([results.kind.title, *filter(None, key), *pair])
+        figures.append(_figure(title, plot, members, style_of, domain, setting))
+    if len(panels) > setting.most_panels:
+        rest = f" The other {len(panels) - setting.most_panels:,} figures are left out."
         figures[-1] = replace(figures[-1], caption=figures[-1].caption + rest)
     return figures
 
@@ -202,10 +208,10 @@ def _figure(
     rows: Sequence[Row],
     styles: dict[str, int],
     domain: Collection[float] | None,
-    most_rows: int,
+    setting: Setting,
 ) -> Figure:
     drawable = _drawable(rows, plot)
-    shown = _most(drawable, plot, most_rows)
+    shown = _most(drawable, plot, setting.most_rows)
     unit = unit_of(plot)
     numbers = domain or [value for row in shown for value in _all(row, plot)]
     axis = make_axis(numbers, plot.scale, unit)
@@ -222,6 +228,7 @@ def _figure(
         points,
         names,
         reference=_reference(plot, axis),
+        labels_beside=setting.labels_beside,
     )
     if plot.across:
         panel = _with_across(panel, plot, shown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 _LANE = 16
 _HEIGHT = 260
 _MOST_NAMES = 12
+_CHARACTER, _GAP = 0.95, 3.0
+"""Percentages of the width of a file."""
+_LONGEST_ASIDE = 60
 _INVISIBLE = {"stroke": "none", "pointer_events": "all"}
 
 
@@ -86,6 +89,8 @@ class Panel:
     across_name: str = ""
     across_reference: float | None = None
     is_step: bool = False
+    labels_beside: bool = False
+    """Labels are left of their rows, for which a phone has no room; else above them."""
 
 
 Place = Callable[[float], tuple[str, str]]
@@ -93,27 +98,42 @@ Place = Callable[[float], tuple[str, str]]
 
 def draw_rows(panel: Panel) -> Markup:
     """Draw one row per label, with a mark and its interval for each of its points."""
-    across = Across(panel.axis)
     head, top = _legend(panel, 4)
     groups: dict[str, list[Point]] = {}
     for point in panel.points:
         groups.setdefault(point.label, []).append(point)
+    asides = {label: _aside(points) for label, points in groups.items()}
+    across = _between(panel.axis, asides) if panel.labels_beside else Across(panel.axis)
     rows, y = [], top
     for label, points in groups.items():
-        for text in wrap(label):
-            y += LINE
-            rows.append(halo(text, class_="label", x="0", y=f"{y - 3:g}"))
-        if aside := " | ".join(dict.fromkeys(point.aside for point in points)):
-            rows.append(
-                small(short(aside, 60), x="100%", y=f"{y - 3:g}", text_anchor="end", class_="aside")
-            )
+        texts = wrap(label)
+        for place, text in enumerate(texts, start=1):
+            rows.append(halo(text, class_="label", x="0", y=f"{y + LINE * place - 3:g}"))
+        below = y + LINE * len(texts)
+        if not panel.labels_beside:
+            y = below
+        if asides[label]:
+            level = y + LINE if panel.labels_beside else y
+            places = {"x": "100%", "y": f"{level - 3:g}", "text_anchor": "end"}
+            rows.append(small(asides[label], class_="aside", **places))
         for point in points:
             rows.append(_lane(point, across, y + _LANE / 2))
             y += _LANE
-        y += 4
+        y = max(y, below) + 4
     grid = ticks_across(across, top, y, panel.value_name)
     grid += _line_across(panel.reference, across, top, y)
     return canvas(panel.summary, y + 36, head, grid, *rows)
+
+
+def _aside(points: Sequence[Point]) -> str:
+    return short(" | ".join(dict.fromkeys(point.aside for point in points)), _LONGEST_ASIDE)
+
+
+def _between(axis: Axis, asides: Mapping[str, str]) -> Across:
+    """Return an axis between labels and the numbers beside them."""
+    labels = (text for label in asides for text in wrap(label))
+    left, right = (max(map(len, texts)) * _CHARACTER for texts in (labels, asides.values()))
+    return Across(axis, start=left + _GAP, stop=100 - right - _GAP)
 
 
 def draw_scatter(panel: Panel) -> Markup:
