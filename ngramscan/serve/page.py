@@ -90,7 +90,7 @@ class SearchPage:
         yield "".join(self._results(question, [], url).partition(RESULTS)[:2])
         answering, answers = self._search.ask(question), []
         for number, name in enumerate(question.names, start=1):
-            yield _WORKING.format(visible_line(name), number, len(question.names))
+            yield str(_WORKING.format(visible_line(name), number, len(question.names)))
             answers.append(next(answering))
         yield self._results(question, answers, url).partition(RESULTS)[2]
 
