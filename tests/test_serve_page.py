@@ -31,7 +31,7 @@ from ngramscan.index_files.tokens.tokenizers import load_tokenizer
 from ngramscan.progress import Progress, visible
 from ngramscan.serve import app, page, search
 from ngramscan.serve.clients import ClientLeftError, Clients
-from ngramscan.serve.protocol import ServedIndex
+from ngramscan.serve.protocol import ServedIndex, answer
 from ngramscan.serve.token_protocol import ServedTokens
 from tests.support.command import invoke, run
 from tests.support.serve_process import INDEXES, JSON, PATIENCE_S, THE, Served, ask, send, serving
@@ -453,6 +453,27 @@ def test_a_search_stops_when_its_client_has_left(folder: Path) -> None:
         with pytest.raises(ClientLeftError):
             next(one.ask(question))
     assert next(one.ask(question)).problems == []
+
+
+@pytest.mark.parametrize(
+    "request_of",
+    [
+        {"query_type": "find_cnf", "query": "the AND of"},
+        {"query_type": "ntd", "query": ""},
+    ],
+)
+def test_long_work_of_the_protocol_stops_when_its_client_has_left(
+    request_of: dict[str, Any],
+) -> None:
+    index = opened(TOKENS)
+    assert isinstance(index, ServedTokens)
+    index.progress, has_left = Clients(), threading.Event()
+    body = json.dumps({"index": index.name, **request_of}).encode()
+    with index.progress.working_for(has_left):
+        assert "error" not in answer({index.name: index}, body)
+        has_left.set()
+        with pytest.raises(ClientLeftError):
+            answer({index.name: index}, body)
 
 
 # --- limits and faults, without a socket --------------------------------------------------------

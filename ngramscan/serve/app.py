@@ -77,6 +77,9 @@ class IndexApplication:
         starlette = Starlette(routes=routes, exception_handlers=handlers)
         starlette.router.redirect_slashes = False
         self._page = SearchPage(indexes, self._clients)
+        for index in indexes.values():
+            if isinstance(index, ServedTokens):
+                index.progress = self._clients
         for_browsers = Starlette(
             routes=[Route("/", self._show)],
             exception_handlers={

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ngramscan.index_files.compiled import Integers
 from ngramscan.index_files.tokens.shard import TokenFolder, TokenShard
+from ngramscan.progress import SILENT, Progress
 
 Clause = Sequence[Sequence[int]]
 """A clause: n-grams, and one of them has to occur."""
@@ -32,7 +33,9 @@ class _Spots:
     documents: Integers
 
 
-def find_near(folder: TokenFolder, clauses: Sequence[Clause], distance: int) -> list[Integers]:
+def find_near(
+    folder: TokenFolder, clauses: Sequence[Clause], distance: int, progress: Progress = SILENT
+) -> list[Integers]:
     """Return, for each shard, where the rarest clause occurs near to all others, in file order.
 
     The rarest clause has the fewest positions in the whole index; of several, it is the first one.
@@ -43,7 +46,7 @@ def find_near(folder: TokenFolder, clauses: Sequence[Clause], distance: int) -> 
     ends = np.cumsum([len(clause) for clause in clauses])[:-1]
     of_clauses = [
         [
-            _spots(shard, folder.backwards, clause, part[:, number])
+            _spots(shard, folder.backwards, clause, part[:, number], progress)
             for clause, part in zip(clauses, np.split(ranks, ends), strict=True)
         ]
         for number, shard in enumerate(folder.shards)
@@ -64,10 +67,13 @@ def find_near(folder: TokenFolder, clauses: Sequence[Clause], distance: int) -> 
     return found
 
 
-def _spots(shard: TokenShard, backwards: bool, terms: Clause, ranks: Integers) -> _Spots:
+def _spots(
+    shard: TokenShard, backwards: bool, terms: Clause, ranks: Integers, progress: Progress
+) -> _Spots:
     """Return where any of some n-grams occurs, by their ranks [low, high)."""
     positions, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for term, (low, high) in zip(terms, ranks.tolist(), strict=True):
+        progress.advance(high - low, "occurrences")
         starts = np.sort(_positions(shard, np.arange(low, high)))
         positions.append(starts + (len(term) - 1) * backwards)
         documents.append(_documents(shard, starts))
@@ -106,7 +112,9 @@ def _positions(shard: TokenShard, ranks: Integers) -> Integers:
     return pointers // shard.width
 
 
-def count_next(folder: TokenFolder, prompt: Sequence[int], ranks: Integers) -> dict[int, int]:
+def count_next(
+    folder: TokenFolder, prompt: Sequence[int], ranks: Integers, progress: Progress = SILENT
+) -> dict[int, int]:
     """Return how often each token comes next after a prompt with ranks [low, high) in each shard.
 
     The end of a document counts as the separator. After an empty prompt comes every token.
@@ -118,6 +126,7 @@ def count_next(folder: TokenFolder, prompt: Sequence[int], ranks: Integers) -> d
         else:
             pairs = _runs_after(shard, low, high, len(prompt))
         for token, occurrences in pairs:
+            progress.advance(occurrences, "occurrences")
             counts[folder.separator if token == _END else token] += occurrences
     return dict(counts)
 

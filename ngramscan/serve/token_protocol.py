@@ -106,7 +106,7 @@ def _find(index: ServedTokens, query: Query, _: Fields) -> Fields:
 def _positions(index: ServedTokens, query: Query, request: Fields) -> list[Integers]:
     clauses = whole_clauses(index, query)
     _check_occurrences(_occurrences(index.folder.find([t for terms in clauses for t in terms])))
-    return find_near(index.folder, clauses, limit(request, "max_diff_tokens"))
+    return find_near(index.folder, clauses, limit(request, "max_diff_tokens"), index.progress)
 
 
 def _check_occurrences(occurrences: int) -> None:
@@ -177,7 +177,7 @@ def _distribution(index: ServedTokens, prompt: list[int]) -> Fields:
     total = _occurrences(ranks)
     if folder.backwards and prompt:
         _check_occurrences(total)
-    counts = count_next(folder, prompt, ranks)
+    counts = count_next(folder, prompt, ranks, index.progress)
     ends = counts.pop(folder.separator, 0)
     if ends:
         counts[tokenizer.end_of_text] = counts.get(tokenizer.end_of_text, 0) + ends
