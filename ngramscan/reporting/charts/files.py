@@ -13,15 +13,16 @@ from xml.etree import ElementTree
 
 from ngramscan.errors import InputError
 from ngramscan.reporting import check_writable, write_whole
-from ngramscan.reporting.charts.panels import IN_A_FILE, Figure, Styles, draw
 from ngramscan.reporting.charts.shapes import tag
 from ngramscan.reporting.kinds import kind_of
-from ngramscan.reporting.page.results import Results
-from ngramscan.reporting.plots import Kind
 
 if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure as Picture
+
+    from ngramscan.reporting.charts.panels import Figure
+    from ngramscan.reporting.page.results import Results
+    from ngramscan.reporting.plots import Kind
 
 FORMATS = (".svg", ".png")
 _WIDTH, _MARGIN = 760, 20
@@ -50,6 +51,8 @@ def save_figure(path: Path, *tables: Sequence[Any], kind: Kind | None = None) ->
 
     `kind` is needed where rows are not those of a file. The same rows give the same bytes.
     """
+    from ngramscan.reporting.charts.panels import IN_A_FILE, Styles, draw
+
     check_target(path)
     styles = Styles()
     figures = [
@@ -75,6 +78,8 @@ def save_figure(path: Path, *tables: Sequence[Any], kind: Kind | None = None) ->
 
 def _results(rows: Sequence[Any], kind: Kind | None) -> Results:
     """Return rows of dataclasses, or of named tuples, as if they were read from a file."""
+    from ngramscan.reporting.page.results import Results
+
     found = [
         row._asdict()
         if hasattr(row, "_asdict")
