@@ -13,6 +13,7 @@ from typing import Any
 
 from ngramscan.progress import visible_line
 from ngramscan.reporting.layout import cell, p_text, percent
+from ngramscan.reporting.plots import limits_of
 
 Row = Mapping[str, Any]
 ALPHA = 0.05
@@ -35,8 +36,7 @@ class Measure:
     unit: str = ""
     """`%` or ` points`: the value is a fraction."""
     limits: str | None = ""
-    """The beginning of the names of the limits' columns, if it is not the column of the value;
-    None: they have no interval."""
+    """As in `limits_of`; None: there is no interval."""
 
     def text(self, value: float) -> str:
         """Return a value without its unit."""
@@ -44,11 +44,8 @@ class Measure:
 
     def interval(self, row: Row) -> tuple[float | None, float | None]:
         """Return the limits of a row; None: unknown, or there is none on that side."""
-        if self.limits is None:
-            return None, None
-        # The limits of the column `value` are `low` and `high`.
-        start = f"{self.limits or self.value}_".removeprefix("value_")
-        return row.get(f"{start}low"), row.get(f"{start}high")
+        low, high = limits_of(self.value, self.limits)
+        return row.get(low), row.get(high)
 
     def ends(self, row: Row) -> str:
         """Return the limits of a row in words; nothing where there is no interval."""
