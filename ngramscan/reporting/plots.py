@@ -1,4 +1,4 @@
-"""What a kind of rows is, and how it is drawn."""
+"""A kind of rows, and how it is drawn."""
 
 from __future__ import annotations
 

@@ -323,4 +323,4 @@ _SAY: dict[str, Sequence[_Say]] = {
         _say_ranks,
     ),
 }
-"""What is said, by the names of kinds."""
+"""The statements about rows, by the names of kinds."""
