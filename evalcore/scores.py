@@ -187,17 +187,8 @@ SUMMARIES = make_kind(
     "score",
     "Accuracy of each method",
     "dataset model method rule run",
-    "",
     "n",
-    make_plot(
-        "accuracy",
-        "accuracy",
-        "dataset model",
-        "method rule run",
-        "share",
-        series="method",
-        aside=("n",),
-    ),
+    make_plot("accuracy", "dataset model", "method rule run", "share", series="method", aside="n"),
 )
 """How accuracies are drawn; they are not written to files."""
 

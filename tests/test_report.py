@@ -352,7 +352,7 @@ def test_the_script_shows_rows_as_the_page_does(browser: Browser, tmp_path: Path
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.title)
 def test_a_page_says_how_rows_of_each_kind_are_made(kind: Kind) -> None:
-    texts = dict.fromkeys((kind.needs | kind.texts) - kind.numbers, "x")
+    texts = dict.fromkeys(kind.needs - kind.numbers, "x")
     rows = [texts | dict.fromkeys(kind.numbers, value) for value in (0, 0.25, 0.5)]
     page = read(make_page([Results(kind, "rows.csv", (*rows[0],), rows)], "Rows", WHEN))
     (methods,) = (one for one in page.all("section") if one.attributes.get("id") == "methods")

@@ -103,14 +103,13 @@ def test_rows_are_recognised_by_their_columns(title: str) -> None:
     assert kind.title == title
     numbers = {n for n, hint in hints.items() if {int, float, bool} & {hint, *get_args(hint)}}
     assert kind.numbers == numbers
-    assert kind.texts == hints.keys() - numbers
     assert kind.needs <= hints.keys()
     for plot in kind.plots:
         assert {plot.value, plot.low, plot.high, plot.across, *plot.across_limits} - {
             ""
         } <= kind.numbers & kind.needs
         assert {*plot.panel, *plot.label, plot.series} - {""} <= kind.needs
-        assert {*plot.panel, *plot.label} <= {*kind.labels, *kind.texts, "n"}
+        assert {*plot.panel, *plot.label} <= {*kind.needs - kind.numbers, "n"}
     assert {*kind.labels} <= kind.needs
 
 

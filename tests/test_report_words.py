@@ -729,5 +729,5 @@ def test_hostile_names_stay_names() -> None:
 @pytest.mark.parametrize("title", TYPES)
 def test_columns_that_may_be_missing_are_not_missed(title: str) -> None:
     kind, hints = KIND_OF[title], hints_of(title)
-    row = {name: "x" if name in kind.texts else 1 for name in hints if name in kind.needs}
+    row = {name: 1 if name in kind.numbers else "x" for name in hints if name in kind.needs}
     assert all(one.endswith(".") for one in sentences(results_of(title, [row, row])))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ngramscan.reporting.plots import Kind, Plot, limits_of, make_kind, make_plot
+from ngramscan.reporting.plots import Kind, make_kind, make_plot
 
 
 def _joined(of_bytes: Kind, of_tokens: Kind) -> Kind:
@@ -14,7 +14,6 @@ def _joined(of_bytes: Kind, of_tokens: Kind) -> Kind:
         of_bytes,
         title=f"{of_bytes.title}, over bytes and over tokens",
         needs=of_bytes.needs | of_tokens.needs,
-        texts=of_bytes.texts | of_tokens.texts,
         numbers=of_bytes.numbers | of_tokens.numbers,
         plots=of_bytes.plots + of_tokens.plots,
     )
@@ -24,38 +23,36 @@ _COUNT = make_kind(
     "count",
     "Counts",
     "index method tier kind pattern query",
-    "| source asked_at note",
     "occurrences documents | estimated documents_low documents_high level",
-    make_plot("occurrences", "occurrences", "index", "query", "log", series="method"),
+    make_plot("occurrences", "index", "query", "log", series="method"),
 )
 _TOKEN_COUNT = make_kind(
     "count",
     "Counts over tokens",
     "index method tier kind pattern query",
-    "| tokens source asked_at note",
     "token_occurrences | token_occurrences_after_space per_million_tokens",
-    make_plot("token_occurrences", "", "index", "query", "log", series="method"),
+    make_plot("token_occurrences", "index", "query", "log", limits=None, series="method"),
 )
 _DOCNORM = make_kind(
     "docnorm",
     "Documents with each pattern",
     "index method tier pattern",
-    "estimator | note",
     "occurrences documents | draws occurrences_per_document occurrences_per_document_low"
     " occurrences_per_document_high level truncated_share unique_documents seed standard_error"
     " documents_lower_estimate documents_upper_estimate",
-    make_plot("documents", "documents", "index", "pattern", "log", series="method"),
+    make_plot("documents", "index", "pattern", "log", series="method"),
+    texts="estimator",
 )
 _TOKEN_DOCNORM = make_kind(
     "docnorm",
     "Documents with each pattern, over tokens",
     "index method tier pattern",
-    "estimator | note",
     "token_occurrences token_documents | draws token_occurrences_per_document"
     " token_occurrences_per_document_low token_occurrences_per_document_high level"
     " truncated_share unique_documents seed standard_error token_documents_lower_estimate"
     " token_documents_upper_estimate",
-    make_plot("token_documents", "token_documents", "index", "pattern", "log", series="method"),
+    make_plot("token_documents", "index", "pattern", "log", series="method"),
+    texts="estimator",
 )
 KINDS: tuple[Kind, ...] = (
     _joined(_COUNT, _TOKEN_COUNT),
@@ -68,278 +65,236 @@ KINDS: tuple[Kind, ...] = (
         "totals",
         "Totals of methods",
         "index tiers method versus statistic",
-        "| note",
         "value low high | level lower_estimate upper_estimate",
     ),
     make_kind(
         "contexts",
         "Occurrences in context",
         "index pattern document",
-        "left match right | metadata",
         "| offset shard rank",
+        texts="left match right",
     ),
     make_kind(
         "contaminate --shares",
         "Contaminated shares of the benchmark",
         "index rule verdict eta_from",
-        "| interval",
         "entries n share | eta_below population n_unknown level seed",
-        Plot(
+        make_plot(
             "share",
-            "share_low",
-            "share_high",
-            ("index", "rule"),
-            ("verdict",),
+            "index rule",
+            "verdict",
+            "share",
             series="verdict",
-            scale="share",
             across="eta_from",
-            aside=("entries",),
+            aside="entries",
         ),
     ),
     make_kind(
         "contaminate --effects",
         "Scores on clean and on contaminated entries",
         "index dataset model method score_rule",
-        "| test note family",
         "n_clean n_dirty accuracy_clean accuracy_dirty p | n accuracy accuracy_clean_low"
         " accuracy_clean_high n_suspicious accuracy_suspicious accuracy_suspicious_low"
         " accuracy_suspicious_high accuracy_dirty_low accuracy_dirty_high level detectable"
         " n_without_verdict n_without_score p_adjusted",
-        make_plot("difference", "difference", "index", "dataset model method score_rule"),
+        make_plot("difference", "index", "dataset model method score_rule"),
     ),
     make_kind(
         "contaminate",
         "Contamination of each entry",
         "index rule id",
-        "verdict | rarest note",
         "windows found | asked rarest_occurrences longest_run",
-        make_plot("eta", "eta", "index rule", "id", "share", series="verdict"),
+        make_plot("eta", "index rule", "id", "share", series="verdict"),
+        texts="verdict",
     ),
     make_kind(
         "blend --presence",
         "Outputs with each pattern",
         "dataset model method tier pattern prompt",
-        "| generic",
         "has_method outputs with_pattern | occurrences level",
         make_plot(
-            "share",
             "share",
             "dataset model",
             "pattern prompt",
             "share",
             series="has_method",
-            aside=(
-                "with_pattern",
-                "outputs",
-            ),
+            aside="with_pattern outputs",
         ),
     ),
     make_kind(
         "blend --retention",
         "Markers that outputs keep with a solver",
         "dataset model prefix solver method prompt_with",
-        "| prompt_alone note family",
         "pairs share_alone share_with p | unpaired retention only_alone only_with level p_adjusted",
         make_plot(
-            "difference",
             "difference",
             "dataset model",
             "prefix solver prompt_with",
             series="method",
-            aside=("pairs",),
+            aside="pairs",
         ),
     ),
     make_kind(
         "blend --isolation",
         "Markers in outputs of their own method and of others",
         "dataset model method",
-        "| note",
         "outputs_own outputs_others share_own share_others | difference level",
-        make_plot("ratio", "ratio", "dataset model", "method", "log"),
+        make_plot("ratio", "dataset model", "method", "log"),
     ),
     make_kind(
         "blend",
         "Outputs with markers of each method",
         "dataset model prompt method",
-        "",
         "has_method outputs with_marker | absent occurrences per_1000_characters level",
         make_plot(
-            "share",
             "share",
             "dataset model",
             "prompt method",
             "share",
             series="has_method",
-            aside=(
-                "with_marker",
-                "outputs",
-                "per_1000_characters",
-            ),
+            aside="with_marker outputs per_1000_characters",
         ),
     ),
     make_kind(
         "tiers",
         "Specificity of each pattern",
         "dataset model method pattern",
-        "measure tier tier_by_ratio | note",
         "| outputs_own outputs_others with_pattern_own with_pattern_others occurrences_own"
         " occurrences_others rate_own rate_others agrees interval_spans_tiers clusters level",
-        make_plot(
-            "ratio", "ratio", "dataset model measure", "method pattern", "log", series="tier"
-        ),
+        make_plot("ratio", "dataset model measure", "method pattern", "log", series="tier"),
+        texts="measure tier tier_by_ratio",
     ),
     make_kind(
         "keyness",
         "Key n-grams of the method",
         "ngram n",
-        "| note",
         "n count other_count q | per_million other_per_million documents document_share"
         " other_documents other_document_share g2 dispersion p level",
-        make_plot("log_ratio", "log_ratio", "n", "ngram"),
+        make_plot("log_ratio", "n", "ngram"),
     ),
     make_kind(
         "strategies --per-output",
         "Strategy of each output",
         "dataset model prompt id",
-        "strategy rule |",
         "formula_density | has_code steps steps_before_code words characters",
+        texts="strategy rule",
     ),
     make_kind(
         "strategies",
         "Strategies of outputs",
         "dataset model prompt strategy",
-        "",
         "outputs with_strategy | mean_formula_density formula_density_of_group level",
         make_plot(
-            "share",
             "share",
             "dataset model",
             "prompt strategy",
             "share",
             series="strategy",
-            aside=(
-                "with_strategy",
-                "outputs",
-            ),
+            aside="with_strategy outputs",
         ),
     ),
     make_kind(
         "score",
         "Scores of answers",
         "dataset model method id epoch rule",
-        "status | answer extraction reason sandbox subtask run",
         "epoch value |",
+        texts="status",
     ),
     make_kind(
         "compare --averages",
         "Average differences of methods",
         "average dataset model rule baseline treatment",
-        "",
         "parts n accuracy_baseline accuracy_treatment | n_unknown",
-        make_plot("difference", "difference", "dataset model", "average rule baseline treatment"),
+        make_plot("difference", "dataset model", "average rule baseline treatment"),
     ),
     make_kind(
         "compare",
         "Differences of methods",
         "dataset model rule baseline treatment",
-        "| test note",
         "n accuracy_baseline accuracy_treatment p p_holm | n_no_answer n_unknown treatment_only"
         " baseline_only unanswered_baseline unanswered_treatment p_exact n_complete"
         " difference_complete p_complete detectable",
-        make_plot(
-            "difference",
-            "difference",
-            "dataset",
-            "model rule baseline treatment",
-            aside=(
-                "n",
-                "p",
-            ),
-        ),
+        make_plot("difference", "dataset", "model rule baseline treatment", aside="n p"),
     ),
     make_kind(
         "outcomes --wins",
         "Wins, ties and losses",
         "model baseline treatment",
-        "",
         "cells wins ties losses | wins_by_test ties_by_test losses_by_test alpha",
     ),
     make_kind(
         "outcomes",
         "Joint outcomes of the adaptive method and its baselines",
         "dataset model rule adaptive baselines",
-        "| note",
         "n adaptive_right adaptive_wrong | n_no_answer n_unknown all_fail all_solve only_adaptive"
         " all_baselines_but_adaptive accuracy upper_bound upper_bound_with_adaptive",
         make_plot(
-            "selection_accuracy", "selection", "dataset model", "rule adaptive baselines", "share"
+            "selection_accuracy",
+            "dataset model",
+            "rule adaptive baselines",
+            "share",
+            limits="selection",
         ),
     ),
     make_kind(
         "efficiency",
         "Accuracy and tokens",
         "dataset model method rule",
-        "| note",
         "n on_frontier | n_no_answer n_unknown correct n_tokens mean_tokens_low mean_tokens_high"
-        " tokens_per_correct tokens_per_correct_low tokens_per_correct_high accuracy_per_100_tokens"
-        " accuracy_per_100_tokens_low accuracy_per_100_tokens_high mean_of_ratios"
-        " mean_prompt_tokens mean_completion_tokens mean_reasoning_tokens prompt_overhead"
-        " prompt_overhead_n frontier_share",
+        " tokens_per_correct tokens_per_correct_low tokens_per_correct_high"
+        " accuracy_per_100_tokens accuracy_per_100_tokens_low accuracy_per_100_tokens_high"
+        " mean_of_ratios mean_prompt_tokens mean_completion_tokens mean_reasoning_tokens"
+        " prompt_overhead prompt_overhead_n frontier_share",
         make_plot(
-            "accuracy",
             "accuracy",
             "dataset model rule",
             "method",
             "share",
             across="mean_tokens",
-            across_limits=limits_of("mean_tokens"),
+            across_limits="mean_tokens",
         ),
     ),
     # Before `agreement`, whose `judges` are names.
-    make_kind("agreement --votes", "Votes on each item", "item", "label", "votes judges"),
+    make_kind("agreement --votes", "Votes on each item", "item", "votes judges", texts="label"),
     make_kind(
         "agreement",
         "Agreement of judges",
         "statistic judges label",
-        "| note",
         "items value low high | count",
-        Plot("value", "low", "high", ("statistic",), ("judges", "label")),
+        make_plot("value", "statistic", "judges label"),
     ),
     make_kind(
         "audit",
         "Published figures, recomputed",
         "id where statement",
-        "published verdict | formula inputs note",
         "recomputed | low high",
+        texts="published verdict",
     ),
     make_kind(
         "link --ranks",
         "Prevalence and accuracy, ranks of methods",
         "index measure dataset model rule",
-        "| note",
         "methods p",
-        make_plot("tau", "", "index measure", "dataset model rule"),
+        make_plot("tau", "index measure", "dataset model rule", limits=None),
     ),
     make_kind(
         "link",
         "Prevalence and accuracy of pairs of methods",
         "index measure dataset model rule baseline treatment",
-        "",
         "difference difference_low difference_high same_direction | sum_ratio p p_adjusted",
         make_plot(
             "prevalence_ratio",
-            "prevalence",
             "index measure",
             "dataset model rule baseline treatment",
             "log",
+            limits="prevalence",
         ),
         make_plot(
-            "difference",
             "difference",
             "index measure",
             "dataset model rule baseline treatment",
             across="prevalence_ratio",
-            across_limits=limits_of("prevalence"),
+            across_limits="prevalence",
         ),
     ),
 )

@@ -1,9 +1,9 @@
-"""Kinds of rows, and how each is drawn."""
+"""A kind of rows, and how it is drawn."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 Scale = Literal["log", "linear", "share"]
 
@@ -41,10 +41,9 @@ class Kind:
     """As a heading of the page."""
     needs: frozenset[str]
     """Columns that only these rows have together."""
-    texts: frozenset[str]
-    """Columns that are text, even where they look like numbers."""
     numbers: frozenset[str]
-    """Columns that are numbers or truth values; others, which users added, are text."""
+    """Columns that are numbers or truth values; all others are text, though they may look like
+    numbers."""
     labels: tuple[str, ...]
     """Columns that tell rows apart, in the order in which they are shown."""
     plots: tuple[Plot, ...] = ()
@@ -53,26 +52,26 @@ class Kind:
     """The template that says how the numbers were made, without its suffix."""
 
 
-def make_kind(name: str, title: str, labels: str, texts: str, numbers: str, *plots: Plot) -> Kind:
-    """Return a kind; its columns have spaces between them, and after a bar those it may lack.
+def make_kind(
+    name: str, title: str, labels: str, numbers: str, *plots: Plot, texts: str = ""
+) -> Kind:
+    """Return a kind; its columns have spaces between them.
 
-    Columns of `labels` are texts, and those of `plot` numbers, without being named again.
+    `numbers` has a bar before those that rows may lack. Those of plots are numbers, too, and rows
+    have them and the columns of `labels` and `texts`. Further texts need not be named.
     """
-    drawn = {
+    drawn = frozenset(
         column
         for plot in plots
         for column in (plot.value, plot.low, plot.high, plot.across, *plot.across_limits)
         if column
-    }
-    all_numbers = {*numbers.replace("|", " ").split(), *drawn}
-    all_texts = {*labels.split(), *texts.replace("|", " ").split()} - all_numbers
-    needs = {*labels.split(), *drawn, *_before_bar(texts), *_before_bar(numbers)}
+    )
+    all_numbers = drawn.union(numbers.replace("|", " ").split())
     return Kind(
         name,
         title,
-        needs=frozenset(needs),
-        texts=frozenset(all_texts),
-        numbers=frozenset(all_numbers),
+        needs=drawn.union(f"{labels} {texts} {numbers.partition('|')[0]}".split()),
+        numbers=all_numbers,
         labels=(*labels.split(),),
         plots=plots,
         # Options of a command have its text: `blend --presence` is explained with `blend`.
@@ -80,19 +79,35 @@ def make_kind(name: str, title: str, labels: str, texts: str, numbers: str, *plo
     )
 
 
-def _before_bar(columns: str) -> list[str]:
-    return columns.partition("|")[0].split()
-
-
 def make_plot(
-    value: str, limits: str, panel: str, label: str, scale: Scale = "linear", **others: Any
+    value: str,
+    panel: str,
+    label: str,
+    scale: Scale = "linear",
+    limits: str | None = "",
+    series: str = "",
+    across: str = "",
+    across_limits: str | None = None,
+    aside: str = "",
 ) -> Plot:
-    """Return a plot; `limits` are a beginning of two names, panel and label have spaces between."""
-    low, high = limits_of(limits)
-    groups: dict[str, Any] = {"panel": (*panel.split(),), "label": (*label.split(),)}
-    return Plot(value, low, high, scale=scale, **groups, **others)
+    """Return a plot; columns have spaces between them, limits are as in `limits_of`."""
+    return Plot(
+        value,
+        *limits_of(value, limits),
+        panel=(*panel.split(),),
+        label=(*label.split(),),
+        series=series,
+        scale=scale,
+        across=across,
+        across_limits=limits_of(across, across_limits),
+        aside=(*aside.split(),),
+    )
 
 
-def limits_of(name: str) -> tuple[str, str]:
-    """Return the columns of limits that begin with a name; of an empty one, none."""
-    return (f"{name}_low", f"{name}_high") if name else ("", "")
+def limits_of(value: str, start: str | None = "") -> tuple[str, str]:
+    """Return the columns of a value's limits, which begin with its name or with another start.
+
+    Those of `value` itself are `low` and `high`. None as the start: there are none.
+    """
+    name = f"{start or value}_".removeprefix("value_")
+    return ("", "") if start is None else (f"{name}low", f"{name}high")

@@ -13,6 +13,7 @@ from typing import Any
 
 from ngramscan.progress import visible_line
 from ngramscan.reporting.layout import cell, p_text, percent
+from ngramscan.reporting.plots import limits_of
 
 Row = Mapping[str, Any]
 ALPHA = 0.05
@@ -23,33 +24,84 @@ _LONGEST_NAME = 60
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A column that is put into words, and its interval."""
+    """A column that is put into words, and its interval: called with rows, it says their range."""
 
     noun: str
     """With its article, in the singular."""
     value: str
-    limits: str | None = None
-    """The beginning of the names of the limits' columns; None: they have no interval."""
+    labels: str = ""
+    """The columns that name a row, with spaces between them."""
     n: str = ""
     """The column with the number of observations."""
     unit: str = ""
     """`%` or ` points`: the value is a fraction."""
+    limits: str | None = ""
+    """As in `limits_of`; None: there is no interval."""
 
-    def said(self, value: float) -> str:
+    def text(self, value: float) -> str:
         """Return a value without its unit."""
         return number(value, is_share=bool(self.unit))
 
     def interval(self, row: Row) -> tuple[float | None, float | None]:
         """Return the limits of a row; None: unknown, or there is none on that side."""
-        if self.limits is None:
-            return None, None
-        start = f"{self.limits}_" if self.limits else ""
-        return row.get(f"{start}low"), row.get(f"{start}high")
+        low, high = limits_of(self.value, self.limits)
+        return row.get(low), row.get(high)
 
+    def ends(self, row: Row) -> str:
+        """Return the limits of a row in words; nothing where there is no interval."""
+        limits, unit = self.interval(row), self.unit.removesuffix(" points")
+        if limits in {(None, None), (row[self.value],) * 2}:
+            return ""
+        return ", ".join("no limit" if end is None else self.text(end) + unit for end in limits)
 
-def share_of(noun: str, value: str, limits: str | None = None, n: str = "") -> Measure:
-    """Return a measure that is said in percent."""
-    return Measure(noun, value, limits, n, "%")
+    def __call__(self, rows: Sequence[Row]) -> Iterator[str]:
+        """Say between which values of the rows the measure lies, and what is unknown about it."""
+        if known := known_rows(rows, self.value):
+            least = min(known, key=lambda row: row[self.value])
+            most = max(known, key=lambda row: row[self.value])
+            if len(known) == 1:
+                yield f"{self.noun} is {self._estimate(least, rows)}."
+            elif least[self.value] == most[self.value]:
+                value = self.text(least[self.value]) + self.unit
+                yield f"{self.noun} is {value} in each of {count_of(len(known), 'row')}."
+            else:
+                both = f"from {self._estimate(least, rows)} to {self._estimate(most, rows)}"
+                yield f"{self.noun} ranges {both}{self._how_far_apart(least, most)}."
+        yield from self.gaps(rows)
+
+    def _estimate(self, row: Row, rows: Sequence[Row]) -> str:
+        """Return a value, its interval, which is said to be wide if it is, and the row's name."""
+        (low, high), ends = self.interval(row), self.ends(row)
+        text = self.text(row[self.value]) + self.unit
+        if ends:
+            widest = 0.2 if self.unit else abs(row[self.value])
+            is_wide = low is not None and high is not None and high - low > widest
+            between = f", with a wide interval between {ends.replace(', ', ' and ')}"
+            text += between if is_wide else f" [{ends}]"
+        if (n := row.get(self.n)) is not None:
+            text += f", n = {number(n)}"
+        others = sum(other[self.value] == row[self.value] for other in rows) - 1
+        name = label_of(row, rows, self.labels)
+        return f"{text}{name} and {count_of(others, 'other')}" if name and others else text + name
+
+    def _how_far_apart(self, least: Row, most: Row) -> str:
+        """Return what the intervals of two extremes say: no more than that they overlap."""
+        high, low = self.interval(least)[1], self.interval(most)[0]
+        if high is None or low is None or not (self.ends(least) or self.ends(most)):
+            return ""
+        overlap, untested = "their intervals overlap", "they were not tested against each other"
+        return f"; {overlap if high >= low else untested}"
+
+    def gaps(self, rows: Sequence[Row], of: str = "row") -> Iterator[str]:
+        """Say in how many rows the measure or its interval is unknown."""
+        known, noun = known_rows(rows, self.value), self.noun[0].lower() + self.noun[1:]
+        without = [row for row in known if self.interval(row) == (None, None)]
+        gaps = {"is unknown": len(rows) - len(known)}
+        if self.limits is not None:
+            gaps["has no interval"] = len(without)
+        for lack, times in gaps.items():
+            if times:
+                yield f"{in_some(times, len(rows), of)}, {noun} {lack}."
 
 
 def number(value: float, *, is_share: bool = False) -> str:
@@ -60,6 +112,11 @@ def number(value: float, *, is_share: bool = False) -> str:
 def count_of(n: int, noun: str) -> str:
     """Return a number of things."""
     return f"{number(n)} {noun}{'s' * (n != 1)}"
+
+
+def in_some(some: int, n: int, noun: str) -> str:
+    """Return in which part of some things something is so."""
+    return f"In {number(some)} of {count_of(n, noun)}"
 
 
 def p_of(p: float) -> str:
@@ -75,13 +132,15 @@ def quoted(name: object) -> str:
     return f"“{text}{'…' * (len(short) > _LONGEST_NAME)}”"
 
 
-def label_of(row: Row, rows: Sequence[Row], columns: Iterable[str]) -> str:
+def label_of(row: Row, rows: Sequence[Row], columns: str) -> str:
     """Return the names that tell a row from the others, in parentheses; all names of a lone row."""
-    known = [column for column in columns if row.get(column) not in {None, ""}]
-    varied = [
-        one for one in known if len(rows) == 1 or any(other.get(one) != row[one] for other in rows)
-    ]
-    names = ", ".join(quoted(row[column]) for column in varied)
+    known = {column: row.get(column) for column in columns.split()}
+    names = ", ".join(
+        quoted(name)
+        for column, name in known.items()
+        if name not in {None, ""}
+        and (len(rows) == 1 or any(other.get(column) != name for other in rows))
+    )
     return f" ({names})" if names else ""
 
 
@@ -111,90 +170,10 @@ def by_group(
         yield f"The table also has {more}, not said here."
 
 
-def _ends(row: Row, measure: Measure) -> list[str] | None:
-    """Return the limits of a row in words; None: there is no interval."""
-    limits, unit = measure.interval(row), measure.unit.removesuffix(" points")
-    if limits in {(None, None), (row[measure.value],) * 2}:
-        return None
-    return ["no limit" if limit is None else measure.said(limit) + unit for limit in limits]
-
-
-def estimate(row: Row, measure: Measure) -> str:
-    """Return a value with its interval; a wide one is said to be wide."""
-    value, ends, (low, high) = row[measure.value], _ends(row, measure), measure.interval(row)
-    said = measure.said(value) + measure.unit
-    n = row.get(measure.n)
-    size = "" if n is None else f", n = {number(n)}"
-    if ends is None:
-        return said + size
-    widest = 0.2 if measure.unit else abs(value)
-    if low is not None and high is not None and high - low > widest:
-        return f"{said}, with a wide interval between {ends[0]} and {ends[1]}{size}"
-    return f"{said} [{ends[0]}, {ends[1]}]{size}"
-
-
-def say_range(rows: Sequence[Row], measure: Measure, labels: Sequence[str]) -> Iterator[str]:
-    """Say between which values of the rows a measure lies, and what is unknown about it."""
-    if known := known_rows(rows, measure.value):
-        least = min(known, key=lambda row: row[measure.value])
-        most = max(known, key=lambda row: row[measure.value])
-        first = f"{estimate(least, measure)}{_named(least, rows, measure, labels)}"
-        if len(known) == 1:
-            yield f"{measure.noun} is {first}."
-        elif least[measure.value] == most[measure.value]:
-            said = measure.said(least[measure.value]) + measure.unit
-            yield f"{measure.noun} is {said} in each of {count_of(len(known), 'row')}."
-        else:
-            last = f"{estimate(most, measure)}{_named(most, rows, measure, labels)}"
-            apart = _how_far_apart(least, most, measure)
-            yield f"{measure.noun} ranges from {first} to {last}{apart}."
-    yield from say_gaps(rows, measure)
-
-
-def _named(row: Row, rows: Sequence[Row], measure: Measure, labels: Sequence[str]) -> str:
-    """Return the name of a row, with the number of others that have the same value."""
-    others = sum(one[measure.value] == row[measure.value] for one in rows) - 1
-    name = label_of(row, rows, labels)
-    return f"{name} and {count_of(others, 'other')}" if name and others else name
-
-
-def _how_far_apart(least: Row, most: Row, measure: Measure) -> str:
-    """Return what the intervals of two extremes say: no more than that they overlap."""
-    high, low = measure.interval(least)[1], measure.interval(most)[0]
-    is_exact = _ends(least, measure) is None and _ends(most, measure) is None
-    if high is None or low is None or is_exact:
-        return ""
-    overlap, untested = "their intervals overlap", "they were not tested against each other"
-    return f"; {overlap if high >= low else untested}"
-
-
-def say_gaps(rows: Sequence[Row], measure: Measure, of: str = "row") -> Iterator[str]:
-    """Say in how many rows a measure or its interval is unknown."""
-    known, every = known_rows(rows, measure.value), count_of(len(rows), of)
-    noun = measure.noun[0].lower() + measure.noun[1:]
-    if unknown := len(rows) - len(known):
-        yield f"In {number(unknown)} of {every}, {noun} is unknown."
-    without = [row for row in known if measure.interval(row) == (None, None)]
-    if without and measure.limits is not None:
-        yield f"In {number(len(without))} of {every}, {noun} has no interval."
-
-
 # Differences.
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """How a difference is called if it was shown."""
-
-    labels: Sequence[str]
-    subjects: Callable[[Row], tuple[str, str]]
-    """The two that are compared."""
-    above: str
-    below: str
-    n: str = "n"
-
-
-_POINTS = Measure("The difference", "difference", "difference", unit=" points")
+_POINTS = Measure("The difference", "difference", unit=" points")
 
 
 def adjusted_p(row: Row) -> float | None:
@@ -211,45 +190,50 @@ def is_shown(row: Row) -> bool:
     return bool(low <= row["difference"] <= high and (low > 0 or high < 0) and p <= ALPHA)
 
 
-def say_differences(rows: Sequence[Row], words: Difference) -> Iterator[str]:
-    """Say which differences were shown, and that others were not; each row is a comparison."""
-    known = known_rows(rows, "difference")
-    shown = [row for row in known if is_shown(row)]
-    others = [row for row in known if not is_shown(row)]
-    for verb, sign in ((words.above, 1), (words.below, -1)):
-        if in_one_way := [row for row in shown if sign * row["difference"] > 0]:
-            row = max(in_one_way, key=lambda one: abs(one["difference"]))
-            first, second = words.subjects(row)
-            n = len(in_one_way)
-            rest = f", the largest of {number(n)} that were shown in this direction" * (n > 1)
-            yield f"{first} {verb} {second}{_signed(row, rows, words)}{rest}."
-    if others:
-        row = max(others, key=_width)
-        first, second = words.subjects(row)
-        said = f"{first[0].lower()}{first[1:]} and {second}{_signed(row, rows, words)}"
-        said += _why_not(row)
-        if len(known) == 1:
-            yield f"No difference was shown between {said}."
-        else:
-            in_some = f"{number(len(others))} of {count_of(len(known), 'comparison')}"
-            widest = f"; the widest interval: {said}" * (_width(row) >= 0)
-            yield f"No difference was shown in {in_some}{widest}."
-    if raw := [row for row in known_rows(known, "p") if adjusted_p(row) is None]:
-        in_some = f"In {number(len(raw))} of {count_of(len(known), 'comparison')}"
-        yield f"{in_some}, p is not adjusted for the number of tests, so nothing is claimed."
-    yield from say_gaps(rows, _POINTS, "comparison")
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How a difference is called; called with rows, each a comparison, it says which were shown."""
 
+    labels: str
+    subjects: Callable[[Row], tuple[str, str]]
+    """The two that are compared."""
+    above: str
+    below: str
+    n: str = "n"
 
-def _signed(row: Row, rows: Sequence[Row], words: Difference) -> str:
-    """Return a difference in words; a p-value without an interval would show nothing."""
-    p, ends, n = adjusted_p(row), _ends(row, _POINTS), row.get(words.n)
-    parts = [
-        f"difference {_POINTS.said(row['difference'])} points",
-        f" [{ends[0]}, {ends[1]}]" if ends else "",
-        "" if p is None or _width(row) < 0 else f", adjusted {p_of(p)}",
-        "" if n is None else f", n = {number(n)}",
-    ]
-    return f"{label_of(row, rows, words.labels)}: {''.join(parts)}"
+    def __call__(self, rows: Sequence[Row]) -> Iterator[str]:
+        """Say which differences were shown, and that others were not."""
+        known = known_rows(rows, "difference")
+        for verb, sign in ((self.above, 1), (self.below, -1)):
+            shown = [row for row in known if is_shown(row) and sign * row["difference"] > 0]
+            if n := len(shown):
+                row = max(shown, key=lambda row: abs(row["difference"]))
+                first, second = self.subjects(row)
+                rest = f", the largest of {number(n)} that were shown in this direction" * (n > 1)
+                yield f"{first} {verb} {second}{self._signed(row, rows)}{rest}."
+        if others := [row for row in known if not is_shown(row)]:
+            row = max(others, key=_width)
+            first, second = self.subjects(row)
+            both = f"{first[0].lower()}{first[1:]} and {second}{self._signed(row, rows)}"
+            both += _why_not(row)
+            some = f"{number(len(others))} of {count_of(len(known), 'comparison')}"
+            some += f"; the widest interval: {both}" * (_width(row) >= 0)
+            where = f"between {both}" if len(known) == 1 else f"in {some}"
+            yield f"No difference was shown {where}."
+        if raw := sum(adjusted_p(row) is None for row in known_rows(known, "p")):
+            first = in_some(raw, len(known), "comparison")
+            yield f"{first}, p is not adjusted for the number of tests, so nothing is claimed."
+        yield from _POINTS.gaps(rows, "comparison")
+
+    def _signed(self, row: Row, rows: Sequence[Row]) -> str:
+        """Return a difference in words; a p-value without an interval would show nothing."""
+        p, ends, n = adjusted_p(row), _POINTS.ends(row), row.get(self.n)
+        text = f"difference {_POINTS.text(row['difference'])} points{f' [{ends}]' if ends else ''}"
+        if p is not None and _width(row) >= 0:
+            text += f", adjusted {p_of(p)}"
+        if n is not None:
+            text += f", n = {number(n)}"
+        return f"{label_of(row, rows, self.labels)}: {text}"
 
 
 def _why_not(row: Row) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 
 from ngramscan.reporting.page.phrases import (
     ALPHA,
@@ -17,49 +18,94 @@ from ngramscan.reporting.page.phrases import (
     by_group,
     count_of,
     group_rows,
+    in_some,
     known_rows,
     label_of,
     number,
     p_of,
     quoted,
-    say_differences,
-    say_gaps,
-    say_range,
-    share_of,
 )
 from ngramscan.reporting.page.results import Results
 
-_Say = Callable[[Sequence[Row]], Iterator[str]]
-_PAIR = ("dataset", "model", "rule", "treatment", "baseline")
-_OUTPUTS = ("dataset", "model", "prompt", "method", "pattern")
+_Say = Callable[[Sequence[Row]], Iterable[str]]
+_PAIR = "dataset model rule treatment baseline"
+_OUTPUTS = "dataset model prompt method pattern"
 _QUOTED = re.compile("“[^”]*”")
 
 
 def sentences(results: Results) -> list[str]:
     """Return what some rows say, in words."""
-    said = [*_SAY[results.kind.name](results.rows)]
-    if any("[" in _QUOTED.sub("", one) for one in said):
+    texts = [text for say in _SAY[results.kind.name] for text in say(results.rows)]
+    if any("[" in _QUOTED.sub("", text) for text in texts):
         levels = {row["level"] for row in known_rows(results.rows, "level")}
         level = f"{100 * min(levels):g}% confidence " if len(levels) == 1 else ""
-        said.append(f"Brackets enclose {level}intervals.")
+        texts.append(f"Brackets enclose {level}intervals.")
     if results.left_out:
         first = f"The sentences are about the first {count_of(len(results.rows), 'row')}"
-        said.insert(0, f"{first}; {number(results.left_out)} further ones are left out.")
-    return said
+        texts.insert(0, f"{first}; {number(results.left_out)} further ones are left out.")
+    return texts
 
 
-def _say_counts(rows: Sequence[Row]) -> Iterator[str]:
-    measure = Measure("the number of occurrences", "occurrences", "occurrences")
-    yield from _say_indexes(rows, measure, "query")
-    tokens = Measure("the number of occurrences of token n-grams", "token_occurrences")
-    yield from _say_indexes(rows, tokens, "query")
+# What several kinds of rows say
 
 
-def _say_documents(rows: Sequence[Row]) -> Iterator[str]:
-    measure = Measure("the number of documents with the pattern", "documents", "documents")
-    yield from _say_indexes(rows, measure, "pattern")
-    noun = "the number of documents with token n-grams of the pattern"
-    yield from _say_indexes(rows, Measure(noun, *["token_documents"] * 2), "pattern")
+def _in_indexes(noun: str, value: str, label: str, limits: str | None = "") -> _Say:
+    """Say the range in each index, as numbers of indexes of different sizes are not compared."""
+    measure = Measure(noun, value, f"{label} method tier", limits=limits)
+
+    def say(rows: Sequence[Row]) -> Iterator[str]:
+        known = known_rows(rows, value)
+        yield from by_group(
+            known,
+            ["index"],
+            lambda index, group: islice(replace(measure, noun=f"In {index}, {noun}")(group), 1),
+        )
+        if value.startswith("token_") and known:
+            yield "Numbers over tokens are lower bounds of those of the strings."
+        if estimated := [row for row in known if _is_estimated(row)]:
+            without = sum(measure.interval(row) == (None, None) for row in estimated)
+            lack = f", {number(without)} without an interval" * (without > 0)
+            yield f"Estimates: {number(len(estimated))} of {count_of(len(known), 'number')}{lack}."
+
+    return say
+
+
+def _is_estimated(row: Row) -> bool:
+    return bool(row.get("estimated")) or row.get("estimator") not in {None, "exact"}
+
+
+def _where(column: str, value: object, say: _Say) -> _Say:
+    """Say something about the rows with a value in a column."""
+    return lambda rows: say([row for row in rows if row[column] == value])
+
+
+def _always(text: str) -> _Say:
+    return lambda _: [text]
+
+
+def _tally(column: str, noun: str, *by: str) -> _Say:
+    """Say how often each value occurs, in all rows or in groups of them."""
+
+    def say(rows: Sequence[Row], start: str = "") -> str:
+        counts = Counter(row.get(column) for row in rows).most_common()
+        texts = [f"{number(n)} {'unknown' if name is None else quoted(name)}" for name, n in counts]
+        return f"{start}{count_of(len(rows), noun)}: {', '.join(texts)}."
+
+    if not by:
+        return lambda rows: [say(rows)]
+    return lambda rows: by_group(rows, by, lambda name, group: [say(group, f"By {name}, ")])
+
+
+def _markers(marker: str) -> Iterator[_Say]:
+    for has_method, verb in ((True, "have"), (False, "lack")):
+        noun = f"Where prompts {verb} the method, the share of outputs with {marker}"
+        yield _where("has_method", has_method, Measure(noun, "share", _OUTPUTS, "outputs", "%"))
+
+
+# What one kind of rows says
+
+
+def _say_partly(rows: Sequence[Row]) -> Iterator[str]:
     if partly := sum((row.get("truncated_share") or 0) > 0 for row in rows):
         yield f"In {count_of(partly, 'row')}, some documents were seen only in part."
     numbers = ("documents", "token_documents")
@@ -68,33 +114,7 @@ def _say_documents(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{first}, as occurrences in hidden parts of documents would matter."
 
 
-def _say_indexes(rows: Sequence[Row], measure: Measure, label: str) -> Iterator[str]:
-    """Say the range in each index, as numbers of indexes of different sizes are not compared."""
-    known = known_rows(rows, measure.value)
-
-    def say(index: str, group: list[Row]) -> Iterator[str]:
-        here = Measure(f"In {index}, {measure.noun}", measure.value, measure.limits)
-        yield next(say_range(group, here, [label, "method", "tier"]))
-
-    yield from by_group(known, ["index"], say)
-    if measure.value.startswith("token_") and known:
-        yield "Numbers over tokens are lower bounds of those of the strings."
-    estimated = [row for row in known if _is_estimated(row)]
-    if estimated:
-        without = sum(measure.interval(row) == (None, None) for row in estimated)
-        lack = f", {number(without)} without an interval" * (without > 0)
-        yield f"Estimates: {number(len(estimated))} of {count_of(len(known), 'number')}{lack}."
-
-
-def _is_estimated(row: Row) -> bool:
-    return bool(row.get("estimated")) or row.get("estimator") not in {None, "exact"}
-
-
 def _say_totals(rows: Sequence[Row]) -> Iterator[str]:
-    for name, over in (("", ""), ("token_", " over tokens")):
-        ratios = [row for row in rows if row["statistic"] == f"{name}ratio_of_geometric_means"]
-        measure = Measure(f"The ratio of geometric means{over}", "value", "")
-        yield from say_range(ratios, measure, ["index", "tiers", "method", "versus"])
     numbers = [row for row in rows if row["index"] != "all"]  # which are remarks on overlaps
     if unknown := len(numbers) - len(known_rows(numbers, "value")):
         yield f"Unknown: {number(unknown)} of {count_of(len(numbers), 'statistic')}; see the notes."
@@ -103,78 +123,46 @@ def _say_totals(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _say_contexts(rows: Sequence[Row]) -> Iterator[str]:
-    patterns, indexes = (count_of(len(group_rows(rows, one)), one) for one in ("pattern", "index"))
+    patterns, indexes = (
+        count_of(len(group_rows(rows, name)), name) for name in ("pattern", "index")
+    )
     where = f"{patterns} in {indexes.replace('indexs', 'indexes')}"
     yield f"Shown: {count_of(len(rows), 'occurrence')} of {where}; these are examples, not counts."
 
 
-def _tally(rows: Sequence[Row], column: str, noun: str) -> str:
-    counts = Counter(row.get(column) for row in rows).most_common()
-    said = [f"{number(n)} {'unknown' if one is None else quoted(one)}" for one, n in counts]
-    return f"{count_of(len(rows), noun)}: {', '.join(said)}."
+_SHARE = Measure("The share of dirty entries", "share", "index rule", "entries", "%")
 
 
-def _say_tally(rows: Sequence[Row], column: str, noun: str, by: Sequence[str]) -> Iterator[str]:
-    yield from by_group(rows, by, lambda name, group: [f"By {name}, {_tally(group, column, noun)}"])
-
-
-def _say_entries(rows: Sequence[Row]) -> Iterator[str]:
-    yield from _say_tally(rows, "verdict", "verdict", ["rule", "index"])
-    yield from say_gaps(rows, Measure("The share of windows that occur", "eta"))
-
-
-def _say_shares(rows: Sequence[Row]) -> Iterator[str]:
-    dirty, labels = [row for row in rows if row["verdict"] == "dirty"], ["index", "rule"]
-    measure = share_of("The share of dirty entries", "share", "share", "entries")
-    yield from say_range(dirty, measure, labels)
-    for row in [row for row in dirty if row["share"] is None][:MOST_GROUPS]:
-        low, high = measure.interval(row)
-        if low is not None and high is not None:
-            ends = f"{measure.said(low)}% and {measure.said(high)}%"
-            yield f"It may be anything between {ends}{label_of(row, rows, labels)}."
-
-
-def _say_markers(rows: Sequence[Row]) -> Iterator[str]:
-    marker = "the pattern" if "with_pattern" in rows[0] else "markers"
-    for has_method, verb in ((True, "have"), (False, "lack")):
-        noun = f"Where prompts {verb} the method, the share of outputs with {marker}"
-        some = [row for row in rows if row["has_method"] is has_method]
-        yield from say_range(some, share_of(noun, "share", "share", "outputs"), _OUTPUTS)
+def _say_bounds(rows: Sequence[Row]) -> Iterator[str]:
+    unknown = [row for row in rows if row["verdict"] == "dirty" and row["share"] is None]
+    for row in unknown[:MOST_GROUPS]:
+        if None not in _SHARE.interval(row):
+            ends = _SHARE.ends(row).replace(", ", " and ")
+            yield f"It may be anything between {ends}{label_of(row, rows, _SHARE.labels)}."
 
 
 def _say_tiers(rows: Sequence[Row]) -> Iterator[str]:
     if known := known_rows(rows, "agrees"):
         spans = [bool(row.get("interval_spans_tiers")) for row in known if row["agrees"]]
-        in_some = f"In {number(spans.count(False))} of {count_of(len(known), 'row')}"
+        first = in_some(spans.count(False), len(known), "row")
         others = f"; in {count_of(spans.count(True), 'other')}, only the ratio does" * any(spans)
-        yield f"{in_some}, the ratio and its interval lie in the declared tier{others}."
-    yield from _say_ratios(rows)
-
-
-def _say_ratios(rows: Sequence[Row]) -> Iterator[str]:
-    measure = Measure("The ratio of a method's own outputs to others", "ratio", "ratio")
-    yield from say_range(rows, measure, _OUTPUTS)
+        yield f"{first}, the ratio and its interval lie in the declared tier{others}."
 
 
 def _say_keyness(rows: Sequence[Row]) -> Iterator[str]:
     found = [row for row in known_rows(rows, "q") if row["q"] <= ALPHA]
     above = sum((row["log_ratio_low"] or 0) > 0 for row in found)
-    in_some = f"For {number(above)} of {count_of(len(rows), 'n-gram')}"
-    yield f"{in_some}, q is at most {ALPHA} and the interval of the log ratio is above 0."
-    yield from say_range(rows, Measure("The log ratio", "log_ratio", "log_ratio"), ["ngram"])
+    first = f"For {number(above)} of {count_of(len(rows), 'n-gram')}"
+    yield f"{first}, q is at most {ALPHA} and the interval of the log ratio is above 0."
 
 
 def _say_strategies(rows: Sequence[Row]) -> Iterator[str]:
-    def say(name: str, group: list[Row]) -> Iterator[str]:
-        measure = share_of(f"The share of {name} in the outputs", "share", "share", "outputs")
-        yield from say_range(group, measure, ["dataset", "model", "prompt"])
-
-    yield from by_group(rows, ["strategy"], say)
-
-
-def _say_scores(rows: Sequence[Row]) -> Iterator[str]:
-    yield from _say_tally(rows, "status", "score", ["rule"])
-    yield from say_gaps(rows, Measure("The value", "value"))
+    share = Measure("", "share", "dataset model prompt", "outputs", "%")
+    return by_group(
+        rows,
+        ["strategy"],
+        lambda name, group: replace(share, noun=f"The share of {name} in the outputs")(group),
+    )
 
 
 def _say_accuracies(rows: Sequence[Row]) -> Iterator[str]:
@@ -185,54 +173,33 @@ def _say_accuracies(rows: Sequence[Row]) -> Iterator[str]:
         row if (p := adjusted_p(row)) is None else {**row, "p_adjusted": min(1.0, families * p)}
         for row in rows
     ]
-    yield from say_differences(every, _COMPARE)
+    yield from _COMPARE(every)
     if families > 1:
         yield f"Adjusted p-values are multiplied by {families}, the number of families of tests."
 
 
-def _say_comparisons(rows: Sequence[Row]) -> Iterator[str]:
-    yield from _say_accuracies(rows)
-    if unknown := [row for row in rows if row.get("n_unknown")]:
-        most = max(row["n_unknown"] for row in unknown)
-        in_some = f"In {number(len(unknown))} of {count_of(len(rows), 'row')}"
-        yield f"{in_some}, pairs with an unknown result are left out: up to {number(most)}."
-
-
-def _say_averages(rows: Sequence[Row]) -> Iterator[str]:
-    measure = Measure("The average difference", "difference", "difference", "n", " points")
-    yield from say_range(rows, measure, ["average", *_PAIR])
-    yield "Averages were not tested, so nothing is claimed about them."
-
-
-def _say_outcomes(rows: Sequence[Row]) -> Iterator[str]:
-    measure = share_of("The selection accuracy", "selection_accuracy", "selection")
-    yield from say_range(rows, measure, ["dataset", "model", "rule", "adaptive", "baselines"])
+def _say_unknown(rows: Sequence[Row]) -> Iterator[str]:
+    if unknown := [row["n_unknown"] for row in rows if row.get("n_unknown")]:
+        first = in_some(len(unknown), len(rows), "row")
+        yield f"{first}, pairs with an unknown result are left out: up to {number(max(unknown))}."
 
 
 def _say_wins(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows[:MOST_GROUPS]:
         pair = f"{quoted(row['treatment'])} against {quoted(row['baseline'])}"
-        label, cells = label_of(row, rows, ["model"]), count_of(row["cells"], "cell")
+        label, cells = label_of(row, rows, "model"), count_of(row["cells"], "cell")
         wins, losses = row["wins"], row["losses"]
         found = f"{count_of(wins, 'win')}, {count_of(row['ties'], 'tie')}"
         ending = f"{number(losses)} {'loss' if losses == 1 else 'losses'}"
         yield f"{pair}{label} in {cells}, untested: {found}, {ending}."
 
 
-def _say_efficiency(rows: Sequence[Row]) -> Iterator[str]:
-    labels = ["dataset", "model", "method", "rule"]
-    yield from say_range(rows, share_of("The accuracy", "accuracy", "accuracy", "n"), labels)
-    tokens = Measure("The mean number of tokens", "mean_tokens", "mean_tokens", "n_tokens")
-    yield from say_range(rows, tokens, labels)
-
-
 def _say_agreement(rows: Sequence[Row]) -> Iterator[str]:
     for (statistic,), group in group_rows(rows, "statistic").items():
         name = f"The statistic {quoted(str(statistic).replace('_', ' '))}"
-        if statistic == "unanimous":
-            yield from say_range(group, share_of(name, "value", "", "items"), ["judges"])
-        elif statistic not in {"majority", "share", "missing"}:
-            yield from say_range(group, Measure(name, "value", "", "items"), ["judges"])
+        if statistic not in {"majority", "share", "missing"}:
+            unit = "%" * (statistic == "unanimous")
+            yield from Measure(name, "value", "judges", "items", unit)(group)
 
 
 def _say_votes(rows: Sequence[Row]) -> Iterator[str]:
@@ -240,17 +207,7 @@ def _say_votes(rows: Sequence[Row]) -> Iterator[str]:
     yield f"Tied votes or none: {number(undecided)} of {count_of(len(rows), 'item')}."
 
 
-def _say_links(rows: Sequence[Row]) -> Iterator[str]:
-    ratio = Measure("The prevalence ratio of two methods", "prevalence_ratio", "prevalence")
-    yield from say_range(rows, ratio, ["index", "measure", *_PAIR])
-    # A comparison has a row for each index.
-    yield from _say_accuracies([own[0] for own in group_rows(rows, *_PAIR).values()])
-    yield "That prevalence and accuracy stand in one row doesn't say that they are connected."
-
-
 def _say_ranks(rows: Sequence[Row]) -> Iterator[str]:
-    labels = ["index", "measure", "dataset", "model", "rule"]
-    yield from say_range(rows, Measure("The value of Kendall's tau", "tau", n="methods"), labels)
     if tested := known_rows(rows, "p"):
         n = len(tested)
         p = p_of(min(1.0, n * min(row["p"] for row in tested)))
@@ -258,50 +215,112 @@ def _say_ranks(rows: Sequence[Row]) -> Iterator[str]:
 
 
 _COMPARE = Difference(
-    ("dataset", "model", "rule"),
+    "dataset model rule",
     lambda row: (quoted(row["treatment"]), quoted(row["baseline"])),
     "was more accurate than",
     "was less accurate than",
 )
 _EFFECTS = Difference(
-    ("index", "dataset", "model", "method", "score_rule"),
+    "index dataset model method score_rule",
     lambda _: ("Dirty entries", "clean ones"),
     "had higher scores than",
     "had lower scores than",
 )
 _RETENTION = Difference(
-    ("dataset", "model", "method", "solver"),
+    "dataset model method solver",
     lambda row: (quoted(row["prompt_with"]), f"{quoted(row['prefix'])} alone"),
     "had markers in more outputs than",
     "had markers in fewer outputs than",
     n="pairs",
 )
-_SAY: dict[str, _Say] = {
-    "count": _say_counts,
-    "docnorm": _say_documents,
-    "totals": _say_totals,
-    "contexts": _say_contexts,
-    "contaminate": _say_entries,
-    "contaminate --shares": _say_shares,
-    "contaminate --effects": partial(say_differences, words=_EFFECTS),
-    "blend": _say_markers,
-    "blend --presence": _say_markers,
-    "blend --retention": partial(say_differences, words=_RETENTION),
-    "blend --isolation": _say_ratios,
-    "tiers": _say_tiers,
-    "keyness": _say_keyness,
-    "strategies": _say_strategies,
-    "strategies --per-output": lambda rows: iter([_tally(rows, "strategy", "output")]),
-    "score": _say_scores,
-    "compare": _say_comparisons,
-    "compare --averages": _say_averages,
-    "outcomes": _say_outcomes,
-    "outcomes --wins": _say_wins,
-    "efficiency": _say_efficiency,
-    "agreement": _say_agreement,
-    "agreement --votes": _say_votes,
-    "audit": lambda rows: iter([_tally(rows, "verdict", "published figure")]),
-    "link": _say_links,
-    "link --ranks": _say_ranks,
+_RATIO = Measure("The ratio of a method's own outputs to others", "ratio", _OUTPUTS)
+_TOTAL = Measure("The ratio of geometric means", "value", "index tiers method versus")
+_TOKENS = "token n-grams"
+_SAY: dict[str, Sequence[_Say]] = {
+    "count": (
+        _in_indexes("the number of occurrences", "occurrences", "query"),
+        _in_indexes(f"the number of occurrences of {_TOKENS}", "token_occurrences", "query", None),
+    ),
+    "docnorm": (
+        _in_indexes("the number of documents with the pattern", "documents", "pattern"),
+        _in_indexes(
+            f"the number of documents with {_TOKENS} of the pattern", "token_documents", "pattern"
+        ),
+        _say_partly,
+    ),
+    "totals": (
+        _where("statistic", "ratio_of_geometric_means", _TOTAL),
+        _where(
+            "statistic",
+            "token_ratio_of_geometric_means",
+            replace(_TOTAL, noun=f"{_TOTAL.noun} over tokens"),
+        ),
+        _say_totals,
+    ),
+    "contexts": (_say_contexts,),
+    "contaminate": (
+        _tally("verdict", "verdict", "rule", "index"),
+        Measure("The share of windows that occur", "eta", limits=None).gaps,
+    ),
+    "contaminate --shares": (_where("verdict", "dirty", _SHARE), _say_bounds),
+    "contaminate --effects": (_EFFECTS,),
+    "blend": (*_markers("markers"),),
+    "blend --presence": (*_markers("the pattern"),),
+    "blend --retention": (_RETENTION,),
+    "blend --isolation": (_RATIO,),
+    "tiers": (_say_tiers, _RATIO),
+    "keyness": (_say_keyness, Measure("The log ratio", "log_ratio", "ngram")),
+    "strategies": (_say_strategies,),
+    "strategies --per-output": (_tally("strategy", "output"),),
+    "score": (_tally("status", "score", "rule"), Measure("The value", "value", limits=None).gaps),
+    "compare": (_say_accuracies, _say_unknown),
+    "compare --averages": (
+        Measure("The average difference", "difference", f"average {_PAIR}", "n", " points"),
+        _always("Averages were not tested, so nothing is claimed about them."),
+    ),
+    "outcomes": (
+        Measure(
+            "The selection accuracy",
+            "selection_accuracy",
+            "dataset model rule adaptive baselines",
+            unit="%",
+            limits="selection",
+        ),
+    ),
+    "outcomes --wins": (_say_wins,),
+    "efficiency": (
+        Measure("The accuracy", "accuracy", "dataset model method rule", "n", "%"),
+        Measure(
+            "The mean number of tokens", "mean_tokens", "dataset model method rule", "n_tokens"
+        ),
+    ),
+    "agreement": (_say_agreement,),
+    "agreement --votes": (_say_votes,),
+    "audit": (_tally("verdict", "published figure"),),
+    "link": (
+        Measure(
+            "The prevalence ratio of two methods",
+            "prevalence_ratio",
+            f"index measure {_PAIR}",
+            limits="prevalence",
+        ),
+        # A comparison has a row for each index.
+        lambda rows: _say_accuracies(
+            [group[0] for group in group_rows(rows, *_PAIR.split()).values()]
+        ),
+        _always(
+            "That prevalence and accuracy stand in one row doesn't say that they are connected."
+        ),
+    ),
+    "link --ranks": (
+        Measure(
+            "The value of Kendall's tau",
+            "tau",
+            "index measure dataset model rule",
+            "methods",
+            limits=None,
+        ),
+        _say_ranks,
+    ),
 }
-"""By the names of kinds."""
+"""The statements about rows, by the names of kinds."""
