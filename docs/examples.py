@@ -63,15 +63,17 @@ patterns:
 """,
 }
 REPORT_ROWS = (
-    "ngramscan count mine.yaml --index scan:corpus.jsonl -q -o rows/counts.csv",
-    "ngramscan docnorm mine.yaml --index scan:corpus.jsonl -q -o rows/documents.csv",
-    "ngramscan contexts 'step by step' --index scan:corpus.jsonl -q -o rows/contexts.csv",
+    "ngramscan count mine.yaml --index scan:corpus.jsonl -q -o rows/counts.parquet",
+    "ngramscan docnorm mine.yaml --index scan:corpus.jsonl -q -o rows/documents.parquet",
+    "ngramscan contexts 'step by step' --index scan:corpus.jsonl -q -o rows/contexts.parquet",
     "ngramscan contaminate exam.jsonl --index scan:crawl.jsonl --scores scores.jsonl -q"
-    " -o entries.csv --shares rows/shares.csv --effects rows/effects.csv",
-    "ngramscan blend outputs/example-formulas -q -o rows/blend.csv --retention rows/retention.csv",
-    "evalcore score outputs/questions --data questions.jsonl --rule numbers -q -o rows/scores.csv",
-    "evalcore compare scores.jsonl --baseline cot -q -o rows/compared.csv",
-    "evalcore efficiency scores.jsonl --usage usage.jsonl -q -o rows/efficiency.csv",
+    " -o entries.csv --shares rows/shares.parquet --effects rows/effects.parquet",
+    "ngramscan blend outputs/example-formulas -q"
+    " -o rows/blend.parquet --retention rows/retention.parquet",
+    "evalcore score outputs/questions --data questions.jsonl --rule numbers -q"
+    " -o rows/scores.parquet",
+    "evalcore compare scores.jsonl --baseline cot -q -o rows/compared.parquet",
+    "evalcore efficiency scores.jsonl --usage usage.jsonl -q -o rows/efficiency.parquet",
 )
 """The commands whose rows docs/report-example.html shows."""
 NAMES = ("Ada", "Emil", "Noor", "Tom", "Yuki")

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from itertools import compress
 from math import inf
 from operator import itemgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 Names = Annotated[str | Sequence[str], Option(metavar="NAME")]
 NoAnswer = Literal["wrong", "exclude"]
-OutputFile = Annotated[str | Path | None, Option(metavar="FILE", is_written=True)]
 Draws = Annotated[int, Option(metavar="N", least=100)]
 Seed = Annotated[int, Option(least=0)]
 CELL = ["dataset", "model", "rule"]

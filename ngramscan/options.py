@@ -9,7 +9,8 @@ the help, and the section Parameters of its docstring has their texts:
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from pathlib import Path
+from typing import Annotated, NamedTuple
 
 OPTIONS, WHAT, WHERE = "Options", "Texts to look for", "Where to look"
 READING, SERVICE, OUTPUT = "Reading files", "Services and index files", "Output"
@@ -37,12 +38,18 @@ class Option(NamedTuple):
     """A comma is a part of the value; several values are given one by one."""
     is_written: bool = False
     """The path is of a file that the command writes."""
+    has_rows: bool = False
+    """It is a file of rows, which the command returns as one of the `files` of its result."""
     may_be_stdout: bool = False
     """The path `-` is standard output."""
     is_shown: bool = False
     """Only for the terminal: it changes what is shown. Python doesn't have it."""
     is_optional: bool = False
     """An argument for several values that may be left out."""
+
+
+NewFile = Annotated[str | Path | None, Option(metavar="FILE", is_written=True)]
+RowsFile = Annotated[str | Path | None, Option(metavar="FILE", is_written=True, has_rows=True)]
 
 
 class Shared(NamedTuple):

@@ -26,9 +26,9 @@ from ngramscan.progress import visible_line
 from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.assemble import make_page
 from ngramscan.reporting.page.display import MOST_TEXT, number, source_of
-from ngramscan.reporting.page.provenance import Run
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.plots import Kind
+from ngramscan.reporting.provenance import Run
 from tests.support.command import invoke
 
 if TYPE_CHECKING:
@@ -367,7 +367,7 @@ def test_the_page_says_how_files_were_made_and_what_is_missing() -> None:
     known = page_of(rows, run=run)
     for text in (run.command, "9.8.7", "x: no reply", "17 TB", "20260101", "an estimate (3 rows)"):
         assert text in known
-    assert "unknown: this computer has no record" in page_of(rows)
+    assert "unknown: the file does not say" in page_of(rows)
 
 
 def test_two_files_of_a_kind_are_told_apart() -> None:

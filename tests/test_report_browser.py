@@ -21,7 +21,7 @@ import ngramscan
 from docs.examples import make_files
 from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.count import CountRow
-from ngramscan.reporting.rows import to_bytes
+from ngramscan.reporting.rows import Target, to_bytes
 from tests.support.browser import WIDTHS, Visit, visiting
 from tests.support.command import invoke
 
@@ -95,11 +95,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     made = tmp_path_factory.mktemp("report")
     make_files(made)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(made / "cache"))
         patch.chdir(made)
         for name, command in COMMANDS.items():
             further = [part for pair in FURTHER.get(name, {}).items() for part in pair]
-            done = invoke(*command, *further, "-o", name)
+            done = invoke(*command, *further, "-o", name, "--provenance")
             assert done.code == 0, done.stderr
         done = invoke("report", *FILES, "-o", "page.html")
         assert done.code == 0, done.stderr
@@ -459,7 +458,7 @@ def hostile_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     files = [tmp_path / f"{evil}.jsonl", tmp_path / "counts.json", tmp_path / "contexts.parquet"]
     of_files: list[Sequence[Any]] = [contexts, counts, contexts]
     for path, rows in zip(files, of_files, strict=True):
-        path.write_bytes(to_bytes(rows, type(rows[0]), path.suffix[1:]))
+        path.write_bytes(to_bytes(rows, type(rows[0]), Target(path.suffix[1:])))
     frame = pd.DataFrame([{"</script><script>window.hacked=1</script>": "x", "index": "x"}])
     assert len(frame.columns) == 2
     lines = [json.loads(line) for line in files[0].read_text("utf-8").split("\n") if line]
@@ -510,7 +509,7 @@ def test_many_rows_open_quickly(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, is_cut: bool
 ) -> None:
     made = [count_of(f"step {number}", number) for number in range(rows)]
-    (tmp_path / "rows.csv").write_bytes(to_bytes(made, CountRow, "csv"))
+    (tmp_path / "rows.csv").write_bytes(to_bytes(made, CountRow, Target("csv")))
     monkeypatch.chdir(tmp_path)
     done = invoke("report", "rows.csv", "-o", "page.html")
     assert done.code == 0, done.stderr

@@ -46,7 +46,7 @@ from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.results import MOST_ROWS, read_results
-from ngramscan.reporting.rows import to_bytes, to_frame, together
+from ngramscan.reporting.rows import Target, to_bytes, to_frame, together
 
 TYPES: dict[str, tuple[type, ...]] = {
     "Counts": (CountRow,),
@@ -187,7 +187,7 @@ def test_every_format_is_read_back(title: str, tmp_path: Path) -> None:
     tables: list[Any] = [to_frame(rows, row_type)]
     for suffix in ("csv", "jsonl", "json", "parquet"):
         tables.append(tmp_path / f"rows.{suffix}")
-        tables[-1].write_bytes(to_bytes(rows, row_type, suffix))
+        tables[-1].write_bytes(to_bytes(rows, row_type, Target(suffix)))
     for table in tables:
         results = read_results(table)
         assert results.kind.title == title
@@ -228,7 +228,9 @@ def test_columns_that_users_added_are_texts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("bad", ["many", "1_000", "9" * 5000, "0x1"])
 def test_what_is_no_number_is_refused_with_its_place(bad: str, tmp_path: Path) -> None:
     path = tmp_path / "counts.csv"
-    text = to_bytes([COUNTED, replace(COUNTED, occurrences=98765)], CountRow, "csv").decode()
+    text = to_bytes(
+        [COUNTED, replace(COUNTED, occurrences=98765)], CountRow, Target("csv")
+    ).decode()
     path.write_text(text.replace("98765", bad))
     with pytest.raises(InputError, match=r"counts.csv:3: occurrences: .* is not a number") as found:
         read_results(path)
@@ -240,7 +242,9 @@ def test_unknown_columns_are_named_with_what_was_expected(tmp_path: Path) -> Non
     path.write_text("name,age\nx,3\n")
     with pytest.raises(InputError, match=r"other.csv: .* rows of name, age; .* count, docnorm, "):
         read_results(path)
-    path.write_bytes(to_bytes([COUNTED], CountRow, "csv").replace(b"occurrences,", b"hits,"))
+    path.write_bytes(
+        to_bytes([COUNTED], CountRow, Target("csv")).replace(b"occurrences,", b"hits,")
+    )
     with pytest.raises(InputError, match=r"rows of `count` also have occurrences$"):
         read_results(path)
     path.write_text(",".join(f"{n}{'x' * 500}" for n in range(500)) + "\n" + "1," * 499 + "1\n")
@@ -256,7 +260,7 @@ def test_unknown_columns_are_named_with_what_was_expected(tmp_path: Path) -> Non
 
 def test_long_tables_and_long_texts(tmp_path: Path) -> None:
     path = tmp_path / "long.csv"
-    header, line = to_bytes([COUNTED], CountRow, "csv").splitlines()
+    header, line = to_bytes([COUNTED], CountRow, Target("csv")).splitlines()
     path.write_bytes(b"\n".join([header, *[line] * 200_000]))
     started = time.monotonic()
     results = read_results(path)
@@ -264,6 +268,6 @@ def test_long_tables_and_long_texts(tmp_path: Path) -> None:
     assert (len(results.rows), results.left_out) == (MOST_ROWS, 200_000 - MOST_ROWS)
     limit = csv.field_size_limit()
     text = "<script>\x1b" * 100_000
-    path.write_bytes(to_bytes([replace(COUNTED, pattern=text)], CountRow, "csv"))
+    path.write_bytes(to_bytes([replace(COUNTED, pattern=text)], CountRow, Target("csv")))
     assert read_results(path).rows[0]["pattern"] == text
     assert csv.field_size_limit() == limit

@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import io
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -33,7 +32,6 @@ WIDTH, HEIGHT = 760, 820
 def made_page() -> str:
     """Return the page of the rows that the commands of docs/report.md write."""
     begin("report-example")
-    os.environ["XDG_CACHE_HOME"] = str(FOLDERS["now"] / ".cache")  # which knows how they were made
     for command in ("mkdir rows", *REPORT_ROWS):
         printed(command)
     with contextlib.chdir(FOLDERS["now"]):

@@ -17,15 +17,12 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalcore.pairing import OutputFile
 from evalcore.scores import key_of, read_scores
 from ngramscan.errors import InputError, some_of
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_table
-from ngramscan.reporting import optional_target
 from ngramscan.reporting.columns import print_notes, to_columns
-from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.command import Option, Result, RowsFile, command
 from ngramscan.reporting.layout import Layout, print_columns
-from ngramscan.reporting.options import save
 from ngramscan.statistics.bounded_means import limit, tilted_distance
 from ngramscan.statistics.estimates import t_quantile
 from ngramscan.statistics.proportions import wilson
@@ -328,7 +325,7 @@ def agreement(
     scale: Literal["nominal", "ordinal", "interval"] = "nominal",
     order: Annotated[str | Sequence[str], Option(metavar="LABELS")] = "",
     weights: Literal["linear", "quadratic"] | None = None,
-    votes: OutputFile = None,
+    votes: RowsFile = None,
 ) -> Result[AgreementRow]:
     """Show how much judges agree, what most of them say, and how each of them labels.
 
@@ -362,7 +359,6 @@ def agreement(
     $ evalcore agreement judged.jsonl --scale interval --votes votes.csv
     $ evalcore agreement grades.csv --weights quadratic --order poor,fair,good
     """
-    target = optional_target(votes)
     given = _read_labels(as_tables(labels))
     worth = _scale(given.values(), scale, [*order], weights)
     items, judges = (list(dict.fromkeys(key[part] for key in given)) for part in (0, 1))
@@ -386,5 +382,5 @@ def agreement(
     rows.append(_row("krippendorff_alpha", "all", alpha, scale))
     voted = [_vote(item, row) for item, row in table.items()]
     rows += _shares(table, judges, worth, voted)
-    save(voted, VoteRow, target)
-    return Result(rows, AgreementRow, print_table=partial(_print, rows=rows))
+    files = [(votes, voted, VoteRow)]
+    return Result(rows, AgreementRow, print_table=partial(_print, rows=rows), files=files)

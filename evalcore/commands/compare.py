@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations, product
 from operator import itemgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -23,7 +22,6 @@ from evalcore.pairing import (
     Draws,
     Names,
     NoAnswer,
-    OutputFile,
     Seed,
     find_pairs,
     left_out,
@@ -32,12 +30,10 @@ from evalcore.pairing import (
 from evalcore.scores import ScoreRow, read_all
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
-from ngramscan.reporting import optional_target, refuse_other
-from ngramscan.reporting.charts.files import check_target, save_figure
+from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import ALL, first_of, for_paper, print_pooled, to_columns
-from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, command
 from ngramscan.reporting.layout import Columns, Layout, p_text, percent
-from ngramscan.reporting.options import save
 from ngramscan.statistics.p_values import disagreement, holm
 from ngramscan.statistics.streams import stream
 
@@ -376,8 +372,8 @@ def compare(
     resamples: Draws = 10_000,
     seed: Seed = 1,
     stars: Annotated[bool, Option(is_shown=True)] = False,
-    averages: OutputFile = None,
-    figure: OutputFile = None,
+    averages: RowsFile = None,
+    figure: NewFile = None,
 ) -> Result[CompareRow]:
     """Compare prompting methods in pairs, on the same problems.
 
@@ -438,8 +434,6 @@ def compare(
     $ evalcore compare scores.jsonl --baseline cot --treatment f-1
     $ evalcore compare scores.jsonl --all-pairs --figure forest.svg
     """
-    target, picture = optional_target(averages), Path(figure) if figure else None
-    check_target(picture)
     chosen = read_all(scores, rule, run)
     if (baseline is None) != all_pairs:
         there = ", ".join(dict.fromkeys(row.method for row in chosen))
@@ -457,12 +451,17 @@ def compare(
     rows, parts, messages = compare_methods(
         chosen, baseline, treatments=treatment, by=by, family=family, settings=settings
     )
-    is_paper = parts and target and target.format == "latex"
+    is_paper = parts and str(averages).lower().endswith(".tex")
     means: tuple[list[Any], type] = for_paper(_columns(parts)) if is_paper else (parts, AverageRow)
-    save(*means, target)
-    if picture and rows:
-        save_figure(picture, rows)
     shown = _columns(rows, stars)
     printed = partial(_print, rows=rows, parts=parts, stars=stars)
     paper = for_paper({name: shown[name] for name in _PAPER})
-    return Result(rows, CompareRow, print_table=printed, for_paper=paper, **messages)
+    return Result(
+        rows,
+        CompareRow,
+        print_table=printed,
+        figure=(figure, rows) if rows else (),
+        files=[(averages, *means)],
+        for_paper=paper,
+        **messages,
+    )

@@ -12,15 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalcore.commands.logs import UsageRow
-from evalcore.pairing import Draws, Names, NoAnswer, OutputFile, Seed
+from evalcore.pairing import Draws, Names, NoAnswer, Seed
 from evalcore.records import Record, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, key_of, read_chosen
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables, read_rows
 from ngramscan.reporting import refuse_other
-from ngramscan.reporting.charts.files import check_target, save_figure
 from ngramscan.reporting.columns import ALL, for_paper, print_notes, print_pooled, to_columns
-from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.command import NewFile, Option, Result, command
 from ngramscan.reporting.layout import Layout
 from ngramscan.statistics import resampling
 from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Floats, Ratio, Resampling
@@ -328,7 +327,7 @@ def efficiency(
     no_answer: NoAnswer = "wrong",
     resamples: Draws = 2000,
     seed: Seed = 1,
-    figure: OutputFile = None,
+    figure: NewFile = None,
 ) -> Result[EfficiencyRow]:
     """Show what correct answers cost, and which methods are worth it.
 
@@ -366,7 +365,6 @@ def efficiency(
     $ evalcore efficiency scores.jsonl --outputs outputs/
     $ evalcore efficiency scores.jsonl --outputs outputs/ --tokens total --figure frontier.svg
     """
-    check_target(target := Path(figure) if figure else None)
     if outputs and usage:
         raise InputError("--usage", "not allowed with --outputs; both hold the tokens")
     if not outputs and not usage:
@@ -379,11 +377,9 @@ def efficiency(
         refuse_other("--baseline", baseline, (row.method for row in chosen))
     table = _outputs(chosen, used, tokens, no_answer, baseline)
     rows = list(_rows(table, baseline, Resampling(resamples, seed)))
-    if target:
-        drawable = [row for row in rows if row.on_frontier is not None]
-        if not drawable:
-            raise InputError(str(target), "nothing to draw: no tokens are known")
-        save_figure(target, drawable)
+    drawable = [row for row in rows if row.on_frontier is not None]
+    if figure and not drawable:
+        raise InputError(str(figure), "nothing to draw: no tokens are known")
     scored, recorded = set(map(_output, chosen)), set(map(_output, used))
     absent, unused = len(scored - recorded), len(recorded - scored)
     unknown = sum(row.status == UNKNOWN for row in chosen)
@@ -395,4 +391,11 @@ def efficiency(
     notices = [notice for number, notice in left_out if number]
     notices.append(f"Intervals: {resamples:,} bootstrap samples of problems, seed {seed}")
     printed, paper = partial(_print, rows=rows), for_paper(_columns(rows))
-    return Result(rows, EfficiencyRow, notices=notices, print_table=printed, for_paper=paper)
+    return Result(
+        rows,
+        EfficiencyRow,
+        notices=notices,
+        print_table=printed,
+        figure=(figure, drawable),
+        for_paper=paper,
+    )

@@ -37,7 +37,7 @@ from ngramscan.errors import InputError
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.row_files import Table
-from ngramscan.reporting.command import Option, Result, Shared, command
+from ngramscan.reporting.command import NewFile, Option, Result, Shared, command
 from ngramscan.reporting.layout import Layout, cell, print_columns
 
 
@@ -226,7 +226,7 @@ def judge(
     judges: Annotated[str | Sequence[str], Option(flags="--judge", metavar="MODEL")],
     task: Literal["grade", "failure-causes"] = "grade",
     scores: Annotated[Table | None, Option(metavar="FILE")] = None,
-    journal: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    journal: NewFile = None,
     progress: Progress = SILENT,
     **options: Annotated[Any, Shared(JudgeOptions)],
 ) -> Result[JudgeRow]:

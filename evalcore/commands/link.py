@@ -8,22 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from evalcore.commands.compare import CompareRow, compare_methods, difference_text
-from evalcore.pairing import Names, OutputFile
+from evalcore.pairing import Names
 from evalcore.scores import read_all
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import Table, read_rows, read_table
-from ngramscan.reporting import optional_target, refuse_other, to_frame
-from ngramscan.reporting.charts.files import check_target, save_figure
+from ngramscan.reporting import refuse_other, to_frame
 from ngramscan.reporting.columns import for_paper, print_notes, print_pooled, to_columns
-from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, command
 from ngramscan.reporting.layout import Layout, p_text
-from ngramscan.reporting.options import save
 from ngramscan.statistics.estimates import geometric_mean_ratio
 
 CORRELATIONAL = (
@@ -229,8 +226,8 @@ def link(
     rename: Annotated[str | Sequence[str], Option(metavar="METHOD=NAME")] = (),
     rule: Names = (),
     run: Names = (),
-    ranks: OutputFile = None,
-    figure: OutputFile = None,
+    ranks: RowsFile = None,
+    figure: NewFile = None,
 ) -> Result[LinkRow]:
     """Show the prevalence of methods in corpora beside their accuracy.
 
@@ -264,8 +261,6 @@ def link(
     $ evalcore compare scores.jsonl --all-pairs -o compared.csv
     $ evalcore link counts.csv compared.csv --figure link.svg
     """
-    target = optional_target(ranks)
-    check_target(picture := Path(figure) if figure else None)
     patterns = read_rows(counts, PatternCount, "rows of `ngramscan count` or `docnorm`")
     given: Any = [*read_table(scores)]  # a pipe can be read once
     if "difference" in given[0][1]:
@@ -292,11 +287,16 @@ def link(
         problem = f"no compared pair of methods has patterns of these tiers; there are {there}"
         raise InputError("counts", f"{problem} (see --rename)")
     orders = list(_ranks(attested, compared, measure))
-    save(orders, RankRow, target)
-    if picture:
-        save_figure(picture, rows)
     if absent := [method for method in methods if method not in found]:
         notices.append(f"left out, because they have no patterns: {', '.join(absent)}")
     notices.append(CORRELATIONAL)
     printed, paper = partial(_print, rows=rows, ranks=orders), for_paper(_columns(rows))
-    return Result(rows, LinkRow, notices=notices, print_table=printed, for_paper=paper)
+    return Result(
+        rows,
+        LinkRow,
+        notices=notices,
+        print_table=printed,
+        figure=(figure, rows),
+        files=[(ranks, orders, RankRow)],
+        for_paper=paper,
+    )

@@ -17,14 +17,13 @@ from evalcore.pairing import (
     RIGHT,
     Names,
     NoAnswer,
-    OutputFile,
     left_out,
     to_table,
 )
 from evalcore.scores import ScoreRow, read_chosen
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
-from ngramscan.reporting import optional_target, refuse_other
+from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import (
     ALL,
     first_of,
@@ -33,9 +32,8 @@ from ngramscan.reporting.columns import (
     print_pooled,
     to_columns,
 )
-from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.command import Option, Result, RowsFile, command
 from ngramscan.reporting.layout import Layout
-from ngramscan.reporting.options import save
 from ngramscan.statistics.proportions import mcnemar, wilson
 
 if TYPE_CHECKING:
@@ -241,7 +239,7 @@ def outcomes(
     baselines: Annotated[str | Sequence[str], Option(metavar="METHODS")],
     adaptive: Annotated[str, Option(metavar="METHOD")],
     alpha: Annotated[float, Option(over=0, under=1)] = 0.05,
-    wins: OutputFile = None,
+    wins: RowsFile = None,
     rule: Names = (),
     run: Names = (),
     epoch: Annotated[int | None, Option(metavar="N")] = None,
@@ -289,7 +287,7 @@ def outcomes(
     """
     if not baselines:
         raise InputError("--baselines", "at least one method was expected")
-    target, lowest, chosen = optional_target(wins), LEAST[no_answer], read_chosen(scores, rule, run)
+    lowest, chosen = LEAST[no_answer], read_chosen(scores, rule, run)
     methods, known = [adaptive, *baselines], [row.method for row in chosen]
     for number, name in enumerate(methods):
         refuse_other("--baselines" if number else "--adaptive", name, known)
@@ -297,6 +295,6 @@ def outcomes(
             raise InputError(f"--baselines {name}", "this method was given twice")
     levels, messages = _find_levels(chosen, methods, epoch, right_from, lowest)
     rows, won = [*_rows(levels, lowest)], [*_wins(levels, lowest, alpha)]
-    save(won, WinRow, target)
     printed, paper = partial(_print, rows=rows, won=won), for_paper(_columns(rows))
-    return Result(rows, OutcomeRow, print_table=printed, for_paper=paper, **messages)
+    files = [(wins, won, WinRow)]
+    return Result(rows, OutcomeRow, print_table=printed, files=files, for_paper=paper, **messages)

@@ -26,8 +26,8 @@ from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting import refuse_other
-from ngramscan.reporting.charts.files import check_target, save_figure
-from ngramscan.reporting.command import Option, Result, Shared, command
+from ngramscan.reporting.charts.files import save_figure
+from ngramscan.reporting.command import NewFile, Option, Result, Shared, command
 
 
 def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[str]) -> Benchmark:
@@ -146,7 +146,7 @@ def score(
     extraction: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     program_seconds: Annotated[float, Option(metavar="S", over=0)] = 30.0,
     allow_weak_sandbox: bool = False,
-    figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    figure: NewFile = None,
     progress: Progress = SILENT,
     **options: Annotated[Any, Shared(RecordOptions)],
 ) -> Result[ScoreRow]:
@@ -190,7 +190,6 @@ def score(
     $ evalcore score raw_pot_outputs --layout financemath --method pot --dataset financemath
     $ evalcore score outputs/mine --data questions.jsonl --rule numbers
     """
-    check_target(picture := Path(figure) if figure else None)
     asked = RecordOptions(**options)
     name_dataset(asked.dataset, asked.data, Path(outputs), asked.layout)
     usual = find_benchmark(
@@ -211,10 +210,10 @@ def score(
 
     tools = Tools(run_programs, lambda items: _counted(compare_all, items, "answers", progress))
     rows, failures = score_records(records, problems, benchmark, tools)
-    if picture:
+    if figure:
         known = [summary for summary in scores.summarise(rows) if summary.accuracy is not None]
         if not known:
-            raise InputError(str(picture), "nothing to draw; no output has a known score")
-        save_figure(picture, known, kind=scores.SUMMARIES)
+            raise InputError(str(figure), "nothing to draw; no output has a known score")
+        save_figure(Path(figure), known, kind=scores.SUMMARIES)
     notices, shown = _notices(layers, rows, problems), partial(scores.print_summaries, rows=rows)
     return Result(rows, ScoreRow, notices, failures, print_table=shown, is_summary=True)

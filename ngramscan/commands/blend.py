@@ -6,22 +6,20 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from ngramscan.commands.shared import MarkerOptions, NewFile, split_arguments
+from ngramscan.commands.shared import MarkerOptions, split_arguments
 from ngramscan.outputs.blend import BlendRow, IsolationRow, PresenceRow, RetentionRow, run_blend
 from ngramscan.patterns.given import load_selection
-from ngramscan.reporting import optional_target, tables
-from ngramscan.reporting.charts.files import check_target, save_figure
-from ngramscan.reporting.command import Option, Result, Shared, command
-from ngramscan.reporting.options import save
+from ngramscan.reporting import tables
+from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 
 
 @command
 def blend(
     outputs: str | Path,
     *others: Annotated[str | Path, Option(metavar="[OUTPUTS|PATTERNS]...", is_optional=True)],
-    presence: NewFile = None,
-    retention: NewFile = None,
-    isolation: NewFile = None,
+    presence: RowsFile = None,
+    retention: RowsFile = None,
+    isolation: RowsFile = None,
     figure: NewFile = None,
     **options: Annotated[Any, Shared(MarkerOptions)],
 ) -> Result[BlendRow]:
@@ -60,16 +58,19 @@ def blend(
     $ ngramscan blend a.jsonl b.jsonl mine.yaml --output-field reply --prompt-field prompt
     $ zcat outputs.jsonl.gz | ngramscan blend -
     """
-    files = [optional_target(path) for path in (presence, retention, isolation)]
-    picture = Path(figure) if figure else None
-    check_target(picture)
     asked, (read_from, sets) = MarkerOptions(**options), split_arguments(outputs, others)
     markers = load_selection(sets, asked.tier, asked.method)
     found = run_blend(asked.read(read_from), markers, asked.case_sensitive)
-    save(found.presence, PresenceRow, files[0])
-    save(found.retention, RetentionRow, files[1])
-    save(found.isolation, IsolationRow, files[2])
-    if picture:
-        save_figure(picture, found.rows, found.retention)
     table = partial(tables.print_blend, found)
-    return Result(found.rows, BlendRow, found.notices, print_table=table)
+    return Result(
+        found.rows,
+        BlendRow,
+        found.notices,
+        print_table=table,
+        figure=(figure, found.rows, found.retention),
+        files=[
+            (presence, found.presence, PresenceRow),
+            (retention, found.retention, RetentionRow),
+            (isolation, found.isolation, IsolationRow),
+        ],
+    )

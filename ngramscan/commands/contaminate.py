@@ -12,7 +12,6 @@ from ngramscan.commands.shared import (
     DEFAULT_INDEX,
     AskingOptions,
     IndexSpecs,
-    NewFile,
     load_ahead,
 )
 from ngramscan.errors import InputError, NgramscanError
@@ -29,14 +28,11 @@ from ngramscan.prevalence.count import SHOWN_REASONS, explained
 from ngramscan.prevalence.plan import PlanRow, make_plan
 from ngramscan.progress import SILENT, Progress, counted
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
-from ngramscan.reporting import optional_target, refuse_other, tables
-from ngramscan.reporting.charts.files import check_target, save_figure
-from ngramscan.reporting.command import Option, Result, Shared, command
-from ngramscan.reporting.options import save
-from ngramscan.reporting.rows import Target
+from ngramscan.reporting import refuse_other, tables
+from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 
 if TYPE_CHECKING:
-    from ngramscan.prevalence.contamination_effects import EffectRow, GivenScore
+    from ngramscan.prevalence.contamination_effects import GivenScore
 
 CONTEXT = 400
 """Characters on each side of the evidence, as the authors of infini-gram-mini looked at."""
@@ -57,11 +53,11 @@ def contaminate(
     no_strip: bool = False,
     sample: Annotated[int | None, Option(metavar="N", least=1)] = None,
     stop_when_decided: bool = False,
-    shares: NewFile = None,
+    shares: RowsFile = None,
     scores: Annotated[GivenTables, Option(metavar="FILE", is_verbatim=True)] = (),
     score_rule: Annotated[str | None, Option(metavar="NAME")] = None,
-    effects: NewFile = None,
-    contexts: NewFile = None,
+    effects: RowsFile = None,
+    contexts: RowsFile = None,
     figure: NewFile = None,
     level: Annotated[float, Option(over=0, under=1)] = 0.95,
     progress: Progress = SILENT,
@@ -140,9 +136,6 @@ def contaminate(
     $ ngramscan contaminate questions.jsonl --index python --shares shares.csv --figure shares.svg
     """
     _refuse_tokens(index)
-    targets = [optional_target(path) for path in (shares, effects, contexts)]
-    picture = Path(figure) if figure else None
-    check_target(picture)
     chosen = make_rule(rule, window, window_unit, tail, short, not no_strip)
     asked = AskingOptions(**options, normalization=chosen.normalization)
     read = read_entries(benchmark, field, id_field)
@@ -159,17 +152,28 @@ def contaminate(
         evidence, lost = _show_evidence(found.rows, indexes, asked.seed) if contexts else ([], [])
     drawn_with = asked.seed if len(entries) < len(read.entries) else None
     summed = make_shares(found.rows, chosen, len(read.entries), drawn_with, level)
-    compared = _compare(found.rows, given, level, targets[1]) if given else []
-    save(summed, ShareRow, targets[0])
-    save(evidence, ContextRow, targets[2])
-    if picture:
-        save_figure(picture, summed)
+    files: list[Any] = [(shares, summed, ShareRow), (contexts, evidence, ContextRow)]
+    compared = []
+    if given:
+        from ngramscan.prevalence.contamination_effects import EffectRow, make_effects  # slow
+
+        compared = make_effects(found.rows, given, level)
+        files.append((effects, compared, EffectRow))
     notices += _describe_short(found.rows)
     unknown = [(one.error, one.index) for one in found.missing]
     failures = [*_describe(unknown, "window"), *_describe(lost, "context")]
     table = partial(tables.print_contaminate, found, summed, compared)
     sizes = sizes_in_words(found.sizes)
-    return Result(found.rows, EntryRow, notices, failures, print_table=table, sizes=sizes)
+    return Result(
+        found.rows,
+        EntryRow,
+        notices,
+        failures,
+        print_table=table,
+        files=files,
+        figure=(figure, summed),
+        sizes=sizes,
+    )
 
 
 def _refuse_tokens(specs: Sequence[str]) -> None:
@@ -198,17 +202,6 @@ def _read_scores(
     chosen = [row for row in given if rule in {None, row.rule}]
     check_scores(chosen, [entry.id for entry in entries])
     return chosen
-
-
-def _compare(
-    rows: Sequence[EntryRow], given: Sequence[GivenScore], level: float, target: Target | None
-) -> list[EffectRow]:
-    """Return the differences between dirty and clean entries, and write them if a file is named."""
-    from ngramscan.prevalence.contamination_effects import EffectRow, make_effects  # slow
-
-    compared = make_effects(rows, given, level)
-    save(compared, EffectRow, target)
-    return compared
 
 
 def _describe_read(where: str, read: BenchmarkEntries, sample: int | None) -> list[str]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ngramscan.commands.shared import (
     IndexSpecs,
-    NewFile,
     PatternOptions,
     Patterns,
     load_ahead,
@@ -19,9 +17,8 @@ from ngramscan.commands.shared import (
 from ngramscan.errors import InputError
 from ngramscan.options import WHAT
 from ngramscan.progress import SILENT, Progress
-from ngramscan.reporting.charts.files import check_target, save_figure
-from ngramscan.reporting.command import Option, Result, Rows, Shared, command
-from ngramscan.reporting.rows import optional_target, together
+from ngramscan.reporting.command import NewFile, Option, Result, Rows, RowsFile, Shared, command
+from ngramscan.reporting.rows import together
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,7 +38,7 @@ def count(
     index: IndexSpecs = "paper",
     case_variants: Annotated[bool, Option(heading=WHAT, is_rare=True)] = False,
     count_anyway: Annotated[bool, Option(heading=WHAT, is_rare=True)] = False,
-    totals: NewFile = None,
+    totals: RowsFile = None,
     figure: NewFile = None,
     progress: Progress = SILENT,
     for_table: bool = False,
@@ -109,18 +106,15 @@ def count(
     from ngramscan.prevalence.plan import PlanRow
     from ngramscan.prevalence.token_count import TokenCountRow, run_token_count, start_lookups
     from ngramscan.prevalence.totals import Total
-    from ngramscan.reporting.options import save
 
     asked = PatternOptions(**options)
     if case_variants and asked.ignore_case:
         problem = "it can't go with --ignore-case: each spelling would count all of them"
         raise InputError("--case-variants", problem)
-    target, picture = optional_target(totals), Path(figure) if figure else None
-    check_target(picture)
     chosen = asked.load(patterns)
     refuse_totals(totals, chosen)
     queries = chosen.queries(case_variants)
-    if needs_totals := bool(chosen.methods) and (for_table or target is not None):
+    if needs_totals := bool(chosen.methods) and (for_table or totals is not None):
         load_ahead("scipy.special")  # for their interval
     with open_indexes(index, asked, progress) as indexes:
         of_bytes, of_tokens = split_by_kind(indexes)
@@ -137,10 +131,6 @@ def count(
     sums = _totals(counting, in_tokens) if needs_totals else []
     if known := sum(row.source == "journal" for row in rows):
         progress.notice(f"{known} of {len(rows)} counts are from the journal; --refresh asks again")
-    if rows:
-        save(sums, Total, target)
-    if rows and picture:
-        save_figure(picture, rows)
     failures = describe_missing(counting.missing + in_tokens.missing, queries, len(indexes))
     types = [CountRow] * bool(of_bytes) + [TokenCountRow] * bool(of_tokens)
     return Result(
@@ -148,6 +138,8 @@ def count(
         failures=failures,
         print_table=partial(_print, counting=counting, in_tokens=in_tokens, totals=sums),
         is_silent=not rows,
+        figure=(figure, rows) if rows else (),
+        files=[(totals, sums, Total)] if rows else (),
         sizes=sizes_in_words(counting.sizes | in_tokens.sizes),
         first_columns=("pattern", "occurrences", "documents"),
     )

@@ -11,7 +11,6 @@ from ngramscan.commands.shared import (
     DEFAULT_INDEX,
     DEFAULT_SET,
     IndexSpecs,
-    NewFile,
     PatternOptions,
     Patterns,
     load_ahead,
@@ -30,8 +29,8 @@ from ngramscan.prevalence.draws import (
     Estimator,
 )
 from ngramscan.progress import SILENT, Progress
-from ngramscan.reporting.command import Option, Result, Rows, Shared, command
-from ngramscan.reporting.rows import optional_target, together
+from ngramscan.reporting.command import Option, Result, Rows, RowsFile, Shared, command
+from ngramscan.reporting.rows import together
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,8 +67,8 @@ def docnorm(
     estimator: Estimator | None = None,
     exact_up_to: Annotated[int | None, Option(metavar="N", least=0)] = None,
     context: Annotated[int, Option(metavar="BYTES", least=LEAST_CONTEXT)] = CONTEXT,
-    totals: NewFile = None,
-    drawn: NewFile = None,
+    totals: RowsFile = None,
+    drawn: RowsFile = None,
     progress: Progress = SILENT,
     **options: Annotated[Any, Shared(PatternOptions)],
 ) -> Annotated[
@@ -139,10 +138,8 @@ def docnorm(
     from ngramscan.prevalence.plan import PlanRow
     from ngramscan.prevalence.token_count import start_lookups
     from ngramscan.prevalence.token_docnorm import TokenDocnormRow, run_token_docnorm
-    from ngramscan.reporting.options import save
 
     asked = PatternOptions(**options)
-    totals_target, drawn_target = optional_target(totals), optional_target(drawn)
     norm = _options(
         context=context,
         seed=asked.seed,
@@ -168,9 +165,7 @@ def docnorm(
         norming = run_docnorm(queries, of_bytes, norm)
         in_tokens = run_token_docnorm(queries, lookups, norm)
     rows = [*norming.rows, *in_tokens.rows]
-    if rows:
-        save([*norming.totals, *in_tokens.totals], DocnormTotal, totals_target)
-        save(norming.drawn, DrawRow, drawn_target)
+    sums = [*norming.totals, *in_tokens.totals]
     missing = norming.missing + in_tokens.missing
     types = [DocnormRow] * bool(of_bytes) + [TokenDocnormRow] * bool(of_tokens)
     return Result(
@@ -178,6 +173,7 @@ def docnorm(
         failures=describe_missing(missing, queries, len(indexes), "estimates"),
         print_table=partial(_print, norming=norming, in_tokens=in_tokens),
         is_silent=not rows,
+        files=[(totals, sums, DocnormTotal), (drawn, norming.drawn, DrawRow)] if rows else (),
         sizes=sizes_in_words(norming.sizes | in_tokens.sizes),
     )
 

@@ -14,9 +14,10 @@ import click
 
 from ngramscan.errors import InputError, NoRowsError
 from ngramscan.progress import counted, format_bytes
-from ngramscan.reading.row_files import Table
+from ngramscan.reading.row_files import Table, name_of
 from ngramscan.reporting import check_writable, write_whole
 from ngramscan.reporting.command import NoRows, Option, command
+from ngramscan.reporting.provenance import SIDECAR
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,6 +124,8 @@ def _make(tables: Sequence[Table], title: str | None) -> tuple[Page, list[str]]:
     read: list[Results] = []
     notices = []
     for table in tables:
+        if name_of(table).endswith(SIDECAR):  # a glob names these too
+            continue
         try:
             read.append(read_results(table))
         except NoRowsError as error:  # a search that found nothing

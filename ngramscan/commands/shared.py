@@ -24,7 +24,6 @@ DEFAULT_SET = "f1"
 
 Patterns = Annotated[PathOrName, Option(is_optional=True)]
 IndexSpecs = Annotated[str | Sequence[str], Option(metavar="SPEC", heading=WHERE, is_verbatim=True)]
-NewFile = Annotated[str | Path | None, Option(metavar="FILE", is_written=True)]
 
 
 @dataclass(frozen=True, kw_only=True)

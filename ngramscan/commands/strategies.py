@@ -6,19 +6,17 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from ngramscan.commands.shared import NewFile, OutputOptions
+from ngramscan.commands.shared import OutputOptions
 from ngramscan.outputs.strategies import OutputStrategyRow, StrategyRow, load_rules, run_strategies
-from ngramscan.reporting import optional_target, tables
-from ngramscan.reporting.charts.files import check_target, save_figure
-from ngramscan.reporting.command import Option, Result, Shared, command
-from ngramscan.reporting.options import save
+from ngramscan.reporting import tables
+from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 
 
 @command
 def strategies(
     *outputs: str | Path,
     rules: Annotated[str | Path | None, Option(metavar="FILE")] = None,
-    per_output: NewFile = None,
+    per_output: RowsFile = None,
     figure: NewFile = None,
     **options: Annotated[Any, Shared(OutputOptions)],
 ) -> Result[StrategyRow]:
@@ -48,13 +46,16 @@ def strategies(
     $ ngramscan strategies outputs/ --per-output strategies.csv --figure strategies.svg
     $ ngramscan strategies run.jsonl --prompt-field prompt --rules rules.yaml
     """
-    target, picture = optional_target(per_output), Path(figure) if figure else None
-    check_target(picture)
     chosen = load_rules(rules)
     read = OutputOptions(**options).read(outputs)
     found = run_strategies(read, chosen)
-    save(found.outputs, OutputStrategyRow, target)
-    if picture:
-        save_figure(picture, found.rows)
     table = partial(tables.print_strategies, found.rows)
-    return Result(found.rows, StrategyRow, found.notices, print_table=table)
+    files = [(per_output, found.outputs, OutputStrategyRow)]
+    return Result(
+        found.rows,
+        StrategyRow,
+        found.notices,
+        print_table=table,
+        files=files,
+        figure=(figure, found.rows),
+    )

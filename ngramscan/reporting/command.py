@@ -19,12 +19,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from itertools import chain
+from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 
 from ngramscan import __version__
+from ngramscan.clock import now
 from ngramscan.errors import IncompleteError, InputError
-from ngramscan.options import Option, Rows, Shared
+from ngramscan.options import NewFile, Option, Rows, RowsFile, Shared
 from ngramscan.reporting.options import (
     FOR_TABLE,
     check_written,
@@ -32,14 +34,15 @@ from ngramscan.reporting.options import (
     parameters,
     suggestion,
 )
-from ngramscan.reporting.rows import noting, to_frame
+from ngramscan.reporting.provenance import Run, python_call
+from ngramscan.reporting.rows import choose_target, to_frame, write_rows
 from ngramscan.reporting.signatures import documentation_of, hints_of, option_of, signature_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-__all__ = ["NoRows", "Option", "Result", "Rows", "Shared", "command"]
+__all__ = ["NewFile", "NoRows", "Option", "Result", "Rows", "RowsFile", "Shared", "command"]
 P = ParamSpec("P")
 Row = TypeVar("Row")
 
@@ -61,6 +64,10 @@ class Result(Generic[Row]):
     is_summary: bool = False  # the table says less: it is on stderr where the rows are elsewhere
     is_silent: bool = False
     """The rows are in files; the terminal shows them only with `--format` or `--sort`."""
+    files: Sequence[tuple[str | Path | None, Sequence[Any], type]] = ()
+    """Files that options name for further rows, if they do; the rows, and their type."""
+    figure: Sequence[Any] = ()
+    """The file that the option `figure` names, if it does; the rows of each part of the figure."""
     for_paper: tuple[Sequence[Any], type] | None = None
     """Rows for LaTeX, and their type; None: the same rows."""
     sizes: Mapping[str, str] = field(default_factory=dict)
@@ -134,12 +141,8 @@ def _run(
         if name in values:
             values[name] = checked(parameter, values[name])
     check_written(function, values)
-    with noting() as written:
-        result = function(*bound.args, **bound.kwargs)
-    if written:
-        from ngramscan.reporting.page.provenance import python_call
-
-        remember_run(written, python_call(function, given), result)
+    result = function(*bound.args, **bound.kwargs)
+    write_files(result, python_call(function, given))
     return result
 
 
@@ -155,13 +158,21 @@ def _returned(result: Result[Any]) -> Any:
     return frame
 
 
-def remember_run(written: Sequence[str], made_by: str, result: Result[Any]) -> None:
-    """Remember how the files with these keys were made."""
-    from ngramscan.clock import now
-    from ngramscan.reporting.page.provenance import Run, remember
+def write_files(result: Result[Any], made_by: str, **settings: bool) -> Run:
+    """Write the figure of a result and its further rows, if options name files for them.
 
+    Return how all its rows were made.
+    """
     run = Run(made_by, __version__, now(), tuple(result.failures), result.sizes)
-    remember(written, run)
+    if any(result.figure[:1]):
+        from ngramscan.reporting.charts.files import save_figure  # slow to import
+
+        figure, *tables = result.figure
+        save_figure(Path(figure), *tables)
+    for path, rows, row_type in result.files:
+        if path:
+            write_rows(rows, row_type, choose_target(None, Path(path), **settings), run)
+    return run
 
 
 # Errors in the words of Python

@@ -15,7 +15,7 @@ import click
 from ngramscan.errors import InputError, nearest
 from ngramscan.options import OPTIONS, OUTPUT, Option
 from ngramscan.reporting.completion import offered
-from ngramscan.reporting.rows import Target, write_rows
+from ngramscan.reporting.rows import Target, choose_target
 from ngramscan.reporting.signatures import (
     helps_of,
     hints_of,
@@ -276,9 +276,16 @@ def suggestion(value: str, known: Iterable[str]) -> str:
 
 
 def check_written(
-    function: Callable[..., Any], values: Mapping[str, Any], output: Path | None = None
-) -> None:
-    """Raise an InputError where two options name the same file to write, or one names stdout."""
+    function: Callable[..., Any],
+    values: Mapping[str, Any],
+    output: Path | None = None,
+    **settings: bool,
+) -> list[Target]:
+    """Return where options write further rows.
+
+    Raise an InputError where two name the same file to write, one names stdout, or a file of rows
+    or a figure can't be written.
+    """
     files = {}
     for name, hint in hints_of(function).items():
         option = option_of(hint)
@@ -295,9 +302,12 @@ def check_written(
         if first != flag:
             problem = f"{first} writes to the same file; two files were expected"
             raise InputError(f"{flag} {path}", problem)
+    if figure := values.get("figure"):
+        from ngramscan.reporting.charts.files import check_target  # slow to import
 
-
-def save(rows: Sequence[Any], row_type: type, target: Target | None) -> None:
-    """Write rows to the file that an option names, if any."""
-    if target:
-        write_rows(rows, row_type, target)
+        check_target(Path(figure))
+    return [
+        choose_target(None, Path(values[name]), **settings)
+        for name, hint in hints_of(function).items()
+        if option_of(hint).has_rows and values[name]
+    ]

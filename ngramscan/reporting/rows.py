@@ -9,10 +9,8 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import asdict, dataclass, fields, make_dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields, make_dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
@@ -20,16 +18,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 from ngramscan.errors import InputError
 from ngramscan.progress import visible_json
 from ngramscan.reporting.files import check_writable, write_whole
+from ngramscan.reporting.provenance import METADATA, Run, sidecar_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FORMATS = ("table", "csv", "jsonl", "json", "parquet", "latex")
 _SUFFIXES = (".csv", ".jsonl", ".json", ".parquet", ".tex")
-CSV_SAFE: ContextVar[bool] = ContextVar("CSV_SAFE", default=False)
-"""Whether texts that a spreadsheet would run are written with an apostrophe before them."""
-WRITTEN: ContextVar[list[str] | None] = ContextVar("WRITTEN", default=None)
-"""The keys of the files of rows that the running command wrote; None: nobody asks."""
 _RUN = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -40,34 +35,42 @@ class Target:
     format: str
     path: Path | None = None
     """None: stdout."""
+    is_csv_safe: bool = False
+    """Whether texts that a spreadsheet would run are written with an apostrophe before them."""
+    has_sidecar: bool = False
+    """Whether a file beside it says how the rows were made."""
 
 
-def choose_target(format_name: str | None, path: Path | None) -> Target:
+def choose_target(
+    format_name: str | None,
+    path: Path | None,
+    *,
+    is_csv_safe: bool = False,
+    has_sidecar: bool = False,
+) -> Target:
     """Return where rows go, before any work is done; the path `-` is stdout."""
     if path is None or str(path) == "-":
         if format_name == "parquet" and sys.stdout.isatty():
             problem = "it can't be shown in a terminal; add -o FILE, or a pipe"
             raise InputError("--format parquet", problem)
-        return Target(format_name or "table")
+        return Target(format_name or "table", is_csv_safe=is_csv_safe)
     check_writable(path)
+    if has_sidecar:
+        check_writable(sidecar_of(path))
     suffix = path.suffix.lower()
     if format_name == "table" or not (format_name or suffix in _SUFFIXES):
         known = ", ".join(_SUFFIXES)
         raise InputError(f"-o {path}", f"no file format named; expected {known}, or --format csv")
-    return Target(format_name or ("latex" if suffix == ".tex" else suffix[1:]), path)
-
-
-def optional_target(path: str | Path | None) -> Target | None:
-    """Return where further rows go, if a file is named."""
-    return choose_target(None, Path(path)) if path else None
+    chosen = format_name or ("latex" if suffix == ".tex" else suffix[1:])
+    return Target(chosen, path, is_csv_safe, has_sidecar)
 
 
 def order_rows(rows: Iterable[Any], column: str) -> list[Any]:
     """Return rows in ascending order of a column, or descending after a minus; nulls last."""
     values = [(getattr(row, column.removeprefix("-")), row) for row in rows]
     known = [(value, row) for value, row in values if value is not None]
-    known.sort(key=lambda one: _sortable(one[0]), reverse=column.startswith("-"))
-    return [row for _, row in (*known, *(one for one in values if one[0] is None))]
+    known.sort(key=lambda pair: _sortable(pair[0]), reverse=column.startswith("-"))
+    return [row for _, row in (*known, *(pair for pair in values if pair[0] is None))]
 
 
 def _sortable(value: object) -> tuple[bool, Any]:
@@ -82,8 +85,8 @@ def together(rows: Sequence[Any], types: Sequence[type]) -> tuple[Sequence[Any],
     if len(types) == 1:
         return rows, types[0]
     hints: dict[str, Any] = {}
-    for one in types:
-        for name, hint in get_type_hints(one).items():
+    for kind in types:
+        for name, hint in get_type_hints(kind).items():
             hints[name] = hints.get(name) | hint
     columns = [(name, hint, None) for name, hint in hints.items()]
     row_type = make_dataclass("Row", columns, frozen=True, slots=True)
@@ -92,7 +95,9 @@ def together(rows: Sequence[Any], types: Sequence[type]) -> tuple[Sequence[Any],
     ], row_type
 
 
-def to_text(rows: Sequence[Any], row_type: type, format_name: str) -> str:
+def to_text(
+    rows: Sequence[Any], row_type: type, format_name: str, is_csv_safe: bool = False
+) -> str:
     """Return rows as csv, jsonl, json or latex."""
     if format_name == "latex":
         from ngramscan.reporting.latex import to_latex  # slow to import
@@ -106,7 +111,7 @@ def to_text(rows: Sequence[Any], row_type: type, format_name: str) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, [f.name for f in fields(row_type)], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(map(_safe, records) if CSV_SAFE.get() else records)
+    writer.writerows(map(_safe, records) if is_csv_safe else records)
     return text.getvalue()
 
 
@@ -149,40 +154,29 @@ def _dtype(hint: object) -> Literal["boolean", "Int64", "Float64", "string"]:
     return "Int64" if int in parts else "string"
 
 
-def to_bytes(rows: Sequence[Any], row_type: type, format_name: str) -> bytes:
-    """Return rows as the content of a file."""
-    if format_name != "parquet":
-        return to_text(rows, row_type, format_name).encode("utf-8", "backslashreplace")
+def to_bytes(rows: Sequence[Any], row_type: type, target: Target, run: Run | None = None) -> bytes:
+    """Return rows as the content of a file; Parquet has in its metadata how they were made."""
+    if target.format != "parquet":
+        text = to_text(rows, row_type, target.format, target.is_csv_safe)
+        return text.encode("utf-8", "backslashreplace")
+    import pyarrow
+    import pyarrow.parquet
+
+    table = pyarrow.Table.from_pandas(to_frame(rows, row_type), preserve_index=False)
+    if run:
+        metadata = table.schema.metadata | {METADATA: _json(asdict(run))}
+        table = table.replace_schema_metadata(metadata)
     content = io.BytesIO()
-    to_frame(rows, row_type).to_parquet(content, index=False)
+    pyarrow.parquet.write_table(table, content)
     return content.getvalue()
 
 
-def write_rows(rows: Sequence[Any], row_type: type, target: Target) -> None:
-    """Write rows to the file of a target, whole or not at all."""
+def write_rows(rows: Sequence[Any], row_type: type, target: Target, run: Run | None = None) -> None:
+    """Write rows to the file of a target, whole or not at all; then its sidecar, if it has one."""
     assert target.path is not None
-    content = to_bytes(rows, row_type, target.format)
+    content = to_bytes(rows, row_type, target, run)
     write_whole(target.path, lambda path: path.write_bytes(content))
-    note_written(content)
-
-
-@contextmanager
-def noting() -> Iterator[list[str]]:
-    """Yield the keys of the files of rows that are written meanwhile."""
-    written = list[str]()
-    token = WRITTEN.set(written)
-    try:
-        yield written
-    finally:
-        WRITTEN.reset(token)
-
-
-def note_written(content: bytes) -> None:
-    """Note that the running command wrote rows with this content."""
-    if (written := WRITTEN.get()) is not None:
-        written.append(key_of(content))
-
-
-def key_of(content: bytes) -> str:
-    """Return what files of rows are known by: the SHA-256 of their content."""
-    return sha256(content).hexdigest()
+    if run and target.has_sidecar:
+        record = asdict(replace(run, sha256=sha256(content).hexdigest()))
+        text = _json(record, indent=1) + "\n"
+        write_whole(sidecar_of(target.path), lambda path: path.write_text(text, encoding="utf-8"))

@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
-from contextvars import ContextVar
 from dataclasses import fields
 from functools import partial
 from importlib import import_module
@@ -25,7 +24,7 @@ from ngramscan.errors import InputError, NgramscanError
 from ngramscan.options import HEADINGS, OUTPUT
 from ngramscan.progress import Terminal, open_console, visible, visible_line
 from ngramscan.reading.streams import MAX_BYTES
-from ngramscan.reporting.command import NoRows, Result, remember_run
+from ngramscan.reporting.command import NoRows, Result, write_files
 from ngramscan.reporting.completion import offered
 from ngramscan.reporting.files import TAKES_NO_MORE
 from ngramscan.reporting.options import (
@@ -39,16 +38,13 @@ from ngramscan.reporting.options import (
     parameters,
     refuse_other,
 )
+from ngramscan.reporting.provenance import Run, typed_command
 from ngramscan.reporting.rows import (
-    CSV_SAFE,
     FORMATS,
     Target,
     choose_target,
-    note_written,
-    noting,
     order_rows,
     to_bytes,
-    to_text,
     write_rows,
 )
 from ngramscan.reporting.signatures import columns_of, hints_of, sections_of, signature_of
@@ -172,7 +168,7 @@ def to_click(function: Callable[..., Any], name: str | None = None) -> click.Com
         params=[
             *own.values(),
             *([_FORMAT, _SORT, _WIDE] if has_rows else []),
-            *([_OUTPUT, _CSV_SAFE] if has_rows and "output" not in own else []),
+            *([_OUTPUT, _CSV_SAFE, _PROVENANCE] if has_rows and "output" not in own else []),
             *([_MAX_BYTES] if own.keys() & READ_WHOLE else []),
             *([_VERBOSE, _QUIET] if has_progress else [_NO_NOTICES]),
         ],
@@ -203,10 +199,16 @@ _OUTPUT = ShownOption(
     help="Write the rows to a file: .csv, .jsonl, .json, .parquet or .tex; - is stdout.",
 )
 _CSV_SAFE = ShownOption(
-    ["--csv-safe"],
+    ["--csv-safe", "is_csv_safe"],
     is_flag=True,
     is_rare=True,
     help="In csv, put an apostrophe before texts that a spreadsheet would run as formulas.",
+)
+_PROVENANCE = ShownOption(
+    ["--provenance", "has_sidecar"],
+    is_flag=True,
+    is_rare=True,
+    help="Write how the rows were made beside each of their files: FILE.provenance.json.",
 )
 _MAX_BYTES = ShownOption(
     ["--max-bytes"],
@@ -252,13 +254,14 @@ def _run(
 ) -> None:
     path = None if "output" in parameters(function) else values.pop("output", None)
     context = click.get_current_context()
-    chosen: dict[str, ContextVar[Any]] = {"csv_safe": CSV_SAFE, "max_bytes": MAX_BYTES}
-    for name in chosen.keys() & values.keys():
-        token = chosen[name].set(values.pop(name))
-        context.call_on_close(partial(chosen[name].reset, token))
-    written = context.with_resource(noting())
-    check_written(function, values, path)
-    target = choose_target(format_name, path)
+    if "max_bytes" in values:
+        token = MAX_BYTES.set(values.pop("max_bytes"))
+        context.call_on_close(partial(MAX_BYTES.reset, token))
+    settings = {name: values.pop(name) for name in ("is_csv_safe", "has_sidecar") if name in values}
+    targets = check_written(function, values, path, **settings)
+    target = choose_target(format_name, path, **settings)
+    if settings.get("has_sidecar") and not (target.path or targets):
+        raise InputError("--provenance", "it goes with -o FILE, beside which it writes")
     if sort and (columns := columns_of(function)):
         refuse_other("--sort", sort.removeprefix("-"), columns)
     signature = signature_of(function)
@@ -272,11 +275,8 @@ def _run(
         except InputError as error:
             _name_variable(error, context)
             raise
-    _show(result, target, sort, wide, is_asked=bool(format_name or sort), quiet=quiet)
-    if written:
-        from ngramscan.reporting.page.provenance import typed_command
-
-        remember_run(written, typed_command(context, context.meta.get(_TYPED, ())), result)
+    run = write_files(result, typed_command(context, context.meta.get(_TYPED, ())), **settings)
+    _show(result, target, run, sort, wide, is_asked=bool(format_name or sort), quiet=quiet)
     for notice in () if quiet else result.notices:
         _say(notice)
     if result.is_summary and result.print_table and not quiet and not given[FOR_TABLE]:
@@ -294,7 +294,13 @@ def _name_variable(error: InputError, context: click.Context) -> None:
 
 
 def _show(
-    result: Result[Any], target: Target, sort: str | None, wide: bool, is_asked: bool, quiet: bool
+    result: Result[Any],
+    target: Target,
+    run: Run,
+    sort: str | None,
+    wide: bool,
+    is_asked: bool,
+    quiet: bool,
 ) -> None:
     is_table = target.format == "table"
     if result.heading and (is_table or not quiet):
@@ -312,18 +318,17 @@ def _show(
             show = print_table or partial(print_rows, rows=list(rows), row_type=row_type)
             show(open_console(is_wide=wide))
         else:
-            _emit(list(rows), row_type, target)
+            _emit(list(rows), row_type, target, run)
 
 
-def _emit(rows: Sequence[Any], row_type: type, target: Target) -> None:
+def _emit(rows: Sequence[Any], row_type: type, target: Target, run: Run) -> None:
     if target.path:
-        write_rows(rows, row_type, target)
+        write_rows(rows, row_type, target, run)
     elif target.format != "parquet" and sys.stdout.isatty():
         # Before a person, nothing steers the terminal; into a file or pipe it goes as it is.
-        click.echo(visible(to_text(rows, row_type, target.format)), nl=False)
+        click.echo(visible(to_bytes(rows, row_type, target).decode()), nl=False)
     else:
-        click.echo(content := to_bytes(rows, row_type, target.format), nl=False)
-        note_written(content)  # the shell may have put it into a file
+        click.echo(to_bytes(rows, row_type, target, run), nl=False)
 
 
 def _say(text: str) -> None:

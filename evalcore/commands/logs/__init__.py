@@ -19,9 +19,8 @@ from evalcore.commands.logs.lm_eval import read_lm_eval
 from evalcore.commands.logs.readers import Log, LogFile, UsageRow, decode
 from ngramscan.errors import InputError
 from ngramscan.reading.yaml_files import input_errors
-from ngramscan.reporting import optional_target, refuse_other
-from ngramscan.reporting.command import Option, Result, command
-from ngramscan.reporting.options import save
+from ngramscan.reporting import refuse_other
+from ngramscan.reporting.command import Option, Result, RowsFile, command
 
 __all__ = ["UsageRow", "logs", "read_logs"]
 
@@ -167,7 +166,7 @@ def logs(
     method: Annotated[str | None, Option(metavar="NAME")] = None,
     rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     missing: Literal["apart", "as-recorded"] = "apart",
-    usage: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    usage: RowsFile = None,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = 256,
 ) -> Result[scores.ScoreRow]:
     """Read per-sample results of other tools as scores.
@@ -211,7 +210,6 @@ def logs(
     $ evalcore logs logs/cot.eval logs/pot.eval -o scores.jsonl
     $ evalcore logs results/ --dataset gsm8k --method cot --rule strict-match -o scores.jsonl
     """
-    target = optional_target(usage)
     named = {"dataset": dataset, "model": model, "method": method}
     found = read_logs(
         paths,
@@ -221,10 +219,14 @@ def logs(
         missing=missing,
         max_line=max_line,
     )
-    save(found.usage, UsageRow, target)
-    if target and not found.usage:
+    if usage and not found.usage:
         found.notices.append("these logs do not record tokens")
     shown = partial(scores.print_summaries, rows=found.rows)
     return Result(
-        found.rows, scores.ScoreRow, notices=found.notices, print_table=shown, is_summary=True
+        found.rows,
+        scores.ScoreRow,
+        notices=found.notices,
+        print_table=shown,
+        is_summary=True,
+        files=[(usage, found.usage, UsageRow)],
     )

@@ -37,10 +37,8 @@ _SVG = "{http://www.w3.org/2000/svg}"
 _ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 
 
-def check_target(path: Path | None) -> None:
-    """Raise an InputError if a figure that was asked for can't be written."""
-    if path is None:
-        return
+def check_target(path: Path) -> None:
+    """Raise an InputError if a figure can't be written."""
     if path.suffix.lower() not in FORMATS:
         raise InputError(str(path), f"a figure's name ends in {' or '.join(FORMATS)}")
     check_writable(path)

@@ -145,7 +145,12 @@ def _missing(results: Results, table: Shown) -> Iterator[str]:
 
 
 def _notes(results: Results) -> Iterator[str]:
-    """Yield the commonest notes of the rows, which say why values are missing or estimated."""
+    """Yield that the file changed, then the commonest notes of the rows.
+
+    These say why values are missing or estimated.
+    """
+    if results.is_changed:
+        yield "the file has changed since this command wrote it"
     notes = Counter(row["note"] for row in results.rows if row.get("note"))
     for note, times in notes.most_common(_MOST_LINES):
         yield f"{note} ({counted(times, 'row')})"

@@ -8,16 +8,18 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ngramscan.errors import InputError
-from ngramscan.reading.row_files import Table, name_of, read_table
-from ngramscan.reading.streams import read_bytes
+from ngramscan.reading.row_files import Table, decoded, name_of, read_table
+from ngramscan.reading.streams import read_bytes, unpacked_path
+from ngramscan.reading.yaml_files import as_type
 from ngramscan.reporting.kinds import KINDS, kind_of
-from ngramscan.reporting.page.provenance import Run, recall
 from ngramscan.reporting.plots import Kind
+from ngramscan.reporting.provenance import METADATA, Run, sidecar_of
 
 MOST_ROWS = 10_000
 """Rows of a table that a page has."""
@@ -42,12 +44,14 @@ class Results:
     left_out: int = 0
     """Rows of the file beyond `MOST_ROWS`."""
     run: Run | None = None
-    """How the file was made; None: nobody knows."""
+    """How the file was made; None: neither the file nor one beside it says so."""
+    is_changed: bool = False
+    """Whether the file has changed since that run wrote it."""
 
 
 def read_results(table: Table) -> Results:
     """Read the rows of a file; an InputError says that no command of ours writes such rows."""
-    name, run = name_of(table), _recalled(table)
+    name = name_of(table)
     with _long_cells():
         stream = read_table(table)
         first = [*islice(stream, MOST_ROWS)]
@@ -62,13 +66,29 @@ def read_results(table: Table) -> Results:
         {column: _value(row.get(column), column, kind, place) for column in columns}
         for place, row in first
     ]
-    return Results(kind, name, columns, rows, left_out, run)
-
-
-def _recalled(table: Table) -> Run | None:
-    """Return how a file was made; what comes through a pipe can't be read twice."""
+    # What comes through a pipe can't be read twice.
     is_file = isinstance(table, str | Path) and Path(table).is_file()
-    return recall(read_bytes(table)) if is_file else None
+    run, is_changed = _read_run(Path(str(table))) if is_file else (None, False)
+    return Results(kind, name, columns, rows, left_out, run, is_changed)
+
+
+def _read_run(path: Path) -> tuple[Run | None, bool]:
+    """Return how a file was made, and whether it has changed since."""
+    content, unpacked = read_bytes(path), unpacked_path(path)
+    place, stored = sidecar_of(unpacked), None
+    if unpacked.suffix.lower() == ".parquet":
+        import pyarrow.parquet
+
+        schema = pyarrow.parquet.read_schema(pyarrow.BufferReader(content))
+        stored = (schema.metadata or {}).get(METADATA)
+    if stored:
+        place = path
+    elif place.is_file():
+        stored = read_bytes(place)
+    else:
+        return None, False
+    run = as_type(decoded(str(place), stored), Run, str(place))
+    return run, run.sha256 not in {"", sha256(content).hexdigest()}
 
 
 @contextmanager

@@ -1,28 +1,24 @@
-"""How files of rows were made: the command line, remembered under the content of the file.
-
-The runs are in the user's cache folder, beside the journal; no file is made next to the rows.
-"""
+"""How files of rows were made: in the metadata of Parquet, and beside any file on request."""
 
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from ngramscan.errors import InputError
-from ngramscan.journal import Journal, default_path
-from ngramscan.reporting.rows import key_of
 from ngramscan.reporting.signatures import signature_of
 
-_STORED_AS = ("rows", "sha256")
+SIDECAR = ".provenance.json"
+"""Ends the names of files that have a `Run`, as JSON, of the files that they are beside."""
+METADATA = b"ngramscan"
+"""The key of a `Run`, as JSON, in the metadata of a Parquet file."""
 _LOGIN = re.compile(r"(?<=://)(?:[^\s/?#]*|[^\s/:@]*:\S*)@")
 """Name and password; a malformed address may have a slash in them."""
 _SECRET = r"token|key|secret|sig|pass|pwd|credential|auth"
@@ -41,44 +37,24 @@ class Run:
     """ISO 8601, UTC."""
     failures: tuple[str, ...] = ()
     """Lines about rows that are missing, and why."""
-    sizes: Mapping[str, str] | None = None
+    sizes: Mapping[str, str] = field(default_factory=dict)
     """The size of each index, in words."""
+    sha256: str = ""
+    """Of the file that this is beside; empty: this is in the file itself."""
 
 
-def remember(keys: Iterable[str], run: Run) -> None:
-    """Keep how the files with these keys were made; in vain where the cache can't be written."""
-    stored = json.dumps(asdict(run))
-    with suppress(InputError), _runs() as journal:
-        for key in keys:
-            journal.put(*_STORED_AS, key, stored)
-
-
-def recall(content: bytes) -> Run | None:
-    """Return how a file with this content was made.
-
-    None: the file was changed or made elsewhere, or the cache can't be read.
-    """
-    key = key_of(content)
-    with suppress(InputError, ValueError, TypeError, KeyError), _runs() as journal:
-        if reply := journal.get(*_STORED_AS, [key]).get(key):
-            known = json.loads(reply.text)
-            return Run(**known | {"failures": tuple(known["failures"])})
-    return None
-
-
-@contextmanager
-def _runs() -> Iterator[Journal]:
-    with Journal(default_path().with_name("runs.sqlite")) as journal:
-        yield journal
+def sidecar_of(path: Path) -> Path:
+    """Return the path of the record beside a file."""
+    return path.with_name(path.name + SIDECAR)
 
 
 def typed_command(context: click.Context, typed: Iterable[str]) -> str:
     """Return a command line as it was typed, after the variables that gave it values."""
     found = [
-        f"{one.envvar}={shlex.quote(one.resolve_envvar_value(context) or '')}"
-        for one in context.command.params
-        if context.get_parameter_source(str(one.name)) is ParameterSource.ENVIRONMENT
-        and not _SECRET_VARIABLE.search(str(one.envvar))
+        f"{option.envvar}={shlex.quote(option.resolve_envvar_value(context) or '')}"
+        for option in context.command.params
+        if context.get_parameter_source(str(option.name)) is ParameterSource.ENVIRONMENT
+        and not _SECRET_VARIABLE.search(str(option.envvar))
     ]
     program = context.find_root().info_name or ""
     return without_secrets(" ".join([*found, program, shlex.join(typed)]))
