@@ -9,12 +9,13 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ngramscan.errors import NgramscanError
-from ngramscan.indexes.base import IndexSize, QueryFailure
-from ngramscan.indexes.tokens.base import LOWER_BOUND, TokenIndex, TokenOccurrences
+from ngramscan.indexes.base import Index, IndexSize, QueryFailure
+from ngramscan.indexes.tokens.base import LOWER_BOUND, TokenOccurrences, is_token_level
 from ngramscan.patterns.model import Query
-from ngramscan.prevalence.count import CountResult, collect_replies, names_of
+from ngramscan.prevalence.count import CountResult, collect_replies, names_of, texts_of
 
 EVERY = "tokens are bytes: every occurrence of the string"
 """The note of an index of bytes, where an n-gram is the string."""
@@ -23,7 +24,7 @@ NO_WORD = (
     "tokens: a pattern of kind latex or code, or one that doesn't begin and end with a word, is"
     " other tokens at each place"
 )
-Lookups = Sequence[tuple[TokenIndex, Iterator[TokenOccurrences | QueryFailure]]]
+Lookups = Sequence[tuple[Index, Iterator[Any]]]
 """Indexes, and what each finds."""
 
 
@@ -55,19 +56,24 @@ class TokenCountRow:
 
 
 def start_lookups(
-    queries: Sequence[Query], indexes: Sequence[TokenIndex], count_anyway: bool = False
+    queries: Sequence[Query], indexes: Sequence[Index], count_anyway: bool = False
 ) -> Lookups:
     """Start to look up some queries in each index.
 
     Services are asked from now on, so a caller can do other work until it collects the replies.
     """
-    return [(index, index.lookups(texts_asked(queries, index, count_anyway))) for index in indexes]
+    return [
+        (index, (index.lookups if is_token_level(index) else index.find)(texts))
+        for index in indexes
+        for texts in [texts_asked(queries, index, count_anyway)]
+    ]
 
 
-def texts_asked(queries: Sequence[Query], index: TokenIndex, count_anyway: bool) -> list[str]:
+def texts_asked(queries: Sequence[Query], index: Index, count_anyway: bool) -> list[str]:
     """Return the texts to look up, each once; a service isn't asked in vain."""
-    texts = list(dict.fromkeys(query.text for query in queries))
-    if count_anyway or index.name.startswith("tokens:"):  # whose tokens may be bytes
+    texts = texts_of(queries, for_totals=index.unit == "bytes")
+    # The tokens of a local index may be bytes.
+    if count_anyway or not index.name.startswith("infini-gram:"):
         return texts
     hopeless = _hopeless(queries)
     return [text for text in texts if text not in hopeless]
@@ -75,14 +81,14 @@ def texts_asked(queries: Sequence[Query], index: TokenIndex, count_anyway: bool)
 
 def collect_lookups(
     queries: Sequence[Query],
-    index: TokenIndex,
-    stream: Iterator[TokenOccurrences | QueryFailure],
+    index: Index,
+    stream: Iterator[Any],
     count_anyway: bool = False,
     hint: str = "",
-) -> tuple[dict[str, TokenOccurrences], list[QueryFailure]]:
+) -> tuple[dict[str, Any], list[QueryFailure]]:
     """Return where each text occurs, and the failures of the others; `hint` is for refused ones."""
     found, errors = collect_replies(stream, texts_asked(queries, index, count_anyway))
-    for text in () if count_anyway else _hopeless(queries):
+    for text in () if count_anyway or index.unit == "bytes" else _hopeless(queries):
         if text not in errors and not (text in found and is_of_bytes(found[text])):
             found.pop(text, None)
             errors[text] = NgramscanError(NO_WORD + hint)
