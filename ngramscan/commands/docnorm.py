@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ngramscan.commands.shared import (
@@ -16,7 +17,7 @@ from ngramscan.commands.shared import (
     Patterns,
     load_ahead,
     refuse_totals,
-    split_by_kind,
+    units_of,
 )
 from ngramscan.errors import InputError
 from ngramscan.patterns.model import Tier
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ngramscan.indexes.base import Index
-    from ngramscan.indexes.tokens.base import TokenIndex
     from ngramscan.patterns.model import Query
     from ngramscan.prevalence.docnorm import DocnormResult
     from ngramscan.prevalence.plan import PlanRow
@@ -158,15 +158,15 @@ def docnorm(
     queries = chosen.queries()
     load_ahead("scipy.special")
     with open_indexes(index, asked, progress) as indexes:
-        of_bytes, of_tokens = split_by_kind(indexes)
-        _refuse_for_tokens(of_bytes, of_tokens, norm)
+        units = units_of(indexes)
+        _refuse_for_tokens(indexes, norm)
         if asked.dry_run:
-            return Result(_plan(queries, [*of_bytes, *of_tokens], norm), PlanRow)
+            return Result(_plan(queries, indexes, norm), PlanRow)
         norming = run_docnorm(queries, indexes, norm)
     if norming.rows:
         save(norming.totals, DocnormTotal, totals_target)
         save(norming.drawn, DrawRow, drawn_target)
-    types = [DocnormRow] * bool(of_bytes) + [TokenDocnormRow] * bool(of_tokens)
+    types = [{"bytes": DocnormRow, "tokens": TokenDocnormRow}[unit] for unit in units]
     return Result(
         *together(norming.rows, types),
         failures=describe_missing(norming.missing, queries, len(indexes), "estimates"),
@@ -205,14 +205,13 @@ def _options(
     )
 
 
-def _refuse_for_tokens(
-    of_bytes: Sequence[Index], of_tokens: Sequence[TokenIndex], options: DocnormOptions
-) -> None:
+def _refuse_for_tokens(indexes: Sequence[Index], options: DocnormOptions) -> None:
     """Raise an InputError for an option that token-level indexes don't take."""
+    of_tokens = [index for index in indexes if index.unit == "tokens"]
     if of_tokens and options.keep_draws:
         problem = f"{of_tokens[0].name} is token-level and keeps no texts; contexts shows some"
         raise InputError("--drawn", problem)
-    if of_tokens and not of_bytes and options.context != CONTEXT:
+    if of_tokens == [*indexes] and options.context != CONTEXT:
         problem = "bytes; of a token-level index as much is read as it shows"
         raise InputError(f"--context {options.context}", problem)
     from ngramscan.prevalence.docnorm import refuse_first  # slow to import
@@ -223,13 +222,13 @@ def _refuse_for_tokens(
 def _plan(
     queries: Sequence[Query], indexes: Sequence[Index], options: DocnormOptions
 ) -> list[PlanRow]:
+    from ngramscan.prevalence.count import texts_asked
     from ngramscan.prevalence.plan import make_plan
-    from ngramscan.prevalence.token_count import texts_asked
 
     texts = {query.text for query in queries}
     each, plan = options.draws if options.target is None else options.max_draws, list["PlanRow"]()
-    for index in indexes:
-        lookups = texts_asked(queries, index, count_anyway=False)
+    for index in sorted(indexes, key=attrgetter("unit")):
+        lookups = texts_asked(queries, index)
         drawn = _drawn(index, [text for text in lookups if text in texts], options)
         plan += make_plan(len(queries), lookups, each * len(drawn), options.context, [index])
     return plan

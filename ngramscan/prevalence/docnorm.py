@@ -19,7 +19,7 @@ from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.indexes.tokens.base import TokenOccurrences
 from ngramscan.patterns.model import Query, Scope, scopes
 from ngramscan.patterns.overlaps import merged_of_unions
-from ngramscan.prevalence.count import Row
+from ngramscan.prevalence.count import Row, collect_lookups, start_lookups
 from ngramscan.prevalence.docnorm_totals import (
     LEANS_NOTE,
     DocnormTotal,
@@ -54,7 +54,7 @@ from ngramscan.prevalence.estimators import (
     exactly,
     is_without_replacement,
 )
-from ngramscan.prevalence.token_count import collect_lookups, note_of, start_lookups
+from ngramscan.prevalence.token_count import note_of
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow, as_token_row
 
 

@@ -29,7 +29,7 @@ from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.count import CountRow, collect_replies, run_count
 from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
 from ngramscan.prevalence.draws import DRAWS, EXACT_UP_TO, DocnormOptions, draw_places
-from ngramscan.prevalence.token_count import TokenCountRow, run_token_count, start_lookups
+from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.progress import SILENT, Progress
 from ngramscan.serve.fields import RefusedError, shortened
@@ -238,13 +238,10 @@ def _as_index(served: Served, progress: Progress) -> LocalFm9Index | TokenFolder
 
 def _count(index: LocalFm9Index | TokenFolderIndex, phrase: str) -> CountRow | TokenCountRow:
     queries = load_given([], [phrase], []).queries()
-    if isinstance(index, TokenFolderIndex):
-        in_tokens = run_token_count(queries, start_lookups(queries, [index]))
-        _raise_first(in_tokens.missing)
-        return in_tokens.rows[0]
     result = run_count(queries, [index], for_totals=False)
     _raise_first(result.missing)
-    return result.rows[0]
+    row: CountRow | TokenCountRow = result.rows[0]
+    return row
 
 
 def _raise_first(missing: Sequence[QueryFailure]) -> None:
