@@ -166,9 +166,9 @@ def docnorm(
     if norming.rows:
         save(norming.totals, DocnormTotal, totals_target)
         save(norming.drawn, DrawRow, drawn_target)
-    types = [{"bytes": DocnormRow, "tokens": TokenDocnormRow}[unit] for unit in units]
+    row_types: dict[str, type] = {"bytes": DocnormRow, "tokens": TokenDocnormRow}
     return Result(
-        *together(norming.rows, types),
+        *together(norming.rows, [row_types[unit] for unit in units]),
         failures=describe_missing(norming.missing, queries, len(indexes), "estimates"),
         print_table=partial(_print, norming=norming),
         is_silent=not norming.rows,
