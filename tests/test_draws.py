@@ -97,8 +97,8 @@ def shares(
     return [
         document_share(
             window_at(start, text, document, context, int(random.integers(0, SHIFT_BYTES + 1))),
-            texts,
-            context,
+            {one: one.decode() for one in texts},
+            context - SHIFT_BYTES,
             estimator,
         )
         for text in texts

@@ -19,14 +19,20 @@ from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.tokens.base import TokenIndex
 from ngramscan.indexes.tokens.local import TokenFolderIndex, open_tokens
 from ngramscan.patterns.model import Pattern, Query
-from ngramscan.prevalence.count import CountResult, CountRow, describe_missing
+from ngramscan.prevalence.count import (
+    CountResult,
+    CountRow,
+    describe_missing,
+    run_count,
+    start_lookups,
+)
 from ngramscan.prevalence.plan import make_plan
-from ngramscan.prevalence.token_count import TokenCountRow, run_token_count, start_lookups
-from ngramscan.prevalence.totals import Total, make_token_totals
+from ngramscan.prevalence.token_count import TokenCountRow
+from ngramscan.prevalence.totals import Total, make_totals
 from ngramscan.progress import Progress
 from ngramscan.reporting import to_frame, to_text
 from ngramscan.reporting.rows import together
-from ngramscan.reporting.tables import print_token_count
+from ngramscan.reporting.tables import print_count
 from tests.support.made_tokens import MadeTokens
 from tests.support.token_oracle import TOKENS, TokenOracle
 
@@ -46,7 +52,7 @@ def count(
     queries: Sequence[Query | str], *indexes: TokenIndex, count_anyway: bool = False
 ) -> CountResult[TokenCountRow]:
     asked = [query(one) if isinstance(one, str) else one for one in queries]
-    return run_token_count(asked, start_lookups(asked, indexes, count_anyway), count_anyway)
+    return run_count(asked, indexes, count_anyway=count_anyway)
 
 
 def opened(folder: Path, tokenizer: Path | None) -> TokenIndex:
@@ -198,7 +204,7 @@ def test_services_are_asked_before_anything_is_collected() -> None:
 
 
 def totals_of(index: MadeTokens, *queries: Query, count_anyway: bool = False) -> list[Total]:
-    return make_token_totals(count(queries, index, count_anyway=count_anyway))
+    return make_totals(count(queries, index, count_anyway=count_anyway))
 
 
 MADE: dict[str, list[tuple[int, ...]]] = {
@@ -275,7 +281,7 @@ def test_a_table_per_index_says_once_that_counts_are_lower_bounds(width: int) ->
     indexes = MadeTokens(DOCUMENTS, MADE), MadeTokens(DOCUMENTS, MADE, is_service=True)
     found = count([query("ab", "A"), query("d", "B")], *indexes)
     console = Console(width=width, record=True, file=StringIO())
-    print_token_count(console, found, make_token_totals(found), is_beside_bytes=False)
+    print_count(console, found, make_totals(found))
     shown = console.export_text()
     assert shown.count(LOWER) == 1
     for name in ("tokens:made", "infini-gram:made"):

@@ -19,18 +19,12 @@ from ngramscan.indexes.base import Place
 from ngramscan.indexes.tokens.base import TokenIndex, TokenOccurrences, TokenWindow, as_text
 from ngramscan.indexes.tokens.local import open_tokens
 from ngramscan.patterns.model import Pattern, Query
-from ngramscan.prevalence.docnorm import DocnormResult
-from ngramscan.prevalence.draws import DocnormOptions, Estimator
-from ngramscan.prevalence.token_count import start_lookups
-from ngramscan.prevalence.token_docnorm import (
-    TokenDocnormRow,
-    refuse_first,
-    run_token_docnorm,
-    token_share,
-)
+from ngramscan.prevalence.docnorm import DocnormResult, refuse_first, run_docnorm
+from ngramscan.prevalence.draws import DocnormOptions, Estimator, document_share
+from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.progress import Progress
-from ngramscan.reporting.tables import print_token_docnorm
-from tests.support.made_tokens import Ids, MadeTokens, starts
+from ngramscan.reporting.tables import print_docnorm
+from tests.support.made_tokens import REACH, Ids, MadeTokens, starts
 from tests.support.sizes import sets
 from tests.support.token_oracle import TOKENS, TokenOracle
 
@@ -44,7 +38,7 @@ def query(text: str, method: str | None = "A", tier: str | None = "T1") -> Query
 
 def norm(index: TokenIndex, *queries: Query | str, **options: Any) -> Result:
     asked = [query(one) if isinstance(one, str) else one for one in queries]
-    return run_token_docnorm(asked, start_lookups(asked, [index]), DocnormOptions(**options))
+    return run_docnorm(asked, [index], DocnormOptions(**options))
 
 
 def documents_total(result: Result, method: str = "A") -> Any:
@@ -220,7 +214,7 @@ def test_shares_sum_to_one_in_every_document(
         ]
         for window in index.examine(places, {name: known[name].forms}):
             assert isinstance(window, TokenWindow)
-            share = token_share(window, owners, estimator)
+            share = document_share(window, owners, REACH, estimator)
             low[window.document] = low.get(window.document, 0) + share.lowest
             high[window.document] = high.get(window.document, 0) + share.highest
     documents = {
@@ -351,7 +345,7 @@ def test_a_table_says_what_was_drawn_and_that_it_is_a_lower_bound(width: int) ->
     index = MadeTokens([pieces(*[1] * 40, *[20] * 20), [[18, 19]]], QUERIES)
     result = norm(index, "four", query("rare", "B"), draws=100)
     console = Console(width=width, record=True, file=StringIO())
-    print_token_docnorm(console, result, [])
+    print_docnorm(result, console)
     shown = console.export_text()
     words = " ".join(shown.split())
     assert words.startswith("tokens:made · 61 documents · ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ngramscan.commands.shared import (
@@ -12,7 +13,7 @@ from ngramscan.commands.shared import (
     Patterns,
     load_ahead,
     refuse_totals,
-    split_by_kind,
+    units_of,
 )
 from ngramscan.errors import InputError
 from ngramscan.options import WHAT
@@ -24,11 +25,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ngramscan.indexes.base import Index
-    from ngramscan.indexes.tokens.base import TokenIndex
     from ngramscan.patterns.model import Query
-    from ngramscan.prevalence.count import CountResult, CountRow
+    from ngramscan.prevalence.count import CountResult
     from ngramscan.prevalence.plan import PlanRow
-    from ngramscan.prevalence.token_count import TokenCountRow
     from ngramscan.prevalence.totals import Total
 
 
@@ -104,8 +103,8 @@ def count(
     from ngramscan.indexes.sizes import sizes_in_words
     from ngramscan.prevalence.count import CountRow, describe_missing, run_count
     from ngramscan.prevalence.plan import PlanRow
-    from ngramscan.prevalence.token_count import TokenCountRow, run_token_count, start_lookups
-    from ngramscan.prevalence.totals import Total
+    from ngramscan.prevalence.token_count import TokenCountRow
+    from ngramscan.prevalence.totals import Total, make_totals
 
     asked = PatternOptions(**options)
     if case_variants and asked.ignore_case:
@@ -117,67 +116,46 @@ def count(
     if needs_totals := bool(chosen.methods) and (for_table or totals is not None):
         load_ahead("scipy.special")  # for their interval
     with open_indexes(index, asked, progress) as indexes:
-        of_bytes, of_tokens = split_by_kind(indexes)
-        if count_anyway and not of_tokens:
+        units = units_of(indexes)
+        if count_anyway and "tokens" not in units:
             problem = "only token-level indexes (infini-gram:, tokens:) refuse patterns without it"
             raise InputError("--count-anyway", problem)
         if asked.dry_run:
-            plan = _plan(queries, of_bytes, of_tokens, needs_totals, count_anyway)
+            plan = _plan(queries, indexes, needs_totals, count_anyway)
             return Result(plan, PlanRow)
-        lookups = start_lookups(queries, of_tokens, count_anyway)
-        counting = run_count(queries, of_bytes, needs_totals)
-        in_tokens = run_token_count(queries, lookups, count_anyway)
-    rows: list[CountRow | TokenCountRow] = [*counting.rows, *in_tokens.rows]
-    sums = _totals(counting, in_tokens) if needs_totals else []
+        counting = run_count(queries, indexes, needs_totals, count_anyway)
+    rows = counting.rows
+    sums = make_totals(counting) if needs_totals else []
     if known := sum(row.source == "journal" for row in rows):
         progress.notice(f"{known} of {len(rows)} counts are from the journal; --refresh asks again")
-    failures = describe_missing(counting.missing + in_tokens.missing, queries, len(indexes))
-    types = [CountRow] * bool(of_bytes) + [TokenCountRow] * bool(of_tokens)
+    failures = describe_missing(counting.missing, queries, len(indexes))
+    types = [{"bytes": CountRow, "tokens": TokenCountRow}[unit] for unit in units]
     return Result(
         *together(rows, types),
         failures=failures,
-        print_table=partial(_print, counting=counting, in_tokens=in_tokens, totals=sums),
+        print_table=partial(_print, counting=counting, totals=sums),
         is_silent=not rows,
         figure=(figure, rows) if rows else (),
         files=[(totals, sums, Total)] if rows else (),
-        sizes=sizes_in_words(counting.sizes | in_tokens.sizes),
+        sizes=sizes_in_words(counting.sizes),
         first_columns=("pattern", "occurrences", "documents"),
     )
 
 
 def _plan(
-    queries: Sequence[Query],
-    of_bytes: Sequence[Index],
-    of_tokens: Sequence[TokenIndex],
-    needs_totals: bool,
-    count_anyway: bool,
+    queries: Sequence[Query], indexes: Sequence[Index], needs_totals: bool, count_anyway: bool
 ) -> list[PlanRow]:
-    from ngramscan.prevalence.count import texts_of
+    from ngramscan.prevalence.count import texts_asked
     from ngramscan.prevalence.plan import make_plan
-    from ngramscan.prevalence.token_count import texts_asked
 
-    plan = make_plan(len(queries), texts_of(queries, needs_totals), 0, 0, of_bytes)
-    for index in of_tokens:
-        plan += make_plan(len(queries), texts_asked(queries, index, count_anyway), 0, 0, [index])
+    plan = list["PlanRow"]()
+    for index in sorted(indexes, key=attrgetter("unit")):
+        texts = texts_asked(queries, index, count_anyway, needs_totals)
+        plan += make_plan(len(queries), texts, 0, 0, [index])
     return plan
 
 
-def _totals(counting: CountResult[CountRow], in_tokens: CountResult[TokenCountRow]) -> list[Total]:
-    from ngramscan.prevalence.totals import make_token_totals, make_totals
-
-    of_bytes = make_totals(counting) if counting.sizes else []
-    return of_bytes + make_token_totals(in_tokens)
-
-
-def _print(
-    console: Console,
-    counting: CountResult[CountRow],
-    in_tokens: CountResult[TokenCountRow],
-    totals: Sequence[Total],
-) -> None:
+def _print(console: Console, counting: CountResult[Any], totals: Sequence[Total]) -> None:
     from ngramscan.reporting import tables
 
     tables.print_count(console, counting, totals)
-    if counting.rows and in_tokens.rows:
-        console.print()
-    tables.print_token_count(console, in_tokens, totals, bool(counting.rows))

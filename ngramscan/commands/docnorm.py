@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ngramscan.commands.shared import (
@@ -15,7 +16,7 @@ from ngramscan.commands.shared import (
     Patterns,
     load_ahead,
     refuse_totals,
-    split_by_kind,
+    units_of,
 )
 from ngramscan.errors import InputError
 from ngramscan.patterns.model import Tier
@@ -36,11 +37,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ngramscan.indexes.base import Index
-    from ngramscan.indexes.tokens.base import TokenIndex
     from ngramscan.patterns.model import Query
-    from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow
+    from ngramscan.prevalence.docnorm import DocnormResult
     from ngramscan.prevalence.plan import PlanRow
-    from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 
 CONTEXT = 10_000
 DEFAULT_TIERS: tuple[Tier, ...] = ("T1", "T2")
@@ -136,8 +135,7 @@ def docnorm(
     from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
     from ngramscan.prevalence.docnorm_totals import DocnormTotal
     from ngramscan.prevalence.plan import PlanRow
-    from ngramscan.prevalence.token_count import start_lookups
-    from ngramscan.prevalence.token_docnorm import TokenDocnormRow, run_token_docnorm
+    from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 
     asked = PatternOptions(**options)
     norm = _options(
@@ -157,24 +155,20 @@ def docnorm(
     queries = chosen.queries()
     load_ahead("scipy.special")
     with open_indexes(index, asked, progress) as indexes:
-        of_bytes, of_tokens = split_by_kind(indexes)
-        _refuse_for_tokens(of_bytes, of_tokens, norm)
+        units = units_of(indexes)
+        _refuse_for_tokens(indexes, norm)
         if asked.dry_run:
-            return Result(_plan(queries, of_bytes, of_tokens, norm), PlanRow)
-        lookups = start_lookups(queries, of_tokens)
-        norming = run_docnorm(queries, of_bytes, norm)
-        in_tokens = run_token_docnorm(queries, lookups, norm)
-    rows = [*norming.rows, *in_tokens.rows]
-    sums = [*norming.totals, *in_tokens.totals]
-    missing = norming.missing + in_tokens.missing
-    types = [DocnormRow] * bool(of_bytes) + [TokenDocnormRow] * bool(of_tokens)
+            return Result(_plan(queries, indexes, norm), PlanRow)
+        norming = run_docnorm(queries, indexes, norm)
+    rows, sums = norming.rows, norming.totals
+    row_types: dict[str, type] = {"bytes": DocnormRow, "tokens": TokenDocnormRow}
     return Result(
-        *together(rows, types),
-        failures=describe_missing(missing, queries, len(indexes), "estimates"),
-        print_table=partial(_print, norming=norming, in_tokens=in_tokens),
+        *together(rows, [row_types[unit] for unit in units]),
+        failures=describe_missing(norming.missing, queries, len(indexes), "estimates"),
+        print_table=partial(_print, norming=norming),
         is_silent=not rows,
         files=[(totals, sums, DocnormTotal), (drawn, norming.drawn, DrawRow)] if rows else (),
-        sizes=sizes_in_words(norming.sizes | in_tokens.sizes),
+        sizes=sizes_in_words(norming.sizes),
     )
 
 
@@ -207,42 +201,32 @@ def _options(
     )
 
 
-def _refuse_for_tokens(
-    of_bytes: Sequence[Index], of_tokens: Sequence[TokenIndex], options: DocnormOptions
-) -> None:
+def _refuse_for_tokens(indexes: Sequence[Index], options: DocnormOptions) -> None:
     """Raise an InputError for an option that token-level indexes don't take."""
+    of_tokens = [index for index in indexes if index.unit == "tokens"]
     if of_tokens and options.keep_draws:
         problem = f"{of_tokens[0].name} is token-level and keeps no texts; contexts shows some"
         raise InputError("--drawn", problem)
-    if of_tokens and not of_bytes and options.context != CONTEXT:
+    if of_tokens == [*indexes] and options.context != CONTEXT:
         problem = "bytes; of a token-level index as much is read as it shows"
         raise InputError(f"--context {options.context}", problem)
-    from ngramscan.prevalence.token_docnorm import refuse_first  # slow to import
+    from ngramscan.prevalence.docnorm import refuse_first  # slow to import
 
     refuse_first(of_tokens, options)
 
 
 def _plan(
-    queries: Sequence[Query],
-    of_bytes: Sequence[Index],
-    of_tokens: Sequence[TokenIndex],
-    options: DocnormOptions,
+    queries: Sequence[Query], indexes: Sequence[Index], options: DocnormOptions
 ) -> list[PlanRow]:
-    from ngramscan.patterns.overlaps import merged_of_unions
+    from ngramscan.prevalence.count import texts_asked
     from ngramscan.prevalence.plan import make_plan
-    from ngramscan.prevalence.token_count import texts_asked
 
-    texts = list(dict.fromkeys(query.text for query in queries))
-    each = options.draws if options.target is None else options.max_draws
-    lookups = texts + merged_of_unions(queries)
-    asked: list[tuple[Index, list[str], list[str]]] = [(one, texts, lookups) for one in of_bytes]
-    for tokens in of_tokens:
-        of_texts = texts_asked(queries, tokens, count_anyway=False)
-        asked.append((tokens, of_texts, of_texts))
-    plan = []
-    for index, texts_there, of_index in asked:
-        windows = each * len(_drawn(index, texts_there, options))
-        plan += make_plan(len(queries), of_index, windows, options.context, [index])
+    texts = {query.text for query in queries}
+    each, plan = options.draws if options.target is None else options.max_draws, list["PlanRow"]()
+    for index in sorted(indexes, key=attrgetter("unit")):
+        lookups = texts_asked(queries, index)
+        drawn = _drawn(index, [text for text in lookups if text in texts], options)
+        plan += make_plan(len(queries), lookups, each * len(drawn), options.context, [index])
     return plan
 
 
@@ -256,14 +240,7 @@ def _drawn(index: Index, texts: list[str], options: DocnormOptions) -> list[str]
     return [text for text in found if found[text].occurrences > options.exact_up_to]
 
 
-def _print(
-    console: Console,
-    norming: DocnormResult[DocnormRow],
-    in_tokens: DocnormResult[TokenDocnormRow],
-) -> None:
+def _print(console: Console, norming: DocnormResult[Any]) -> None:
     from ngramscan.reporting import tables  # slow to import
 
     tables.print_docnorm(norming, console)
-    if norming.rows and in_tokens.rows:
-        console.print()
-    tables.print_token_docnorm(console, in_tokens, norming.rows)

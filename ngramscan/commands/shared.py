@@ -15,8 +15,7 @@ from ngramscan.options import OUTPUT, READING, WHAT, WHERE, Option
 from ngramscan.patterns.model import PathOrName, PatternSet, Tier
 
 if TYPE_CHECKING:
-    from ngramscan.indexes.base import Index
-    from ngramscan.indexes.tokens.base import TokenIndex
+    from ngramscan.indexes.base import Index, Unit
     from ngramscan.outputs.reading import OutputSet
 
 DEFAULT_INDEX = "dclm"
@@ -142,17 +141,9 @@ def refuse_totals(totals: object, chosen: PatternSet) -> None:
         raise InputError(f"--totals {totals}", problem)
 
 
-def split_by_kind(indexes: Iterable[Index]) -> tuple[list[Index], list[TokenIndex]]:
-    """Return the indexes of bytes and the token-level ones: their rows are of two types."""
-    from ngramscan.indexes.tokens.base import is_token_level  # slow to import
-
-    of_bytes, of_tokens = list["Index"](), list["TokenIndex"]()
-    for index in indexes:
-        if is_token_level(index):
-            of_tokens.append(index)
-        else:
-            of_bytes.append(index)
-    return of_bytes, of_tokens
+def units_of(indexes: Iterable[Index]) -> list[Unit]:
+    """Return what the indexes count, bytes first: their rows are of two types."""
+    return sorted({index.unit for index in indexes})
 
 
 def split_arguments(

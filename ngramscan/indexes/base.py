@@ -21,6 +21,7 @@ IN_PLACE_CONCURRENCY = 256
 COMMON_CONTEXT = 10_000
 """Bytes on each side of an occurrence that any index can show."""
 
+Unit = Literal["bytes", "tokens"]
 CountSource = Literal["api", "scan", "fm9", "tokens", "journal"]
 """Where a count comes from; `journal`: from a service, in an earlier run."""
 
@@ -98,6 +99,16 @@ class Occurrences:
         """Number of occurrences in all shards."""
         return sum(segment.occurrences for segment in self.segments)
 
+    @property
+    def needles(self) -> tuple[bytes, ...]:
+        """What is at the occurrences."""
+        return (self.query.encode(),)
+
+    @property
+    def found(self) -> Occurrences:
+        """The occurrences themselves, as those of n-grams have them."""
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -125,6 +136,11 @@ class Window:
     """The text begins where the document does; False: it may not."""
     metadata: str
     """A JSON object, or empty."""
+
+    @property
+    def length(self) -> int:
+        """Length of the document."""
+        return self.document_bytes
 
     @property
     def is_truncated(self) -> bool:
@@ -169,6 +185,10 @@ class Index(Protocol):
     """A searchable corpus; it numbers the occurrences of a query, so that some can be drawn."""
 
     name: str
+
+    @property
+    def unit(self) -> Unit:
+        """What the index counts: occurrences of a string, or of its n-grams of tokens."""
 
     @property
     def longest_context(self) -> int:

@@ -24,6 +24,7 @@ from ngramscan.indexes.base import (
     Place,
     QueryCount,
     Segment,
+    Unit,
     Window,
     WindowFailure,
 )
@@ -49,6 +50,7 @@ class Fm9Index:
     ask for windows.
     """
 
+    unit: Unit = "bytes"
     longest_context = 1 << 40
     """Documents are shown whole."""
     documents_of: DocumentsOf | None = None

@@ -28,6 +28,7 @@ from ngramscan.indexes.base import (
     Place,
     QueryCount,
     Segment,
+    Unit,
     Window,
     WindowFailure,
 )
@@ -63,6 +64,7 @@ class InPlaceIndex:
     They are opened for the first question that the journal can't answer.
     """
 
+    unit: Unit = "bytes"
     longest_context = Fm9Index.longest_context
     documents_of = None  # an occurrence takes dozens of requests
 

@@ -7,10 +7,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.base import Index, IndexSize, Occurrences, QueryCount, QueryFailure
-from ngramscan.indexes.tokens.base import TokenOccurrences
+from ngramscan.indexes.base import Index, IndexSize, Occurrences, QueryCount, QueryFailure, Unit
+from ngramscan.indexes.tokens.base import TokenOccurrences, is_token_level
 from ngramscan.patterns.model import Query
 from ngramscan.patterns.overlaps import merged_of_unions
+from ngramscan.prevalence.token_count import (
+    NO_WORD,
+    TokenCountRow,
+    hopeless_texts,
+    is_of_bytes,
+    note_of,
+)
 
 OFFLINE_HINT = "without a network: --index python, or --index scan:PATH for a corpus of your own"
 SHOWN_REASONS = 5
@@ -62,28 +69,43 @@ class CountResult(Generic[Row]):
     occurrences: dict[str, dict[str, int]] = field(default_factory=dict)
     """Per index and string that was counted: the queries, and the strings in which two overlap."""
     sizes: dict[str, IndexSize] = field(default_factory=dict)
+    units: dict[str, Unit] = field(default_factory=dict)
 
 
 def run_count(
-    queries: Sequence[Query], indexes: Sequence[Index], for_totals: bool = True
-) -> CountResult[CountRow]:
-    """Count some queries in each index; those that fail are in `missing`.
+    queries: Sequence[Query],
+    indexes: Sequence[Index],
+    for_totals: bool = True,
+    count_anyway: bool = False,
+) -> CountResult[Any]:
+    """Count some queries in each index, token-level ones last; those that fail are in `missing`.
 
     With `for_totals`, the strings in which two queries overlap are counted too: the union of
-    occurrences needs them.
+    occurrences needs them. Without `count_anyway`, patterns that tokens can't count fail.
     """
     texts = texts_of(queries, for_totals)
-    result: CountResult[CountRow] = CountResult(list(queries))
+    result: CountResult[Any] = CountResult(list(queries))
     # Calling `counts` starts the requests of a hosted index: call all, then collect.
-    streams = [(index, index.counts(texts)) for index in indexes]
-    for index, stream in streams:
-        counts, errors = collect_replies(stream, texts)
+    tokens = start_lookups(
+        queries, [index for index in indexes if index.unit == "tokens"], count_anyway
+    )
+    streams = [(index, index.counts(texts)) for index in indexes if index.unit == "bytes"]
+    for index, stream in [*streams, *tokens]:
+        if index.unit == "bytes":
+            counts, errors = collect_replies(stream, texts)
+            result.missing += [QueryFailure(index.name, text, errors[text]) for text in errors]
+        else:
+            hint = "; --count-anyway counts it, far too low"
+            counts, missing = collect_lookups(queries, index, stream, count_anyway, hint)
+            result.missing += missing
+        size = index.size()
         result.rows += [
-            _row(index.name, query, counts[query.text]) for query in queries if query.text in counts
+            _row(index.name, query, counts[query.text], size)
+            for query in queries
+            if query.text in counts
         ]
-        result.missing += [QueryFailure(index.name, text, errors[text]) for text in errors]
         result.occurrences[index.name] = {text: count.occurrences for text, count in counts.items()}
-        result.sizes[index.name] = index.size()
+        result.sizes[index.name], result.units[index.name] = size, index.unit
     return result
 
 
@@ -91,6 +113,48 @@ def texts_of(queries: Sequence[Query], for_totals: bool) -> list[str]:
     """Return the texts to count, each once."""
     texts = list(dict.fromkeys(query.text for query in queries))
     return texts + merged_of_unions(queries) if for_totals else texts
+
+
+def start_lookups(
+    queries: Sequence[Query], indexes: Sequence[Index], count_anyway: bool = False
+) -> list[tuple[Index, Iterator[Any]]]:
+    """Start to look up some queries in each index.
+
+    Services are asked from now on, so a caller can do other work until it collects the replies.
+    """
+    return [
+        (index, (index.lookups if is_token_level(index) else index.find)(texts))
+        for index in indexes
+        for texts in [texts_asked(queries, index, count_anyway)]
+    ]
+
+
+def texts_asked(
+    queries: Sequence[Query], index: Index, count_anyway: bool = False, for_totals: bool = True
+) -> list[str]:
+    """Return the texts to look up, each once; a service isn't asked in vain."""
+    texts = texts_of(queries, for_totals and index.unit == "bytes")
+    # The tokens of a local index may be bytes.
+    if count_anyway or not index.name.startswith("infini-gram:"):
+        return texts
+    hopeless = hopeless_texts(queries)
+    return [text for text in texts if text not in hopeless]
+
+
+def collect_lookups(
+    queries: Sequence[Query],
+    index: Index,
+    stream: Iterator[Any],
+    count_anyway: bool = False,
+    hint: str = "",
+) -> tuple[dict[str, Any], list[QueryFailure]]:
+    """Return where each text occurs, and the failures of the others; `hint` is for refused ones."""
+    found, errors = collect_replies(stream, texts_asked(queries, index, count_anyway))
+    for text in () if count_anyway or index.unit == "bytes" else hopeless_texts(queries):
+        if text not in errors and not (text in found and is_of_bytes(found[text])):
+            found.pop(text, None)
+            errors[text] = NgramscanError(NO_WORD + hint)
+    return found, [QueryFailure(index.name, text, error) for text, error in errors.items()]
 
 
 def collect_replies(
@@ -112,7 +176,7 @@ def collect_replies(
     return replies, {text: errors[text] for text in texts if text in errors}
 
 
-def names_of(query: Query) -> dict[str, Any]:
+def _names_of(query: Query) -> dict[str, Any]:
     """Return the fields of a row that name a query."""
     pattern = query.pattern
     return {
@@ -124,10 +188,24 @@ def names_of(query: Query) -> dict[str, Any]:
     }
 
 
-def _row(index: str, query: Query, count: QueryCount) -> CountRow:
+def _row(
+    index: str, query: Query, count: QueryCount | TokenOccurrences, size: IndexSize
+) -> CountRow | TokenCountRow:
+    if isinstance(count, TokenOccurrences):
+        return TokenCountRow(
+            index=index,
+            **_names_of(query),
+            token_occurrences=count.occurrences,
+            token_occurrences_after_space=count.after_space.occurrences,
+            tokens=" | ".join(" ".join(map(str, form.ids)) for form in count.forms),
+            per_million_tokens=count.occurrences / size.tokens * 1e6 if size.tokens else None,
+            source=count.source,
+            asked_at=count.asked_at,
+            note=note_of(count, is_hopeless=bool(hopeless_texts([query]))),
+        )
     row = CountRow(
         index=index,
-        **names_of(query),
+        **_names_of(query),
         occurrences=count.occurrences,
         documents=count.documents,
         source=count.source,

@@ -8,16 +8,18 @@ docs/docnorm.md the reasons. An index that reads its documents counts them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic
+from operator import attrgetter
+from typing import Any, Generic, NamedTuple
 
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.base import Index, IndexSize, Occurrences, QueryFailure, shown_context
+from ngramscan.indexes.base import Index, IndexSize, QueryFailure, shown_context
 from ngramscan.indexes.scan.index import ScanIndex
-from ngramscan.patterns.model import Query, scopes
+from ngramscan.indexes.tokens.base import TokenOccurrences
+from ngramscan.patterns.model import Query, Scope, scopes
 from ngramscan.patterns.overlaps import merged_of_unions
-from ngramscan.prevalence.count import Row, collect_replies
+from ngramscan.prevalence.count import Row, collect_lookups, start_lookups
 from ngramscan.prevalence.docnorm_totals import (
     LEANS_NOTE,
     DocnormTotal,
@@ -32,12 +34,15 @@ from ngramscan.prevalence.draws import (
     Counted,
     DocnormOptions,
     DrawRow,
+    Found,
     Seen,
     Share,
     Texts,
     count_documents,
     documents_in,
     draw_occurrences,
+    first_draws,
+    owners_of,
     shares_beside,
 )
 from ngramscan.prevalence.estimators import (
@@ -49,6 +54,8 @@ from ngramscan.prevalence.estimators import (
     exactly,
     is_without_replacement,
 )
+from ngramscan.prevalence.token_count import note_of
+from ngramscan.prevalence.token_docnorm import TokenDocnormRow, as_token_row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,19 +112,19 @@ class DocnormResult(Generic[Row]):
 
 def run_docnorm(
     queries: Sequence[Query], indexes: Sequence[Index], options: DocnormOptions
-) -> DocnormResult[DocnormRow]:
+) -> DocnormResult[Any]:
     """Estimate or count the documents that contain some queries, in each index.
 
-    Queries that fail are in `missing`. One draw that can't be examined is enough to leave a pattern
-    without a row, as documents that can't be shown may differ from the others.
+    Token-level indexes come last. Queries that fail are in `missing`, and so are those that tokens
+    can't count. One draw that can't be examined is enough to leave a pattern without a row, as
+    documents that can't be shown may differ from the others.
     """
-    texts = [*_texts(queries), *merged_of_unions(queries)]
+    ordered = sorted(indexes, key=attrgetter("unit"))
     # All services are asked at the same time; corpora are read one after the other.
-    lookups = {
-        index.name: index.find(texts) for index in indexes if not isinstance(index, ScanIndex)
-    }
-    result: DocnormResult[DocnormRow] = DocnormResult()
-    for index in indexes:
+    placed = [index for index in ordered if not isinstance(index, ScanIndex)]
+    lookups = {index.name: stream for index, stream in start_lookups(queries, placed)}
+    result: DocnormResult[Any] = DocnormResult()
+    for index in ordered:
         if isinstance(index, ScanIndex):
             _read(result, index, queries)
         else:
@@ -126,26 +133,29 @@ def run_docnorm(
     return result
 
 
-def _texts(queries: Iterable[Query]) -> list[str]:
-    return list(dict.fromkeys(query.text for query in queries))
-
-
-def _unions(queries: Sequence[Query]) -> list[Texts]:
-    return list(dict.fromkeys(map(union_of, scopes(queries))))
+def refuse_first(indexes: Sequence[Index], options: DocnormOptions) -> None:
+    """Raise an InputError where an index doesn't show which occurrence is the first."""
+    for index in indexes:
+        if options.estimator == "first" and index.name.startswith("infini-gram:"):
+            problem = f"{index.name} doesn't show which occurrence is the first in its document"
+            raise InputError("--estimator first", problem)
 
 
 # An index that reads its documents
 
 
-def _read(result: DocnormResult[DocnormRow], index: ScanIndex, queries: Sequence[Query]) -> None:
-    texts, unions = _texts(queries), _unions(queries)
+def _read(result: DocnormResult[Any], index: ScanIndex, queries: Sequence[Query]) -> None:
+    texts = list(dict.fromkeys(query.text for query in queries))
+    of_scopes = [(scope, union_of(scope)) for scope in scopes(queries)]
+    unions = list(dict.fromkeys(union for _, union in of_scopes))
     try:
         known = index.document_counts([*texts, *merged_of_unions(queries)], unions)
     except NgramscanError as error:
         if error.exit_code == InputError.exit_code:
             raise
         result.missing.extend(QueryFailure(index.name, text, error) for text in texts)
-        result.totals.extend(make_totals(index.name, queries, {}, {}, note=""))
+        unknown = [(scope, None, "") for scope, _ in of_scopes]
+        result.totals.extend(make_totals(index, unknown, {}))
         return
     counts = {count.query: count for count in known.counts}
     for query in queries:
@@ -168,133 +178,157 @@ def _read(result: DocnormResult[DocnormRow], index: ScanIndex, queries: Sequence
         if estimate.low is not None
     }
     note = "no interval: too few files were read"
-    result.totals.extend(
-        make_totals(index.name, queries, occurrences=occurrences, documents=documents, note=note)
-    )
+    of_unions = [(scope, documents.get(union), note) for scope, union in of_scopes]
+    result.totals.extend(make_totals(index, of_unions, occurrences))
 
 
 # An index whose occurrences are placed, all of them or draws
 
 
+class _Placed(NamedTuple):
+    """What is known of the documents of each query."""
+
+    found: Mapping[str, Found]
+    counted: Counted
+    drawn: Mapping[str, Sequence[Seen]]
+
+
 def _place(
-    result: DocnormResult[DocnormRow],
+    result: DocnormResult[Any],
     index: Index,
     queries: Sequence[Query],
-    lookup: Iterator[Occurrences | QueryFailure],
+    lookup: Iterator[Found | QueryFailure],
     options: DocnormOptions,
 ) -> None:
-    texts, unions = _texts(queries), _unions(queries)
-    found, errors = collect_replies(lookup, [*texts, *merged_of_unions(queries)])
-    occurrences = {text: located.occurrences for text, located in found.items()}
+    found, missing = collect_lookups(queries, index, lookup)
+    texts = dict.fromkeys(query.text for query in queries)
     asked = [found[text] for text in texts if text in found]
     counted, unplaced = count_documents(index, asked, options)
     rest = [located for located in asked if located.query not in counted | unplaced]
-    drawn, failed = draw_occurrences(
-        index, rest, [_uncounted(union, counted) for union in unions], options
-    )
-    most = index.size().documents
-    result.rows.extend(
-        _placed_rows(
-            index,
-            queries,
-            occurrences=occurrences,
-            counted=counted,
-            drawn=drawn,
-            options=options,
-        )
-    )
-    note = "draws of a pattern are missing"
-    if options.estimator == "unique":
-        unions = [union for union in unions if not _uncounted(union, counted)]
-        note = "not from repeated documents"
-    documents = {
-        union: _union_documents(union, occurrences, counted, drawn).at_most(most)
-        for union in unions
-        if all(text in counted or text in drawn for text in union)
+    of_scopes = [(scope, _texts_of_union(index, scope)) for scope in scopes(queries)]
+    # Nothing is known of how patterns that occur as seldom as they are drawn lie beside others, but
+    # all their documents are.
+    several = {
+        located.query
+        for located in rest
+        if index.unit == "bytes" or located.occurrences > first_draws(options)
     }
-    result.totals.extend(
-        make_totals(index.name, queries, occurrences=occurrences, documents=documents, note=note)
+    unions = dict.fromkeys(
+        tuple(text for text in union if text in several) for _, union in of_scopes
     )
-    failures = (errors | unplaced | failed).items()
-    result.missing.extend(QueryFailure(index.name, text, error) for text, error in failures)
-    for seen in drawn.values() if options.keep_draws else ():
-        result.drawn.extend(replace(draw.row, draw=number) for number, draw in enumerate(seen, 1))
+    drawn, failed = draw_occurrences(
+        index, rest, [union for union in unions if len(union) > 1], options
+    )
+    placed = _Placed(found, counted, drawn)
+    result.rows.extend(_placed_rows(index, queries, placed, options))
+    of_unions = [
+        (scope, *_union_documents(index, union, placed, options)) for scope, union in of_scopes
+    ]
+    occurrences = {text: located.occurrences for text, located in found.items()}
+    result.totals.extend(make_totals(index, of_unions, occurrences))
+    failures = (unplaced | failed).items()
+    result.missing.extend([*missing, *(QueryFailure(index.name, *item) for item in failures)])
+    for seen in drawn.values():
+        rows = [draw.row for draw in seen if draw.row]
+        result.drawn.extend(replace(row, draw=number) for number, row in enumerate(rows, 1))
 
 
-def _uncounted(union: Texts, counted: Counted) -> Texts:
-    return tuple(text for text in union if text not in counted)
+def _texts_of_union(index: Index, scope: Scope) -> Texts:
+    """Return the texts whose documents are those of a scope.
+
+    A text that contains another can have n-grams that don't contain those of the other.
+    """
+    return union_of(scope) if index.unit == "bytes" else tuple(scope.texts)
 
 
 def _union_documents(
-    union: Texts,
-    occurrences: Mapping[str, int],
-    counted: Counted,
-    drawn: Mapping[str, Sequence[Seen]],
-) -> BoundedEstimate:
-    """Estimate the documents beside those that were counted, and add the two."""
-    known, rest = documents_in(counted, union), _uncounted(union, counted)
+    index: Index, union: Texts, placed: _Placed, options: DocnormOptions
+) -> tuple[BoundedEstimate | None, str]:
+    """Estimate the documents beside those that are known, and add the two; or say why not."""
+    found, counted, drawn = placed
+    uncounted = tuple(text for text in union if text not in counted)
+    if uncounted and options.estimator == "unique":
+        return None, "not from repeated documents"
+    if not all(text in drawn for text in uncounted):
+        return None, "draws of a pattern are missing"
+    rest, several = uncounted, uncounted
+    if index.unit == "tokens":
+        rest = tuple(text for text in rest if len(drawn[text]) < found[text].occurrences)
+        several = tuple(
+            text for text in uncounted if found[text].occurrences > first_draws(options)
+        )
+    of = several if len(rest) > 1 else rest
+    if any(of not in draw.shares for text in rest for draw in drawn[text]):
+        return None, "the index doesn't show where patterns are in a document"
+    known = documents_in(counted, union)
+    known |= {draw.document for text in uncounted if text not in rest for draw in drawn[text]}
     patterns = [Draws.known(len(known))] if known else []
+    owners = owners_of(found[text] for text in of).values()
     for text in rest:
-        if occurrences[text]:
-            draws = [(draw.row.document, draw.shares[rest]) for draw in drawn[text]]
-            patterns.append(Draws.of(shares_beside(known, draws), occurrences[text]))
-    documents = known | {draw.row.document for text in rest for draw in drawn[text]}
-    return estimate_documents(patterns, len(documents))
+        if found[text].occurrences and text in owners:
+            draws = [(draw.document, draw.shares[of]) for draw in drawn[text]]
+            patterns.append(Draws.of(shares_beside(known, draws), found[text].occurrences))
+    documents = known | {draw.document for text in rest for draw in drawn[text]}
+    estimate = estimate_documents(patterns, len(documents))
+    return estimate.at_most(index.size().documents), ""
 
 
 def _placed_rows(
-    index: Index,
-    queries: Sequence[Query],
-    occurrences: Mapping[str, int],
-    counted: Counted,
-    drawn: Mapping[str, Sequence[Seen]],
-    options: DocnormOptions,
-) -> Iterator[DocnormRow]:
+    index: Index, queries: Sequence[Query], placed: _Placed, options: DocnormOptions
+) -> Iterator[DocnormRow | TokenDocnormRow]:
     most, context = index.size().documents, shown_context(index, options.context)
     for query in queries:
         text = query.text
-        if text in counted:
-            bounds = exactly(len(counted[text]))
-            yield _row(index.name, query, occurrences[text], bounds=bounds)
-        elif text in drawn:
-            row = _sampled_row(
-                index.name,
-                query,
-                total=occurrences[text],
-                seen=drawn[text],
-                options=options,
-                most=most,
-            )
-            if context < options.context and row.truncated_share:
-                limit = f"at most {context:,} bytes are shown on each side, not {options.context:,}"
-                row = replace(row, note="; ".join(filter(None, (row.note, limit))))
-            yield row
+        if text not in placed.counted and text not in placed.drawn:
+            continue
+        located = placed.found[text]
+        if text in placed.counted:
+            bounds = exactly(len(placed.counted[text]))
+            row = _row(index.name, query, located.occurrences, bounds=bounds)
+        else:
+            row = _drawn_row(index, query, located, placed.drawn[text], options, most)
+        if isinstance(located, TokenOccurrences):
+            yield as_token_row(replace(row, note=_join_notes(note_of(located), row.note)))
+            continue
+        if context < options.context and row.truncated_share:
+            limit = f"at most {context:,} bytes are shown on each side, not {options.context:,}"
+            row = replace(row, note=_join_notes(row.note, limit))
+        yield row
 
 
-def _sampled_row(
-    index: str,
+def _join_notes(*notes: str) -> str:
+    return "; ".join(filter(None, notes))
+
+
+def _drawn_row(
+    index: Index,
     query: Query,
-    total: int,
+    located: Found,
     seen: Sequence[Seen],
     options: DocnormOptions,
     most: int | None,
 ) -> DocnormRow:
-    documents, n = [draw.row.document for draw in seen], len(seen)
+    documents, total = [draw.document for draw in seen], located.occurrences
     shares = [draw.shares[query.text,] for draw in seen if draw.shares]
-    bounds, estimator, note = documents_of_draws(
+    bounds, estimator, note = _documents_of_draws(
         documents, shares, total=total, options=options, most=most
     )
+    known = [draw.is_truncated for draw in seen if draw.is_truncated is not None]
+    if index.unit == "tokens":
+        if estimator == "combined" and not known:
+            estimator = "size-bias"
+        known = known if estimator != "exact" else []
     return replace(
-        _row(index, query, total, bounds=bounds, estimator=estimator, note=note),
-        draws=n,
-        truncated_share=sum(draw.row.truncated for draw in seen) / n if n else None,
+        _row(index.name, query, total, bounds=bounds, estimator=estimator, note=note),
+        draws=len(seen),
+        truncated_share=sum(known) / len(known) if known else None,
         unique_documents=len(set(documents)),
         seed=options.seed,
         standard_error=bounds.standard_error,
     )
 
 
-def documents_of_draws(
+def _documents_of_draws(
     documents: Sequence[str],
     shares: Sequence[Share],
     *,

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from ngramscan.patterns.model import Query, Scope, scopes
+from ngramscan.indexes.base import Index
+from ngramscan.patterns.model import Scope
 from ngramscan.patterns.overlaps import nesting, union_of_occurrences
 from ngramscan.prevalence.draws import Texts
 from ngramscan.prevalence.estimators import BoundedEstimate, ratio_of_documents
@@ -77,34 +78,44 @@ def union_of(scope: Scope) -> Texts:
 
 
 def make_totals(
-    index: str,
-    queries: Sequence[Query],
+    index: Index,
+    unions: Sequence[tuple[Scope, BoundedEstimate | None, str]],
     occurrences: Mapping[str, int],
-    documents: Mapping[Texts, BoundedEstimate],
-    note: str,
 ) -> list[DocnormTotal]:
-    """Return the totals of each scope and the ratio of each two; `note`: why one has no value."""
+    """Return the totals of each scope and the ratio of each two.
+
+    `unions` are the documents of each scope, or why they are unknown. The occurrences of n-grams
+    have no union.
+    """
     totals: list[DocnormTotal] = []
-    of_scopes = [(scope, documents.get(union_of(scope))) for scope in scopes(queries)]
-    for scope, bounds in of_scopes:
-        unknown = unknown_total(index, scope, "documents", note=note)
-        union = union_of_occurrences(scope.texts, occurrences)
-        missing = "" if union is not None else "a count is missing"
-        totals.append(replace(unknown, statistic="union_of_occurrences", value=union, note=missing))
-        totals.append(documents_total(unknown, bounds))
+    prefix = "" if index.unit == "bytes" else "token_"
+    for scope, bounds, note in unions:
+        unknown = _unknown_total(index.name, scope, f"{prefix}documents", note=note)
+        union = None
+        if not prefix:
+            union = union_of_occurrences(scope.texts, occurrences)
+            missing = "" if union is not None else "a count is missing"
+            totals.append(
+                replace(unknown, statistic="union_of_occurrences", value=union, note=missing)
+            )
+        totals.append(_documents_total(unknown, bounds))
         if bounds and union and bounds.upper.value:
             rate = replace(unknown, statistic="occurrences_per_document")
             totals.append(_rate_total(rate, union, bounds))
-    for (earlier, below), (later, above) in combinations(of_scopes, 2):
+    for (earlier, below, reason), (later, above, note) in combinations(unions, 2):
         if later.tiers == earlier.tiers:
-            unknown = unknown_total(
-                index, later, "ratio_of_documents", versus=earlier.method, note=note
+            unknown = _unknown_total(
+                index.name,
+                later,
+                f"{prefix}ratio_of_documents",
+                versus=earlier.method,
+                note=note or reason,
             )
-            totals.append(ratio_total(unknown, above, below))
+            totals.append(_ratio_total(unknown, above, below))
     return totals
 
 
-def unknown_total(
+def _unknown_total(
     index: str, scope: Scope, statistic: str, *, versus: str | None = None, note: str
 ) -> DocnormTotal:
     """Return a total without a value, whose note says why."""
@@ -119,7 +130,7 @@ def unknown_total(
     )
 
 
-def documents_total(unknown: DocnormTotal, bounds: BoundedEstimate | None) -> DocnormTotal:
+def _documents_total(unknown: DocnormTotal, bounds: BoundedEstimate | None) -> DocnormTotal:
     """Return a total of documents; without an estimate, one whose note says why it is unknown."""
     if bounds is None:
         return unknown
@@ -160,7 +171,7 @@ def _with_estimate(
     )
 
 
-def ratio_total(
+def _ratio_total(
     unknown: DocnormTotal, documents: BoundedEstimate | None, other: BoundedEstimate | None
 ) -> DocnormTotal:
     """Return the ratio of the documents of two methods; where one is unknown, `unknown`."""

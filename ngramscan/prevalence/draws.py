@@ -7,18 +7,26 @@ evenly spaced ranks would be no random sample. Each rank is drawn independently.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import AnyStr, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ngramscan.errors import NgramscanError
+from ngramscan.errors import IndexFormatError, NgramscanError
 from ngramscan.indexes.base import Index, Occurrences, Place, Window, WindowFailure, shown_context
+from ngramscan.indexes.tokens.base import (
+    MOST_TOKENS,
+    MarkedWindow,
+    TokenOccurrences,
+    TokenWindow,
+    is_token_level,
+)
 from ngramscan.matching import find_starts, least_distance
+from ngramscan.patterns.overlaps import nesting
 from ngramscan.prevalence.estimators import Draws, is_without_replacement, required_draws
 from ngramscan.statistics.streams import stream
 
@@ -37,6 +45,7 @@ LEAST_CONTEXT = 100
 EXACT_UP_TO = 20_000
 """Occurrences of a query, all of which are placed where the index can; about a second."""
 
+Found = Occurrences | TokenOccurrences
 Texts = tuple[str, ...]
 """Texts, none of which contains another."""
 Counted = Mapping[str, npt.NDArray[np.int64]]
@@ -85,12 +94,34 @@ class DrawRow:
 class Seen(NamedTuple):
     """The part of a window that is kept; its text only on request, as windows are large."""
 
-    row: DrawRow
+    document: str
+    is_truncated: bool | None
+    """The document was seen only in part; None: not known."""
     shares: dict[Texts, Share]
+    """By the texts whose occurrences are looked for; empty: nothing was looked for."""
+    row: DrawRow | None
+
+
+Owners = Mapping[Any, str]
+"""Bytes, or n-grams as texts (see `as_text`), none of which contains another, and the query of
+each."""
+
+
+def owners_of(found: Iterable[Found]) -> Owners:
+    """Return what to look for in a document, and the query of each; without what contains others.
+
+    An n-gram that several queries have belongs to the first one.
+    """
+    owners: dict[Any, str] = {}
+    for located in found:
+        for needle in located.needles:
+            owners.setdefault(needle, located.query)
+    nested = nesting(owners)
+    return {needle: query for needle, query in owners.items() if needle not in nested}
 
 
 def count_documents(
-    index: Index, found: Iterable[Occurrences], options: DocnormOptions
+    index: Index, found: Iterable[Found], options: DocnormOptions
 ) -> tuple[dict[str, npt.NDArray[np.int64]], dict[str, NgramscanError]]:
     """Return the documents of each query whose occurrences are all placed, or why they can't be.
 
@@ -102,7 +133,7 @@ def count_documents(
     for located in found if place and options.exact_up_to else ():
         if place and located.occurrences <= options.exact_up_to:
             try:
-                counted[located.query] = np.unique(place(located))
+                counted[located.query] = np.unique(place(located.found))
             except NgramscanError as error:
                 failed[located.query] = error
     return counted, failed
@@ -115,56 +146,29 @@ def documents_in(counted: Counted, texts: Iterable[str]) -> set[str]:
 
 
 def draw_occurrences(
-    index: Index, found: Sequence[Occurrences], unions: Sequence[Texts], options: DocnormOptions
+    index: Index, found: Sequence[Found], unions: Sequence[Texts], options: DocnormOptions
 ) -> tuple[dict[str, list[Seen]], dict[str, NgramscanError]]:
-    """Return the draws of each query, or why one of them can't be examined."""
-    context = shown_context(index, options.context)
-
-    def look(places: Sequence[Place], _: object) -> Iterator[tuple[Place, Seen | NgramscanError]]:
-        for window in index.windows(places, context):
-            if isinstance(window, WindowFailure):
-                yield window.place, window.error
-            else:
-                yield (
-                    window.place,
-                    _look_at(index.name, window, context=context, unions=unions, options=options),
-                )
-
-    return draw_in_rounds(index.name, found, options, look)
-
-
-class HasShares(Protocol):
-    """An occurrence that was looked at."""
-
-    @property
-    def shares(self) -> Mapping[Texts, Share]:
-        """The share of a document that it counts for, among all occurrences of some texts."""
-
-
-_Looked = TypeVar("_Looked", bound=HasShares)
-
-
-def draw_in_rounds(
-    index: str,
-    found: Sequence[Occurrences],
-    options: DocnormOptions,
-    look: Callable[
-        [Sequence[Place], Mapping[Occurrences, int]],
-        Iterable[tuple[Place, _Looked | NgramscanError]],
-    ],
-) -> tuple[dict[str, list[_Looked]], dict[str, NgramscanError]]:
     """Return the draws of each query, or why one of them can't be examined.
 
-    With a target, some are drawn at first, then as many as it needs. `look` takes the places to
-    look at, and how many occurrences of each query are drawn; it returns what is at each place.
+    With a target, some are drawn at first, then as many as it needs.
     """
-    seen: dict[Place, _Looked] = {}
+    owners = _owners_of_unions(found, unions)
+    seen: dict[Place, Seen] = {}
     failed: dict[str, NgramscanError] = {}
 
-    def draw(sizes: Mapping[Occurrences, int]) -> dict[Occurrences, list[_Looked]]:
-        draws = {located: places_drawn(located, n, index, options) for located, n in sizes.items()}
+    def draw(sizes: Mapping[Found, int]) -> dict[Found, list[Seen]]:
+        draws = {
+            located: places_drawn(located, n, index.name, options) for located, n in sizes.items()
+        }
         places = dict.fromkeys(place for drawn in draws.values() for place in drawn)
-        for place, looked in look([place for place in places if place not in seen], sizes):
+        whole = {
+            located.query
+            for located, n in sizes.items()
+            if options.estimator == "unique"
+            or (index.unit == "tokens" and n >= located.occurrences)
+        }
+        new = [place for place in places if place not in seen]
+        for place, looked in _look(index, new, found, owners, whole=whole, options=options):
             if isinstance(looked, NgramscanError):
                 failed.setdefault(place.query, looked)
             else:
@@ -179,11 +183,61 @@ def draw_in_rounds(
     if options.target is not None:
         needed = {}
         for located, pilot in drawn.items():
-            shares = [looked.shares[located.query,] for looked in pilot]
+            shares = [looked.shares.get((located.query,), _NOT_SEEN) for looked in pilot]
             draws = Draws.of(shares, located.occurrences)
             needed[located] = required_draws(draws, options.target, options.max_draws)
         drawn = draw(needed)
     return {located.query: looked for located, looked in drawn.items()}, failed
+
+
+def _owners_of_unions(
+    found: Sequence[Found], unions: Sequence[Texts]
+) -> dict[str, dict[Texts, Owners]]:
+    """Return what to look for at the draws of each query: itself, and the unions that it is in."""
+    of_query = {located.query: located for located in found}
+    return {
+        query: {
+            texts: owners_of(of_query[text] for text in texts)
+            for texts in ((query,), *(union for union in unions if query in union))
+        }
+        for query in of_query
+    }
+
+
+def _look(
+    index: Index,
+    places: Sequence[Place],
+    found: Sequence[Found],
+    owners: Mapping[str, Mapping[Texts, Owners]],
+    *,
+    whole: set[str],
+    options: DocnormOptions,
+) -> Iterator[tuple[Place, Seen | NgramscanError]]:
+    """Look at some places; of the queries in `whole`, only the documents are needed."""
+    for is_whole in (True, False):
+        chosen = [place for place in places if (place.query in whole) == is_whole]
+        looked_for = () if is_whole else found
+        for window in _windows(index, chosen, looked_for, options.context) if chosen else ():
+            place = window.place
+            if isinstance(window, WindowFailure):
+                yield place, window.error
+                continue
+            try:
+                of = {} if is_whole else owners[place.query]
+                yield place, _look_at(index, window, of, options)
+            except IndexFormatError as error:
+                yield place, error
+
+
+def _windows(
+    index: Index, places: Sequence[Place], looked_for: Iterable[Found], context: int
+) -> Iterator[Window | TokenWindow | MarkedWindow | WindowFailure]:
+    if not is_token_level(index):
+        return index.windows(places, shown_context(index, context))
+    return index.examine(
+        places,
+        {grams.query: grams.forms for grams in looked_for if isinstance(grams, TokenOccurrences)},
+    )
 
 
 def first_draws(options: DocnormOptions) -> int:
@@ -191,25 +245,54 @@ def first_draws(options: DocnormOptions) -> int:
     return options.draws if options.target is None else min(PILOT, options.max_draws)
 
 
-def places_drawn(found: Occurrences, n: int, index: str, options: DocnormOptions) -> list[Place]:
+def places_drawn(found: Found, n: int, index: str, options: DocnormOptions) -> list[Place]:
     """Draw n occurrences; if they are many among all, each at most once."""
     distinct = is_without_replacement(n, found.occurrences) and options.estimator != "unique"
     return draw_places(found, n, options.seed, index, with_replacement=not distinct)
 
 
 def _look_at(
-    index: str, window: Window, context: int, unions: Sequence[Texts], options: DocnormOptions
+    index: Index,
+    window: Window | TokenWindow | MarkedWindow,
+    unions: Mapping[Texts, Owners],
+    options: DocnormOptions,
 ) -> Seen:
-    query = window.place.query
-    of = [(query,), *(union for union in unions if query in union and len(union) > 1)]
+    key, row = (window.place.query,), None
+    if isinstance(window, MarkedWindow):
+        # Its marks tell the n-grams of one query, not where they are.
+        share = Share(1 / window.most, 1 / window.least, False)
+        return Seen(window.document, None, {key: share} if unions else {}, row)
+    if unions and not _is_at(window, unions[key]):
+        where = f"{index.name}, rank {window.place.rank} of shard {window.place.shard}"
+        raise IndexFormatError(where, f"no occurrence of {key[0]!r}")
+    is_truncated: bool | None = window.length > len(window.text)
+    # So many tokens are shown at least: before a draw, and from its first one on.
+    reach = MOST_TOKENS // 2
+    if isinstance(window, Window):
+        reach = shown_context(index, options.context) - SHIFT_BYTES
+        row = _draw_row(index.name, window) if options.keep_draws else None
+    elif not unions:
+        is_truncated = None
     shares = {
-        texts: document_share(window, [text.encode() for text in texts], context, options.estimator)
-        for texts in of
-        if options.estimator != "unique"
+        texts: document_share(window, owners, reach, options.estimator)
+        for texts, owners in unions.items()
     }
-    row = DrawRow(
+    return Seen(window.document, is_truncated, shares, row)
+
+
+def _is_at(window: Window | TokenWindow, owners: Owners) -> bool:
+    """Tell whether a draw is an occurrence of its query."""
+    drawn_query, text = window.place.query, window.text
+    return any(
+        query == drawn_query and text.startswith(needle, window.offset)
+        for needle, query in owners.items()
+    )
+
+
+def _draw_row(index: str, window: Window) -> DrawRow:
+    return DrawRow(
         index=index,
-        pattern=query,
+        pattern=window.place.query,
         draw=0,
         shard=window.place.shard,
         rank=window.place.rank,
@@ -217,19 +300,16 @@ def _look_at(
         document_bytes=window.document_bytes,
         offset=window.offset if window.starts_document else None,
         truncated=window.is_truncated,
-        text=window.text.decode() if options.keep_draws else "",
+        text=window.text.decode(),
         text_offset=window.offset,
-        metadata=window.metadata if options.keep_draws else "",
+        metadata=window.metadata,
     )
-    return Seen(row, shares)
 
 
 # Which occurrences
 
 
-def draw_places(
-    found: Occurrences, n: int, seed: int, index: str, with_replacement: bool
-) -> list[Place]:
+def draw_places(found: Found, n: int, seed: int, index: str, with_replacement: bool) -> list[Place]:
     """Draw n occurrences of a query, all equally likely; take all of them if there are no more.
 
     The draws depend only on the seed, the last part of the index's name and the query. So they are
@@ -260,9 +340,9 @@ def _ordinals(total: int, random: np.random.Generator) -> Iterator[int]:
         yield from random.integers(0, total, _BLOCK).tolist()
 
 
-def _place(found: Occurrences, ordinal: int) -> Place:
+def _place(found: Found, ordinal: int) -> Place:
     """Return an occurrence by its number; numbers run on from shard to shard."""
-    for segment in found.segments:
+    for segment in found.found.segments:
         if ordinal < segment.occurrences:
             return Place(found.query, segment.shard, segment.low + ordinal)
         ordinal -= segment.occurrences
@@ -290,74 +370,48 @@ def shares_beside(known: set[str], draws: Iterable[tuple[str, Share]]) -> list[S
     ]
 
 
-class Extent(NamedTuple):
-    """The part of a document that was seen; lengths are bytes, or tokens."""
-
-    length: int
-    """Length of the document."""
-    shown: int
-    offset: int
-    """Start of the draw in the part."""
-    starts_document: bool
-    """The part begins where the document does; False: it may not."""
+_NOT_SEEN = Share(0.0, 1.0, False)
+"""The share of a draw whose document was not looked at, as all occurrences are."""
 
 
 def document_share(
-    window: Window, texts: Sequence[bytes], context: int, estimator: Estimator
+    window: Window | TokenWindow, owners: Owners, reach: int, estimator: Estimator
 ) -> Share:
-    """Return the share of a document that a draw, an occurrence of one of `texts`, counts for.
+    """Return the share of a document that a draw counts for, among the occurrences of `owners`.
 
-    `context` is the number of bytes on each side that were asked for.
-    """
-    starts = [start for text in texts for start in find_starts(text, window.text)]
-    extent = Extent(
-        length=window.document_bytes,
-        shown=len(window.text),
-        offset=window.offset,
-        starts_document=window.starts_document,
-    )
-    reach = context - SHIFT_BYTES
-    return share_of(starts, extent, texts=texts, reach=reach, estimator=estimator)
-
-
-def share_of(
-    starts: Sequence[int],
-    extent: Extent,
-    *,
-    texts: Sequence[AnyStr],
-    reach: int,
-    estimator: Estimator,
-) -> Share:
-    """Return the share of a document that a draw counts for, which is seen at `starts`, too.
-
-    No text contains another. In each document that contains any of them, the shares of all
-    occurrences sum to 1. A window shows at least `reach` on each side, or all that there is.
+    In each document that contains any of them, the shares of all occurrences sum to 1: a draw that
+    is not one of them, or belongs to another query, counts for nothing. A window shows at least
+    `reach` bytes or tokens on each side, or all that there is.
 
     `size-bias`: one over the occurrences in the document. `first`: 1 for the first occurrence in
     the document, 0 for others. `combined`: the former for documents that are seen whole from each
     of their occurrences, the latter for others; which kind a document is does not depend on the
     draw, so the shares still sum to 1.
     """
-    seen, is_truncated = len(starts), extent.length > extent.shown
+    if not _is_at(window, owners):
+        return Share(0.0, 0.0, False)
+    text: Any = window.text
+    starts = [start for needle in owners for start in find_starts(needle, text)]
+    seen = len(starts)
     if estimator == "size-bias":
-        return Share(1 / (seen + _most_hidden(extent, texts)), 1 / seen, False)
+        return Share(1 / (seen + _most_hidden(window, owners)), 1 / seen, False)
     if (
         estimator == "combined"
-        and not is_truncated
+        and window.length <= len(text)
         and max(starts) <= reach
-        and extent.length - min(starts) <= reach
+        and window.length - min(starts) <= reach
     ):
         return Share(1 / seen, 1 / seen, False)
-    if min(starts) < extent.offset:
+    if min(starts) < window.offset:
         return Share(0.0, 0.0, True)
-    return Share(1.0 if extent.starts_document else 0.0, 1.0, True)
+    return Share(1.0 if window.starts_document else 0.0, 1.0, True)
 
 
-def _most_hidden(extent: Extent, texts: Sequence[AnyStr]) -> int:
+def _most_hidden(window: Window | TokenWindow, needles: Iterable[Any]) -> int:
     """Return how many occurrences the hidden part of a document can hold."""
-    if extent.length <= extent.shown:
+    hidden = window.length - len(window.text)
+    if hidden <= 0:
         return 0
     # On each truncated side, an occurrence may also lie across the edge.
-    sides = 1 if extent.starts_document else 2
-    hidden = extent.length - extent.shown
-    return sum((hidden - sides) // least_distance(text) + sides for text in texts)
+    sides = 1 if window.starts_document else 2
+    return sum((hidden - sides) // least_distance(needle) + sides for needle in needles)

@@ -7,14 +7,11 @@ whatever stands beside it. Its n-grams find few of its occurrences: it is counte
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ngramscan.errors import NgramscanError
-from ngramscan.indexes.base import IndexSize, QueryFailure
-from ngramscan.indexes.tokens.base import LOWER_BOUND, TokenIndex, TokenOccurrences
+from ngramscan.indexes.tokens.base import LOWER_BOUND, TokenOccurrences
 from ngramscan.patterns.model import Query
-from ngramscan.prevalence.count import CountResult, collect_replies, names_of
 
 EVERY = "tokens are bytes: every occurrence of the string"
 """The note of an index of bytes, where an n-gram is the string."""
@@ -23,8 +20,6 @@ NO_WORD = (
     "tokens: a pattern of kind latex or code, or one that doesn't begin and end with a word, is"
     " other tokens at each place"
 )
-Lookups = Sequence[tuple[TokenIndex, Iterator[TokenOccurrences | QueryFailure]]]
-"""Indexes, and what each finds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,67 +49,7 @@ class TokenCountRow:
     note: str = ""
 
 
-def start_lookups(
-    queries: Sequence[Query], indexes: Sequence[TokenIndex], count_anyway: bool = False
-) -> Lookups:
-    """Start to look up some queries in each index.
-
-    Services are asked from now on, so a caller can do other work until it collects the replies.
-    """
-    return [(index, index.lookups(texts_asked(queries, index, count_anyway))) for index in indexes]
-
-
-def texts_asked(queries: Sequence[Query], index: TokenIndex, count_anyway: bool) -> list[str]:
-    """Return the texts to look up, each once; a service isn't asked in vain."""
-    texts = list(dict.fromkeys(query.text for query in queries))
-    if count_anyway or index.name.startswith("tokens:"):  # whose tokens may be bytes
-        return texts
-    hopeless = _hopeless(queries)
-    return [text for text in texts if text not in hopeless]
-
-
-def collect_lookups(
-    queries: Sequence[Query],
-    index: TokenIndex,
-    stream: Iterator[TokenOccurrences | QueryFailure],
-    count_anyway: bool = False,
-    hint: str = "",
-) -> tuple[dict[str, TokenOccurrences], list[QueryFailure]]:
-    """Return where each text occurs, and the failures of the others; `hint` is for refused ones."""
-    found, errors = collect_replies(stream, texts_asked(queries, index, count_anyway))
-    for text in () if count_anyway else _hopeless(queries):
-        if text not in errors and not (text in found and is_of_bytes(found[text])):
-            found.pop(text, None)
-            errors[text] = NgramscanError(NO_WORD + hint)
-    return found, [QueryFailure(index.name, text, error) for text, error in errors.items()]
-
-
-def run_token_count(
-    queries: Sequence[Query], lookups: Lookups, count_anyway: bool = False
-) -> CountResult[TokenCountRow]:
-    """Count some queries in each index; those that fail are in `missing`.
-
-    Without `count_anyway`, patterns that tokens can't count fail.
-    """
-    result: CountResult[TokenCountRow] = CountResult(list(queries))
-    hint = "; --count-anyway counts it, far too low"
-    for index, stream in lookups:
-        found, missing = collect_lookups(queries, index, stream, count_anyway, hint)
-        size, hopeless = index.size(), _hopeless(queries)
-        result.rows += [
-            _row(
-                index.name, query, found[query.text], size=size, is_hopeless=query.text in hopeless
-            )
-            for query in queries
-            if query.text in found
-        ]
-        result.missing += missing
-        result.occurrences[index.name] = {text: grams.occurrences for text, grams in found.items()}
-        result.sizes[index.name] = size
-    return result
-
-
-def _hopeless(queries: Sequence[Query]) -> dict[str, None]:
+def hopeless_texts(queries: Sequence[Query]) -> dict[str, None]:
     """Return the texts that tokens can't count, in their order."""
     return dict.fromkeys(query.text for query in queries if _is_hopeless(query))
 
@@ -138,19 +73,3 @@ def note_of(found: TokenOccurrences, is_hopeless: bool = False) -> str:
     if is_of_bytes(found):
         return "; ".join(filter(None, (EVERY, found.note)))
     return "; ".join(filter(None, (LOWER_BOUND, TOO_LOW * is_hopeless, found.note)))
-
-
-def _row(
-    index: str, query: Query, found: TokenOccurrences, size: IndexSize, is_hopeless: bool
-) -> TokenCountRow:
-    return TokenCountRow(
-        index=index,
-        **names_of(query),
-        token_occurrences=found.occurrences,
-        token_occurrences_after_space=found.after_space.occurrences,
-        tokens=" | ".join(" ".join(map(str, form.ids)) for form in found.forms),
-        per_million_tokens=found.occurrences / size.tokens * 1e6 if size.tokens else None,
-        source=found.source,
-        asked_at=found.asked_at,
-        note=note_of(found, is_hopeless),
-    )

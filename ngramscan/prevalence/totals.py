@@ -19,8 +19,7 @@ from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.catalog import find_hosted
 from ngramscan.patterns.model import Scope, scopes
 from ngramscan.patterns.overlaps import describe_overlaps, union_of_occurrences
-from ngramscan.prevalence.count import CountResult, CountRow
-from ngramscan.prevalence.token_count import TokenCountRow
+from ngramscan.prevalence.count import CountResult
 from ngramscan.statistics.estimates import geometric_mean_ratio, probability_of_superiority
 
 SUM_NOTE = "sum of pattern counts, overlaps counted repeatedly"
@@ -77,11 +76,12 @@ class _List:
         return max(self.counts, key=self.counts.__getitem__)
 
 
-def make_totals(counted: CountResult[CountRow]) -> list[Total]:
+def make_totals(counted: CountResult[Any]) -> list[Total]:
     """Return all statistics of each index, sums over crawl snapshots, and overlaps."""
-    totals = _of_indexes(counted)
-    totals += _over_snapshots(totals, list(counted.occurrences))
-    for overlap in describe_overlaps(counted.queries):
+    names = [name for name, unit in counted.units.items() if unit == "bytes"]
+    totals = _of_indexes(counted, names)
+    totals += _over_snapshots(totals, names)
+    for overlap in describe_overlaps(counted.queries) if names else ():
         versus = overlap.other_method if overlap.other_method != overlap.method else None
         totals.append(
             Total(
@@ -94,16 +94,17 @@ def make_totals(counted: CountResult[CountRow]) -> list[Total]:
                 note=overlap.sentence,
             )
         )
-    return totals
+    return totals + _token_totals(counted)
 
 
-def make_token_totals(counted: CountResult[TokenCountRow]) -> list[Total]:
+def _token_totals(counted: CountResult[Any]) -> list[Total]:
     """Return the statistics of each token-level index.
 
     They have names of their own, so that none is compared or added up with those of bytes. N-grams
     of tokens have no union: which places two of them share is not known from their counts.
     """
-    totals = [total for total in _of_indexes(counted) if "union" not in total.statistic]
+    names = [name for name, unit in counted.units.items() if unit == "tokens"]
+    totals = [total for total in _of_indexes(counted, names) if "union" not in total.statistic]
     totals += [
         _sum_per_million_tokens(total, counted.sizes[total.index])
         for total in totals
@@ -121,10 +122,10 @@ def _sum_per_million_tokens(total: Total, size: IndexSize) -> Total:
     return replace(rate, value=total.value / size.tokens * 1e6)
 
 
-def _of_indexes(counted: CountResult[Any]) -> list[Total]:
+def _of_indexes(counted: CountResult[Any], names: Sequence[str]) -> list[Total]:
     totals: list[Total] = []
-    for index, occurrences in counted.occurrences.items():
-        lists = [_list(scope, occurrences) for scope in scopes(counted.queries)]
+    for index in names:
+        lists = [_list(scope, counted.occurrences[index]) for scope in scopes(counted.queries)]
         for patterns in lists:
             totals += _of_one(index, patterns, counted.sizes[index])
         for earlier, later in combinations(lists, 2):

@@ -29,8 +29,8 @@ from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.count import CountRow, collect_replies, run_count
 from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
 from ngramscan.prevalence.draws import DRAWS, EXACT_UP_TO, DocnormOptions, draw_places
-from ngramscan.prevalence.token_count import TokenCountRow, run_token_count, start_lookups
-from ngramscan.prevalence.token_docnorm import TokenDocnormRow, run_token_docnorm
+from ngramscan.prevalence.token_count import TokenCountRow
+from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.progress import SILENT, Progress
 from ngramscan.serve.fields import RefusedError, shortened
 from ngramscan.serve.protocol import ServedIndex
@@ -222,10 +222,6 @@ class Search:
         index = self._served[name]
         options = DocnormOptions(draws, seed=seed, exact_up_to=EXACT_UP_TO)
         queries = load_given([], [phrase], []).queries()
-        if isinstance(index, TokenFolderIndex):
-            in_tokens = run_token_docnorm(queries, start_lookups(queries, [index]), options)
-            _raise_first(in_tokens.missing)
-            return _documents_of(in_tokens.rows[0])
         result = run_docnorm(queries, [index], options)
         _raise_first(result.missing)
         return _documents_of(result.rows[0])
@@ -242,13 +238,10 @@ def _as_index(served: Served, progress: Progress) -> LocalFm9Index | TokenFolder
 
 def _count(index: LocalFm9Index | TokenFolderIndex, phrase: str) -> CountRow | TokenCountRow:
     queries = load_given([], [phrase], []).queries()
-    if isinstance(index, TokenFolderIndex):
-        in_tokens = run_token_count(queries, start_lookups(queries, [index]))
-        _raise_first(in_tokens.missing)
-        return in_tokens.rows[0]
     result = run_count(queries, [index], for_totals=False)
     _raise_first(result.missing)
-    return result.rows[0]
+    row: CountRow | TokenCountRow = result.rows[0]
+    return row
 
 
 def _raise_first(missing: Sequence[QueryFailure]) -> None:
@@ -296,7 +289,7 @@ class _Part:
     """An index of which only some occurrences are seen."""
 
     def __init__(self, index: Index, places: Sequence[Place]) -> None:
-        self.name, self.longest_context = index.name, index.longest_context
+        self.name, self.unit, self.longest_context = index.name, index.unit, index.longest_context
         self.documents_of = index.documents_of
         self._index, self._places = index, places
         self.size, self.windows = index.size, index.windows

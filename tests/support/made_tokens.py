@@ -13,6 +13,7 @@ from ngramscan.indexes.base import (
     QueryCount,
     QueryFailure,
     Segment,
+    Unit,
     Window,
     WindowFailure,
 )
@@ -36,6 +37,7 @@ class MadeTokens:
     As a service, it is called `infini-gram:made` and marks occurrences; a service shows no tokens.
     """
 
+    unit: Unit = "tokens"
     longest_context = 10_000
     documents_of = None
 

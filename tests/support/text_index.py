@@ -14,6 +14,7 @@ from ngramscan.indexes.base import (
     QueryCount,
     QueryFailure,
     Segment,
+    Unit,
     Window,
     WindowFailure,
 )
@@ -23,6 +24,7 @@ class TextIndex:
     """Numbers occurrences as they stand in the texts of each shard."""
 
     name = "x"
+    unit: Unit = "bytes"
     longest_context = 10_000
     documents_of = None
 

@@ -29,6 +29,7 @@ from ngramscan.indexes.base import (
     Place,
     QueryCount,
     QueryFailure,
+    Unit,
     Window,
     WindowFailure,
 )
@@ -184,6 +185,7 @@ class ApiIndex:
     service, in this order; `size` is unknown for indexes outside the catalog.
     """
 
+    unit: Unit = "bytes"
     documents_of = None  # an occurrence takes a request
 
     def __init__(

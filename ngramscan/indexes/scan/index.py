@@ -19,6 +19,7 @@ from ngramscan.indexes.base import (
     Place,
     QueryCount,
     Segment,
+    Unit,
     Window,
     WindowFailure,
 )
@@ -45,6 +46,7 @@ class ScanIndex:
     was; the option `refresh` reads also what the journal has.
     """
 
+    unit: Unit = "bytes"
     longest_context = 1 << 40
     documents_of = None  # it counts documents while it reads them
     """Documents are shown whole."""

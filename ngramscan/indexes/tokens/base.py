@@ -26,6 +26,7 @@ LOWER_BOUND = "token n-grams: a lower bound of the string's occurrences"
 SPACE_MARK = "▁ (U+2581)"
 """SentencePiece writes it in the place of a space, so to it the two are the same."""
 KINDS = ("tokens:", "infini-gram:")
+"""How the specs of token-level indexes begin."""
 MOST_TOKENS = 10_000
 """Tokens of a document that can be seen at once: half of them before an occurrence."""
 
@@ -91,6 +92,11 @@ class TokenOccurrences:
         return sum(form.occurrences for form in self.forms)
 
     @property
+    def needles(self) -> tuple[str, ...]:
+        """What is at the occurrences: the n-grams as texts."""
+        return tuple(form.text for form in self.forms)
+
+    @property
     def found(self) -> Occurrences:
         """All occurrences, those after a space first."""
         return Occurrences(
@@ -149,7 +155,7 @@ def read_alike(words: Iterable[str]) -> str:
 
 def is_token_level(index: Index) -> TypeGuard[TokenIndex]:
     """Tell whether an index counts tokens."""
-    return index.name.startswith(KINDS)
+    return index.unit == "tokens"
 
 
 def as_count(found: TokenOccurrences | QueryFailure) -> QueryCount | QueryFailure:

@@ -23,6 +23,7 @@ from ngramscan.indexes.base import (
     Place,
     QueryCount,
     QueryFailure,
+    Unit,
     Window,
     WindowFailure,
 )
@@ -74,6 +75,7 @@ class _NotKeptError(Exception):
 class HostedTokenIndex:
     """Counts token n-grams exactly; of documents it tells lengths and marked occurrences."""
 
+    unit: Unit = "tokens"
     longest_context = COMMON_CONTEXT
     documents_of = None  # an occurrence takes a request
 

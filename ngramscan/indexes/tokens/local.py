@@ -25,6 +25,7 @@ from ngramscan.indexes.base import (
     QueryCount,
     QueryFailure,
     Segment,
+    Unit,
     Window,
     WindowFailure,
 )
@@ -57,6 +58,7 @@ class TokenFolderIndex:
     `examine`, which fail for single places, raise an IndexFormatError if the index is corrupt.
     """
 
+    unit: Unit = "tokens"
     longest_context = 1 << 40
     """Documents are shown whole."""
 

@@ -9,9 +9,6 @@ from ngramscan.reporting.tables.docnorm import print_docnorm
 from ngramscan.reporting.tables.keyness import print_keyness
 from ngramscan.reporting.tables.strategies import print_strategies
 from ngramscan.reporting.tables.tiers import print_tiers
-from ngramscan.reporting.tables.token_count import print_token_count
-from ngramscan.reporting.tables.token_docnorm import print_token_docnorm
 
 __all__ = ["print_blend", "print_contaminate", "print_contexts", "print_count", "print_docnorm"]
-__all__ += ["print_keyness", "print_rows", "print_strategies", "print_tiers", "print_token_count"]
-__all__ += ["print_token_docnorm"]
+__all__ += ["print_keyness", "print_rows", "print_strategies", "print_tiers"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 
@@ -12,6 +13,7 @@ from ngramscan.prevalence.count import CountResult, CountRow
 from ngramscan.prevalence.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell, print_columns, print_line, rate
 from ngramscan.reporting.tables import parts
+from ngramscan.reporting.tables.token_count import print_token_count
 from ngramscan.statistics.estimates import UNTRUSTED
 
 _RATES = ("per GB", "per M documents")
@@ -43,12 +45,19 @@ _OF_A_QUERY = re.compile(f"; (?:documents: )?(?:no interval|{UNTRUSTED})")
 """How the part of a note begins that is about the interval of a single query."""
 
 
-def print_count(console: Console, counting: CountResult[CountRow], totals: Sequence[Total]) -> None:
+def print_count(console: Console, counting: CountResult[Any], totals: Sequence[Total]) -> None:
     """Print the counts of each index and the totals below, with notes on what they mean."""
+    _print_bytes(console, counting, totals)
+    print_token_count(console, counting, totals)
+
+
+def _print_bytes(console: Console, counting: CountResult[Any], totals: Sequence[Total]) -> None:
+    counts = [row for row in counting.rows if isinstance(row, CountRow)]
+    of_bytes = [name for name in counting.sizes if counting.units.get(name) != "tokens"]
     # Texts without a method have no totals: one table compares the indexes.
-    is_plain = not any(row.method for row in counting.rows)
-    for names in [[*counting.sizes]] if is_plain else [[name] for name in counting.sizes]:
-        rows = [row for row in counting.rows if row.index in names]
+    is_plain = not any(row.method for row in counts)
+    for names in [of_bytes] if is_plain else [[name] for name in of_bytes]:
+        rows = [row for row in counts if row.index in names]
         if not rows:
             continue
         for name in names:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -10,8 +10,10 @@ from rich.console import Console
 
 from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow
 from ngramscan.prevalence.docnorm_totals import DocnormTotal
+from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.reporting.layout import Layout, cell, percent, print_columns
 from ngramscan.reporting.tables import parts
+from ngramscan.reporting.tables.token_count import BYTES_AND_TOKENS
 
 _TOTALS = {
     "occurrences (union)": "union_of_occurrences",
@@ -35,33 +37,55 @@ WHY_DRAWN = (
     "documents are counted in local indexes, up to --exact-up-to occurrences of a pattern;"
     " elsewhere they are estimated"
 )
+_UNIONS = "unions: documents with at least one pattern of the method"
 GENERAL = ("fewer than", "only", "ASCII", "at most")
 """How the parts of a note begin that hold for more than its row."""
 
 
-def print_docnorm(norming: DocnormResult[DocnormRow], console: Console) -> None:
+def print_docnorm(norming: DocnormResult[Any], console: Console) -> None:
     """Print the documents of each index, and the totals and ratios of its methods."""
-    for index, rows in parts.print_indexes(console, norming.sizes, norming.rows):
-        print_document_rows(console, rows)
+    of_tokens = [row for row in norming.rows if isinstance(row, TokenDocnormRow)]
+    of_bytes = [row for row in norming.rows if isinstance(row, DocnormRow)]
+    used = _print_unit(console, norming, of_bytes, "")
+    if of_bytes and of_tokens:
+        console.print()
+    _print_unit(console, norming, of_tokens, "token_", said=used)
+    parts.print_notes(console, *[BYTES_AND_TOKENS] * bool(of_bytes and of_tokens))
+
+
+def _print_unit(
+    console: Console,
+    norming: DocnormResult[Any],
+    rows: Sequence[Any],
+    prefix: str,
+    said: Collection[str] = (),
+) -> set[str]:
+    """Print what was counted in one unit; return the estimators, of which some are `said`."""
+    for index, of_index in parts.print_indexes(console, norming.sizes, rows):
+        _print_rows(console, of_index, prefix)
         totals = [total for total in norming.totals if total.index == index]
+        shown = {"documents (union)": f"{prefix}documents"} if prefix else _TOTALS
         optional = ("occurrences (union)", "per document")
-        parts.print_totals(console, "Totals", totals, _TOTALS, optional=optional, show=show_total)
-        ratios = {"documents": "ratio_of_documents"}
-        parts.print_totals(console, "Ratios", totals, ratios, show=show_total)
-    used = {row.estimator for row in norming.rows}
-    parts.print_notes(console, *(text for name, text in FOOTNOTES.items() if name in used))
+        parts.print_totals(console, "Totals", totals, shown, optional=optional, show=_show_total)
+        ratios = {"documents": f"{prefix}ratio_of_documents"}
+        parts.print_totals(console, "Ratios", totals, ratios, show=_show_total)
+    used = {row.estimator for row in rows}
+    parts.print_notes(console, *(FOOTNOTES[name] for name in FOOTNOTES if name in used - {*said}))
     if used - {"exact", "files"}:
-        seeds = {row.seed for row in norming.rows if row.seed is not None}
-        seed = f"drawn at random with seed {seeds.pop()}"
-        unions = "unions: documents with at least one pattern of the method"
-        parts.print_notes(console, f"intervals: 95%; {seed}; {unions}", WHY_DRAWN)
-    notes = dict.fromkeys(part for row in norming.rows for part in row.note.split("; "))
-    parts.print_notes(console, *(note for note in notes if note.startswith(GENERAL)))
+        seed = next(row.seed for row in rows if row.seed is not None)
+        drawn = f"intervals: 95%; drawn at random with seed {seed}; {_UNIONS}"
+        if prefix:
+            drawn = f"intervals: 95%; drawn with seed {seed}"
+        parts.print_notes(console, drawn, WHY_DRAWN)
+    notes = dict.fromkeys(part for row in rows for part in row.note.split("; "))
+    general = (*GENERAL, "token", "counted as") if prefix else GENERAL
+    parts.print_notes(console, *(note for note in notes if note.startswith(general)))
+    return used
 
 
-def print_document_rows(console: Console, rows: Sequence[Any], unit: str = "") -> None:
+def _print_rows(console: Console, rows: Sequence[Any], unit: str = "") -> None:
     """Print the documents of patterns; `unit` is `token_` where n-grams of tokens were counted."""
-    documents, rates = zip(*(show_documents(row, unit) for row in rows), strict=True)
+    documents, rates = zip(*(_show_documents(row, unit) for row in rows), strict=True)
     occurrences = f"{unit}occurrences"
     columns = {
         **parts.pattern_columns(rows, "pattern"),
@@ -79,7 +103,7 @@ def print_document_rows(console: Console, rows: Sequence[Any], unit: str = "") -
     print_columns(console, columns, layout)
 
 
-def show_documents(row: object, unit: str) -> tuple[str, str]:
+def _show_documents(row: object, unit: str) -> tuple[str, str]:
     """Return the documents of a row and the occurrences per document, with limits."""
     names = [f"{unit}documents", f"{unit}occurrences_per_document"]
     if getattr(row, names[0]) is not None:
@@ -93,7 +117,7 @@ def show_documents(row: object, unit: str) -> tuple[str, str]:
     return parts.two_estimates(lower, upper, *limits[0]), parts.two_estimates(*rates, *limits[1])
 
 
-def show_total(total: DocnormTotal | None) -> str:
+def _show_total(total: DocnormTotal | None) -> str:
     """Return a total with its limits; of two estimates, both."""
     if total is None or total.value is not None or total.lower_estimate is None:
         return parts.show_total(total)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rich.console import Console
 
@@ -30,24 +31,25 @@ _RATES = ("per M tokens", "after a space")
 
 
 def print_token_count(
-    console: Console,
-    counting: CountResult[TokenCountRow],
-    totals: Sequence[Total],
-    is_beside_bytes: bool,
+    console: Console, counting: CountResult[Any], totals: Sequence[Total]
 ) -> None:
     """Print the counts of each token-level index and the totals below."""
-    for index, rows in parts.print_indexes(console, counting.sizes, counting.rows):
+    counts = [row for row in counting.rows if isinstance(row, TokenCountRow)]
+    is_beside_bytes = len(counts) < len(counting.rows)
+    if counts and is_beside_bytes:
+        console.print()
+    for index, rows in parts.print_indexes(console, counting.sizes, counts):
         _print_counts(console, rows)
         of_index = [total for total in totals if total.index == index]
         parts.print_totals(
             console, "Totals", of_index, _TOTALS, optional=("per M tokens", "largest pattern")
         )
         parts.print_totals(console, "Ratios", of_index, _RATIOS, optional=("no largest",))
-    notes = dict.fromkeys(part for row in counting.rows for part in row.note.split("; ") if part)
+    notes = dict.fromkeys(part for row in counts for part in row.note.split("; ") if part)
     parts.print_notes(console, *notes)
     shown = {total.statistic for total in totals}
     parts.print_notes(console, *[f"sum: {SUM_NOTE}"] * (_TOTALS["sum"] in shown))
-    parts.print_notes(console, *[BYTES_AND_TOKENS] * (is_beside_bytes and bool(counting.rows)))
+    parts.print_notes(console, *[BYTES_AND_TOKENS] * (is_beside_bytes and bool(counts)))
 
 
 def _print_counts(console: Console, rows: Sequence[TokenCountRow]) -> None:
