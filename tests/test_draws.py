@@ -10,12 +10,12 @@ from scipy.stats import chisquare
 
 from ngramscan.indexes.base import Occurrences, Place, Segment, Window
 from ngramscan.matching import find_starts, least_distance
+from ngramscan.prevalence.draw_places import draw_places
 from ngramscan.prevalence.draws import (
     SHIFT_BYTES,
     Estimator,
     Share,
     document_share,
-    draw_places,
 )
 
 FOUND = Occurrences("q", (Segment(0, 100, 103), Segment(2, 0, 1), Segment(3, 7, 13)))

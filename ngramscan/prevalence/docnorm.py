@@ -30,11 +30,11 @@ from ngramscan.prevalence.docnorm_totals import (
     seen_in_part,
     union_of,
 )
+from ngramscan.prevalence.draw_places import Found
 from ngramscan.prevalence.draws import (
     Counted,
     DocnormOptions,
     DrawRow,
-    Found,
     Seen,
     Share,
     Texts,

@@ -196,6 +196,7 @@ class ApiIndex:
         self._size = size
         self._client = client
         self._has_answered = False
+        self._failure = partial(QueryFailure, name)
         kept = client.journal.get(client.url, name, [_SPELLING])
         if _SPELLING in kept and kept[_SPELLING].text in spellings:
             self._prefer(kept[_SPELLING].text)
@@ -242,9 +243,7 @@ class ApiIndex:
             occurrences = read_count(reply, self._size.bytes)
             return QueryCount(query, occurrences, documents=None, source=source, asked_at=asked_at)
 
-        return self._each(
-            queries, partial(_only_form, "count"), read, partial(QueryFailure, self.name)
-        )
+        return self._each(queries, partial(_only_form, "count"), read, self._failure)
 
     def find(self, queries: Sequence[str]) -> Iterator[Occurrences | QueryFailure]:
         """Start to look up all queries; yield where each occurs."""
@@ -252,9 +251,7 @@ class ApiIndex:
         def read(query: str, reply: Reply, *_: str) -> Occurrences:
             return read_found(reply, query, self._size.bytes)
 
-        return self._each(
-            queries, partial(_only_form, "find"), read, partial(QueryFailure, self.name)
-        )
+        return self._each(queries, partial(_only_form, "find"), read, self._failure)
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
         """Start to fetch the text around all places; `context` is at most `longest_context`."""
