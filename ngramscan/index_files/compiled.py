@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 import numpy.typing as npt
+from numba.extending import overload
 
 Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
@@ -17,6 +18,7 @@ Int = Any
 """An int64: numba takes `int`, but numpy's stubs say otherwise for an array's elements."""
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
+_Result = TypeVar("_Result")
 
 
 def kernel(function: _Kernel, **options: Any) -> _Kernel:
@@ -35,3 +37,14 @@ def lean_kernel(function: _Kernel) -> _Kernel:
     pass them on to each other.
     """
     return kernel(function, _nrt=False)
+
+
+def by_type(choose: Callable[..., Callable[..., _Result]]) -> Callable[..., _Result]:
+    """Make a function that compiled code calls; `choose` returns it for types of arguments."""
+
+    def chosen(*_: object) -> _Result:
+        raise NotImplementedError
+
+    options: Any = {"_nrt": False}
+    overload(chosen, options, strict=False)(choose)
+    return chosen

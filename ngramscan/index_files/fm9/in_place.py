@@ -1,16 +1,14 @@
 """Asks an index where it lies: on a web server, or in an object store.
 
 A question is a chain of small reads, each of which says where the next one is. So all questions to
-all shards go on at once, as tasks of one event loop. The arithmetic is that of the local reader:
-the bytes of one step are put into a small buffer, and the offsets in `Tables.at` are moved so that
-the same compiled function finds them there.
+all shards go on at once, as tasks of one event loop. The compiled loops are those of the local
+reader: they stop at a part of the file that is missing, and go on once it is here.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import Any, TypeVar, cast
 
@@ -20,7 +18,8 @@ from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.compiled import Integers
 from ngramscan.index_files.fm9 import kernels
 from ngramscan.index_files.fm9.header import read_layout
-from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, SA_STEP, SUPERBLOCK, Field, Layout
+from ngramscan.index_files.fm9.kernels import Parts, Tables
+from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, SUPERBLOCK, Field, Layout
 from ngramscan.remote.files import RemoteFile
 from ngramscan.remote.ranges import Ranges, Reading, finished
 
@@ -28,8 +27,11 @@ _BITS = BLOCK * SUPERBLOCK
 _TYPES = 7 * SUPERBLOCK
 _LONGEST_NUMBER = int(kernels.NUMBER_BITS.max())
 _SLOTS = {kernels.RANK: 0, kernels.BTNRP: 24, kernels.INVERT: 48, kernels.BT: 56, kernels.BTNR: 96}
-"""Where the buffer of one step has the bytes of each field."""
-_BUFFER = 96 + _LONGEST_NUMBER * SUPERBLOCK // 8 + 48
+_SLOTS |= {kernels.SA: 0, kernels.ISA: 0}
+"""Where a part has the bytes of each field."""
+_PART_BYTES = 96 + _LONGEST_NUMBER * SUPERBLOCK // 8 + 48
+_BEHIND = 272
+"""Bytes that the compiled loops may read behind the last field."""
 _HEADER_PART = 4096
 _CONTRADICTION = "field rrr: the bits contradict their number"
 _WALKS_AT_ONCE = 1024
@@ -39,37 +41,48 @@ _Bits = Mapping[int, tuple[int, int]]
 """Bits to read, by column of the field: the first one, and how many."""
 _Pieces = dict[int, tuple[int, bytes]]
 """The bytes that were read, after the number of the first one in its field."""
-Trie = dict[int, Any]
-"""Patterns by their bytes, from the last one on; ENDS has the numbers of those that end there."""
-ENDS = -1
-
-
-@asynccontextmanager
-async def tasks() -> AsyncIterator[asyncio.TaskGroup]:
-    """Wait for all tasks of a group; the first error ends the others."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            yield group
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
 
 
 async def together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """Return the results of all; the first error ends the others."""
-    async with tasks() as group:
-        running = [group.create_task(one) for one in coroutines]
+    try:
+        async with asyncio.TaskGroup() as group:
+            running = [group.create_task(coroutine) for coroutine in coroutines]
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
     return [task.result() for task in running]
 
 
-def make_trie(patterns: Sequence[bytes]) -> Trie:
-    """Return the patterns as a tree, in which common suffixes are one branch."""
-    root: Trie = {}
-    for number, pattern in enumerate(patterns):
-        node = root
-        for byte in reversed(pattern):
-            node = node.setdefault(byte, {})
-        node.setdefault(ENDS, []).append(number)
-    return root
+class _PartsHere:
+    """The parts of a file that one search needs at the moment."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables, self.missing = tables, np.zeros(3, np.int64)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all parts: the search has gone on."""
+        self._data = b""
+        self._keys: list[int] = []
+        self._at: list[Integers] = []
+
+    def add(self, key: int, pieces: _Pieces) -> None:
+        """Add a part, of which some fields were read."""
+        part, offsets = bytearray(_PART_BYTES), self._tables.at.copy()
+        for column, (start, raw) in pieces.items():
+            slot = _SLOTS[column]
+            part[slot : slot + len(raw)] = raw
+            offsets[column] = len(self._data) + slot - start
+        self._data += part
+        self._keys.append(key)
+        self._at.append(offsets)
+
+    def tables(self) -> Tables:
+        """Return the file in the form that the compiled loops read."""
+        at = np.array(self._at, np.int64).reshape(-1, self._tables.at.size)
+        self.missing[:] = 0
+        parts = Parts(np.array(self._keys, np.int64), at, self.missing)
+        return self._tables._replace(data=np.frombuffer(self._data, np.uint8), parts=parts)
 
 
 class InPlaceFile:
@@ -80,24 +93,21 @@ class InPlaceFile:
         self.layout, self.n = layout, layout.n
         self._tables = kernels.make_tables(np.zeros(0, np.uint8), layout)
         self._at: list[int] = self._tables.at.tolist()
-        self._nodes: list[list[int]] = self._tables.nodes.tolist()
-        self._under = _bytes_under(self._nodes)
-        self._leaves: list[int] = self._tables.leaves.tolist()
         self.steps: list[int] = self._tables.lengths.tolist()
         """How many steps one byte of a pattern takes, by the byte."""
-        ranks = {kernels.RANK: layout.rank, kernels.BTNRP: layout.btnrp}
-        fields = {**ranks, kernels.INVERT: layout.invert}
+        fields = {kernels.RANK: layout.rank, kernels.BTNRP: layout.btnrp}
+        fields |= {kernels.INVERT: layout.invert}
         self.reads_per_step, self.rounds_per_step = 2, 1
         """How many reads one step takes, and how many of them have to wait for each other."""
-        if file.size <= memory:
-            fields |= {kernels.BT: layout.bt, kernels.BTNR: layout.btnr}
-            fields |= {kernels.SA: layout.sa, kernels.ISA: layout.isa}
+        self._is_whole = file.size <= memory
+        if self._is_whole:
             self.reads_per_step = self.rounds_per_step = 0
         elif sum(map(_length, fields.values())) > memory:
             fields = {}
             self.reads_per_step, self.rounds_per_step = 5, 2
         self._fields, self._kept = fields, dict[int, bytes]()
-        self.kept_bytes = sum(map(_length, fields.values()))
+        kept_bytes = sum(map(_length, fields.values()))
+        self.kept_bytes = file.size if self._is_whole else kept_bytes
         """Bytes that are read before the first step."""
 
     @classmethod
@@ -110,28 +120,34 @@ class InPlaceFile:
 
     async def load(self) -> None:
         """Read what is kept; this has to be done before anything is asked."""
-        fields = {} if self._kept else self._fields
-        parts = await together(
-            self._ranges.read(self._file, field.offset, field.offset + _length(field))
-            for field in fields.values()
-        )
-        self._kept |= zip(fields, parts, strict=True)
+        if self._is_whole:
+            if not self._tables.data.size:
+                raw = await self._ranges.read(self._file, 0, self._file.size)
+                data = np.frombuffer(raw + bytes(_BEHIND), np.uint8)
+                self._tables = self._tables._replace(data=data)
+        elif not self._kept:
+            parts = await together(
+                self._ranges.read(self._file, field.offset, field.offset + _length(field))
+                for field in self._fields.values()
+            )
+            self._kept |= zip(self._fields, parts, strict=True)
 
     def corrupt(self, problem: str) -> IndexFormatError:
         """Return the error for a file that contradicts itself."""
         return IndexFormatError(self._file.url, problem)
 
-    # One step: bits of the wavelet tree, and the ones before them
+    # Parts of the file
 
     async def _read(self, wanted: Sequence[_Bits]) -> list[_Pieces]:
         """Return bits of several fields, several times."""
         # All reads are started before any is waited for.
         started = [
-            [(column, *self._start(column, *bits)) for column, bits in one.items()]
-            for one in wanted
+            [(column, *self._start(column, *bits)) for column, bits in fields.items()]
+            for fields in wanted
         ]
         return [
-            {column: (start, await finished(got)) for column, start, got in one} for one in started
+            {column: (start, await finished(reading)) for column, start, reading in fields}
+            for fields in started
         ]
 
     def _start(self, column: int, first: int, bits: int) -> tuple[int, Reading]:
@@ -141,33 +157,25 @@ class InPlaceFile:
         at = self._at[column]
         return start, self._ranges.start(self._file, at + start, at + stop)
 
-    async def _ones(self, *positions: int) -> list[int]:
-        """Return what `kernels.bit_and_ones` returns for bits of the whole file."""
+    def _first_bits(self, key: int) -> _Bits:
+        """Return what is read of a part at first: all of a sample, and where blocks are."""
+        number, column = key >> 3, key & 7
+        if column != kernels.BT:
+            width = self._at[kernels.TEXT_WIDTH]
+            return {column: (number * width, width)}
         rank, pointer = self._at[kernels.RANK_WIDTH], self._at[kernels.BTNRP_WIDTH]
-        numbers = list(dict.fromkeys(at // _BITS for at in positions))
-        known = await self._read(
-            [
-                {
-                    kernels.RANK: (number * rank, 2 * rank),
-                    kernels.INVERT: (number, 1),
-                    kernels.BTNRP: (number * pointer, 2 * pointer),
-                }
-                for number in numbers
-            ]
-        )
-        wanted = [self._blocks(*one) for one in zip(numbers, known, strict=True)]
-        pieces = [one | more for one, more in zip(known, await self._read(wanted), strict=True)]
-        of_superblock = dict(zip(numbers, pieces, strict=True))
-        return [self._ones_before(at, of_superblock[at // _BITS]) for at in positions]
+        return {
+            kernels.RANK: (number * rank, 2 * rank),
+            kernels.INVERT: (number, 1),
+            kernels.BTNRP: (number * pointer, 2 * pointer),
+        }
 
-    def _known_ones(self, number: int, pieces: _Pieces) -> tuple[int, int]:
-        """Return the ones before a superblock, and before the next one."""
-        width, ranks = self._at[kernels.RANK_WIDTH], pieces[kernels.RANK]
-        return _entry(ranks, number, width), _entry(ranks, number + 1, width)
-
-    def _blocks(self, number: int, pieces: _Pieces) -> _Bits:
+    def _blocks(self, key: int, pieces: _Pieces) -> _Bits:
         """Return where the blocks of a superblock are; nothing if its bits are all the same."""
-        ones, after = self._known_ones(number, pieces)
+        if kernels.RANK not in pieces:
+            return {}
+        number, width = key >> 3, self._at[kernels.RANK_WIDTH]
+        ones, after = (_entry(pieces[kernels.RANK], at, width) for at in (number, number + 1))
         if after in {ones, ones + _BITS}:
             return {}
         pointer = self._at[kernels.BTNRP_WIDTH]
@@ -180,105 +188,66 @@ class InPlaceFile:
         # The types say where a block's number is. All are read, so that none has to wait for them.
         return {kernels.BT: (number * _TYPES, _TYPES), kernels.BTNR: (first, stop - first)}
 
-    def _ones_before(self, at: int, pieces: _Pieces) -> int:
-        """Return what `kernels.bit_and_ones` returns for a bit of a superblock."""
-        if kernels.BT not in pieces:
-            ones, after = self._known_ones(at // _BITS, pieces)
-            return 2 * ones if after == ones else 2 * (ones + at % _BITS) + 1
-        data, offsets = bytearray(_BUFFER), self._tables.at.copy()
-        for column, (start, raw) in pieces.items():
-            slot = _SLOTS[column]
-            data[slot : slot + len(raw)] = raw
-            offsets[column] = slot - start
-        tables = self._tables._replace(data=np.frombuffer(bytes(data), np.uint8), at=offsets)
-        found = int(kernels.bit_and_ones(tables, at))
-        if found < 0:
-            raise self.corrupt(_CONTRADICTION)
-        return found
+    async def _until_found(self, search: Callable[[Tables], int | None]) -> None:
+        """Search, and read the parts that are missing, until all is found.
+
+        `search` returns how far it got; None: all is found. Where it got ahead, the parts that it
+        had are not needed any more.
+        """
+        here = _PartsHere(self._tables)
+        while (ahead := search(self._tables if self._is_whole else here.tables())) is not None:
+            count, *keys = here.missing.tolist()
+            if not count:
+                raise self.corrupt(_CONTRADICTION)
+            if ahead:
+                here.clear()
+            known = await self._read([self._first_bits(key) for key in keys[:count]])
+            blocks = await self._read([*map(self._blocks, keys, known)])
+            for key, pieces, more in zip(keys, known, blocks, strict=False):
+                here.add(key, pieces | more)
 
     # Searching
 
-    def find(self, trie: Trie, segments: Integers, group: asyncio.TaskGroup) -> None:
-        """Start to fill in the ranks of each pattern, half-open, as tasks of a group.
+    async def find(self, patterns: Sequence[bytes]) -> Integers:
+        """Return the ranks of each pattern, half-open; both ends are equal where it has none."""
+        found = await together(map(self._find, patterns))
+        return np.concatenate([np.zeros((0, 2), np.int64), *found])
 
-        Both stay 0 for a pattern that does not occur.
-        """
+    async def _find(self, pattern: bytes) -> Integers:
+        path, segment = np.zeros((len(pattern) + 1, 2), np.int64), np.zeros((1, 2), np.int64)
+        left, path[0, 1] = np.frombuffer(bytearray(pattern), np.uint8), self.n
 
-        async def follow(trie: Trie, wanted: list[int], number: int, low: int, high: int) -> None:
-            """Go on from bits of a node to the leaves of all wanted bytes, and so on.
+        def search(tables: Tables) -> int | None:
+            nonlocal left
+            if kernels.find(tables, left, np.array([0, len(left)]), path, segment) == 0:
+                return None
+            ahead = int(segment[0, 1])
+            path[0], left = path[ahead], left[: len(left) - ahead]
+            return ahead
 
-            The bits are the suffixes that begin with what led to `trie`. Where wanted bytes part,
-            another task takes one side.
-            """
-            while wanted:
-                node = self._nodes[number]
-                if node[kernels.LEFT] < 0:
-                    low, high = node[kernels.FIRST] + low, node[kernels.FIRST] + high
-                    trie = trie[wanted[0]]
-                    segments[trie.get(ENDS, [])] = low, high
-                    number, wanted = 0, self._present(trie)
-                    continue
-                ones = await self._ones_in(node, low, high)
-                zeros = node[kernels.LEFT], low - ones[0], high - ones[1]
-                sides = []
-                for below, start, stop in (zeros, (node[kernels.RIGHT], *ones)):
-                    if not 0 <= start <= stop <= self._nodes[below][kernels.SIZE]:
-                        raise self.corrupt(_CONTRADICTION)
-                    some = [byte for byte in wanted if byte in self._under[below]]
-                    if some and start < stop:
-                        sides.append((some, below, start, stop))
-                for side in sides[1:]:
-                    group.create_task(follow(trie, *side))
-                wanted, number, low, high = sides[0] if sides else ([], 0, 0, 0)
-
-        segments[trie.get(ENDS, [])] = 0, self.n
-        group.create_task(follow(trie, self._present(trie), 0, 0, self.n))
-
-    def _present(self, trie: Trie) -> list[int]:
-        return [byte for byte in trie if byte != ENDS and self._leaves[byte] >= 0]
-
-    async def _ones_in(self, node: list[int], low: int, high: int) -> tuple[int, int]:
-        """Return the numbers of ones before two bits of a node; of none and of all it is known."""
-        start, before, size = node[kernels.START], node[kernels.BEFORE], node[kernels.SIZE]
-        known = {0: 0, size: self._nodes[node[kernels.RIGHT]][kernels.SIZE]}
-        unknown = [at for at in (low, high) if at not in known]
-        if unknown:
-            found = await self._ones(*(start + at for at in unknown))
-            known |= {at: (got >> 1) - before for at, got in zip(unknown, found, strict=True)}
-        return known[low], known[high]
+        await self._until_found(search)
+        return segment
 
     # Walking through the text
 
-    async def _previous(self, rank: int) -> tuple[int, int]:
-        """Return the rank of the suffix that is one byte longer, and that byte."""
-        node, at = self._nodes[0], rank
-        while node[kernels.LEFT] >= 0:
-            (got,) = await self._ones(node[kernels.START] + at)
-            ones = (got >> 1) - node[kernels.BEFORE]
-            at = ones if got & 1 else at - ones
-            node = self._nodes[node[kernels.RIGHT if got & 1 else kernels.LEFT]]
-            if not 0 <= at < node[kernels.SIZE]:
-                raise self.corrupt(_CONTRADICTION)
-        return node[kernels.FIRST] + at, node[kernels.BYTE]
-
     async def locate(self, rank: int) -> int:
         """Return the position in the text of the suffix with a rank."""
-        met = set()
-        while rank % SA_STEP:
-            if rank in met:
-                raise self.corrupt("field rrr or sa_sample: a rank leads nowhere")
-            met.add(rank)
-            rank, _ = await self._previous(rank)
-        position = await self._sample(kernels.SA, rank // SA_STEP)
-        return (position + len(met)) % self.n
+        ranks, positions, met, steps = np.array([rank]), np.zeros(1, np.int64), set[int](), 0
 
-    async def _sample(self, column: int, number: int) -> int:
-        width = self._at[kernels.TEXT_WIDTH]
-        [found] = await self._read([{column: (number * width, width)}])
-        value = _entry(found[column], number, width)
-        if value >= self.n:
-            raise self.corrupt("field sa_sample or isa_sample: beyond the text")
-        return value
+        def search(tables: Tables) -> int | None:
+            nonlocal steps
+            kernels.locate(tables, ranks, positions)
+            ahead = kernels.CORRUPT - int(positions[0])
+            if ahead < 0:
+                return None
+            steps += ahead
+            if ahead and int(ranks[0]) in met:
+                raise self.corrupt("field rrr or sa_sample: a rank leads nowhere")
+            met.add(int(ranks[0]))
+            return ahead
+
+        await self._until_found(search)
+        return (int(positions[0]) + steps) % self.n
 
     async def extract(self, start: int, stop: int) -> bytes:
         """Return a part of the text. Its pieces are read at once, each backwards from a sample."""
@@ -289,26 +258,18 @@ class InPlaceFile:
         return b"".join(pieces)
 
     async def _walk(self, start: int, stop: int) -> bytes:
-        sample = -(-stop // ISA_STEP)
-        position = sample * ISA_STEP
-        if position >= self.n:
-            sample, position = 0, self.n
-        rank = await self._sample(kernels.ISA, sample)
-        text = bytearray()
-        while position > start:
-            rank, byte = await self._previous(rank)
-            position -= 1
-            text.append(byte)
-        return bytes(text[::-1][: stop - start])
+        sampled = min(-(-stop // ISA_STEP) * ISA_STEP, self.n)
+        starts, stops = np.array([start]), np.array([sampled])
+        ranks, places, text = np.array([-1]), np.array([0]), np.zeros(sampled - start, np.uint8)
 
+        def search(tables: Tables) -> int | None:
+            before = int(stops[0])
+            if kernels.extract(tables, starts, stops, ranks, places, text) == 0:
+                return None
+            return before - int(stops[0])
 
-def _bytes_under(nodes: list[list[int]]) -> list[set[int]]:
-    """Return the bytes whose leaves are under each node; a node's children come behind it."""
-    found: list[set[int]] = [set() for _ in nodes]
-    for number, node in reversed([*enumerate(nodes)]):
-        left, right = node[kernels.LEFT], node[kernels.RIGHT]
-        found[number] = {node[kernels.BYTE]} if left < 0 else found[left] | found[right]
-    return found
+        await self._until_found(search)
+        return text.tobytes()[: stop - start]
 
 
 def _length(field: Field) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from ngramscan.errors import IndexFormatError, InputError, RemoteRefused
 from ngramscan.index_files.compiled import Integers
 from ngramscan.index_files.fm9.folders import in_order
-from ngramscan.index_files.fm9.in_place import InPlaceFile, make_trie, tasks, together
+from ngramscan.index_files.fm9.in_place import InPlaceFile, together
 from ngramscan.index_files.fm9.layout import FILES, NEWLINE, SEPARATOR
 from ngramscan.index_files.fm9.manifest import MANIFEST, PLAN, parse_manifest
 from ngramscan.index_files.fm9.reader import ShardWindow
@@ -138,17 +138,12 @@ def find_in_all(
     ranges: Ranges, shards: Sequence[InPlaceShard], patterns: Sequence[bytes]
 ) -> list[Integers]:
     """Return the ranks of each pattern in each shard; both ends are equal where it has none."""
-    found = [np.zeros((len(patterns), 2), np.int64) for _ in shards]
-    trie = make_trie(patterns)
 
-    async def find() -> None:
+    async def find() -> list[Integers]:
         await together(shard.data.load() for shard in shards)
-        async with tasks() as group:
-            for shard, segments in zip(shards, found, strict=True):
-                shard.data.find(trie, segments, group)
+        return await together(shard.data.find(patterns) for shard in shards)
 
-    ranges.run(find())
-    return found
+    return ranges.run(find())
 
 
 # Where the shards are

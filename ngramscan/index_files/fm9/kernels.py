@@ -5,22 +5,27 @@ file and have the right number of entries; here each number from a field is chec
 used as a place, so that the worst answer is CORRUPT: never a read outside the file, never an
 endless loop. A field of up to 64 bits is read as two words, up to 16 bytes more than it has; the
 last such field is always followed by 272 bytes.
+
+The same loops read a file in place, of which only some parts are here: they stop at a part that is
+missing, note which one it is, and leave all that it takes to go on from there. Whether parts can be
+missing is in the type of `Tables`, so that it costs nothing where the whole file is here.
 """
 
 # All integers are 64 bits wide, and of one kind in each expression: numba turns others into floats.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ngramscan.index_files.compiled import Bytes, Int, Integers, Words, lean_kernel
+from ngramscan.index_files.compiled import Bytes, Int, Integers, Words, by_type, lean_kernel
 from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, NONE, SA_STEP, SUPERBLOCK, Layout
 
 CORRUPT = -1
-"""Returned where a field contradicts another one."""
+"""Returned where a field contradicts another one, or a part of the file is missing."""
 
 # Columns of Tables.at.
 BT, BTNR, BTNRP, RANK, INVERT, SA, ISA = range(7)
@@ -42,6 +47,17 @@ NUMBER_BITS = np.array([(row[BLOCK] - 1).bit_length() for row in _COEFFICIENTS],
 """Bits of the number of a block, by its number of ones."""
 
 
+class Parts(NamedTuple):
+    """The parts of a file that are here: superblocks, and entries of `sa` and `isa`."""
+
+    keys: Integers
+    """The number of each part, times 8, plus the column of its field: BT, SA or ISA."""
+    at: Integers
+    """For each part, a row like `Tables.at` by which its bytes are found in `Tables.data`."""
+    missing: Integers
+    """How many parts were missing, and their keys: at most two in one step."""
+
+
 class Tables(NamedTuple):
     """A file in the form that the kernels read."""
 
@@ -57,6 +73,8 @@ class Tables(NamedTuple):
     """For each byte; -1: not in the text."""
     lengths: Integers
     """Bits of each byte's code."""
+    parts: Parts | None = None
+    """None: the whole file is in `data`."""
 
 
 def make_tables(data: Bytes, layout: Layout) -> Tables:
@@ -80,6 +98,30 @@ def make_tables(data: Bytes, layout: Layout) -> Tables:
     leaves = np.where(layout.leaf_of == NONE, -1, layout.leaf_of.astype(np.int64))
     lengths = (layout.codes >> np.uint64(56)).astype(np.int64)
     return Tables(data, np.array(at, np.int64), nodes, layout.codes, leaves, lengths)
+
+
+def _part_of_whole(t: Tables, _column: Int, _number: Int) -> tuple[bool, Tables]:
+    return True, t
+
+
+def _part_of_parts(t: Any, column: Int, number: Int) -> tuple[bool, Tables]:
+    key = number << 3 | column
+    keys, at, missing = t.parts
+    for place in range(len(keys)):
+        if keys[place] == key:
+            return True, Tables(t.data, at[place], t.nodes, t.codes, t.leaves, t.lengths, t.parts)
+    missing[0] += 1
+    missing[missing[0]] = key
+    return False, t
+
+
+@by_type
+def _part(t: Tables, _column: Int, _number: Int) -> Callable[..., tuple[bool, Tables]]:
+    """Return whether a part of the file is here, and the tables by which to read it.
+
+    Which function does that depends on the type of `t`, which is one of numba's.
+    """
+    return _part_of_whole if str(t[-1]) == "none" else _part_of_parts
 
 
 @lean_kernel
@@ -188,13 +230,16 @@ def _pass_blocks(
 
 @lean_kernel
 def _ones_in_superblock(
-    t: Tables, block: Int, offset: Int, later: Int, behind: Int
+    all_parts: Tables, block: Int, offset: Int, later: Int, behind: Int
 ) -> tuple[Int, Int]:
     """Return the ones before an offset in a block, and before one in the same or a later block.
 
     Both blocks are of one superblock. Both numbers may be CORRUPT.
     """
     superblock = block >> 5
+    is_here, t = _part(all_parts, BT, superblock)
+    if not is_here:
+        return CORRUPT, CORRUPT
     first = superblock << 5
     ones = read_entry(t.data, t.at[RANK], t.at[RANK_WIDTH], superblock)
     after = read_entry(t.data, t.at[RANK], t.at[RANK_WIDTH], superblock + 1)
@@ -252,6 +297,8 @@ def _step(t: Tables, byte: Int, low: Int, high: Int) -> tuple[Int, Int]:
     node = 0
     code = t.codes[byte]
     for _ in range(t.lengths[byte]):
+        if low == high:
+            break
         before, behind = _ones(t, t.nodes[node, START] + low, t.nodes[node, START] + high)
         before -= t.nodes[node, BEFORE]
         behind -= t.nodes[node, BEFORE]
@@ -295,12 +342,12 @@ def find(t: Tables, patterns: Bytes, starts: Integers, path: Integers, segments:
     """Find the ranks of the suffixes that begin with each pattern: half-open, or CORRUPT.
 
     The patterns follow each other; `starts` has the start of each, and the end of the last. `path`
-    gets the ranks for each end of the pattern at hand, so it has a row more than the longest one.
-    An end that a pattern shares with the one before it is not searched again. Returns 0, or CORRUPT
-    if any is.
+    gets the ranks for each end of the pattern at hand, so it has a row more than the longest one;
+    its first row has those that the search begins from. An end that a pattern shares with the one
+    before it is not searched again. Returns 0, or CORRUPT if any is: such a pattern gets CORRUPT
+    and the length of the end that was found.
     """
     found: Int = 0
-    path[0, 0], path[0, 1] = 0, t.at[TEXT]
     depth: Int = 0
     for number in range(len(segments)):
         start, stop = starts[number], starts[number + 1]
@@ -314,11 +361,14 @@ def find(t: Tables, patterns: Bytes, starts: Integers, path: Integers, segments:
             leaf = t.leaves[byte]
             if leaf < 0:
                 high = low
-            elif depth == 0:
+            elif high - low == t.at[TEXT]:
                 low = t.nodes[leaf, FIRST]
                 high = low + t.nodes[leaf, SIZE]
             else:
                 low, high = _step(t, byte, low, high)
+            if low < 0:
+                high = depth
+                break
             depth += 1
             path[depth, 0], path[depth, 1] = low, high
         segments[number, 0], segments[number, 1] = low, high
@@ -327,11 +377,21 @@ def find(t: Tables, patterns: Bytes, starts: Integers, path: Integers, segments:
 
 
 @lean_kernel
-def _position(t: Tables, rank: Int) -> Int:
-    """Return the position of the suffix with some rank.
+def _sample(all_parts: Tables, column: Int, number: Int) -> Int:
+    """Return a position of `sa` or a rank of `isa`, or CORRUPT."""
+    is_here, t = _part(all_parts, column, number)
+    if not is_here:
+        return CORRUPT
+    value = read_entry(t.data, t.at[column], t.at[TEXT_WIDTH], number)
+    return value if value < t.at[TEXT] else CORRUPT
 
-    All ranks are on one cycle, so none repeats before a sampled one; where one does, which Brent's
-    algorithm detects, the file is corrupt.
+
+@lean_kernel
+def _position(t: Tables, rank: Int) -> tuple[Int, Int, Int]:
+    """Return the position of the suffix with some rank, or CORRUPT, and where the search stopped.
+
+    That is a rank, and how many steps lead to it. All ranks are on one cycle, so none repeats
+    before a sampled one; where one does, which Brent's algorithm detects, the file is corrupt.
     """
     steps = 0
     met = rank
@@ -339,51 +399,70 @@ def _position(t: Tables, rank: Int) -> Int:
     while rank % SA_STEP:
         got = previous(t, rank)
         if got < 0 or steps > t.at[TEXT]:
-            return CORRUPT
+            return CORRUPT, rank, steps
         rank = got >> 8
         steps += 1
         if rank == met:
-            return CORRUPT
+            return CORRUPT, rank, steps
         if steps == meet_again:
             meet_again *= 2
             met = rank
-    position = read_entry(t.data, t.at[SA], t.at[TEXT_WIDTH], rank // SA_STEP)
-    if position >= t.at[TEXT]:
-        return CORRUPT
+    position = _sample(t, SA, rank // SA_STEP)
+    if position < 0:
+        return CORRUPT, rank, steps
     position += steps
-    return position - t.at[TEXT] if position >= t.at[TEXT] else position
+    return position - t.at[TEXT] if position >= t.at[TEXT] else position, rank, steps
 
 
 @lean_kernel
 def locate(t: Tables, ranks: Integers, positions: Integers) -> None:
-    """Fill in the position of the suffix with each rank, or CORRUPT; ranks are in the text."""
+    """Fill in the position of the suffix with each rank; ranks are in the text.
+
+    Where one can't be found, its place gets CORRUPT minus the number of steps that were made, and
+    `ranks` the rank to which they lead.
+    """
     for number in range(len(ranks)):
-        positions[number] = _position(t, ranks[number])
+        position, rank, steps = _position(t, ranks[number])
+        if position < 0:
+            ranks[number] = rank
+            position -= steps
+        positions[number] = position
 
 
 @lean_kernel
-def extract(t: Tables, starts: Integers, stops: Integers, places: Integers, text: Bytes) -> Int:
+def _sampled_rank(t: Tables, position: Int) -> tuple[Int, Int]:
+    """Return the next rank that is stored for a position or a later one, and that position."""
+    sample = (position + ISA_STEP - 1) // ISA_STEP
+    if sample >= t.at[ISA_ENTRIES]:
+        return _sample(t, ISA, 0), t.at[TEXT]
+    return _sample(t, ISA, sample), sample * ISA_STEP
+
+
+@lean_kernel
+def extract(
+    t: Tables, starts: Integers, stops: Integers, ranks: Integers, places: Integers, text: Bytes
+) -> Int:
     """Copy parts of the text, 0 <= start <= stop <= n, to their places in `text`.
 
-    Returns 0, or CORRUPT.
+    They are read backwards from `ranks`, those of the suffixes at their stops; one that is -1 is
+    looked up. Returns 0; or CORRUPT, and leaves in `ranks` and `stops` where to go on.
     """
-    n = t.at[TEXT]
     for number in range(len(starts)):
         start = starts[number]
         stop = stops[number]
         if start == stop:
             continue
-        sample = (stop + ISA_STEP - 1) // ISA_STEP
-        position = sample * ISA_STEP
-        if sample >= t.at[ISA_ENTRIES]:
-            sample = 0
-            position = n
-        rank = read_entry(t.data, t.at[ISA], t.at[TEXT_WIDTH], sample)
-        if rank >= n:
-            return CORRUPT
+        rank = ranks[number]
+        position = stop
+        if rank < 0:
+            rank, position = _sampled_rank(t, stop)
+            if rank < 0:
+                return CORRUPT
         while position > start:
             got = previous(t, rank)
             if got < 0:
+                ranks[number] = rank
+                stops[number] = position
                 return CORRUPT
             rank = got >> 8
             position -= 1

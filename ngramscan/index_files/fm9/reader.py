@@ -78,6 +78,7 @@ class Fm9File(MappedFile):
         lengths = [len(patterns[number]) for number in order]
         together = bytearray().join(patterns[number] for number in order)
         path = np.zeros((max(lengths, default=0) + 1, 2), np.int64)
+        path[0, 1] = self.n
         found = np.zeros((len(patterns), 2), np.int64)
         starts = np.array([0, *accumulate(lengths)], np.int64)
         joined = np.frombuffer(together, np.uint8)
@@ -108,9 +109,9 @@ class Fm9File(MappedFile):
         if first.size and not (first.min() >= 0 and last.max() <= self.n and (first <= last).all()):
             raise IndexError(f"positions are 0 to {self.n}, and a stop is not before its start")
         places = np.cumsum([0, *(last - first)])
-        text = np.zeros(int(places[-1]), np.uint8)
+        text, unknown = np.zeros(int(places[-1]), np.uint8), np.full(len(first), -1)
         with unchanged([self]):
-            if kernels.extract(self.tables, first, last, places, text) != 0:
+            if kernels.extract(self.tables, first, last, unknown, places, text) != 0:
                 raise self.corrupt("field rrr or isa_sample: a position leads nowhere")
         raw = text.tobytes()
         return [raw[start:stop] for start, stop in pairwise(places.tolist())]
