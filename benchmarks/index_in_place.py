@@ -26,6 +26,16 @@ sys.path.insert(0, str(ROOT))
 
 from ngramscan.index_files.fm9 import kernels, layout
 from ngramscan.index_files.fm9.reader import Fm9File, open_shards
+from ngramscan.index_files.fm9.tables import (
+    BEFORE,
+    LEFT,
+    RANK,
+    RANK_WIDTH,
+    RIGHT,
+    SIZE,
+    START,
+    Tables,
+)
 from ngramscan.patterns.given import load_given
 from tests.support.range_server import Faults, RangeServer
 
@@ -46,22 +56,22 @@ def dependent_steps(file: Fm9File, pattern: bytes) -> int:
             node = t.nodes[number]
             ones, needs = [], False
             for at in (low, high):
-                if at == node[kernels.SIZE]:
-                    ones.append(int(t.nodes[node[kernels.RIGHT], kernels.SIZE]))
+                if at == node[SIZE]:
+                    ones.append(int(t.nodes[node[RIGHT], SIZE]))
                     continue
-                place = int(node[kernels.START]) + at
+                place = int(node[START]) + at
                 got = int(kernels.bit_and_ones(t, place)) >> 1
-                ones.append(got - int(node[kernels.BEFORE]))
+                ones.append(got - int(node[BEFORE]))
                 needs |= at > 0 and not is_uniform(t, place // SUPERBLOCK)
             steps += needs
             low, high = ones if code & 1 else (low - ones[0], high - ones[1])
-            number = int(node[kernels.RIGHT if code & 1 else kernels.LEFT])
+            number = int(node[RIGHT if code & 1 else LEFT])
             code >>= 1
     return steps
 
 
-def is_uniform(t: kernels.Tables, number: int) -> bool:
-    place, width = t.at[kernels.RANK], t.at[kernels.RANK_WIDTH]
+def is_uniform(t: Tables, number: int) -> bool:
+    place, width = t.at[RANK], t.at[RANK_WIDTH]
     ones, after = (kernels.read_entry(t.data, place, width, at) for at in (number, number + 1))
     return int(after - ones) in {0, SUPERBLOCK}
 

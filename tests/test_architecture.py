@@ -237,10 +237,7 @@ def test_every_command_has_a_page() -> None:
 # The size of things: what is longer is several things
 
 
-def test_modules_are_short() -> None:
-    lengths = {name: len(path.read_text().splitlines()) for name, path in MODULES.items()}
-    longest = {"ngramscan": 400, "evalcore": 500}
-    assert not [name for name, n in lengths.items() if n > longest[name.split(".")[0]]]
+def test_the_root_has_few_modules() -> None:
     assert len([*(ROOT / "ngramscan").glob("*.py")]) <= 8
 
 

@@ -12,8 +12,18 @@ import pytest
 
 from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.fm9 import kernels
-from ngramscan.index_files.fm9.kernels import CORRUPT, Tables
+from ngramscan.index_files.fm9.kernels import CORRUPT
 from ngramscan.index_files.fm9.reader import Fm9File
+from ngramscan.index_files.fm9.tables import (
+    BITS,
+    BTNR,
+    BTNR_BITS,
+    BTNRP_WIDTH,
+    ONES,
+    RANK,
+    RANK_WIDTH,
+    Tables,
+)
 from ngramscan.matching import count_by_brute_force
 from tests.support import fm9_reference as reference
 
@@ -26,9 +36,9 @@ def bit_tables(raw: bytes) -> Tables:
     vectors = rrr.bt, rrr.btnr, rrr.btnrp, rrr.rank_s, rrr.invert
     at = np.zeros(15, np.int64)
     at[: len(vectors)] = [vector.off for vector in vectors]
-    at[kernels.BTNR_BITS], at[kernels.BITS] = rrr.btnr.nbits, rrr.size
-    at[kernels.BTNRP_WIDTH], at[kernels.RANK_WIDTH] = rrr.btnrp.width, rrr.rank_s.width
-    at[kernels.ONES] = rrr.rank_s[len(rrr.rank_s) - 1]
+    at[BTNR_BITS], at[BITS] = rrr.btnr.nbits, rrr.size
+    at[BTNRP_WIDTH], at[RANK_WIDTH] = rrr.btnrp.width, rrr.rank_s.width
+    at[ONES] = rrr.rank_s[len(rrr.rank_s) - 1]
     data = np.frombuffer(raw + bytes(272), np.uint8)
     return Tables(data, at, NONE.reshape(0, 8), NONE.astype(np.uint64), NONE, NONE)
 
@@ -68,7 +78,7 @@ def test_each_number_of_a_block_is_decoded_and_none_beyond() -> None:
                 t = bit_tables(reference.write_rrr(np.zeros(1, np.uint8)))
                 raw = (number << 5).to_bytes(64, "little")
                 at = t.at.copy()
-                at[kernels.BTNR], at[kernels.BTNR_BITS] = 0, 5 + width
+                at[BTNR], at[BTNR_BITS] = 0, 5 + width
                 t = t._replace(data=np.frombuffer(raw, np.uint8), at=at)
                 stored = 127 - ones if inverted else ones
                 for offset in (0, 1, 63, 64, 126, draw.randrange(127)):
@@ -76,13 +86,13 @@ def test_each_number_of_a_block_is_decoded_and_none_beyond() -> None:
                     got = kernels.ones_in_block(t, 5, stored, inverted, offset, offset + 1)
                     assert got == (before, before + (offset in places))
                 if width:
-                    at[kernels.BTNR_BITS] -= 1  # the number ends behind the field
+                    at[BTNR_BITS] -= 1  # the number ends behind the field
                     wrong = (CORRUPT, CORRUPT)
                     assert kernels.ones_in_block(t, 5, stored, inverted, 9, 10) == wrong
                     assert kernels.ones_in_block(t, -1, stored, inverted, 9, 10) == wrong
                 beyond = reference.BIN[127][ones]
                 if width and beyond < 1 << width:
-                    at[kernels.BTNR_BITS] += 1
+                    at[BTNR_BITS] += 1
                     data = np.frombuffer((beyond << 5).to_bytes(64, "little"), np.uint8)
                     got = kernels.ones_in_block(t._replace(data=data), 5, stored, inverted, 9, 10)
                     assert got == (CORRUPT, CORRUPT)
@@ -124,7 +134,7 @@ def test_a_wrong_number_of_ones_is_never_taken_for_a_count(tmp_path: Path) -> No
     raw = bytearray(reference.build_fm9(text))
     (tmp_path / "x.fm9").write_bytes(raw)
     tables = Fm9File(tmp_path / "x.fm9").tables
-    rank, width = int(tables.at[kernels.RANK]), int(tables.at[kernels.RANK_WIDTH])
+    rank, width = int(tables.at[RANK]), int(tables.at[RANK_WIDTH])
     for at in range(rank + width // 4, rank + 20):  # superblocks, but not the total
         raw[at] ^= 0xFF
     (tmp_path / "x.fm9").write_bytes(raw)

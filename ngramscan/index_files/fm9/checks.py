@@ -24,7 +24,6 @@ from ngramscan.index_files.findings import Problem, is_object
 from ngramscan.index_files.fm9 import decode
 from ngramscan.index_files.fm9 import kernels as k
 from ngramscan.index_files.fm9.decode import Steps
-from ngramscan.index_files.fm9.kernels import Tables
 from ngramscan.index_files.fm9.layout import (
     BLOCK,
     ISA_STEP,
@@ -34,6 +33,24 @@ from ngramscan.index_files.fm9.layout import (
     SUPERBLOCK,
 )
 from ngramscan.index_files.fm9.reader import Fm9File, Offsets
+from ngramscan.index_files.fm9.tables import (
+    BITS,
+    BTNR_BITS,
+    BTNRP,
+    BTNRP_WIDTH,
+    FIRST,
+    INVERT,
+    ISA,
+    ISA_ENTRIES,
+    LEFT,
+    RANK,
+    RANK_WIDTH,
+    SA,
+    SIZE,
+    START,
+    TEXT_WIDTH,
+    Tables,
+)
 from ngramscan.index_files.mapped import unchanged
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress, format_bytes
@@ -85,13 +102,13 @@ def check_text(
 
 def _bit_vector(file: Fm9File) -> None:
     ends = in_threads(lambda part: _superblocks(file, *part), _parts(file.tables))
-    end, expected = max(ends), int(file.tables.at[k.BTNR_BITS])
+    end, expected = max(ends), int(file.tables.at[BTNR_BITS])
     if max(end, 64) != expected:
         raise file.corrupt(f"field rrr.btnr: {expected} bits, but the blocks have {end}")
 
 
 def _parts(t: Tables) -> Iterator[tuple[int, int]]:
-    superblocks = int(t.at[k.BITS]) // BLOCK // SUPERBLOCK + 1
+    superblocks = int(t.at[BITS]) // BLOCK // SUPERBLOCK + 1
     for first in range(0, superblocks, _SUPERBLOCKS_AT_ONCE):
         yield first, min(superblocks, first + _SUPERBLOCKS_AT_ONCE)
 
@@ -101,16 +118,16 @@ def _superblocks(file: Fm9File, first: int, last: int) -> int:
     t, found = file.tables, np.empty((3, last - first), np.int64)
     decode.pass_superblocks(t, first, found)
     stops, ones, dense = found
-    size = t.at[k.BITS]
+    size = t.at[BITS]
     sizes = size - np.arange(first, last) * SUPERBLOCK * BLOCK  # from the start of each on
     is_mostly_ones = (sizes >= (SUPERBLOCK - 1) * BLOCK) & (dense > SUPERBLOCK // 2)
-    inverted = decode.entries(t, k.INVERT, 1, np.arange(first, last)) == 1
+    inverted = decode.entries(t, INVERT, 1, np.arange(first, last)) == 1
     # There is a rank after each superblock with bits, but a pointer only to such a superblock.
     with_bits = -(-size // (SUPERBLOCK * BLOCK))
     numbers = np.arange(first, min(last, with_bits) + 1)
-    ranks = decode.entries(t, k.RANK, t.at[k.RANK_WIDTH], numbers)
+    ranks = decode.entries(t, RANK, t.at[RANK_WIDTH], numbers)
     numbers = np.arange(first, min(last + 1, with_bits))
-    pointers = decode.entries(t, k.BTNRP, t.at[k.BTNRP_WIDTH], numbers)
+    pointers = decode.entries(t, BTNRP, t.at[BTNRP_WIDTH], numbers)
     if first == 0:
         ranks, ones = np.append(0, ranks), np.append(0, ones)
         pointers, stops = np.append(0, pointers), np.append(0, stops)
@@ -137,10 +154,10 @@ def _nodes(file: Fm9File) -> None:
 
 def _samples(file: Fm9File) -> None:
     """Check that no sample is outside of the text; some of both kinds state the same fact."""
-    t, width = file.tables, file.tables.at[k.TEXT_WIDTH]
+    t, width = file.tables, file.tables.at[TEXT_WIDTH]
     for name, values, step, others, other_step in (
-        ("sa_sample", k.SA, SA_STEP, k.ISA, ISA_STEP),
-        ("isa_sample", k.ISA, ISA_STEP, k.SA, SA_STEP),
+        ("sa_sample", SA, SA_STEP, ISA, ISA_STEP),
+        ("isa_sample", ISA, ISA_STEP, SA, SA_STEP),
     ):
         entries = -(-file.n // step)
         for first in range(0, entries, _AT_ONCE):
@@ -211,22 +228,22 @@ def _order(file: Fm9File, offsets: Offsets, separator: int, progress: Progress) 
 
 def memory_needed(file: Fm9File) -> int:
     """Return the bytes of memory that decoding a text takes."""
-    return int(file.tables.at[k.BITS]) // 8 + file.n * (4 if file.n < _LONG else 8)
+    return int(file.tables.at[BITS]) // 8 + file.n * (4 if file.n < _LONG else 8)
 
 
 def find_steps(file: Fm9File, progress: Progress) -> Steps:
     """Return the rank of the suffix that is one byte longer, for each rank."""
     try:
         steps: Steps = np.empty(file.n, np.uint32 if file.n < _LONG else np.int64)
-        bits = np.zeros((int(file.tables.at[k.BITS]) >> 6) + 5, np.uint64)
+        bits = np.zeros((int(file.tables.at[BITS]) >> 6) + 5, np.uint64)
     except MemoryError as error:
         needed = f"{format_bytes(memory_needed(file))} for {format_bytes(file.n)} of text"
         problem = f"memory is short: --deep needs {needed}; all other checks passed"
         raise InputError(str(file.path), problem) from error
     t, nodes = file.tables, file.tables.nodes
     deque(in_threads(lambda part: decode.decode_superblocks(t, *part, bits), _parts(t)), 0)
-    cursors = np.where(nodes[:, k.LEFT] < 0, nodes[:, k.FIRST], nodes[:, k.START])
-    ends = cursors + nodes[:, k.SIZE]
+    cursors = np.where(nodes[:, LEFT] < 0, nodes[:, FIRST], nodes[:, START])
+    ends = cursors + nodes[:, SIZE]
 
     def parts() -> Iterator[tuple[Integers, Steps]]:
         for start in range(0, file.n, _AT_ONCE):
@@ -247,26 +264,26 @@ def find_steps(file: Fm9File, progress: Progress) -> Steps:
 
 def decode_part(file: Fm9File, steps: Steps, start: int) -> tuple[int, Bytes]:
     """Compare the samples with a part of the text; return how many are positions, and the text."""
-    t, width = file.tables, file.tables.at[k.TEXT_WIDTH]
+    t, width = file.tables, file.tables.at[TEXT_WIDTH]
     stop = min(file.n, start + _AT_ONCE)
     numbers = np.arange(start // ISA_STEP, -(-stop // ISA_STEP))
-    following = (numbers + 1) % t.at[k.ISA_ENTRIES]  # the text is a cycle
+    following = (numbers + 1) % t.at[ISA_ENTRIES]  # the text is a cycle
     ranks = np.empty(stop - start, steps.dtype)
     ranks[np.minimum(numbers * ISA_STEP + ISA_STEP, stop) - start - 1] = steps[
-        decode.entries(t, k.ISA, width, following)
+        decode.entries(t, ISA, width, following)
     ]
     decode.walk_back(steps, ranks)
     places = np.flatnonzero(ranks % SA_STEP == 0)
-    positions = decode.entries(t, k.SA, width, ranks[places].astype(np.int64) // SA_STEP)
+    positions = decode.entries(t, SA, width, ranks[places].astype(np.int64) // SA_STEP)
     for field, is_wrong in (
-        ("isa_sample", ranks[::ISA_STEP] != decode.entries(t, k.ISA, width, numbers)),
+        ("isa_sample", ranks[::ISA_STEP] != decode.entries(t, ISA, width, numbers)),
         ("sa_sample", positions != places + start),
     ):
         if is_wrong.any():
             place = f"between positions {start} and {stop}"
             raise file.corrupt(f"field {field}: contradicts the text {place}")
     alphabet = np.flatnonzero(t.leaves >= 0)
-    first_ranks = t.nodes[t.leaves[alphabet], k.FIRST]
+    first_ranks = t.nodes[t.leaves[alphabet], FIRST]
     symbols = np.searchsorted(first_ranks[1:], ranks, side="right")
     return len(places), alphabet.astype(np.uint8).take(symbols)
 

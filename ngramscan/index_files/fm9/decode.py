@@ -17,8 +17,19 @@ import numpy.typing as npt
 
 from ngramscan.index_files.compiled import Bytes, Int, Integers, Words, lean_kernel
 from ngramscan.index_files.fm9 import kernels as k
-from ngramscan.index_files.fm9.kernels import Tables
 from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, SUPERBLOCK
+from ngramscan.index_files.fm9.tables import (
+    BITS,
+    BT,
+    BTNR,
+    BTNR_BITS,
+    BTNRP,
+    BTNRP_WIDTH,
+    INVERT,
+    LEFT,
+    RIGHT,
+    Tables,
+)
 
 Steps = npt.NDArray[np.integer[Any]]
 """For each rank, that of the suffix that is one byte longer: 32 or 64 bits."""
@@ -64,7 +75,7 @@ def entries(t: Tables, column: int, width: Int, numbers: Integers) -> Integers:
 def _number(t: Tables, pointer: Int, kind: Int) -> tuple[np.uint64, np.uint64]:
     """Return the number of a block: its upper and its lower 64 bits."""
     width = k.NUMBER_BITS[kind]
-    start = 8 * t.at[k.BTNR] + pointer
+    start = 8 * t.at[BTNR] + pointer
     low = high = _U64(0)
     if width > 0:
         low = _take(t.data, start, min(width, 64))
@@ -97,21 +108,21 @@ def _decode_block(ones: Int, high: np.uint64, low: np.uint64) -> tuple[np.uint64
 @lean_kernel
 def _pass_blocks(t: Tables, superblock: Int) -> tuple[Int, Int, Int]:
     """Return the end of a superblock in `btnr`, or -1; its ones; and its dense blocks."""
-    pointer = _entry(t.data, t.at[k.BTNRP], t.at[k.BTNRP_WIDTH], superblock)
-    inverted = _entry(t.data, t.at[k.INVERT], 1, superblock) == 1
+    pointer = _entry(t.data, t.at[BTNRP], t.at[BTNRP_WIDTH], superblock)
+    inverted = _entry(t.data, t.at[INVERT], 1, superblock) == 1
     ones: Int = 0
     dense: Int = 0
     start = superblock * SUPERBLOCK
-    for block in range(start, min(start + SUPERBLOCK, t.at[k.BITS] // BLOCK + 1)):
-        kind = _entry(t.data, t.at[k.BT], 7, block)
+    for block in range(start, min(start + SUPERBLOCK, t.at[BITS] // BLOCK + 1)):
+        kind = _entry(t.data, t.at[BT], 7, block)
         here = 127 - kind if inverted else kind
-        if pointer + k.NUMBER_BITS[kind] > t.at[k.BTNR_BITS]:
+        if pointer + k.NUMBER_BITS[kind] > t.at[BTNR_BITS]:
             return -1, ones, dense
         high, low = _number(t, pointer, kind)
         most = k.COEFFICIENTS_HIGH[here, 127]
         if high > most or (high == most and low >= k.COEFFICIENTS_LOW[here, 127]):
             return -1, ones, dense
-        used = t.at[k.BITS] - block * BLOCK
+        used = t.at[BITS] - block * BLOCK
         if used < BLOCK:  # the last block has no ones after the last bit
             first_bits, bits = _decode_block(here, high, low)
             if bits >> _U64(max(0, used - 64)) or (used < 64 and first_bits >> _U64(used)):
@@ -139,11 +150,11 @@ def decode_superblocks(t: Tables, first: Int, last: Int, bits: Words) -> None:
     Where a thread begins, at an even superblock, begins a word, too: no two write the same one.
     """
     for superblock in range(first, last):
-        pointer = _entry(t.data, t.at[k.BTNRP], t.at[k.BTNRP_WIDTH], superblock)
-        inverted = _entry(t.data, t.at[k.INVERT], 1, superblock) == 1
+        pointer = _entry(t.data, t.at[BTNRP], t.at[BTNRP_WIDTH], superblock)
+        inverted = _entry(t.data, t.at[INVERT], 1, superblock) == 1
         start = superblock * SUPERBLOCK
-        for block in range(start, min(start + SUPERBLOCK, t.at[k.BITS] // BLOCK + 1)):
-            kind = _entry(t.data, t.at[k.BT], 7, block)
+        for block in range(start, min(start + SUPERBLOCK, t.at[BITS] // BLOCK + 1)):
+            kind = _entry(t.data, t.at[BT], 7, block)
             high, low = _number(t, pointer, kind)
             low, high = _decode_block(127 - kind if inverted else kind, high, low)
             pointer += k.NUMBER_BITS[kind]
@@ -185,10 +196,10 @@ def move_cursors(
         cursors[node] += moves[node]
         if cursors[node] > ends[node]:
             return False
-        if nodes[node, k.LEFT] >= 0:
+        if nodes[node, LEFT] >= 0:
             ones = _count_ones(bits, start, cursors[node])
-            moves[nodes[node, k.LEFT]] = moves[node] - ones
-            moves[nodes[node, k.RIGHT]] = ones
+            moves[nodes[node, LEFT]] = moves[node] - ones
+            moves[nodes[node, RIGHT]] = ones
     return True
 
 
@@ -197,11 +208,11 @@ def fill_steps(bits: Words, nodes: Integers, cursors: Integers, steps: Steps) ->
     """Write the rank of the suffix that is one byte longer, for each rank from the cursors on."""
     for rank in range(len(steps)):
         node = np.int64(0)
-        while nodes[node, k.LEFT] >= 0:
+        while nodes[node, LEFT] >= 0:
             place = cursors[node]
             cursors[node] += 1
             bit = (bits[place >> 6] >> _U64(place & 63)) & _ONE
-            node = nodes[node, k.RIGHT] if bit else nodes[node, k.LEFT]
+            node = nodes[node, RIGHT] if bit else nodes[node, LEFT]
         steps[rank] = cursors[node]
         cursors[node] += 1
 

@@ -18,16 +18,31 @@ from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.compiled import Integers
 from ngramscan.index_files.fm9 import kernels
 from ngramscan.index_files.fm9.header import read_layout
-from ngramscan.index_files.fm9.kernels import Parts, Tables
 from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, SUPERBLOCK, Field, Layout
+from ngramscan.index_files.fm9.tables import (
+    BT,
+    BTNR,
+    BTNR_BITS,
+    BTNRP,
+    BTNRP_WIDTH,
+    INVERT,
+    ISA,
+    RANK,
+    RANK_WIDTH,
+    SA,
+    TEXT_WIDTH,
+    Parts,
+    Tables,
+    make_tables,
+)
 from ngramscan.remote.files import RemoteFile
 from ngramscan.remote.ranges import Ranges, Reading, finished
 
 _BITS = BLOCK * SUPERBLOCK
 _TYPES = 7 * SUPERBLOCK
 _LONGEST_NUMBER = int(kernels.NUMBER_BITS.max())
-_SLOTS = {kernels.RANK: 0, kernels.BTNRP: 24, kernels.INVERT: 48, kernels.BT: 56, kernels.BTNR: 96}
-_SLOTS |= {kernels.SA: 0, kernels.ISA: 0}
+_SLOTS = {RANK: 0, BTNRP: 24, INVERT: 48, BT: 56, BTNR: 96}
+_SLOTS |= {SA: 0, ISA: 0}
 """Where a part has the bytes of each field."""
 _PART_BYTES = 96 + _LONGEST_NUMBER * SUPERBLOCK // 8 + 48
 _BEHIND = 272
@@ -91,12 +106,12 @@ class InPlaceFile:
     def __init__(self, ranges: Ranges, file: RemoteFile, layout: Layout, memory: int) -> None:
         self._ranges, self._file = ranges, file
         self.layout, self.n = layout, layout.n
-        self._tables = kernels.make_tables(np.zeros(0, np.uint8), layout)
+        self._tables = make_tables(np.zeros(0, np.uint8), layout)
         self._at: list[int] = self._tables.at.tolist()
         self.steps: list[int] = self._tables.lengths.tolist()
         """How many steps one byte of a pattern takes, by the byte."""
-        fields = {kernels.RANK: layout.rank, kernels.BTNRP: layout.btnrp}
-        fields |= {kernels.INVERT: layout.invert}
+        fields = {RANK: layout.rank, BTNRP: layout.btnrp}
+        fields |= {INVERT: layout.invert}
         self.reads_per_step, self.rounds_per_step = 2, 1
         """How many reads one step takes, and how many of them have to wait for each other."""
         self._is_whole = file.size <= memory
@@ -160,33 +175,33 @@ class InPlaceFile:
     def _first_bits(self, key: int) -> _Bits:
         """Return what is read of a part at first: all of a sample, and where blocks are."""
         number, column = key >> 3, key & 7
-        if column != kernels.BT:
-            width = self._at[kernels.TEXT_WIDTH]
+        if column != BT:
+            width = self._at[TEXT_WIDTH]
             return {column: (number * width, width)}
-        rank, pointer = self._at[kernels.RANK_WIDTH], self._at[kernels.BTNRP_WIDTH]
+        rank, pointer = self._at[RANK_WIDTH], self._at[BTNRP_WIDTH]
         return {
-            kernels.RANK: (number * rank, 2 * rank),
-            kernels.INVERT: (number, 1),
-            kernels.BTNRP: (number * pointer, 2 * pointer),
+            RANK: (number * rank, 2 * rank),
+            INVERT: (number, 1),
+            BTNRP: (number * pointer, 2 * pointer),
         }
 
     def _blocks(self, key: int, pieces: _Pieces) -> _Bits:
         """Return where the blocks of a superblock are; nothing if its bits are all the same."""
-        if kernels.RANK not in pieces:
+        if RANK not in pieces:
             return {}
-        number, width = key >> 3, self._at[kernels.RANK_WIDTH]
-        ones, after = (_entry(pieces[kernels.RANK], at, width) for at in (number, number + 1))
+        number, width = key >> 3, self._at[RANK_WIDTH]
+        ones, after = (_entry(pieces[RANK], at, width) for at in (number, number + 1))
         if after in {ones, ones + _BITS}:
             return {}
-        pointer = self._at[kernels.BTNRP_WIDTH]
-        first, stop = (_entry(pieces[kernels.BTNRP], at, pointer) for at in (number, number + 1))
+        pointer = self._at[BTNRP_WIDTH]
+        first, stop = (_entry(pieces[BTNRP], at, pointer) for at in (number, number + 1))
         # The pointer of a superblock without a bit is 0, and the last one has none behind it.
-        end = self._at[kernels.BTNR_BITS]
+        end = self._at[BTNR_BITS]
         stop = min(stop if stop > first else end, first + SUPERBLOCK * _LONGEST_NUMBER)
         if not first <= stop <= end:
             raise self.corrupt("field rrr.btnrp: a pointer leads out of the numbers")
         # The types say where a block's number is. All are read, so that none has to wait for them.
-        return {kernels.BT: (number * _TYPES, _TYPES), kernels.BTNR: (first, stop - first)}
+        return {BT: (number * _TYPES, _TYPES), BTNR: (first, stop - first)}
 
     async def _until_found(self, search: Callable[[Tables], int | None]) -> None:
         """Search, and read the parts that are missing, until all is found.

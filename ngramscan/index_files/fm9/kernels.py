@@ -17,22 +17,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import comb
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ngramscan.index_files.compiled import Bytes, Int, Integers, Words, by_type, lean_kernel
-from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, NONE, SA_STEP, SUPERBLOCK, Layout
+from ngramscan.index_files.compiled import Bytes, Int, Integers, by_type, lean_kernel
+from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, SA_STEP, SUPERBLOCK
+from ngramscan.index_files.fm9.tables import (
+    BEFORE,
+    BITS,
+    BT,
+    BTNR,
+    BTNR_BITS,
+    BTNRP,
+    BTNRP_WIDTH,
+    BYTE,
+    FIRST,
+    INVERT,
+    ISA,
+    ISA_ENTRIES,
+    LEFT,
+    ONES,
+    RANK,
+    RANK_WIDTH,
+    RIGHT,
+    SA,
+    SIZE,
+    START,
+    TEXT,
+    TEXT_WIDTH,
+    Tables,
+)
 
 CORRUPT = -1
 """Returned where a field contradicts another one, or a part of the file is missing."""
-
-# Columns of Tables.at.
-BT, BTNR, BTNRP, RANK, INVERT, SA, ISA = range(7)
-BTNR_BITS, BTNRP_WIDTH, RANK_WIDTH, TEXT_WIDTH, ISA_ENTRIES = range(7, 12)
-TEXT, BITS, ONES = range(12, 15)
-# Columns of Tables.nodes.
-START, BEFORE, LEFT, RIGHT, SIZE, FIRST, BYTE = range(7)
 
 _BITS_OF_SUPERBLOCK = BLOCK * SUPERBLOCK
 _ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
@@ -45,59 +63,6 @@ COEFFICIENTS_HIGH = np.array([[c >> 64 for c in row] for row in _COEFFICIENTS], 
 COEFFICIENTS_LOW = np.array([[c & (1 << 64) - 1 for c in row] for row in _COEFFICIENTS], np.uint64)
 NUMBER_BITS = np.array([(row[BLOCK] - 1).bit_length() for row in _COEFFICIENTS], np.int64)
 """Bits of the number of a block, by its number of ones."""
-
-
-class Parts(NamedTuple):
-    """The parts of a file that are here: superblocks, and entries of `sa` and `isa`."""
-
-    keys: Integers
-    """The number of each part, times 8, plus the column of its field: BT, SA or ISA."""
-    at: Integers
-    """For each part, a row like `Tables.at` by which its bytes are found in `Tables.data`."""
-    missing: Integers
-    """How many parts were missing, and their keys: at most two in one step."""
-
-
-class Tables(NamedTuple):
-    """A file in the form that the kernels read."""
-
-    data: Bytes
-    """The whole file, mapped."""
-    at: Integers
-    """Offsets and widths."""
-    nodes: Integers
-    """A row per node; in a leaf, FIRST is the rank of its byte's first suffix, and LEFT is -1."""
-    codes: Words
-    """For each byte."""
-    leaves: Integers
-    """For each byte; -1: not in the text."""
-    lengths: Integers
-    """Bits of each byte's code."""
-    parts: Parts | None = None
-    """None: the whole file is in `data`."""
-
-
-def make_tables(data: Bytes, layout: Layout) -> Tables:
-    """Return the parts of a file that the kernels need."""
-    at = [
-        *(field.offset for field in (layout.bt, layout.btnr, layout.btnrp, layout.rank)),
-        *(field.offset for field in (layout.invert, layout.sa, layout.isa)),
-        *(layout.btnr.bits, layout.btnrp.width, layout.rank.width, layout.sa.width),
-        *(layout.isa.entries, layout.n, layout.size, layout.ones),
-    ]
-    tree = layout.tree
-    is_leaf = tree["left"] == NONE
-    nodes = np.zeros((len(tree), 8), np.int64)
-    nodes[:, START], nodes[:, SIZE] = tree["start"], layout.sizes
-    nodes[:, BEFORE] = np.where(is_leaf, 0, tree["value"])
-    nodes[:, LEFT], nodes[:, RIGHT] = tree["left"], tree["right"]
-    nodes[is_leaf, LEFT:SIZE] = -1
-    in_text = np.frombuffer(layout.comp2char, np.uint8)
-    in_order = layout.leaf_of[in_text]
-    nodes[in_order, FIRST], nodes[in_order, BYTE] = layout.c[:-1], in_text
-    leaves = np.where(layout.leaf_of == NONE, -1, layout.leaf_of.astype(np.int64))
-    lengths = (layout.codes >> np.uint64(56)).astype(np.int64)
-    return Tables(data, np.array(at, np.int64), nodes, layout.codes, leaves, lengths)
 
 
 def _part_of_whole(t: Tables, _column: Int, _number: Int) -> tuple[bool, Tables]:

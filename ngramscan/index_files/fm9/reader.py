@@ -25,6 +25,7 @@ from ngramscan.index_files.fm9 import kernels
 from ngramscan.index_files.fm9.folders import shard_folders
 from ngramscan.index_files.fm9.header import read_layout
 from ngramscan.index_files.fm9.layout import END, FILES, NEWLINE, SEPARATOR
+from ngramscan.index_files.fm9.tables import SIZE, make_tables
 from ngramscan.index_files.mapped import MappedFile, State, state_of, unchanged
 from ngramscan.progress import SILENT, Progress
 
@@ -55,7 +56,7 @@ class Fm9File(MappedFile):
         layout = read_layout(self._data.data, str(path))
         self.n = layout.n
         """Bytes of the text, with all its separators."""
-        self.tables = kernels.make_tables(self._data, layout)
+        self.tables = make_tables(self._data, layout)
         if layout.occurrences(END) != 1:
             raise self.corrupt("field C: the byte FA does not occur once")
         if self.extract([self.n - 1], [self.n]) != [bytes([END])]:
@@ -65,7 +66,7 @@ class Fm9File(MappedFile):
     def occurrences(self, byte: int) -> int:
         """Return the number of times that a byte occurs in the text."""
         leaf = self.tables.leaves[byte]
-        return 0 if leaf < 0 else int(self.tables.nodes[leaf, kernels.SIZE])
+        return 0 if leaf < 0 else int(self.tables.nodes[leaf, SIZE])
 
     def find(self, patterns: Sequence[bytes]) -> Integers:
         """Return the ranks of the suffixes that begin with each pattern, as half-open ranges.
