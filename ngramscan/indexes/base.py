@@ -101,7 +101,7 @@ class Occurrences:
 
     @property
     def needles(self) -> tuple[bytes, ...]:
-        """What is at the occurrences."""
+        """The text at the occurrences."""
         return (self.query.encode(),)
 
     @property
@@ -188,7 +188,7 @@ class Index(Protocol):
 
     @property
     def unit(self) -> Unit:
-        """What the index counts: occurrences of a string, or of its n-grams of tokens."""
+        """The counted things: occurrences of a string, or of its n-grams of tokens."""
 
     @property
     def longest_context(self) -> int:

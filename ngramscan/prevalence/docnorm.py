@@ -186,7 +186,7 @@ def _read(result: DocnormResult[Any], index: ScanIndex, queries: Sequence[Query]
 
 
 class _Placed(NamedTuple):
-    """What is known of the documents of each query."""
+    """The documents of each query, as far as they are known."""
 
     found: Mapping[str, Found]
     counted: Counted

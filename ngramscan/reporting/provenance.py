@@ -40,7 +40,7 @@ class Run:
     sizes: Mapping[str, str] = field(default_factory=dict)
     """The size of each index, in words."""
     sha256: str = ""
-    """Of the file that this is beside; empty: this is in the file itself."""
+    """That of the file that this is beside; empty: this is in the file itself."""
 
 
 def sidecar_of(path: Path) -> Path:

@@ -60,9 +60,8 @@ class IndexApplication:
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="search")
         self._under_way = 0
         # The original lists the indexes over tokens there; that of indexes over bytes doesn't.
-        self._token_names = [
-            index.name for index in indexes.values() if isinstance(index, ServedTokens)
-        ]
+        of_tokens = [index for index in indexes.values() if isinstance(index, ServedTokens)]
+        self._token_names = [index.name for index in of_tokens]
         self._methods = ["OPTIONS", "POST", *(["GET", "HEAD"] if self._token_names else [])]
         routes = [
             Route("/", self._ask, methods=self._methods),
@@ -77,9 +76,8 @@ class IndexApplication:
         starlette = Starlette(routes=routes, exception_handlers=handlers)
         starlette.router.redirect_slashes = False
         self._page = SearchPage(indexes, self._clients)
-        for index in indexes.values():
-            if isinstance(index, ServedTokens):
-                index.progress = self._clients
+        for index in of_tokens:
+            index.progress = self._clients
         for_browsers = Starlette(
             routes=[Route("/", self._show)],
             exception_handlers={

@@ -93,7 +93,7 @@ class TokenOccurrences:
 
     @property
     def needles(self) -> tuple[str, ...]:
-        """What is at the occurrences: the n-grams as texts."""
+        """The n-grams at the occurrences, as texts."""
         return tuple(form.text for form in self.forms)
 
     @property
