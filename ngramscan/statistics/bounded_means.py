@@ -18,8 +18,8 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+import scipy  # its parts are imported where they are first used
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, special
 
 from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.p_values import PValue
@@ -72,14 +72,14 @@ class BoundedMean:
         """
         if self._n == 1:
             return bound
-        far = abs(float(special.stdtrit(self._n - 1, tail)))
+        far = abs(float(scipy.special.stdtrit(self._n - 1, tail)))
         return limit(self._distance, self.value, bound, far)
 
     def test(self, mean: float) -> PValue:
         """Test whether this is the mean; of one problem, the p-value is 1."""
         p = 1.0
         if self._n > 1:
-            p = 2 * float(special.stdtr(self._n - 1, -self._distance(mean)))
+            p = 2 * float(scipy.special.stdtr(self._n - 1, -self._distance(mean)))
         return PValue(p, TILTING, self._n)
 
     def _distance(self, mean: float) -> float:
@@ -99,7 +99,7 @@ def limit(distance: Callable[[float], float], value: float, bound: float, far: f
     near = value + NEGLIGIBLE * (bound - value)
     if distance(near) >= far:
         return value
-    return float(optimize.brentq(lambda supposed: distance(supposed) - far, near, last))
+    return float(scipy.optimize.brentq(lambda supposed: distance(supposed) - far, near, last))
 
 
 def tilted_distance(
@@ -121,7 +121,7 @@ def tilted_distance(
         above = float(weights @ np.maximum(values, 0))
         # From here on, the added value alone outweighs all above zero.
         most = math.log1p(above / (weight * -values[-1])) / -values[-1]
-        slope = float(optimize.brentq(total, 0.0, most, rtol=1e-10))
+        slope = float(scipy.optimize.brentq(total, 0.0, most, rtol=1e-10))
     tilted = _tilted_weights(values, weights, slope)
     variance = float(tilted @ values**2) / float(tilted.sum())
     return abs(mean) / math.sqrt(variance / n)

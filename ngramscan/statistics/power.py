@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 
 import numpy as np
+import scipy  # its parts are imported where they are first used
 from numpy.typing import NDArray
-from scipy import optimize, special, stats
 
 ALPHA, POWER = 0.05, 0.8
 """A difference is found if p is at most alpha; power is how often that happens."""
@@ -23,18 +23,20 @@ def mcnemar_power(n: int, discordance: float, difference: float) -> float:
         return 0.0
     share = (1 + abs(difference) / discordance) / 2
     differing, critical = np.arange(1, n + 1), _critical(n)
-    found = stats.binom.cdf(critical, differing, share)
-    found += stats.binom.cdf(critical, differing, 1 - share)
-    return min(1.0, float(np.sum(stats.binom.pmf(differing, n, discordance) * found)))
+    found = scipy.stats.binom.cdf(critical, differing, share)
+    found += scipy.stats.binom.cdf(critical, differing, 1 - share)
+    return min(1.0, float(np.sum(scipy.stats.binom.pmf(differing, n, discordance) * found)))
 
 
 @lru_cache(maxsize=8)
 def _critical(n: int) -> NDArray[np.float64]:
     """Return, for 1 to n differing pairs, the largest smaller count with mid-p ≤ alpha, or -1."""
     differing = np.arange(1, n + 1)
-    half = np.asarray(stats.binom.ppf(ALPHA / 2, differing, 0.5), dtype=np.float64)
+    half = np.asarray(scipy.stats.binom.ppf(ALPHA / 2, differing, 0.5), dtype=np.float64)
     # The mid-p value of k is the sum of the tails up to k and up to k - 1.
-    tails = stats.binom.cdf(half, differing, 0.5) + stats.binom.cdf(half - 1, differing, 0.5)
+    tails = scipy.stats.binom.cdf(half, differing, 0.5) + scipy.stats.binom.cdf(
+        half - 1, differing, 0.5
+    )
     return half - (tails > ALPHA)
 
 
@@ -51,8 +53,8 @@ def t_power(n: int, effect: float) -> float:
     """
     if n < 2 or not math.isfinite(effect):
         raise ValueError("enough pairs and a finite effect were expected")
-    limit, shift = special.stdtrit(n - 1, 1 - ALPHA / 2), abs(effect) * math.sqrt(n)
-    tails = stats.nct.sf(limit, n - 1, shift), stats.nct.cdf(-limit, n - 1, shift)
+    limit, shift = scipy.special.stdtrit(n - 1, 1 - ALPHA / 2), abs(effect) * math.sqrt(n)
+    tails = scipy.stats.nct.sf(limit, n - 1, shift), scipy.stats.nct.cdf(-limit, n - 1, shift)
     return float(np.nansum(tails))  # scipy returns nan for a vanishing tail
 
 
@@ -71,4 +73,6 @@ def t_detectable(n: int, power: float = POWER) -> float:
 
 
 def _least(power_at: Callable[[float], float], power: float, largest: float) -> float:
-    return float(optimize.brentq(lambda size: power_at(size) - power, 0.0, largest, xtol=1e-13))
+    return float(
+        scipy.optimize.brentq(lambda size: power_at(size) - power, 0.0, largest, xtol=1e-13)
+    )

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # its parts are imported where they are first used
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from ngramscan.statistics.estimates import Estimate, no_interval, t_quantile
 from ngramscan.statistics.p_values import PValue
@@ -78,7 +78,7 @@ def studentized_interval(
     distances = _distances(found.log(), drawn.log())
     tail = (1 - level) / 2
     least, most = np.quantile(distances, [tail, 1 - tail]) if distances.size else (0.0, 0.0)
-    student, error = special.stdtrit(n - 1, 1 - tail), np.hypot(error, one_more)
+    student, error = scipy.special.stdtrit(n - 1, 1 - tail), np.hypot(error, one_more)
     below, above = max(most, student) * error, -min(least, -student) * error
     if max(below, above) > math.log(farthest):
         far = f"a limit is over {farthest:g} times as large or as small"
@@ -249,7 +249,7 @@ def _p_value(distances: Floats, distance: float, n: int, draws: int) -> PValue:
     """Return the two-sided p-value from the draws, or from Student's t if that is larger."""
     far = distances <= distance if distance < 0 else distances >= distance
     drawn = min(1.0, 2 * (int(far.sum()) + 1) / (distances.size + 1))
-    student = 2 * float(special.stdtr(n - 1, -abs(distance)))
+    student = 2 * float(scipy.special.stdtr(n - 1, -abs(distance)))
     procedure = f"bootstrap-t, {draws} draws"
     if student >= drawn:
         return PValue(student, procedure, n)

@@ -6,8 +6,8 @@ import math
 from typing import Literal
 
 import numpy as np
+import scipy  # its parts are imported where they are first used
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
 
 from ngramscan.statistics.p_values import PValue
 
@@ -103,7 +103,7 @@ def signed_rank_test(differences: ArrayLike, zeros: Zeros = "dropped") -> PValue
     if zeros == "dropped":
         values = values[values != 0]
     # Doubled, as a mean rank may end in a half.
-    ranks = np.rint(2 * stats.rankdata(np.abs(values))).astype(np.int64)
+    ranks = np.rint(2 * scipy.stats.rankdata(np.abs(values))).astype(np.int64)
     signs = np.sign(values).astype(np.int64)
     return _p_value(ranks[signs != 0], int((signs * ranks).sum()), zeros)
 
@@ -121,7 +121,7 @@ def _p_value(ranks: NDArray[np.int64], observed: int, zeros: Zeros) -> PValue:
     # the signed ranks changes by twice a rank when its sign does.
     spread = math.sqrt(float((ranks.astype(np.float64) ** 2).sum()))
     distance = max(abs(observed) - 2.0, 0.0) / spread
-    p = min(1.0, 2 * float(special.ndtr(-distance)))
+    p = min(1.0, 2 * float(scipy.special.ndtr(-distance)))
     return PValue(p, f"signed-rank, normal approximation, {rule}", n)
 
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # its parts are imported where they are first used
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, stats
 
 from ngramscan.statistics.bounded_means import TILTING, BoundedMean
 from ngramscan.statistics.clusters import ClusteredShare
@@ -104,7 +104,7 @@ def _inverted_p(first: BoundedMean, second: BoundedMean) -> float:
         return 1.0
     if beyond(MOST_ROOT) > 0:
         return 0.0
-    return math.exp(-(optimize.brentq(beyond, 0.0, MOST_ROOT, xtol=1e-7) ** 2))
+    return math.exp(-(scipy.optimize.brentq(beyond, 0.0, MOST_ROOT, xtol=1e-7) ** 2))
 
 
 @lru_cache(maxsize=256)
@@ -114,15 +114,15 @@ def detectable_shares(share: float, n: int, n_other: int) -> float | None:
     The first sample has n values with this share of ones, the other n_other. Its need is
     computed for a few equally probable results of the first.
     """
-    results = stats.binom.ppf((np.arange(RESULTS) + 0.5) / RESULTS, n, share).astype(int)
+    results = scipy.stats.binom.ppf((np.arange(RESULTS) + 0.5) / RESULTS, n, share).astype(int)
     needed = np.array([_needed(int(result), n, n_other) for result in results])
 
     def missing(other: float) -> float:
-        return POWER - float(stats.binom.sf(needed - 1, n_other, other).mean())
+        return POWER - float(scipy.stats.binom.sf(needed - 1, n_other, other).mean())
 
     if missing(1.0) > 0:
         return None
-    return float(optimize.brentq(missing, share, 1.0)) - share
+    return float(scipy.optimize.brentq(missing, share, 1.0)) - share
 
 
 def _needed(k: int, n: int, n_other: int) -> int:
@@ -138,7 +138,7 @@ def _needed(k: int, n: int, n_other: int) -> int:
 
 def _fisher_p(first: tuple[int, int], second: tuple[int, int]) -> float:
     table = np.array([[k, n - k] for k, n in (first, second)])
-    return float(stats.fisher_exact(table).pvalue)
+    return float(scipy.stats.fisher_exact(table).pvalue)
 
 
 def _detectable_means(a: Floats, n_other: int) -> float | None:
