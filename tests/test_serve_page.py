@@ -445,7 +445,7 @@ def test_a_frequent_phrase_has_the_draws_that_there_is_time_for(
 @pytest.mark.parametrize("folder", [INDEXES[0], TOKENS])
 def test_a_search_stops_when_its_client_has_left(folder: Path) -> None:
     clients, has_left = Clients(), threading.Event()
-    one = search.Search({"x": opened(folder)}, clients)
+    one = search.Search({"x": opened(folder).searched(clients)})
     question = search.Question("the", ("x",))
     with clients.working_for(has_left):
         assert next(one.ask(question)).occurrences
@@ -485,7 +485,7 @@ async def get(service: app.IndexApplication, query: str) -> httpx.Response:
         return await client.get(f"http://127.0.0.1/?{query}")
 
 
-def opened(folder: Path) -> search.Served:
+def opened(folder: Path) -> ServedIndex | ServedTokens:
     if folder == TOKENS:
         tokenizer = load_tokenizer(TOKENIZER)
         return ServedTokens(folder.name, open_token_folder(folder), tokenizer)

@@ -26,7 +26,6 @@ from ngramscan.prevalence.count import (
     run_count,
     start_lookups,
 )
-from ngramscan.prevalence.plan import make_plan
 from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.prevalence.totals import Total, make_totals
 from ngramscan.progress import Progress
@@ -267,13 +266,6 @@ def test_rows_of_two_types_have_the_columns_of_both() -> None:
         *("Int64", "Int64", "boolean"),
     ]
     assert together([one], [CountRow]) == ([one], CountRow)
-
-
-def test_a_service_takes_three_requests_per_text_and_two_per_window() -> None:
-    service, local = MadeTokens([[]], {}, is_service=True), MadeTokens([[]], {})
-    plan, nothing = make_plan(2, ["a", "b"], 60, 100, [service, local])
-    assert (plan.requests, plan.requests_at_most, plan.duration) == (126, 126, "0:02:06")
-    assert (nothing.requests, nothing.lookups, nothing.duration) == (0, 2, None)
 
 
 @pytest.mark.parametrize("width", [80, 200])

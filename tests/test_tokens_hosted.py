@@ -34,6 +34,7 @@ from ngramscan.indexes.tokens.replies import (
     read_total,
 )
 from ngramscan.journal import Journal
+from ngramscan.prevalence.plan import make_plan
 from ngramscan.progress import Progress
 from ngramscan.remote.exchange import TransientError
 from tests.support.command import NGRAMSCAN, Ran
@@ -96,6 +97,14 @@ def opened() -> Iterator[Opened]:
             return open_hosted(name, stack.enter_context(client))
 
         yield open_one
+
+
+def test_a_service_takes_three_requests_per_text_and_two_per_window(opened: Opened) -> None:
+    with serve(*FILES) as server:
+        index = opened(server)
+        (plan,) = make_plan(2, ["a", "b"], 60, 100, [index])
+        assert not server.read_log()
+    assert (plan.requests, plan.requests_at_most, plan.duration) == (126, 126, "0:02:06")
 
 
 # Counts under faults

@@ -176,9 +176,16 @@ class Cost:
     seconds: float = 0.0
 
 
+def requests_at(rate: float, requests: int) -> Cost:
+    """Return the cost of some requests, at so many per second."""
+    return Cost(requests_at_most=requests, requests=requests, seconds=requests / rate)
+
+
 DocumentsOf = Callable[[Occurrences], npt.NDArray[np.int64]]
 """Returns the number of the document of each occurrence, in their order. Numbers are those of the
 windows' documents, over all shards."""
+CountDocuments = Callable[[Sequence[str], Sequence[Sequence[str]]], DocumentCounts]
+"""Counts queries, which are unique, and the documents with at least one query of each union."""
 
 
 class Index(Protocol):
@@ -197,6 +204,16 @@ class Index(Protocol):
     @property
     def documents_of(self) -> DocumentsOf | None:
         """The function that places all occurrences of a query; None: it would be slow."""
+
+    @property
+    def document_counts(self) -> CountDocuments | None:
+        """The function of an index that reads all its documents for any question; None: another."""
+
+    def cost(self, lookups: Sequence[str], windows: int, context: int, /) -> Cost:
+        """Estimate the work of looking up some texts and fetching windows, without doing it.
+
+        It may ask for what tells the size of the files.
+        """
 
     def size(self) -> IndexSize:
         """Return the size as far as it is known; a scan knows it after reading."""

@@ -18,6 +18,7 @@ from ngramscan.index_files.compiled import Integers
 from ngramscan.index_files.findings import is_object
 from ngramscan.index_files.fm9.reader import Shard, ShardWindow, find_in_all, open_shards
 from ngramscan.indexes.base import (
+    Cost,
     DocumentsOf,
     IndexSize,
     Occurrences,
@@ -54,6 +55,7 @@ class Fm9Index:
     longest_context = 1 << 40
     """Documents are shown whole."""
     documents_of: DocumentsOf | None = None
+    document_counts = None
 
     def __init__(
         self,
@@ -77,6 +79,10 @@ class Fm9Index:
             index_bytes=sum(shard.index_bytes for shard in self._shards),
             largest_shard_bytes=max(shard.text_bytes for shard in self._shards),
         )
+
+    def cost(self, *_: object) -> Cost:
+        """Return nothing: it takes no requests."""
+        return Cost()
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount]:
         """Yield the count of each query."""

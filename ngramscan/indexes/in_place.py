@@ -67,6 +67,7 @@ class InPlaceIndex:
     unit: Unit = "bytes"
     longest_context = Fm9Index.longest_context
     documents_of = None  # an occurrence takes dozens of requests
+    document_counts = None
 
     def __init__(
         self,

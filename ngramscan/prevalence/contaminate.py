@@ -9,7 +9,6 @@ from itertools import chain
 
 from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
-from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.matching import normalized
 from ngramscan.prevalence.contamination_rules import EntryClass, Rule, TextWindow, windows_of
 from ngramscan.prevalence.count import collect_replies
@@ -165,7 +164,7 @@ def _ask(
     texts = list(_texts(chain.from_iterable(windows)))
     plans = []
     for index in indexes:
-        is_read = isinstance(index, ScanIndex)
+        is_read = index.document_counts is not None
         why = "are not in the files that were read" if is_read else "were not asked for"
         answers = _Answers(index.name, why)
         in_rounds = decide and not is_read

@@ -134,8 +134,8 @@ def texts_asked(
 ) -> list[str]:
     """Return the texts to look up, each once; a service isn't asked in vain."""
     texts = texts_of(queries, for_totals and index.unit == "bytes")
-    # The tokens of a local index may be bytes.
-    if count_anyway or not index.name.startswith("infini-gram:"):
+    # Tokens that can be seen may be bytes, so that any text has some.
+    if count_anyway or not is_token_level(index) or index.shows_tokens:
         return texts
     hopeless = hopeless_texts(queries)
     return [text for text in texts if text not in hopeless]

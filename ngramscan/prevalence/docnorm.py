@@ -14,9 +14,14 @@ from operator import attrgetter
 from typing import Any, Generic, NamedTuple
 
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.base import Index, IndexSize, QueryFailure, shown_context
-from ngramscan.indexes.scan.index import ScanIndex
-from ngramscan.indexes.tokens.base import TokenOccurrences
+from ngramscan.indexes.base import (
+    CountDocuments,
+    Index,
+    IndexSize,
+    QueryFailure,
+    shown_context,
+)
+from ngramscan.indexes.tokens.base import TokenOccurrences, is_token_level
 from ngramscan.patterns.model import Query, Scope, scopes
 from ngramscan.patterns.overlaps import merged_of_unions
 from ngramscan.prevalence.count import Row, collect_lookups, start_lookups
@@ -121,12 +126,12 @@ def run_docnorm(
     """
     ordered = sorted(indexes, key=attrgetter("unit"))
     # All services are asked at the same time; corpora are read one after the other.
-    placed = [index for index in ordered if not isinstance(index, ScanIndex)]
+    placed = [index for index in ordered if not index.document_counts]
     lookups = {index.name: stream for index, stream in start_lookups(queries, placed)}
     result: DocnormResult[Any] = DocnormResult()
     for index in ordered:
-        if isinstance(index, ScanIndex):
-            _read(result, index, queries)
+        if index.document_counts:
+            _read(result, index, queries, index.document_counts)
         else:
             _place(result, index, queries, lookup=lookups[index.name], options=options)
         result.sizes[index.name] = index.size()
@@ -136,7 +141,8 @@ def run_docnorm(
 def refuse_first(indexes: Sequence[Index], options: DocnormOptions) -> None:
     """Raise an InputError where an index doesn't show which occurrence is the first."""
     for index in indexes:
-        if options.estimator == "first" and index.name.startswith("infini-gram:"):
+        is_marked = is_token_level(index) and not index.shows_tokens
+        if options.estimator == "first" and is_marked:
             problem = f"{index.name} doesn't show which occurrence is the first in its document"
             raise InputError("--estimator first", problem)
 
@@ -144,12 +150,14 @@ def refuse_first(indexes: Sequence[Index], options: DocnormOptions) -> None:
 # An index that reads its documents
 
 
-def _read(result: DocnormResult[Any], index: ScanIndex, queries: Sequence[Query]) -> None:
+def _read(
+    result: DocnormResult[Any], index: Index, queries: Sequence[Query], count: CountDocuments
+) -> None:
     texts = list(dict.fromkeys(query.text for query in queries))
     of_scopes = [(scope, union_of(scope)) for scope in scopes(queries)]
     unions = list(dict.fromkeys(union for _, union in of_scopes))
     try:
-        known = index.document_counts([*texts, *merged_of_unions(queries)], unions)
+        known = count([*texts, *merged_of_unions(queries)], unions)
     except NgramscanError as error:
         if error.exit_code == InputError.exit_code:
             raise
@@ -157,21 +165,20 @@ def _read(result: DocnormResult[Any], index: ScanIndex, queries: Sequence[Query]
         unknown = [(scope, None, "") for scope, _ in of_scopes]
         result.totals.extend(make_totals(index, unknown, {}))
         return
-    counts = {count.query: count for count in known.counts}
+    counts = {counted.query: counted for counted in known.counts}
     for query in queries:
-        count = counts[query.text]
-        estimate = count.documents_estimate
-        bounds = BoundedEstimate(estimate, estimate) if estimate else exactly(count.documents or 0)
+        counted = counts[query.text]
+        estimate, exact = counted.documents_estimate, exactly(counted.documents or 0)
         row = _row(
             index.name,
             query,
-            count.occurrences,
-            bounds=bounds,
+            counted.occurrences,
+            bounds=BoundedEstimate(estimate, estimate) if estimate else exact,
             estimator="files" if estimate else "exact",
-            note=count.note,
+            note=counted.note,
         )
         result.rows.append(row)
-    occurrences = {text: count.occurrences for text, count in counts.items()}
+    occurrences = {text: counted.occurrences for text, counted in counts.items()}
     documents = {
         union: BoundedEstimate(estimate, estimate)
         for union, estimate in zip(unions, known.unions, strict=True)

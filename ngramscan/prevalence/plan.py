@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ngramscan.indexes.base import PUBLIC_RATE, TOKEN_RATE, Cost, Index
-from ngramscan.indexes.scan.index import ScanIndex
-
-REQUESTS_PER_LOOKUP, REQUESTS_PER_WINDOW = 3, 2
-"""At most, to a token-level service: both n-grams of a text, and what the second one is; a document
-with either n-gram, or with and without it."""
+from ngramscan.indexes.base import Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +36,14 @@ def make_plan(
     """Return what it takes to look up some texts and fetch windows, at most, in each index."""
     rows = []
     for index in indexes:
-        asked, shown, cost = len(lookups), windows, Cost()
-        if isinstance(index, ScanIndex):
-            # Windows are read once more.
-            asked, shown, cost = 0, 0, Cost(bytes=index.file_bytes * (2 if windows else 1))
-        elif index.name.startswith("fm9:"):
-            from ngramscan.indexes.in_place import InPlaceIndex  # slow, and needs an extra
-
-            if isinstance(index, InPlaceIndex):
-                cost = index.cost(lookups, windows, context)
-        elif index.name.startswith("infini-gram:"):
-            requests = asked * REQUESTS_PER_LOOKUP + shown * REQUESTS_PER_WINDOW
-            cost = Cost(requests, requests, seconds=requests / TOKEN_RATE)
-        elif not index.name.startswith("tokens:"):
-            cost = Cost(asked + shown, asked + shown, seconds=(asked + shown) / PUBLIC_RATE)
+        cost, is_read = index.cost(lookups, windows, context), bool(index.document_counts)
         seconds = round(cost.seconds)
         clock = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
         row = PlanRow(
             index=index.name,
             patterns=patterns,
-            lookups=asked,
-            windows_at_most=shown,
+            lookups=0 if is_read else len(lookups),
+            windows_at_most=0 if is_read else windows,
             requests_at_most=cost.requests_at_most,
             requests=cost.requests,
             bytes=cost.bytes,

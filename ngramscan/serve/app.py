@@ -75,7 +75,8 @@ class IndexApplication:
         }
         starlette = Starlette(routes=routes, exception_handlers=handlers)
         starlette.router.redirect_slashes = False
-        self._page = SearchPage(indexes, self._clients)
+        searched = {name: index.searched(self._clients) for name, index in indexes.items()}
+        self._page = SearchPage(searched)
         for index in of_tokens:
             index.progress = self._clients
         for_browsers = Starlette(

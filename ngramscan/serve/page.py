@@ -14,12 +14,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ngramscan import __version__
-from ngramscan.indexes.base import IndexSize
+from ngramscan.indexes.base import Index, IndexSize
 from ngramscan.prevalence.contexts import ContextRow, metadata_of
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.draws import DRAWS, LEAST_CONTEXT
 from ngramscan.prevalence.token_count import EVERY, TokenCountRow
-from ngramscan.progress import Progress, counted, format_bytes, visible, visible_line
+from ngramscan.progress import counted, format_bytes, visible, visible_line
 from ngramscan.serve.fields import RefusedError
 from ngramscan.serve.search import (
     DRAWING_S,
@@ -29,7 +29,6 @@ from ngramscan.serve.search import (
     Answer,
     Question,
     Search,
-    Served,
     read_question,
 )
 from ngramscan.serve.token_requests import MOST_TOKENS
@@ -44,8 +43,8 @@ _LONGEST_LINK = 2_000
 class SearchPage:
     """Answers requests of browsers about some indexes."""
 
-    def __init__(self, served: Mapping[str, Served], progress: Progress) -> None:
-        self._names, self._search = [*served], Search(served, progress)
+    def __init__(self, indexes: Mapping[str, Index]) -> None:
+        self._names, self._search = [*indexes], Search(indexes)
         self._environment = Environment(
             loader=PackageLoader("ngramscan.serve"),
             autoescape=True,

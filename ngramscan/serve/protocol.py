@@ -29,6 +29,9 @@ import numpy as np
 
 from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.fm9.reader import Shard, find_in_all
+from ngramscan.indexes.base import Index
+from ngramscan.indexes.fm9 import LocalFm9Index
+from ngramscan.progress import Progress
 from ngramscan.serve.fields import Fields, RefusedError, encode, parse, required, shortened, to_json
 from ngramscan.serve.token_protocol import ServedTokens, answer_about_tokens
 
@@ -53,6 +56,11 @@ class ServedIndex:
         self.text_bytes = sum(shard.text_bytes for shard in shards)
         # A document is numbered over all shards.
         self._first = list(accumulate((shard.documents for shard in shards), initial=0))
+
+    def searched(self, progress: Progress) -> Index:
+        """Return what commands ask; its draws depend on the last part of its name."""
+        # A request has one thread of the server, as any other.
+        return LocalFm9Index(f"/{self.name}", self.shards, progress, readers=1)
 
     def segments(self, query: bytes) -> list[list[int]]:
         """Return the ranks `[start, stop)` of a query in each shard; all ranks if it is empty."""

@@ -22,8 +22,6 @@ from ngramscan.indexes.base import (
     QueryFailure,
     Segment,
 )
-from ngramscan.indexes.fm9 import LocalFm9Index
-from ngramscan.indexes.tokens.local import TokenFolderIndex
 from ngramscan.patterns.given import load_given
 from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.count import CountRow, collect_replies, run_count
@@ -32,10 +30,7 @@ from ngramscan.prevalence.draw_places import draw_places
 from ngramscan.prevalence.draws import DRAWS, EXACT_UP_TO, DocnormOptions
 from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
-from ngramscan.progress import SILENT, Progress
 from ngramscan.serve.fields import RefusedError, shortened
-from ngramscan.serve.protocol import ServedIndex
-from ngramscan.serve.token_requests import ServedTokens
 
 LONGEST_PHRASE = 1_000
 """Characters."""
@@ -53,8 +48,6 @@ _TIMED = 5
 """Draws that tell how many fit, and the fewest of an estimate."""
 _KEPT = 512
 """Numbers of documents that are kept: the next occurrences are asked for with the same phrase."""
-
-Served = ServedIndex | ServedTokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,21 +156,21 @@ def _number(pairs: Sequence[tuple[str, str]], name: str, default: int, most: int
 
 
 class Search:
-    """Puts questions to the indexes of a server; `progress` can stop it by an error."""
+    """Puts questions to indexes, by their names; their progress can stop it by an error."""
 
-    def __init__(self, served: Mapping[str, Served], progress: Progress = SILENT) -> None:
-        self._served = {name: _as_index(index, progress) for name, index in served.items()}
+    def __init__(self, indexes: Mapping[str, Index]) -> None:
+        self._indexes = indexes
         self._documents = lru_cache(maxsize=_KEPT)(self._find_documents)
 
     def size(self, name: str) -> IndexSize:
         """Return the size of an index."""
-        return self._served[name].size()
+        return self._indexes[name].size()
 
     def ask(self, question: Question) -> Iterator[Answer]:
         """Ask the indexes of a question, one after the other; what fails is a problem of one."""
         until = time.monotonic() + MOST_SECONDS
         for name in question.names:
-            answer = Answer(name, self._served[name].size())
+            answer = Answer(name, self._indexes[name].size())
             if time.monotonic() < until:
                 self._fill(answer, question)
             else:
@@ -186,7 +179,7 @@ class Search:
             yield answer
 
     def _fill(self, answer: Answer, question: Question) -> None:
-        index = self._served[answer.name]
+        index = self._indexes[answer.name]
         try:
             answer.count = _count(index, question.phrase)
             answer.documents = self._documents(answer.name, question.phrase, question.seed)
@@ -220,7 +213,7 @@ class Search:
         return self._docnorm(name, phrase, seed, min(DRAWS, max(_TIMED, fitting)))
 
     def _docnorm(self, name: str, phrase: str, seed: int, draws: int) -> Documents:
-        index = self._served[name]
+        index = self._indexes[name]
         options = DocnormOptions(draws, seed=seed, exact_up_to=EXACT_UP_TO)
         queries = load_given([], [phrase], []).queries()
         result = run_docnorm(queries, [index], options)
@@ -228,16 +221,7 @@ class Search:
         return _documents_of(result.rows[0])
 
 
-def _as_index(served: Served, progress: Progress) -> LocalFm9Index | TokenFolderIndex:
-    """Return what commands ask; its draws depend on the last part of its name."""
-    if isinstance(served, ServedTokens):
-        name = f"tokens:/{served.name}"
-        return TokenFolderIndex(name, served.folder, served.tokenizer, progress)
-    # A request has one thread of the server, as any other.
-    return LocalFm9Index(f"/{served.name}", served.shards, progress, readers=1)
-
-
-def _count(index: LocalFm9Index | TokenFolderIndex, phrase: str) -> CountRow | TokenCountRow:
+def _count(index: Index, phrase: str) -> CountRow | TokenCountRow:
     queries = load_given([], [phrase], []).queries()
     result = run_count(queries, [index], for_totals=False)
     _raise_first(result.missing)
@@ -291,9 +275,9 @@ class _Part:
 
     def __init__(self, index: Index, places: Sequence[Place]) -> None:
         self.name, self.unit, self.longest_context = index.name, index.unit, index.longest_context
-        self.documents_of = index.documents_of
+        self.documents_of, self.document_counts = index.documents_of, index.document_counts
         self._index, self._places = index, places
-        self.size, self.windows = index.size, index.windows
+        self.size, self.cost, self.windows = index.size, index.cost, index.windows
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         return self._index.counts(queries)

@@ -12,6 +12,8 @@ from typing import Any
 from ngramscan.errors import InputError
 from ngramscan.index_files.tokens.shard import TokenFolder
 from ngramscan.index_files.tokens.tokenizers import Tokenizer
+from ngramscan.indexes.base import Index
+from ngramscan.indexes.tokens.local import TokenFolderIndex
 from ngramscan.progress import SILENT, Progress
 from ngramscan.serve.fields import Fields, RefusedError, encode, shortened
 from ngramscan.serve.token_positions import Clause
@@ -42,6 +44,10 @@ class ServedTokens:
     def __init__(self, name: str, folder: TokenFolder, tokenizer: Tokenizer) -> None:
         self.name, self.folder, self.tokenizer = name, folder, tokenizer
         self.progress: Progress = SILENT  # long work reports to it, and it can end the work
+
+    def searched(self, progress: Progress) -> Index:
+        """Return what commands ask; its draws depend on the last part of its name."""
+        return TokenFolderIndex(f"tokens:/{self.name}", self.folder, self.tokenizer, progress)
 
     def name_of(self, token: int) -> str | None:
         """Return the name of a token; a separator has none, nor has a gap in the vocabulary."""

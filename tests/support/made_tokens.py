@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ngramscan.errors import RemoteUnavailable
 from ngramscan.indexes.base import (
+    Cost,
     CountSource,
     IndexSize,
     Occurrences,
@@ -16,6 +17,7 @@ from ngramscan.indexes.base import (
     Unit,
     Window,
     WindowFailure,
+    requests_at,
 )
 from ngramscan.indexes.tokens.base import (
     Form,
@@ -40,6 +42,7 @@ class MadeTokens:
     unit: Unit = "tokens"
     longest_context = 10_000
     documents_of = None
+    document_counts = None
 
     def __init__(
         self,
@@ -53,6 +56,7 @@ class MadeTokens:
         """Take the documents, the queries, and those that can't be looked up or examined."""
         self.name = "infini-gram:made" if is_service else "tokens:made"
         self.texts = [[as_text(ids) for ids in shard] for shard in shards]
+        self.shows_tokens = not is_service
         self._queries, self._is_service, self._lost, self._unseen = (
             queries,
             is_service,
@@ -68,6 +72,9 @@ class MadeTokens:
     def size(self) -> IndexSize:
         tokens = sum(len(text) for shard in self.texts for text in shard)
         return IndexSize(documents=sum(map(len, self.texts)), tokens=tokens)
+
+    def cost(self, lookups: Sequence[str], windows: int, _: int) -> Cost:
+        return requests_at(1, 3 * len(lookups) + 2 * windows) if self._is_service else Cost()
 
     def lookups(self, queries: Sequence[str]) -> Iterator[TokenOccurrences | QueryFailure]:
         self.asked += queries

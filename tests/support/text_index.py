@@ -8,6 +8,7 @@ from functools import cache
 
 from ngramscan.errors import RemoteUnavailable
 from ngramscan.indexes.base import (
+    Cost,
     IndexSize,
     Occurrences,
     Place,
@@ -27,6 +28,7 @@ class TextIndex:
     unit: Unit = "bytes"
     longest_context = 10_000
     documents_of = None
+    document_counts = None
 
     def __init__(
         self, *shards: Sequence[str], lost: Sequence[str] = (), unseen: Sequence[str] = ()
@@ -39,6 +41,9 @@ class TextIndex:
 
     def size(self) -> IndexSize:
         return IndexSize(documents=sum(map(len, self._shards)))
+
+    def cost(self, *_: object) -> Cost:
+        return Cost()
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         raise NotImplementedError

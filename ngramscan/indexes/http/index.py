@@ -23,6 +23,7 @@ from ngramscan.indexes.base import (
     COMMON_CONTEXT,
     PUBLIC_RATE,
     TOKEN_RATE,
+    Cost,
     CountSource,
     IndexSize,
     Occurrences,
@@ -32,6 +33,7 @@ from ngramscan.indexes.base import (
     Unit,
     Window,
     WindowFailure,
+    requests_at,
 )
 from ngramscan.indexes.catalog import DEFAULT_URL, TOKEN_URL
 from ngramscan.indexes.cutting import cut_ends
@@ -187,6 +189,7 @@ class ApiIndex:
 
     unit: Unit = "bytes"
     documents_of = None  # an occurrence takes a request
+    document_counts = None
 
     def __init__(
         self, name: str, spellings: Sequence[str], size: IndexSize, client: ApiClient
@@ -235,6 +238,10 @@ class ApiIndex:
             with suppress(*DAMAGED):
                 self._size = _read_size(json.loads(kept.text))
         return self._size
+
+    def cost(self, lookups: Sequence[str], windows: int, _: int) -> Cost:
+        """Return one request for each text and window, at the pace of the public service."""
+        return requests_at(PUBLIC_RATE, len(lookups) + windows)
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         """Start to count all queries; yield the counts."""

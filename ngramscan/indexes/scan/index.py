@@ -13,6 +13,7 @@ from ngramscan.clock import now
 from ngramscan.corpora import Corpus, Piece, describe_skipped, split
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import (
+    Cost,
     DocumentCounts,
     IndexSize,
     Occurrences,
@@ -162,16 +163,15 @@ class ScanIndex:
             self._run, self._pieces, ends=ends, places=places, context=context, question=question
         )
 
+    def cost(self, _lookups: Sequence[str], windows: int, _: int) -> Cost:
+        """Return the bytes of the files, as far as they are known; windows are read once more."""
+        files = self._sample.files if self._sample else self._corpus.files
+        return Cost(bytes=sum(file.size or 0 for file in files) * (2 if windows else 1))
+
     def _ends(self, query: str) -> array[int]:
         """Return the rank behind the last occurrence in each piece."""
         number, results = self._counted[query]
         return array("q", accumulate(counts.occurrences.get(number, 0) for counts in results))
-
-    @property
-    def file_bytes(self) -> int:
-        """Bytes of the files that are read, as far as they are known."""
-        files = self._sample.files if self._sample else self._corpus.files
-        return sum(file.size or 0 for file in files)
 
     def _question(self, queries: Sequence[str], unions: Sequence[Sequence[str]]) -> Question:
         numbers = {query: number for number, query in enumerate(queries)}

@@ -134,6 +134,10 @@ class MarkedWindow:
 class TokenIndex(Index, Protocol):
     """An index over tokens; as any other it has counts, places and windows of text."""
 
+    @property
+    def shows_tokens(self) -> bool:
+        """Whether tokens of documents can be seen, which may be bytes; else only marked texts."""
+
     def lookups(self, queries: Sequence[str]) -> Iterator[TokenOccurrences | QueryFailure]:
         """Start to look up all queries, and yield the n-grams of each, in any order."""
 

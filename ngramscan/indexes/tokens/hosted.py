@@ -17,6 +17,8 @@ from ngramscan.clock import now
 from ngramscan.errors import NgramscanError, RemoteError, RemoteRefused
 from ngramscan.indexes.base import (
     COMMON_CONTEXT,
+    TOKEN_RATE,
+    Cost,
     CountSource,
     IndexSize,
     Occurrences,
@@ -26,6 +28,7 @@ from ngramscan.indexes.base import (
     Unit,
     Window,
     WindowFailure,
+    requests_at,
 )
 from ngramscan.indexes.catalog import TOKEN_URL
 from ngramscan.indexes.cutting import cut_ends
@@ -62,6 +65,9 @@ from ngramscan.matching import least_distance
 
 _SEPARATOR = 65535
 """The id of the separator in indexes of 16 bits; in others it is a token like any other."""
+_REQUESTS_PER_LOOKUP, _REQUESTS_PER_WINDOW = 3, 2
+"""At most: both n-grams of a text, and what the second one is; a document with either n-gram, or
+with and without it."""
 _MERGED = "only after a space: at the beginning of a line, the newline is in the first token"
 
 T = TypeVar("T")
@@ -78,6 +84,8 @@ class HostedTokenIndex:
     unit: Unit = "tokens"
     longest_context = COMMON_CONTEXT
     documents_of = None  # an occurrence takes a request
+    document_counts = None
+    shows_tokens = False
 
     def __init__(self, name: str, asked_as: str, size: IndexSize | None, client: ApiClient) -> None:
         self.name = name
@@ -143,6 +151,11 @@ class HostedTokenIndex:
         return collect(done, futures, failure)
 
     # Sizes and counts
+
+    def cost(self, lookups: Sequence[str], windows: int, _: int) -> Cost:
+        """Return the requests at most, at the pace of the public service."""
+        requests = len(lookups) * _REQUESTS_PER_LOOKUP + windows * _REQUESTS_PER_WINDOW
+        return requests_at(TOKEN_RATE, requests)
 
     def size(self) -> IndexSize:
         """Return the documented size; that of an index that is not in the catalog is asked for."""

@@ -19,6 +19,7 @@ from ngramscan.index_files.findings import is_object
 from ngramscan.index_files.tokens.shard import Excerpt, TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import Tokenizer, check_fit, open_tokenizer
 from ngramscan.indexes.base import (
+    Cost,
     IndexSize,
     Occurrences,
     Place,
@@ -61,6 +62,8 @@ class TokenFolderIndex:
     unit: Unit = "tokens"
     longest_context = 1 << 40
     """Documents are shown whole."""
+    document_counts = None
+    shows_tokens = True
 
     def __init__(
         self, name: str, folder: TokenFolder, tokenizer: Tokenizer, progress: Progress
@@ -78,6 +81,10 @@ class TokenFolderIndex:
             index_bytes=folder.index_bytes,
             tokens=folder.tokens - folder.documents,
         )
+
+    def cost(self, *_: object) -> Cost:
+        """Return nothing: it takes no requests."""
+        return Cost()
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         """Yield the number of occurrences of each query's n-grams."""
