@@ -472,3 +472,14 @@ def test_a_row_does_not_depend_on_the_order_of_rows_or_on_what_else_is_in_the_fi
     ]
     assert both_orders[0] == both_orders[1]
     assert len(again.rows) == len(more.rows)
+
+
+@pytest.mark.parametrize(
+    ("n_not_found", "is_told"), [pytest.param(20, False, id="2"), pytest.param(21, True, id="2.1")]
+)
+def test_methods_that_differ_by_more_than_2_points_in_answers_not_found_are_told(
+    n_not_found: int, is_told: bool
+) -> None:
+    treatment: list[Given] = [*([1.0] * (1000 - n_not_found)), *("!" * n_not_found)]
+    found = compared(both([1.0] * 1000, treatment, answer="5"))
+    assert [notice.partition(":")[0] for notice in found.notices] == ["Warning"] * is_told

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from ngramscan.prevalence.docnorm_totals import outward
 from ngramscan.prevalence.estimators import (
     BoundedEstimate,
     Draws,
@@ -728,3 +729,18 @@ def test_pairs_are_counted_as_brute_force_counts_them(documents: list[int]) -> N
     pairs = sum(one == other for i, one in enumerate(documents) for other in documents[:i])
     assert f"/{seen(documents)}, {pairs} coinciding pairs" in found.note
     assert found.limits[0] >= seen(documents)
+
+
+def estimated(value: float, low: float, high: float) -> BoundedEstimate:
+    estimate = Estimate(value, low, high, 0.95)
+    return BoundedEstimate(estimate, estimate)
+
+
+def test_limits_of_documents_are_rounded_outwards() -> None:
+    assert outward(estimated(5.5, 3.9, 7.1)) == (3, 8)
+
+
+def test_no_limit_is_above_the_documents_of_the_index() -> None:
+    found = estimated(12, 11, 15).at_most(10)
+    assert (found.value, found.low, found.high) == (10, 10, 10)
+    assert estimated(5, 4, 15).at_most(10).low == 4

@@ -363,3 +363,11 @@ def test_what_can_t_be_seen_is_shown() -> None:
     shown = [mark_whitespace(text) for text in ("a\n    b", " a ", "  ")]
     assert shown == ["a⏎····b", "·a·", "··"]
     assert "\x1b" not in mark_whitespace("\x1b[31m")
+
+
+def test_ngrams_that_are_rarer_on_the_own_side_are_none_of_its_marks() -> None:
+    tokens = split_words(["a"] * 40 + ["a b"] * 40)
+    assert keyness_of(tokens, 40).rows == []
+    assert {row.ngram for row in keyness_of(split_words(["a b"] * 40 + ["a"] * 40), 40).rows} >= {
+        "b"
+    }

@@ -3,6 +3,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 
 import pytest
 from hypothesis import given, settings
@@ -230,3 +231,14 @@ def test_a_matcher_normalizes_texts_and_counts_their_own_bytes() -> None:
     counts = count_texts(Matcher([" a test "], normalization="words"), texts)
     assert (counts.occurrences, counts.documents) == ({0: 3}, {0: 2})
     assert (counts.documents_read, counts.bytes_read) == (4, sum(map(len, texts)))
+
+
+@pytest.mark.parametrize(
+    ("n_right", "is_checked"),
+    [pytest.param(19, True, id="the 20th"), pytest.param(20, False, id="the 21st")],
+)
+def test_the_first_20_documents_are_checked(n_right: int, is_checked: bool) -> None:
+    matcher = Matcher(["aa"], engine=SKIPS_OVERLAPS)
+    count_texts(matcher, [b"aa"] * n_right)
+    with pytest.raises(EngineError) if is_checked else nullcontext():
+        count_texts(matcher, [b"aaa"])

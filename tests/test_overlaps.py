@@ -4,6 +4,7 @@ import csv
 from itertools import pairwise, permutations
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -110,3 +111,16 @@ def test_a_text_of_two_methods_and_longer_words_are_told() -> None:
     ]
     spelled = Pattern("next, we", "A", "T1", "narrative")  # variants of one pattern do not overlap
     assert describe_overlaps([Query(text, spelled) for text in spelled.variants()]) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "merged"),
+    [
+        pytest.param("plan a", "a step", ["plan a step"], id="a word of one letter"),
+        pytest.param("so =", "= x", ["so = x"], id="a sign"),
+        pytest.param("solve for", "formula of", [], id="a word that the second begins with"),
+        pytest.param("platform", "form of", [], id="the end of a word of the first"),
+    ],
+)
+def test_only_whole_words_overlap(first: str, second: str, merged: list[str]) -> None:
+    assert merged_strings(first, second) == merged

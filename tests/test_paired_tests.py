@@ -245,3 +245,16 @@ def test_impossible_questions_are_refused() -> None:
             t_power(n, effect)
     with pytest.raises(ValueError, match="a power between"):
         t_detectable(18, 0.01)
+
+
+def test_limits_by_bootstrap_are_within_the_largest_difference() -> None:
+    treatment = np.array([1.0] * 29 + [0.2])
+    found = compare_pairs(
+        np.zeros(30),
+        treatment,
+        np.random.default_rng(0),
+        Settings(graded_test="bootstrap-t", resamples=500),
+    )
+    limits = bootstrap_t(treatment, np.random.default_rng(0), None, 500, 0.95)[0].limits
+    assert limits[1] > 1, "else nothing is cut"
+    assert found.difference.limits == (pytest.approx(limits[0]), 1.0)

@@ -242,3 +242,16 @@ def test_a_number_is_read_from_words(line: str) -> None:
     for text, value in (case.split(" → ") for case in cases.split(" ;; ")):
         number = None if value == "None" else pytest.approx(float(value), rel=1e-12)
         assert read_number(text, as_authors=bool(authors)) == number, text
+
+
+@pytest.mark.parametrize(
+    ("rule", "answer", "gold", "value"),
+    [
+        pytest.param("numbers", "1.0000009", "1.0", 1.0, id="within a millionth"),
+        pytest.param("numbers", "1.0000011", "1.0", 0.0, id="beyond a millionth"),
+        pytest.param("exact", "ant bee.", "ant bee", 1.0, id="one full stop"),
+        pytest.param("exact", "ant bee..", "ant bee", 0.0, id="two full stops"),
+    ],
+)
+def test_a_rule_is_as_wide_as_it_says(rule: str, answer: str, gold: str, value: float) -> None:
+    assert judged(rule, answer, gold, is_computed=False).value == value

@@ -7,6 +7,7 @@ import functools
 import importlib.util
 import itertools
 import json
+import math
 import re
 import shutil
 import signal
@@ -389,3 +390,18 @@ def test_the_numbers_of_calls_are_those_of_the_system() -> None:
     # An older header lacks newer calls.
     wrong = {n: row[0] for n, row in seccomp.DENIED.items() if known.get(n, row[0]) != row[0]}
     assert wrong == {}
+
+
+LIMITS = """
+import os, resource
+limits = (resource.RLIMIT_AS, resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_CORE)
+answer = [*(resource.getrlimit(limit)[1] for limit in limits), os.statvfs(".").f_files]
+"""
+
+
+def test_a_program_has_the_resources_that_security_md_names() -> None:
+    with Sandbox(allow_weak=True) as sandbox:
+        (found,) = sandbox.run([answer(LIMITS)])
+    memory, *others = json.loads(str(found.value))
+    assert 1 << 30 <= memory < 1.2 * (1 << 30), "more is what Python itself takes"
+    assert others == [64, math.ceil(Limits().seconds) + 1, 0, 4096]
