@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ngramscan.errors import IndexFormatError
+from ngramscan.index_files.compiled import WarmingKernel
 from ngramscan.index_files.fm9 import kernels
 from ngramscan.index_files.fm9.kernels import CORRUPT
 from ngramscan.index_files.fm9.reader import Fm9File
@@ -140,3 +146,77 @@ def test_a_wrong_number_of_ones_is_never_taken_for_a_count(tmp_path: Path) -> No
     (tmp_path / "x.fm9").write_bytes(raw)
     with pytest.raises(IndexFormatError, match="field "):
         Fm9File(tmp_path / "x.fm9").find([bytes([one, other]) for one, other in pairwise(text)])
+
+
+# Before they are compiled
+
+AS_PYTHON = 10_000_000
+MANY = [f"step {number}" for number in range(40)]
+
+
+def both_ways(ask: Callable[[], Any]) -> list[Any]:
+    """Ask kernels as Python and compiled; the answers, or what the errors say."""
+    answers: list[Any] = []
+    before = WarmingKernel.calls_left
+    for left in (AS_PYTHON, 0):
+        WarmingKernel.calls_left = left
+        try:
+            answers.append(ask())
+            assert (WarmingKernel.calls_left < left) == (left > 0), "they ran the other way"
+        except IndexFormatError as error:
+            answers.append(str(error))
+    WarmingKernel.calls_left = before
+    return answers
+
+
+def ask_all(path: Path, patterns: list[bytes], places: list[int]) -> list[Any]:
+    file = Fm9File(path)
+    texts = file.extract(places, [place + 30 for place in places])
+    return [file.find(patterns).tolist(), file.locate(places).tolist(), texts]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("alphabet", [b"ab", bytes(range(1, 200))])
+def test_before_they_are_compiled_the_answers_are_the_same(tmp_path: Path, alphabet: bytes) -> None:
+    draw = random.Random(len(alphabet))
+    text = b"\xff" + bytes(draw.choices(alphabet, k=5_000)) + b"ab" * 3_000 + b"\xfa"
+    (tmp_path / "x.fm9").write_bytes(reference.build_fm9(text))
+    places = draw.sample(range(5_000), 20)
+    patterns = [text[place : place + 3] for place in places] + [b"\xfe"]
+    first, second = both_ways(partial(ask_all, tmp_path / "x.fm9", patterns, places))
+    assert first == second
+    segments, _, texts = first
+    sizes = [high - low for low, high in segments]
+    assert sizes == [count_by_brute_force(pattern, text) for pattern in patterns]
+    assert texts == [text[place : place + 30] for place in places]
+
+
+@pytest.mark.filterwarnings("error")
+def test_before_they_are_compiled_damage_has_the_same_consequence(tmp_path: Path) -> None:
+    draw = random.Random(8)
+    text = b"\xff" + bytes(draw.choices(b"abcdefgh", k=8_000)) + b"\xfa"
+    raw, errors = reference.build_fm9(text), Counter[bool]()
+    for _ in range(100):
+        damaged = bytearray(raw)
+        damaged[draw.randrange(len(raw))] = draw.randrange(256)
+        (tmp_path / "x.fm9").write_bytes(damaged)
+        ask = partial(ask_all, tmp_path / "x.fm9", [b"ab", b"h", b"gfe"], [5, 77])
+        first, second = both_ways(ask)
+        assert first == second
+        errors[isinstance(first, str)] += 1
+    assert min(errors[True], errors[False]) > 5
+
+
+@pytest.mark.parametrize(("patterns", "needs_numba"), [(["step by step"], False), (MANY, True)])
+def test_numba_is_loaded_for_many_phrases_alone(patterns: list[str], needs_numba: bool) -> None:
+    program = """
+import sys
+from ngramscan import count
+rows = count(literal=sys.argv[2:], index=sys.argv[1])
+print([*rows["occurrences"]], "numba" in sys.modules)
+"""
+    index = f"fm9:{Path(__file__).parent / 'replay/index/replay2'}"
+    argv = [sys.executable, "-c", program, index, *patterns]
+    ran = subprocess.run(argv, capture_output=True, text=True, check=True)
+    found, loaded = ran.stdout.strip().rsplit(" ", 1)
+    assert (loaded, len(found.split(","))) == (str(needs_numba), len(patterns))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, cached_property, update_wrapper
 from typing import Any, TypeVar, cast
 
-import numba
 import numpy as np
 import numpy.typing as npt
-from numba.extending import overload
 
 Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
@@ -19,15 +18,70 @@ Int = Any
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 _Result = TypeVar("_Result")
+_chosen_by_type: list[tuple[Callable[..., object], Callable[..., object]]] = []
 
 
-def kernel(function: _Kernel, **options: Any) -> _Kernel:
-    """Compile a function at its first call, and keep the code on disk."""
-    options |= {"nogil": True, "error_model": "numpy"}
-    try:
-        return cast(_Kernel, numba.njit(cache=True, **options)(function))
-    except RuntimeError:  # no writable place for the cache
-        return cast(_Kernel, numba.njit(**options)(function))
+class Kernel:
+    """A function that is compiled at its first call, and kept on disk."""
+
+    def __init__(self, function: Callable[..., object], **options: Any) -> None:
+        update_wrapper(self, function)
+        self.function = function
+        self._options = {"nogil": True, "error_model": "numpy", **options}
+
+    def __call__(self, *arguments: object) -> object:
+        """Run the compiled function."""
+        return self.compiled(*arguments)
+
+    @cached_property
+    def compiled(self) -> Callable[..., object]:
+        """The function as numba calls it."""
+        njit: Any = _load_numba().njit
+        try:
+            compiled = njit(cache=True, **self._options)(self.function)
+        except RuntimeError:  # no writable place for the cache
+            compiled = njit(**self._options)(self.function)
+        return cast(Callable[..., object], compiled)
+
+
+class WarmingKernel(Kernel):
+    """A kernel of small steps, which run as Python until there are many of them.
+
+    To load numba and compiled code takes half a second; without them a phrase takes 30 ms.
+    """
+
+    calls_left = 60_000
+    """Those of all such kernels that still run as Python, 5 µs each."""
+
+    def __call__(self, *arguments: object) -> object:
+        """Run the function as Python, or compiled after many calls."""
+        if WarmingKernel.calls_left <= 0:
+            return self.compiled(*arguments)
+        WarmingKernel.calls_left -= 1
+        with np.errstate(over="ignore"):  # words wrap around, as they do when compiled
+            return self.function(*arguments)
+
+
+@cache
+def _load_numba() -> Any:
+    import numba
+    from numba.extending import overload, typeof_impl
+
+    def type_of(kernel: Kernel, _: object) -> object:
+        compiled: Any = kernel.compiled
+        return numba.types.Dispatcher(compiled)
+
+    for kind in (Kernel, WarmingKernel):
+        typeof_impl.register(kind)(type_of)
+    for chosen, choose in _chosen_by_type:
+        options: Any = {"_nrt": False}
+        overload(chosen, options, strict=False)(choose)
+    return numba
+
+
+def kernel(function: _Kernel) -> _Kernel:
+    """Compile a function at its first call."""
+    return cast(_Kernel, Kernel(function))
 
 
 def lean_kernel(function: _Kernel) -> _Kernel:
@@ -36,15 +90,26 @@ def lean_kernel(function: _Kernel) -> _Kernel:
     It doesn't count references to its arrays, which takes half of the time where small functions
     pass them on to each other.
     """
-    return kernel(function, _nrt=False)
+    return cast(_Kernel, Kernel(function, _nrt=False))
+
+
+def warming_kernel(function: _Kernel) -> _Kernel:
+    """Compile a function as `lean_kernel` does, once such functions have been called often."""
+    return cast(_Kernel, WarmingKernel(function, _nrt=False))
+
+
+def expect_many_calls() -> bool:
+    """Compile all from now on; return whether that is new."""
+    is_new = WarmingKernel.calls_left > 0
+    WarmingKernel.calls_left = 0
+    return is_new
 
 
 def by_type(choose: Callable[..., Callable[..., _Result]]) -> Callable[..., _Result]:
-    """Make a function that compiled code calls; `choose` returns it for types of arguments."""
+    """Make a function that kernels call; `choose` returns it for arguments, or for their types."""
 
-    def chosen(*_: object) -> _Result:
-        raise NotImplementedError
+    def chosen(*arguments: object) -> _Result:
+        return choose(*arguments)(*arguments)
 
-    options: Any = {"_nrt": False}
-    overload(chosen, options, strict=False)(choose)
+    _chosen_by_type.append((chosen, choose))
     return chosen

@@ -15,10 +15,7 @@ import sys
 from itertools import count
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
 _MOST = 1 << 20
 """Files that are watched; others end the process as before. A process can't map as many unless the
@@ -85,6 +82,10 @@ def _compile_handler(before: int) -> Any:
 
     A fault at any other address gets the action at the address `before`.
     """
+    import numba  # only servers wait for it
+    from numba import types
+    from numba.extending import intrinsic
+
     libc, size, integer = ctypes.CDLL(None), ctypes.c_ssize_t, ctypes.c_int
     map_again = ctypes.CFUNCTYPE(size, size, size, integer, integer, integer, size)(("mmap", libc))
     restore = ctypes.CFUNCTYPE(integer, integer, size, size)(("sigaction", libc))

@@ -14,9 +14,15 @@ import numpy as np
 
 from ngramscan.clock import now
 from ngramscan.errors import IndexFormatError, InputError, RemoteError
-from ngramscan.index_files.compiled import Integers
+from ngramscan.index_files.compiled import Integers, expect_many_calls
 from ngramscan.index_files.findings import is_object
-from ngramscan.index_files.fm9.reader import Shard, ShardWindow, find_in_all, open_shards
+from ngramscan.index_files.fm9.reader import (
+    Shard,
+    ShardWindow,
+    compile_reader,
+    find_in_all,
+    open_shards,
+)
 from ngramscan.indexes.base import (
     Cost,
     DocumentsOf,
@@ -39,6 +45,8 @@ if TYPE_CHECKING:
 _WINDOWS_AT_ONCE = 64
 """In one task: enough to make calls cheap, few enough to show progress."""
 _QUERIES_AT_ONCE = 256
+_FEW_STEPS = 100
+"""Bytes of queries times shards, which are searched sooner than the reader is compiled."""
 _LOCATED_AT_ONCE = 4096
 """Occurrences: between calls of a tenth of a second, the command can be interrupted."""
 
@@ -92,6 +100,8 @@ class Fm9Index:
     def find(self, queries: Sequence[str]) -> Iterator[Occurrences]:
         """Yield the ranks of each query's occurrences."""
         self._progress.expect(len(queries), "queries")
+        if sum(map(len, queries)) * len(self._shards) > _FEW_STEPS:
+            self._compile()
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
             some = queries[start : start + _QUERIES_AT_ONCE]
             patterns = [query.encode() for query in some]
@@ -108,6 +118,7 @@ class Fm9Index:
         A window fails if the query does not occur at this rank, or if the index is corrupt.
         """
         self._progress.expect(len(places), "windows")
+        self._compile()
         tasks, readers = _tasks(places), self._readers
         with ThreadPoolExecutor(readers) as pool:
             submitted = (pool.submit(self._read, task, context) for task in tasks)
@@ -118,6 +129,10 @@ class Fm9Index:
                 running.extend(islice(submitted, 1))
                 self._progress.advance(len(windows), "windows")
                 yield from windows
+
+    def _compile(self) -> None:
+        """Compile the reader at once, for much work."""
+        expect_many_calls()
 
     def _read(self, places: Sequence[Place], context: int) -> list[Window | WindowFailure]:
         number = places[0].shard
@@ -176,8 +191,12 @@ class LocalFm9Index(Fm9Index):
         self._local = shards
         self.documents_of = self._documents_of
 
+    def _compile(self) -> None:
+        compile_reader(self._local[0], self._progress)
+
     def _documents_of(self, found: Occurrences) -> Integers:
         """Return the document of each occurrence of a query."""
+        self._compile()
         self._progress.expect(found.occurrences, "occurrences")
         return np.concatenate([np.zeros(0, np.int64), *map(self._holding, found.segments)])
 
@@ -192,7 +211,7 @@ class LocalFm9Index(Fm9Index):
 
 def open_fm9(directory: Path, progress: Progress, allow_partial: bool = False) -> LocalFm9Index:
     """Open the index in a folder, which is a shard or contains shards."""
-    shards = open_shards(directory, progress, allow_partial)
+    shards = open_shards(directory, allow_partial)
     return LocalFm9Index(f"fm9:{directory}", shards, progress, usable_cores())
 
 

@@ -23,7 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from ngramscan.errors import InputError
 from ngramscan.index_files import lost_pages
 from ngramscan.index_files.fm9.folders import shard_folders
-from ngramscan.index_files.fm9.reader import open_shards
+from ngramscan.index_files.fm9.reader import compile_reader, open_shards
 from ngramscan.index_files.formats import is_token_folder
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import check_fit, open_tokenizer
@@ -127,7 +127,9 @@ def open_tokens(name: str, folder: TokenFolder, tokenizer: str | Path | None) ->
 
 def _open_index(name: str, folder: Path, progress: Progress) -> ServedIndex:
     """Open an index and ask it once, so that the first client does not have to wait."""
-    index = ServedIndex(name, open_shards(folder, progress))
+    shards = open_shards(folder)
+    compile_reader(shards[0], progress)
+    index = ServedIndex(name, shards)
     index.segments(b"a")
     index.window(0, 0, 1, 1)
     return index

@@ -210,7 +210,7 @@ def _kept_shards(place: str, progress: Progress) -> list[ShardPlan]:
     elif is_remote(place):
         raise InputError(place, f"no index there: no {MANIFEST}; ngramscan index build makes one")
     else:
-        shards = open_shards(Path(place), progress)
+        shards = open_shards(Path(place))
         entries = [_described(Path(place), shard, progress) for shard in shards]
     for entry in entries:
         folder = places.join(place, entry.folder)

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ngramscan.index_files.compiled import Bytes, Int, Integers, by_type, lean_kernel
+from ngramscan.index_files.compiled import Bytes, Int, Integers, by_type, warming_kernel
 from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, SA_STEP, SUPERBLOCK
 from ngramscan.index_files.fm9.tables import (
     BEFORE,
@@ -84,12 +84,12 @@ def _part_of_parts(t: Any, column: Int, number: Int) -> tuple[bool, Tables]:
 def _part(t: Tables, _column: Int, _number: Int) -> Callable[..., tuple[bool, Tables]]:
     """Return whether a part of the file is here, and the tables by which to read it.
 
-    Which function does that depends on the type of `t`, which is one of numba's.
+    Which function does that depends on the type of `t.parts`; for compiled code, one of numba's.
     """
-    return _part_of_whole if str(t[-1]) == "none" else _part_of_parts
+    return _part_of_whole if str(t[-1]) in {"None", "none"} else _part_of_parts
 
 
-@lean_kernel
+@warming_kernel
 def read_bits(data: Bytes, offset: Int, position: Int) -> np.uint64:
     """Return the 64 bits that start at a bit position."""
     at = np.uint64(offset + (position >> 3))
@@ -101,21 +101,21 @@ def read_bits(data: Bytes, offset: Int, position: Int) -> np.uint64:
     return word >> shift | behind << (np.uint64(63) - shift)
 
 
-@lean_kernel
+@warming_kernel
 def read_entry(data: Bytes, offset: Int, width: Int, number: Int) -> Int:
     """Return an entry of a vector; no used entry has its highest bit set."""
     word = read_bits(data, offset, number * width)
     return np.int64(word & (_ALL >> np.uint64(64 - width)))
 
 
-@lean_kernel
+@warming_kernel
 def _reaches(k: Int, x: Int, high: np.uint64, low: np.uint64) -> bool:
     """Whether binomial(x, k) <= a number."""
     top = COEFFICIENTS_HIGH[np.uint64(k), np.uint64(x)]
     return bool(top < high or (top == high and COEFFICIENTS_LOW[np.uint64(k), np.uint64(x)] <= low))
 
 
-@lean_kernel
+@warming_kernel
 def _pass_bits(
     k: Int, high: np.uint64, low: np.uint64, x: Int, last: Int
 ) -> tuple[Int, np.uint64, np.uint64]:
@@ -136,7 +136,7 @@ def _pass_bits(
     return k, high, low
 
 
-@lean_kernel
+@warming_kernel
 def ones_in_block(
     t: Tables, pointer: Int, kind: Int, inverted: bool, first: Int, second: Int
 ) -> tuple[Int, Int]:
@@ -174,7 +174,7 @@ def ones_in_block(
     return left - at_first, left - at_second
 
 
-@lean_kernel
+@warming_kernel
 def _pass_blocks(
     t: Tables, block: Int, last: Int, inverted: bool, ones: Int, pointer: Int
 ) -> tuple[Int, Int, Int]:
@@ -193,7 +193,7 @@ def _pass_blocks(
     return ones, pointer, np.int64(word & np.uint64(127))
 
 
-@lean_kernel
+@warming_kernel
 def _ones_in_superblock(
     all_parts: Tables, block: Int, offset: Int, later: Int, behind: Int
 ) -> tuple[Int, Int]:
@@ -227,7 +227,7 @@ def _ones_in_superblock(
     return ones + here, ones_later + there
 
 
-@lean_kernel
+@warming_kernel
 def bit_and_ones(t: Tables, position: Int) -> Int:
     """Return twice the number of ones before a bit of the bit vector, plus the bit."""
     block = np.int64(np.uint64(position) // np.uint64(127))
@@ -236,7 +236,7 @@ def bit_and_ones(t: Tables, position: Int) -> Int:
     return before + behind if before >= 0 else CORRUPT
 
 
-@lean_kernel
+@warming_kernel
 def _ones(t: Tables, first: Int, second: Int) -> tuple[Int, Int]:
     """Return the ones before a bit of the bit vector, and before a later one or its end.
 
@@ -256,7 +256,7 @@ def _ones(t: Tables, first: Int, second: Int) -> tuple[Int, Int]:
     return before, after
 
 
-@lean_kernel
+@warming_kernel
 def _step(t: Tables, byte: Int, low: Int, high: Int) -> tuple[Int, Int]:
     """Return the ranks of the suffixes that put a byte before a range of others, or CORRUPT."""
     node = 0
@@ -281,7 +281,7 @@ def _step(t: Tables, byte: Int, low: Int, high: Int) -> tuple[Int, Int]:
     return t.nodes[node, FIRST] + low, t.nodes[node, FIRST] + high
 
 
-@lean_kernel
+@warming_kernel
 def previous(t: Tables, rank: Int) -> Int:
     """Return the rank of the suffix that is one byte longer, times 256, plus that byte."""
     node = 0
@@ -302,7 +302,7 @@ def previous(t: Tables, rank: Int) -> Int:
     return (t.nodes[node, FIRST] + at) << 8 | t.nodes[node, BYTE]
 
 
-@lean_kernel
+@warming_kernel
 def find(t: Tables, patterns: Bytes, starts: Integers, path: Integers, segments: Integers) -> Int:
     """Find the ranks of the suffixes that begin with each pattern: half-open, or CORRUPT.
 
@@ -341,7 +341,7 @@ def find(t: Tables, patterns: Bytes, starts: Integers, path: Integers, segments:
     return found
 
 
-@lean_kernel
+@warming_kernel
 def _sample(all_parts: Tables, column: Int, number: Int) -> Int:
     """Return a position of `sa` or a rank of `isa`, or CORRUPT."""
     is_here, t = _part(all_parts, column, number)
@@ -351,7 +351,7 @@ def _sample(all_parts: Tables, column: Int, number: Int) -> Int:
     return value if value < t.at[TEXT] else CORRUPT
 
 
-@lean_kernel
+@warming_kernel
 def _position(t: Tables, rank: Int) -> tuple[Int, Int, Int]:
     """Return the position of the suffix with some rank, or CORRUPT, and where the search stopped.
 
@@ -379,7 +379,7 @@ def _position(t: Tables, rank: Int) -> tuple[Int, Int, Int]:
     return position - t.at[TEXT] if position >= t.at[TEXT] else position, rank, steps
 
 
-@lean_kernel
+@warming_kernel
 def locate(t: Tables, ranks: Integers, positions: Integers) -> None:
     """Fill in the position of the suffix with each rank; ranks are in the text.
 
@@ -394,7 +394,7 @@ def locate(t: Tables, ranks: Integers, positions: Integers) -> None:
         positions[number] = position
 
 
-@lean_kernel
+@warming_kernel
 def _sampled_rank(t: Tables, position: Int) -> tuple[Int, Int]:
     """Return the next rank that is stored for a position or a later one, and that position."""
     sample = (position + ISA_STEP - 1) // ISA_STEP
@@ -403,7 +403,7 @@ def _sampled_rank(t: Tables, position: Int) -> tuple[Int, Int]:
     return _sample(t, ISA, sample), sample * ISA_STEP
 
 
-@lean_kernel
+@warming_kernel
 def extract(
     t: Tables, starts: Integers, stops: Integers, ranks: Integers, places: Integers, text: Bytes
 ) -> Int:

@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from ngramscan.errors import IndexFormatError
-from ngramscan.index_files.compiled import Bytes, Integers
+from ngramscan.index_files.compiled import Bytes, Integers, expect_many_calls
 from ngramscan.index_files.fm9 import kernels
 from ngramscan.index_files.fm9.folders import shard_folders
 from ngramscan.index_files.fm9.header import read_layout
@@ -283,26 +283,31 @@ class Shard:
         return self.meta.extract(starts, stops - 1)
 
 
-def open_shards(
-    directory: Path, progress: Progress = SILENT, allow_partial: bool = False
-) -> list[Shard]:
+def open_shards(directory: Path, allow_partial: bool = False) -> list[Shard]:
     """Open an index: a folder that is a shard, or one with shards in it.
 
-    `progress` gets a notice if the first call on a machine takes longer. An InputError says that
-    there is no index, an IndexFormatError that it is corrupt or incomplete; `allow_partial` opens
-    the shards that are built.
+    An InputError says that there is no index, an IndexFormatError that it is corrupt or incomplete;
+    `allow_partial` opens the shards that are built.
     """
-    folders = shard_folders(directory, allow_partial)
+    return _in_threads(Shard, shard_folders(directory, allow_partial))
+
+
+def compile_reader(shard: Shard, progress: Progress = SILENT) -> None:
+    """Compile all that reads a shard, before much of it; the first time on a machine takes longer.
+
+    `progress` gets a notice then.
+    """
+    if not expect_many_calls():
+        return
     notice = Timer(1.5, progress.notice, [_COMPILING])
     notice.daemon = True
     notice.start()
     try:
-        first = Shard(folders[0])
-        first.find([b"\xff"])
-        first.data.locate([0])
+        shard.find([b"\xff"])
+        shard.data.locate([0])
+        shard.data.extract([0], [1])
     finally:
         notice.cancel()
-    return [first, *_in_threads(Shard, folders[1:])]
 
 
 def find_in_all(shards: Sequence[Shard], patterns: Sequence[bytes]) -> list[Integers]:
