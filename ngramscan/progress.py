@@ -49,7 +49,7 @@ class Terminal(Progress):
     """Progress bars on stderr, one per unit, with rate and remaining time; none in a pipe.
 
     >>> with Terminal(quiet=False) as progress:
-    ...     progress.expect(368, "requests")
+    ...     progress.expect(368, "answers")
     """
 
     def __init__(self, quiet: bool, verbose: bool = False) -> None:

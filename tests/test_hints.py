@@ -29,7 +29,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A corpus, indexes whole and damaged, and what is neither, in the current and home folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr("ngramscan.indexes.http.index.UNREACHABLE_AFTER_S", 0.3)
+    monkeypatch.setattr("ngramscan.indexes.http.client.UNREACHABLE_AFTER_S", 0.3)
     for folder in ("corpus", "empty"):
         Path(folder).mkdir()
     documents = [json.dumps({"text": f"step by step {n}"}) + "\n" for n in range(3)]

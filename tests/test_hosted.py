@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ngramscan.indexes.catalog import CATALOG, PAPER, find_hosted
-from ngramscan.indexes.http import index as http_index
+from ngramscan.indexes.http import client as http_client
 from ngramscan.patterns.files import load_patterns
 from tests.support import oracle
 from tests.support.command import NGRAMSCAN, Ran
@@ -204,7 +204,7 @@ def test_metadata_that_is_nested_deeply_does_not_end_a_table() -> None:
 
 
 def test_without_a_network_one_line_says_what_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_index, "UNREACHABLE_AFTER_S", 0.3)
+    monkeypatch.setattr(http_client, "UNREACHABLE_AFTER_S", 0.3)
     cure = "without a network: --index python, or --index scan:PATH for a corpus of your own"
     for command, missing in (
         ("count f1", "368 of 368 counts missing (8 indexes)"),

@@ -26,8 +26,9 @@ from ngramscan.indexes.base import (
     Window,
     WindowFailure,
 )
-from ngramscan.indexes.http import index as http_index
-from ngramscan.indexes.http.index import ApiClient, ApiIndex
+from ngramscan.indexes.http import client as http_client
+from ngramscan.indexes.http.client import ApiClient
+from ngramscan.indexes.http.index import ApiIndex
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import Journal
 from ngramscan.progress import Progress
@@ -283,7 +284,7 @@ def test_a_host_in_trouble_is_given_up_after_one_question() -> None:
 def test_a_host_without_a_connection_is_given_up_in_seconds(
     monkeypatch: pytest.MonkeyPatch, hangs: bool
 ) -> None:
-    monkeypatch.setattr(http_index, "UNREACHABLE_AFTER_S", 0.3)
+    monkeypatch.setattr(http_client, "UNREACHABLE_AFTER_S", 0.3)
     release = threading.Event()
 
     def hang(_: httpx.Request) -> httpx.Response:
@@ -341,7 +342,7 @@ def test_an_address_that_is_not_a_url_is_refused(url: str) -> None:
 
 
 def test_a_login_is_taken_out_of_the_address() -> None:
-    split = http_index.split_login
+    split = http_client.split_login
     assert split("--api-url", "http://u:p%40@H:80/x?y") == ("http://h:80/x/", ("u", "p@"))
     assert split("--api-url", "https://[::1]/") == ("https://[::1]/", None)
     assert split("--index", "http://h//a///b") == ("http://h/a/b/", None)

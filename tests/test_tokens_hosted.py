@@ -17,7 +17,7 @@ import pytest
 from ngramscan.errors import RemoteRefused
 from ngramscan.index_files.tokens.tokenizers import Tokenizer, load_tokenizer
 from ngramscan.indexes.base import IndexSize, QueryFailure, WindowFailure
-from ngramscan.indexes.http.index import ApiClient
+from ngramscan.indexes.http.client import ApiClient
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.tokens.base import Form, MarkedWindow, TokenOccurrences
 from ngramscan.indexes.tokens.catalog import TOKEN_CATALOG, find_token_index, near_token_names
@@ -538,7 +538,7 @@ def test_what_the_journal_has_needs_no_host(
     journal = tmp_path / "j.sqlite"
     first = opened(server, journal)
     before = [one for one in first.lookups(PHRASES) if isinstance(one, TokenOccurrences)]
-    monkeypatch.setattr("ngramscan.indexes.http.index.UNREACHABLE_AFTER_S", 0.0)
+    monkeypatch.setattr("ngramscan.indexes.http.client.UNREACHABLE_AFTER_S", 0.0)
     asked = len(server.read_log())
     again = opened(server, journal)
     after = [one for one in again.lookups(PHRASES) if isinstance(one, TokenOccurrences)]

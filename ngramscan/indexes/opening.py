@@ -11,19 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ngramscan.corpora import PythonCorpus, open_corpus
 from ngramscan.errors import InputError, nearest, needs_extra
 from ngramscan.index_files.fm9.folders import index_folder
 from ngramscan.index_files.formats import is_shard
 from ngramscan.indexes.base import IN_PLACE_CONCURRENCY, Index, IndexSize
 from ngramscan.indexes.catalog import DEFAULT_URL, PAPER, TOKEN_URL, find_hosted, nearest_names
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.journal import Journal, default_path
 from ngramscan.progress import Progress
 
 if TYPE_CHECKING:
-    from ngramscan.indexes.http.index import ApiClient
+    from ngramscan.indexes.http.client import ApiClient
     from ngramscan.remote.ranges import Ranges
 
 DEFAULT_SPEC = "paper"
@@ -80,9 +78,9 @@ class _Opener:
         """Return the indexes of one spec."""
         if spec == DEFAULT_SPEC:
             return [index for hosted in PAPER for index in self.open(hosted.name)]
-        if spec == "python":
-            return [ScanIndex(PythonCorpus(), self._options, self._progress)]
         kind, _, place = spec.partition(":")
+        if spec == "python":
+            return [self._open_scan(spec)]
         if kind != "scan":
             self._refuse_for_scans(spec)
         if kind in {"scan", "fm9"}:
@@ -104,6 +102,12 @@ class _Opener:
             raise InputError("--rule", f"{only}, not {spec}")
 
     def _open_scan(self, spec: str) -> Index:
+        # Slow to import, and not needed to ask an index.
+        from ngramscan.corpora import PythonCorpus, open_corpus
+        from ngramscan.indexes.scan.index import ScanIndex
+
+        if spec == "python":
+            return ScanIndex(PythonCorpus(), self._options, self._progress)
         parts = urlsplit(spec.removeprefix("scan:"))
         if parts.password is not None:
             problem = "a password in it would show in rows; put it into the configuration of fsspec"
@@ -160,7 +164,7 @@ class _Opener:
         return self._stack.enter_context(Ranges(given, self._progress))
 
     def _open_elsewhere(self, spec: str) -> Index:
-        from ngramscan.indexes.http.index import split_login
+        from ngramscan.indexes.http.client import split_login
 
         shown, _ = split_login("--index", spec)
         folder, _, name = spec.rpartition("/")
@@ -198,7 +202,7 @@ class _Opener:
         return ApiIndex(name, spellings, size, self._client(url))
 
     def _client(self, url: str) -> ApiClient:
-        from ngramscan.indexes.http.index import ApiClient
+        from ngramscan.indexes.http.client import ApiClient
 
         if url not in self._clients:
             client = ApiClient(url, self._options, self._journal, self._progress)
@@ -258,6 +262,8 @@ def suggest_spec(where: str, place: str, kind: str) -> Iterator[None]:
 
 def _kind_at(place: str) -> str:
     """Return how a path or glob can be opened; empty: not at all, or it is an address."""
+    from ngramscan.corpora import open_corpus
+
     folder = index_folder(place)
     if is_shard(folder):
         return "fm9"

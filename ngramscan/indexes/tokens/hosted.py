@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
-from ngramscan.clock import now
-from ngramscan.errors import NgramscanError, RemoteError, RemoteRefused
+from ngramscan.errors import RemoteError, RemoteRefused
 from ngramscan.indexes.base import (
     COMMON_CONTEXT,
     TOKEN_RATE,
@@ -32,8 +30,8 @@ from ngramscan.indexes.base import (
 )
 from ngramscan.indexes.catalog import TOKEN_URL
 from ngramscan.indexes.cutting import cut_ends
-from ngramscan.indexes.http.index import ApiClient, collect
-from ngramscan.indexes.http.replies import DAMAGED, Reply, UnknownIndexError
+from ngramscan.indexes.http.client import Answer, ApiClient
+from ngramscan.indexes.http.replies import Reply, UnknownIndexError
 from ngramscan.indexes.tokens.base import (
     MOST_TOKENS,
     SPACE_MARK,
@@ -71,11 +69,6 @@ with and without it."""
 _MERGED = "only after a space: at the beginning of a line, the newline is in the first token"
 
 T = TypeVar("T")
-A = TypeVar("A")
-
-
-class _NotKeptError(Exception):
-    """The journal doesn't have a reply."""
 
 
 class HostedTokenIndex:
@@ -94,61 +87,23 @@ class HostedTokenIndex:
 
     # Questions
 
-    def _ask(
-        self, read: Callable[[Reply], T], is_new: bool, **request: Any
-    ) -> tuple[T, CountSource, str]:
-        """Return what is in the reply to a question, where it is from, and when it was asked.
-
-        Without `is_new`, only the journal is asked; a _NotKeptError says that it can't answer.
-        """
-        journal, key = self._client.journal, key_of(request)
-        if not self._client.refresh:
-            kept = journal.get(self._client.url, self.name, [key])
-            with suppress(RemoteError, *DAMAGED):
-                return read(json.loads(kept[key].text)), "journal", kept[key].asked_at
-        if not is_new:
-            raise _NotKeptError
-
-        def parse(response: Any) -> tuple[Reply, T]:
-            reply = read_token_reply(response)
-            return reply, read(reply)
-
-        self._client.progress.expect(1, "requests")
-        body = json.dumps({"index": self._asked_as, **request})
+    def _ask(self, read: Callable[[Reply], T], may_ask: bool, **request: Any) -> Answer[T]:
+        """Return the answer to a question; without `may_ask`, only the journal is asked."""
+        client, key = self._client, key_of(request)
+        if kept := client.kept(self.name, key, read, may_ask):
+            return kept
+        body = {"index": self._asked_as, **request}
         try:
-            (reply, result), _, _ = self._client.service.ask(body, parse)
+            reply, answer = client.ask(self.name, key, body, read_token_reply, read)
         except UnknownIndexError as error:
             near = " or ".join(near_token_names(self._asked_as))
             hint = f"did you mean {near}?" if near else "see ngramscan index list"
             raise RemoteRefused(f"{error}; {hint}") from error
-        journal.put(self._client.url, self.name, key, json.dumps(reply))
         if request["query_type"] == "find" and "query" in request:
             # Another text may have the same tokens.
             by_ids = key_of({"query_type": "find", "query_ids": reply["token_ids"]})
-            journal.put(self._client.url, self.name, by_ids, json.dumps(reply))
-        self._client.progress.advance(1, "requests")
-        return result, "api", now()
-
-    def _each(
-        self,
-        items: Sequence[A],
-        work: Callable[[A, bool], T],
-        failure: Callable[[A, NgramscanError], Any],
-    ) -> Iterator[Any]:
-        """Start to do some work for each item; yield its results, or its errors, as they come.
-
-        The journal is read before anything is asked: a host that isn't needed may be away.
-        """
-        done, missing = [], []
-        for item in items:
-            try:
-                done.append(work(item, False))
-            except _NotKeptError:
-                missing.append(item)
-            except NgramscanError as error:
-                done.append(failure(item, error))
-        futures = {self._client.submit(partial(work, item, True)): item for item in missing}
-        return collect(done, futures, failure)
+            client.journal.put(client.url, self.name, by_ids, json.dumps(reply))
+        return answer
 
     # Sizes and counts
 
@@ -188,14 +143,16 @@ class HostedTokenIndex:
 
     def lookups(self, queries: Sequence[str]) -> Iterator[TokenOccurrences | QueryFailure]:
         """Start to look up all queries; yield the n-grams of each."""
-        return self._each(queries, self._look_up, partial(QueryFailure, self.name))
+        return self._client.answers(
+            self.name, queries, self._look_up, partial(QueryFailure, self.name)
+        )
 
-    def _look_up(self, query: str, is_new: bool) -> TokenOccurrences:
+    def _look_up(self, query: str, may_ask: bool) -> TokenOccurrences:
         check_query(query)
         asked: list[tuple[CountSource, str]] = []
         notes: list[str] = []
 
-        def note(answer: tuple[T, CountSource, str]) -> T:
+        def note(answer: Answer[T]) -> T:
             asked.append(answer[1:])
             return answer[0]
 
@@ -213,13 +170,13 @@ class HostedTokenIndex:
             check_names(reply, query)
             return read_after_newline(reply)
 
-        first = note(self._ask(of_text, is_new, query_type="find", query=query))
+        first = note(self._ask(of_text, may_ask, query_type="find", query=query))
         after = {"query_type": "count", "query": f"\n{query}"}
-        second = note(self._ask(after_newline, is_new, **after))
+        second = note(self._ask(after_newline, may_ask, **after))
         at_line = None
         if second not in {(), first.ids}:
             asked_as = {"query_type": "find", "query_ids": [*second]}
-            at_line = note(self._ask(of_tokens, is_new, **asked_as))
+            at_line = note(self._ask(of_tokens, may_ask, **asked_as))
         source: CountSource = "api" if any(source == "api" for source, _ in asked) else "journal"
         notes += [] if second else [_MERGED]
         found = TokenOccurrences(
@@ -240,39 +197,41 @@ class HostedTokenIndex:
 
     # Documents
 
-    def _form_at(self, place: Place, is_new: bool) -> Form:
+    def _form_at(self, place: Place, may_ask: bool) -> Form:
         """Return the n-gram of the query that occurs at a place."""
-        found = self._found.get(place.query) or self._look_up(place.query, is_new)
+        found = self._found.get(place.query) or self._look_up(place.query, may_ask)
         for form in found.forms:
             for segment in form.segments:
                 if segment.shard == place.shard and segment.low <= place.rank < segment.high:
                     return form
         raise RemoteRefused(f"{name_of_place(place)}: no occurrence of {place.query!r}")
 
-    def _document(self, place: Place, ids: Sequence[int], most: int, is_new: bool) -> TokenDocument:
+    def _document(
+        self, place: Place, ids: Sequence[int], most: int, may_ask: bool
+    ) -> TokenDocument:
         def read(reply: Reply) -> TokenDocument:
             check_ids(reply, ids)
             return read_document(reply, most)
 
         request = {"query_type": "get_doc_by_rank", "s": place.shard, "rank": place.rank}
-        return self._ask(read, is_new, **request, query_ids=[*ids], max_disp_len=most)[0]
+        return self._ask(read, may_ask, **request, query_ids=[*ids], max_disp_len=most)[0]
 
     def examine(
         self, places: Sequence[Place], forms: Mapping[str, Sequence[Form]]
     ) -> Iterator[MarkedWindow | WindowFailure]:
         """Start to ask for the documents of some places; yield the occurrences in each."""
-        return self._each(places, partial(self._marked, forms), WindowFailure)
+        return self._client.answers(self.name, places, partial(self._marked, forms), WindowFailure)
 
     def _marked(
-        self, forms: Mapping[str, Sequence[Form]], place: Place, is_new: bool
+        self, forms: Mapping[str, Sequence[Form]], place: Place, may_ask: bool
     ) -> MarkedWindow:
         looked_for = forms.get(place.query, ())
         if not looked_for:
-            return MarkedWindow(place, str(self._document(place, (), 1, is_new).number), 1, 1)
-        placed, least, most, document = self._form_at(place, is_new), 0, 0, ""
+            return MarkedWindow(place, str(self._document(place, (), 1, may_ask).number), 1, 1)
+        placed, least, most, document = self._form_at(place, may_ask), 0, 0, ""
         for form in looked_for:
             # The service marks one n-gram at a time.
-            seen = self._document(place, form.ids, MOST_TOKENS, is_new)
+            seen = self._document(place, form.ids, MOST_TOKENS, may_ask)
             marked = sum(is_marked for _, is_marked in seen.spans)
             if form.ids == placed.ids and not marked:
                 raise RemoteRefused(
@@ -287,14 +246,16 @@ class HostedTokenIndex:
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
         """Start to fetch the text around all places."""
-        return self._each(places, partial(self._window, context), WindowFailure)
+        return self._client.answers(
+            self.name, places, partial(self._window, context), WindowFailure
+        )
 
-    def _window(self, context: int, place: Place, is_new: bool) -> Window:
-        form = self._form_at(place, is_new)
+    def _window(self, context: int, place: Place, may_ask: bool) -> Window:
+        form = self._form_at(place, may_ask)
         # Most tokens have three bytes or more.
         shown = min(2 * (context // 3 + len(form.ids) + 8), MOST_TOKENS)
-        marked = self._document(place, form.ids, shown, is_new)
-        whole = self._document(place, (), shown, is_new)
+        marked = self._document(place, form.ids, shown, may_ask)
+        whole = self._document(place, (), shown, may_ask)
         if marked[:4] != whole[:4] or len(whole.spans) != 1:
             raise RemoteRefused(f"{name_of_place(place)}: two answers about one place differ")
         starts_document = whole.offset < shown // 2 or whole.shown == whole.length

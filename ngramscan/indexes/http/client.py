@@ -1,0 +1,244 @@
+"""One host of indexes: what it was asked is kept, what is new is asked at its pace."""
+
+from __future__ import annotations
+
+import json
+import queue
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, InvalidStateError, as_completed
+from contextlib import suppress
+from functools import cached_property, partial
+from typing import Any, Self, TypeVar
+from urllib.parse import unquote, urlsplit
+
+import httpx
+
+from ngramscan import __version__
+from ngramscan.clock import now
+from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable
+from ngramscan.indexes.base import PUBLIC_RATE, TOKEN_RATE, CountSource
+from ngramscan.indexes.catalog import DEFAULT_URL, TOKEN_URL
+from ngramscan.indexes.http.replies import DAMAGED, Reply, read_reply
+from ngramscan.indexes.options import IndexOptions
+from ngramscan.journal import Journal
+from ngramscan.progress import Progress
+from ngramscan.remote.exchange import Service, Terms, TransientError
+from ngramscan.remote.pace import Clock, HostPace
+
+LONGEST_REPLY_BYTES = 1_000_000
+"""A count takes a hundred bytes; a window of 10,000 bytes on each side, which is escaped and sent
+twice, takes less than 400,000 and its metadata."""
+UNREACHABLE_AFTER_S = 8.0
+SLOW_DOWNS = 4
+"""How many requests to slow down one question may get while others are answered."""
+_CONCURRENCY = 4
+_RATES = {TOKEN_URL: TOKEN_RATE}
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+
+T = TypeVar("T")
+A = TypeVar("A")
+F = TypeVar("F")
+Answer = tuple[T, CountSource, str]
+"""What is in a reply, where the reply is from, and when it was asked for (ISO 8601, UTC)."""
+
+
+class NotKeptError(Exception):
+    """The journal lacks a reply, and nothing may be asked yet."""
+
+
+class ApiClient:
+    """One host: its address, its pace, the journal of its replies, and the threads that ask it.
+
+    All questions to the host fail if there is no connection within a few seconds of the first one,
+    or if a question uses up all its attempts while no other is answered.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        options: IndexOptions,
+        journal: Journal,
+        progress: Progress,
+        clock: Clock | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self.url, login = split_login("--api-url", url)
+        self.journal, self.progress = journal, progress
+        self.refresh, self._concurrency = options.refresh, options.concurrency or _CONCURRENCY
+        is_loopback = urlsplit(self.url).hostname in _LOOPBACK
+        self._may_be_ours = is_loopback and url != options.api_url
+        self.is_public = self.url == DEFAULT_URL
+        default_rate = 0.0 if is_loopback else _RATES.get(self.url, PUBLIC_RATE)
+        terms = Terms(
+            most_bytes=LONGEST_REPLY_BYTES,
+            within_s=options.timeout_s,
+            rate=default_rate if options.rate is None else options.rate,
+            pace=HostPace,
+            slow_downs=SLOW_DOWNS,
+            jitter_s=0.5,
+        )
+        agent = {"User-Agent": f"ngramscan/{__version__}"}
+        more: dict[str, Any] = {"auth": login, "transport": transport, "headers": agent}
+        self.service = Service(self.url, terms, progress, clock, on_give_up=self._fail_all, **more)
+        self._tasks: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]
+        self._tasks = queue.SimpleQueue()
+        self._futures: set[Future[Any]] = set()
+        self._threads: list[threading.Thread] = []
+
+    @cached_property
+    def served(self) -> dict[str, dict[str, Any]]:
+        """The indexes that the host lists, by name; only `ngramscan serve` lists any."""
+        try:
+            listed = read_reply(self.service.get("indexes"))["indexes"]
+            return {str(entry["name"]): dict(entry) for entry in listed}
+        except (RemoteError, TransientError, *DAMAGED):
+            return {}
+
+    def answers(
+        self,
+        index: str,
+        items: Iterable[A],
+        work: Callable[[A, bool], T],
+        failure: Callable[[A, NgramscanError], F],
+    ) -> Iterator[T | F]:
+        """Start to do some work for each item, once; yield the results, or errors, as they come.
+
+        `work` gets the item and whether it may ask the host; where it must and may not, it raises a
+        NotKeptError. All is tried with the journal alone first: a host may be away that isn't
+        needed.
+        """
+        known: list[T | F] = []
+        missing = []
+        for item in dict.fromkeys(items):
+            try:
+                known.append(work(item, False))
+            except NotKeptError:
+                missing.append(item)
+            except NgramscanError as error:
+                known.append(failure(item, error))
+        self.progress.expect(len(missing), "answers")
+        self.progress.detail(f"{index}: from the journal: {len(known)}, to ask: {len(missing)}")
+
+        def ask(item: A) -> T:
+            try:
+                return work(item, True)
+            finally:
+                self.progress.advance(1, "answers")
+
+        return _collect(known, {self.submit(partial(ask, item)): item for item in missing}, failure)
+
+    def kept(
+        self, index: str, request: str, read: Callable[[Reply], T], may_ask: bool
+    ) -> Answer[T] | None:
+        """Return the answer of a stored reply; None if there is none, or one that can't be true.
+
+        Then it is a NotKeptError where the host may not be asked.
+        """
+        if not self.refresh:
+            stored = self.journal.get(self.url, index, [request])
+            with suppress(RemoteError, *DAMAGED):
+                return read(json.loads(stored[request].text)), "journal", stored[request].asked_at
+        if not may_ask:
+            raise NotKeptError
+        return None
+
+    def ask(
+        self,
+        index: str,
+        request: str,
+        body: Reply,
+        parse: Callable[[httpx.Response], Reply],
+        read: Callable[[Reply], T],
+    ) -> tuple[Reply, Answer[T]]:
+        """Ask the host; keep the reply under the request. `parse` and `read` refuse wrong ones."""
+
+        def accept(response: httpx.Response) -> tuple[Reply, T]:
+            reply = parse(response)
+            return reply, read(reply)
+
+        (reply, content), _, _ = self.service.ask(json.dumps(body), accept)
+        self.journal.put(self.url, index, request, json.dumps(reply))
+        return reply, (content, "api", now())
+
+    def submit(self, task: Callable[[], T]) -> Future[T]:
+        """Run a task as soon as a thread is free."""
+        future: Future[T] = Future()
+        self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
+        if not self._threads:
+            # An executor joins its threads at exit: Ctrl-C would wait for a stalled request.
+            targets = [self._work] * self._concurrency + [self._watch]
+            self._threads = [threading.Thread(target=target, daemon=True) for target in targets]
+            for thread in self._threads:
+                thread.start()
+        self._tasks.put((future, task))
+        return future
+
+    def _work(self) -> None:
+        while given := self._tasks.get():
+            future, task = given
+            with suppress(InvalidStateError):  # the host has failed in the meantime
+                try:
+                    result = task()
+                except Exception as error:  # noqa: BLE001 - raised in the thread that waits
+                    future.set_exception(error)
+                else:
+                    future.set_result(result)
+
+    def _watch(self) -> None:
+        """Give up a host without a connection; even a name look-up can hang for a long time."""
+        if not self.service.closed.wait(UNREACHABLE_AFTER_S) and self.service.unreachable:
+            hint = "; is ngramscan serve running there?" if self._may_be_ours else ""
+            problem = f"can't be reached ({self.service.unreachable}{hint})"
+            self.service.give_up(RemoteUnavailable, problem)
+
+    def _fail_all(self, error: RemoteError) -> None:
+        for future in self._futures.copy():
+            with suppress(InvalidStateError):
+                future.set_exception(error)
+
+    def close(self) -> None:
+        """End the threads; requests in flight are abandoned."""
+        self.service.close()
+        for _ in self._threads:
+            self._tasks.put(None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _collect(
+    known: Iterable[T | F], futures: dict[Future[T], A], failure: Callable[[A, NgramscanError], F]
+) -> Iterator[T | F]:
+    """Yield what is known, then what was asked for as it comes, or why it failed."""
+    yield from known
+    for future in as_completed(list(futures)):
+        item = futures.pop(future)  # frees its result
+        try:
+            yield future.result()
+        except NgramscanError as error:
+            yield failure(item, error)
+
+
+def split_login(where: str, url: str) -> tuple[str, tuple[str, str] | None]:
+    """Return an address with a slash at its end, and the name and password that it contained."""
+    # A malformed address may have a password anywhere.
+    place = where if "@" in url else f"{where} {url}"
+    problem = "not a URL; http://… or https://… was expected"
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise InputError(place, problem) from error
+    if parts.scheme not in {"http", "https"} or not host:
+        raise InputError(place, problem)
+    host = f"[{host}]" if ":" in host else host
+    place = host if port is None else f"{host}:{port}"
+    login = (unquote(parts.username or ""), unquote(parts.password or ""))
+    folder = re.sub("/+", "/", f"{parts.path}/")
+    return f"{parts.scheme}://{place}{folder}", login if any(login) else None
