@@ -44,8 +44,8 @@ def complete(name: str, given: Mapping[str, Any], _typed: str) -> Iterable[str] 
     known = benchmarks.benchmarks()
     if name in {"dataset", "names"}:
         return known
-    one = known.get(given.get("dataset") or "")
-    if one and name in {"method", "methods"}:
-        return prompts.load_templates(one).methods
-    found = {"extraction": extraction.RULES, "rule": one.rules if one else rules.RULES}
+    benchmark = known.get(given.get("dataset") or "")
+    if benchmark and name in {"method", "methods"}:
+        return prompts.load_templates(benchmark).methods
+    found = {"extraction": extraction.RULES, "rule": benchmark.rules if benchmark else rules.RULES}
     return found.get(name)

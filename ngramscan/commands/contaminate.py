@@ -160,7 +160,7 @@ def contaminate(
         compared = make_effects(found.rows, given, level)
         files.append((effects, compared, EffectRow))
     notices += _describe_short(found.rows)
-    unknown = [(one.error, one.index) for one in found.missing]
+    unknown = [(failure.error, failure.index) for failure in found.missing]
     failures = [*_describe(unknown, "window"), *_describe(lost, "context")]
     table = partial(tables.print_contaminate, found, summed, compared)
     sizes = sizes_in_words(found.sizes)
@@ -178,7 +178,7 @@ def contaminate(
 
 def _refuse_tokens(specs: Sequence[str]) -> None:
     """Raise an InputError for a token-level index, before it asks for a tokenizer."""
-    for spec in (part.strip() for one in specs for part in one.split(",")):
+    for spec in (part.strip() for given in specs for part in given.split(",")):
         if spec.startswith(KINDS):
             problem = "its counts are lower bounds, so an entry that is in it could look clean"
             raise InputError(f"--index {spec}", problem)
@@ -196,7 +196,7 @@ def _read_scores(
     from ngramscan.prevalence.contamination_effects import GivenScore, check_scores  # slow
 
     what = "rows of `evalcore score`"
-    given = [row for one in files for row in read_rows(one, GivenScore, what, {"status": ""})]
+    given = [row for file in files for row in read_rows(file, GivenScore, what, {"status": ""})]
     if rule:
         refuse_other("--score-rule", rule, (row.rule for row in given))
     chosen = [row for row in given if rule in {None, row.rule}]
@@ -225,9 +225,9 @@ def _plan(
     entries: Sequence[Entry], rule: Rule, seed: int, indexes: Sequence[Index], has_contexts: bool
 ) -> list[PlanRow]:
     asked = queries_of(entries, rule, seed).values()
-    texts = list(dict.fromkeys(text for own in asked for text in own))
+    texts = list(dict.fromkeys(text for entry_texts in asked for text in entry_texts))
     # If none is clean, one window of each entry is looked up again, and shown in a document.
-    again = [own[0] for own in asked if own] * has_contexts
+    again = [entry_texts[0] for entry_texts in asked if entry_texts] * has_contexts
     return make_plan(len(texts), texts + again, len(again), bytes_of(CONTEXT), indexes)
 
 
@@ -250,12 +250,12 @@ def _show_evidence(
     """Return one occurrence of the rarest window of each entry that is not clean."""
     evidence, lost = list[ContextRow](), list[Lost]()
     for index in indexes:
-        own = [row for row in rows if row.index == index.name and row.verdict != "clean"]
-        if texts := list(dict.fromkeys(row.rarest for row in own if row.rarest)):
+        dirty = [row for row in rows if row.index == index.name and row.verdict != "clean"]
+        if texts := list(dict.fromkeys(row.rarest for row in dirty if row.rarest)):
             shown, failed = run_contexts(texts, index, 1, CONTEXT, seed)
-            evidence += [row for one in shown for row in one.rows]
-            lost += [(one.error, one.index) for one in failed]
-            lost += [(one.error, index.name) for each in shown for one in each.failures]
+            evidence += [row for windows in shown for row in windows.rows]
+            lost += [(failure.error, failure.index) for failure in failed]
+            lost += [(failure.error, index.name) for each in shown for failure in each.failures]
     return evidence, lost
 
 

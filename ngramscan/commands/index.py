@@ -336,8 +336,8 @@ def index_verify(
         return Result(findings, Finding, exit_code=1)
     if is_of_tokens:
         plain = f"all offsets, and a sample of tables and metadata; {_DEEP_FINDS_TOKENS}"
-        how = "every position of every table" if deep else plain
-        return Result([], Finding, [f"{directory}: sound ({how})"], print_table=lambda _: None)
+        depth = "every position of every table" if deep else plain
+        return Result([], Finding, [f"{directory}: sound ({depth})"], print_table=lambda _: None)
     checks = ["every bit" if deep else "all tables and some of the text"]
     if all((shard / MANIFEST).is_file() for shard in shard_folders(folder)):
         checks.insert(0, "every file as in manifest.json")

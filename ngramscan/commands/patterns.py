@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from ngramscan.patterns.files import load_patterns, shipped_sets
-from ngramscan.patterns.model import PathOrName, PatternSet
+from ngramscan.patterns.model import PathOrName, Pattern, PatternSet
 from ngramscan.patterns.overlaps import describe_overlaps
 from ngramscan.reporting.command import Option, Result, command
 from ngramscan.reporting.layout import Layout, cell, print_columns
@@ -60,10 +60,10 @@ def patterns_list() -> Result[PatternSetRow]:
     """
     rows = []
     for name in shipped_sets():
-        one = load_patterns(name)
-        tiers = sorted({pattern.tier for pattern in one.patterns if pattern.tier})
-        about = ", ".join(one.methods), ", ".join(tiers), one.source
-        rows.append(PatternSetRow(name, len(one.patterns), *about))
+        patterns = load_patterns(name)
+        tiers = sorted({pattern.tier for pattern in patterns.patterns if pattern.tier})
+        about = ", ".join(patterns.methods), ", ".join(tiers), patterns.source
+        rows.append(PatternSetRow(name, len(patterns.patterns), *about))
     return Result(rows, PatternSetRow)
 
 
@@ -82,20 +82,27 @@ def patterns_show(name: Annotated[PathOrName, Option(metavar="NAME|FILE")]) -> R
     $ ngramscan patterns show mine.yaml --format csv
     """
     shown = load_patterns(name)
-    texts = dict.fromkeys(one.text for one in shown.patterns)
+    texts = dict.fromkeys(pattern.text for pattern in shown.patterns)
     rows = [
         PatternRow(
-            *(one.method, one.tier, one.kind, one.text),
-            "; ".join(text for text in texts if one.text in text != one.text),
-            "; ".join(one.longer_words),
-            "; ".join(filter(None, [one.expands and f'the source says "{one.expands}"', one.note])),
+            method=pattern.method,
+            tier=pattern.tier,
+            kind=pattern.kind,
+            text=pattern.text,
+            within="; ".join(text for text in texts if pattern.text in text != pattern.text),
+            longer_words="; ".join(pattern.longer_words),
+            note="; ".join(filter(None, [_described(pattern), pattern.note])),
         )
-        for one in shown.patterns
+        for pattern in shown.patterns
     ]
     for regex in shown.regexes:
         note = ": ".join(filter(None, [regex.name, regex.note]))
         rows.append(PatternRow(regex.method, None, "regex", regex.regex, "", "", note))
     return Result(rows, PatternRow, print_table=partial(_print_patterns, shown, rows))
+
+
+def _described(pattern: Pattern) -> str:
+    return f'the source says "{pattern.expands}"' if pattern.expands else ""
 
 
 def _print_patterns(shown: PatternSet, rows: Sequence[PatternRow], console: Console) -> None:
@@ -107,6 +114,6 @@ def _print_patterns(shown: PatternSet, rows: Sequence[PatternRow], console: Cons
     print_columns(console, columns, Layout(4, frozenset({"text"}), section_ends=ends))
     overlaps = describe_overlaps(shown.queries()) if shown.patterns else []
     parts.print_notes(console, *dict.fromkeys(overlap.sentence for overlap in overlaps))
-    for note, own in parts.group_by(rows, "note").items():
+    for note, noted in parts.group_by(rows, "note").items():
         if note:
-            parts.print_notes(console, f"{', '.join(row.text for row in own)}: {note}")
+            parts.print_notes(console, f"{', '.join(row.text for row in noted)}: {note}")

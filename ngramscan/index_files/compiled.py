@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, cached_property, update_wrapper
+from importlib.util import find_spec
 from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
+
+if find_spec("numba") is None:  # said now, when an index is opened, not in the middle of its work
+    raise ModuleNotFoundError("No module named 'numba'", name="numba")
 
 Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]

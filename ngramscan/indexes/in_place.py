@@ -101,9 +101,9 @@ class InPlaceIndex:
         self._shards = open_in_place(ranges, self._url, self._options.memory_bytes // 2)
         found = partial(find_in_all, ranges, self._shards)
         if changed := ranges.changed:
-            told = f"{counted(len(changed), 'file')} changed since an earlier run"
-            told += "; the parts of them in --index-cache are removed"
-            self._progress.notice(f"{self.name}: {told}")
+            what_changed = f"{counted(len(changed), 'file')} changed since an earlier run"
+            what_changed += "; the parts of them in --index-cache are removed"
+            self._progress.notice(f"{self.name}: {what_changed}")
             changed.clear()
         index = Fm9Index(self.name, self._shards, found, self._progress, _READERS)
         files = "\n".join(shard.fingerprint for shard in self._shards)
@@ -162,10 +162,10 @@ class InPlaceIndex:
         index = self._opened()
         longest = max(len(place.query.encode()) for place in missing)
         cost = self._cost_of_windows(len(missing), 2 * context + longest)
-        told = f"{cost.requests:,} requests, {format_bytes(cost.bytes)} and {cost.seconds:,.0f} s"
+        work = f"{cost.requests:,} requests, {format_bytes(cost.bytes)} and {cost.seconds:,.0f} s"
         windows = counted(len(missing), "window")
         if cost.requests:
-            self._progress.notice(f"{self.name}: {windows} will take about {told}")
+            self._progress.notice(f"{self.name}: {windows} will take about {work}")
         for window in index.windows(missing, context):
             if isinstance(window, Window):
                 self._keep(form(window.place), _written(window))
@@ -205,13 +205,15 @@ class InPlaceIndex:
         """Return what it takes if the journal has nothing; only headers are read for this."""
         self._opened()
         patterns = [query.encode() for query in queries]
-        suffixes = {one[at:] for one in patterns for at in range(len(one) - 1)}
+        suffixes = {pattern[at:] for pattern in patterns for at in range(len(pattern) - 1)}
         at_most = rounds = kept = 0
         for shard in self._shards:
             steps = shard.data.steps
             # Both ends of a range are asked for.
-            at_most += 2 * shard.data.reads_per_step * sum(steps[one[0]] for one in suffixes)
-            longest = max((sum(steps[byte] for byte in one[:-1]) for one in patterns), default=0)
+            at_most += 2 * shard.data.reads_per_step * sum(steps[suffix[0]] for suffix in suffixes)
+            longest = max(
+                (sum(steps[byte] for byte in pattern[:-1]) for pattern in patterns), default=0
+            )
             rounds = max(rounds, longest * shard.data.rounds_per_step)
             kept += shard.data.kept_bytes
         loaded = Cost(len(self._shards), len(self._shards), kept, kept / _BYTES_PER_S)

@@ -96,8 +96,8 @@ class _Opener:
         """Raise an InputError for an option that only corpora take that are read."""
         if self._options.ignore_case:
             raise InputError("--ignore-case", f"only scan: and python take it, not {spec}")
-        if how := self._options.normalization:
-            asked = "in words" if how == "words" else "by letters and digits alone"
+        if rule := self._options.normalization:
+            asked = "in words" if rule == "words" else "by letters and digits alone"
             only = f"only corpora that are read (scan:…, python) can be asked {asked}"
             raise InputError("--rule", f"{only}, not {spec}")
 

@@ -260,10 +260,10 @@ def read_object(content: bytes) -> dict[str, Any] | None:
 def error_words(body: Mapping[str, Any] | None, response: httpx.Response) -> str:
     """Return a server's own words about an error, on one line."""
     error = (body or {}).get("error") or (body or {}).get("detail")
-    said = error.get("message", error) if isinstance(error, Mapping) else error
-    if not said and "html" in response.headers.get("content-type", ""):
-        said = "an HTML page"
-    return " ".join(str(said or "").split())
+    words = error.get("message", error) if isinstance(error, Mapping) else error
+    if not words and "html" in response.headers.get("content-type", ""):
+        words = "an HTML page"
+    return " ".join(str(words or "").split())
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:

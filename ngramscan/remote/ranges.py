@@ -116,7 +116,7 @@ class Ranges:
         """Return exactly the bytes from start to stop."""
         starts = range(start, stop, _PIECE_BYTES)
         reads = [self.start(file, at, min(at + _PIECE_BYTES, stop)) for at in starts]
-        return b"".join([await finished(one) for one in reads])
+        return b"".join([await finished(read) for read in reads])
 
     def start(self, file: RemoteFile, start: int, stop: int) -> Reading:
         """Start to read a piece of at most a megabyte, on the loop; `finished` waits for it."""

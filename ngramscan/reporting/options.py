@@ -225,7 +225,7 @@ def checked(option: click.Parameter, value: Any) -> Any:
         return value
     if isinstance(option, click.Argument):
         if isinstance(value, list | tuple):
-            return [checked(option, one) for one in value]
+            return [checked(option, each) for each in value]
         is_path = isinstance(option.type, FilePath) and isinstance(value, str | Path)
         return option.type.convert(value, None, None) if is_path else value
     is_one = not option.multiple or isinstance(value, str | Path | int | float)
@@ -233,19 +233,19 @@ def checked(option: click.Parameter, value: Any) -> Any:
     values = []
     for given in [value] if is_one or _is_frame(value) else value:
         is_whole = kind is option.type or _is_frame(given)
-        for one in [given] if is_whole else listed(str(given)):
-            values.append(one if _is_frame(one) else _converted(option, kind, one))
+        for item in [given] if is_whole else listed(str(given)):
+            values.append(item if _is_frame(item) else _converted(option, kind, item))
     return tuple(values) if option.multiple else values[0]
 
 
-def _converted(option: click.Parameter, kind: click.ParamType[Any], one: Any) -> Any:
+def _converted(option: click.Parameter, kind: click.ParamType[Any], item: Any) -> Any:
     try:
-        return kind.convert(str(one), None, None)  # as typed: 1.5 is no integer
+        return kind.convert(str(item), None, None)  # as typed: 1.5 is no integer
     except click.UsageError as error:
         if isinstance(kind, click.Choice):  # whose own message has them in lower case
-            refuse_other(option.opts[-1], str(one), kind.choices)
+            refuse_other(option.opts[-1], str(item), kind.choices)
         problem = error.message.removesuffix(".")
-        raise InputError(f"{option.opts[-1]} {one}", problem) from error
+        raise InputError(f"{option.opts[-1]} {item}", problem) from error
 
 
 def _is_frame(value: object) -> bool:

@@ -89,11 +89,11 @@ def documentation_of(function: Callable[..., Any]) -> str:
     text = inspect.getdoc(function) or ""
     owners = dict.fromkeys(owner for owner, _ in shared_fields(function))
     added = [sections_of(owner).get("Parameters", "").strip() for owner in owners]
-    before, heading, own = text.partition("Parameters\n----------\n")
+    before, heading, described = text.partition("Parameters\n----------\n")
     if not added or not heading:
         return text
-    own, blank, rest = own.partition("\n\n")
-    return before + heading + "\n".join([own, *added]) + blank + rest
+    described, blank, rest = described.partition("\n\n")
+    return before + heading + "\n".join([described, *added]) + blank + rest
 
 
 def helps_of(function: Callable[..., Any]) -> Mapping[str, str]:

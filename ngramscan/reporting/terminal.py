@@ -158,7 +158,7 @@ def to_click(function: Callable[..., Any], name: str | None = None) -> click.Com
     A command with an option `output` of its own writes its rows itself.
     """
     inner = inspect.unwrap(function)
-    own, sections = parameters(inner), sections_of(inner)
+    options, sections = parameters(inner), sections_of(inner)
     examples = re.findall(r"^\$ ((?:.*\\\n)*.*)$", sections.get("Examples", ""), flags=re.M)
     shown = "\n".join(indent(line, "  ") for line in examples)
     has_rows = hints_of(inner)["return"] is not NoRows
@@ -166,10 +166,10 @@ def to_click(function: Callable[..., Any], name: str | None = None) -> click.Com
     return Command(
         name or function.__name__,
         params=[
-            *own.values(),
+            *options.values(),
             *([_FORMAT, _SORT, _WIDE] if has_rows else []),
-            *([_OUTPUT, _CSV_SAFE, _PROVENANCE] if has_rows and "output" not in own else []),
-            *([_MAX_BYTES] if own.keys() & READ_WHOLE else []),
+            *([_OUTPUT, _CSV_SAFE, _PROVENANCE] if has_rows and "output" not in options else []),
+            *([_MAX_BYTES] if options.keys() & READ_WHOLE else []),
             *([_VERBOSE, _QUIET] if has_progress else [_NO_NOTICES]),
         ],
         help=sections["Text"] + f"\n\n\b\nExamples:\n{shown}" * bool(examples),

@@ -189,8 +189,8 @@ def _known_plan(place: str, asked: Plan) -> Plan | None:
     if difference := plan.difference(asked):
         raise InputError(place, f"another build is unfinished there: {difference}; {_CURE}")
     # Another mode or link of a file in the meantime is no other content.
-    files = {one.file.path: one for one in asked.files}
-    return replace(plan, files=[files[one.file.path] for one in plan.files])
+    files = {source.file.path: source for source in asked.files}
+    return replace(plan, files=[files[source.file.path] for source in plan.files])
 
 
 def _check_free(place: str) -> list[ShardPlan]:
@@ -216,14 +216,16 @@ def _kept_shards(place: str, progress: Progress) -> list[ShardPlan]:
         folder = places.join(place, entry.folder)
         if places.read(folder, MANIFEST) is None:
             places.write(folder, MANIFEST, to_manifest([in_folder(entry, "")]))
-    return [ShardPlan(one.folder or "0", one.documents, one.bytes, 0, -1) for one in entries]
+    return [
+        ShardPlan(entry.folder or "0", entry.documents, entry.bytes, 0, -1) for entry in entries
+    ]
 
 
 def _described(root: Path, shard: Shard, progress: Progress) -> ShardEntry:
     """Return the entry of a shard of an index without manifest."""
     folder = shard.directory
-    if own := read_manifest(folder):
-        [entry] = own
+    if described := read_manifest(folder):
+        [entry] = described
     else:
         progress.notice(f"{folder}: it has no {MANIFEST}; its files are read to make one")
         entry = describe_shard(folder, shard.documents, shard.text_bytes)
@@ -232,7 +234,7 @@ def _described(root: Path, shard: Shard, progress: Progress) -> ShardEntry:
 
 def _numbered(kept: Sequence[ShardPlan], shards: Sequence[ShardPlan]) -> list[ShardPlan]:
     """Return all shards, the new ones with their folders; a single shard has none."""
-    first = max((int(one.folder) + 1 for one in kept if one.folder.isdecimal()), default=0)
+    first = max((int(shard.folder) + 1 for shard in kept if shard.folder.isdecimal()), default=0)
     if kept or len(shards) > 1:
         for number, shard in enumerate(shards, first):
             shard.folder = str(number)
@@ -245,14 +247,14 @@ def _numbered(kept: Sequence[ShardPlan], shards: Sequence[ShardPlan]) -> list[Sh
 def _finish(plan: Plan, place: str, read: ReadOptions, workers: Workers) -> list[BuildRow]:
     """Build the shards that have no manifest; when all have one, write that of the index."""
     with ThreadPoolExecutor(_THREADS) as threads:
-        found = enumerate(threads.map(lambda one: _entry(place, one), plan.shards))
+        found = enumerate(threads.map(lambda shard: _entry(place, shard), plan.shards))
         entries = {number: entry for number, entry in found if entry is not None}
     missing = [number for number in range(len(plan.shards)) if number not in entries]
     seconds = {}
     for number, (entry, steps) in _build(plan, missing, place, read, workers):
         entries[number], seconds[number] = entry, round(sum(steps.values()), 3)
-        said = ", ".join(f"{step} in {s:.1f} s" for step, s in steps.items())
-        workers.progress.detail(f"shard {number}: {said}")
+        spent = ", ".join(f"{step} in {s:.1f} s" for step, s in steps.items())
+        workers.progress.detail(f"shard {number}: {spent}")
     if plan.shards[0].folder:
         named = [in_folder(entries[n], shard.folder) for n, shard in enumerate(plan.shards)]
         places.write(place, MANIFEST, to_manifest(named))

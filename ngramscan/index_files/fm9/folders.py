@@ -99,4 +99,4 @@ def _listed(directory: Path, names: Sequence[str]) -> list[Path]:
 
 def _folders_in(directory: Path) -> list[str]:
     with os.scandir(directory) as found:
-        return [one.name for one in found if one.is_dir() and not one.name.startswith(".")]
+        return [entry.name for entry in found if entry.is_dir() and not entry.name.startswith(".")]

@@ -103,7 +103,7 @@ class InPlaceShard:
     ) -> list[ShardWindow]:
         """Return the text around some occurrences, as `Shard.windows` does."""
         each = zip(ranks, needle_bytes.tolist(), strict=True)
-        return self._ranges.run(together(self._window(*one, context) for one in each))
+        return self._ranges.run(together(self._window(*occurrence, context) for occurrence in each))
 
     async def _window(self, rank: int, needle_bytes: int, context: int) -> ShardWindow:
         await self.data.load()

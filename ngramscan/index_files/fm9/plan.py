@@ -83,7 +83,9 @@ class Plan:
         for flag, value in other.options.items():
             if self.options.get(flag) != value:
                 return f"{flag} was {self.options.get(flag)} and is {value} now"
-        before, now = ({one.file.path: one for one in each.files} for each in (self, other))
+        before, now = (
+            {source.file.path: source for source in each.files} for each in (self, other)
+        )
         for path, source in before.items():
             if now.get(path) != source:
                 is_there = path in now
@@ -177,9 +179,9 @@ def plan_shards(
     def measured() -> Generator[tuple[int, Piece, _Sizes]]:
         results = workers.run(measure, tasks, sizes, "bytes read")
         for task, found in _in_order(results):
-            for (piece, _), one in zip(bundles[task], found, strict=True):
-                yield numbers[piece.file.path], piece, one
-                skipped.update(one.skipped)
+            for (piece, _), piece_sizes in zip(bundles[task], found, strict=True):
+                yield numbers[piece.file.path], piece, piece_sizes
+                skipped.update(piece_sizes.skipped)
 
     with closing(measured()) as all_sizes:
         return list(_cut(all_sizes, shard_bytes)), skipped
@@ -189,12 +191,12 @@ def _bundles(pieces: Sequence[_Named]) -> list[list[_Named]]:
     """Return the pieces of each task: many small ones, so that it is worth handing out."""
     bundles: list[list[_Named]] = []
     size = 0
-    for one in pieces:
-        piece_bytes = one[0].size or _TASK_BYTES
+    for piece in pieces:
+        piece_bytes = piece[0].size or _TASK_BYTES
         if not bundles or size + piece_bytes > _TASK_BYTES or len(bundles[-1]) == _TASK_PIECES:
             bundles.append([])
             size = 0
-        bundles[-1].append(one)
+        bundles[-1].append(piece)
         size += piece_bytes
     return bundles
 
@@ -203,8 +205,8 @@ def _in_order(results: Iterable[Done[R]]) -> Iterator[tuple[int, R]]:
     """Yield the results of tasks in the order of these; raise the first error in it."""
     waiting: dict[int, Done[R]] = {}
     task = 0
-    for one in results:
-        waiting[one.task] = one
+    for result in results:
+        waiting[result.task] = result
         while done := waiting.pop(task, None):
             yield task, done.value()
             task += 1

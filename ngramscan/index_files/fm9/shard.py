@@ -120,7 +120,7 @@ def _documents(task: ShardTask) -> Iterator[Document]:
         stop = file.size if start and file.format == "jsonl" else None
         piece = Piece(file, start, stop)
         for documents, _ in read_documents(piece, name, lines, task.read):
-            planned = [one for one in documents if one.record >= record][:left]
+            planned = [document for document in documents if document.record >= record][:left]
             yield from planned
             left -= len(planned)
             if not left:

@@ -105,7 +105,9 @@ def _announce(folders: Sequence[Path], progress: Progress) -> None:
 
 def _compare_files(entries: Mapping[Path, ShardEntry], progress: Progress) -> list[Finding]:
     """Compare all files with their manifests."""
-    files = [(place / name, one) for place in entries for name, one in entries[place].files.items()]
+    files = [
+        (place / name, file) for place in entries for name, file in entries[place].files.items()
+    ]
     progress.expect(sum(expected.bytes for _, expected in files), CHECKED)
     is_over = Event()  # after Ctrl-C nobody waits until large files are read
 

@@ -174,7 +174,7 @@ def _write_unigrams(path: Path, tokens: NDArray[Any], documents: int) -> None:
         longer = np.bincount(part[part != separator], minlength=len(counts))
         longer[: len(counts)] += counts
         counts = longer
-    lines = [f"{one} {counts[one]}\n" for one in np.flatnonzero(counts)]
+    lines = [f"{token} {counts[token]}\n" for token in np.flatnonzero(counts)]
     path.write_text("".join([*lines, f"{separator} {documents}\n"]))
 
 

@@ -245,7 +245,7 @@ class TokenFolder:
         self.width = max(shard.width for shard in shards)
         for shard in shards:
             if shard.width not in {0, self.width}:
-                widest = next(one for one in shards if one.width == self.width)
+                widest = next(shard for shard in shards if shard.width == self.width)
                 problem = f"tokens of {shard.width} bytes, but {widest.text.path.name} has tokens "
                 raise shard.text.corrupt(f"{problem}of {self.width}")
         self.separator = (1 << 8 * self.width) - 1

@@ -79,7 +79,7 @@ class _Bytes:
         return None
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
-        return [chr(one) for one in ids]
+        return [chr(token) for token in ids]
 
     def content(self, ids: Iterable[int]) -> bytes:
         return bytes(ids)
@@ -94,7 +94,7 @@ class _Vocabulary(ABC):
     def __init__(self, name: str, pieces: Mapping[int, str], contents: Mapping[int, bytes]) -> None:
         self.name = name
         self.vocabulary = max(pieces, default=-1) + 1
-        ids = {piece: one for one, piece in pieces.items()}
+        ids = {piece: token for token, piece in pieces.items()}
         self.end_of_text = next((ids[end] for end in _ENDS if end in ids), 0)
         self._pieces, self._contents = pieces, contents
 
@@ -103,21 +103,21 @@ class _Vocabulary(ABC):
 
     def after_newline(self, text: str) -> list[int] | None:
         ids, before = self.after_space(f"\n{text}"), b""
-        for number, one in enumerate(ids):
+        for number, token in enumerate(ids):
             if b"\n" in before:
                 return ids[number:] if before in {b"\n", b" \n"} else None
-            before += self._contents[one]
+            before += self._contents[token]
         return None
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         try:
-            return [self._pieces[one] for one in ids]
+            return [self._pieces[token] for token in ids]
         except KeyError as error:
             raise self._unknown(error) from error
 
     def content(self, ids: Iterable[int]) -> bytes:
         try:
-            return b"".join([self._contents[one] for one in ids])
+            return b"".join([self._contents[token] for token in ids])
         except KeyError as error:
             raise self._unknown(error) from error
 
@@ -135,18 +135,18 @@ class _SentencePiece(_Vocabulary):
 
     def __init__(self, name: str, processor: Any) -> None:
         numbers = range(processor.get_piece_size())
-        pieces = {one: processor.id_to_piece(one) for one in numbers}
-        self._bytes = {one for one in numbers if processor.is_byte(one)}
+        pieces = {token: processor.id_to_piece(token) for token in numbers}
+        self._bytes = {token for token in numbers if processor.is_byte(token)}
         contents = {
-            one: bytes.fromhex(piece[3:5]) if one in self._bytes else _spaced(piece)
-            for one, piece in pieces.items()
+            token: bytes.fromhex(piece[3:5]) if token in self._bytes else _spaced(piece)
+            for token, piece in pieces.items()
         }
         super().__init__(name, pieces, contents)
         self._encode, self._space = processor.encode, processor.piece_to_id(_SPACE)
         self._special = {
-            pieces[one]: one
-            for one in numbers
-            if processor.is_control(one) or processor.is_unknown(one)
+            pieces[token]: token
+            for token in numbers
+            if processor.is_control(token) or processor.is_unknown(token)
         }
         longest_first = sorted(self._special, key=len, reverse=True)
         self._special_names = re.compile(f"({'|'.join(map(re.escape, longest_first))})")
@@ -183,11 +183,13 @@ class _HuggingFace(_Vocabulary):
     def __init__(self, name: str, tokenizer: Any, is_of_bytes: bool) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        pieces = {one: piece for piece, one in tokenizer.get_vocab().items()}
+        pieces = {token: piece for piece, token in tokenizer.get_vocab().items()}
         added = tokenizer.get_added_tokens_decoder()
         content_of = _unmapped if is_of_bytes else _unescaped
-        contents = {one: content_of(piece) for one, piece in pieces.items() if one not in added}
-        contents |= {one: token.content.encode() for one, token in added.items()}
+        contents = {
+            token: content_of(piece) for token, piece in pieces.items() if token not in added
+        }
+        contents |= {number: token.content.encode() for number, token in added.items()}
         super().__init__(name, pieces, contents)
         self._tokenizer, self._is_of_bytes = tokenizer, is_of_bytes
         self._space = tokenizer.token_to_id(_SPACE)

@@ -50,23 +50,23 @@ def make_page(results: Sequence[Results], title: str, made_at: str) -> str:
     """Return the page of some results; `made_at` is ISO 8601, UTC."""
     from markupsafe import Markup  # slow to import, with jinja2
 
-    kinds = Counter(one.kind.name for one in results)
+    kinds = Counter(result.kind.name for result in results)
     parts, left, styles = [], MOST_BYTES, Styles()
-    for n, one in enumerate(results, 1):
+    for n, result in enumerate(results, 1):
         # What a file doesn't need is for the next ones.
-        table = show_rows(one, left // (len(results) - n + 1))
+        table = show_rows(result, left // (len(results) - n + 1))
         left -= table.size_bytes
         parts.append(
             _Part(
                 f"rows-{n}",
-                one,
-                kinds[one.kind.name] > 1,
-                sentences(one),
-                draw(one, styles),
+                result,
+                kinds[result.kind.name] > 1,
+                sentences(result),
+                draw(result, styles),
                 table,
-                list(_facts(one)),
-                list(_missing(one, table)),
-                list(_notes(one)),
+                list(_facts(result)),
+                list(_missing(result, table)),
+                list(_notes(result)),
             )
         )
     return (
@@ -77,7 +77,9 @@ def make_page(results: Sequence[Results], title: str, made_at: str) -> str:
             made_at=made_at,
             version=__version__,
             parts=parts,
-            methods=list(dict.fromkeys(one.kind.methods for one in results if one.kind.methods)),
+            methods=list(
+                dict.fromkeys(result.kind.methods for result in results if result.kind.methods)
+            ),
             style=Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8")),
             script=Markup((_TEMPLATES / "script.js").read_text(encoding="utf-8")),
         )

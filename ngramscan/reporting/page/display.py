@@ -24,7 +24,7 @@ _SIDE = 80
 _SIDES = ("left", "match", "right")
 _EXACT = 10**15
 """From here on a script may not read integers exactly, and they are texts for it."""
-_IN_SCRIPT = {ord(one): f"\\u{ord(one):04x}" for one in "<>&"}
+_IN_SCRIPT = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def show_rows(results: Results, most_bytes: int) -> Shown:
     numbers = frozenset(name for name in columns if _is_numeric(row[name] for row in rows))
     is_concordance = {*_SIDES} <= {*columns}
     sides = (*_SIDES, "metadata") if is_concordance else ()
-    labels = [one for one in results.kind.labels if one not in {"document", *sides}]
+    labels = [label for label in results.kind.labels if label not in {"document", *sides}]
     order = [*dict.fromkeys((*labels, *sides, *results.kind.labels, *columns))]
     order = [name for name in order if name in columns]
     shown = [name for name in order if name not in constant]
@@ -119,8 +119,8 @@ def show_rows(results: Results, most_bytes: int) -> Shown:
     )
 
 
-def _is_same(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and one == other
+def _is_same(value: Any, other: Any) -> bool:
+    return type(value) is type(other) and value == other
 
 
 def _is_nothing(value: Any) -> bool:

@@ -104,7 +104,7 @@ def _long_cells() -> Iterator[None]:
 def _kind(name: str, columns: Collection[str]) -> Kind:
     if kind := kind_of(columns):
         return kind
-    near = max(KINDS, key=lambda one: len(one.needs & {*columns}) / len(one.needs))
+    near = max(KINDS, key=lambda kind: len(kind.needs & {*columns}) / len(kind.needs))
     lacking = sorted(near.needs - {*columns})
     listed = ", ".join([str(column)[:_LONGEST] for column in columns][:_MOST_NAMES])
     more = ", …" * (len(columns) > _MOST_NAMES)
