@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, cached_property, update_wrapper
 from importlib.util import find_spec
+from threading import Timer
 from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
+
+from ngramscan.progress import SILENT, Progress
 
 if find_spec("numba") is None:  # said now, when an index is opened, not in the middle of its work
     raise ModuleNotFoundError("No module named 'numba'", name="numba")
@@ -19,6 +22,8 @@ Integers = npt.NDArray[np.int64]
 
 Int = Any
 """An int64: numba takes `int`, but numpy's stubs say otherwise for an array's elements."""
+
+_COMPILING = "compiling the index reader, once: about 5 s"
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 _Result = TypeVar("_Result")
@@ -102,11 +107,22 @@ def warming_kernel(function: _Kernel) -> _Kernel:
     return cast(_Kernel, WarmingKernel(function, _nrt=False))
 
 
-def expect_many_calls() -> bool:
-    """Compile all from now on; return whether that is new."""
-    is_new = WarmingKernel.calls_left > 0
+def compile_for(work: Callable[[], object], progress: Progress = SILENT) -> None:
+    """Run all kernels compiled from now on, since there will be many calls.
+
+    The first time, those that `work` calls are compiled at once; `progress` gets a notice where
+    that takes longer, as it does once on a machine.
+    """
+    if WarmingKernel.calls_left <= 0:
+        return
     WarmingKernel.calls_left = 0
-    return is_new
+    notice = Timer(1.5, progress.notice, [_COMPILING])
+    notice.daemon = True
+    notice.start()
+    try:
+        work()
+    finally:
+        notice.cancel()
 
 
 def by_type(choose: Callable[..., Callable[..., _Result]]) -> Callable[..., _Result]:

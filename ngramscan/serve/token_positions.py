@@ -74,17 +74,11 @@ def _spots(
     positions, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for term, (low, high) in zip(terms, ranks.tolist(), strict=True):
         progress.advance(high - low, "occurrences")
-        starts = np.sort(_positions(shard, np.arange(low, high)))
+        starts = np.sort(shard.positions(np.arange(low, high)))
         positions.append(starts + (len(term) - 1) * backwards)
-        documents.append(_documents(shard, starts))
+        documents.append(shard.holding(starts))
     distinct, chosen = np.unique(np.concatenate(positions), return_index=True)
     return _Spots(distinct, np.concatenate(documents)[chosen])
-
-
-def _documents(shard: TokenShard, positions: Integers) -> Integers:
-    offsets = shard.offsets.numbers()
-    pointers = (positions * shard.width).astype(np.uint64)
-    return np.searchsorted(offsets, pointers, side="right") - 1
 
 
 def _is_near(rare: _Spots, other: _Spots, distance: int) -> npt.NDArray[np.bool_]:
@@ -98,18 +92,6 @@ def _is_near(rare: _Spots, other: _Spots, distance: int) -> npt.NDArray[np.bool_
         is_close = np.abs(other.positions[neighbour_at] - rare.positions) <= distance
         near |= is_close & (other.documents[neighbour_at] == rare.documents)
     return near
-
-
-def _positions(shard: TokenShard, ranks: Integers) -> Integers:
-    """Return where the suffixes with some ranks begin."""
-    width = shard.pointer_bytes
-    raw = np.zeros((len(ranks), 8), np.uint8)
-    raw[:, :width] = shard.table.content.reshape(-1, width)[ranks]
-    pointers: Integers = raw.view("<i8")[:, 0]
-    wrong = (pointers < 0) | (pointers >= shard.text.size) | (pointers % shard.width != 0)
-    if wrong.any():
-        raise shard.table.corrupt(f"rank {ranks[wrong.argmax()]}: the pointer leads to no token")
-    return pointers // shard.width
 
 
 def count_next(
@@ -133,7 +115,7 @@ def count_next(
 
 def _tokens(shard: TokenShard, ranks: Integers, ahead: int) -> Integers:
     """Return the tokens some positions after where suffixes begin."""
-    positions = _positions(shard, ranks) + ahead
+    positions = shard.positions(ranks) + ahead
     inside = (positions >= 0) & (positions < shard.tokens)
     found = shard.words[positions.clip(0, shard.tokens - 1)].astype(np.int64)
     return np.where(inside, found, _END)

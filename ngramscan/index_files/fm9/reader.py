@@ -14,13 +14,12 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from itertools import accumulate, pairwise
 from pathlib import Path
-from threading import Timer
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ngramscan.errors import IndexFormatError
-from ngramscan.index_files.compiled import Bytes, Integers, expect_many_calls
+from ngramscan.index_files.compiled import Bytes, Integers, compile_for
 from ngramscan.index_files.fm9 import kernels
 from ngramscan.index_files.fm9.folders import shard_folders
 from ngramscan.index_files.fm9.header import read_layout
@@ -31,7 +30,6 @@ from ngramscan.progress import SILENT, Progress
 
 _CHECKED_AT_ONCE = 1 << 20
 """Offsets; checking more would read megabytes."""
-_COMPILING = "compiling the index reader, once: about 5 s"
 _THREADS = 16
 """More than cores: they mostly wait for the disk."""
 
@@ -293,21 +291,14 @@ def open_shards(directory: Path, allow_partial: bool = False) -> list[Shard]:
 
 
 def compile_reader(shard: Shard, progress: Progress = SILENT) -> None:
-    """Compile all that reads a shard, before much of it; the first time on a machine takes longer.
+    """Compile all that reads a shard, before much of it, with a notice if that takes long."""
 
-    `progress` gets a notice then.
-    """
-    if not expect_many_calls():
-        return
-    notice = Timer(1.5, progress.notice, [_COMPILING])
-    notice.daemon = True
-    notice.start()
-    try:
+    def read() -> None:
         shard.find([b"\xff"])
         shard.data.locate([0])
         shard.data.extract([0], [1])
-    finally:
-        notice.cancel()
+
+    compile_for(read, progress)
 
 
 def find_in_all(shards: Sequence[Shard], patterns: Sequence[bytes]) -> list[Integers]:

@@ -6,7 +6,7 @@ are ordered by the bytes that follow; a text that ends first comes first.
 
 from __future__ import annotations
 
-from ngramscan.index_files.compiled import Bytes, Int, Integers, lean_kernel
+from ngramscan.index_files.compiled import Bytes, Int, Integers, lean_kernel, warming_kernel
 
 SOUND = -1
 """Returned where no pointer is wrong; otherwise the rank of the first one."""
@@ -14,7 +14,7 @@ WRONG = 2
 """The order of a pointer that leads to no token."""
 
 
-@lean_kernel
+@warming_kernel
 def pointer_at(table: Bytes, rank: Int, pointer_bytes: Int) -> Int:
     """Return one pointer."""
     value = 0
@@ -23,7 +23,7 @@ def pointer_at(table: Bytes, rank: Int, pointer_bytes: Int) -> Int:
     return value
 
 
-@lean_kernel
+@warming_kernel
 def _compare(text: Bytes, pointer: Int, pattern: Bytes, start: Int, stop: Int) -> Int:
     """Return -1, 0 or 1: the text there comes before a pattern, begins with it, comes after it."""
     shared = min(stop - start, len(text) - pointer)
@@ -34,7 +34,7 @@ def _compare(text: Bytes, pointer: Int, pattern: Bytes, start: Int, stop: Int) -
     return -1 if shared < stop - start else 0
 
 
-@lean_kernel
+@warming_kernel
 def _order(
     text: Bytes, table: Bytes, widths: Integers, rank: Int, pattern: Bytes, ends: tuple[Int, Int]
 ) -> Int:
@@ -45,7 +45,7 @@ def _order(
     return _compare(text, pointer, pattern, ends[0], ends[1])
 
 
-@lean_kernel
+@warming_kernel
 def find(
     text: Bytes, table: Bytes, widths: Integers, patterns: Bytes, ends: Integers, found: Integers
 ) -> Int:

@@ -146,28 +146,28 @@ class TokenShard:
         """Return the position in the text of the suffix with a rank."""
         if not 0 <= rank < self.tokens:
             raise IndexError(f"ranks are 0 to {self.tokens - 1}")
-        return int(self._offsets_at(rank, rank + 1)[0]) // self.width
+        return int(self.positions(np.array([rank]))[0])
 
-    def _offsets_at(self, low: int, high: int) -> Words:
-        """Return the byte offsets in the text of the suffixes with ranks from low to high."""
-        width = self.pointer_bytes
-        words = np.zeros((high - low, 8), np.uint8)
-        words[:, :width] = self.table.content[low * width : high * width].reshape(-1, width)
-        offsets = words.view("<u8").ravel()
-        wrong = (offsets >= np.uint64(self.text.size)) | (offsets % np.uint64(self.width) != 0)
+    def positions(self, ranks: Integers) -> Integers:
+        """Return the positions in the text of the suffixes with some ranks, which it has."""
+        pointer_bytes = self.pointer_bytes
+        words = np.zeros((len(ranks), 8), np.uint8)
+        words[:, :pointer_bytes] = self.table.content.reshape(-1, pointer_bytes)[ranks]
+        offsets: Integers = words.view("<i8").ravel()
+        wrong = (offsets < 0) | (offsets >= self.text.size) | (offsets % self.width != 0)
         if wrong.any():
-            rank = low + int(wrong.argmax())
+            rank = ranks[wrong.argmax()]
             raise self.table.corrupt(f"rank {rank}: the pointer leads to no token")
-        return offsets
+        return offsets // self.width
 
     def documents_of(self, low: int, high: int) -> Integers:
         """Return the documents of the suffixes with ranks from low to high."""
         if not 0 <= low <= high <= self.tokens:
             raise IndexError(f"ranks are 0 to {self.tokens - 1}")
-        wanted, starts = self._offsets_at(low, high), self.offsets.numbers()
+        positions = self.positions(np.arange(low, high))
         if self._disorder:
             raise self.offsets.corrupt(f"entry {self._disorder} is not above the one before")
-        return np.searchsorted(starts, wanted, side="right").astype(np.int64) - 1
+        return self.holding(positions)
 
     @cached_property
     def _disorder(self) -> int:
@@ -176,12 +176,10 @@ class TokenShard:
         wrong = np.flatnonzero(starts[1:] <= starts[:-1])
         return int(wrong[0]) + 1 if wrong.size else 0
 
-    def holding(self, position: int) -> int:
-        """Return the document with the token or separator at a position."""
-        if not 0 <= position < self.tokens:
-            raise IndexError(f"positions are 0 to {self.tokens - 1}")
-        wanted = np.uint64(position * self.width)
-        return int(np.searchsorted(self.offsets.numbers(), wanted, side="right")) - 1
+    def holding(self, positions: Integers) -> Integers:
+        """Return the documents with the tokens or separators at some positions."""
+        offsets = (positions * self.width).astype(np.uint64)
+        return np.searchsorted(self.offsets.numbers(), offsets, side="right").astype(np.int64) - 1
 
     def document_at(self, document: int) -> int:
         """Return the position of a document's separator, or of the end after the last document."""
@@ -298,7 +296,9 @@ class TokenFolder:
         """Return what surrounds an occurrence, by its position: tokens and separators before it."""
         holder = self._shard(shard)
         with unchanged(holder.files):
-            document = holder.holding(position)
+            if not 0 <= position < holder.tokens:
+                raise IndexError(f"positions are 0 to {holder.tokens - 1}")
+            document = int(holder.holding(np.array([position]))[0])
             first, last = holder.bounds(document)
             length = last - first
             # In reading order; a separator lies at -1, also that of a document held backwards.

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from threading import Timer
 
 import numpy as np
 
 from ngramscan.clock import now
 from ngramscan.errors import IndexFormatError, InputError
-from ngramscan.index_files.compiled import Integers
+from ngramscan.index_files.compiled import Integers, compile_for
 from ngramscan.index_files.findings import is_object
 from ngramscan.index_files.tokens.shard import Excerpt, TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import Tokenizer, check_fit, open_tokenizer
@@ -48,7 +47,8 @@ from ngramscan.progress import Progress
 _SEEN = 100_000
 """Tokens of a document that are seen on each side of an occurrence."""
 _QUERIES_AT_ONCE = 256
-_COMPILING = "compiling the index reader, once: a few seconds"
+_FEW_QUERIES = 10
+"""So many are found sooner than the reader is compiled."""
 _FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 
 
@@ -97,6 +97,8 @@ class TokenFolderIndex:
     def lookups(self, queries: Sequence[str]) -> Iterator[TokenOccurrences | QueryFailure]:
         """Yield the n-grams of each query, and where they occur."""
         self._progress.expect(len(queries), "queries")
+        if len(queries) > _FEW_QUERIES:
+            compile_for(lambda: self._folder.find([[0]]), self._progress)
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
             batch = queries[start : start + _QUERIES_AT_ONCE]
             yield from self._look_up(batch)
@@ -274,13 +276,7 @@ def open_tokens(
     """Open the index in a folder."""
     folder = open_token_folder(directory)
     opened = open_tokenizer(tokenizer, folder.width)
-    notice = Timer(1.5, progress.notice, [_COMPILING])
-    notice.daemon = True
-    notice.start()
-    try:
-        separators = folder.find([[folder.separator]])[0]
-    finally:
-        notice.cancel()
+    separators = folder.find([[folder.separator]])[0]
     if (documents := int(np.diff(separators).sum())) != folder.documents:
         problem = f"the tables have {documents:,} documents, but the offsets {folder.documents:,}"
         raise IndexFormatError(str(directory), problem)
