@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, cached_property, update_wrapper
 from importlib.util import find_spec
-from threading import Timer
+from threading import Timer, local
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -23,6 +23,8 @@ Integers = npt.NDArray[np.int64]
 Int = Any
 """An int64: numba takes `int`, but numpy's stubs say otherwise for an array's elements."""
 
+FEW_STEPS = 100
+"""As Python they take a quarter of a second."""
 _COMPILING = "compiling the index reader, once: about 5 s"
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
@@ -53,10 +55,22 @@ class Kernel:
         return cast(Callable[..., object], compiled)
 
 
+class _Thread(local):
+    """What a thread is doing."""
+
+    runs_python = False
+    """It is in a kernel that runs as Python."""
+
+
+_thread = _Thread()
+
+
 class WarmingKernel(Kernel):
     """A kernel of small steps, which run as Python until there are many of them.
 
-    To load numba and compiled code takes half a second; without them a phrase takes 30 ms.
+    To load numba and compiled code takes half a second; without them a phrase takes 30 ms. Kernels
+    that one of these calls run as it does itself: to Python, compiled code returns a word of 64
+    bits as a plain integer, which compiled code would then take for a signed one.
     """
 
     calls_left = 60_000
@@ -64,11 +78,17 @@ class WarmingKernel(Kernel):
 
     def __call__(self, *arguments: object) -> object:
         """Run the function as Python, or compiled after many calls."""
-        if WarmingKernel.calls_left <= 0:
+        if not _thread.runs_python and WarmingKernel.calls_left <= 0:
             return self.compiled(*arguments)
         WarmingKernel.calls_left -= 1
-        with np.errstate(over="ignore"):  # words wrap around, as they do when compiled
+        if _thread.runs_python:
             return self.function(*arguments)
+        _thread.runs_python = True
+        try:
+            with np.errstate(over="ignore"):  # words wrap around, as they do when compiled
+                return self.function(*arguments)
+        finally:
+            _thread.runs_python = False
 
 
 @cache
@@ -105,6 +125,12 @@ def lean_kernel(function: _Kernel) -> _Kernel:
 def warming_kernel(function: _Kernel) -> _Kernel:
     """Compile a function as `lean_kernel` does, once such functions have been called often."""
     return cast(_Kernel, WarmingKernel(function, _nrt=False))
+
+
+def expect_steps(steps: int) -> None:
+    """Run kernels compiled from now on if so many steps, or bytes of patterns, are many."""
+    if steps > FEW_STEPS:
+        WarmingKernel.calls_left = 0
 
 
 def compile_for(work: Callable[[], object], progress: Progress = SILENT) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ngramscan.clock import now
 from ngramscan.errors import IndexFormatError, InputError, RemoteError
-from ngramscan.index_files.compiled import Integers, compile_for
+from ngramscan.index_files.compiled import FEW_STEPS, Integers, compile_for
 from ngramscan.index_files.findings import is_object
 from ngramscan.index_files.fm9.reader import (
     Shard,
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 _WINDOWS_AT_ONCE = 64
 """In one task: enough to make calls cheap, few enough to show progress."""
 _QUERIES_AT_ONCE = 256
-_FEW_STEPS = 100
-"""Bytes of queries times shards, which are searched sooner than the reader is compiled."""
 _LOCATED_AT_ONCE = 4096
 """Occurrences: between calls of a tenth of a second, the command can be interrupted."""
 
@@ -100,7 +98,7 @@ class Fm9Index:
     def find(self, queries: Sequence[str]) -> Iterator[Occurrences]:
         """Yield the ranks of each query's occurrences."""
         self._progress.expect(len(queries), "queries")
-        if sum(map(len, queries)) * len(self._shards) > _FEW_STEPS:
+        if sum(map(len, queries)) * len(self._shards) > FEW_STEPS:
             self._compile()
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
             some = queries[start : start + _QUERIES_AT_ONCE]

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from ngramscan.errors import IndexFormatError
-from ngramscan.index_files.compiled import Integers
+from ngramscan.index_files.compiled import Integers, expect_steps
 from ngramscan.index_files.fm9 import kernels
 from ngramscan.index_files.fm9.header import read_layout
 from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, SUPERBLOCK, Field, Layout
@@ -225,6 +225,7 @@ class InPlaceFile:
 
     async def find(self, patterns: Sequence[bytes]) -> Integers:
         """Return the ranks of each pattern, half-open; both ends are equal where it has none."""
+        expect_steps(sum(map(len, patterns)))
         found = await together(map(self._find, patterns))
         return np.concatenate([np.zeros((0, 2), np.int64), *found])
 

@@ -19,11 +19,11 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from ngramscan.errors import IndexFormatError
-from ngramscan.index_files.compiled import Bytes, Integers, compile_for
+from ngramscan.index_files.compiled import Bytes, Integers, compile_for, expect_steps
 from ngramscan.index_files.fm9 import kernels
 from ngramscan.index_files.fm9.folders import shard_folders
 from ngramscan.index_files.fm9.header import read_layout
-from ngramscan.index_files.fm9.layout import END, FILES, NEWLINE, SEPARATOR
+from ngramscan.index_files.fm9.layout import END, FILES, ISA_STEP, NEWLINE, SA_STEP, SEPARATOR
 from ngramscan.index_files.fm9.tables import SIZE, make_tables
 from ngramscan.index_files.mapped import MappedFile, State, state_of, unchanged
 from ngramscan.progress import SILENT, Progress
@@ -76,6 +76,7 @@ class Fm9File(MappedFile):
         order = sorted(range(len(patterns)), key=lambda number: patterns[number][::-1])
         lengths = [len(patterns[number]) for number in order]
         together = bytearray().join(patterns[number] for number in order)
+        expect_steps(sum(lengths))
         path = np.zeros((max(lengths, default=0) + 1, 2), np.int64)
         path[0, 1] = self.n
         found = np.zeros((len(patterns), 2), np.int64)
@@ -93,6 +94,7 @@ class Fm9File(MappedFile):
         wanted = np.asarray(ranks, np.int64)
         if wanted.size and not (wanted.min() >= 0 and wanted.max() < self.n):
             raise IndexError(f"ranks are 0 to {self.n - 1}")
+        expect_steps(SA_STEP * len(wanted))
         positions = np.zeros(len(wanted), np.int64)
         with unchanged([self]):
             kernels.locate(self.tables, wanted, positions)
@@ -108,6 +110,7 @@ class Fm9File(MappedFile):
         if first.size and not (first.min() >= 0 and last.max() <= self.n and (first <= last).all()):
             raise IndexError(f"positions are 0 to {self.n}, and a stop is not before its start")
         places = np.cumsum([0, *(last - first)])
+        expect_steps(int(places[-1]) + ISA_STEP * len(first))
         text, unknown = np.zeros(int(places[-1]), np.uint8), np.full(len(first), -1)
         with unchanged([self]):
             if kernels.extract(self.tables, first, last, unknown, places, text) != 0:

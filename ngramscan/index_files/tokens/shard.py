@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ngramscan.errors import IndexFormatError, InputError
-from ngramscan.index_files.compiled import Bytes, Integers, Words
+from ngramscan.index_files.compiled import Bytes, Integers, Words, expect_steps
 from ngramscan.index_files.mapped import MappedFile, state_of, unchanged
 from ngramscan.index_files.tokens import kernels
 from ngramscan.index_files.tokens.folders import NEEDED, list_files
@@ -258,6 +258,7 @@ class TokenFolder:
         An empty one has all ranks; separators can be part of one. An InputError says that an id
         does not fit the width of tokens.
         """
+        expect_steps(5 * len(patterns) * len(self.shards))
         ids = np.fromiter(chain.from_iterable(map(self._physical, patterns)), np.int64)
         if ids.size and not 0 <= ids.min() <= ids.max() <= self.separator:
             wrong = int(ids.max() if ids.min() >= 0 else ids.min())

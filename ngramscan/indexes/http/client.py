@@ -41,7 +41,7 @@ T = TypeVar("T")
 A = TypeVar("A")
 F = TypeVar("F")
 Answer = tuple[T, CountSource, str]
-"""What is in a reply, where the reply is from, and when it was asked for (ISO 8601, UTC)."""
+"""The content of a reply, where the reply is from, and when it was asked for (ISO 8601, UTC)."""
 
 
 class NotKeptError(Exception):
