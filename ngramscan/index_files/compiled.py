@@ -56,10 +56,8 @@ class Kernel:
 
 
 class _Thread(local):
-    """What a thread is doing."""
-
     runs_python = False
-    """It is in a kernel that runs as Python."""
+    """The thread is in a kernel that runs as Python."""
 
 
 _thread = _Thread()
