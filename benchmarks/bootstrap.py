@@ -29,7 +29,7 @@ SHAPES = ("right or wrong", "five models", "all different")
 def made(shape: str, draw: np.random.Generator) -> Floats:
     """Return the differences of a cell."""
     if shape == "right or wrong":
-        return draw.choice([-1.0, 0.0, 1.0], PROBLEMS, p=[0.1, 0.7, 0.2])
+        return draw.choice(np.array([-1.0, 0.0, 1.0]), PROBLEMS, p=[0.1, 0.7, 0.2])
     if shape == "five models":
         return draw.integers(-5, 6, PROBLEMS).astype(np.float64)
     return draw.normal(size=PROBLEMS)

@@ -135,7 +135,7 @@ def test_the_counts_of_real_outputs_are_those_of_brute_force(
         for row in result.presence:
             if (row.prompt, row.method) == (blend.prompt, blend.method):
                 own = np.array([count_starts(row.pattern, t, case_sensitive) for t in texts])
-                assert (row.occurrences, row.with_pattern) == (own.sum(), (own > 0).sum())
+                assert (row.occurrences, row.with_pattern) == (int(own.sum()), int((own > 0).sum()))
                 counts += own
         n, characters = sum(bool(t.strip()) for t in texts), sum(len(t) for t in texts if t.strip())
         assert (blend.outputs, blend.absent) == (n, 200 - n)

@@ -204,7 +204,7 @@ DIFFERENCES: dict[str, Make] = {
     "half zeros, gains of .1, losses of .9": mostly_zero(0.5, gains(0.1, 0.9)),
     "80 % zeros, gains of .3, losses of .7": mostly_zero(0.8, gains(0.3, 0.7)),
     "a seventh lost by half, 1 gained by 5 %": lambda draw, n: draw.choice(
-        [-1 / 7, 0, 1 / 7, 1], n, p=[0.5, 0.3, 0.15, 0.05]
+        np.array([-1 / 7, 0, 1 / 7, 1]), n, p=[0.5, 0.3, 0.15, 0.05]
     ),
     "five models, lopsided": lopsided,
 }

@@ -182,7 +182,7 @@ def compared_ngrams(
 def _ngrams(tokens: Tokens, is_own: Flags, options: KeynessOptions) -> Iterator[Ngrams]:
     # If one side has no text of that length there is nothing to compare.
     shortest, longest = options.lengths
-    longest = int(min(longest, tokens.sizes[is_own].max(), tokens.sizes[~is_own].max()))
+    longest = min(longest, *(int(tokens.sizes[side].max()) for side in (is_own, ~is_own)))
     if longest >= shortest:
         yield from count_ngrams(tokens, (shortest, longest), options.minimum)
 

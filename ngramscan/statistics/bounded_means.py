@@ -110,7 +110,7 @@ def tilted_distance(
     `counts` says how often each residual was observed. The added one has the opposite sign of the
     mean; if it has not, zero is impossible, and the distance infinite.
     """
-    n = float(np.sum(counts))
+    n = float(np.asarray(counts).sum())
     mean = float(np.dot(counts, residuals)) / n
     down = math.copysign(1.0, mean)
     values, weights = down * np.append(residuals, added), np.append(counts, weight)
