@@ -11,7 +11,14 @@ from unittest.mock import Mock
 
 import pytest
 
-from evalcore.records import Record, messages_sha256, open_records, read_records, record_path
+from evalcore.records import (
+    Record,
+    in_order,
+    messages_sha256,
+    open_records,
+    read_records,
+    record_path,
+)
 from ngramscan.outputs.reading import read_outputs
 from tests.support.chat_server import hash_of
 from tests.support.made_benchmarks import refused, write
@@ -157,3 +164,12 @@ def test_a_file_that_no_run_left_so_is_refused_and_untouched(tmp_path: Path) -> 
     path = write(tmp_path / "cot.jsonl", b"some notes")
     refused(r"cot\.jsonl:1: the last line was not .* its end; delete it", open_silently, path)
     assert path.read_bytes() == b"some notes"
+
+
+def test_records_are_in_the_order_of_the_benchmark_and_of_their_epochs() -> None:
+    problems = tuple(SimpleNamespace(id=name) for name in ("b", "a"))
+    dataset = cast(Any, SimpleNamespace(name="sums", problems=problems))
+    given = [("a", 2), ("b", 10), ("a", 1), ("b", 2), ("b", 1)]
+    records = [recorded(id=name, epoch=epoch) for name, epoch in given]
+    found = [(record.id, record.epoch) for record in in_order(records, dataset)]
+    assert found == [("b", 1), ("b", 2), ("b", 10), ("a", 1), ("a", 2)]
