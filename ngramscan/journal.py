@@ -23,6 +23,8 @@ import platformdirs
 from ngramscan.clock import now
 from ngramscan.errors import DiskFullError, InputError
 
+DAMAGED = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
+"""Errors of reading a stored reply that is damaged."""
 _VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS replies (

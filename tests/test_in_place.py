@@ -9,9 +9,10 @@ import os
 import random
 import shlex
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import fsspec
@@ -185,6 +186,22 @@ def test_a_second_run_asks_nothing_and_other_files_are_asked_again(
         new = asked(server.url, tmp_path, "-e", "hello").rows
         assert sources(new) == sources(asked(server.url, tmp_path, "--refresh").rows) == {"fm9"}
         assert int(new[0]["occurrences"]) < int(rows[0][0]["occurrences"])
+
+
+@pytest.mark.parametrize("damaged", ['{"fingerprint', '["a"]', "7", "[" * 100_000], ids=len)
+@pytest.mark.parametrize("of", ["files", "counts"])
+def test_a_damaged_reply_in_the_journal_is_asked_again(
+    tmp_path: Path, of: str, damaged: str
+) -> None:
+    with RangeServer(HERE / "fm9" / "d5" / "index") as server:
+        before = asked(server.url, tmp_path).rows
+        with closing(sqlite3.connect(tmp_path / "journal", isolation_level=None)) as journal:
+            where = f"request {'=' if of == 'files' else '<>'} 'files'"
+            changed = journal.execute(f"UPDATE replies SET reply = ? WHERE {where}", [damaged])
+            assert changed.rowcount == (1 if of == "files" else len(LITERALS))
+        again = asked(server.url, tmp_path).rows
+        assert without(again, "asked_at", "source") == without(before, "asked_at", "source")
+        assert sources(again) == {"journal" if of == "files" else "fm9"}
 
 
 def sources(rows: list[dict[str, str]]) -> set[str]:

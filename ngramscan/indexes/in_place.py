@@ -34,7 +34,7 @@ from ngramscan.indexes.base import (
 )
 from ngramscan.indexes.fm9 import Fm9Index
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.journal import Journal
+from ngramscan.journal import DAMAGED, Journal
 from ngramscan.progress import Progress, counted, format_bytes
 from ngramscan.remote.ranges import Ranges
 from ngramscan.remote.stores import shown
@@ -42,8 +42,6 @@ from ngramscan.remote.stores import shown
 _READERS = 8
 """Threads that ask for windows, each for many; not so many that documents fill the memory."""
 _FILES = "files"  # under which the journal has what identifies the files, and their sizes
-_DAMAGED = (AttributeError, LookupError, TypeError, ValueError)
-"""Errors of reading a stored reply that is damaged."""
 _UNNOTICED = "its server gives no ETag and no date: another index of the same size may go unnoticed"
 _ANY = "surrogateescape"  # bytes that are not UTF-8 are kept, too
 
@@ -85,7 +83,7 @@ class InPlaceIndex:
         self._fingerprint, self._size, self._note = "", IndexSize(), ""
         self._has_answered = False
         kept = {} if options.refresh else journal.get(self.name, self.name, [_FILES])
-        with suppress(*_DAMAGED):
+        with suppress(*DAMAGED):
             known = json.loads(kept[_FILES].text)
             self._fingerprint, self._size = str(known["fingerprint"]), IndexSize(**known["size"])
             self._note = _UNNOTICED * (not known.get("has_validators", True))
@@ -185,7 +183,7 @@ class InPlaceIndex:
             asked = [] if self._options.refresh else items
             requests = {self._request(form(item)): item for item in asked}
             for request, reply in self._journal.get(self.name, self.name, requests).items():
-                with suppress(*_DAMAGED):
+                with suppress(*DAMAGED):
                     item = requests[request]
                     found[item] = read(item, json.loads(reply.text)), reply.asked_at
             if self._index or len(found) == len({*items}):

@@ -20,9 +20,9 @@ from ngramscan.clock import now
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable
 from ngramscan.indexes.base import PUBLIC_RATE, TOKEN_RATE, CountSource
 from ngramscan.indexes.catalog import DEFAULT_URL, TOKEN_URL
-from ngramscan.indexes.http.replies import DAMAGED, Reply, read_reply
+from ngramscan.indexes.http.replies import Reply, read_reply
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.journal import Journal
+from ngramscan.journal import DAMAGED, Journal
 from ngramscan.progress import Progress
 from ngramscan.remote.exchange import Service, Terms, TransientError
 from ngramscan.remote.pace import Clock, HostPace

@@ -28,7 +28,6 @@ from ngramscan.indexes.base import (
 from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.http.client import LONGEST_REPLY_BYTES, Answer, ApiClient
 from ngramscan.indexes.http.replies import (
-    DAMAGED,
     MOST,
     CutCharacterError,
     Reply,
@@ -38,6 +37,7 @@ from ngramscan.indexes.http.replies import (
     read_reply,
     read_window,
 )
+from ngramscan.journal import DAMAGED
 
 _REPLY_BYTES_PER_CONTEXT = 40
 _SPELLING = "spelling"  # under which the journal has the name that the service knows

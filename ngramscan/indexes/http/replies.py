@@ -30,8 +30,6 @@ from ngramscan.remote.exchange import (
 
 Reply = dict[str, Any]
 
-DAMAGED = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
-"""Errors of reading a stored reply that is damaged."""
 MOST = 2**48
 """More occurrences, ranks and bytes than any index has."""
 
