@@ -214,14 +214,13 @@ class _Parser:
         if entries is not None:
             fits = bits == entries * width
             self._require(name, fits, f"{bits} bits, expected {entries} entries of {width}")
-        length = -(-bits // 64) * 8
-        self._require(name, length <= len(self._data) - self._at, "the file ends within it")
         field = Field(self._at, bits, width)
-        self._at += length
+        self._require(name, field.bytes <= len(self._data) - self._at, "the file ends within it")
+        self._at += field.bytes
         return field
 
     def _payload(self, field: Field) -> bytes:
-        return bytes(self._data[field.offset : field.offset + -(-field.bits // 64) * 8])
+        return bytes(self._data[field.offset : field.offset + field.bytes])
 
     def _entry(self, field: Field, number: int) -> int:
         first = number * field.width

@@ -18,7 +18,7 @@ from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.compiled import Integers, expect_steps
 from ngramscan.index_files.fm9 import kernels
 from ngramscan.index_files.fm9.header import read_layout
-from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, SUPERBLOCK, Field, Layout
+from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, SUPERBLOCK, Layout
 from ngramscan.index_files.fm9.tables import (
     BT,
     BTNR,
@@ -117,11 +117,11 @@ class InPlaceFile:
         self._is_whole = file.size <= memory
         if self._is_whole:
             self.reads_per_step = self.rounds_per_step = 0
-        elif sum(map(_length, fields.values())) > memory:
+        elif sum(field.bytes for field in fields.values()) > memory:
             fields = {}
             self.reads_per_step, self.rounds_per_step = 5, 2
         self._fields, self._kept = fields, dict[int, bytes]()
-        kept_bytes = sum(map(_length, fields.values()))
+        kept_bytes = sum(field.bytes for field in fields.values())
         self.kept_bytes = file.size if self._is_whole else kept_bytes
         """Bytes that are read before the first step."""
 
@@ -142,7 +142,7 @@ class InPlaceFile:
                 self._tables = self._tables._replace(data=data)
         elif not self._kept:
             parts = await together(
-                self._ranges.read(self._file, field.offset, field.offset + _length(field))
+                self._ranges.read(self._file, field.offset, field.offset + field.bytes)
                 for field in self._fields.values()
             )
             self._kept |= zip(self._fields, parts, strict=True)
@@ -286,10 +286,6 @@ class InPlaceFile:
 
         await self._until_found(search)
         return text.tobytes()[: stop - start]
-
-
-def _length(field: Field) -> int:
-    return -(-field.bits // 64) * 8
 
 
 def _entry(found: tuple[int, bytes], number: int, width: int) -> int:

@@ -47,6 +47,11 @@ class Field(NamedTuple):
         """The number of entries."""
         return self.bits // self.width
 
+    @property
+    def bytes(self) -> int:
+        """Length of its payload: whole words of 64 bits."""
+        return -(-self.bits // 64) * 8
+
 
 class Node(NamedTuple):
     """A node of the wavelet tree, as in the file; nodes are numbered breadth first."""
