@@ -229,7 +229,7 @@ def split_login(where: str, url: str) -> tuple[str, tuple[str, str] | None]:
     """Return an address with a slash at its end, and the name and password that it contained."""
     # A malformed address may have a password anywhere.
     place = where if "@" in url else f"{where} {url}"
-    problem = "not a URL; http://… or https://… was expected"
+    problem = "not a URL; expected http://… or https://…"
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
