@@ -84,7 +84,7 @@ INDEXES = {
     "localhost:8787/x": "begins with http://; did you mean http://localhost:8787/x?",
     "http://localhost:8787": "no index named; http://localhost:8787/NAME was expected",
     "https://dclm": "no index named; --index dclm was expected",
-    "http://127.0.0.1:99999/x": "not a URL; http://… or https://… was expected",
+    "http://127.0.0.1:99999/x": "not a URL; expected http://… or https://…",
 }
 
 
