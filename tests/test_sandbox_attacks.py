@@ -328,7 +328,7 @@ def test_a_supervisor_that_is_late_ends_alone_and_its_program_is_late(
     asked = [(each, "answer") for each in sources]
     person.send(asked, {"seconds": 2}, grace=0.1, workers=2, leave_out=leave_out)
     person.wait_for_processes(5)
-    os.kill(sorted(person.processes())[1], signal.SIGSTOP)
+    os.kill(person.processes()[1], signal.SIGSTOP)
     outcomes = person.receive()["outcomes"]
     assert [each["status"] for each in outcomes] == ["timeout", "ok", "ok"]
     assert outcomes[0]["message"] == "not done within 2 s"
@@ -358,7 +358,7 @@ def test_a_program_ends_with_those_who_started_it_whatever_it_asks_for(
         asking.wait_for_processes(3)
         time.sleep(0.3)
         # The first process, the one that watches the program, and the program.
-        first, watching, program = sorted(asking.processes())
+        first, watching, program = asking.processes()
         for number in (watching, *[first, asking.process.pid] * (killed == "all")):
             os.kill(number, signal.SIGKILL)
         until = time.monotonic() + 5
@@ -392,7 +392,7 @@ def test_processes_hold_no_secret_and_one_killed_from_outside_loses_only_what_ru
     person.send([(each, "answer") for each in sources], workers=1, leave_out=leave_out)
     person.wait_for_processes(3)
     time.sleep(0.2)
-    processes = sorted(person.processes())
+    processes = person.processes()
     of_all = [b"".join(writable_memory(each)) for each in (*processes, person.process.pid)]
     assert [SECRET.encode() in each for each in of_all] == [False, False, False, True]
     assert [Path(f"/proc/{each}/environ").read_bytes() for each in processes] == [b""] * 3

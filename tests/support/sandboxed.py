@@ -56,8 +56,11 @@ class Person:
         return dict(json.loads(answer))
 
     def processes(self) -> list[int]:
-        """All that was started to run this person's programs: their command names the folder."""
-        found = []
+        """All that was started to run this person's programs, parents before their children.
+
+        Their command names the folder. Their numbers tell no order: those begin again at 1.
+        """
+        parents: dict[int, int] = {}
         for entry in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):
                 command = (entry / "cmdline").read_bytes()
@@ -65,8 +68,13 @@ class Person:
                 # Dead ones have no command; a zombie child of the person is one too many.
                 zombie = state == "Z" and int(parent) == self.process.pid
                 if zombie or str(self.temporary).encode() in command:
-                    found.append(int(entry.name))
-        return [number for number in found if number != self.process.pid]
+                    parents[int(entry.name)] = int(parent)
+        parents.pop(self.process.pid, None)
+
+        def ancestors(number: int) -> int:
+            return 1 + ancestors(parents[number]) if number in parents else 0
+
+        return sorted(parents, key=ancestors)
 
     def wait_for_processes(self, wanted: int, within_s: float = 10.0) -> None:
         until = time.monotonic() + within_s
