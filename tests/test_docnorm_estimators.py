@@ -207,7 +207,7 @@ def test_over_all_samples_of_few_kinds_the_estimate_is_right_and_the_interval_co
 
 def test_counts_that_are_all_the_same_but_for_a_few_are_the_worst_case() -> None:
     # Two draws of 200 are expected to show the few with one occurrence; none does in 12% of
-    # samples. docs/documents.md tells how much less than it says the interval covers then.
+    # samples. docs/docnorm.md tells how much less than it says the interval covers then.
     assert exactly({15: 1000, 1: 150}, 200)[0] >= 0.99
     assert 0.86 <= exactly({15: 1000, 1: 162}, 200)[0] <= 0.9
 

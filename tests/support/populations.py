@@ -1,7 +1,7 @@
 """Documents whose number is known, and occurrences drawn from them.
 
 Documents have lengths only where it matters that a part of them is hidden. The shapes are those for
-which the coverage of intervals is told in docs/documents.md.
+which the coverage of intervals is told in docs/docnorm.md.
 """
 
 from __future__ import annotations
