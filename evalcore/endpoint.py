@@ -37,6 +37,9 @@ _REFUSES_ALL = {
 }
 """Statuses after which the endpoint is unusable, and what to do."""
 
+LONGEST_COMPLETION_BYTES = 16_000_000
+"""More than any model writes."""
+
 
 class Question(NamedTuple):
     """Messages, each with `role` and `content`, and the record that the answer will complete."""
@@ -164,7 +167,7 @@ def open_endpoint(
 ) -> Iterator[Ask]:
     """Open an endpoint for questions from several threads. Options: see `exchange.Service`."""
     terms = exchange.Terms(
-        most_bytes=16_000_000,  # more than any model writes
+        most_bytes=LONGEST_COMPLETION_BYTES,
         within_s=timeout_s,
         rate=rate,
         attempts_to_connect=4,
