@@ -8,8 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -175,14 +174,6 @@ def test_an_option_that_one_of_the_indexes_takes_is_right(monkeypatch: pytest.Mo
     assert len(ngramscan.count("mine.yaml", index="fm9:my-index", text_field="body")) == 1
 
 
-@pytest.fixture
-def taken_port() -> Iterator[int]:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        yield taken.getsockname()[1]
-
-
 # Wrong usage or input is 2; what failed in the world is 1.
 ENDINGS = {
     "count mine.yaml --index fm9:nope": 2,
@@ -221,11 +212,16 @@ def test_mistakes_end_with_2_and_failures_with_1(command: str) -> None:
 
 
 @pytest.mark.integration
-def test_an_interrupted_count_ends_with_130(taken_port: int) -> None:
-    # Connections are taken, but nobody answers.
-    command = [*NGRAMSCAN, *count("--index", f"http://127.0.0.1:{taken_port}/x")]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(3)
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)
+def test_an_interrupted_count_ends_with_130() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        silent.settimeout(60)
+        command = [*NGRAMSCAN, *count("--index", f"http://127.0.0.1:{silent.getsockname()[1]}/x")]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+            connection, _ = silent.accept()
+            with connection:
+                assert connection.recv(1)  # a question, which is never answered
+                process.send_signal(signal.SIGINT)
+                _, said = process.communicate(timeout=30)
     assert (process.returncode, said.count("Interrupted")) == (130, 1)

@@ -20,6 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from evalcore.sandbox import kernel, layers, seccomp
@@ -153,13 +154,13 @@ def test_a_program_without_a_value_says_why_and_one_that_forges_its_result_gains
 
 def test_programs_run_at_once_in_order_and_are_read_only_as_they_are_needed() -> None:
     numbers = itertools.count()
-    source = "import time\ntime.sleep(0.4 - {0} % 2 / 10)\nanswer = {0}"
+    source = "import time\nanswer = {0} * 1e9 + time.monotonic()\ntime.sleep(0.4 - {0} % 2 / 10)"
     with Sandbox(SMALL, allow_weak=True, workers=4) as made:
         assert list(made.run([])) == []
-        started = time.monotonic()
         outcomes = made.run(answer(source.format(number)) for number in numbers)
-        assert [next(outcomes).value for _ in range(4)] == [0, 1, 2, 3]
-        assert time.monotonic() - started < 1.3  # one after the other: 1.4 s
+        found, started = np.divmod([next(outcomes).value for _ in range(4)], 1e9)
+        assert found.tolist() == [0, 1, 2, 3]
+        assert max(started) - min(started) < 1  # one after the other: 1.1 s
         outcomes.close()
     assert next(numbers) < 4 * (1 + sandbox_module.AHEAD_AT_MOST)
 
@@ -287,7 +288,7 @@ def test_another_system_lacks_the_layers_but_the_time_is_limited_whatever_the_pr
         *quick, late = made.run([solution("return 1"), child, forging(told, ENDLESS)])
     assert [(each.status, each.value) for each in quick] == [("ok", 1)] * 2
     assert (late.status, late.value, late.message) == ("timeout", None, "not done within 0.5 s")
-    assert 0.5 <= late.seconds < 1
+    assert 0.5 <= late.seconds < 30  # the program that it started sleeps for 60
 
 
 @needs_all_layers
@@ -305,17 +306,18 @@ def test_a_zygote_that_does_not_move_is_replaced_or_killed(monkeypatch: pytest.M
     assert [first.returncode, second.returncode] == [-signal.SIGKILL] * 2
 
 
-def test_an_error_of_the_consumer_or_of_the_source_ends_the_programs(sandbox: Sandbox) -> None:
+def test_an_error_of_the_consumer_or_of_the_source_ends_the_programs() -> None:
     programs = [solution(ENDLESS), solution("return 1")]
     before = time.monotonic()
-    with pytest.raises(IndexError, match="out of range"):
-        list(sandbox.run(map(programs.__getitem__, itertools.count())))
-    outcomes = sandbox.run(reversed(programs))
-    assert next(outcomes).value == 1
-    with pytest.raises(LookupError, match="stop"):
-        outcomes.throw(LookupError("stop"))
-    assert time.monotonic() - before < 4
-    assert outcome_of(sandbox, solution("return 2")).value == 2
+    with Sandbox(Limits(seconds=100), allow_weak=True) as made:
+        with pytest.raises(IndexError, match="out of range"):
+            list(made.run(map(programs.__getitem__, itertools.count())))
+        outcomes = made.run(reversed(programs))
+        assert next(outcomes).value == 1
+        with pytest.raises(LookupError, match="stop"):
+            outcomes.throw(LookupError("stop"))
+        assert time.monotonic() - before < 60
+        assert outcome_of(made, solution("return 2")).value == 2
 
 
 def test_a_program_that_can_not_be_confined_is_lost_and_no_first_process_is_an_error(
