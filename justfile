@@ -9,6 +9,14 @@ _list:
 test *options:
     pytest {{options}}
 
+# Run the tests that take long: simulations, the widths of pages, large indexes.
+slow *options:
+    pytest -m slow {{options}}
+
+# Put small faults into modules and list those that no test notices: just mutate ngramscan/statistics
+mutate *options:
+    python tests/mutate.py {{options}}
+
 # Check style, types and generated pages; nothing is changed.
 check:
     ruff check
