@@ -166,6 +166,7 @@ def coverage(name: str, n: int, share: float, kappa: float, runs: int, labels: i
 SKEWED = [("Cohen", 0.8, 0.0), ("Fleiss", 0.9, 0.4), ("quadratic", 0.8, 0.4)]
 MANY = product(MADE, [0.5, 0.8, 0.9, 0.95], [0.0, 0.4, 0.8])
 TWO_LABELS = product(["Cohen", "Fleiss", "alpha"], [0.5, 0.95], [0.0, 0.4, 0.8])
+QUICK = [("Cohen", 0.95, 0.4), ("alpha", 0.95, 0.8)]
 
 
 @pytest.mark.parametrize(("name", "share", "kappa"), SKEWED)
@@ -173,7 +174,10 @@ def test_intervals_cover_kappas_of_skewed_labels(name: str, share: float, kappa:
     assert coverage(name, 30, share, kappa, 250) >= 0.92
 
 
-@pytest.mark.parametrize(("name", "share", "kappa"), list(TWO_LABELS))
+@pytest.mark.parametrize(
+    ("name", "share", "kappa"),
+    [each if each in QUICK else pytest.param(*each, marks=pytest.mark.slow) for each in TWO_LABELS],
+)
 def test_intervals_of_rare_labels_are_not_too_wide(name: str, share: float, kappa: float) -> None:
     runs = sets(200)
     covered = coverage(name, 200, share, kappa, runs, labels=2)

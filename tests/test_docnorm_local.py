@@ -235,7 +235,10 @@ def served_in_part(made: Made) -> Iterator[str]:
         yield f"{server.url}index"
 
 
-@pytest.mark.parametrize("more", [(), ("--context", "101", "--estimator", "size-bias")])
+@pytest.mark.parametrize(
+    "more",
+    [(), pytest.param(("--context", "101", "--estimator", "size-bias"), marks=pytest.mark.slow)],
+)
 def test_a_served_index_gives_the_numbers_of_its_folder_drawn(
     made: Made, served_in_part: str, tmp_path: Path, more: tuple[str, ...]
 ) -> None:

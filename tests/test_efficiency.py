@@ -345,7 +345,16 @@ def test_grades_and_epochs_have_one_interval_too(
     assert found == pytest.approx((summary.accuracy_low, summary.accuracy_high))
 
 
-@pytest.mark.parametrize(("mean", "correlation"), [(0.5, 0.1), (0.5, 0.5), (0.8, 0.1), (0.8, 0.5)])
+@pytest.mark.parametrize(
+    ("mean", "correlation"),
+    [
+        (0.5, 0.5),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in [(0.5, 0.1), (0.8, 0.1), (0.8, 0.5)]
+        ),
+    ],
+)
 def test_intervals_cover_accuracies_of_several_answers(mean: float, correlation: float) -> None:
     draw, total = np.random.default_rng(8), 1 / correlation - 1
     covered = 0

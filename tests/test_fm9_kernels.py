@@ -227,14 +227,14 @@ def test_before_they_are_compiled_damage_has_the_same_consequence(tmp_path: Path
     draw = random.Random(8)
     text = b"\xff" + bytes(draw.choices(b"abcdefgh", k=8_000)) + b"\xfa"
     raw, is_error = reference.build_fm9(text), Counter[bool]()
-    for _ in range(60):
+    for _ in range(25):
         damaged = bytearray(raw)
         damaged[draw.randrange(len(raw))] ^= 1 << draw.randrange(8)
         (tmp_path / "x.fm9").write_bytes(damaged)
         first, second = both_ways(partial(ask_all, tmp_path / "x.fm9", [b"ab", b"h"], [5, 77]))
         assert first == second
         is_error[isinstance(first, str)] += 1
-    assert min(is_error[True], is_error[False]) > 5
+    assert min(is_error[True], is_error[False]) > 2
 
 
 @pytest.mark.parametrize(("patterns", "needs_numba"), [(["step by step"], False), (MANY, True)])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalcore.benchmarks import benchmarks, find_benchmark
@@ -106,6 +106,7 @@ def test_the_main_text_is_word_for_word_too_and_verify_adds_one_phase(paper: Any
 LIKE_TEMPLATES = ["{{problem}}", "{{verify}}", "{problem}", "\\frac{{a}}{{b}}", "\\1"]
 
 
+@settings(max_examples=20)
 @given(text=st.text() | st.sampled_from(LIKE_TEMPLATES))
 def test_a_problem_reaches_the_model_as_it_is_and_is_never_taken_for_a_template(text: str) -> None:
     problem = Problem(id="1", text=text, gold=None, fields={**FIELDS, "unit_text": text})

@@ -166,7 +166,7 @@ def test_the_mid_p_test_errs_as_it_says_and_rarely_contradicts_the_interval(
 
 
 @given(st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.5, 1.0]), min_size=1, max_size=30))
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_holm_is_statsmodels_s(p_values: list[float]) -> None:
     theirs = multipletests(p_values, method="holm")[1]
     *found, not_made = holm([*p_values, None])

@@ -504,7 +504,9 @@ def test_hostile_rows_run_nothing_and_break_nothing(
         assert visit.violations() == []
 
 
-@pytest.mark.parametrize(("rows", "is_cut"), [(10_000, False), (200_000, True)])
+@pytest.mark.parametrize(
+    ("rows", "is_cut"), [(10_000, False), pytest.param(200_000, True, marks=pytest.mark.slow)]
+)
 def test_many_rows_open_quickly(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, is_cut: bool
 ) -> None:

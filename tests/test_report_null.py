@@ -138,7 +138,7 @@ def check(make: Callable[[Draw], Said], runs: int) -> None:
     assert {name: n / runs for name, n in claims.items() if n / runs > most} == {}
 
 
-CASES = [(comparisons, 12), (effects, 12), (markers, 30), (words, 120)]
+CASES = [(comparisons, 5), (effects, 5), (markers, 10), (words, 30)]
 
 
 @pytest.mark.parametrize(("make", "runs"), CASES)

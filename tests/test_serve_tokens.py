@@ -405,7 +405,7 @@ def test_any_clauses_are_counted_exactly_and_lead_to_their_places(
 ) -> None:
     truth, rng = reference(folder), random.Random(6)
     requests, expected = [], []
-    for _ in range(25):
+    for _ in range(10):
         near = [(rng.random() < 0.5 and drawn_ngram(truth, rng)[:1]) or [272] for _ in range(2)]
         clauses = [
             [(drawn_ngram(truth, rng) or [13])[: rng.choice([1, 1, 3])], near[rng.random() < 0.5]]
@@ -419,8 +419,8 @@ def test_any_clauses_are_counted_exactly_and_lead_to_their_places(
     lists = ask_all(indexes, [one | {"query_type": "find_cnf"} for one in requests])
     assert [one["count"] for one in counts] == [sum(map(len, one)) for one in expected]
     assert [one["ptrs_by_shard"] for one in lists] == expected
-    assert sum(one["count"] > 0 for one in counts) > 12
-    for request, found in zip(requests[:10], expected[:10], strict=True):
+    assert sum(one["count"] > 0 for one in counts) > 4
+    for request, found in zip(requests[:4], expected[:4], strict=True):
         ids = request["query_ids"]
         places = [{"s": s, "ptr": one[-1]} for s, one in enumerate(found) if one]
         common = {"index": folder.name, "query_type": "get_doc_by_ptr", "query_ids": ids}

@@ -128,6 +128,7 @@ def test_intervals_cover_the_documents_of_a_genuine_index(
         assert are_enough(hits)
 
 
+@pytest.mark.slow
 def test_vermilion_is_covered(shared: Path) -> None:
     """1 to 200 occurrences per document; 1,374 of them in 400 documents that were made so."""
     folder = shared / "tokens" / "index" / "v4_pystdlib_llama"

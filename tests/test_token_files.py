@@ -101,7 +101,7 @@ def answers(file: Path) -> list[dict[str, Any]]:
 # The original's indexes and answers
 
 
-@pytest.mark.parametrize("name", INDEXES)
+@pytest.mark.parametrize("name", [pytest.param(INDEXES[0], marks=pytest.mark.slow), *INDEXES[1:]])
 def test_counts_and_documents_of_all_truths(shared: Path, name: str) -> None:
     truths = [row for row in answers(shared / "tokens" / "truth.jsonl") if row["index"] == name]
     folder = genuine(shared / "tokens" / "index" / name)

@@ -346,6 +346,7 @@ def shared_tokenizer(shared: Path, name: str) -> Tokenizer:
     return load_tokenizer(file and shared / "tokens" / "tokenizers" / file)
 
 
+@pytest.mark.slow
 def test_each_index_has_one_tokenizer(shared: Path) -> None:
     for name, own in TOKENIZER_OF.items():
         folder = open_token_folder(shared / "tokens" / "index" / name)

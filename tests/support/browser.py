@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, Page
 
-WIDTHS = (375, 800, 1600)
+WIDTHS = (375, *(pytest.param(width, marks=pytest.mark.slow) for width in (800, 1600)))
 _PICTURES = os.environ.get("PAGE_PICTURES", "")
 """A folder for pictures of all pages, to be looked at; none are taken without it."""
 
