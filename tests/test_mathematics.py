@@ -23,6 +23,7 @@ from evalcore.rules import Grade, Item, formula_pool
 from evalcore.rules.formula_pool import compare_all, compare_texts
 from evalcore.rules.mathematics import compare_formulas
 from ngramscan.errors import InputError, WorkerLostError
+from tests.support.cases import cases
 
 
 def item(answer: str, gold: str, **details: Any) -> Item:
@@ -34,79 +35,42 @@ def verdict(answer: str, gold: str, **details: Any) -> Grade:
     return compare_texts(task) or compare_formulas(task)
 
 
-def pairs(table: str) -> list[list[str]]:
-    return [case.split(" ~ ") for case in table.strip().replace("\n", " ;; ").split(" ;; ")]
-
-
-EQUAL = r"""
-\dfrac{1}{2} ~ 0.5 ;; 1/2 ~ $\frac{1}{2}$ ;; \frac12 ~ 0.5 ;; .5 ~ 1/2
-\sqrt{2}/2 ~ $\frac{1}{\sqrt{2}}$ ;; sqrt(2)/2 ~ 1/\sqrt2 ;; \boxed{\frac{1}{2}} ~ 1/2
-$\boxed{3}$. ~ 3 ;; \{2, 1\} ~ 1, 2 ;; 2 and 1 ~ 1, 2 ;; 2 \text{ or } 1 ~ 1, 2 ;; x=5 ~ 5
-5 ~ x=5 ;; 2+3=5 ~ 5 ;; S=2+3=5 ~ S=5 ;; 2x=10 ~ x=5 ;; x^2=1-y^2 ~ x^2+y^2=1
-f(t)=t^2+1 ~ f(x)=1+x^{2} ;; f(y,x)=y-x ~ f(x,y)=x-y ;; x=\pm 2 ~ 2, -2 ;; 5 \text{ cm} ~ 5
-45^\circ ~ 45 ;; 45 ~ $45^{\circ}$ ;; 60\% ~ 0.6 ;; 8 ~ $8 \%$ ;; 0.08 ~ $8 \%$ ;; 12,345 ~ 12345
-12{,}345 ~ 12345 ;; 12\,345 ~ 12345 ;; 12 345 ~ 12345 ;; 7.8e2 ~ 780 ;; 7.8 \times 10^2 ~ 780
-2\frac{1}{2} ~ 2.5 ;; 0.333333 ~ 1/3 ;; 1.41421356 ~ \sqrt{2} ;; x \in (1, 2] ~ (1,2]
-1 < x \le 2 ~ (1,2] ;; 2 \geq x > 1 ~ (1,2] ;; 2 \le k ~ k \geqslant 2 ;; [2,\infty) ~ k \ge 2
-2x+2y<6 ~ x+y<3 ;; -x-y>-3 ~ x+y<3 ;; y>x ~ x<y ;; \{1\} \cup (-\infty,0) ~ (-\infty, 0) \cup\{1\}
-\lfloor (n+1)/2 \rfloor ~ \lceil n/2 \rceil ;; \frac{n!}{k!(n-k)!} ~ \binom{n}{k}
-\frac{(2k)!}{2^k k!} ~ (2k-1)!! ;; \mathrm{e}^{2} ~ e^2 ;; -(1-n)/2 ~ \frac{n-1}{2} ;; π ~ \pi
-k_{\mathrm{B}} T ~ T k_B ;; p_1^{e_1} ~ p_{1}^{e_{1}} ;; (0,4] ~ t(0,4]
-\sqrt{3+2\sqrt{2}} ~ 1+\sqrt{2} ;; \frac{x-y}{2} ~ -(y-x)/2 ;; f(2)+1 ~ 1+f(2)
-10^{10^{10^{10}}} ~ 10^{10^{10^{ 10}}} ;; 3, (1,2], {5,4} ~ (1,2],3,{5,4} ;; 2, 1 ~ $\{1,2\}$
-\boxed{1} + \boxed{2} ~ 3 ;; 45 ~ 45 ~ minute ;; 45 minutes ~ 45 ~ minute ;; 45 kmph ~ 45 ~ km/h
-45\text{ min} ~ 45 ~ minute ;; 45 \mathrm{~km} / \mathrm{h} ~ 45 ~ km/h ;; 45m ~ 45 ~ m
-45 \text{ m} ~ 45 ~ m ;; 45 \text{ cm}^2 ~ 45 ~ $cm^2$ ;; 45 \text{ square cm} ~ 45 ~ $cm^2$
-45^{\circ} ~ 45 ~ ^{\circ}
-4.3 ~ 4.2 ~ % ~ 0.1 ;; 4.1% ~ 4.2 ~ % ~ 0.1 ;; 1,234 ~ 1,234 ~ several ;; 234, 1 ~ 1,234 ~ several
-1,234 ~ 1,234 ;; 1234 ~ 1,234 ;; 1.05, 100.4 ~ 1, 100 ~ several ~ 0.1 0.5
-100.4, 1.05 ~ 1, 100 ~ several ~ 0.1 0.5
-"""
-DIFFERENT = r"""
-2 ~ 1 ;; 1.0000001 ~ 1 ;; 0.33333 ~ 1/3 ;; 0.333334 ~ 1/3 ;; 0.500001 ~ 1/2 ;; 1, 2 ~ 1, 1, 2
-1, 2, 2 ~ 1, 1, 2 ;; 1, 2, 3 ~ 1, 2 ;; 1 ~ 1, 2 ;; (2, 1) ~ (1, 2) ;; [1, 2) ~ (1, 2]
-[1, 2] ~ [1, 2) ;; (1, 2) ~ [1, 2] ;; (1, 2, 3) ~ (1, 2) ;; 1, 2 ~ (1, 2) ;; k>2 ~ k \ge 2
-x+y>3 ~ x+y<3 ;; x+y \ne 3 ~ x+y=3 ;; x^2-y^2=1 ~ x^2+y^2=1 ;; 1 ~ x^2+y^2=1 ;; a=3, b=2 ~ a=2, b=3
-f(x)=|x| ~ f(x)=x ;; \lceil x \rceil ~ \lfloor x \rfloor
-\lfloor\sqrt{n}\rfloor ~ \lfloor\sqrt{n-1}\rfloor ;; r^2+r ~ R^2+r ;; 0.6% ~ 0.6 ;; 8.5 ~ $8 \%$
-10^{10} ~ 10^{10^{10^{10}}} ;; 9^{9^{9^{9}}} ~ 5 ;; (10^9)! ~ 5 ;; e^{10^9} ~ 5 ;; x^{10^{10}} ~ x
-1/0 ~ 5 ;; f(3) ~ f(2) ;; x' ~ x ;; (2k-4)!! ~ (2k-1)!! ;; (1,2) ~ 5 ;; \mathbb{Z}\% ~ \mathbb{Z}
-45 hours ~ 45 ~ minute ;; 44 minutes ~ 45 ~ minute ;; 45^\circ ~ 45 ~ minute ;; 45 km ~ 45 ~ km/h
-45 cm ~ 45 ~ $cm^2$ ;; 45% ~ 45 ~ km ;; 45 n ~ 45 ~ m ;; 45 furlong ~ 45 ~ m
-45 km ~ 45 ~ m ;; 4.31 ~ 4.2 ~ % ~ 0.1 ;; 4.0999 ~ 4.2 ~ % ~ 0.1 ;; 0.042 ~ 4.2 ~ % ~ 0.1
-4 ~ 4.2 ~ % ~ 0.1 ;; 1234 ~ 1,234 ~ several ;; 234, 1 ~ 1,234
-1.4, 100.05 ~ 1, 100 ~ several ~ 0.1 0.5
-"""
-
-
 @pytest.mark.parametrize(
-    ("value", "case"),
-    [(1.0, case) for case in pairs(EQUAL)] + [(0.0, case) for case in pairs(DIFFERENT)],
+    "case", cases("formulas"), ids=lambda case: f"{case['answer']} {case['gold']}"
 )
-def test_an_answer_in_any_notation_is_the_gold_or_is_not(value: float, case: list[str]) -> None:
-    answer, gold, unit, stated = [*case, "", ""][:4]
-    tolerance = [float(one) for one in stated.split()] or None
-    known = {"is_multiple_answer": True} if unit == "several" else {"unit": unit}
-    found = verdict(answer, gold, **known, tolerance=tolerance)
-    assert (found.value, found.failed) == (value, False)
+def test_an_answer_in_any_notation_is_the_gold_or_is_not(case: dict[str, str]) -> None:
+    tolerance = [float(each) for each in case["tolerance"].split()] or None
+    is_several = case["unit"] == "several"
+    known = {"is_multiple_answer": True} if is_several else {"unit": case["unit"]}
+    found = verdict(case["answer"], case["gold"], **known, tolerance=tolerance)
+    assert (found.value, found.failed) == (float(case["value"]), False)
 
 
-NO_MATHEMATICS = r"""
-x+ ~ 'x+': I expected something else here ;; the answer is five ~ words in it ;; 3 4 ~ side by side
-5 \text{ apples} ~ words in it ;; 1%0 ~ no mathematics there ;; 21°6 ~ no mathematics there
-5' ~ no mathematics there ;; 1.2.3 ~ side by side ;; $ $ ~ it is empty
-(0, 1)\cup(1, \frac{8}{0}) ~ Non-real intervals
-"""
+NO_MATHEMATICS = {
+    "x+": "'x+': I expected something else here",
+    "the answer is five": "words in it",
+    "3 4": "side by side",
+    r"5 \text{ apples}": "words in it",
+    "1%0": "no mathematics there",
+    "21°6": "no mathematics there",
+    "5'": "no mathematics there",
+    "1.2.3": "side by side",
+    "$ $": "it is empty",
+    r"(0, 1)\cup(1, \frac{8}{0})": "Non-real intervals",
+}
 
 
-def test_what_is_no_mathematics_is_wrong_with_the_reason() -> None:
-    for answer, reason in pairs(NO_MATHEMATICS):
-        value, said, _ = verdict(answer, "5")
-        assert value == 0.0
-        assert said.startswith("not parsed as mathematics: ")
-        assert reason in said
-    assert verdict("1" * 10_001, "1").reason == "longer than 10,000 characters"
-    assert verdict("(" * 61 + ")" * 61, "1").reason == "brackets nested deeper than 60"
+@pytest.mark.parametrize("answer", NO_MATHEMATICS)
+def test_what_is_no_mathematics_is_wrong_with_the_reason(answer: str) -> None:
+    value, said, _ = verdict(answer, "5")
+    assert value == 0.0
+    assert said.startswith("not parsed as mathematics: ")
+    assert NO_MATHEMATICS[answer] in said
+
+
+def test_what_is_too_long_or_too_deep_is_wrong_with_the_reason() -> None:
+    assert verdict("1" * 10_001, "1")[:2] == (0.0, "longer than 10,000 characters")
+    assert verdict("(" * 61 + ")" * 61, "1")[:2] == (0.0, "brackets nested deeper than 60")
 
 
 def test_what_can_not_be_compared_is_an_error() -> None:
@@ -120,11 +84,9 @@ def test_what_can_not_be_compared_is_an_error() -> None:
 
 
 NEEDS_A_JUDGE = "needs a judge: the reference answer is "
-PROSE = r"""
-odd $n$ ;; no solutions ;; n is prime ;; $x=1$ for some $a>0$ ;; 2 if n is even ;; 1 ($n=2$)
-1 \text{if } n=2 ;; 5 ($n=2
-"""
-FORMULAS = r"5 ;; $2n$ ;; \frac{a}{b} ;; 1, 2 ;; $\sin x$ ;; 5 \text{ or } 6 ;; $XZ-XY$"
+PROSE = ["odd $n$", "no solutions", "n is prime", "$x=1$ for some $a>0$", "2 if n is even"]
+PROSE += ["1 ($n=2$)", r"1 \text{if } n=2", "5 ($n=2"]
+FORMULAS = ["5", "$2n$", r"\frac{a}{b}", "1, 2", r"$\sin x$", r"5 \text{ or } 6", "$XZ-XY$"]
 
 
 def needs_a_judge(gold: str) -> bool:
@@ -132,8 +94,7 @@ def needs_a_judge(gold: str) -> bool:
 
 
 def test_prose_is_for_a_judge_unless_the_text_is_the_same() -> None:
-    assert all(needs_a_judge(gold) for (gold,) in pairs(PROSE))
-    assert not any(needs_a_judge(gold) for (gold,) in pairs(FORMULAS))
+    assert [gold for gold in [*PROSE, *FORMULAS] if needs_a_judge(gold)] == PROSE
     assert verdict("even $n$", "odd $n$") == Grade(None, f"{NEEDS_A_JUDGE}prose")
     assert verdict("odd n", " odd $n$.").value == 1.0
     assert verdict("1,2,3", r"1,2,\ldots,3").reason == f"{NEEDS_A_JUDGE}written with dots"
@@ -224,13 +185,11 @@ def test_verdicts_come_in_order_and_one_that_takes_too_long_fails_alone() -> Non
     assert list(compare_all(items, seconds=1, workers=2)) == [SAME] * 8 + last
 
 
-CANT_BE_READ = rf"""
-(1, {ENDLESS}) ~ (1, 2) ;; {"|" * 3000} ~ x^2 ;; {"2^" * 1000}1 ~ 7
-"""
+CANT_BE_READ = [(f"(1, {ENDLESS})", "(1, 2)"), ("|" * 3000, "x^2"), ("2^" * 1000 + "1", "7")]
 
 
 def test_an_answer_that_can_not_be_read_is_wrong_if_its_gold_can() -> None:
-    items = [item(*case) for case in [*pairs(CANT_BE_READ), ("7", ENDLESS), ("1/2", "0.5")]]
+    items = [item(*case) for case in [*CANT_BE_READ, ("7", ENDLESS), ("1/2", "0.5")]]
     *wrong, unknown, right = compare_all(items, seconds=1, workers=3)
     # The third recurses too deeply, or is too late for that.
     reason = r"answer can't be read: (time-out after 1 s|RecursionError: .*)"
