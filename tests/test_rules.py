@@ -82,9 +82,12 @@ def described_case(case: dict[str, str]) -> str:
 @pytest.mark.parametrize("case", cases("verdicts"), ids=described_case)
 def test_an_answer_has_the_verdict_of_its_rule(case: dict[str, str]) -> None:
     """Values of programs are Python's, or named above; texts are as they are."""
-    answer, gold, is_computed = case["answer"], case["gold"], case["of"] == "program"
-    given = [NAMED.get(text) or ast.literal_eval(text) for text in (answer, gold) if is_computed]
-    verdict = judged(case["rule"], *(given or (answer, gold)), is_computed=is_computed)
+    is_computed = case["of"] == "program"
+    answer, gold = (
+        NAMED.get(text) or ast.literal_eval(text) if is_computed else text
+        for text in (case["answer"], case["gold"])
+    )
+    verdict = judged(case["rule"], answer, gold, is_computed)
     assert (str(verdict.value).removesuffix(".0"), verdict.failed) == (case["value"], False)
     assert case["reason"] in verdict.reason
 
