@@ -19,6 +19,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from evalcore.commands.audit import AuditRow, audit_rows
 from ngramscan.errors import InputError
+from tests.support.cases import cases
 
 SCORES = """task,method,pct,n,p,stars,bold
 algebra,A,61.9,21,0.031,*,0
@@ -59,93 +60,14 @@ def compute(tmp_path: Path) -> Compute:
     return of_tables
 
 
-FORMULAS = """
--(2 - 5) / 1.5 → 2
-1e3 / 4 → 250
-scores[task == "sets, maps", method != "A"].pct → 40
-mean(1, 2, scores[method == "B", n == "21"].n) → 8
-count(scores[p < 0.05].p) → 3
-count(scores[p < 0.001].p) → 1
-count(scores[p >= 0.9].p) → 0
-count(scores[method == "B"].pct > scores[method == "A"].pct) → 1
-count(scores.stars == "*") → 1
-sum(scores.pct * tokens.tokens) → 61.9 * 100 + 71.4 * 300 + 50 * 400 + 40 * 200
-max(scores[method == "A"].pct - scores[method == "B"].pct) → 10
-sum(max(scores[method == "A"].n, 15)) → 36
-weighted_mean(scores[method == "A"].pct, by=n) → (61.9 * 21 + 500) / 31
-abs(2 - 5) + sqrt(16) → 7
-round(2.5, 0) + round(-0.125, 2) → 3 - 0.13
-mcnemar(1, 7) → 2 * (1 + 8) / 2 ** 8
-mcnemar_usual(-1, 31) → 1
-mcnemar_usual(scores[task == "algebra", method == "A"].n, 21) → 2 / 2 ** 21
-exact_pct(scores[task == "algebra", method == "A"].pct, 21) → 1300 / 21
-exact_pct(scores[task == "algebra", method == "A"].pct, of=n) → 1300 / 21
-exact_pct(scores[task == "algebra", method == "A"].pct, 7) → 61.9
-impossible_pct(scores[method == "B"].pct, 7) → 1
-wrong_bold_max(scores.pct, among=method) → 0
-wrong_bold_min(scores.pct, among=method) → 4
-"""
-WRONG = r"""
-(1 + 2 → character 1: '\(' was never closed
-1 + True → character 5: Invalid literal .* .True.
-"\d" → invalid escape sequence
-scores[task == algebra].n → no row of scores has task None
-scores[1 < n < 30].n → 1 < n < 30: expected column
-scores[task == "algebra"] → not part of the language
-grades.n → no table 'grades'; there are scores, tokens
-scores.size → no column 'size'; it has task,
-1 + scores.n → character 5: 4 cells; expected one
-sum(scores[n > 90].n) → no cell is selected
-1 + scores[n > 90].n → 0 cells; expected one
-scores[task > 3].n → can't be compared by size
-sum(scores.p) → '<0.001' is not a number
-1 / (2 - 2) → character 10: division by zero
-1 < 2 → True is not a number
-median(scores.n) → no function 'median'; there are abs
-sqrt(1, 2) → sqrt: takes 1 positional argument but 2 were given
-sqrt(0 - 1) → math domain error|nonnegative
-mcnemar_usual(3, 2) → no two counts
-mcnemar_usual(1, 8) → no two counts
-signed_rank(2, 4) → no ranks of 2 differences
-signed_rank_normal(0, 0) → division by zero
-mcnemar(1.5, 2) → 1.5 is not a count
-wilson_low(5, 4) → 0 <= k <= n
-effect_paired_t(2, 18) → a power between alpha and 1
-power_paired_t(1, 1) → enough pairs
-count(1) → count takes a selection or a comparison
-weighted_mean(scores.n) → weighted_mean: missing 1 required .*'by'
-weighted_mean(1, by=n) → expected a selection
-weighted_mean(scores.n, by=stars) → is not a number
-wrong_bold_max(scores.n, among=method, marks=n) → expected 0 or 1
-wrong_bold_max(scores.n, among=m) → no column 'm'
-impossible_pct(scores.n) → no column ''
-sum(scores.n * tokens[method == "B"].tokens) → two rows have the same task
-sum(scores[method == "A"].n * scores[task == "algebra"].n) → rows have no name
-sum(scores[p < 0.1].n * tokens.tokens) → only one of two selections has a row .*sets, maps, A
-nothing → nothing of the name 'nothing'
-claim(1) → no function 'claim'; .*claim..id
-claim("y") → nothing of the name 'claim."y".'
-sum(scores[task in ("algebra", "sets")].n) → no row of scores has task 'sets'
-"""
+@pytest.mark.parametrize("case", cases("claim_formulas"), ids=lambda case: str(case["formula"]))
+def test_a_formula_gives_what_its_rules_say(compute: Compute, case: dict[str, str]) -> None:
+    found = compute(case["formula"]).recomputed
+    assert found == pytest.approx(float(case["value"]), abs=1e-12)
 
 
-def cases(table: str) -> list[list[str]]:
-    return [line.split(" → ") for line in table.strip().splitlines()]
-
-
-@pytest.mark.parametrize(("formula", "expected"), cases(FORMULAS))
-def test_a_formula_gives_what_its_rules_say(compute: Compute, formula: str, expected: str) -> None:
-    found = compute(formula).recomputed
-    assert found == pytest.approx(eval(expected), abs=1e-12)
-
-
-NO_FORMULAS = """
-__import__('os').system('true') → (lambda: 1)() → [n for n in (1, 2)] → ().__class__
-scores.n.__class__ → sum(*scores) → sum(**{}) → f'{1}' → 2 ** 99999999 → ~1 → 1 and 2 → (x := 1)
-"""
 REFUSED = [
-    *cases(WRONG),
-    *([program, ""] for program in itertools.chain.from_iterable(cases(NO_FORMULAS))),
+    *([case["formula"], case["problem"]] for case in cases("wrong_claim_formulas")),
     ["(" * 300 + "1" + ")" * 300, "too many"],
     ["1 +" * 3000 + "1", "too many|recursion"],
     ["circle", "defined by itself: circle → circle"],
@@ -205,26 +127,26 @@ def test_the_range_is_that_of_all_corners(compute: Compute, formula: str) -> Non
     assert (found.low, found.high) == (float(min(values)), float(max(values)))
 
 
-TABLES = """
-p,stars 0.050,* 0.050, → wrong_stars(t.p) → 0
-p,stars 0.052,* → wrong_stars(t.p) → 1
-p,stars <0.05,** → wrong_stars(t.p) → 1
-p,stars 0.049,* <0.001,*** 0.000,*** → wrong_stars(t.p) → 0
-delta,n,p -3.25,400,0.182 → discordant_max(t.p, delta=delta, of=n) → 81
-delta,n,p 0.50,200,1.000 → discordant_max(t.p, delta=delta, of=n) → 199
-delta,n,p -0.50,400,0.839 → discordant_min(t.p, delta=delta, of=n) → 24
-delta,n,p 26.00,200,<0.001 → discordant_min(t.p, delta=delta, of=n) → 52
-delta,n,p 26.00,200,<0.001 → discordant_max(t.p, delta=delta, of=n) → 200
-delta,n,p 0.50,200,0.500 → discordant_max(t.p, delta=delta, of=n) → 1
-p 0.063 0.180 0.500 → impossible_signed_rank(t.p, 5) → 1
-delta -3.25 -3.24 → impossible_pct(t.delta, 400) → 1
-a 61.90 → t.a → 61.895 61.9 61.905
-a -3 → t.a → -3.5 -3 -2.5
-a .211 → t.a → 0.2105 0.211 0.2115
-"""
+TABLES = [
+    ("p,stars 0.050,* 0.050,", "wrong_stars(t.p)", "0"),
+    ("p,stars 0.052,*", "wrong_stars(t.p)", "1"),
+    ("p,stars <0.05,**", "wrong_stars(t.p)", "1"),
+    ("p,stars 0.049,* <0.001,*** 0.000,***", "wrong_stars(t.p)", "0"),
+    ("delta,n,p -3.25,400,0.182", "discordant_max(t.p, delta=delta, of=n)", "81"),
+    ("delta,n,p 0.50,200,1.000", "discordant_max(t.p, delta=delta, of=n)", "199"),
+    ("delta,n,p -0.50,400,0.839", "discordant_min(t.p, delta=delta, of=n)", "24"),
+    ("delta,n,p 26.00,200,<0.001", "discordant_min(t.p, delta=delta, of=n)", "52"),
+    ("delta,n,p 26.00,200,<0.001", "discordant_max(t.p, delta=delta, of=n)", "200"),
+    ("delta,n,p 0.50,200,0.500", "discordant_max(t.p, delta=delta, of=n)", "1"),
+    ("p 0.063 0.180 0.500", "impossible_signed_rank(t.p, 5)", "1"),
+    ("delta -3.25 -3.24", "impossible_pct(t.delta, 400)", "1"),
+    ("a 61.90", "t.a", "61.895 61.9 61.905"),
+    ("a -3", "t.a", "-3.5 -3 -2.5"),
+    ("a .211", "t.a", "0.2105 0.211 0.2115"),
+]
 
 
-@pytest.mark.parametrize(("table", "formula", "expected"), cases(TABLES))
+@pytest.mark.parametrize(("table", "formula", "expected"), TABLES)
 def test_figures_are_judged_as_they_are_printed(
     tmp_path: Path, table: str, formula: str, expected: str
 ) -> None:
@@ -234,15 +156,15 @@ def test_figures_are_judged_as_they_are_printed(
     assert found.recomputed == ends[len(ends) // 2]
 
 
-BOLD = """
-110 → no figure
-000 → no figure
-001 → no figure; scores[t, C].score = 4.9 is bold
-011 → no figure; scores[t, A].score = 5.0 is not bold; scores[t, C].score = 4.9 is bold
-"""
+BOLD = [
+    ("110", "no figure"),
+    ("000", "no figure"),
+    ("001", "no figure; scores[t, C].score = 4.9 is bold"),
+    ("011", "no figure; scores[t, A].score = 5.0 is not bold; scores[t, C].score = 4.9 is bold"),
+]
 
 
-@pytest.mark.parametrize(("marks", "note"), cases(BOLD))
+@pytest.mark.parametrize(("marks", "note"), BOLD)
 def test_cells_that_tie_are_bold_alike_and_no_lower_one(
     tmp_path: Path, marks: str, note: str
 ) -> None:
@@ -253,15 +175,15 @@ def test_cells_that_tie_are_bold_alike_and_no_lower_one(
     assert (found.recomputed, found.note) == (note.count(";"), note)
 
 
-REPEATED = """
-A 1 2 B 1 2 C 2 1 → B repeats A in t
-A 1 2 B 1 2 C 1 2 → B repeats A in t; C repeats A in t
-A 1.0 2 B 1 2 C 0 1 → B repeats A in t
-A 1 2 B 1 3 C 2 1 → no figure
-"""
+REPEATED = [
+    ("A 1 2 B 1 2 C 2 1", "B repeats A in t"),
+    ("A 1 2 B 1 2 C 1 2", "B repeats A in t; C repeats A in t"),
+    ("A 1.0 2 B 1 2 C 0 1", "B repeats A in t"),
+    ("A 1 2 B 1 3 C 2 1", "no figure"),
+]
 
 
-@pytest.mark.parametrize(("scores", "notes"), cases(REPEATED))
+@pytest.mark.parametrize(("scores", "notes"), REPEATED)
 def test_rows_that_repeat_the_figures_of_another_are_found(
     tmp_path: Path, scores: str, notes: str
 ) -> None:
