@@ -174,6 +174,13 @@ def test_all_pairs_of_methods_are_compared() -> None:
     assert (found[1].p, found[1].note) == (1.0, "no pair differs")
 
 
+def test_rows_are_in_the_order_of_models_and_then_of_methods() -> None:
+    rows = [row for model in "ab" for row in both(A, B, model=model)]
+    rows += [row for model in "ab" for row in scored("fp", B, model=model)]
+    found = [(row.model, row.treatment) for row in compared(rows).rows if row.model != "all"]
+    assert found == [("a", "pot"), ("a", "fp"), ("b", "pot"), ("b", "fp")]
+
+
 def test_averages_of_several_files_say_what_they_are_of(tmp_path: Path) -> None:
     rows = []
     for dataset, size, gain in (("small", 10, 1.0), ("large", 30, 0.0)):
@@ -376,8 +383,9 @@ def test_many_notices_of_one_kind_are_one(tmp_path: Path) -> None:
     asked += ["--resamples", "100", "--figure", str(tmp_path / "f.svg")]
     done = invoke(*asked)
     left_out, warning = done.stderr.splitlines()
-    assert left_out.endswith(
-        ": 1 pair left out: 1 with an unknown result; see n_unknown for 23 more"
+    assert left_out == (
+        "financemath, deepseek-ai/DeepSeek-V3.0-Terminus, strict, pot − cot: 1 pair left out: "
+        "1 with an unknown result; see n_unknown for 23 more"
     )
     assert warning.startswith("Warning: ")
     assert warning.endswith("; 11 more comparisons differ by over 2 points")

@@ -186,6 +186,8 @@ def test_a_note_says_if_only_a_large_gain_would_have_been_found() -> None:
     fewer = only(make_effects(entries(200, 0, 3), scores([1, 1, 1, 0] * 50 + [1, 1, 0])))
     assert fewer.detectable is None
     assert fewer.note == "no gain would have been found reliably, however large"
+    more = only(make_effects(entries(200, 0, 60), scores([1, 0] * 130)))
+    assert more.note == "too few entries: only a gain of 21 points or more would have been found"
     many = only(make_effects(entries(200, 0, 200), scores([1, 0] * 200)))
     assert many.detectable is not None
     assert (many.detectable < 0.2, many.note) == (True, "")

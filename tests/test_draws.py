@@ -16,6 +16,7 @@ from ngramscan.prevalence.draws import (
     Estimator,
     Share,
     document_share,
+    shares_beside,
 )
 
 FOUND = Occurrences("q", (Segment(0, 100, 103), Segment(2, 0, 1), Segment(3, 7, 13)))
@@ -137,6 +138,20 @@ def test_the_shares_of_a_document_that_is_seen_whole_sum_to_one(
     found = shares(content, texts, len(content) + SHIFT_BYTES + 2, estimator, 0)
     assert [share.lowest for share in found] == [share.highest for share in found]
     assert sum(share.lowest for share in found) == pytest.approx(1)
+
+
+def test_a_hidden_part_may_hold_an_occurrence_across_each_edge() -> None:
+    window = window_at(4, b"abc", b"abc abc abc", 3, 0)
+    assert window.text == b"bc abc ab"
+    assert document_share(window, {b"abc": "abc"}, 3, "size-bias") == Share(1 / 3, 1, False)
+    from_start = window_at(0, b"abc", b"abc abc", 3, 0)
+    assert (from_start.text, from_start.starts_document) == (b"abc ab", True)
+    assert document_share(from_start, {b"abc": "abc"}, 3, "size-bias") == Share(1 / 2, 1, False)
+
+
+def test_a_document_that_is_known_has_no_share() -> None:
+    drawn = [("a", Share(0.5, 0.5, False)), ("b", Share(0.0, 1.0, True))]
+    assert shares_beside({"a"}, drawn) == [Share(0.0, 0.0, False), Share(0.0, 1.0, True)]
 
 
 def test_a_long_document_counts_by_its_first_occurrence_which_is_seen() -> None:

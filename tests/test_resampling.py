@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from ngramscan.statistics import resampling
 from ngramscan.statistics.resampling import bootstrap_t
 from ngramscan.statistics.sign_tests import sign_flip_test, signed_rank_test
 from tests.support.sizes import sets
@@ -102,6 +103,14 @@ def test_a_p_value_that_was_drawn_has_a_standard_error() -> None:
     assert len(drawn) == 40
     spread, _ = np.std(drawn, axis=0)
     assert spread == pytest.approx(np.mean(drawn, axis=0)[1], rel=0.3)
+
+
+def test_neither_limits_nor_p_are_closer_than_those_of_student_s_t() -> None:
+    near, far = np.linspace(-1, 1, 999), np.linspace(-4, 4, 999)
+    assert resampling._rare_distances(far, 4, 0.95) == (far[24], far[-25])
+    assert resampling._rare_distances(near, 4, 0.95) == pytest.approx(stats.t(3).interval(0.95))
+    found = [resampling._p_value(near, distance, 4, 999) for distance in (3.0, -3.0)]
+    assert [p.value for p in found] == pytest.approx([2 * stats.t(3).sf(3.0)] * 2)
 
 
 def test_there_is_no_interval_and_a_reason() -> None:

@@ -123,6 +123,7 @@ VALUES = {
     ("smallest_pattern_count", "CoT", "T1+T2"): 0,
     ("lower_quartile_pattern_count", "CoT", "T1+T2"): 15,
     ("median_pattern_count", "CoT", "T1+T2"): 30,
+    ("upper_quartile_pattern_count", "CoT", "T1+T2"): 65,
     ("largest_pattern_count", "CoT", "T1+T2"): 100,
     ("largest_pattern_share", "CoT", "T1+T2"): 100 / 130,
     ("union_per_gigabyte", "CoT", "T1"): 25.0,
