@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from ngramscan.errors import IndexFormatError, InputError
+from ngramscan.index_files.fm9 import reader
 from ngramscan.index_files.fm9.folders import shard_folders
 from ngramscan.index_files.fm9.layout import FILES
 from ngramscan.index_files.fm9.reader import Shard, ShardWindow, open_shards
@@ -255,6 +256,21 @@ def test_wrong_offsets_are_refused(tmp_path: Path, offsets: bytes | list[int], w
         open_shards(tmp_path / "x")[0].windows([0], 1, 1)
     with pytest.raises(IndexFormatError, match=words):
         open_shards(tmp_path / "x")[0].texts([0])
+
+
+@pytest.mark.parametrize("wrong", [1, 2, 3])
+def test_the_order_of_many_offsets_is_read_to_the_end_when_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: int
+) -> None:
+    """Also where one part of what is read at once ends and the next begins."""
+    monkeypatch.setattr(reader, "_CHECKED_AT_ONCE", 2)
+    shutil.copytree(SMALL[1], tmp_path / "x")
+    offsets = [0, 12, 24, 25, 33]
+    offsets[wrong] = offsets[wrong - 1]
+    (tmp_path / "x" / "data_offset").write_bytes(np.array(offsets, "<u8").tobytes())
+    opened = open_shards(tmp_path / "x")[0]._documents
+    with pytest.raises(IndexFormatError, match=f"entry {wrong} is not above the one before"):
+        opened.check_order()
 
 
 def test_what_the_original_wrote_wrongly_is_not_opened() -> None:
