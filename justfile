@@ -15,7 +15,7 @@ slow *options:
 
 # Put small faults into modules and list those that no test notices: just mutate ngramscan/statistics
 mutate *options:
-    python tests/mutate.py {{options}}
+    python benchmarks/mutate.py {{options}}
 
 # Check style, types and generated pages; nothing is changed.
 check:
