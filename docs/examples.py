@@ -37,6 +37,9 @@ TEXTS = {
 {"id": 3, "text": "def solve(x):\n    return answer"}
 {"id": 4, "text": "Step by step, the valley grew wider; step by step, we slowed down."}
 """,
+    "essay.txt": """
+It begins as prompts do: let's think step by step. The rest is new.
+""",
     "mine.yaml": r"""
 name: mine
 patterns:

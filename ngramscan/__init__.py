@@ -30,12 +30,13 @@ if TYPE_CHECKING:
     from ngramscan.commands.report import report
     from ngramscan.commands.strategies import strategies
     from ngramscan.commands.tiers import tiers
+    from ngramscan.commands.trace import trace
 
 __version__ = "0.2.0"
 __all__ = ["IncompleteError", "InputError", "NgramscanError", "RemoteError"]
 __all__ += ["blend", "contaminate", "contexts", "count", "docnorm", "index_add", "index_build"]
 __all__ += ["index_info", "index_list", "index_verify", "journal_clear", "journal_info"]
-__all__ += ["keyness", "patterns_list", "patterns_show", "report", "strategies", "tiers"]
+__all__ += ["keyness", "patterns_list", "patterns_show", "report", "strategies", "tiers", "trace"]
 
 
 def __getattr__(name: str) -> Any:

@@ -220,6 +220,7 @@ def test_no_module_of_a_package_bears_the_name_of_a_function(package: types.Modu
         ("prevalence", "docnorm", "DocnormRow"),
         ("prevalence", "contexts", "ContextRow"),
         ("prevalence", "contaminate", "EntryRow"),
+        ("prevalence", "trace", "TraceRow"),
         ("outputs", "blend", "BlendRow"),
         ("outputs", "tiers", "TierRow"),
         ("outputs", "keyness", "KeynessRow"),

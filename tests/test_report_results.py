@@ -44,6 +44,8 @@ from ngramscan.prevalence.draws import DrawRow
 from ngramscan.prevalence.plan import PlanRow
 from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
+from ngramscan.prevalence.trace import SpanRow, TraceRow
+from ngramscan.prevalence.trace_methods import CurveRow, DifferenceRow
 from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.results import MOST_ROWS, read_results
 from ngramscan.reporting.rows import Target, to_bytes, to_frame, together
@@ -58,6 +60,10 @@ TYPES: dict[str, tuple[type, ...]] = {
     "Documents with each pattern, over bytes and over tokens": (DocnormRow, TokenDocnormRow),
     "Occurrences in context": (ContextRow,),
     "Contamination of each entry": (EntryRow,),
+    "Coverage of outputs by length of spans": (CurveRow,),
+    "Differences of what prompts copy": (DifferenceRow,),
+    "Parts of outputs that the corpus has": (SpanRow,),
+    "How much of each output is in the corpus": (TraceRow,),
     "Contaminated shares of the benchmark": (ShareRow,),
     "Scores on clean and on contaminated entries": (EffectRow,),
     "Outputs with markers of each method": (BlendRow,),

@@ -180,6 +180,31 @@ CONTEXT: Some = {
     "document": "1",
 }
 ENTRY: Some = {"index": "i", "rule": "mini", "id": "1", "verdict": "clean", "eta": 0.1}
+TRACED: Some = {"index": "i", "dataset": "d", "model": "m", "prompt": "cot", "id": "1"}
+CURVE: Some = {
+    **{name: TRACED[name] for name in ("index", "dataset", "model", "prompt")},
+    "length": 5,
+    "outputs": 200,
+    "coverage": 0.031,
+    "coverage_low": 0.024,
+    "coverage_high": 0.044,
+    "level": 0.95,
+}
+COPIED: Some = {
+    "index": "i",
+    "dataset": "d",
+    "model": "m",
+    "prompt": "pot",
+    "baseline": "cot",
+    "measure": "coverage",
+    "problems": 200,
+    "difference": -0.02,
+    "difference_low": -0.03,
+    "difference_high": -0.01,
+    "p": 0.001,
+    "p_holm": 0.003,
+    "level": 0.95,
+}
 SHARE: Some = {
     "index": "i",
     "rule": "mini",
@@ -520,6 +545,37 @@ CASES: dict[str, tuple[str, list[Some]]] = {
     "entries": (
         "Contamination of each entry",
         [ENTRY, ENTRY, {**ENTRY, "verdict": "dirty"}, {**ENTRY, "verdict": None, "eta": None}],
+    ),
+    "what is in outputs": (
+        "How much of each output is in the corpus",
+        [
+            {**TRACED, "coverage": 0.031},
+            {**TRACED, "id": "2", "coverage": 0.2},
+            {**TRACED, "id": "3", "coverage": None},
+        ],
+    ),
+    "spans": (
+        "Parts of outputs that the corpus has",
+        [{**TRACED, "words": 7}, {**TRACED, "words": 5}, {**TRACED, "prompt": "pot", "words": 6}],
+    ),
+    "curves": (
+        "Coverage of outputs by length of spans",
+        [CURVE, {**CURVE, "length": 6, "coverage": 0.01}],
+    ),
+    "curves of two indexes": (
+        "Coverage of outputs by length of spans",
+        [CURVE, {**CURVE, "index": "j", "length": 2}, {**CURVE, "index": "j", "prompt": "pot"}],
+    ),
+    "less that is copied": (
+        "Differences of what prompts copy",
+        [COPIED, {**COPIED, "measure": "novelty", "difference": 0.5}],
+    ),
+    "more that is copied, and no difference": (
+        "Differences of what prompts copy",
+        [
+            {**COPIED, "difference": 0.02, "difference_low": 0.01, "difference_high": 0.03},
+            {**COPIED, "model": "n", "difference_high": 0.004, "p": 0.2, "p_holm": 0.4},
+        ],
     ),
     "a share": ("Contaminated shares of the benchmark", [SHARE, {**SHARE, "verdict": "clean"}]),
     "shares that are unknown": (

@@ -60,7 +60,7 @@ def blend(
     """
     asked, (read_from, sets) = MarkerOptions(**options), split_arguments(outputs, others)
     markers = load_selection(sets, asked.tier, asked.method)
-    found = run_blend(asked.read(read_from), markers, asked.case_sensitive)
+    found = run_blend(asked.read_outputs(read_from), markers, asked.case_sensitive)
     table = partial(tables.print_blend, found)
     return Result(
         found.rows,

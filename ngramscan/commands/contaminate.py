@@ -13,12 +13,12 @@ from ngramscan.commands.shared import (
     AskingOptions,
     IndexSpecs,
     load_ahead,
+    refuse_tokens,
 )
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Index
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
-from ngramscan.indexes.tokens.base import KINDS
 from ngramscan.prevalence.benchmark_entries import BenchmarkEntries, draw_entries, read_entries
 from ngramscan.prevalence.contaminate import Entry, EntryRow, queries_of, run_contaminate
 from ngramscan.prevalence.contamination_rules import Rule, Short, Tail, make_rule
@@ -135,7 +135,7 @@ def contaminate(
     $ ngramscan contaminate questions.jsonl --index scan:corpus.jsonl --rule gpt3 -o entries.csv
     $ ngramscan contaminate questions.jsonl --index python --shares shares.csv --figure shares.svg
     """
-    _refuse_tokens(index)
+    refuse_tokens(index, "its counts are lower bounds, so an entry that is in it could look clean")
     chosen = make_rule(rule, window, window_unit, tail, short, not no_strip)
     asked = AskingOptions(**options, normalization=chosen.normalization)
     read = read_entries(benchmark, field, id_field)
@@ -174,14 +174,6 @@ def contaminate(
         figure=(figure, summed),
         sizes=sizes,
     )
-
-
-def _refuse_tokens(specs: Sequence[str]) -> None:
-    """Raise an InputError for a token-level index, before it asks for a tokenizer."""
-    for spec in (part.strip() for given in specs for part in given.split(",")):
-        if spec.startswith(KINDS):
-            problem = "its counts are lower bounds, so an entry that is in it could look clean"
-            raise InputError(f"--index {spec}", problem)
 
 
 def _read_scores(

@@ -108,7 +108,7 @@ def keyness(
     wanted = KeynessOptions(of, against, unit, _lengths(n, unit), minimum, top, q, all)
     if file:
         check_writable(file)
-    read = OutputOptions(**options).read(outputs)
+    read = OutputOptions(**options).read_outputs(outputs)
     load_ahead("scipy.special")
     found = run_keyness(read, wanted)
     notices, failures = list(read.notices), []

@@ -107,7 +107,7 @@ class OutputOptions(LineOptions):
     output_field: Annotated[str, Option(metavar="NAME")] = "output"
     prompt_field: Annotated[str | None, Option(metavar="NAME")] = None
 
-    def read(self, paths: Sequence[str | Path]) -> OutputSet:
+    def read_outputs(self, paths: Sequence[str | Path]) -> OutputSet:
         """Read the outputs in some files and folders."""
         from ngramscan.outputs.reading import read_outputs  # slow to import
 
@@ -129,6 +129,11 @@ class MarkerOptions(SelectionOptions, OutputOptions):
     case_sensitive: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class TracingOptions(AskingOptions, OutputOptions):
+    """How outputs are read, and how indexes are asked about them."""
+
+
 def load_ahead(module: str) -> None:
     """Import a slow module, which is needed at the end, while requests are under way."""
     threading.Thread(target=import_module, args=(module,), daemon=True).start()
@@ -144,6 +149,15 @@ def refuse_totals(totals: object, chosen: PatternSet) -> None:
 def units_of(indexes: Iterable[Index]) -> list[Unit]:
     """Return what the indexes count, bytes first: their rows are of two types."""
     return sorted({index.unit for index in indexes})
+
+
+def refuse_tokens(specs: Sequence[str], problem: str) -> None:
+    """Raise an InputError for a token-level index, before it asks for a tokenizer."""
+    from ngramscan.indexes.tokens.base import KINDS  # slow to import
+
+    for spec in (part.strip() for given in specs for part in given.split(",")):
+        if spec.startswith(KINDS):
+            raise InputError(f"--index {spec}", problem)
 
 
 def split_arguments(

@@ -47,7 +47,7 @@ def strategies(
     $ ngramscan strategies run.jsonl --prompt-field prompt --rules rules.yaml
     """
     chosen = load_rules(rules)
-    read = OutputOptions(**options).read(outputs)
+    read = OutputOptions(**options).read_outputs(outputs)
     found = run_strategies(read, chosen)
     table = partial(tables.print_strategies, found.rows)
     files = [(per_output, found.outputs, OutputStrategyRow)]

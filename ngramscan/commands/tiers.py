@@ -44,6 +44,6 @@ def tiers(
     """
     asked, (read_from, sets) = MarkerOptions(**options), split_arguments(outputs, others)
     markers = load_selection(sets, asked.tier, asked.method)
-    found = run_tiers(asked.read(read_from), markers, measure, asked.case_sensitive)
+    found = run_tiers(asked.read_outputs(read_from), markers, measure, asked.case_sensitive)
     table = partial(tables.print_tiers, found)
     return Result(found.rows, TierRow, found.notices, print_table=table)

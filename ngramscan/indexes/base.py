@@ -187,6 +187,12 @@ windows' documents, over all shards."""
 CountDocuments = Callable[[Sequence[str], Sequence[Sequence[str]]], DocumentCounts]
 """Counts queries, which are unique, and the documents with at least one query of each union."""
 
+MatchStarts = Callable[
+    [Sequence[bytes], Sequence[npt.NDArray[np.int64]]], list[npt.NDArray[np.int64]]
+]
+"""Returns, for each text and each of its ends in order, where the longest part of the text begins
+that ends there and occurs in a document."""
+
 
 class Index(Protocol):
     """A searchable corpus; it numbers the occurrences of a query, so that some can be drawn."""
@@ -208,6 +214,10 @@ class Index(Protocol):
     @property
     def document_counts(self) -> CountDocuments | None:
         """The function of an index that reads all its documents for any question; None: another."""
+
+    @property
+    def match_starts(self) -> MatchStarts | None:
+        """The function that finds the longest match at each end of a text; None: only counts do."""
 
     def cost(self, lookups: Sequence[str], windows: int, context: int, /) -> Cost:
         """Estimate the work of looking up some texts and fetching windows, without doing it.

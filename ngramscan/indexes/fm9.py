@@ -21,12 +21,14 @@ from ngramscan.index_files.fm9.reader import (
     ShardWindow,
     compile_reader,
     find_in_all,
+    match_starts_in_all,
     open_shards,
 )
 from ngramscan.indexes.base import (
     Cost,
     DocumentsOf,
     IndexSize,
+    MatchStarts,
     Occurrences,
     Place,
     QueryCount,
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 _WINDOWS_AT_ONCE = 64
 """In one task: enough to make calls cheap, few enough to show progress."""
 _QUERIES_AT_ONCE = 256
+_TEXTS_AT_ONCE = 256
 _LOCATED_AT_ONCE = 4096
 """Occurrences: between calls of a tenth of a second, the command can be interrupted."""
 
@@ -62,6 +65,7 @@ class Fm9Index:
     """Documents are shown whole."""
     documents_of: DocumentsOf | None = None
     document_counts = None
+    match_starts: MatchStarts | None = None
 
     def __init__(
         self,
@@ -187,10 +191,26 @@ class LocalFm9Index(Fm9Index):
     ) -> None:
         super().__init__(name, shards, partial(find_in_all, shards), progress, readers)
         self._local = shards
-        self.documents_of = self._documents_of
+        self.documents_of, self.match_starts = self._documents_of, self._match_starts
 
     def _compile(self) -> None:
         compile_reader(self._local[0], self._progress)
+
+    def _match_starts(self, texts: Sequence[bytes], ends: Sequence[Integers]) -> list[Integers]:
+        """Return where the longest match with each end begins in each text."""
+        self._compile()
+        self._progress.expect(len(texts), "texts")
+        found: list[Integers] = []
+        for number in range(0, len(texts), _TEXTS_AT_ONCE):
+            some, of_each = texts[number:][:_TEXTS_AT_ONCE], ends[number:][:_TEXTS_AT_ONCE]
+            begins = np.array([0, *accumulate(map(len, some))], np.int64)
+            sizes = [len(each) for each in of_each]
+            begin_of_each = np.repeat(begins[:-1], sizes)
+            joined = np.concatenate([np.zeros(0, np.int64), *of_each]) + begin_of_each
+            starts = match_starts_in_all(self._local, b"".join(some), begin_of_each, joined)
+            found += np.split(starts - begin_of_each, np.cumsum(sizes)[:-1])
+            self._progress.advance(len(some), "texts")
+        return found
 
     def _documents_of(self, found: Occurrences) -> Integers:
         """Return the document of each occurrence of a query."""

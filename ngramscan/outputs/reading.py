@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +27,8 @@ _LAYOUTS = (
 )
 """The ends of paths: our own layout, and that of FinanceMath."""
 _EXPECTED = "a folder of DATASET/MODEL/PROMPT.jsonl or DATASET/raw_PROMPT_outputs/MODEL.json"
-_ID_FIELDS = ("id", "question_id", "problem_id")
+ID_FIELDS = ("id", "question_id", "problem_id")
+ASKED_FIELDS = ("question", "prompt", "problem", "input", "context", "tables")
 
 
 class Group(NamedTuple):
@@ -51,6 +52,8 @@ class Output:
     """File and line, or file and number in its list."""
     epoch: str = ""
     """The end of `id` that tells several samples of the same problem apart."""
+    asked: tuple[str, ...] = ()
+    """The texts of the record that the model was given, as far as it has them."""
 
     @property
     def problem(self) -> tuple[str, str, str]:
@@ -178,9 +181,23 @@ def _output(record: Any, place: str, group: Group, field: str, prompt_field: str
     if text is not None and not isinstance(text, str):
         found = f"field {field!r} is {type(text).__name__}"
         raise InputError(place, f"{found}; a string, or a list of one, was expected")
-    id_ = next((f"{record[name]}" for name in _ID_FIELDS if record.get(name) is not None), "")
+    id_ = id_in(record)
     epoch = f"#{record['epoch']}" if id_ and record.get("epoch") is not None else ""
-    return Output(group, id=id_ + epoch, text=text, place=place, epoch=epoch)
+    return Output(
+        group, id=id_ + epoch, text=text, place=place, epoch=epoch, asked=asked_in(record)
+    )
+
+
+def id_in(record: Mapping[str, Any]) -> str:
+    """Return the id of a record's problem; empty: it has none."""
+    return next((f"{record[name]}" for name in ID_FIELDS if record.get(name) is not None), "")
+
+
+def asked_in(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the question and the prompt of a record, and what belongs to them: its strings."""
+    given = (record.get(name) for name in ASKED_FIELDS)
+    several = (value if isinstance(value, list) else [value] for value in given)
+    return tuple(text for values in several for text in values if isinstance(text, str))
 
 
 def _group_in(record: Any, place: str, group: Group, prompt_field: str | None) -> Group:

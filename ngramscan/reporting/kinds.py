@@ -108,6 +108,43 @@ KINDS: tuple[Kind, ...] = (
         texts="verdict",
     ),
     make_kind(
+        "trace --curve",
+        "Coverage of outputs by length of spans",
+        "index dataset model prompt",
+        "outputs length | novelty novelty_low novelty_high level",
+        make_plot(
+            "coverage",
+            "index dataset model",
+            "prompt",
+            "share",
+            series="prompt",
+            across="length",
+        ),
+    ),
+    make_kind(
+        "trace --differences",
+        "Differences of what prompts copy",
+        "index dataset model prompt baseline measure",
+        "problems mean mean_baseline p p_holm | level",
+        make_plot(
+            "difference", "index measure", "dataset model prompt baseline", aside="problems p"
+        ),
+    ),
+    make_kind(
+        "trace --spans",
+        "Parts of outputs that the corpus has",
+        "index dataset model prompt id",
+        "start end words masked occurrences | documents",
+        texts="text",
+    ),
+    make_kind(
+        "trace",
+        "How much of each output is in the corpus",
+        "index dataset model prompt id",
+        "words masked coverage novelty | min_words spans longest index_from index_to"
+        " creativity_index truncated_words coverage_truncated",
+    ),
+    make_kind(
         "blend --presence",
         "Outputs with each pattern",
         "dataset model method tier pattern prompt",

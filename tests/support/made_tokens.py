@@ -43,6 +43,7 @@ class MadeTokens:
     longest_context = 10_000
     documents_of = None
     document_counts = None
+    match_starts = None
 
     def __init__(
         self,

@@ -29,6 +29,7 @@ class TextIndex:
     longest_context = 10_000
     documents_of = None
     document_counts = None
+    match_starts = None
 
     def __init__(
         self, *shards: Sequence[str], lost: Sequence[str] = (), unseen: Sequence[str] = ()

@@ -53,6 +53,8 @@ CORRUPT = -1
 """Returned where a field contradicts another one, or a part of the file is missing."""
 
 _BITS_OF_SUPERBLOCK = BLOCK * SUPERBLOCK
+_GALLOPED = 64
+"""Bytes: below a longer match, the ends within it are not searched one by one."""
 _ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 # The number of a block is its place among all blocks with as many ones, in lexicographic order. It
@@ -282,6 +284,17 @@ def _step(t: Tables, byte: Int, low: Int, high: Int) -> tuple[Int, Int]:
 
 
 @warming_kernel
+def _before(t: Tables, byte: Int, low: Int, high: Int) -> tuple[Int, Int]:
+    """Return what `_step` does; also for a byte that the text lacks, and for the range of all."""
+    leaf = t.leaves[byte]
+    if leaf < 0:
+        return low, low
+    if high - low == t.at[TEXT]:
+        return t.nodes[leaf, FIRST], t.nodes[leaf, FIRST] + t.nodes[leaf, SIZE]
+    return _step(t, byte, low, high)
+
+
+@warming_kernel
 def previous(t: Tables, rank: Int) -> Int:
     """Return the rank of the suffix that is one byte longer, times 256, plus that byte."""
     node = 0
@@ -322,15 +335,7 @@ def find(t: Tables, patterns: Bytes, starts: Integers, path: Integers, segments:
             depth += 1
         low, high = path[depth, 0], path[depth, 1]
         while low < high and depth < stop - start:
-            byte = np.int64(patterns[stop - 1 - depth])
-            leaf = t.leaves[byte]
-            if leaf < 0:
-                high = low
-            elif high - low == t.at[TEXT]:
-                low = t.nodes[leaf, FIRST]
-                high = low + t.nodes[leaf, SIZE]
-            else:
-                low, high = _step(t, byte, low, high)
+            low, high = _before(t, np.int64(patterns[stop - 1 - depth]), low, high)
             if low < 0:
                 high = depth
                 break
@@ -339,6 +344,73 @@ def find(t: Tables, patterns: Bytes, starts: Integers, path: Integers, segments:
         segments[number, 0], segments[number, 1] = low, high
         found = min(found, low)
     return found
+
+
+@warming_kernel
+def _match_start(t: Tables, text: Bytes, least: Int, end: Int) -> Int:
+    """Return where the longest part of text[least:end] begins that ends there and occurs."""
+    low, high = 0, t.at[TEXT]
+    start = end
+    while start > least:
+        low, high = _before(t, np.int64(text[start - 1]), low, high)
+        if low < 0:
+            return CORRUPT
+        if low == high:
+            break
+        start -= 1
+    return start
+
+
+@warming_kernel
+def _first_alike(t: Tables, text: Bytes, ends: Integers, last: Int, start: Int) -> Int:
+    """Return the first end whose longest part that occurs begins at `start`, or CORRUPT.
+
+    All from there to `last` have it there; if there is none, it is `last` + 1. The search gallops
+    from the first end behind `start`, so that in a copied text not every end is searched.
+    """
+    earlier = last
+    while earlier >= 0 and ends[earlier] >= start:
+        earlier -= 1
+    first = last + 1
+    step = 1
+    while first - earlier > 1:
+        middle = earlier + min(step, (first - earlier) // 2)
+        found = _match_start(t, text, start - 1, ends[middle])
+        if found < 0:
+            return CORRUPT
+        if found < start:
+            earlier = middle
+            step *= 2
+        else:
+            first = middle
+    return first
+
+
+@warming_kernel
+def match_starts(t: Tables, text: Bytes, begins: Integers, ends: Integers, starts: Integers) -> Int:
+    """Fill in where the longest part of the text begins that ends at each end and occurs.
+
+    The ends increase; each belongs to a text that begins before it, at `begins`. Returns 0, or
+    CORRUPT.
+    """
+    last = len(ends) - 1
+    while last >= 0:
+        start, end = _match_start(t, text, begins[last], ends[last]), ends[last]
+        if start < 0:
+            return CORRUPT
+        starts[last] = start
+        first = last
+        if end - start > _GALLOPED:
+            first = 0
+            if start > begins[last]:
+                first = _first_alike(t, text, ends, last - 1, start)
+            if first < 0:
+                return CORRUPT
+        last -= 1
+        while last >= first and ends[last] > start:
+            starts[last] = start
+            last -= 1
+    return 0
 
 
 @warming_kernel

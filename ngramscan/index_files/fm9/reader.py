@@ -89,6 +89,22 @@ class Fm9File(MappedFile):
         segments[order] = found
         return segments
 
+    def match_starts(self, text: bytes, begins: Integers, ends: Integers) -> Integers:
+        """Return where the longest part of a text begins that ends at each end and occurs.
+
+        The ends increase; several texts may follow each other, and each end belongs to the one that
+        begins before it at `begins`. A match is never across documents, as no text has a separator.
+        Source of the search from each end: Ferragina & Manzini 2000; of the jumps: Gagie 2024,
+        arXiv:2403.02008.
+        """
+        expect_steps(len(text))
+        starts = np.zeros(len(ends), np.int64)
+        with unchanged([self]):
+            read = np.frombuffer(text, np.uint8)
+            if kernels.match_starts(self.tables, read, begins, ends, starts) != 0:
+                raise self.corrupt("field rrr: the bits contradict their number")
+        return starts
+
     def locate(self, ranks: Sequence[int] | Integers) -> Integers:
         """Return the position in the text of the suffix with each rank, or raise an IndexError."""
         wanted = np.asarray(ranks, np.int64)
@@ -302,6 +318,15 @@ def compile_reader(shard: Shard, progress: Progress = SILENT) -> None:
         shard.data.extract([0], [1])
 
     compile_for(read, progress)
+
+
+def match_starts_in_all(
+    shards: Sequence[Shard], text: bytes, begins: Integers, ends: Integers
+) -> Integers:
+    """Return the starts of the longest matches in any shard, as `Fm9File.match_starts` does."""
+    found = _in_threads(lambda shard: shard.data.match_starts(text, begins, ends), shards)
+    least: Integers = np.stack(found).min(axis=0)
+    return least
 
 
 def find_in_all(shards: Sequence[Shard], patterns: Sequence[bytes]) -> list[Integers]:

@@ -68,6 +68,7 @@ class ApiIndex:
     unit: Unit = "bytes"
     documents_of = None  # an occurrence takes a request
     document_counts = None
+    match_starts = None
 
     def __init__(
         self, name: str, spellings: Sequence[str], size: IndexSize, client: ApiClient

@@ -50,6 +50,7 @@ class ScanIndex:
     unit: Unit = "bytes"
     longest_context = 1 << 40
     documents_of = None  # it counts documents while it reads them
+    match_starts = None
     """Documents are shown whole."""
 
     def __init__(

@@ -78,6 +78,7 @@ class HostedTokenIndex:
     longest_context = COMMON_CONTEXT
     documents_of = None  # an occurrence takes a request
     document_counts = None
+    match_starts = None
     shows_tokens = False
 
     def __init__(self, name: str, asked_as: str, size: IndexSize | None, client: ApiClient) -> None:

@@ -63,6 +63,7 @@ class TokenFolderIndex:
     longest_context = 1 << 40
     """Documents are shown whole."""
     document_counts = None
+    match_starts = None
     shows_tokens = True
 
     def __init__(

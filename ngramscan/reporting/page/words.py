@@ -29,6 +29,7 @@ from ngramscan.reporting.page.results import Results
 
 _Say = Callable[[Sequence[Row]], Iterable[str]]
 _PAIR = "dataset model rule treatment baseline"
+_OUTPUT = "index dataset model prompt id"
 _OUTPUTS = "dataset model prompt method pattern"
 _QUOTED = re.compile("“[^”]*”")
 
@@ -141,6 +142,23 @@ def _say_bounds(rows: Sequence[Row]) -> Iterator[str]:
             yield f"It may be anything between {ends}{label_of(row, rows, _SHARE.labels)}."
 
 
+def _say_curve(rows: Sequence[Row]) -> Iterator[str]:
+    """Say the coverage by the shortest spans of each index."""
+    labels = "index dataset model prompt"
+    for _, group in islice(group_rows(rows, "index").items(), MOST_GROUPS):
+        least = min(row["length"] for row in group)
+        noun = f"The mean share of words in spans of at least {number(least)} words"
+        shortest = [row for row in group if row["length"] == least]
+        yield from Measure(noun, "coverage", labels, "outputs", "%")(shortest)
+
+
+def _say_spans(rows: Sequence[Row]) -> Iterator[str]:
+    groups = group_rows(rows, *_OUTPUT.split())
+    outputs = count_of(len(groups), "output")
+    longest = count_of(max(row["words"] for row in rows), "word")
+    yield f"Shown: {count_of(len(rows), 'span')} of {outputs}, the longest of {longest}."
+
+
 def _say_tiers(rows: Sequence[Row]) -> Iterator[str]:
     if known := known_rows(rows, "agrees"):
         spans = [bool(row.get("interval_spans_tiers")) for row in known if row["agrees"]]
@@ -226,6 +244,13 @@ _EFFECTS = Difference(
     "had higher scores than",
     "had lower scores than",
 )
+_COPIED = Difference(
+    "index dataset model",
+    lambda row: (f"Outputs of {quoted(row['prompt'])}", f"those of {quoted(row['baseline'])}"),
+    "had a larger share of words copied from the corpus than",
+    "had a smaller share of words copied from the corpus than",
+    n="problems",
+)
 _RETENTION = Difference(
     "dataset model method solver",
     lambda row: (quoted(row["prompt_with"]), f"{quoted(row['prefix'])} alone"),
@@ -264,6 +289,10 @@ _SAY: dict[str, Sequence[_Say]] = {
     ),
     "contaminate --shares": (_where("verdict", "dirty", _SHARE), _say_bounds),
     "contaminate --effects": (_EFFECTS,),
+    "trace": (Measure("The share of words in spans", "coverage", unit="%", limits=None),),
+    "trace --spans": (_say_spans,),
+    "trace --curve": (_say_curve,),
+    "trace --differences": (_where("measure", "coverage", _COPIED),),
     "blend": (*_markers("markers"),),
     "blend --presence": (*_markers("the pattern"),),
     "blend --retention": (_RETENTION,),

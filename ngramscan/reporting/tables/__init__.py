@@ -9,6 +9,7 @@ from ngramscan.reporting.tables.docnorm import print_docnorm
 from ngramscan.reporting.tables.keyness import print_keyness
 from ngramscan.reporting.tables.strategies import print_strategies
 from ngramscan.reporting.tables.tiers import print_tiers
+from ngramscan.reporting.tables.trace import print_trace
 
 __all__ = ["print_blend", "print_contaminate", "print_contexts", "print_count", "print_docnorm"]
-__all__ += ["print_keyness", "print_rows", "print_strategies", "print_tiers"]
+__all__ += ["print_keyness", "print_rows", "print_strategies", "print_tiers", "print_trace"]

@@ -1,0 +1,265 @@
+"""`ngramscan trace`: which parts of outputs are in corpora, word for word."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from ngramscan.commands.shared import DEFAULT_INDEX, IndexSpecs, TracingOptions, refuse_tokens
+from ngramscan.errors import InputError, some_of
+from ngramscan.indexes.base import Index
+from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.sizes import sizes_in_words
+from ngramscan.outputs.reading import (
+    ASKED_FIELDS,
+    ID_FIELDS,
+    Group,
+    Output,
+    OutputSet,
+    asked_in,
+    id_in,
+)
+from ngramscan.prevalence.count import explained
+from ngramscan.prevalence.plan import PlanRow, make_plan
+from ngramscan.prevalence.spans import WordText, width_in, windows_of
+from ngramscan.prevalence.trace import (
+    GivenText,
+    SpanRow,
+    TraceOptions,
+    TraceResult,
+    TraceRow,
+    make_spans,
+    run_trace,
+)
+from ngramscan.prevalence.trace_methods import (
+    CONTROL,
+    CurveRow,
+    DifferenceRow,
+    make_curve,
+    make_differences,
+)
+from ngramscan.progress import SILENT, Progress, counted
+from ngramscan.reading.row_files import Table, name_of, read_table
+from ngramscan.reading.streams import name_of as name_of_file
+from ngramscan.reading.streams import read_bytes
+from ngramscan.reporting import tables
+from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
+
+
+@command
+def trace(
+    *outputs: str | Path,
+    index: IndexSpecs = DEFAULT_INDEX,
+    min_words: Annotated[int, Option(least=1)] = 5,
+    index_from: Annotated[int, Option(least=1, is_rare=True)] = 5,
+    index_to: Annotated[int, Option(least=1, is_rare=True)] = 11,
+    truncate: Annotated[int | None, Option(metavar="WORDS", least=1)] = None,
+    mask: Annotated[Table | None, Option(metavar="FILE")] = None,
+    no_mask: bool = False,
+    control: Annotated[Table | None, Option(metavar="FILE")] = None,
+    control_field: Annotated[str, Option(metavar="NAME")] = "solution",
+    plain: bool = False,
+    sample: Annotated[int | None, Option(metavar="N", least=1)] = None,
+    spans: RowsFile = None,
+    curve: RowsFile = None,
+    differences: RowsFile = None,
+    figure: NewFile = None,
+    level: Annotated[float, Option(over=0, under=1)] = 0.95,
+    progress: Progress = SILENT,
+    **options: Annotated[Any, Shared(TracingOptions, without=("ignore_case", "tokenizer"))],
+) -> Result[TraceRow] | Result[PlanRow]:
+    """Find which parts of outputs are in corpora, word for word, and compare prompts.
+
+    OUTPUTS are given as to blend; with --plain they are files of text. A span is a part of an
+    output, of whole words, that a corpus has exactly so, and that is in no longer one. Coverage is
+    the share of an output's words in spans of at least --min-words. Words that the output shares
+    with its question or prompt don't count. A crawl is not the training data of a model.
+
+    Parameters
+    ----------
+    *outputs : str or Path
+        Folders of outputs, files, or `-` for standard input.
+    index : see count
+    min_words : int
+        Words of the shortest spans.
+    index_from : int
+        Words of the shortest spans in the creativity index.
+    index_to : int
+        Words of the longest spans in the creativity index.
+    truncate : int, optional
+        Also give the coverage of the first so many words of each output.
+    mask : str, Path or DataFrame, optional
+        Table of questions by id: their words don't count either.
+    no_mask : bool
+        Count words that the question or prompt has, too.
+    control : str, Path or DataFrame, optional
+        Table of reference solutions by id, to trace beside the outputs.
+    control_field : str
+        Column of the reference solutions.
+    plain : bool
+        Read OUTPUTS as plain texts, and print each with its spans underlined.
+    sample : int, optional
+        Draw this many outputs at random, and trace no others.
+    spans : str or Path, optional
+        Write each span with its occurrences and a document that has it to this file.
+    curve : str or Path, optional
+        Write coverage and n-novelty by length, for each prompt, to this file.
+    differences : str or Path, optional
+        Write the paired differences between prompts to this file.
+    figure : str or Path, optional
+        Draw coverage by length of spans: .svg or .png.
+    level : float
+        Confidence level of intervals.
+    progress : see count
+
+    Returns
+    -------
+    DataFrame
+        One row per output and index, then per output in any of several; see docs/rows.md.
+
+    Raises
+    ------
+    InputError
+        An argument or a file is wrong.
+    IncompleteError
+        Some outputs could not be traced; its `rows` has the others.
+
+    Examples
+    --------
+    $ ngramscan trace outputs/ --index python --differences differences.csv
+    $ ngramscan trace outputs/ --index fm9:my-index --spans spans.csv
+    $ ngramscan trace outputs/ --index dclm --sample 20 --dry-run
+    $ ngramscan trace essay.txt --plain --index python
+    """
+    if index_from > index_to:
+        raise InputError(f"--index-from {index_from}", f"--index-to is smaller: {index_to}")
+    if no_mask and mask is not None:
+        raise InputError("--no-mask", "it can't go with --mask")
+    wanted = TraceOptions(min_words, index_from, index_to, truncate)
+    refuse_tokens(index, "spans of tokens are not spans of words")
+    asked = TracingOptions(**options)
+    read = _read_plain(outputs) if plain else asked.read_outputs(outputs)
+    drawn = _draw([each for each in read.outputs if each.has_text], sample, asked.seed)
+    masks = None if no_mask else {} if mask is None else _by_id(mask)
+    texts = [_given(each, masks) for each in drawn]
+    if control is not None:
+        texts += _controls(control, control_field, texts)
+    with open_indexes(index, asked, progress) as indexes:
+        if asked.dry_run:
+            return Result(_plan(texts, wanted, indexes), PlanRow)
+        found = run_trace(texts, indexes, wanted)
+        examples = list(make_spans(found, indexes, min_words)) if spans else []
+        sizes = sizes_in_words(found.sizes)
+    curves = list(make_curve(found, wanted, level))
+    changes = make_differences(found, wanted, level, asked.seed)
+    files: list[Any] = [(spans, examples, SpanRow), (curve, curves, CurveRow)]
+    files.append((differences, changes, DifferenceRow))
+    return Result(
+        found.rows,
+        TraceRow,
+        [*read.notices, *([] if no_mask or plain else _describe_masks(found))],
+        _describe(found),
+        print_table=partial(tables.print_trace, found, wanted, curves, changes, plain),
+        files=files,
+        figure=(figure, curves),
+        sizes=sizes,
+    )
+
+
+def _read_plain(paths: Sequence[str | Path]) -> OutputSet:
+    """Return files of text as outputs without prompts, each named by its file."""
+    outputs = []
+    for path in paths:
+        name, content = name_of_file(Path(path)), read_bytes(Path(path))
+        try:
+            text = content.decode()
+        except UnicodeDecodeError as error:
+            raise InputError(name, f"not UTF-8 at byte {error.start} of the file") from error
+        outputs.append(Output(Group("", "", ""), id=name, text=text, place=name))
+    if not any(each.has_text for each in outputs):
+        raise InputError(", ".join(map(name_of, paths)) or "OUTPUTS", "no text there")
+    return OutputSet(outputs, [], "")
+
+
+def _draw(outputs: list[Output], number: int | None, seed: int) -> list[Output]:
+    if number is None or number >= len(outputs):
+        return outputs
+    drawn = random.Random(seed).sample(range(len(outputs)), number)
+    return [outputs[at] for at in sorted(drawn)]
+
+
+def _by_id(table: Table) -> dict[str, tuple[str, ...]]:
+    """Return the questions of a table by their ids."""
+    found = {}
+    for place, row in read_table(table):
+        if not (name := id_in(row)):
+            problem = f"no id; it has: {some_of(row)}"
+            raise InputError(place, f"{problem}; one of {', '.join(ID_FIELDS)} was expected")
+        if not (texts := asked_in(row)):
+            problem = f"no question; it has: {some_of(row)}"
+            raise InputError(place, f"{problem}; one of {', '.join(ASKED_FIELDS)} was expected")
+        found[name] = texts
+    return found
+
+
+def _given(output: Output, masks: Mapping[str, tuple[str, ...]] | None) -> GivenText:
+    """Return an output as a text to trace; without `masks`, nothing is masked."""
+    dataset, id_, _ = output.problem
+    asked = () if masks is None else (*output.asked, *masks.get(id_, ()))
+    problem = id_ and f"{dataset}/{id_}"
+    return GivenText(*output.group, output.id, problem, output.text or "", asked)
+
+
+def _controls(table: Table, field: str, texts: Sequence[GivenText]) -> list[GivenText]:
+    """Return the reference solutions of a table, for the problems of some texts."""
+    problems = {text.problem: text for text in texts if text.problem}
+    solutions = {}
+    for place, row in read_table(table):
+        if field not in row:
+            problem = f"no column {field}; it has: {some_of(row)} (see --control-field)"
+            raise InputError(place, problem)
+        solutions[id_in(row)] = str(row[field] or "")
+    controls = [
+        replace(text, model="", prompt=CONTROL, text=solution)
+        for problem, text in problems.items()
+        if (solution := solutions.get(problem.removeprefix(f"{text.dataset}/")))
+    ]
+    if not controls:
+        raise InputError(name_of(table), "no solution has the id of a traced output")
+    return controls
+
+
+def _describe_masks(found: TraceResult) -> Iterator[str]:
+    rows = [row for row in found.rows if row.prompt != CONTROL]
+    if rows and not any(row.masked for row in rows):
+        yield "no word was masked; --mask FILE gives the questions, whose words outputs repeat"
+
+
+def _describe(found: TraceResult) -> list[str]:
+    """Return how many texts and spans are missing, one line per reason and index."""
+    reasons = Counter((str(explained(each.error)), each.index) for each in found.missing)
+    return [
+        f"{reason}; {counted(n, 'text')} missing ({index})"
+        for (reason, index), n in reasons.items()
+    ]
+
+
+def _plan(
+    texts: Sequence[GivenText], options: TraceOptions, indexes: Sequence[Index]
+) -> list[PlanRow]:
+    """Return what the first windows of all texts take; what occurs takes some more questions."""
+    rows = []
+    for opened in indexes:
+        least = options.least_in(opened)
+        windows = [
+            window
+            for text in texts
+            for window in windows_of(WordText(text.text), least, width_in(opened, least)).values()
+        ]
+        rows += make_plan(len(texts), list(dict.fromkeys(windows)), 0, 0, [opened])
+    return rows

@@ -1,0 +1,266 @@
+"""Texts × an index → the longest parts of the texts, in whole words, that occur in the index.
+
+A word is a maximal run of letters, digits and underscores. A span begins at the start of a word,
+ends at the end of one, occurs with all that is between, and is in no longer span.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ngramscan.errors import NgramscanError
+from ngramscan.indexes.base import Index, MatchStarts, QueryCount
+from ngramscan.prevalence.count import collect_replies
+
+Integers = NDArray[np.int64]
+_WORD = re.compile(r"\w+")
+_ASKED_OF_A_SCAN = 15
+"""Texts that one pass asks about for each open place: a pass is dear, a text more is not."""
+
+
+@dataclass(frozen=True)
+class WordText:
+    """A text, and where its words are."""
+
+    text: str
+
+    @cached_property
+    def words(self) -> list[tuple[int, int]]:
+        """Start and end of each word, in characters."""
+        return [match.span() for match in _WORD.finditer(self.text)]
+
+    def part(self, first: int, stop: int) -> str:
+        """Return the text from one word to the end of the word before another."""
+        return self.text[self.words[first][0] : self.words[stop - 1][1]]
+
+    def byte_places(self) -> tuple[Integers, Integers]:
+        """Return the starts and the ends of the words in UTF-8."""
+        starts, ends, place, before = [], [], 0, 0
+        for start, end in self.words:
+            place += len(self.text[before:start].encode())
+            starts.append(place)
+            place += len(self.text[start:end].encode())
+            ends.append(place)
+            before = end
+        return np.array(starts, np.int64), np.array(ends, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a text, from one word to before another."""
+
+    first: int
+    stop: int
+
+    @property
+    def words(self) -> int:
+        """Number of words."""
+        return self.stop - self.first
+
+
+Occurs = Mapping[str, bool]
+Search = Generator[list[str], Occurs, list[Span]]
+"""Yields texts, is sent whether each of them occurs, and returns spans in the order of starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSpans:
+    """The spans of some texts in one index."""
+
+    spans: list[list[Span] | NgramscanError]
+    """Those of each text in the order of their starts; an error: some are not known."""
+    counts: dict[str, QueryCount]
+    """The counts that the search took."""
+
+
+def find_spans(texts: Sequence[WordText], index: Index, least: int) -> FoundSpans:
+    """Return all spans of at least so many words in each text.
+
+    An index that knows the longest match at each end of a text is asked for it, another for counts:
+    of windows first, and where they occur of longer and longer parts.
+    """
+    if index.match_starts:
+        return FoundSpans(list(_from_matches(texts, index.match_starts, least)), {})
+    at_once = _ASKED_OF_A_SCAN if index.document_counts else 1
+    width = width_in(index, least)
+    return _answer([search_spans(text, least, width, at_once) for text in texts], index)
+
+
+def width_in(index: Index, least: int) -> int:
+    """Return the words of a window: fewer where each costs a request, so that they are fewer."""
+    return least if index.document_counts else (least + 1) // 2
+
+
+def windows_of(text: WordText, least: int, width: int) -> dict[int, str]:
+    """Return windows by their first word, so far apart that any span has a whole one."""
+    firsts = range(0, len(text.words) - width + 1, least - width + 1)
+    return {first: text.part(first, first + width) for first in firsts}
+
+
+def spans_within(text: WordText, other: str, least: int) -> list[Span]:
+    """Return the spans of a text that occur in another text."""
+    search = search_spans(text, least, least, at_once=1)
+    answers: Occurs = {}
+    try:
+        asked = next(search)
+        while True:
+            answers = {part: part in other for part in asked}
+            asked = search.send(answers)
+    except StopIteration as ended:
+        return list(ended.value)
+
+
+def _from_matches(
+    texts: Sequence[WordText], match_starts: MatchStarts, least: int
+) -> Iterator[list[Span]]:
+    places = [text.byte_places() for text in texts]
+    found = match_starts([text.text.encode() for text in texts], [ends for _, ends in places])
+    for (starts, _), matched in zip(places, found, strict=True):
+        # The first whole word of each match; later matches don't begin earlier.
+        firsts = np.searchsorted(starts, matched).tolist()
+        behind = [*firsts, len(firsts) + 1][1:]
+        yield [
+            Span(first, last + 1)
+            for last, (first, following) in enumerate(zip(firsts, behind, strict=True))
+            if following > first and last + 1 - first >= least
+        ]
+
+
+def _answer(searches: Sequence[Search], index: Index) -> FoundSpans:
+    """Ask an index all that searches want to know, those of all texts together in each round."""
+    spans: list[list[Span] | NgramscanError] = [[] for _ in searches]
+    counts, errors = dict[str, QueryCount](), dict[str, NgramscanError]()
+    waiting = {number: next(search) for number, search in enumerate(searches)}
+    while waiting:
+        parts = dict.fromkeys(part for asked in waiting.values() for part in asked)
+        unknown = [part for part in parts if part not in counts]
+        if unknown:
+            replies, failed = collect_replies(index.counts(unknown), unknown)
+            counts |= replies
+            errors |= failed
+        for number, asked in list(waiting.items()):
+            error = next((errors[part] for part in asked if part in errors), None)
+            if error is not None:
+                spans[number] = error
+                del waiting[number]
+                continue
+            try:
+                occurs = {part: counts[part].occurrences > 0 for part in asked}
+                waiting[number] = searches[number].send(occurs)
+            except StopIteration as ended:
+                spans[number] = ended.value
+                del waiting[number]
+    return FoundSpans(spans, counts)
+
+
+def search_spans(text: WordText, least: int, width: int, at_once: int) -> Search:
+    """Search all spans of at least so many words, by whether parts of the text occur.
+
+    Windows of `width` words are asked about first. Then
+    the spans of each place without an absent window are searched; where `at_once` is more than 1,
+    from each of its words at the same time, and about so many parts in each round.
+    """
+    n = len(text.words)
+    windows = windows_of(text, least, width)
+    occurs = yield list(windows.values())
+    # From each word, how far a span may reach: not to the end of an absent window.
+    limits, limit = [n] * n, n
+    for first in reversed(range(n)):
+        if first in windows and not occurs[windows[first]]:
+            limit = first + width - 1
+        limits[first] = limit
+    open_places = _runs([first for first in range(n) if limits[first] - first >= least])
+    if at_once > 1:
+        open_places = [range(first, first + 1) for run in open_places for first in run]
+    found = yield from _together(
+        [_search_run(text, run, limits, least, at_once) for run in open_places]
+    )
+    reach, spans = 0, []
+    for span in found:
+        if span.stop > reach:
+            spans.append(span)
+            reach = span.stop
+    return spans
+
+
+def _runs(numbers: Sequence[int]) -> list[range]:
+    """Return the runs of successive numbers."""
+    breaks = [0, *(i + 1 for i, (a, b) in enumerate(pairwise(numbers)) if b > a + 1), len(numbers)]
+    return [range(numbers[a], numbers[b - 1] + 1) for a, b in pairwise(breaks) if b > a]
+
+
+def _together(searches: Sequence[Search]) -> Search:
+    """Search at the same time, and return all spans in the order of the searches."""
+    found: list[list[Span]] = [[] for _ in searches]
+    waiting: dict[int, list[str]] = {}
+    occurs: Occurs | None = None
+    running = dict(enumerate(searches))
+    while running:
+        for number, search in list(running.items()):
+            try:
+                waiting[number] = next(search) if occurs is None else search.send(occurs)
+            except StopIteration as ended:
+                found[number] = ended.value
+                del running[number]
+                waiting.pop(number, None)
+        if running:
+            occurs = yield [part for asked in waiting.values() for part in asked]
+    return [span for spans in found for span in spans]
+
+
+def _search_run(
+    text: WordText, starts: range, limits: Sequence[int], least: int, at_once: int
+) -> Search:
+    """Search the spans that begin at some successive words.
+
+    From each, the longest part that occurs; then from the first later word from where the text
+    occurs one word further.
+    """
+    spans, first, reach = list[Span](), starts.start, 0
+    while first < starts.stop:
+        known = max(reach, first + least - 1)
+        stop = yield from _longest(partial(text.part, first), known, limits[first], at_once)
+        if stop >= first + least and stop > reach:
+            spans.append(Span(first, stop))
+            reach = stop
+        first += 1
+        while first < starts.stop and limits[first] <= reach:
+            first += 1
+        if first < starts.stop and reach - first >= least:
+            ends_there = partial(_ending_at, text, reach + 1)
+            words = yield from _longest(ends_there, least - 1, reach + 1 - first, at_once)
+            first = reach + 1 - words
+    return spans
+
+
+def _ending_at(text: WordText, stop: int, words: int) -> str:
+    return text.part(stop - words, stop)
+
+
+def _longest(
+    part: Callable[[int], str], known: int, most: int, at_once: int
+) -> Generator[list[str], Occurs, int]:
+    """Return the largest number up to `most` whose part occurs, or `known` if none above it does.
+
+    The part of a number is in those of larger ones.
+    """
+    step = 1
+    while known < most:
+        room = most - known
+        if at_once == 1:
+            asked = [known + min(step, (room + 1) // 2)]
+        else:
+            asked = sorted({known + -(-room * k // at_once) for k in range(1, at_once + 1)})
+        occurs = yield [part(number) for number in asked]
+        present = [number for number in asked if occurs[part(number)]]
+        known = max(present, default=known)
+        most = min((number - 1 for number in asked if number not in present), default=most)
+        step *= 2
+    return known

@@ -1,0 +1,364 @@
+"""Texts × indexes → how much of each text is in them, word by word, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ngramscan.errors import NgramscanError
+from ngramscan.indexes.base import Index, IndexSize, Place, QueryCount, QueryFailure, Window
+from ngramscan.prevalence.contaminate import UNION
+from ngramscan.prevalence.count import collect_replies
+from ngramscan.prevalence.spans import Integers, Span, WordText, find_spans, spans_within
+
+SHORTEST = 2
+"""Words of the shortest spans that are of interest."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenText:
+    """A text to trace: an output of a model, or any other."""
+
+    dataset: str
+    model: str
+    prompt: str
+    id: str
+    problem: str
+    """Texts for the same problem are compared with each other; empty: with none."""
+    text: str
+    asked: tuple[str, ...] = ()
+    """The question or prompt: words that the text shares with it are masked."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceOptions:
+    """The lengths of spans that are measured."""
+
+    min_words: int = 5
+    index_from: int = 5
+    index_to: int = 11
+    """Lengths over which the index of Lu et al. is summed."""
+    truncate: int | None = None
+    """Words of the beginning whose coverage is given, too."""
+
+    @property
+    def index_lengths(self) -> range:
+        """The lengths over which the index is summed."""
+        return range(self.index_from, self.index_to + 1)
+
+    def least_in(self, index: Index) -> int:
+        """Return the words of the shortest spans to look for: shorter ones cost counts."""
+        shortest = (self.min_words, self.index_from)
+        return min(*shortest, SHORTEST) if index.match_starts else min(shortest)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRow:
+    """How much of one text is in one index, or in any of them (`union`)."""
+
+    index: str
+    dataset: str
+    model: str
+    prompt: str
+    id: str
+    words: int
+    """Words that count: all that are not masked."""
+    masked: int
+    """Words in a span that the text shares with its question or prompt."""
+    min_words: int
+    spans: int
+    """Spans of at least `min_words` words that have a word that counts."""
+    longest: int
+    """Words of the longest of them; it grows with the length of the text."""
+    coverage: float | None
+    """Share of the words that are in spans of at least `min_words`; None: there are no words."""
+    novelty: float | None
+    """Share of the n-grams of `min_words` words that the index lacks; None: there are none."""
+    index_from: int
+    index_to: int
+    creativity_index: float | None
+    """Sum of 1 - coverage over these lengths, of verbatim spans only."""
+    truncated_words: int | None
+    """Words of the beginning that count, up to `--truncate`."""
+    coverage_truncated: float | None
+    """Coverage of the beginning alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpanRow:
+    """A part of a text that an index has word for word."""
+
+    index: str
+    dataset: str
+    model: str
+    prompt: str
+    id: str
+    start: int
+    end: int
+    """Characters of the text, from 0."""
+    words: int
+    masked: int
+    """Words of it that its question or prompt has, too."""
+    text: str
+    occurrences: int | None
+    """As `count` counts them; None: they could not be counted."""
+    documents: int | None
+    document: str | None
+    """A document with it; None: it could not be shown."""
+    metadata: str
+    """The metadata of that document: a JSON object, or empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A text word by word: arrays with one number per word."""
+
+    is_masked: NDArray[np.bool_]
+    longest: Integers
+    """Words of the longest span that the word is in; 0: in none."""
+    matched: Integers
+    """Words of the longest match that ends with the word."""
+    unmasked: Integers
+    """Words up to this one since the last masked one."""
+
+    def measures(self, length: int) -> Measures:
+        """Return what is in spans of some length or longer ones."""
+        counts, is_whole = ~self.is_masked, self.unmasked >= length
+        return Measures(
+            words=int(counts.sum()),
+            covered=int((counts & (self.longest >= length)).sum()),
+            ngrams=int(is_whole.sum()),
+            absent=int((is_whole & (self.matched < length)).sum()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """The spans of one text, and which of its words are masked."""
+
+    given: GivenText
+    text: WordText
+    is_masked: NDArray[np.bool_]
+    spans: Sequence[Span]
+    least: int
+    """Words of the shortest spans that were looked for."""
+
+    def long_spans(self, least: int) -> list[Span]:
+        """Return the spans of at least so many words."""
+        return [span for span in self.spans if span.words >= least]
+
+    def counting(self, least: int) -> list[Span]:
+        """Return those with a word that is not masked."""
+        spans = self.long_spans(least)
+        return [span for span in spans if not self.is_masked[span.first : span.stop].all()]
+
+    def parts(self, least: int) -> list[str]:
+        """Return the texts of the spans of at least so many words."""
+        return [self.text.part(span.first, span.stop) for span in self.long_spans(least)]
+
+    def profile(self, first_words: int | None = None) -> Profile:
+        """Return what is known of the words of the text, or of its beginning."""
+        is_masked = self.is_masked[:first_words]
+        n = len(is_masked)
+        longest, matched = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        for span in self.spans:
+            stop = min(span.stop, n)
+            words = np.arange(span.first, stop)
+            longest[words] = np.maximum(longest[words], len(words))
+            matched[words] = np.maximum(matched[words], words - span.first + 1)
+        places = np.arange(n)
+        unmasked = places - np.maximum.accumulate(np.where(is_masked, places, -1))
+        return Profile(is_masked, longest, matched, unmasked)
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Numbers of one text, for spans of one length and longer ones."""
+
+    words: int
+    covered: int
+    """Words in such spans."""
+    ngrams: int
+    """N-grams of so many words, without masked ones."""
+    absent: int
+    """N-grams that don't occur."""
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of the words that are in spans."""
+        return self.covered / self.words if self.words else None
+
+    @property
+    def novelty(self) -> float | None:
+        """Share of the n-grams that don't occur: n-novelty (Merrill et al. 2024), in words."""
+        return self.absent / self.ngrams if self.ngrams else None
+
+
+@dataclass(frozen=True, slots=True)
+class TraceResult:
+    """The traces of some texts in some indexes."""
+
+    rows: list[TraceRow] = field(default_factory=list)
+    """In the order of the indexes, the union last, then of the texts."""
+    traced: dict[str, list[Traced]] = field(default_factory=dict)
+    """By index, the union among them; texts that could not be traced are left out."""
+    counts: dict[str, dict[str, QueryCount]] = field(default_factory=dict)
+    """By index and text of a span."""
+    missing: list[QueryFailure] = field(default_factory=list)
+    """Texts that could not be traced, and spans that could not be counted."""
+    sizes: dict[str, IndexSize] = field(default_factory=dict)
+
+
+def run_trace(
+    texts: Sequence[GivenText], indexes: Sequence[Index], options: TraceOptions
+) -> TraceResult:
+    """Find the spans of all texts in each index, and in all indexes together.
+
+    Words that a text shares with what the model was given, in a span of at least as many words,
+    count neither as copied nor as new.
+    """
+    result = TraceResult()
+    words = [WordText(given.text) for given in texts]
+    masks = [
+        _masked(text, given.asked, options.min_words)
+        for text, given in zip(words, texts, strict=True)
+    ]
+    by_text: list[list[Traced]] = [[] for _ in texts]
+    for index in indexes:
+        least = options.least_in(index)
+        found = find_spans(words, index, least)
+        traced = result.traced[index.name] = []
+        for number, spans in enumerate(found.spans):
+            if isinstance(spans, NgramscanError):
+                result.missing.append(QueryFailure(index.name, texts[number].id, spans))
+            else:
+                each = Traced(texts[number], words[number], masks[number], spans, least)
+                by_text[number].append(each)
+                traced.append(each)
+        shown = [part for each in traced for part in each.parts(options.min_words)]
+        result.counts[index.name] = _count(index, shown, found.counts, result.missing)
+        result.sizes[index.name] = index.size()
+    if len(indexes) > 1:
+        complete = [found for found in by_text if len(found) == len(indexes)]
+        result.traced[UNION] = [_merged(found) for found in complete]
+    for name, traced in result.traced.items():
+        result.rows.extend(_row(name, each, options) for each in traced)
+    return result
+
+
+def _masked(text: WordText, asked: Iterable[str], least: int) -> NDArray[np.bool_]:
+    is_masked = np.zeros(len(text.words), np.bool_)
+    for other in asked:
+        for span in spans_within(text, other, least):
+            is_masked[span.first : span.stop] = True
+    return is_masked
+
+
+def _count(
+    index: Index,
+    parts: Sequence[str],
+    known: Mapping[str, QueryCount],
+    missing: list[QueryFailure],
+) -> dict[str, QueryCount]:
+    """Return how often each span occurs, and add those that could not be counted."""
+    unknown = [part for part in dict.fromkeys(parts) if part not in known]
+    counts, errors = collect_replies(index.counts(unknown), unknown) if unknown else ({}, {})
+    missing.extend(QueryFailure(index.name, part, error) for part, error in errors.items())
+    every = {**known, **counts}
+    return {part: every[part] for part in parts if part in every}
+
+
+def _merged(found: Sequence[Traced]) -> Traced:
+    """Return the spans of several indexes that are in no longer one."""
+    spans = sorted((span for each in found for span in each.spans), key=_by_start)
+    merged: list[Span] = []
+    for span in spans:
+        if not merged or span.stop > merged[-1].stop:
+            merged.append(span)
+    return replace(found[0], spans=merged, least=max(each.least for each in found))
+
+
+def _by_start(span: Span) -> tuple[int, int]:
+    return span.first, -span.stop
+
+
+def _row(index: str, traced: Traced, options: TraceOptions) -> TraceRow:
+    given, profile = traced.given, traced.profile()
+    measured = profile.measures(options.min_words)
+    beginning = None
+    if options.truncate:
+        beginning = traced.profile(options.truncate).measures(options.min_words)
+    spans = traced.counting(options.min_words)
+    return TraceRow(
+        index=index,
+        dataset=given.dataset,
+        model=given.model,
+        prompt=given.prompt,
+        id=given.id,
+        words=measured.words,
+        masked=int(traced.is_masked.sum()),
+        min_words=options.min_words,
+        spans=len(spans),
+        longest=max((span.words for span in spans), default=0),
+        coverage=measured.coverage,
+        novelty=measured.novelty,
+        index_from=options.index_from,
+        index_to=options.index_to,
+        creativity_index=creativity_index(profile, options),
+        truncated_words=beginning.words if beginning else None,
+        coverage_truncated=beginning.coverage if beginning else None,
+    )
+
+
+def creativity_index(profile: Profile, options: TraceOptions) -> float | None:
+    """Return the sum of the shares of words that no span of each length covers; None: no words.
+
+    Source: Lu et al. 2024, "AI as Humanity's Salieri"; theirs also takes spans that are nearly
+    verbatim.
+    """
+    if profile.is_masked.all():
+        return None
+    measures = [profile.measures(length) for length in options.index_lengths]
+    return sum(1 - each.covered / each.words for each in measures)
+
+
+def make_spans(result: TraceResult, indexes: Sequence[Index], least: int) -> Iterator[SpanRow]:
+    """Yield each span of at least so many words, with an example of a document that has it."""
+    for index in indexes:
+        counts, traced = result.counts[index.name], result.traced[index.name]
+        examples = _examples(index, list(counts))
+        for each in traced:
+            for span in each.long_spans(least):
+                text = each.text.part(span.first, span.stop)
+                count, shown = counts.get(text), examples.get(text)
+                yield SpanRow(
+                    index=index.name,
+                    dataset=each.given.dataset,
+                    model=each.given.model,
+                    prompt=each.given.prompt,
+                    id=each.given.id,
+                    start=each.text.words[span.first][0],
+                    end=each.text.words[span.stop - 1][1],
+                    words=span.words,
+                    masked=int(each.is_masked[span.first : span.stop].sum()),
+                    text=text,
+                    occurrences=count.occurrences if count else None,
+                    documents=count.documents if count else None,
+                    document=shown.document if shown else None,
+                    metadata=shown.metadata if shown else "",
+                )
+
+
+def _examples(index: Index, texts: Sequence[str]) -> dict[str, Window]:
+    """Return the first occurrence of each text, as the index numbers them."""
+    found, _ = collect_replies(index.find(texts), texts)
+    places = [
+        Place(text, each.segments[0].shard, each.segments[0].low)
+        for text, each in found.items()
+        if each.segments
+    ]
+    windows = index.windows(places, 0)
+    return {window.place.query: window for window in windows if isinstance(window, Window)}

@@ -1,0 +1,247 @@
+"""Traces of outputs → coverage by length of spans, and differences between prompting methods.
+
+Problems are the unit: outputs of several models or epochs for one problem are alike, and count as
+one cluster. Coverage is compared, not the longest span, which grows with the length of a text.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import fmean
+from typing import NamedTuple
+
+from ngramscan.prevalence.trace import Traced, TraceOptions, TraceResult, creativity_index
+from ngramscan.statistics.estimates import Estimate, fields_of
+from ngramscan.statistics.p_values import holm
+from ngramscan.statistics.resampling import bootstrap_t
+from ngramscan.statistics.streams import stream
+from ngramscan.statistics.two_samples import estimate_accuracy
+
+CURVE_TO = 12
+"""Words of the longest spans of a curve."""
+ALL_MODELS = "all"
+CONTROL = "control"
+"""The prompt of reference texts, which every model's outputs are compared with."""
+Measure = Callable[[Traced], float | None]
+
+
+class _Key(NamedTuple):
+    model: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class CurveRow:
+    """How much of the outputs of one prompt is in spans of some length or longer."""
+
+    index: str
+    dataset: str
+    model: str
+    prompt: str
+    length: int
+    """Words."""
+    outputs: int
+    """Outputs with a word that counts."""
+    coverage: float
+    """Mean share of the words of an output that are in such spans."""
+    coverage_low: float | None
+    coverage_high: float | None
+    novelty: float | None
+    """Mean share of the n-grams of an output that the index lacks; None: no output has any."""
+    novelty_low: float | None
+    novelty_high: float | None
+    level: float
+    note: str = ""
+    """Why there is no interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceRow:
+    """How a measure differs between the outputs of two prompts for the same problems."""
+
+    index: str
+    dataset: str
+    model: str
+    """`all` for all models together."""
+    prompt: str
+    baseline: str
+    measure: str
+    """`coverage`, `novelty`, `creativity_index`, or `coverage_truncated`."""
+    problems: int
+    """Problems with an output after both prompts."""
+    mean: float
+    mean_baseline: float
+    difference: float
+    """The mean over problems of `prompt` minus `baseline`."""
+    difference_low: float | None
+    difference_high: float | None
+    p: float | None
+    """The p-value for a true difference of 0; None: too few problems differ."""
+    p_holm: float | None
+    """Adjusted for all rows of the same index that have one."""
+    level: float
+    note: str = ""
+    """Why there is no interval."""
+
+
+def make_curve(result: TraceResult, options: TraceOptions, level: float) -> Iterator[CurveRow]:
+    """Yield the coverage and the novelty of each prompt, for each length that is known."""
+    for index, traced in result.traced.items():
+        for names, outputs in _by_prompt(traced).items():
+            least = max(each.least for each in outputs)
+            profiles = [each.profile() for each in outputs]
+            for length in range(least, max(options.min_words, CURVE_TO) + 1):
+                measures = [profile.measures(length) for profile in profiles]
+                problems = [each.given.problem for each in outputs]
+                coverage = _mean(problems, [each.coverage for each in measures], level)
+                novelty = _mean(problems, [each.novelty for each in measures], level)
+                if coverage is None:
+                    continue
+                dataset, model, prompt = names
+                yield CurveRow(
+                    index=index,
+                    dataset=dataset,
+                    model=model,
+                    prompt=prompt,
+                    length=length,
+                    outputs=sum(each.words > 0 for each in measures),
+                    **fields_of("coverage", coverage),
+                    **fields_of("novelty", novelty),
+                    level=level,
+                    note=coverage.note,
+                )
+
+
+def make_differences(
+    result: TraceResult, options: TraceOptions, level: float, seed: int
+) -> list[DifferenceRow]:
+    """Return the paired differences of all pairs of prompts, by model and of all models together.
+
+    A problem counts where it has outputs after both prompts. The interval is that of the bootstrap
+    with Student's t, whose draws are of problems; p-values are adjusted by Holm's procedure.
+    """
+    rows = []
+    for index, traced in result.traced.items():
+        of_index = [
+            row
+            for outputs in _by_model(traced)
+            for row in _differences(index, outputs, options, level, seed)
+        ]
+        adjusted = holm([row.p for row in of_index])
+        rows += [replace(row, p_holm=p) for row, p in zip(of_index, adjusted, strict=True)]
+    return rows
+
+
+def _differences(
+    index: str, outputs: Mapping[str, list[Traced]], options: TraceOptions, level: float, seed: int
+) -> Iterator[DifferenceRow]:
+    """Yield the differences of all pairs of prompts, of the outputs of one model or of several."""
+    models = {each.given.model for some in outputs.values() for each in some} - {""}
+    dataset = next(each.given.dataset for some in outputs.values() for each in some)
+    model = models.pop() if len(models) == 1 else ALL_MODELS
+    for baseline, prompt in combinations(outputs, 2):
+        for measure, value_of in _measures(options).items():
+            first, second = (_values(outputs[name], value_of) for name in (prompt, baseline))
+            shared = [key for key in first if key in second]
+            if not shared:
+                continue
+            changes = defaultdict(list)
+            for key in shared:
+                changes[key.problem].append(first[key] - second[key])
+            names = "trace", index, dataset, model, prompt, baseline, measure
+            found = bootstrap_t(
+                [sum(each) for each in changes.values()],
+                stream(seed, *names),
+                sizes=[len(each) for each in changes.values()],
+                level=level,
+            )
+            yield DifferenceRow(
+                index=index,
+                dataset=dataset,
+                model=model,
+                prompt=prompt,
+                baseline=baseline,
+                measure=measure,
+                problems=len(changes),
+                mean=fmean(first[key] for key in shared),
+                mean_baseline=fmean(second[key] for key in shared),
+                **fields_of("difference", found.estimate),
+                p=found.p.value if found.p else None,
+                p_holm=None,
+                level=level,
+                note=found.estimate.note,
+            )
+
+
+def _measures(options: TraceOptions) -> dict[str, Measure]:
+    """Return what is compared, by name."""
+    least = options.min_words
+    measures: dict[str, Measure] = {
+        "coverage": lambda each: each.profile().measures(least).coverage,
+        "novelty": lambda each: each.profile().measures(least).novelty,
+        "creativity_index": lambda each: creativity_index(each.profile(), options),
+    }
+    if options.truncate:
+        first = options.truncate
+        measures["coverage_truncated"] = lambda each: each.profile(first).measures(least).coverage
+    return measures
+
+
+def _values(outputs: Sequence[Traced], value_of: Measure) -> dict[_Key, float]:
+    """Return the value of each model's outputs for each problem: the mean where it has several."""
+    values: dict[_Key, list[float]] = defaultdict(list)
+    for each in outputs:
+        value = value_of(each)
+        if each.given.problem and value is not None:
+            values[_Key(each.given.model, each.given.problem)].append(value)
+    return {key: fmean(several) for key, several in values.items()}
+
+
+def _mean(problems: Sequence[str], values: Sequence[float | None], level: float) -> Estimate | None:
+    """Return the mean of the shares of outputs, with problems as clusters; None: none has one."""
+    known = [
+        (value, problem or f"\0{number}")
+        for number, (problem, value) in enumerate(zip(problems, values, strict=True))
+        if value is not None
+    ]
+    if not known:
+        return None
+    return estimate_accuracy([value for value, _ in known], [name for _, name in known], level)
+
+
+def _by_prompt(traced: Sequence[Traced]) -> dict[tuple[str, str, str], list[Traced]]:
+    """Return the outputs of each dataset, model and prompt."""
+    groups: dict[tuple[str, str, str], list[Traced]] = defaultdict(list)
+    for each in traced:
+        groups[each.given.dataset, each.given.model, each.given.prompt].append(each)
+    return groups
+
+
+def _by_model(traced: Sequence[Traced]) -> Iterator[dict[str, list[Traced]]]:
+    """Yield the outputs of each prompt, for each dataset and model, then for all its models.
+
+    Control texts belong to each model, as if it had written them.
+    """
+    controls = [each for each in traced if each.given.prompt == CONTROL]
+    outputs = [each for each in traced if each.given.prompt != CONTROL]
+    by_dataset: dict[str, dict[str, dict[str, list[Traced]]]] = {}
+    for each in outputs:
+        given = each.given
+        prompts = by_dataset.setdefault(given.dataset, {}).setdefault(given.model, {})
+        prompts.setdefault(given.prompt, []).append(each)
+    for dataset, by_model in by_dataset.items():
+        pooled: dict[str, list[Traced]] = {}
+        for model, prompts in by_model.items():
+            if controls:
+                prompts[CONTROL] = [
+                    replace(each, given=replace(each.given, dataset=dataset, model=model))
+                    for each in controls
+                ]
+            for prompt, some in prompts.items():
+                pooled.setdefault(prompt, []).extend(some)
+            yield prompts
+        if len(by_model) > 1:
+            yield pooled

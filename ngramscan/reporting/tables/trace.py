@@ -1,0 +1,124 @@
+"""The tables of `trace`, and texts with their spans underlined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from rich.console import Console
+from rich.text import Text
+
+from ngramscan.prevalence.trace import Traced, TraceOptions, TraceResult, TraceRow
+from ngramscan.prevalence.trace_methods import CurveRow, DifferenceRow
+from ngramscan.progress import counted, visible
+from ngramscan.reporting.layout import Layout, cell, p_text, percent, print_columns, print_line
+from ngramscan.reporting.tables import parts
+
+_MARKS = "⟦", "⟧"
+"""Around spans where nothing can be underlined."""
+
+
+def print_trace(
+    found: TraceResult,
+    options: TraceOptions,
+    curves: Sequence[CurveRow],
+    differences: Sequence[DifferenceRow],
+    is_plain: bool,
+    console: Console,
+) -> None:
+    """Print what is known of each prompt, and how prompts differ; of plain texts, the texts."""
+    if is_plain:
+        for index, traced in found.traced.items():
+            for each in traced:
+                _print_text(index, each, options.min_words, console)
+        return
+    _print_prompts(found.rows, options, curves, console)
+    if differences:
+        _print_differences(differences, console)
+
+
+def _print_prompts(
+    rows: Sequence[TraceRow],
+    options: TraceOptions,
+    curves: Sequence[CurveRow],
+    console: Console,
+) -> None:
+    least = options.min_words
+    groups = parts.group_by(rows, "index", "dataset", "model", "prompt")
+    means = {
+        (row.index, row.dataset, row.model, row.prompt): row
+        for row in curves
+        if row.length == least
+    }
+    shown = [(key, some, means[key]) for key, some in groups.items() if key in means]
+    columns = {
+        **parts.naming([curve for _, _, curve in shown], "index", "prompt"),
+        "outputs": [cell(curve.outputs) for *_, curve in shown],
+        "words": [cell(round(fmean(row.words for row in some))) for _, some, _ in shown],
+        "masked": [cell(round(fmean(row.masked for row in some))) for _, some, _ in shown],
+        "coverage": [parts.interval(curve, "coverage", percent) for *_, curve in shown],
+        f"new {least}-grams": [parts.interval(curve, "novelty", percent) for *_, curve in shown],
+        "creativity index": [_mean_index(some) for _, some, _ in shown],
+        "longest": [cell(max(row.longest for row in some)) for _, some, _ in shown],
+    }
+    title = f"Copied from the corpus word for word, {least} words or more, %"
+    optional = ("masked", "creativity index", "longest", "words", "outputs")
+    layout = Layout(4, frozenset({"model", "prompt"}), optional, headings=3, title=title)
+    print_columns(console, {"index": columns.pop("index"), **columns}, layout)
+    lengths = f"{options.index_from} to {options.index_to}"
+    notes = [
+        "coverage: mean share of an output's words in spans that the corpus has exactly so; words"
+        " of its question or prompt are left out (masked)",
+        f"creativity index: sum of 1 - coverage over spans of {lengths} words or more",
+    ]
+    if any(row.note for row in curves):
+        notes.append("no interval: fewer than ten problems, or all alike")
+    parts.print_notes(console, *notes)
+
+
+def _mean_index(rows: Sequence[TraceRow]) -> str:
+    known = [row.creativity_index for row in rows if row.creativity_index is not None]
+    return f"{fmean(known):.2f}" if known else "–"
+
+
+def _print_differences(rows: Sequence[DifferenceRow], console: Console) -> None:
+    shown = [row for row in rows if row.measure == "coverage"]
+    console.print()
+    columns = {
+        **parts.naming(shown, "index"),
+        "prompts": [f"{row.prompt} - {row.baseline}" for row in shown],
+        "problems": [cell(row.problems) for row in shown],
+        "difference": [parts.interval(row, "difference", percent) for row in shown],
+        "p": [p_text(row.p) for row in shown],
+        "p Holm": [p_text(row.p_holm) for row in shown],
+    }
+    title = "Differences of coverage on the same problems, percentage points"
+    layout = Layout(4, frozenset({"model", "prompts"}), ("problems",), headings=3, title=title)
+    print_columns(console, {"index": columns.pop("index"), **columns}, layout)
+
+
+def _print_text(index: str, traced: Traced, least: int, console: Console) -> None:
+    spans, words = traced.long_spans(least), traced.text.words
+    measures = traced.profile().measures(least)
+    share = percent(measures.coverage)
+    of = f"{counted(len(spans), 'span')}, {share}% of {counted(measures.words, 'word')}"
+    print_line(console, f"{index} · {traced.given.id} · {of}", "bold")
+    text, line, place = traced.text.text, Text(), 0
+    opening, closing = ("", "") if console.is_terminal else _MARKS
+    for start, end in _joined([(words[s.first][0], words[s.stop - 1][1]) for s in spans]):
+        line.append(visible(text[place:start]))
+        line.append(f"{opening}{visible(text[start:end])}{closing}", style="underline")
+        place = end
+    line.append(visible(text[place:]))
+    console.print(line, soft_wrap=not console.is_terminal)
+
+
+def _joined(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return ranges without overlaps, in which all characters of the given ones are."""
+    joined: list[tuple[int, int]] = []
+    for start, end in ranges:
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined
