@@ -22,7 +22,7 @@ check:
     ruff check
     ruff format --check
     mypy
-    {{cog}} --check docs/*.md
+    {{cog}} --check docs/*.md docs/results/*.md
     {{cog}} -d README.template.md | diff README.md -
     python -m docs.figures.report --check
 
@@ -30,7 +30,7 @@ check:
 fix:
     ruff check --fix
     ruff format
-    {{cog}} -r docs/*.md
+    {{cog}} -r docs/*.md docs/results/*.md
     {{cog}} -d -o README.md README.template.md
     python -m docs.figures.report
 

@@ -187,6 +187,12 @@ def test_the_curve_has_all_lengths_that_are_known() -> None:
     texts = planted(random.Random(3), 12, 0.4, 0.0)
     found = trace(*texts, min_words=3)
     curve = list(make_curve(found, TraceOptions(min_words=3), 0.95))
+    assert {(row.model, row.prompt) for row in curve} == {
+        (model, prompt) for model in ("a", "b", "all") for prompt in ("cot", "pot")
+    }
+    pooled = next(row for row in curve if (row.model, row.prompt) == ("all", "cot"))
+    every = [row.coverage or 0.0 for row in found.rows if row.prompt == "cot"]
+    assert (pooled.outputs, pooled.coverage) == (24, pytest.approx(fmean(every)))
     rows = [row for row in curve if (row.model, row.prompt) == ("a", "cot")]
     assert [row.length for row in rows] == [*range(3, 13)]
     own = [row for row in found.rows if (row.model, row.prompt) == ("a", "cot")]

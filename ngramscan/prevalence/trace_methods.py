@@ -40,6 +40,7 @@ class CurveRow:
     index: str
     dataset: str
     model: str
+    """`all` for all models together."""
     prompt: str
     length: int
     """Words."""
@@ -213,11 +214,15 @@ def _mean(problems: Sequence[str], values: Sequence[float | None], level: float)
 
 
 def _by_prompt(traced: Sequence[Traced]) -> dict[tuple[str, str, str], list[Traced]]:
-    """Return the outputs of each dataset, model and prompt."""
+    """Return the outputs of each dataset, model and prompt, then those of several models."""
     groups: dict[tuple[str, str, str], list[Traced]] = defaultdict(list)
+    pooled: dict[tuple[str, str, str], list[Traced]] = defaultdict(list)
     for each in traced:
-        groups[each.given.dataset, each.given.model, each.given.prompt].append(each)
-    return groups
+        given = each.given
+        groups[given.dataset, given.model, given.prompt].append(each)
+        pooled[given.dataset, ALL_MODELS, given.prompt].append(each)
+    several = {key for key, some in pooled.items() if len({each.given.model for each in some}) > 1}
+    return groups | {key: some for key, some in pooled.items() if key in several}
 
 
 def _by_model(traced: Sequence[Traced]) -> Iterator[dict[str, list[Traced]]]:

@@ -115,7 +115,7 @@ KINDS: tuple[Kind, ...] = (
         make_plot(
             "coverage",
             "index dataset model",
-            "prompt",
+            "model",
             "share",
             series="prompt",
             across="length",

@@ -50,7 +50,11 @@ def _print_prompts(
         for row in curves
         if row.length == least
     }
-    shown = [(key, some, means[key]) for key, some in groups.items() if key in means]
+    by_model: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for key in groups:
+        by_model.setdefault(key[:3], []).append(key)
+    together = [key for keys in by_model.values() for key in keys if key in means]
+    shown = [(key, groups[key], means[key]) for key in together]
     columns = {
         **parts.naming([curve for _, _, curve in shown], "index", "prompt"),
         "outputs": [cell(curve.outputs) for *_, curve in shown],
