@@ -382,7 +382,6 @@ def test_outputs_that_could_not_be_traced_are_said(monkeypatch: pytest.MonkeyPat
         (["outputs", "--control", "others.json"], "no solution has the id of a traced output"),
         (["latin.txt", "--plain"], "latin.txt: not UTF-8 at byte 1 of the file"),
         (["empty.txt", "--plain"], "no text there"),
-        (["outputs", "--index", "tokens:x"], "spans of tokens are not spans of words"),
     ],
 )
 def test_bad_input_is_one_line(here: Path, arguments: list[str], message: str) -> None:

@@ -13,12 +13,13 @@ from ngramscan.commands.shared import (
     AskingOptions,
     IndexSpecs,
     load_ahead,
-    refuse_tokens,
+    refuse_kinds,
 )
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Index
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
+from ngramscan.indexes.tokens.base import KINDS
 from ngramscan.prevalence.benchmark_entries import BenchmarkEntries, draw_entries, read_entries
 from ngramscan.prevalence.contaminate import Entry, EntryRow, queries_of, run_contaminate
 from ngramscan.prevalence.contamination_rules import Rule, Short, Tail, make_rule
@@ -135,7 +136,9 @@ def contaminate(
     $ ngramscan contaminate questions.jsonl --index scan:corpus.jsonl --rule gpt3 -o entries.csv
     $ ngramscan contaminate questions.jsonl --index python --shares shares.csv --figure shares.svg
     """
-    refuse_tokens(index, "its counts are lower bounds, so an entry that is in it could look clean")
+    refuse_kinds(
+        index, KINDS, "its counts are lower bounds, so an entry that is in it could look clean"
+    )
     chosen = make_rule(rule, window, window_unit, tail, short, not no_strip)
     asked = AskingOptions(**options, normalization=chosen.normalization)
     read = read_entries(benchmark, field, id_field)

@@ -151,12 +151,10 @@ def units_of(indexes: Iterable[Index]) -> list[Unit]:
     return sorted({index.unit for index in indexes})
 
 
-def refuse_tokens(specs: Sequence[str], problem: str) -> None:
-    """Raise an InputError for a token-level index, before it asks for a tokenizer."""
-    from ngramscan.indexes.tokens.base import KINDS  # slow to import
-
+def refuse_kinds(specs: Sequence[str], kinds: tuple[str, ...], problem: str) -> None:
+    """Raise an InputError for an index of some kinds, before it asks for a tokenizer."""
     for spec in (part.strip() for given in specs for part in given.split(",")):
-        if spec.startswith(KINDS):
+        if spec.startswith(kinds):
             raise InputError(f"--index {spec}", problem)
 
 

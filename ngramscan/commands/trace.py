@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from ngramscan.commands.shared import DEFAULT_INDEX, IndexSpecs, TracingOptions, refuse_tokens
+from ngramscan.commands.shared import DEFAULT_INDEX, IndexSpecs, TracingOptions, refuse_kinds
 from ngramscan.errors import InputError, some_of
 from ngramscan.indexes.base import Index
 from ngramscan.indexes.opening import open_indexes
@@ -71,7 +71,7 @@ def trace(
     figure: NewFile = None,
     level: Annotated[float, Option(over=0, under=1)] = 0.95,
     progress: Progress = SILENT,
-    **options: Annotated[Any, Shared(TracingOptions, without=("ignore_case", "tokenizer"))],
+    **options: Annotated[Any, Shared(TracingOptions, without=("ignore_case",))],
 ) -> Result[TraceRow] | Result[PlanRow]:
     """Find which parts of outputs are in corpora, word for word, and compare prompts.
 
@@ -141,7 +141,9 @@ def trace(
     if no_mask and mask is not None:
         raise InputError("--no-mask", "it can't go with --mask")
     wanted = TraceOptions(min_words, index_from, index_to, truncate)
-    refuse_tokens(index, "spans of tokens are not spans of words")
+    refuse_kinds(
+        index, ("infini-gram:",), "it takes a request per token; index the corpus: tokens:DIR"
+    )
     asked = TracingOptions(**options)
     read = _read_plain(outputs) if plain else asked.read_outputs(outputs)
     drawn = _draw([each for each in read.outputs if each.has_text], sample, asked.seed)
@@ -152,6 +154,8 @@ def trace(
     with open_indexes(index, asked, progress) as indexes:
         if asked.dry_run:
             return Result(_plan(texts, wanted, indexes), PlanRow)
+        if len({opened.unit for opened in indexes}) > 1:
+            raise InputError("--index", "words and tokens are not traced together; ask one by one")
         found = run_trace(texts, indexes, wanted)
         examples = list(make_spans(found, indexes, min_words)) if spans else []
         sizes = sizes_in_words(found.sizes)

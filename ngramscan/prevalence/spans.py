@@ -15,8 +15,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ngramscan.errors import NgramscanError
+from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Index, MatchStarts, QueryCount
+from ngramscan.indexes.tokens.base import MatchingIndex, finds_matches
 from ngramscan.prevalence.count import collect_replies
 
 Integers = NDArray[np.int64]
@@ -27,13 +28,16 @@ _ASKED_OF_A_SCAN = 15
 
 @dataclass(frozen=True)
 class WordText:
-    """A text, and where its words are."""
+    """A text, and where its words are; or its tokens, which are its words in an index of tokens."""
 
     text: str
+    tokens: Sequence[tuple[int, int]] | None = None
 
     @cached_property
-    def words(self) -> list[tuple[int, int]]:
+    def words(self) -> Sequence[tuple[int, int]]:
         """Start and end of each word, in characters."""
+        if self.tokens is not None:
+            return self.tokens
         return [match.span() for match in _WORD.finditer(self.text)]
 
     def part(self, first: int, stop: int) -> str:
@@ -78,6 +82,8 @@ class FoundSpans:
     """Those of each text in the order of their starts; an error: some are not known."""
     counts: dict[str, QueryCount]
     """The counts that the search took."""
+    texts: Sequence[WordText]
+    """The texts, in the words or tokens of the spans."""
 
 
 def find_spans(texts: Sequence[WordText], index: Index, least: int) -> FoundSpans:
@@ -86,11 +92,14 @@ def find_spans(texts: Sequence[WordText], index: Index, least: int) -> FoundSpan
     An index that knows the longest match at each end of a text is asked for it, another for counts:
     of windows first, and where they occur of longer and longer parts.
     """
+    if finds_matches(index):
+        return _of_tokens(texts, index, least)
     if index.match_starts:
-        return FoundSpans(list(_from_matches(texts, index.match_starts, least)), {})
+        return FoundSpans(list(_from_matches(texts, index.match_starts, least)), {}, texts)
     at_once = _ASKED_OF_A_SCAN if index.document_counts else 1
     width = width_in(index, least)
-    return _answer([search_spans(text, least, width, at_once) for text in texts], index)
+    searches = [search_spans(text, least, width, at_once) for text in texts]
+    return FoundSpans(*_answer(searches, index), texts)
 
 
 def width_in(index: Index, least: int) -> int:
@@ -133,7 +142,35 @@ def _from_matches(
         ]
 
 
-def _answer(searches: Sequence[Search], index: Index) -> FoundSpans:
+def _of_tokens(texts: Sequence[WordText], index: MatchingIndex, least: int) -> FoundSpans:
+    """Return the spans of tokens, and how often each occurs."""
+    spans: list[list[Span] | NgramscanError] = []
+    counts, in_tokens = dict[str, QueryCount](), list[WordText]()
+    for text in texts:
+        try:
+            matches = index.matches(text.text)
+        except InputError as error:
+            spans.append(error)
+            in_tokens.append(text)
+            continue
+        of_text, reach = list[Span](), 0
+        for first, stop in enumerate(matches.ends):
+            if stop - first >= least and stop > reach:
+                of_text.append(Span(first, stop))
+            reach = max(reach, stop)
+        in_tokens.append(WordText(text.text, matches.places))
+        ngrams = {
+            in_tokens[-1].part(span.first, span.stop): matches.ids[span.first : span.stop]
+            for span in of_text
+        }
+        counts |= index.count_ngrams(ngrams)
+        spans.append(of_text)
+    return FoundSpans(spans, counts, in_tokens)
+
+
+def _answer(
+    searches: Sequence[Search], index: Index
+) -> tuple[list[list[Span] | NgramscanError], dict[str, QueryCount]]:
     """Ask an index all that searches want to know, those of all texts together in each round."""
     spans: list[list[Span] | NgramscanError] = [[] for _ in searches]
     counts, errors = dict[str, QueryCount](), dict[str, NgramscanError]()
@@ -157,7 +194,7 @@ def _answer(searches: Sequence[Search], index: Index) -> FoundSpans:
             except StopIteration as ended:
                 spans[number] = ended.value
                 del waiting[number]
-    return FoundSpans(spans, counts)
+    return spans, counts
 
 
 def search_spans(text: WordText, least: int, width: int, at_once: int) -> Search:

@@ -52,7 +52,8 @@ class TraceOptions:
     def least_in(self, index: Index) -> int:
         """Return the words of the shortest spans to look for: shorter ones cost counts."""
         shortest = (self.min_words, self.index_from)
-        return min(*shortest, SHORTEST) if index.match_starts else min(shortest)
+        knows_all = index.match_starts or index.unit == "tokens"
+        return min(*shortest, SHORTEST) if knows_all else min(shortest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class TraceRow:
     model: str
     prompt: str
     id: str
+    unit: str
+    """`words`, or `tokens` in an index over tokens, where all numbers of words are of those."""
     words: int
     """Words that count: all that are not masked."""
     masked: int
@@ -215,33 +218,35 @@ class TraceResult:
 def run_trace(
     texts: Sequence[GivenText], indexes: Sequence[Index], options: TraceOptions
 ) -> TraceResult:
-    """Find the spans of all texts in each index, and in all indexes together.
+    """Find the spans of all texts in each index, and in all byte-level indexes together.
 
     Words that a text shares with what the model was given, in a span of at least as many words,
     count neither as copied nor as new.
     """
     result = TraceResult()
     words = [WordText(given.text) for given in texts]
-    masks = [
-        _masked(text, given.asked, options.min_words)
-        for text, given in zip(words, texts, strict=True)
-    ]
+    masks: list[NDArray[np.bool_]] = []
     by_text: list[list[Traced]] = [[] for _ in texts]
     for index in indexes:
         least = options.least_in(index)
         found = find_spans(words, index, least)
+        if not masks or found.texts is not words:  # tokens are those of one index
+            masks = [
+                _masked(text, given.asked, options.min_words)
+                for text, given in zip(found.texts, texts, strict=True)
+            ]
         traced = result.traced[index.name] = []
         for number, spans in enumerate(found.spans):
             if isinstance(spans, NgramscanError):
                 result.missing.append(QueryFailure(index.name, texts[number].id, spans))
             else:
-                each = Traced(texts[number], words[number], masks[number], spans, least)
+                each = Traced(texts[number], found.texts[number], masks[number], spans, least)
                 by_text[number].append(each)
                 traced.append(each)
         shown = [part for each in traced for part in each.parts(options.min_words)]
         result.counts[index.name] = _count(index, shown, found.counts, result.missing)
         result.sizes[index.name] = index.size()
-    if len(indexes) > 1:
+    if len(indexes) > 1 and all(index.unit == "bytes" for index in indexes):
         complete = [found for found in by_text if len(found) == len(indexes)]
         result.traced[UNION] = [_merged(found) for found in complete]
     for name, traced in result.traced.items():
@@ -298,6 +303,7 @@ def _row(index: str, traced: Traced, options: TraceOptions) -> TraceRow:
         model=given.model,
         prompt=given.prompt,
         id=given.id,
+        unit="words" if traced.text.tokens is None else "tokens",
         words=measured.words,
         masked=int(traced.is_masked.sum()),
         min_words=options.min_words,

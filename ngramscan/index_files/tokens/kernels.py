@@ -77,6 +77,37 @@ def find(
     return SOUND
 
 
+@warming_kernel
+def match_lengths(
+    text: Bytes, table: Bytes, widths: Integers, tokens: Bytes, lengths: Integers
+) -> Int:
+    """Raise each length to that of the longest part that occurs from its token on.
+
+    Lengths are in tokens, one for each of `tokens`; returns the rank of a wrong pointer, or SOUND.
+    The longest part is shared with one of the two suffixes beside the place of all that follows.
+    """
+    ranks = len(table) // widths[0]
+    for number in range(len(lengths)):
+        part = number * widths[1], len(tokens)
+        low, high = 0, ranks
+        while low < high:
+            middle = (low + high) // 2
+            order = _order(text, table, widths, middle, tokens, part)
+            if order == WRONG:
+                return middle
+            low, high = (middle + 1, high) if order < 0 else (low, middle)
+        for rank in range(max(low - 1, 0), min(low + 1, ranks)):
+            pointer = pointer_at(table, rank, widths[0])
+            if pointer < 0 or pointer >= len(text) or pointer % widths[1]:
+                return rank
+            most = min(part[1] - part[0], len(text) - pointer)
+            shared = 0
+            while shared < most and text[pointer + shared] == tokens[part[0] + shared]:
+                shared += 1
+            lengths[number] = max(lengths[number], shared // widths[1])
+    return SOUND
+
+
 OUTSIDE, REPEATED, UNORDERED = range(3)
 """Problems of a pointer: it leads to no token; it is there twice; it belongs before the last."""
 

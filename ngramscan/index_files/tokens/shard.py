@@ -10,7 +10,7 @@ the shard), `offset.N` (the byte offset of each document's separator), and perha
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -142,6 +142,15 @@ class TokenShard:
         if wrong != kernels.SOUND:
             raise self.table.corrupt(f"rank {wrong}: the pointer leads to no token")
 
+    def match_lengths(self, tokens: Bytes, lengths: Integers) -> None:
+        """Raise each length to that of the longest part that occurs from its token on."""
+        if not self.tokens:
+            return
+        text, table = self.text.content, self.table.content
+        wrong = kernels.match_lengths(text, table, self.widths, tokens, lengths)
+        if wrong != kernels.SOUND:
+            raise self.table.corrupt(f"rank {wrong}: the pointer leads to no token")
+
     def position(self, rank: int) -> int:
         """Return the position in the text of the suffix with a rank."""
         if not 0 <= rank < self.tokens:
@@ -259,19 +268,43 @@ class TokenFolder:
         does not fit the width of tokens.
         """
         expect_steps(5 * len(patterns) * len(self.shards))
-        ids = np.fromiter(chain.from_iterable(map(self._physical, patterns)), np.int64)
-        if ids.size and not 0 <= ids.min() <= ids.max() <= self.separator:
-            wrong = int(ids.max() if ids.min() >= 0 else ids.min())
-            problem = f"no token has the id {wrong}: ids take {8 * self.width} bits"
-            raise InputError(str(self.path), problem)
+        joined = self._encoded(chain.from_iterable(map(self._physical, patterns)))
         lengths = [len(pattern) * self.width for pattern in patterns]
-        joined = ids.astype(f"<u{self.width}").view(np.uint8)
         ends = np.array([*accumulate(lengths)], np.int64)
         found = np.zeros((len(self.shards), len(patterns), 2), np.int64)
         with self.unchanged():
             for shard, ranks in zip(self.shards, found, strict=True):
                 shard.find(joined, ends, ranks)
         return np.ascontiguousarray(found.transpose(1, 0, 2))
+
+    def match_ends(self, tokens: Sequence[int]) -> Integers:
+        """Return where the longest part of a text ends that begins at each token and occurs.
+
+        Ends are numbers of tokens, that of a token itself if it does not occur. No part is across
+        documents: separators are in no text.
+        """
+        expect_steps(5 * len(tokens) * len(self.shards))
+        lengths = np.zeros(len(tokens), np.int64)
+        joined = self._encoded(self._physical(tokens))
+        with self.unchanged():
+            for shard in self.shards:
+                shard.match_lengths(joined, lengths)
+        places = np.arange(len(tokens))
+        if not self.backwards:
+            return places + lengths
+        # The longest part that ends with each token; its start never decreases.
+        starts = places + 1 - lengths[::-1]
+        ends: Integers = np.searchsorted(starts, places, side="right")
+        return np.maximum(ends, places)
+
+    def _encoded(self, tokens: Iterable[int]) -> Bytes:
+        """Return tokens as they are in the files; an InputError names an id that has no room."""
+        ids = np.fromiter(tokens, np.int64)
+        if ids.size and not 0 <= ids.min() <= ids.max() <= self.separator:
+            wrong = int(ids.max() if ids.min() >= 0 else ids.min())
+            problem = f"no token has the id {wrong}: ids take {8 * self.width} bits"
+            raise InputError(str(self.path), problem)
+        return ids.astype(f"<u{self.width}").view(np.uint8)
 
     def unchanged(self) -> AbstractContextManager[None]:
         """Raise an IndexChangedError if a file is changed before something is read, or then."""

@@ -131,6 +131,17 @@ class MarkedWindow:
     """Occurrences that may be in it: of parts that are not shown, and of n-grams that overlap."""
 
 
+@dataclass(frozen=True, slots=True)
+class TokenMatches:
+    """The tokens of a text, and the longest part that occurs from each of them on."""
+
+    ids: list[int]
+    places: list[tuple[int, int]]
+    """Start and end of each token, in characters of the text."""
+    ends: list[int]
+    """The number of the token behind the longest part; the token's own: it does not occur."""
+
+
 class TokenIndex(Index, Protocol):
     """An index over tokens; as any other it has counts, places and windows of text."""
 
@@ -149,6 +160,24 @@ class TokenIndex(Index, Protocol):
         `forms` are those of each query. Without any, only the documents are asked for: the windows
         are as short as can be.
         """
+
+
+class MatchingIndex(TokenIndex, Protocol):
+    """An index over tokens that finds the longest parts of a text."""
+
+    def matches(self, text: str) -> TokenMatches:
+        """Return the tokens of a text, and the longest part that occurs from each of them on.
+
+        An InputError says that the tokens are those of another text.
+        """
+
+    def count_ngrams(self, ngrams: Mapping[str, Sequence[int]]) -> dict[str, QueryCount]:
+        """Return the occurrences of some n-grams of tokens, by their texts."""
+
+
+def finds_matches(index: Index) -> TypeGuard[MatchingIndex]:
+    """Tell whether an index finds the longest parts of a text, in tokens."""
+    return hasattr(index, "matches")
 
 
 def read_alike(words: Iterable[str]) -> str:

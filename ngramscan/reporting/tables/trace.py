@@ -43,7 +43,7 @@ def _print_prompts(
     curves: Sequence[CurveRow],
     console: Console,
 ) -> None:
-    least = options.min_words
+    least, unit = options.min_words, rows[0].unit if rows else "words"
     groups = parts.group_by(rows, "index", "dataset", "model", "prompt")
     means = {
         (row.index, row.dataset, row.model, row.prompt): row
@@ -58,22 +58,22 @@ def _print_prompts(
     columns = {
         **parts.naming([curve for _, _, curve in shown], "index", "prompt"),
         "outputs": [cell(curve.outputs) for *_, curve in shown],
-        "words": [cell(round(fmean(row.words for row in some))) for _, some, _ in shown],
+        unit: [cell(round(fmean(row.words for row in some))) for _, some, _ in shown],
         "masked": [cell(round(fmean(row.masked for row in some))) for _, some, _ in shown],
         "coverage": [parts.interval(curve, "coverage", percent) for *_, curve in shown],
         f"new {least}-grams": [parts.interval(curve, "novelty", percent) for *_, curve in shown],
         "creativity index": [_mean_index(some) for _, some, _ in shown],
         "longest": [cell(max(row.longest for row in some)) for _, some, _ in shown],
     }
-    title = f"Copied from the corpus word for word, {least} words or more, %"
-    optional = ("masked", "creativity index", "longest", "words", "outputs")
+    title = f"Copied from the corpus word for word, {least} {unit} or more, %"
+    optional = ("masked", "creativity index", "longest", unit, "outputs")
     layout = Layout(4, frozenset({"model", "prompt"}), optional, headings=3, title=title)
     print_columns(console, {"index": columns.pop("index"), **columns}, layout)
     lengths = f"{options.index_from} to {options.index_to}"
     notes = [
-        "coverage: mean share of an output's words in spans that the corpus has exactly so; words"
-        " of its question or prompt are left out (masked)",
-        f"creativity index: sum of 1 - coverage over spans of {lengths} words or more",
+        f"coverage: mean share of an output's {unit} in spans that the corpus has exactly so;"
+        f" {unit} of its question or prompt are left out (masked)",
+        f"creativity index: sum of 1 - coverage over spans of {lengths} {unit} or more",
     ]
     if any(row.note for row in curves):
         notes.append("no interval: fewer than ten problems, or all alike")
