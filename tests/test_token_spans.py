@@ -43,7 +43,7 @@ def test_ends_are_those_of_a_brute_force(
     for _ in range(12):
         copied = rng.choice([document for document in documents if document])
         text = [*rng.choices(range(ids + 1), k=8), *copied[rng.randrange(len(copied)) :]]
-        text += rng.choice(documents) + [ids]
+        text += [*rng.choice(documents), ids]
         expected = [
             max(end for end in range(start, len(text) + 1) if occurs(text[start:end], documents))
             for start in range(len(text))
