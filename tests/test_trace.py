@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
@@ -17,6 +18,7 @@ import pytest
 import ngramscan
 from ngramscan.errors import IncompleteError
 from ngramscan.indexes.base import QueryCount, QueryFailure
+from ngramscan.outputs.formulas import kinds_of
 from ngramscan.prevalence.trace import GivenText, TraceOptions, TraceResult, TraceRow, run_trace
 from ngramscan.prevalence.trace_methods import DifferenceRow, make_curve, make_differences
 from tests.support.command import invoke
@@ -111,6 +113,36 @@ def test_the_beginning_alone() -> None:
     # Of the copied part only four words are in the beginning: too few.
     late = only_row(given("x y z u v w " + COPIED), truncate=10)
     assert (late.coverage_truncated, only_row(given(text)).truncated_words) == (0.0, None)
+
+
+def test_words_of_each_kind_alone() -> None:
+    prose, formula = "the quick brown fox jumps over it", r"\(a lazy dog and then sleeps\)"
+    code = "```python\ndef until():\n    return the + morning\n```"
+    text = f"{prose}, {formula}.\n{code}\nand then sleeps until the next."
+    places = [(text.index(formula), text.index(formula) + len(formula), "latex")]
+    places.append((text.index(code), text.index(code) + len(code) + 1, "code"))
+    assert kinds_of(text) == places
+    one = replace(given(text, asked=["The fox: quick brown fox jumps over"]), kinds=(*places,))
+    rows = {row.kind: row for row in trace(one).rows}
+    assert [*rows] == ["all", "narrative", "latex", "code"]
+    assert rows["all"].coverage == pytest.approx((1 + 5 + 6) / 20)
+    assert [(kind, row.words, row.masked) for kind, row in rows.items()] == [
+        ("all", 20, 5),
+        ("narrative", 8, 5),
+        ("latex", 6, 0),
+        ("code", 6, 0),
+    ]
+    assert rows["narrative"].coverage == pytest.approx(7 / 8)
+    assert rows["latex"].coverage == pytest.approx(5 / 6)
+    assert rows["code"].coverage == 0
+    assert (rows["latex"].novelty, rows["code"].novelty) == (0.5, 1.0)
+
+
+def test_a_text_without_code_is_narrative() -> None:
+    found = trace(replace(given("x y"), kinds=()))
+    assert [(row.kind, row.words) for row in found.rows] == [("all", 2), ("narrative", 2)]
+    curve = make_curve(found, TraceOptions(), 0.95)
+    assert {row.kind for row in curve} == {"all", "narrative"}
 
 
 def test_several_indexes_together_have_the_longest_spans_of_any() -> None:
@@ -334,6 +366,17 @@ def test_controls_are_traced_beside_the_outputs(here: Path) -> None:
     rows = invoke("trace", "outputs", *SCAN, "--control", "solutions.json", "--format", "csv").rows
     (control,) = [row for row in rows if row["prompt"] == "control"]
     assert (control["model"], control["id"], control["coverage"]) == ("", "q0", "1.0")
+
+
+def test_kinds_are_rows_of_their_own(here: Path) -> None:
+    (here / "solutions.json").write_text(json.dumps([{"id": "q1", "solution": "$x + y$ z"}]))
+    control = ("--control", "solutions.json", "--kinds")
+    rows = invoke("trace", "outputs", *SCAN, *control, "--format", "csv").rows
+    assert [row["kind"] for row in rows if row["prompt"] == "control"] == [
+        *("all", "narrative", "latex")
+    ]
+    table = invoke("trace", "outputs", *SCAN, "--kinds").stdout
+    assert "narrative" in table
 
 
 def test_a_sample_is_drawn_by_the_seed(here: Path) -> None:

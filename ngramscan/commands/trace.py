@@ -15,6 +15,7 @@ from ngramscan.errors import InputError, some_of
 from ngramscan.indexes.base import Index
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
+from ngramscan.outputs.formulas import kinds_of
 from ngramscan.outputs.reading import (
     ASKED_FIELDS,
     ID_FIELDS,
@@ -63,6 +64,7 @@ def trace(
     no_mask: bool = False,
     control: Annotated[Table | None, Option(metavar="FILE")] = None,
     control_field: Annotated[str, Option(metavar="NAME")] = "solution",
+    kinds: bool = False,
     plain: bool = False,
     sample: Annotated[int | None, Option(metavar="N", least=1)] = None,
     spans: RowsFile = None,
@@ -101,6 +103,8 @@ def trace(
         Table of reference solutions by id, to trace beside the outputs.
     control_field : str
         Column of the reference solutions.
+    kinds : bool
+        Also give rows for the words of prose, of formulas (latex) and of code alone.
     plain : bool
         Read OUTPUTS as plain texts, and print each with its spans underlined.
     sample : int, optional
@@ -148,7 +152,7 @@ def trace(
     read = _read_plain(outputs) if plain else asked.read_outputs(outputs)
     drawn = _draw([each for each in read.outputs if each.has_text], sample, asked.seed)
     masks = None if no_mask else {} if mask is None else _by_id(mask)
-    texts = [_given(each, masks) for each in drawn]
+    texts = [_given(each, masks, kinds) for each in drawn]
     if control is not None:
         texts += _controls(control, control_field, texts)
     with open_indexes(index, asked, progress) as indexes:
@@ -211,12 +215,16 @@ def _by_id(table: Table) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _given(output: Output, masks: Mapping[str, tuple[str, ...]] | None) -> GivenText:
+def _given(
+    output: Output, masks: Mapping[str, tuple[str, ...]] | None, has_kinds: bool
+) -> GivenText:
     """Return an output as a text to trace; without `masks`, nothing is masked."""
     dataset, id_, _ = output.problem
     asked = () if masks is None else (*output.asked, *masks.get(id_, ()))
     problem = id_ and f"{dataset}/{id_}"
-    return GivenText(*output.group, output.id, problem, output.text or "", asked)
+    text = output.text or ""
+    kinds = tuple(kinds_of(text)) if has_kinds else None
+    return GivenText(*output.group, output.id, problem, text, asked, kinds)
 
 
 def _controls(table: Table, field: str, texts: Sequence[GivenText]) -> list[GivenText]:
@@ -229,7 +237,13 @@ def _controls(table: Table, field: str, texts: Sequence[GivenText]) -> list[Give
             raise InputError(place, problem)
         solutions[id_in(row)] = str(row[field] or "")
     controls = [
-        replace(text, model="", prompt=CONTROL, text=solution)
+        replace(
+            text,
+            model="",
+            prompt=CONTROL,
+            text=solution,
+            kinds=None if text.kinds is None else tuple(kinds_of(solution)),
+        )
         for problem, text in problems.items()
         if (solution := solutions.get(problem.removeprefix(f"{text.dataset}/")))
     ]

@@ -51,6 +51,23 @@ def take_apart(text: str) -> Parts:
     )
 
 
+def kinds_of(text: str) -> list[tuple[int, int, str]]:
+    """Return where code (`code`) and formulas (`latex`) start and stop in a text, in order.
+
+    The rest is narrative. An equation without delimiters is, too.
+    """
+    lines = text.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    programs = [(starts[start], min(starts[stop], len(text))) for start, stop in _programs(lines)]
+    prose, behind = "", 0
+    for start, stop in programs:
+        prose += text[behind:start] + "\n" * (stop - start)
+        behind = stop
+    formulas = _formulas(prose + text[behind:])
+    found = [(*place, "code") for place in programs] + [(*place, "latex") for place in formulas]
+    return sorted(found)
+
+
 _FENCE = re.compile(r"\s*(?:```+|~~~+)\s*([\w+-]*)")
 _LANGUAGES = {"python", "py", "python3", "ipython", "sympy", "sage", "r", "julia", "matlab"} | {
     *("c", "cpp", "java", "javascript", "js", "bash", "octave", "wolfram", "mathematica")
@@ -74,17 +91,21 @@ _LONGEST_EQUATION = 1000
 def _without_code(text: str) -> tuple[list[str], int | None]:
     """Return the lines that are no code, and how many of them stand before the last program."""
     lines = text.split("\n")
-    bare = _ends_of_bare_code(lines)
     prose: list[str] = []
-    before, number = None, 0
+    before, behind = None, 0
+    for start, stop in [*_programs(lines), (len(lines), len(lines))]:
+        prose += [line for line in lines[behind:start] if not _FENCE.match(line)]
+        before, behind = (before if start == len(lines) else len(prose)), stop
+    return prose, before
+
+
+def _programs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the first line of each program, and the one behind its last."""
+    bare, number = _ends_of_bare_code(lines), 0
     while number < len(lines):
         if stop := _end_of_fenced(lines, number) or bare[number]:
-            before, number = len(prose), stop
-            continue
-        if not _FENCE.match(lines[number]):
-            prose.append(lines[number])
-        number += 1
-    return prose, before
+            yield number, stop
+        number = stop or number + 1
 
 
 def _end_of_fenced(lines: Sequence[str], start: int) -> int:

@@ -14,6 +14,7 @@ from ngramscan.prevalence.contaminate import UNION
 from ngramscan.prevalence.count import collect_replies
 from ngramscan.prevalence.spans import Integers, Span, WordText, find_spans, spans_within
 
+ALL_KINDS, NARRATIVE = "all", "narrative"
 SHORTEST = 2
 """Words of the shortest spans that are of interest."""
 
@@ -31,6 +32,8 @@ class GivenText:
     text: str
     asked: tuple[str, ...] = ()
     """The question or prompt: words that the text shares with it are masked."""
+    kinds: tuple[tuple[int, int, str], ...] | None = None
+    """Start and end of what is not narrative, in order, and its kind; None: kinds don't matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ class TraceRow:
     model: str
     prompt: str
     id: str
+    kind: str
+    """`all`; or with `--kinds` `narrative`, `latex` or `code`: the words that the row is about."""
     unit: str
     """`words`, or `tokens` in an index over tokens, where all numbers of words are of those."""
     words: int
@@ -119,20 +124,21 @@ class SpanRow:
 class Profile:
     """A text word by word: arrays with one number per word."""
 
-    is_masked: NDArray[np.bool_]
+    counts: NDArray[np.bool_]
+    """Whether it counts."""
     longest: Integers
     """Words of the longest span that the word is in; 0: in none."""
     matched: Integers
     """Words of the longest match that ends with the word."""
     unmasked: Integers
-    """Words up to this one since the last masked one."""
+    """Words up to this one since the last that does not count."""
 
     def measures(self, length: int) -> Measures:
         """Return what is in spans of some length or longer ones."""
-        counts, is_whole = ~self.is_masked, self.unmasked >= length
+        is_whole = self.unmasked >= length
         return Measures(
-            words=int(counts.sum()),
-            covered=int((counts & (self.longest >= length)).sum()),
+            words=int(self.counts.sum()),
+            covered=int((self.counts & (self.longest >= length)).sum()),
             ngrams=int(is_whole.sum()),
             absent=int((is_whole & (self.matched < length)).sum()),
         )
@@ -148,6 +154,29 @@ class Traced:
     spans: Sequence[Span]
     least: int
     """Words of the shortest spans that were looked for."""
+    kind: str = ALL_KINDS
+    is_of_kind: NDArray[np.bool_] | None = None
+    """Which words are of the kind; None: all."""
+
+    @property
+    def counts(self) -> NDArray[np.bool_]:
+        """The words that count."""
+        return ~self.is_masked if self.is_of_kind is None else self.is_of_kind & ~self.is_masked
+
+    @property
+    def masked(self) -> int:
+        """Number of masked words of the kind."""
+        of_kind = self.is_masked if self.is_of_kind is None else self.is_masked & self.is_of_kind
+        return int(of_kind.sum())
+
+    def of_kinds(self) -> Iterator[Traced]:
+        """Yield the same for the words of each kind that the text has."""
+        kinds = np.full(len(self.is_masked), NARRATIVE, object)
+        for start, stop, kind in self.given.kinds or ():
+            within = [start <= first < stop for first, _ in self.text.words]
+            kinds[np.array(within, np.bool_)] = kind
+        for kind in sorted({*kinds}, reverse=True):
+            yield replace(self, kind=kind, is_of_kind=kinds == kind)
 
     def long_spans(self, least: int) -> list[Span]:
         """Return the spans of at least so many words."""
@@ -156,7 +185,7 @@ class Traced:
     def counting(self, least: int) -> list[Span]:
         """Return those with a word that is not masked."""
         spans = self.long_spans(least)
-        return [span for span in spans if not self.is_masked[span.first : span.stop].all()]
+        return [span for span in spans if self.counts[span.first : span.stop].any()]
 
     def parts(self, least: int) -> list[str]:
         """Return the texts of the spans of at least so many words."""
@@ -164,8 +193,8 @@ class Traced:
 
     def profile(self, first_words: int | None = None) -> Profile:
         """Return what is known of the words of the text, or of its beginning."""
-        is_masked = self.is_masked[:first_words]
-        n = len(is_masked)
+        counts = self.counts[:first_words]
+        n = len(counts)
         longest, matched = np.zeros(n, np.int64), np.zeros(n, np.int64)
         for span in self.spans:
             stop = min(span.stop, n)
@@ -173,8 +202,8 @@ class Traced:
             longest[words] = np.maximum(longest[words], len(words))
             matched[words] = np.maximum(matched[words], words - span.first + 1)
         places = np.arange(n)
-        unmasked = places - np.maximum.accumulate(np.where(is_masked, places, -1))
-        return Profile(is_masked, longest, matched, unmasked)
+        unmasked = places - np.maximum.accumulate(np.where(counts, -1, places))
+        return Profile(counts, longest, matched, unmasked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +279,11 @@ def run_trace(
         complete = [found for found in by_text if len(found) == len(indexes)]
         result.traced[UNION] = [_merged(found) for found in complete]
     for name, traced in result.traced.items():
-        result.rows.extend(_row(name, each, options) for each in traced)
+        of_kinds = [
+            part for each in traced if each.given.kinds is not None for part in each.of_kinds()
+        ]
+        result.traced[name] += of_kinds
+        result.rows.extend(_row(name, each, options) for each in result.traced[name])
     return result
 
 
@@ -303,9 +336,10 @@ def _row(index: str, traced: Traced, options: TraceOptions) -> TraceRow:
         model=given.model,
         prompt=given.prompt,
         id=given.id,
+        kind=traced.kind,
         unit="words" if traced.text.tokens is None else "tokens",
         words=measured.words,
-        masked=int(traced.is_masked.sum()),
+        masked=traced.masked,
         min_words=options.min_words,
         spans=len(spans),
         longest=max((span.words for span in spans), default=0),
@@ -325,7 +359,7 @@ def creativity_index(profile: Profile, options: TraceOptions) -> float | None:
     Source: Lu et al. 2024, "AI as Humanity's Salieri"; theirs also takes spans that are nearly
     verbatim.
     """
-    if profile.is_masked.all():
+    if not profile.counts.any():
         return None
     measures = [profile.measures(length) for length in options.index_lengths]
     return sum(1 - each.covered / each.words for each in measures)
@@ -334,7 +368,8 @@ def creativity_index(profile: Profile, options: TraceOptions) -> float | None:
 def make_spans(result: TraceResult, indexes: Sequence[Index], least: int) -> Iterator[SpanRow]:
     """Yield each span of at least so many words, with an example of a document that has it."""
     for index in indexes:
-        counts, traced = result.counts[index.name], result.traced[index.name]
+        counts = result.counts[index.name]
+        traced = [each for each in result.traced[index.name] if each.kind == ALL_KINDS]
         examples = _examples(index, list(counts))
         for each in traced:
             for span in each.long_spans(least):

@@ -26,6 +26,7 @@ ALL_MODELS = "all"
 CONTROL = "control"
 """The prompt of reference texts, which every model's outputs are compared with."""
 Measure = Callable[[Traced], float | None]
+_Names = tuple[str, str, str, str]
 
 
 class _Key(NamedTuple):
@@ -42,6 +43,8 @@ class CurveRow:
     model: str
     """`all` for all models together."""
     prompt: str
+    kind: str
+    """`all`, or the kind of the words that the row is about."""
     length: int
     """Words."""
     outputs: int
@@ -69,6 +72,8 @@ class DifferenceRow:
     """`all` for all models together."""
     prompt: str
     baseline: str
+    kind: str
+    """`all`, or the kind of the words that the row is about."""
     measure: str
     """`coverage`, `novelty`, `creativity_index`, or `coverage_truncated`."""
     problems: int
@@ -101,12 +106,13 @@ def make_curve(result: TraceResult, options: TraceOptions, level: float) -> Iter
                 novelty = _mean(problems, [each.novelty for each in measures], level)
                 if coverage is None:
                     continue
-                dataset, model, prompt = names
+                dataset, model, prompt, kind = names
                 yield CurveRow(
                     index=index,
                     dataset=dataset,
                     model=model,
                     prompt=prompt,
+                    kind=kind,
                     length=length,
                     outputs=sum(each.words > 0 for each in measures),
                     **fields_of("coverage", coverage),
@@ -128,7 +134,8 @@ def make_differences(
     for index, traced in result.traced.items():
         of_index = [
             row
-            for outputs in _by_model(traced)
+            for kind in dict.fromkeys(each.kind for each in traced)
+            for outputs in _by_model([each for each in traced if each.kind == kind])
             for row in _differences(index, outputs, options, level, seed)
         ]
         adjusted = holm([row.p for row in of_index])
@@ -141,7 +148,8 @@ def _differences(
 ) -> Iterator[DifferenceRow]:
     """Yield the differences of all pairs of prompts, of the outputs of one model or of several."""
     models = {each.given.model for some in outputs.values() for each in some} - {""}
-    dataset = next(each.given.dataset for some in outputs.values() for each in some)
+    one = next(each for some in outputs.values() for each in some)
+    dataset, kind = one.given.dataset, one.kind
     model = models.pop() if len(models) == 1 else ALL_MODELS
     for baseline, prompt in combinations(outputs, 2):
         for measure, value_of in _measures(options).items():
@@ -152,7 +160,7 @@ def _differences(
             changes = defaultdict(list)
             for key in shared:
                 changes[key.problem].append(first[key] - second[key])
-            names = "trace", index, dataset, model, prompt, baseline, measure
+            names = "trace", index, dataset, model, prompt, baseline, kind, measure
             found = bootstrap_t(
                 [sum(each) for each in changes.values()],
                 stream(seed, *names),
@@ -165,6 +173,7 @@ def _differences(
                 model=model,
                 prompt=prompt,
                 baseline=baseline,
+                kind=kind,
                 measure=measure,
                 problems=len(changes),
                 mean=fmean(first[key] for key in shared),
@@ -213,14 +222,14 @@ def _mean(problems: Sequence[str], values: Sequence[float | None], level: float)
     return estimate_accuracy([value for value, _ in known], [name for _, name in known], level)
 
 
-def _by_prompt(traced: Sequence[Traced]) -> dict[tuple[str, str, str], list[Traced]]:
-    """Return the outputs of each dataset, model and prompt, then those of several models."""
-    groups: dict[tuple[str, str, str], list[Traced]] = defaultdict(list)
-    pooled: dict[tuple[str, str, str], list[Traced]] = defaultdict(list)
+def _by_prompt(traced: Sequence[Traced]) -> dict[_Names, list[Traced]]:
+    """Return the outputs of each dataset, model, prompt and kind, then those of several models."""
+    groups: dict[_Names, list[Traced]] = defaultdict(list)
+    pooled: dict[_Names, list[Traced]] = defaultdict(list)
     for each in traced:
         given = each.given
-        groups[given.dataset, given.model, given.prompt].append(each)
-        pooled[given.dataset, ALL_MODELS, given.prompt].append(each)
+        groups[given.dataset, given.model, given.prompt, each.kind].append(each)
+        pooled[given.dataset, ALL_MODELS, given.prompt, each.kind].append(each)
     several = {key for key, some in pooled.items() if len({each.given.model for each in some}) > 1}
     return groups | {key: some for key, some in pooled.items() if key in several}
 

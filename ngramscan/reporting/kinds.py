@@ -110,11 +110,11 @@ KINDS: tuple[Kind, ...] = (
     make_kind(
         "trace --curve",
         "Coverage of outputs by length of spans",
-        "index dataset model prompt",
+        "index dataset model prompt kind",
         "outputs length | novelty novelty_low novelty_high level",
         make_plot(
             "coverage",
-            "index dataset model",
+            "index dataset model kind",
             "model",
             "share",
             series="prompt",
@@ -124,7 +124,7 @@ KINDS: tuple[Kind, ...] = (
     make_kind(
         "trace --differences",
         "Differences of what prompts copy",
-        "index dataset model prompt baseline measure",
+        "index dataset model prompt baseline kind measure",
         "problems mean mean_baseline p p_holm | level",
         make_plot(
             "difference", "index measure", "dataset model prompt baseline", aside="problems p"
@@ -140,7 +140,7 @@ KINDS: tuple[Kind, ...] = (
     make_kind(
         "trace",
         "How much of each output is in the corpus",
-        "index dataset model prompt id",
+        "index dataset model prompt id kind unit",
         "words masked coverage novelty | min_words spans longest index_from index_to"
         " creativity_index truncated_words coverage_truncated",
     ),

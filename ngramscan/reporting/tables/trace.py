@@ -8,7 +8,7 @@ from statistics import fmean
 from rich.console import Console
 from rich.text import Text
 
-from ngramscan.prevalence.trace import Traced, TraceOptions, TraceResult, TraceRow
+from ngramscan.prevalence.trace import ALL_KINDS, Traced, TraceOptions, TraceResult, TraceRow
 from ngramscan.prevalence.trace_methods import CurveRow, DifferenceRow
 from ngramscan.progress import counted, visible
 from ngramscan.reporting.layout import Layout, cell, p_text, percent, print_columns, print_line
@@ -29,7 +29,7 @@ def print_trace(
     """Print what is known of each prompt, and how prompts differ; of plain texts, the texts."""
     if is_plain:
         for index, traced in found.traced.items():
-            for each in traced:
+            for each in [one for one in traced if one.kind == ALL_KINDS]:
                 _print_text(index, each, options.min_words, console)
         return
     _print_prompts(found.rows, options, curves, console)
@@ -44,9 +44,9 @@ def _print_prompts(
     console: Console,
 ) -> None:
     least, unit = options.min_words, rows[0].unit if rows else "words"
-    groups = parts.group_by(rows, "index", "dataset", "model", "prompt")
+    groups = parts.group_by(rows, "index", "dataset", "model", "prompt", "kind")
     means = {
-        (row.index, row.dataset, row.model, row.prompt): row
+        (row.index, row.dataset, row.model, row.prompt, row.kind): row
         for row in curves
         if row.length == least
     }
@@ -56,7 +56,7 @@ def _print_prompts(
     together = [key for keys in by_model.values() for key in keys if key in means]
     shown = [(key, groups[key], means[key]) for key in together]
     columns = {
-        **parts.naming([curve for _, _, curve in shown], "index", "prompt"),
+        **parts.naming([curve for _, _, curve in shown], "index", "prompt", "kind"),
         "outputs": [cell(curve.outputs) for *_, curve in shown],
         unit: [cell(round(fmean(row.words for row in some))) for _, some, _ in shown],
         "masked": [cell(round(fmean(row.masked for row in some))) for _, some, _ in shown],
@@ -67,7 +67,10 @@ def _print_prompts(
     }
     title = f"Copied from the corpus word for word, {least} {unit} or more, %"
     optional = ("masked", "creativity index", "longest", unit, "outputs")
-    layout = Layout(4, frozenset({"model", "prompt"}), optional, headings=3, title=title)
+    if {*columns["kind"]} == {ALL_KINDS}:
+        del columns["kind"]
+    texts = 4 + ("kind" in columns)
+    layout = Layout(texts, frozenset({"model", "prompt"}), optional, headings=3, title=title)
     print_columns(console, {"index": columns.pop("index"), **columns}, layout)
     lengths = f"{options.index_from} to {options.index_to}"
     notes = [
@@ -86,7 +89,7 @@ def _mean_index(rows: Sequence[TraceRow]) -> str:
 
 
 def _print_differences(rows: Sequence[DifferenceRow], console: Console) -> None:
-    shown = [row for row in rows if row.measure == "coverage"]
+    shown = [row for row in rows if row.measure == "coverage" and row.kind == ALL_KINDS]
     console.print()
     columns = {
         **parts.naming(shown, "index"),
