@@ -252,6 +252,8 @@ def test_a_prefix_stands_alone_also_with_zero_shot_behind_it_or_has_no_retention
     (row,) = run_blend(of_prompts(texts), SET).retention
     assert (row.prompt_alone, row.solver, row.pairs) == ("F-1+ZS", "pot", 2)
     assert (row.share_alone, row.share_with) == (1.0, 0.5)
+    longer = of_prompts({"f-1+cot+zs": [F, F], "f-1+cot+pot": [F, CODE]})
+    assert {row.prompt_alone for row in run_blend(longer, SET).retention} == {"f-1+cot+zs"}
     (row,) = run_blend(of_prompts({"f-1+pot": [F, CODE]}), SET).retention
     assert (row.prompt_alone, row.share_alone, row.share_with, row.p) == (None, None, 0.5, None)
     assert row.note == "no outputs of prompt f-1 alone"

@@ -199,6 +199,16 @@ def test_a_text_with_more_occurrences_than_there_is_room_for() -> None:
     assert (found.count(0), found.count(1)) == (4_971, 4_978)
 
 
+def test_a_literal_far_into_a_long_text_is_found_where_it_is() -> None:
+    # Places are looked at 262,144 bytes at a time.
+    literals = [b"a literal that stands far into a text of its own", b"and another one"]
+    engine = gram_engine(literals, False)
+    assert engine
+    text = b"".join(b"%07d " % number for number in range(100_000))
+    for place in (262_150, 600_003, 799_000):
+        assert found_by(engine, text[:place] + literals[0] + b" or" + text[place:]) == [0]
+
+
 def test_the_self_check_of_thousands_of_queries_finds_an_engine_that_misses_some() -> None:
     literals, texts = thousands(3_000)
     whole = aho_corasick_engine([literal.encode() for literal in literals])

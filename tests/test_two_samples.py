@@ -12,11 +12,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom, fisher_exact, ttest_ind
 
+from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.power import ALPHA
 from ngramscan.statistics.proportions import independent_difference, wilson
 from ngramscan.statistics.two_samples import (
     compare_samples,
     detectable_shares,
+    estimate_accuracy,
     estimate_mean,
 )
 from tests.support.sizes import sets
@@ -91,6 +93,13 @@ def test_samples_without_any_variance_have_a_p_value_and_limits() -> None:
     low, high = single.difference.limits
     assert low < 0.5 == single.difference.value < high
     assert compare_samples([0.0] * 3000, [0.5, *[1.0] * 3000]).p.value == 0
+
+
+def test_problems_with_unequal_numbers_of_scores_are_clusters() -> None:
+    values, problems = [1, 0, 1, 1, 0, 1, 0], ["a", "a", "b", "c", "d", "e", "f"]
+    clusters = ClusteredShare(np.array(values, np.float64), np.array([0, 0, 1, 2, 3, 4, 5]))
+    assert estimate_accuracy(values, problems) == clusters.estimate(0.95)
+    assert estimate_accuracy(values, range(7)) == wilson(4, 7)
 
 
 def test_a_mean_of_right_answers_has_wilson_s_interval_and_a_graded_one_a_narrower() -> None:
