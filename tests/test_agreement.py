@@ -16,18 +16,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import t
-from statsmodels.stats.inter_rater import cohens_kappa
-from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_oracle
 
 from evalcore import agreement
 from evalcore.commands.agreement import coefficient
 from ngramscan.errors import InputError
-from tests.support.command import invoke
 from tests.support.sizes import sets
 
 LONG = "item,judge,label\n"
-# Krippendorff's example of four judges and twelve units, with labels missing.
-CANONICAL = "11.1 2232 3333 3333 2222 1234 4444 1121 2222 .555 ..11 .3.."
 
 
 def coefficients(rows: Any, **options: Any) -> pd.DataFrame:
@@ -57,48 +52,6 @@ def test_alpha_is_that_of_the_package_krippendorff(rows: Any, level: Any) -> Non
     else:
         expected = krippendorff.alpha(data.T, level_of_measurement=level)
         assert found.value == pytest.approx(expected, abs=1e-10)
-
-
-ALPHAS = {"nominal": 0.743, "ordinal": 0.815, "interval": 0.849}
-
-
-@pytest.mark.parametrize(("level", "alpha"), ALPHAS.items())
-def test_alpha_of_the_textbook_example(level: str, alpha: float) -> None:
-    rows = [[None if one == "." else one for one in unit] for unit in CANONICAL.split()]
-    found = coefficients(rows, scale=level).loc["krippendorff_alpha"]
-    assert found.value == pytest.approx(alpha, abs=5e-4)
-    assert found["items"] == 11, "a unit with one label can't be compared"
-    assert found.low < alpha < found.high
-
-
-triples = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=2, max_size=20)
-
-
-@given(triples, st.sampled_from(["linear", "quadratic"]))
-@settings(max_examples=60)
-def test_kappas_are_those_of_statsmodels(rows: list[tuple[int, ...]], weights: str) -> None:
-    found, codes, pairs = coefficients(rows, weights=weights), np.array(rows), np.zeros((4, 4))
-    np.add.at(pairs, (codes[:, 0], codes[:, 1]), 1)
-    counts = (codes[:, :, None] == np.arange(4)).sum(axis=1)
-    vary, differ = (len(np.unique(codes[:, :judges])) > 1 for judges in (3, 2))
-    expected = {"fleiss_kappa": fleiss_oracle(counts) if vary else None}
-    for name, wt in (("cohen_kappa", None), ("weighted_kappa", weights)):
-        expected[name] = cohens_kappa(pairs, wt=wt, return_results=False) if differ else None
-    for name, value in expected.items():
-        if value is None:
-            assert pd.isna(found.value[name])
-            assert "not defined: all labels are the same" in found.note[name]
-        else:
-            assert found.value[name] == pytest.approx(value, abs=1e-10)
-
-
-def test_items_without_all_labels_are_in_no_kappa_and_their_order_does_not_matter() -> None:
-    rows = [[0, 0], [1, 1], [0, 1], [1, 1]] * 5
-    few = coefficients(rows)
-    assert few.equals(coefficients(rows[::-1]))
-    many = coefficients([*rows, [None, 1], [0, None]])
-    kappas, columns = ["cohen_kappa", "fleiss_kappa"], ["items", "value", "low", "high"]
-    assert many.loc[kappas, columns].equals(few.loc[kappas, columns])
 
 
 def disagreements(counts: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
@@ -169,11 +122,6 @@ TWO_LABELS = product(["Cohen", "Fleiss", "alpha"], [0.5, 0.95], [0.0, 0.4, 0.8])
 QUICK = [("Cohen", 0.95, 0.4), ("alpha", 0.95, 0.8)]
 
 
-@pytest.mark.parametrize(("name", "share", "kappa"), SKEWED)
-def test_intervals_cover_kappas_of_skewed_labels(name: str, share: float, kappa: float) -> None:
-    assert coverage(name, 30, share, kappa, 250) >= 0.92
-
-
 @pytest.mark.parametrize(
     ("name", "share", "kappa"),
     [each if each in QUICK else pytest.param(*each, marks=pytest.mark.slow) for each in TWO_LABELS],
@@ -191,19 +139,6 @@ def test_intervals_cover_kappas_in_many_runs(name: str, share: float, kappa: flo
     if not (name != "alpha" and share == 0.95 and kappa == 0.8):  # one of 30 has an interval
         assert coverage(name, 30, share, kappa, 800) >= 0.87
     assert coverage(name, 200, share, kappa, 800) >= 0.92
-
-
-def test_where_there_is_no_interval_a_note_says_why() -> None:
-    same = "all items give the same value"
-    few, equal, opposite = [[0, 0], [1, 1]] * 4, [[0, 0], [1, 1]] * 20, [[0, 1]] * 20
-    for rows, note in ((few, "8 items; 10 are needed"), (equal, same), (opposite, same)):
-        found = coefficients(rows, scale="ordinal")
-        assert found.value.notna().all()
-        assert found.low.isna().all()
-        assert found.note.str.endswith(f"no interval: {note}").all()
-    rare = coefficients([[0, 0]] * 30 + [[0, 1], [1, 1], [1, 0], [1, 1]])
-    assert rare.value.notna().all()
-    assert rare.note.str.endswith("no interval: all but 4 of 34 items have the same labels").all()
 
 
 def weighted_by_definition(pairs: list[tuple[str, str]], worth: dict[str, float], k: int) -> float:
@@ -234,7 +169,6 @@ def test_weights_count_numbers_by_value_and_others_by_their_order(k: int, weight
 TABLE = {"1": "aab", "2": "aaa", "3": "bbb", "4": "ab.", "5": "ab.", "6": ".a."}
 CELLS = [(i, j, row["xyz".index(j)].strip(".") or None) for i, row in TABLE.items() for j in "xyz"]
 SCORE = {"dataset": "d", "model": "m", "method": "f-1", "epoch": None, "value": None}
-VOTES = ["a23", "a33", "b33", "12", "12", "a11"]
 WIDE = [f"{i},{','.join(row.replace('.', ' '))}\n" for i, row in TABLE.items()]
 JUDGED = (SCORE | {"id": i, "rule": f"judge:{j}", "answer": label} for i, j, label in CELLS)
 PLAIN = ({"item": i, "judge": j, "label": label} for i, j, label in CELLS)
@@ -244,43 +178,6 @@ FORMS = {
     "judged.jsonl": "\n".join(map(json.dumps, JUDGED)),
     "labels.jsonl": "\n".join(map(json.dumps, PLAIN)),
 }
-
-
-def test_the_command_prints_rows(tmp_path: Path) -> None:
-    path = tmp_path / "labels.csv"
-    path.write_text(FORMS[path.name])
-    done = invoke("agreement", path)
-    assert (done.code, "cohen kappa" in done.stdout) == (0, True)
-    shares = [line.split() for line in done.stdout.splitlines() if "unanimous" in line]
-    assert shares == [["unanimous", "all", "3", "2", "66.7", "[20.8,", "93.9]"]]
-    assert "krippendorff alpha: nominal; no interval: 5 items; 10 are needed" in done.stdout
-    assert done.stderr == ""
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_all_forms_of_labels_give_the_same_rows(tmp_path: Path, name: str) -> None:
-    path, votes = tmp_path / name, tmp_path / "votes.csv"
-    path.write_text(FORMS[name], encoding="utf-8")
-    rows = json.loads(agreement(path, votes=votes).to_json(orient="records"))
-    found = {(row["statistic"], row["judges"], row["label"]): row for row in rows}
-    shares = {
-        ("unanimous", "all", None): (2, 3),
-        ("majority", "all", "a"): (3, 6),
-        ("majority", "all", "b"): (1, 6),
-        ("majority", "all", None): (2, 6),
-        ("share", "x", "a"): (4, 5),
-        ("missing", "z", None): (3, 6),
-    }
-    assert {key: (found[key]["count"], found[key]["items"]) for key in shares} == shares
-    assert found["majority", "all", None]["note"] == "tied votes"
-    assert ("missing", "y", None) not in found
-    pair = found["cohen_kappa", "x · y", None]
-    assert (pair["items"], pair["value"], pair["low"]) == (5, pytest.approx(2 / 7), None)
-    assert pair["note"] == "no interval: 5 items; 10 are needed"
-    assert found["fleiss_kappa", "all", None]["items"] == 3
-    assert found["krippendorff_alpha", "all", None]["items"] == 5
-    told = pd.read_csv(votes, dtype=str, keep_default_na=False)
-    assert ["".join(row[1:]) for row in told.itertuples(index=False)] == VOTES
 
 
 TWO = LONG + "1,x,a\n1,y,b\n"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,24 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import ngramscan
 from ngramscan.errors import InputError
-from ngramscan.outputs.blend import BlendResult, BlendRow, PresenceRow, RetentionRow, run_blend
+from ngramscan.outputs.blend import BlendResult, BlendRow, run_blend
 from ngramscan.outputs.markers import Marker, count_markers
-from ngramscan.outputs.reading import Group, Output, OutputSet, read_outputs
-from ngramscan.patterns.files import load_patterns, parse_patterns
+from ngramscan.outputs.reading import Group, Output, OutputSet
+from ngramscan.patterns.files import parse_patterns
 from ngramscan.patterns.regexes import compile_regex
-from ngramscan.reporting.tables import print_blend
 from ngramscan.statistics.proportions import mcnemar, wilson
-from tests.support.command import invoke
 from tests.support.outputs import (
     count_starts,
     outputs_of,
-    shown_in,
-    write_lines,
     write_texts,
 )
-from tests.support.sizes import sets
 
 PATTERNS = """
 name: own
@@ -81,12 +73,6 @@ def test_markers_are_counted_as_by_brute_force(texts: list[str], case_sensitive:
     assert counts.tolist() == expected
 
 
-def test_regexes_are_counted_as_they_are_written() -> None:
-    markers = [Marker("A", "regex", "r", r"a+"), Marker("A", "T1", "a"), Marker("B", "T1", "A")]
-    assert count_markers(markers, ["aa Aa", "\ud800a"]).tolist() == [[2, 4, 4], [1, 1, 1]]
-    assert count_markers([], ["a"]).shape == (1, 0)
-
-
 @pytest.mark.parametrize(
     ("regex", "words"),
     [
@@ -120,30 +106,6 @@ def test_regexes_are_never_counted_in_corpora() -> None:
         alone.queries()
 
 
-@pytest.mark.parametrize("case_sensitive", [False, True])
-def test_the_counts_of_real_outputs_are_those_of_brute_force(
-    shared: Path, case_sensitive: bool
-) -> None:
-    found = read_outputs(shared / "data/financemath/validation")
-    found.outputs = [o for o in found.outputs if o.group.model == "gemma-7b-it"]
-    patterns = load_patterns("f1")
-    result = run_blend(found, patterns, case_sensitive)
-    assert {row.prompt for row in result.rows} == {"cot", "pot"}
-    for blend in result.rows:
-        texts = [o.text or "" for o in found.outputs if o.group.prompt == blend.prompt]
-        counts = np.zeros(len(texts), dtype=int)
-        for row in result.presence:
-            if (row.prompt, row.method) == (blend.prompt, blend.method):
-                own = np.array([count_starts(row.pattern, t, case_sensitive) for t in texts])
-                assert (row.occurrences, row.with_pattern) == (int(own.sum()), int((own > 0).sum()))
-                counts += own
-        n, characters = sum(bool(t.strip()) for t in texts), sum(len(t) for t in texts if t.strip())
-        assert (blend.outputs, blend.absent) == (n, 200 - n)
-        assert blend.occurrences == counts.sum()
-        assert blend.share == pytest.approx((counts > 0).sum() / n)
-        assert blend.per_1000_characters == pytest.approx(1000 * counts.sum() / characters)
-
-
 # Rows
 
 
@@ -159,40 +121,6 @@ def test_presence_and_density_are_of_outputs_that_have_text() -> None:
     # A prompt without a known method is said once, and has rows.
     assert result.notices == ["prompt zero-shot: it names no method of the chosen patterns"]
     assert row_of(result, "zero-shot", "FP/F-1").share == 0.75
-
-
-def test_a_prompt_without_text_has_no_share() -> None:
-    result = run_blend(of_prompts({"cot": [None, ""]}), SET)
-    row = row_of(result, "cot", "CoT")
-    assert (row.outputs, row.absent, row.share, row.per_1000_characters) == (0, 2, None, None)
-    assert result.isolation[0].note == "no outputs to compare with"
-    assert shown_in(80, partial(print_blend, result))
-
-
-def test_what_stays_of_a_prefix_is_told_in_pairs() -> None:
-    with_solver = [F] * 3 + [CODE] * 5 + [F] * 1 + [CODE] * 2 + [None]
-    texts = of_prompts({"FP": [F] * 8 + [G] * 4, "f-1+pot": with_solver})
-    (row,) = run_blend(texts, SET.select(["T1"])).retention
-    assert (row.prefix, row.solver, row.method) == ("f-1", "pot", "FP/F-1")
-    assert (row.prompt_alone, row.prompt_with) == ("FP", "f-1+pot")
-    assert (row.pairs, row.unpaired, row.only_alone, row.only_with) == (11, 1, 5, 1)
-    assert (row.share_alone, row.share_with) == pytest.approx((8 / 11, 4 / 11))
-    assert (row.difference, row.retention) == pytest.approx((-4 / 11, 0.5))
-    assert row.p == mcnemar(5, 1)
-    assert (row.difference_low or 0) < -4 / 11 < (row.difference_high or -1)
-    assert row.note == "outputs without a partner, left out: 1"
-
-
-def test_pairs_are_problems_however_many_epochs_they_have(tmp_path: Path) -> None:
-    for prompt, texts in {"FP": [F, G, G, F, G, G], "f-1+pot": [F, F, CODE, CODE, CODE]}.items():
-        records = ({"id": n % 3, "epoch": n // 3, "output": t} for n, t in enumerate(texts))
-        write_lines(tmp_path / f"{prompt}.jsonl", *records)
-    (row,) = run_blend(read_outputs(tmp_path), SET.select(["T1"])).retention
-    # Shares alone 1, 0, 0; with the solver 1/2, 1/2, 0.
-    assert (row.pairs, row.unpaired, row.only_alone, row.only_with) == (3, 0, 1, 1)
-    assert (row.share_alone, row.share_with) == pytest.approx((1 / 3, 1 / 3))
-    assert (row.difference, row.retention, row.p) == pytest.approx((0, 1, 1))
-    assert (row.difference_low or 0) < 0 < (row.difference_high or 0)
 
 
 def epochs_of(texts: Mapping[str, Sequence[str]], epochs: int) -> OutputSet:
@@ -259,27 +187,6 @@ def test_a_prefix_stands_alone_also_with_zero_shot_behind_it_or_has_no_retention
     assert row.note == "no outputs of prompt f-1 alone"
 
 
-def test_isolation_compares_own_prompts_with_all_others() -> None:
-    (row,) = [r for r in blend_of().isolation if r.method == "PoT"]
-    assert (row.outputs_own, row.outputs_others) == (4, 10)
-    assert (row.share_own, row.share_others, row.difference) == (0.75, 0, 0.75)
-    assert (row.ratio or 0) > 10
-    assert "a half" in row.note
-
-
-def test_isolation_is_paired_by_problem() -> None:
-    own, others = [CODE] * 30 + ["1"] * 30, [CODE] * 24 + ["1"] * 36
-    paired = run_blend(of_prompts({"pot": own, "cot": others}), SET.select(["T2"]))
-    moved = [*[None] * 60, *others]
-    apart = run_blend(of_prompts({"pot": own, "cot": moved}), SET.select(["T2"]))
-    (one,), (other,) = (
-        [r for r in all_.isolation if r.method == "PoT"] for all_ in (paired, apart)
-    )
-    assert one.ratio == other.ratio == 1.25
-    assert (other.ratio_low or 9) < 0.9 < (one.ratio_low or 0)
-    assert (one.ratio_high or 9) < 1.6 < (other.ratio_high or 0)
-
-
 Population = tuple[tuple[int, int], int, float, tuple[float, float]]
 POPULATIONS: list[Population] = [
     ((40, 40), 5, 0.6, (0.5, 0.5)),
@@ -313,10 +220,6 @@ def isolation_coverage(population: Population, runs: int) -> float:
         (row,) = [row for row in rows if (row.dataset, row.model) == ("d", "all")]
         hits.append((row.ratio_low or 9) <= shares[0] / shares[1] <= (row.ratio_high or 0))
     return float(np.mean(hits))
-
-
-def test_isolation_covers_the_ratio_where_methods_have_different_problems() -> None:
-    assert isolation_coverage(POPULATIONS[0], sets(150)) >= 0.92
 
 
 @pytest.mark.slow
@@ -365,53 +268,3 @@ def folder(tmp_path: Path) -> Path:
     write_texts(tmp_path / "outputs", texts)
     (tmp_path / "own.yaml").write_text(PATTERNS, encoding="utf-8")
     return tmp_path
-
-
-def test_one_output_for_each_problem_has_wilson_s_interval() -> None:
-    ran = invoke("blend", Path(__file__).resolve().parent.parent / "outputs")
-    assert "66.7 [39.1, 86.2]*" in ran.stdout
-
-
-def test_the_command_prints_all_tables(folder: Path) -> None:
-    ran = invoke("blend", folder / "outputs", folder / "own.yaml")
-    assert ran.code == 0
-    titles = ["Outputs with a marker", "Occurrences of markers per 1,000 characters"]
-    titles += ["Markers of a prefix, alone and with a solver", "Markers with prompts of their own"]
-    for words in ("dataset d · model m", *titles, "unpaired"):
-        assert words in ran.stdout
-    assert "adjusted p: by Holm's method, for 1 retention test of this table" in ran.stdout
-    for words in ("of 9 outputs 1 are missing and 0 empty", "prompt zero-shot: it names no method"):
-        assert words in ran.stderr
-
-
-def test_rows_go_where_they_are_asked_to(folder: Path) -> None:
-    ran = invoke(
-        *("blend", folder / "outputs", folder / "own.yaml", "--format", "csv"),
-        *("--presence", folder / "p.csv", "--retention", folder / "r.jsonl"),
-        *("--isolation", folder / "i.parquet", "--figure", folder / "f.svg"),
-    )
-    assert (ran.code, len(ran.rows)) == (0, 9)
-    assert list(ran.rows[0]) == list(BlendRow.__dataclass_fields__)
-    head = (folder / "p.csv").read_text(encoding="utf-8").splitlines()[0]
-    assert head == ",".join(PresenceRow.__dataclass_fields__)
-    (line,) = (folder / "r.jsonl").read_text(encoding="utf-8").splitlines()
-    assert list(json.loads(line)) == list(RetentionRow.__dataclass_fields__)
-    assert (folder / "i.parquet").exists()
-    assert "</svg>" in (folder / "f.svg").read_text(encoding="utf-8")
-
-
-def test_the_default_set_is_the_paper_s_and_can_be_narrowed(folder: Path) -> None:
-    frame = ngramscan.blend(folder / "outputs", method="f-1", case_sensitive=True)
-    assert list(frame.columns) == list(BlendRow.__dataclass_fields__)
-    assert set(frame["method"]) == {"FP/F-1"}
-
-
-@pytest.mark.parametrize("width", [40, 80, 300])
-def test_nothing_is_cut_in_a_narrow_terminal(width: int) -> None:
-    result = blend_of()
-    words = shown_in(width, partial(print_blend, result)).split()
-    for row in result.rows:
-        for value in (row.share, row.share_low, row.share_high):
-            assert value is not None
-            assert any(f"{100 * value:.1f}" in word for word in words)
-    assert {"CoT", "PoT", "FP/F-1"} <= set(words)

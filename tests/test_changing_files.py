@@ -10,18 +10,16 @@ from typing import Any
 
 import pytest
 
-from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
+from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError
 from ngramscan.index_files.fm9.build import build_index
 from ngramscan.index_files.tokens.build import build_token_index
 from ngramscan.index_files.tokens.tokenizers import load_tokenizer
-from ngramscan.indexes.base import Place, WindowFailure
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.journal import Journal
 from ngramscan.prevalence.contaminate import Entry, run_contaminate
 from ngramscan.prevalence.contamination_rules import make_rule
-from ngramscan.progress import SILENT
 from tests.support import corpus_files
 from tests.support.recorder import Recorder
 
@@ -155,31 +153,6 @@ def test_a_file_that_changes_before_it_is_read_is_an_error(
         with pytest.raises(CorpusError, match=r"c\.txt: changed since it was found"):
             counts_of(index)
         assert journal.rows() == []
-
-
-def test_a_source_of_python_that_changes_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("old = 1")
-    index = ScanIndex(PythonCorpus([tmp_path]), IndexOptions(), SILENT)
-    restore_time(tmp_path / "a.py", b"new = 1")
-    with pytest.raises(CorpusError, match=r"a\.py: changed since it was found"):
-        counts_of(index)
-
-
-def test_the_first_documents_and_windows_are_not_of_a_changed_file(
-    contents: dict[str, tuple[bytes, bytes]], tmp_path: Path
-) -> None:
-    path, (old, new) = tmp_path / "c.jsonl", contents["c.jsonl"]
-    path.write_bytes(old)
-    with Journal(None) as journal:
-        index = open_index(path, Recorder(), journal)
-        assert counts_of(index)[0] == len(OLD)
-        first = open_index(path, Recorder(), journal, limit_documents=1)
-        restore_time(path, new)
-        with pytest.raises(CorpusError, match="changed since it was found"):
-            counts_of(first)
-        (window,) = index.windows([Place("old word", 0, 0)], 5)
-        assert isinstance(window, WindowFailure)
-        assert "changed since it was found" in str(window.error)
 
 
 def test_contaminate_and_builds_name_a_file_that_changes(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable
 from fractions import Fraction
@@ -12,8 +11,6 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import wilcoxon
-from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 
@@ -106,25 +103,6 @@ def test_arithmetic_is_that_of_python(tmp_path_factory: pytest.TempPathFactory, 
 
 
 A, B = (f'scores[task == "algebra", method == "{method}"].pct' for method in "AB")
-RANGES: dict[str, Callable[..., Fraction]] = {
-    "mean(scores.pct)": lambda a, b, c, d: (a + b + c + d) / 4,
-    f"{B} - {A}": lambda a, b, c, d: b - a,
-    f'{A} / sum(scores[task == "algebra"].pct)': lambda a, b, c, d: a / (a + b),
-    "100 / min(scores.pct)": lambda a, b, c, d: 100 / min(a, b, c, d),
-    f'-mean(scores[method == "A"].pct) * {B}': lambda a, b, c, d: -(a + c) / 2 * b,
-    "mean(scores.n) / sum(tokens.tokens)": lambda *cells: Fraction(62, 4000),
-    "count(scores.pct >= 50)": lambda *cells: Fraction(3),
-}
-
-
-@pytest.mark.parametrize("formula", RANGES)
-def test_the_range_is_that_of_all_corners(compute: Compute, formula: str) -> None:
-    half = Fraction(1, 20)
-    cells = [Fraction(text) for text in ("61.9", "71.4", "50.0", "40.0")]
-    corners = itertools.product(*((cell - half, cell + half) for cell in cells))
-    values = [RANGES[formula](*corner) for corner in corners]
-    found = compute(formula)
-    assert (found.low, found.high) == (float(min(values)), float(max(values)))
 
 
 TABLES = [
@@ -156,58 +134,12 @@ def test_figures_are_judged_as_they_are_printed(
     assert found.recomputed == ends[len(ends) // 2]
 
 
-BOLD = [
-    ("110", "no figure"),
-    ("000", "no figure"),
-    ("001", "no figure; scores[t, C].score = 4.9 is bold"),
-    ("011", "no figure; scores[t, A].score = 5.0 is not bold; scores[t, C].score = 4.9 is bold"),
-]
-
-
-@pytest.mark.parametrize(("marks", "note"), BOLD)
-def test_cells_that_tie_are_bold_alike_and_no_lower_one(
-    tmp_path: Path, marks: str, note: str
-) -> None:
-    rows = [",".join(row) for row in zip("ttt", "ABC", ("5.0", "5.0", "4.9"), marks, strict=True)]
-    (tmp_path / "scores.csv").write_text("\n".join(["task,method,score,bold", *rows]))
-    keys = ["task", "method"]
-    found = compute_in(tmp_path, "wrong_bold_max(scores.score, among=method)", keys=keys)
-    assert (found.recomputed, found.note) == (note.count(";"), note)
-
-
 REPEATED = [
     ("A 1 2 B 1 2 C 2 1", "B repeats A in t"),
     ("A 1 2 B 1 2 C 1 2", "B repeats A in t; C repeats A in t"),
     ("A 1.0 2 B 1 2 C 0 1", "B repeats A in t"),
     ("A 1 2 B 1 3 C 2 1", "no figure"),
 ]
-
-
-@pytest.mark.parametrize(("scores", "notes"), REPEATED)
-def test_rows_that_repeat_the_figures_of_another_are_found(
-    tmp_path: Path, scores: str, notes: str
-) -> None:
-    words, keys = scores.split(), ["task", "model", "method"]
-    rows = [f"t,{words[at]},{m},{words[at + n]}" for at in (0, 3, 6) for n, m in enumerate("xy", 1)]
-    # Neither rows of another task are compared with these, nor columns with each other.
-    rows += ["u,A,x,1", "u,A,y,2", "u,B,x,2", "u,B,y,2"]
-    (tmp_path / "t.csv").write_text("\n".join(["task,model,method,score", *rows]))
-    found = compute_in(tmp_path, "repeated_rows(t.score, among=model, across=method)", keys=keys)
-    expected = ["no figure", *(note for note in notes.split("; ") if "repeats" in note)]
-    assert (found.recomputed, found.note) == (len(expected) - 1, "; ".join(expected))
-
-
-def test_mcnemar_and_signed_ranks_are_those_of_statsmodels_and_scipy(compute: Compute) -> None:
-    for b, c in ((8, 14), (12, 12), (13, 12), (34, 47), (118, 89), (5, 40)):
-        expected = mcnemar([[0, b], [c, 0]], exact=b + c < 25, correction=True).pvalue
-        assert compute(f"mcnemar_usual({b - c}, {b + c})").recomputed == pytest.approx(expected)
-    for n, negative in ((2, [1]), (7, [2, 3]), (18, [1, 4, 9]), (12, [12, 11])):
-        differences = [-rank if rank in negative else rank for rank in range(1, n + 1)]
-        exact = wilcoxon(differences, method="exact").pvalue
-        normal = wilcoxon(differences, method="approx", correction=False).pvalue
-        ranks = f"({n}, {sum(negative)})"
-        assert compute(f"signed_rank{ranks}").recomputed == pytest.approx(exact)
-        assert compute(f"signed_rank_normal{ranks}").recomputed == pytest.approx(normal)
 
 
 def test_wilson_and_power_are_those_of_statsmodels(compute: Compute) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import io
-import json
 import re
 import sys
 from collections.abc import Sequence
@@ -12,12 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import click
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-import evalcore
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import Option, Result, command
@@ -156,33 +153,6 @@ def test_python_and_the_terminal_give_the_function_the_same(
     assert parts == frame["value"].tolist()
 
 
-@pytest.mark.parametrize(
-    ("options", "line"),
-    [
-        ({"unit": "inch"}, "--unit inch"),
-        ({"level": 1}, "--level 1"),
-        ({"level": "high"}, "--level high"),
-        ({"most": 0}, "--most 0"),
-        ({"most": 1.5}, "--most 1.5"),
-    ],
-)
-def test_what_the_terminal_refuses_python_refuses(options: dict[str, Any], line: str) -> None:
-    code, _, stderr = terminal(f"measure x {line}")
-    assert code == 2
-    [(name, value)] = options.items()
-    python = f"{name}={json.dumps(value)}"
-    with pytest.raises(InputError, match=f"^{python}: ") as caught:
-        measure("x", **options)
-    if "unit" in options:
-        assert str(caught.value) == 'unit="inch": one of metre, foot was expected'
-        with pytest.raises(InputError, match=r"one of metre, foot .*; did you mean foot\?"):
-            measure("x", unit="foott")  # type: ignore[arg-type]
-        cure = "'FOOTT' is not one of metre, foot; did you mean foot?"
-        assert cure in terminal("measure x --unit FOOTT")[2]
-    else:
-        assert str(caught.value).removeprefix(f"{python}: ") in stderr, "in the same words"
-
-
 def test_an_unknown_or_hidden_option_is_a_type_error_with_the_nearest_name() -> None:
     with pytest.raises(
         TypeError, match=r"^measure\(\): there is no option 'levl'; did you mean level\?"
@@ -268,57 +238,11 @@ def test_a_variable_gives_an_option_and_is_named_where_it_is_wrong(
     assert do_look(index="d")["value"].tolist() == ["('d',)", "0.0"], "Python reads none"
 
 
-def test_the_home_folder_is_meant_by_a_tilde(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "labels.csv").write_text("item,a,b\n1,x,x\n2,y,y\n3,x,y\n")
-    ran = invoke("agreement", "~/labels.csv", "-o", "~/rows.csv", "-q")
-    assert ran == (0, "", "")
-    rows = pd.read_csv(tmp_path / "rows.csv")
-    for given in ("~/labels.csv", Path("~/labels.csv"), ["~/labels.csv"]):
-        assert len(evalcore.agreement(given, votes=Path("~/votes.csv"))) == len(rows)
-    assert (tmp_path / "votes.csv").exists()
-
-
 def test_what_goes_wrong_is_one_line_and_an_exit_code() -> None:
     line, kept = "do again --what", "what was done is kept: run the same command again.\n"
     assert terminal(f"{line} wrong") == (2, "", "Error: place: \\x1bwrong\n")
     assert terminal(f"{line} interrupt") == (130, "", "Interrupted; nothing was kept.\n")
     assert terminal(f"{line} interrupt", ["again"]) == (130, "", f"Interrupted; {kept}")
-
-
-def test_help_is_read_off_the_function() -> None:
-    text = " ".join(terminal("measure --help")[1].split())
-    assert "Measure something. WHAT is a thing. Examples: toy measure x --level 0.9 toy" in text
-    assert r"toy measure x \ --unit foot" in text
-    assert ">>>" not in text
-    for part in (
-        "--unit [metre|foot] The unit; see --most, and `other`. [default: metre]",
-        "--names NAMES Names. Repeatable, or with commas. [default: a,b]",
-        "--by COLUMN Columns. Repeatable, or with commas.",
-        "--level X Level, on two lines. [default: 0.95; 0<x<1]",
-        "-n, --most N The most. [x>=1]",
-        "--key KEY The most. --fail",
-        "-q, --quiet Show no progress and no notices.",
-    ):
-        assert part in text, text
-    every = " ".join(terminal("measure --help-all")[1].split())
-    assert "--key KEY The most. [env var: MEASURE_KEY]" in every
-    assert "--csv-safe" in every
-    assert "--csv-safe" not in text
-
-
-def test_what_is_needed_and_is_not_there_is_told() -> None:
-    for line, problem in (
-        ("again", "Missing option '--what'"),
-        ("again --what x -n 1.5", "'1.5' is not a valid integer."),
-        ("agian", "Did you mean"),
-    ):
-        code, _, stderr = terminal(f"do {line}")
-        assert (code, problem in stderr) == (2, True)
-    group = Commands("tests.test_command", ["measure"])
-    assert group.get_command(click.Context(group), "nothing") is None
 
 
 def test_a_command_without_rows_has_no_options_for_them() -> None:

@@ -86,19 +86,6 @@ def test_a_line_is_offered_what_can_follow(line: str, expected: list[str]) -> No
     assert found == expected
 
 
-@pytest.mark.parametrize(("line", "also"), [("ngramscan c", "numpy"), ("ngramscan count f", "")])
-def test_completing_loads_nothing_that_is_slow(line: str, also: str) -> None:
-    program = "import atexit, sys; atexit.register(lambda: print(*sys.modules)); "
-    program += "from ngramscan.cli import main; main.main([], 'ngramscan')"
-    asked = {"_NGRAMSCAN_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": "c"}
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)} | asked
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    offered, loaded = done.stdout.rsplit("\n", 2)[:2]
-    assert "plain," in offered
-    assert not {"pandas", "pyarrow", "matplotlib", "httpx", "fsspec", also} & {*loaded.split()}
-
-
 SHELLS = {
     "bash": (
         ["bash", "--noprofile", "--norc", "-i"],

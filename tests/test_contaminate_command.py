@@ -13,12 +13,9 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-import ngramscan
 from docs.examples import make_files
-from ngramscan.errors import IncompleteError, InputError
+from ngramscan.errors import InputError
 from ngramscan.prevalence.benchmark_entries import draw_entries, read_entries
-from ngramscan.prevalence.contaminate import Entry
-from ngramscan.prevalence.contamination_rules import make_rule
 from ngramscan.prevalence.contamination_shares import ShareRow
 from tests.support.command import Ran, invoke
 from tests.support.service import ApiServer, Faults
@@ -64,40 +61,6 @@ def contaminate(*more: str | Path) -> Ran:
 # What is in the crawl
 
 
-def by_hand(question: str, pages: list[str]) -> tuple[int, int]:
-    """Return the windows of 50 characters that begin with a word, and how many of them occur."""
-    starts = [i for i, c in enumerate(question) if c != " " and question[i - 1 : i] in {"", " "}]
-    windows = [question[i : i + 50] for i in starts if i + 50 <= len(question)]
-    return len(windows), sum(any(window in page for page in pages) for window in windows)
-
-
-@pytest.mark.usefixtures("here")
-def test_the_rows_are_those_of_the_definition_and_the_page_has_their_numbers() -> None:
-    ran = contaminate("--format", "csv")
-    assert (ran.code, ran.stderr) == (0, "")
-    pages = [row["text"] for row in read_lines("crawl.jsonl")]
-    kinds = {kind: Counter[tuple[str, str]]() for kind in [*KINDS.values(), "not at all"]}
-    for row, entry in zip(ran.rows, read_lines("exam.jsonl"), strict=True):
-        windows, found = by_hand(entry["question"], pages)
-        said = tuple(int(row[name]) for name in ("id", "windows", "found"))
-        assert said == (entry["id"], windows, found)
-        assert float(row["eta"]) == pytest.approx(found / windows)
-        verdict = "clean" if found < windows / 5 else "suspicious"
-        kind = KINDS.get(entry["id"] % 10, "not at all")
-        kinds[kind]["mini", row["verdict"]] += 1
-        assert row["verdict"] == ("dirty" if found >= 0.8 * windows else verdict)
-    for rule in ("palm", "gpt3"):
-        for row in contaminate("--rule", rule, "--format", "csv").rows:
-            kinds[KINDS.get(int(row["id"]) % 10, "not at all")][rule, row["verdict"]] += 1
-    page = (Path(__file__).parent.parent / "docs/contaminate.md").read_text()
-    printed = re.findall(r"^\| ([^|`]+?) (?:\(\d+\) )?((?:\| \d+ )+)\|$", page, flags=re.M)
-    cells = [("mini", name) for name in ("dirty", "suspicious", "clean")]
-    cells += [("palm", "dirty"), ("gpt3", "dirty")]
-    assert {kind for kind, _ in printed} == {*kinds}
-    for kind, numbers in printed:
-        assert numbers == "".join(f"| {kinds[kind][one]} " for one in cells)
-
-
 @pytest.mark.usefixtures("here")
 def test_shares_effects_and_evidence_go_to_files_of_their_own() -> None:
     files = ("--shares", "s.csv", "--effects", "e.csv", "--contexts", "c.csv")
@@ -132,22 +95,6 @@ def test_shares_effects_and_evidence_go_to_files_of_their_own() -> None:
         assert any(f"{row.left}{row.match}{row.right}" in page for page in pages)
 
 
-@pytest.mark.usefixtures("here")
-def test_python_takes_frames_and_returns_the_rows_of_the_terminal() -> None:
-    contaminate("-o", "rows.csv")
-    in_terminal = pd.read_csv("rows.csv", dtype={"id": str})
-    frame, scores = pd.read_json("exam.jsonl", lines=True), pd.DataFrame(read_lines("scores.jsonl"))
-    for given in (scores, [scores], "scores.jsonl"):
-        found = ngramscan.contaminate(
-            frame, index="scan:crawl.jsonl", workers=1, scores=given, effects="e.csv"
-        )
-        assert len(pd.read_csv("e.csv")) == 8
-        for name in ("id", "windows", "found", "verdict", "longest_run"):
-            assert found[name].tolist() == in_terminal[name].tolist()
-    types = [str(found[name].dtype) for name in ("id", "found", "eta")]
-    assert types == ["string", "Int64", "Float64"]
-
-
 # Benchmarks
 
 GOOD: Rows = [{"id": 1, "question": "What is this?"}, {"id": "b", "question": "And what is that?"}]
@@ -159,14 +106,6 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "q.csv": lambda path: pd.DataFrame(GOOD).to_csv(path, index=False),
     "q.parquet": lambda path: pd.DataFrame(GOOD).astype(str).to_parquet(path),
 }
-
-
-@pytest.mark.parametrize("name", WRITERS)
-def test_a_benchmark_is_the_same_in_every_format(name: str, tmp_path: Path) -> None:
-    WRITERS[name](tmp_path / name)
-    read = read_entries(tmp_path / name, "question")
-    assert read.entries == [Entry("1", "What is this?"), Entry("b", "And what is that?")]
-    assert not read.is_numbered
 
 
 @pytest.mark.parametrize(
@@ -282,43 +221,6 @@ def failing(here: Path) -> Iterator[tuple[ApiServer, str]]:
     faults = Faults(bodies={question: '{"cnt": 1}'})
     with ApiServer({"v2_x": here / "crawl.jsonl"}, faults=faults) as api:
         yield api, question
-
-
-def test_a_window_without_a_count_is_unknown_and_said(failing: tuple[ApiServer, str]) -> None:
-    api, _ = failing
-    Path("one.jsonl").write_text("\n".join(Path("exam.jsonl").read_text().split("\n")[:3]))
-    asked = ("contaminate", "one.jsonl", "--index", f"{api.url}v2_x", "--journal", "j")
-    ran = invoke(*asked, "--format", "csv", "--shares", "s.csv", "--rule", "mini")
-    assert ran.code == 1
-    first, second, _ = ran.rows
-    windows = int(first["windows"])
-    assert (first["asked"], first["found"]) == (str(windows - 1), str(windows - 1))
-    assert (first["eta"], first["eta_high"]) == ("", "1.0")
-    assert float(first["eta_low"]) == pytest.approx((windows - 1) / windows)
-    assert (first["verdict"], second["verdict"]) == ("dirty", "dirty")  # both limits say so
-    assert re.search(r"Error: .*cnt.*; 1 window missing \(.*v2_x\)\n", ran.stderr)
-    with pytest.raises(IncompleteError) as error:
-        ngramscan.contaminate("one.jsonl", index=f"{api.url}v2_x", journal="j")
-    assert len(error.value.rows) == 3
-    assert "1 window missing" in str(error.value)
-
-
-@pytest.mark.usefixtures("here")
-def test_a_dry_run_asks_nothing() -> None:
-    ran = contaminate("--index", "dclm", "--api-url", "http://127.0.0.1:9/", "--dry-run",
-                      "--journal", "j", "--format", "csv", "--contexts", "c.csv")  # fmt: skip
-    scan, hosted = ran.rows
-    rule = make_rule("mini")
-    distinct = {
-        row["question"][i : i + rule.width]
-        for row in read_lines("exam.jsonl")
-        for i, c in enumerate(row["question"])
-        if (i == 0 or row["question"][i - 1] == " ") and i + 50 <= len(row["question"])
-    }
-    assert (hosted["patterns"], hosted["windows_at_most"]) == (str(len(distinct)), "120")
-    assert hosted["requests_at_most"] == str(len(distinct) + 2 * 120)
-    assert (scan["lookups"], ran.code) == ("0", 0)
-    assert not Path("c.csv").exists()
 
 
 # Screens and figures

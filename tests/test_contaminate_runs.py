@@ -21,8 +21,8 @@ from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.index_files.fm9.build import build_index
 from ngramscan.progress import SILENT
 from tests.support.command import NGRAMSCAN, Ran, invoke
-from tests.support.planted import Planted, expect_mini, make_planted, mini_spans, write_planted
-from tests.support.service import ApiServer, Faults
+from tests.support.planted import Planted, expect_mini, make_planted, write_planted
+from tests.support.service import ApiServer
 
 CONCURRENCY = 3
 FILES = 40
@@ -99,32 +99,6 @@ def verdict(found: int, windows: int) -> str:
     return (
         "dirty" if 5 * found >= 4 * windows else "suspicious" if 5 * found >= windows else "clean"
     )
-
-
-def test_windows_that_can_not_be_counted_are_neither_found_nor_absent(written: Written) -> None:
-    draw, texts = random.Random(4), written.planted.texts
-    windows = {
-        one.id: [one.text[slice(*span)] for span in mini_spans(one.text)]
-        for one in written.planted.entries
-    }
-    different = sorted({window for own in windows.values() for window in own})
-    lost = draw.sample(different, len(different) // 8)
-    bodies = dict.fromkeys(lost, '{"count": "many"}')
-    with ApiServer({"made": written.folder / "index"}, faults=Faults(bodies=bodies)) as server:
-        ran = invoke(*written.command, "--index", f"{server.url}made")
-    assert ran.code == 1
-    assert f"; {len(lost)} windows missing" in ran.stderr
-    for row in ran.rows:
-        own = windows[row["id"]]
-        found = sum(any(one in text for text in texts) for one in own if one not in lost)
-        n, unknown = len(own), sum(one in lost for one in own)
-        agreed = {verdict(found, n), verdict(found + unknown, n)}
-        assert (int(row["asked"]), int(row["found"])) == (n - unknown, found)
-        assert float(row["eta_low"]) == found / n
-        assert float(row["eta_high"]) == (found + unknown) / n
-        assert row["eta"] == ("" if unknown else str(found / n))
-        assert row["verdict"] == (agreed.pop() if len(agreed) == 1 else "")
-    assert {row["verdict"] for row in ran.rows} == {"clean", "suspicious", "dirty", ""}
 
 
 def kept(journal: Path) -> int:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from scipy.stats import fisher_exact
 
 from ngramscan.errors import InputError
-from ngramscan.prevalence.contaminate import UNION, EntryRow
+from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.contamination_effects import (
     EffectRow,
     GivenScore,
@@ -18,9 +16,6 @@ from ngramscan.prevalence.contamination_effects import (
     make_effects,
 )
 from ngramscan.prevalence.contamination_rules import EntryClass
-from ngramscan.statistics.p_values import holm
-from ngramscan.statistics.proportions import wilson
-from tests.support.sizes import sets
 
 
 def entry(id_: str, verdict: EntryClass | None, index: str = "a") -> EntryRow:
@@ -48,27 +43,6 @@ def only(rows: list[EffectRow]) -> EffectRow:
     return row
 
 
-def test_right_and_wrong_answers_are_compared_by_part() -> None:
-    rows = entries(clean=40, suspicious=5, dirty=20)
-    values = [1.0] * 22 + [0.0] * 18 + [1.0, 0.0, 1.0, 0.0, 0.0] + [1.0] * 18 + [0.0] * 2
-    row = only(make_effects(rows, scores(values)))
-    names = (row.index, row.dataset, row.model, row.method, row.score_rule)
-    assert names == ("a", "gsm8k", "m", "cot", "exact")
-    assert row.n == 65
-    assert row.accuracy == pytest.approx(42 / 65)
-    assert (row.n_clean, row.n_suspicious, row.n_dirty) == (40, 5, 20)
-    assert (row.accuracy_clean, row.accuracy_suspicious, row.accuracy_dirty) == (0.55, 0.4, 0.9)
-    assert (row.accuracy_clean_low, row.accuracy_clean_high) == wilson(22, 40).limits
-    assert (row.accuracy_suspicious_low, row.accuracy_suspicious_high) == wilson(2, 5).limits
-    assert (row.accuracy_dirty_low, row.accuracy_dirty_high) == wilson(18, 20).limits
-    assert row.difference == pytest.approx(0.35)
-    # By statsmodels: confint_proportions_2indep(18, 20, 22, 40, method="newcomb").
-    assert (row.difference_low, row.difference_high) == pytest.approx((0.10333, 0.51798), abs=1e-5)
-    assert row.p == pytest.approx(fisher_exact(np.array([[22, 18], [18, 2]])).pvalue)
-    assert (row.test, row.level, row.note) == ("Fisher's exact test", 0.95, "")
-    assert (row.n_without_verdict, row.n_without_score) == (0, 0)
-
-
 def test_missing_answers_are_wrong_and_unknown_ones_left_out() -> None:
     rows = [*entries(clean=4, dirty=2), entry("open", None)]
     given = [
@@ -88,81 +62,6 @@ def test_missing_answers_are_wrong_and_unknown_ones_left_out() -> None:
     # 3 is unknown and 5 was not scored; `open` and `elsewhere` have no verdict.
     assert (row.n_without_score, row.n_without_verdict) == (2, 2)
     assert only(make_effects(rows, [*given[:3], score(3, None), *given[4:]])) == row
-
-
-def test_answers_to_one_problem_are_averaged_first() -> None:
-    values: dict[int, list[float | None]] = {
-        0: [1, 1],
-        1: [0, None],
-        2: [None, None],
-        3: [1, 0],
-        4: [1, 1],
-        5: [1, 0],
-    }
-    given = [
-        replace(score(id_, value), epoch=epoch)
-        for id_, both in values.items()
-        for epoch, value in enumerate(both)
-    ]
-    row = only(make_effects(entries(clean=4, dirty=2), given))
-    assert (row.n_clean, row.accuracy_clean, row.accuracy_dirty) == (3, 0.5, 0.75)
-    assert (row.difference, row.test) == (0.25, "nonparametric tilting")
-    assert row == only(make_effects(entries(clean=4, dirty=2), given[::-1]))
-
-
-def test_each_index_model_and_method_has_its_row() -> None:
-    rows = entries(30, 0, 10) + entries(30, 0, 10, "b") + entries(20, 0, 20, UNION)
-    values = np.random.default_rng(1).random(40).tolist()
-    given = scores(values)
-    given += [replace(one, model="other") for one in scores(values)]
-    given += [replace(one, method="other") for one in scores(values)]
-    given += [replace(one, dataset="other") for one in scores(values)]
-    found = make_effects(rows, given)
-    assert [row.index for row in found] == ["a"] * 4 + ["b"] * 4 + [UNION] * 4
-    assert {(row.dataset, row.model, row.method) for row in found} == {
-        *(("gsm8k", "m", "cot"), ("gsm8k", "other", "cot")),
-        *(("gsm8k", "m", "other"), ("other", "m", "cot")),
-    }
-    assert len({row.p for row in found[:8]}) == 1
-    # Indexes a and b have the same dirty entries: eight different tests, not twelve.
-    assert {row.family for row in found} == {"8 comparisons of this table"}
-    p, p_of_union = found[0].p, found[8].p
-    assert p is not None
-    assert p_of_union is not None
-    adjusted = holm([p] * 4 + [p_of_union] * 4)
-    assert [row.p_adjusted for row in found] == [adjusted[0]] * 8 + [adjusted[4]] * 4
-
-
-def test_of_twenty_models_without_any_effect_few_tables_have_a_small_adjusted_p() -> None:
-    draw, runs, claims = np.random.default_rng(2), sets(40), np.zeros(2)
-    rows = entries(clean=60, dirty=30)
-    for _ in range(runs):
-        given = [
-            replace(one, model=str(model))
-            for model in range(20)
-            for one in scores((draw.random(90) < 0.6).astype(float).tolist())
-        ]
-        found = make_effects(rows, given)
-        assert {row.family for row in found} == {"20 comparisons of this table"}
-        claims += (
-            any((row.p or 0) <= 0.05 for row in found),
-            any((row.p_adjusted or 0) <= 0.05 for row in found),
-        )
-    plain, adjusted = claims / runs
-    assert plain > 0.25
-    assert adjusted <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
-
-
-def test_a_note_says_why_interval_and_test_differ() -> None:
-    rows, said = entries(clean=20, dirty=20), "interval and test disagree: the interval excludes 0"
-    right = [1.0] * 6 + [0.0] * 14
-    row = only(make_effects(rows, scores([1.0] + [0.0] * 19 + right)))
-    # By statsmodels: confint_proportions_2indep(6, 20, 1, 20, method="newcomb").
-    assert (row.difference_low, row.p) == pytest.approx((0.00809, 0.0915), abs=1e-4)
-    why = f"{said}, but p is above 0.05, as Fisher's test is exact and the interval is not"
-    assert row.note.endswith(f" or more would have been found; {why}")
-    row = only(make_effects(rows, scores([0.0] * 20 + right)))
-    assert (row.p is not None and row.p < 0.05, row.note) == (True, "")
 
 
 def test_a_part_without_entries_is_not_compared() -> None:

@@ -1,17 +1,13 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections import Counter
 from typing import Any, Literal
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chisquare
 
 from ngramscan.errors import InputError
-from ngramscan.matching import normalized
 from ngramscan.prevalence.contamination_rules import Rule, Short, Tail, make_rule, windows_of
 
 ByteOrCharacter = Literal["characters", "bytes"]
@@ -68,134 +64,12 @@ def test_windows_begin_at_words_and_hold_as_much_as_they_can(
     assert all(text[start:stop] == query for start, stop, query in windows)
 
 
-def test_the_question_under_mini_has_a_window_at_each_word_but_the_last_few() -> None:
-    windows = windows_of(QUESTION, make_rule("mini"))
-    assert {len(window.query) for window in windows} == {50}
-    assert len(windows) == 14
-    assert windows[0].query == "A train leaves at 9:15 — at 80 km/h. How far has i"
-    assert (windows[1].start, windows[1].query[:6]) == (4, "train ")
-    assert windows[-1].query == "come when the clock strikes noon,\nif nothing stops"
-    assert len(queries(QUESTION, make_rule("mini", tail="cut"))) == 23
-    assert queries(QUESTION, make_rule("mini", tail="end"))[14:] == [QUESTION.strip()[-50:]]
-
-
-@pytest.mark.parametrize("name", ["mini", "gpt4", "gpt4-stripped", "gpt3", "palm", "ngram-2"])
-@pytest.mark.parametrize("text", ["", " \n\t", "\u00a0"])
-def test_a_text_of_white_space_has_no_window_under_any_rule(name: str, text: str) -> None:
-    assert windows_of(text, make_rule(name)) == []
-
-
-@given(st.text(alphabet="aB1ßé.,'- \n_", max_size=60), st.integers(1, 5))
-def test_windows_of_words_stand_in_each_text_with_these_words(text: str, width: int) -> None:
-    rule = make_rule(f"ngram-{width}")
-    words = re.sub(r"[^\w]+", " ", text.lower()).split()
-    n = len(words) - width + 1
-    naive = [f" {' '.join(words[i : i + width])} " for i in range(n)]
-    windows = windows_of(text, rule)
-    assert [each.query for each in windows] == (
-        naive if n > 0 or not words else [f" {' '.join(words)} "]
-    )
-    for start, stop, query in windows:
-        assert normalized(text[start:stop], "words") == query
-        assert text[start].isalnum() or text[start] == "_"
-        assert query in normalized(f"(Foo: {text}!)", "words")
-
-
-def test_words_that_the_end_cuts_short_are_left_out_kept_or_moved() -> None:
-    text = "One, two; three."
-    tails = {tail: queries(text, make_rule("ngram-2", tail=tail)) for tail in ("cut", "end")}
-    assert tails == {
-        "cut": [" one two ", " two three ", " three "],
-        "end": [" one two ", " two three "],
-    }
-    assert queries(text, make_rule("ngram-4", short="skip")) == []
-
-
-def test_places_are_those_in_the_given_text_where_lower_case_is_longer() -> None:
-    text = "In İzmir, İİ."
-    places = [text[start:stop] for start, stop, _ in windows_of(text, make_rule("ngram-1"))]
-    assert places[0] == "In"
-    assert places[-1] == "İ"
-    assert len(places) == len(normalized(text, "words").split())
-
-
-def test_letters_and_digits_are_those_of_str_isalnum() -> None:
-    every = "".join(map(chr, range(0xD800))) + "".join(map(chr, range(0xE000, sys.maxunicode)))
-    assert normalized(every, "alphanumeric") == "".join(filter(str.isalnum, every))
-
-
-@given(TEXTS, st.text(max_size=3))
-@example("a" * 8, "")
-def test_random_windows_are_different_places_of_the_text_in_their_order(
-    text: str, draw: str
-) -> None:
-    for name, kept in (("gpt4", text.strip()), ("gpt4-stripped", re.sub(r"[\W_]", "", text))):
-        windows = windows_of(text, make_rule(name, 6), draw)
-        n_places = len(kept) - 5
-        expected = min(3, n_places) if n_places > 0 else bool(kept)
-        assert len({window.start for window in windows}) == len(windows) == expected
-        assert windows == sorted(windows)
-        for start, stop, query in windows:
-            assert query in kept
-            assert len(query) == min(6, len(kept))
-            assert query == "".join(each for each in text[start:stop] if each in kept)
-
-
-def test_random_windows_stay_the_same_in_every_version() -> None:
-    starts = [start for start, _, _ in windows_of(QUESTION, make_rule("gpt4"), "1/q7")]
-    assert starts == [15, 31, 56]
-    other = [start for start, _, _ in windows_of(QUESTION, make_rule("gpt4"), "2/q7")]
-    assert other != starts
-
-
-def test_each_place_is_drawn_as_often_as_any_other() -> None:
-    rule = make_rule("gpt4", 5)
-    text = "abcdefghijklmnopqrstuvwx"  # 20 places
-    drawn = Counter(
-        window.start for seed in range(2000) for window in windows_of(text, rule, f"{seed}/x")
-    )
-    assert sum(drawn.values()) == 6000
-    assert chisquare([drawn[place] for place in range(20)]).pvalue > 0.001
-
-
 @given(st.integers(0, 100), st.integers(1, 3000))
 def test_the_least_number_of_windows_is_exact(percent: int, windows: int) -> None:
     least = make_rule("mini").least(str(percent / 100), windows)
     assert least >= 1
     assert 100 * least >= percent * windows
     assert least == 1 or 100 * (least - 1) < percent * windows
-
-
-@pytest.mark.parametrize(
-    ("name", "windows", "ranges"),
-    [
-        ("mini", 10, {"clean": (0, 1), "suspicious": (2, 7), "dirty": (8, 10)}),
-        ("mini", 1, {"clean": (0, 0), "dirty": (1, 1)}),
-        ("gpt4", 3, {"clean": (0, 0), "dirty": (1, 3)}),
-        ("gpt3", 40, {"clean": (0, 0), "dirty": (1, 40)}),
-        ("palm", 10, {"clean": (0, 6), "dirty": (7, 10)}),
-        ("ngram-8", 5, {"clean": (0, 0), "suspicious": (1, 3), "dirty": (4, 5)}),
-    ],
-)
-def test_verdicts_are_ranges_of_found_windows_without_gaps(
-    name: str, windows: int, ranges: dict[str, tuple[int, int]]
-) -> None:
-    assert make_rule(name).found_by_verdict(windows) == ranges
-
-
-@pytest.mark.parametrize(
-    "described",
-    [
-        "mini: 50 characters from each word on; tail drop, short whole, stripped",
-        "gpt4: 50 characters at 3 random places; short whole, stripped",
-        "gpt4-stripped: 50 characters at 3 random places; short whole, letters and digits alone",
-        "gpt3: 13 words from each word on; tail drop, short whole, words in lower case",
-        "palm: 8 words from each word on; tail drop, short whole, words in lower case",
-        "ngram-10: 10 words from each word on; tail drop, short whole, words in lower case",
-    ],
-)
-def test_a_rule_records_all_its_choices(described: str) -> None:
-    assert make_rule(described.split(":", maxsplit=1)[0]).described == described
 
 
 def test_other_choices_are_recorded_too() -> None:

@@ -2,20 +2,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import threading
-from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
-from random import Random
 
 import fsspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus, read_piece, records_before
-from ngramscan.corpora import jsonl as jsonl_module
-from ngramscan.corpora.streams import read_ahead
+from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus, read_piece
 from ngramscan.errors import CorpusError, InputError
 from tests.support.corpus_files import PACK
 
@@ -29,32 +21,6 @@ def read_all(path: Path, text_field: str = "text") -> tuple[list[str], list[int]
 
 def lines(*rows: object) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
-
-
-@settings(max_examples=50)
-@given(
-    suffix=st.sampled_from(list(PACK)),
-    texts=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), max_size=9),
-)
-def test_documents_are_read_as_they_were_written(
-    tmp_path_factory: pytest.TempPathFactory, suffix: str, texts: list[str]
-) -> None:
-    path = tmp_path_factory.getbasetemp() / f"c.jsonl{suffix}"
-    path.write_bytes(PACK[suffix](lines(*({"id": i, "text": t} for i, t in enumerate(texts)))))
-    assert read_all(path) == (texts, list(range(1, len(texts) + 1)))
-
-
-@pytest.mark.parametrize("suffix", PACK)
-def test_large_files_are_read_in_batches_without_loss(tmp_path: Path, suffix: str) -> None:
-    random = Random(1)  # what compresses well would be a single batch
-    texts = ["é" + random.randbytes(random.randrange(2000)).hex() for _ in range(2000)]
-    path = tmp_path / f"c.jsonl{suffix}"
-    path.write_bytes(PACK[suffix](lines(*({"text": text} for text in texts))))
-    batches = list(read_piece(open_corpus(str(path)).pieces()[0], ReadOptions()))
-    assert len(batches) > 3
-    assert [bytes(text).decode() for batch in batches for text in batch.texts] == texts
-    assert [n for batch in batches for n in batch.records] == list(range(1, 2001))
-    assert sum(batch.consumed for batch in batches) == path.stat().st_size
 
 
 def test_what_json_lines_may_be(tmp_path: Path) -> None:
@@ -102,81 +68,6 @@ def test_a_line_that_can_not_be_read_is_named(tmp_path: Path, line: bytes, probl
     assert "\n" not in str(error.value)
 
 
-def test_corrupt_and_truncated_data_is_an_error_with_its_place(tmp_path: Path) -> None:
-    content = lines(*({"text": f"{i}"} for i in range(3000)))
-    first, second = lines({"text": "a"}, {"text": "b"}), lines({"text": "c"})
-    for suffix, place, problem in (
-        (".gz", None, ":3: the file is truncated"),
-        (".zst", None, ":3: the file is truncated"),
-        (".gz", 0, ":1: can't be read"),
-        (".zst", 0, ":1: can't be read"),
-        (".gz", 5000, ":[0-9]+: (can't be read|not valid JSON)"),  # the checksum tells
-        (".gz", -6, ":[0-9]+: can't be read"),
-    ):
-        pack, path = PACK[suffix], tmp_path / f"c.jsonl{suffix}"
-        damaged = bytearray(pack(content))
-        if place is None:
-            damaged = bytearray(pack(first) + pack(second))[:-12]
-        else:
-            damaged[place] ^= 0xFF
-        path.write_bytes(damaged)
-        with pytest.raises(CorpusError, match=rf"c\.jsonl{suffix}{problem}"):
-            read_all(path)
-
-
-def test_members_frames_and_padding_are_one_stream(tmp_path: Path) -> None:
-    skippable = b"\x50\x2a\x4d\x18\x04\0\0\0abcd"
-    gz, zst = tmp_path / "c.txt.gz", tmp_path / "c.txt.zst"
-    gz.write_bytes(gzip.compress(b"one ") + gzip.compress(b"") + gzip.compress(b"two") + b"\0" * 99)
-    one, two = PACK[".zst"](b"one "), PACK[".zst"](b"two")
-    zst.write_bytes(skippable + one + skippable + two)
-    for path in (gz, zst):
-        assert read_all(path) == (["one two"], [1])
-
-
-def test_reading_ahead_keeps_order_and_errors_and_ends_with_its_reader() -> None:
-    def numbers() -> Iterator[int]:
-        yield from range(9)
-        raise CorpusError("c", "at the end")
-
-    ahead = read_ahead(numbers())
-    assert list(islice(ahead, 9)) == list(range(9))
-    with pytest.raises(CorpusError, match="at the end"):
-        next(ahead)
-    ahead, threads = read_ahead(numbers()), threading.active_count()
-    next(ahead)
-    ahead.close()  # type: ignore[attr-defined]
-    assert threading.active_count() == threads
-
-
-def test_a_text_file_is_one_document(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text("one\ntwo\n", encoding="utf-8", newline="")
-    assert read_all(path) == (["one\ntwo\n"], [1])
-    (tmp_path / "b.txt.gz").write_bytes(gzip.compress("zwei é".encode()))
-    assert read_all(tmp_path) == (["one\ntwo\n", "zwei é"], [1, 1])
-    path.write_bytes("é".encode("latin-1"))
-    with pytest.raises(CorpusError, match=r"a\.txt: not UTF-8 at byte 0"):
-        read_all(path)
-
-
-def test_folders_and_globs_are_read_in_the_order_of_whole_paths(tmp_path: Path) -> None:
-    # As sorted() of strings, which the original tools use: - before . before /.
-    names = ["a-b/2.jsonl", "a.jsonl", "a/1.jsonl", "c.txt"]
-    for name in (*names, ".hidden/3.jsonl", "a/.4.jsonl"):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(lines({"text": name}) if name.endswith("jsonl") else name.encode())
-    assert read_all(tmp_path)[0] == names
-    assert read_all(tmp_path / "*" / "*.jsonl")[0] == ["a-b/2.jsonl", "a/1.jsonl"]
-    assert read_all(tmp_path / "**" / "*.jsonl")[0] == names[:3]
-    memory = fsspec.filesystem("memory")
-    memory.put(str(tmp_path), "/ordered", recursive=True)
-    for url in ("memory://ordered", "memory://ordered/"):
-        paths = [file.path.partition("ordered/")[2] for file in open_corpus(url).files]
-        assert paths == names
-
-
 def test_a_file_of_an_unknown_format_is_an_error_unless_skipped(tmp_path: Path) -> None:
     for name in ("a.jsonl", "sub/readme.md", "sub/x.rst", ".gitignore"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -215,31 +106,6 @@ def test_json_that_is_not_json_lines_is_told(tmp_path: Path) -> None:
         options = ReadOptions(skip_bad_lines=problem is is_list)
         with pytest.raises(CorpusError, match=rf"c\.json\.gz{problem}"):
             list(read_piece(open_corpus(str(path)).pieces()[0], options))
-
-
-@pytest.mark.parametrize("chunk", [1, 2, 7, 1 << 18])
-def test_lines_end_as_in_pythons_text_mode(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
-) -> None:
-    draw = Random(chunk)
-    rows = [json.dumps({"text": f"{n}" + draw.choice(["", "\r\n", "é"])}) for n in range(60)]
-    ends = draw.choices(["\n", "\r", "\r\n", "\n\r", "\r\r\n"], k=60)
-    path = tmp_path / "c.jsonl"
-    path.write_text("".join(map("".join, zip(rows, ends, strict=True))), newline="")
-    with path.open(encoding="utf-8") as file:  # as the original tools open it
-        expected = [(json.loads(x)["text"], n) for n, x in enumerate(file, 1) if x.strip()]
-    monkeypatch.setattr(jsonl_module, "_CHUNK_BYTES", chunk)
-    for part in (40, 300, 10**6):
-        monkeypatch.setattr(jsonl_module, "PART_BYTES", part)
-        pieces = open_corpus(str(path)).pieces()
-        before = records_before(pieces, lambda _: None)
-        found = [
-            (bytes(text).decode(), first + number)
-            for piece, first in zip(pieces, before, strict=True)
-            for batch in read_piece(piece, ReadOptions())
-            for text, number in zip(batch.texts, batch.records, strict=True)
-        ]
-        assert found == expected
 
 
 def test_a_place_without_a_corpus_is_refused(tmp_path: Path) -> None:
@@ -286,10 +152,3 @@ def test_the_python_corpus_recodes_and_leaves_out_what_is_no_text(tmp_path: Path
     (tmp_path / "latin.py").unlink()
     with pytest.raises(CorpusError, match=r"latin\.py: No such file"):
         [list(read_piece(piece, ReadOptions())) for piece in corpus.pieces()]
-
-
-def test_the_running_python_is_a_corpus_with_this_tests_imports() -> None:
-    paths = {file.path for file in PythonCorpus().files}
-    assert any(path.endswith("/argparse.py") for path in paths)
-    assert any("/click/" in path for path in paths)
-    assert not any("/ngramscan/" in path for path in paths if "site-packages" in path)

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, cast
 
-import pandas as pd
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-import ngramscan
-from ngramscan.errors import IncompleteError, InputError
 from ngramscan.prevalence.contexts import ContextRow, ContextsResult
-from ngramscan.prevalence.docnorm import DocnormRow
-from ngramscan.prevalence.draws import DrawRow
 from ngramscan.reporting.tables import print_contexts
 from tests.support.command import NGRAMSCAN
 from tests.support.command import invoke as run
-from tests.support.service import ApiServer, Faults, Spawned, spawn
-from tests.test_literals import SHARDS, TEXTS
+from tests.support.service import Spawned, spawn
+from tests.test_literals import SHARDS
 
 DOCS = Path(__file__).parent / "replay" / "docs"
 
@@ -48,25 +41,6 @@ def arguments(url: str, journal: Path, *more: str | Path) -> list[str | Path]:
 
 
 # docnorm
-
-
-def test_the_defaults_are_the_paper_s_patterns_in_dclm(server: Spawned, tmp_path: Path) -> None:
-    given = arguments(server.url, tmp_path / "j", "--draws", "5")
-    table = run(*given)
-    assert (table.code, table.stderr) == (0, "")
-    assert table.stdout.startswith("v2_dclm_all · DCLM-baseline, curated · 16.67 TB of text")
-    assert "the interval is the guaranteed one" in table.stdout
-    assert "seed 1" in table.stdout
-    rows = run(*given, "--format", "csv").rows
-    assert list(rows[0]) == list(DocnormRow.__dataclass_fields__)
-    assert len(rows) == 42
-    assert {row["tier"] for row in rows} == {"T1", "T2"}
-    covered = []
-    for row in rows:
-        exact = sum(row["pattern"] in text for text in TEXTS)
-        covered.append(int(row["documents_low"]) <= exact <= int(row["documents_high"]))
-        assert row["estimator"] != "exact" or int(row["documents"]) == exact
-    assert sum(covered) >= 39
 
 
 @pytest.mark.integration
@@ -96,42 +70,6 @@ def test_a_run_that_was_stopped_gives_the_rows_of_one_that_was_not(tmp_path: Pat
         assert len(server.read_log()) == before
 
 
-def test_a_dry_run_asks_nothing_and_says_what_it_would_take(tmp_path: Path) -> None:
-    nowhere = arguments("http://127.0.0.1:9/", tmp_path / "j", "--dry-run")
-    (plan,) = run(*nowhere, "--format", "csv").rows
-    assert plan["index"] == "v2_dclm_all"
-    assert (plan["lookups"], plan["windows_at_most"]) == ("45", "8400")
-    assert plan["requests_at_most"] == "8445"
-    # 8445 requests, four a second: 2111 seconds.
-    assert plan["duration"] == "0:35:11"
-    (plan,) = run(*nowhere, "--format", "csv", "--method", "cot", "--target", "10%").rows
-    assert plan["windows_at_most"] == "16000"
-    rows = run(*nowhere, "--format", "csv", "--index", f"scan:{DOCS}", "--index", "dclm").rows
-    assert [row["requests_at_most"] for row in rows] == ["0", "8445"]
-
-
-def test_totals_and_draws_go_to_files_of_their_own(server: Spawned, tmp_path: Path) -> None:
-    draws = tmp_path / "draws.parquet"
-    frame = ngramscan.docnorm(
-        method=["pot"], draws=20, seed=3, api_url=server.url, journal=tmp_path / "j",
-        totals=tmp_path / "t.csv", drawn=draws,
-    )  # fmt: skip
-    assert list(frame.columns) == list(DocnormRow.__dataclass_fields__)
-    assert set(frame["seed"]) == {3}
-    drawn = pd.read_parquet(draws)
-    assert list(drawn.columns) == list(DrawRow.__dataclass_fields__)
-    assert len(drawn) == frame["draws"].sum()
-    for draw in drawn.itertuples():
-        content = str(draw.text).encode()
-        assert content.startswith(str(draw.pattern).encode(), int(str(draw.text_offset)))
-    statistics = set(pd.read_csv(tmp_path / "t.csv")["statistic"])
-    assert statistics == {"union_of_occurrences", "documents", "occurrences_per_document"}
-    with pytest.raises(InputError, match="draws=1"):
-        ngramscan.docnorm(draws=1)
-    with pytest.raises(InputError, match='estimator="best"'):
-        ngramscan.docnorm(estimator=cast("Any", "best"))
-
-
 @pytest.mark.parametrize("width", ["60", "80", "200"])
 @pytest.mark.parametrize("estimator", ["combined", "unique"])
 def test_no_number_is_cut_at_any_width(
@@ -148,20 +86,6 @@ def test_no_number_is_cut_at_any_width(
     assert "…" not in shown
     if estimator == "unique":
         assert "can't tell 1 occurrence per document from 15" in " ".join(shown.split())
-
-
-def test_what_failed_is_missing_and_the_rest_is_there(tmp_path: Path) -> None:
-    faults = Faults(bodies={"let's start by": '{"cnt": 1}'})
-    with ApiServer({"v2_dclm_all": [DOCS / "a.jsonl"]}, faults=faults) as server:
-        more = ("--method", "cot", "--draws", "10", "--format", "csv")
-        ran = run(*arguments(server.url, tmp_path / "j", *more))
-        assert (ran.code, len(ran.rows)) == (1, 7)
-        assert ran.stderr.endswith(
-            '{"cnt": 1}; the estimate of "let\'s start by" in v2_dclm_all is missing\n'
-        )
-        with pytest.raises(IncompleteError) as error:
-            ngramscan.docnorm(method="cot", draws=10, api_url=server.url, journal=tmp_path / "j")
-        assert len(error.value.rows) == 7
 
 
 @pytest.mark.parametrize(
@@ -199,27 +123,6 @@ def contexts(server: Spawned, tmp_path: Path) -> Contexts:
     return ask
 
 
-@pytest.mark.parametrize("text", ["step by step", "ภาษา", "🎉", "\\frac{"])
-def test_contexts_are_what_stands_around_the_text(contexts: Contexts, text: str) -> None:
-    rows = contexts(text, "-n", "15", "--width", "30")
-    assert len(rows) == 15
-    for row in rows:
-        document = TEXTS[int(row["document"])]
-        assert row["match"] == text
-        assert row["left"] + text + row["right"] in document
-        at_start = document.startswith(row["left"] + text)
-        assert len(row["left"]) == 30 or at_start
-        assert len(row["right"]) == 30 or document.endswith(text + row["right"])
-        if row["offset"]:
-            assert document.encode()[int(row["offset"]) :].startswith(text.encode())
-        assert json.loads(row["metadata"])["path"] in {"a.jsonl", "b.jsonl"}
-    assert contexts(text, "-n", "15", "--width", "30") == rows
-    assert contexts(text, "-n", "15", "--seed", "2") != rows
-    # All are shown where there are few.
-    assert len(contexts("write code to", "-n", "100")) == str(TEXTS).count("write code to")
-    assert contexts("no such text") == []
-
-
 # The lines of a terminal
 
 URL = '{"metadata": {"url": "http://a/"}}'
@@ -249,8 +152,3 @@ def test_matches_stand_below_each_other(width: int) -> None:
     if width >= 80:
         assert body[0].rstrip().endswith("#17 http://a/")
         assert body[2].rstrip().endswith("a.jsonl:3 id-3")
-
-
-def test_the_match_is_bold_and_none_is_said() -> None:
-    assert any("\x1b[1;31mkey" in line for line in lines(100, color=True))
-    assert lines(80, []) == ["x · 'key' · 0 occurrences, all", ""]

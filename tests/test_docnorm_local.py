@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import math
 import shutil
 import sysconfig
 from collections.abc import Iterator
@@ -31,7 +30,6 @@ from tests.support import oracle
 from tests.support.command import invoke, without
 from tests.support.corpus_files import jsonl
 from tests.support.serve_process import serving
-from tests.support.sizes import sets
 from tests.support.text_index import TextIndex
 
 TEXT_BYTES, LONGEST, SHARD = 500_000, 30_000, "200KB"
@@ -42,8 +40,6 @@ METHODS = {
     "B": ["raise ", "class ", "for x in", "the", "--", "retur"],
 }
 WORDS = ["return", "the file", "for x in", "if", "zq jx kv"]
-FREQUENT = 800
-"""Between the occurrences of the patterns: some have more."""
 
 
 @dataclass(frozen=True)
@@ -112,23 +108,6 @@ def truth_of(made: Made, *texts: str) -> int:
 # Counted
 
 
-def test_documents_of_a_local_index_are_those_of_a_scan_and_of_a_search(made: Made) -> None:
-    """Also overlapping and nested patterns, unions, ratios, and a pattern without occurrences."""
-    rows, totals = made.rows(made.fm9), made.totals()
-    for row in rows:
-        (occurrences,), (truth,) = oracle.tally([row["pattern"]], made.texts)
-        assert (int(row["occurrences"]), int(row["documents"])) == (occurrences, truth)
-        assert row["documents_low"] == row["documents_high"] == str(truth)
-        assert (row["estimator"], row["draws"], row["note"]) == ("exact", "", "")
-    scanned = made.rows(f"scan:{made.folder / 'docs'}")
-    assert without(rows, "index") == without(scanned, "index")
-    assert without(totals, "index") == without(made.totals(), "index")
-    found = {(one["statistic"], one["method"]): one["value"] for one in totals}
-    unions = {method: truth_of(made, *own) for method, own in METHODS.items()}
-    assert {method: float(found["documents", method]) for method in METHODS} == unions
-    assert float(found["ratio_of_documents", "B"]) == pytest.approx(unions["B"] / unions["A"])
-
-
 def test_documents_of_a_local_index_over_tokens_are_those_of_a_search(made: Made) -> None:
     frame = ngramscan.docnorm(literal=WORDS, index=made.tokens)
     truth = [truth_of(made, word) for word in WORDS]
@@ -136,35 +115,6 @@ def test_documents_of_a_local_index_over_tokens_are_those_of_a_search(made: Made
         assert list(frame[name]) == truth
     assert set(frame["estimator"]) == {"exact"}
     assert frame["draws"].isna().all()
-
-
-@pytest.mark.parametrize("kind", ["fm9", "tokens"])
-def test_the_bound_is_on_the_occurrences_of_each_pattern(made: Made, kind: str) -> None:
-    index = getattr(made, kind)
-
-    def exact(**options: Any) -> dict[str, bool]:
-        frame = ngramscan.docnorm(literal=WORDS, index=index, draws=10, **options)
-        return dict(zip(frame["pattern"], frame["draws"].isna(), strict=True))
-
-    count = ngramscan.count(literal=WORDS, index=index)
-    name = "occurrences" if kind == "fm9" else "token_occurrences"
-    occurrences = dict(zip(count["pattern"], count[name], strict=True))
-    bound = int(occurrences["the file"])
-    assert exact(exact_up_to=bound) == {one: n <= bound for one, n in occurrences.items()}
-    assert exact(exact_up_to=bound - 1) == {one: n < bound for one, n in occurrences.items()}
-    nothing = dict.fromkeys(WORDS, False)
-    assert exact(exact_up_to=0) == nothing
-    # Who names an estimator wants draws; a bound that is given holds all the same.
-    assert exact(estimator="size-bias") == nothing
-    assert exact(estimator="unique", exact_up_to=10**6) == dict.fromkeys(WORDS, True)
-
-
-def test_draws_are_of_the_patterns_that_are_not_counted(made: Made, tmp_path: Path) -> None:
-    drawn = tmp_path / "drawn.csv"
-    given: dict[str, Any] = {"literal": ["return", "for x in"], "index": made.fm9, "drawn": drawn}
-    ngramscan.docnorm(**given, draws=30, exact_up_to=100)
-    with drawn.open(encoding="utf-8") as lines:
-        assert {row["pattern"] for row in csv.DictReader(lines)} == {"return"}
 
 
 def test_a_dry_run_has_windows_only_for_patterns_above_the_bound(made: Made) -> None:
@@ -192,31 +142,6 @@ def test_a_damaged_index_gives_no_number(made: Made, tmp_path: Path, kind: str, 
     assert f"{file.name}: " in ran.stderr
     assert "entry 4 is not above the one before" in ran.stderr
     assert ran.stderr.count("\n") == 1
-
-
-def test_unions_of_counted_and_drawn_patterns_are_covered(made: Made) -> None:
-    """The counted documents are certain: no union is below them, and none counts them twice."""
-    hits = list[bool]()
-    truth = {method: truth_of(made, *own) for method, own in METHODS.items()}
-    n_sets = sets(3)
-    for seed in range(1, n_sets + 1):
-        rows = made.rows(made.fm9, "--exact-up-to", str(FREQUENT), *DRAWN, f"--seed={seed}")
-        counted = {
-            method: truth_of(made, *(row["pattern"] for row in rows
-                                     if row["method"] == method and not row["draws"]))
-            for method in METHODS
-        }  # fmt: skip
-        assert all(counted[method] > 0 for method in METHODS)
-        for total in made.totals():
-            if total["statistic"] == "documents":
-                method, low, high = total["method"], float(total["low"]), float(total["high"])
-                assert low >= counted[method]
-                hits.append(low <= truth[method] <= high)
-            elif total["statistic"] == "ratio_of_documents":
-                ratio = truth["B"] / truth["A"]
-                hits.append(float(total["low"]) <= ratio <= float(total["high"] or math.inf))
-    assert len(hits) == 3 * n_sets
-    assert np.mean(hits) >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / len(hits))
 
 
 # Served
@@ -273,13 +198,6 @@ def test_a_server_that_shows_less_says_so(
     assert said in " ".join(invoke(*shown, *journal, "--index", served_in_part).stdout.split())
 
 
-def test_a_table_says_why_documents_are_drawn(made: Made, served_in_part: str) -> None:
-    said = "documents are counted in local indexes, up to --exact-up-to occurrences of a pattern"
-    asked = ("docnorm", "-e", "the", *DRAWN, "--index")
-    assert said in " ".join(invoke(*asked, served_in_part).stdout.split())
-    assert said not in " ".join(invoke(*asked, made.fm9).stdout.split())
-
-
 # Documents seen in part
 
 
@@ -291,30 +209,6 @@ def norm(*queries: Query) -> DocnormResult[DocnormRow]:
 
 def query(text: str, method: str) -> Query:
     return Query(text, Pattern(text, method, "T1", "code"))
-
-
-def test_two_estimates_have_no_middle() -> None:
-    result = norm(query("key", "A"), query("word", "B"))
-    for row in result.rows:
-        assert (row.documents, row.occurrences_per_document) == (None, None)
-        estimates = row.documents_lower_estimate, row.documents_upper_estimate
-        assert estimates == (row.unique_documents, 300)
-        assert (row.documents_low, row.documents_high) == estimates
-        assert f"documents seen in part: estimates from {estimates[0]} to 300" in row.note
-    for total in result.totals:
-        if total.statistic == "union_of_occurrences":
-            assert (total.value, total.lower_estimate, total.upper_estimate) == (300, None, None)
-            continue
-        assert total.value is None
-        assert total.lower_estimate is not None
-        assert total.upper_estimate is not None
-        assert total.lower_estimate < 1.01 or total.statistic == "documents"
-        assert total.low is not None
-        assert total.low <= total.lower_estimate < total.upper_estimate
-        assert "documents seen in part: estimates from" in total.note
-    (ratio,) = [total for total in result.totals if total.versus]
-    documents = {t.method: t for t in result.totals if t.statistic == "documents"}
-    assert ratio.upper_estimate == 300 / (documents["A"].lower_estimate or 0)
 
 
 def test_a_table_shows_two_estimates() -> None:
@@ -329,14 +223,6 @@ def test_a_table_shows_two_estimates() -> None:
     assert f"1–{300 / lower:.3g} [1, {300 / lower:.3g}]" in next(
         line for line in lines if "key" in line
     )
-
-
-def test_one_estimate_fills_all_columns(made: Made) -> None:
-    rows = made.rows(made.fm9, "--exact-up-to", "0", "--draws", "3", "--context", "500000")
-    for row in rows:
-        assert row["documents"] == row["documents_lower_estimate"]
-        assert row["documents"] == row["documents_upper_estimate"]
-        assert "seen in part" not in row["note"]
 
 
 def test_the_report_takes_no_middle_for_a_number(tmp_path: Path) -> None:

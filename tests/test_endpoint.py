@@ -140,19 +140,6 @@ def test_what_may_pass_is_asked_again_after_growing_pauses() -> None:
         assert re.fullmatch(f"{URL}: .*{re.escape(words)}.*, after 7 attempts", str(caught.value))
 
 
-def test_where_nobody_ever_answered_or_answers_any_more_it_is_given_up() -> None:
-    for answers, problem, waits in (
-        ([httpx.ConnectError("refused")], r"no connection \(refused\), after 4 attempts", 3),
-        ([httpx.Response(500)], "HTTP 500, after 7 attempts", 3 * 6),
-    ):
-        clock = FakeClock()
-        with asking(answers, clock=clock) as ask:
-            for _ in range(8):
-                with pytest.raises(RemoteUnavailable, match=problem):
-                    ask(QUESTION)
-        assert len(clock.waits) == waits, "the next question is not even asked"
-
-
 def error(status: int, code: str = "", **headers: str) -> httpx.Response:
     said = {"message": "temperature is\nnot supported", "code": code}
     return httpx.Response(status, json={"error": said}, headers=headers)
@@ -177,28 +164,9 @@ def test_a_refusal_is_told_in_one_line_and_one_of_everything_ends_the_asking() -
                 assert ask(QUESTION).attempts == 1
 
 
-def test_429_pauses_as_long_as_the_server_asks_and_longer_while_nothing_is_answered() -> None:
-    clock, soon = FakeClock(), error(429, **{"Retry-After": "0"})
-    answers = [error(429, **{"Retry-After": "20"}), soon, error(429), error(429), ok()]
-    assert ask_once(*answers, clock=clock).attempts == 5
-    ask_once(error(503, **{"Retry-After": "7"}), ok(), clock=clock)
-    assert clock.waits == [20.0, 1.0, 2.0, 4.0, 7.0]
-    with pytest.raises(RemoteUnavailable, match=f"HTTP 429: {SAID}, also after long pauses"):
-        ask_once(soon, clock=clock)
-    assert sum(clock.waits[5:]) > 60, "limits per minute have passed by then"
-
-
 def test_what_is_no_error_of_the_endpoint_is_not_hidden() -> None:
     with asking([ZeroDivisionError()]) as ask, pytest.raises(ZeroDivisionError):
         list(ask_all(ask, iter([QUESTION] * 3), 2))
-
-
-def test_a_key_is_read_from_its_variable_or_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MADE_KEY", f" {SECRET}\n")
-    assert [read_key("MADE_KEY"), read_key("NO_KEY")] == [SECRET, ""]
-    assert ApiKey().headers().keys() == {"User-Agent"}
-    with asking([ok({"content": "The set is EMPTY."})], key="EMPTY") as ask:
-        assert ask(QUESTION).output == "The set is EMPTY.", "a placeholder is no secret"
 
 
 def test_a_server_that_repeats_the_key_shows_it_to_nobody() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import zipfile
@@ -10,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcore import score as to_scores
 from ngramscan.remote.pace import Clock
-from tests.support.chat_server import chat_server
 from tests.support.command import Ran, invoke
 from tests.support.made_benchmarks import write, write_financemath, write_proofbench
 
@@ -103,86 +100,3 @@ def test_wrong_usage_ends_with_2_and_says_what_to_do(line: str, hint: str) -> No
     assert message.startswith("Error: ")
     assert all(part.startswith(("Usage: ", "Try ", "Note: ")) or not part for part in usage)
     assert re.search(hint, message), message
-
-
-@pytest.mark.usefixtures("here")
-@pytest.mark.parametrize("key", ["", "sk-made-up"])
-def test_an_endpoint_that_refuses_or_is_not_there_is_one_line_and_what_was_done_is_kept(
-    here: Path, key: str
-) -> None:
-    with chat_server(key=key) as server:
-        url = server.url if key else "http://127.0.0.1:1/v1"
-        ran = evalcore(f"{RUN} --base-url {url} -o kept")
-    told = "put the key into OPENAI_API_KEY, or name its variable" if key else "no connection"
-    [error] = [line for line in ran.stderr.splitlines() if line.startswith("Error: ")]
-    assert (ran.code, "1 of 1 answers are missing" in error, told in error) == (1, True, True)
-    assert "run again to ask only these" in error
-    with chat_server() as server:
-        assert evalcore(f"{RUN} --base-url {server.url} -o kept").code == 0
-        assert evalcore(f"{RUN.replace('1', '2')} --base-url {server.url} -o kept").code == 0
-        assert server.seen.requests.total() == 2
-    assert (here / "kept/questions/m/cot.jsonl").read_text().count("\n") == 2
-
-
-@pytest.mark.usefixtures("here")
-def test_a_judge_whose_every_reply_is_unusable_ends_with_1() -> None:
-    line = "judge proofs --dataset imo-proofbench --data . --judge j,k --journal replies --base-url"
-    with chat_server(lambda _: "Fine proof.") as server:
-        ran = evalcore(f"{line} {server.url} --format jsonl")
-    rows = [json.loads(row) for row in ran.stdout.splitlines()]
-    assert [(row["rule"], row["status"]) for row in rows] == [
-        ("judge:j", "unknown"),
-        ("judge:k", "unknown"),
-    ]
-    told = (
-        "1 of 1 replies have no value; unusable reply: no <points>N out of 7</points> in the reply"
-    )
-    assert (ran.code, ran.stderr) == (1, f"Error: judge:j: {told}\nError: judge:k: {told}\n")
-
-
-def test_scores_in_a_file_or_pipe_end_with_the_summary_that_the_terminal_shows(here: Path) -> None:
-    line = f"score outputs {OWN} --rule numbers"
-    table = evalcore(line).stdout
-    figures = [" ".join(row.split()) for row in table.splitlines() if "[" in row]
-    assert [row.split("[")[0].split()[-1] for row in figures] == ["75.0", "50.0"]
-    for more in ("-o scores.jsonl", "--format jsonl", "-o scores.csv"):
-        ran = evalcore(f"{line} {more}")
-        lines = [" ".join(row.split()) for row in ran.stderr.splitlines()]
-        assert [row for row in lines if "[" in row] == figures
-        assert evalcore(f"{line} {more} -q").stderr == ""
-        assert [json.loads(row)["model"] for row in ran.stdout.splitlines()] in (
-            [],
-            list("mmmmnnnn"),
-        )
-    assert len((here / "scores.jsonl").read_text().splitlines()) == 8
-    assert "75.0" in evalcore("logs scores.jsonl -o again.jsonl").stderr
-    assert evalcore("logs scores.jsonl").stdout == table
-
-
-@pytest.mark.parametrize("outputs", ["outputs/mine", "mine.jsonl", "-"])
-def test_own_questions_answer_for_the_only_outputs_that_there_are(
-    here: Path, outputs: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    named = {} if outputs == "outputs/mine" else {"model": "m", "method": "cot"}
-    lines = jsonl(*({"id": id_, "output": "The answer is 1.", **named} for id_ in ("q0", "q1")))
-    write(here / "outputs/mine/m/cot.jsonl", lines)
-    write(here / "mine.jsonl", lines)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
-    found = to_scores(outputs, data="questions.jsonl", rule="numbers")
-    own = "standard input" if outputs == "-" else "mine"
-    names = [found[name].unique().tolist() for name in ("dataset", "model", "method")]
-    assert (names, found["value"].tolist()) == ([[own], ["m"], ["cot"]], [1, 0])
-    ran = evalcore(f"score outputs/mine {OWN} --rule numbers -o - --format jsonl")
-    assert (ran.code, [json.loads(row)["value"] for row in ran.stdout.splitlines()]) == (0, [1, 0])
-
-
-def test_own_questions_never_answer_for_a_shipped_benchmark_or_for_several(here: Path) -> None:
-    write(here / "outputs/more/m/cot.jsonl", jsonl({"id": "q0", "output": "1"}))
-    own = "--data other.jsonl --id-field key --question-field problem"
-    for outputs, there in (
-        ("of-finance", "cot of financemath"),
-        ("outputs", "cot of more, cot of"),
-    ):
-        ran = evalcore(f"score {outputs} {own}")
-        message = f"Error: {outputs}: no outputs of other in it; it has {there}"
-        assert (ran.code, ran.stderr[: len(message)]) == (2, message)

@@ -106,14 +106,6 @@ def test_a_body_that_can_not_be_decoded_is_an_error(
         ask(url)
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "identity"])
-def test_what_is_short_and_quick_is_read(encoding: str) -> None:
-    content = b'{"count": 7}'
-    sent = gzip.compress(content) if encoding == "gzip" else content
-    with server(body(sent, encoding)) as url:
-        assert ask(url).json() == {"count": 7}
-
-
 def test_a_proxy_that_the_environment_names_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bytes] = []
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,7 +16,6 @@ import responses
 import evalcore
 from evalcore.benchmarks import benchmarks
 from ngramscan.errors import InputError, RemoteError
-from tests.support.command import invoke
 from tests.support.made_benchmarks import refused
 
 BODY = b"some published bytes\n"
@@ -89,29 +87,6 @@ def test_a_failure_is_one_line_and_leaves_nothing(
             evalcore.datasets_fetch(name)
         assert "\n" not in str(caught.value)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
-
-
-@pytest.mark.parametrize(("name", "files"), [("aicrypto", 18), (UNPINNED, 1)])
-def test_hashes_that_are_not_pinned_are_told(asked: list[str], name: str, files: int) -> None:
-    ran = invoke("datasets", "fetch", name)
-    told = [line.rpartition(" has SHA-256 ") for line in ran.stderr.splitlines()]
-    paths = [Path(place.removeprefix("not pinned: ")) for place, _, _ in told]
-    assert (ran.code, {sha256 for _, _, sha256 in told}) == (0, {SHA256})
-    assert [path.read_bytes() for path in paths] == [BODY] * files == [BODY] * len(asked)
-    shown = Path(ran.stdout.strip())
-    assert shown == (paths[0].parent.parent if files > 1 else paths[0])
-
-
-def test_what_could_not_be_kept_or_named_is_refused(
-    asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "ngramscan").write_text("a file where the folder should be")
-    refused(r"validation\.json: not a directory", evalcore.datasets_fetch, "financemath")
-    unknown = "--dataset imo: unknown benchmark; .* known: aicrypto"
-    refused(unknown, evalcore.datasets_fetch, ["financemath", "imo"])
-    monkeypatch.setitem(sys.modules, "requests", None)
-    refused(r"pip install 'ngramscan\[eval\]'", evalcore.datasets_fetch, "financemath")
-    assert asked == ["/validation.json"]
 
 
 def test_all_files_are_asked_for_at_their_published_addresses(

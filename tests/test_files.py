@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import resource
 import stat
 import subprocess
 import sys
@@ -13,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from ngramscan.errors import DiskFullError, InputError
+from ngramscan.errors import DiskFullError
 from ngramscan.reporting import check_writable, write_whole
-from tests.support.command import NGRAMSCAN, invoke
+from tests.support.command import invoke
 
 
 def write(path: Path, text: str) -> None:
@@ -43,44 +41,6 @@ def test_a_pipe_is_written(tmp_path: Path) -> None:
     reader.join(timeout=30)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert read == ["rows"]
-
-
-def test_stdout_by_its_name_is_written(capfd: pytest.CaptureFixture[str]) -> None:
-    write(Path("/dev/stdout"), "rows")
-    assert capfd.readouterr().out == "rows"
-
-
-def test_a_full_disk_is_one_line() -> None:
-    with Path("/dev/full").open("wb") as full:
-        command = [*NGRAMSCAN, "index", "list"]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr == "Error: stdout: can't be written (no space left on device)\n"
-    with pytest.raises(DiskFullError, match=r"/dev/full: can't be written \(no space left"):
-        write(Path("/dev/full"), "rows")
-
-
-def test_no_room_for_a_file_or_a_journal_is_one_line(tmp_path: Path) -> None:
-    path, journal, corpus = (tmp_path / name for name in ("rows.csv", "j.sqlite", "c.jsonl"))
-    path.write_text("old\n")
-    corpus.write_text('{"text": "step by step"}\n')
-    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
-    for limit, line, message in (
-        (0, f"index list -o {path}", f"{path}: can't be written (file too large)"),
-        (
-            4096,
-            f"count f1 --index scan:{corpus} --journal {journal}",
-            f"--journal {journal}: can't",
-        ),
-    ):
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, unlimited[1]))
-        try:
-            ran = invoke(*line.split())
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
-        assert (ran.code, ran.stdout) == (1, "")
-        assert re.fullmatch(rf"Error: {re.escape(message)}.*\n", ran.stderr)
-    assert path.read_text() == "old\n"
 
 
 WRITE = """import sys, time
@@ -119,27 +79,6 @@ def test_failed_writing_keeps_what_was_there(tmp_path: Path) -> None:
     with pytest.raises(DiskFullError, match=r"can't be written \(no space left on device\)"):
         write_whole(path, fail)
     assert {file.name: file.read_text() for file in tmp_path.iterdir()} == {"rows.csv": "before"}
-
-
-def test_the_mode_of_a_file_stays_and_a_new_one_follows_the_mask(tmp_path: Path) -> None:
-    path, beside = tmp_path / "rows.csv", tmp_path / "beside"
-    beside.touch()
-    write(path, "")
-    assert path.stat().st_mode == beside.stat().st_mode
-    path.chmod(0o640)
-    write(path, "")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
-
-
-def test_places_that_can_not_be_written_are_refused(tmp_path: Path) -> None:
-    for path, problem in (
-        (tmp_path, "it is a folder"),
-        (tmp_path / "no" / "x.csv", "there is no folder"),
-        (Path("/proc/x.csv"), r"can't be written \(no such file"),
-    ):
-        with pytest.raises(InputError, match=problem):
-            check_writable(path)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_journal_is_for_no_one_else(tmp_path: Path) -> None:

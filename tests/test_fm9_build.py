@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
-import numpy as np
 import pytest
 
 import ngramscan.index_files.fm9.shard as shard_module
-from ngramscan.commands.index import index_build
 from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.index_files.fm9.build import BuildOptions, BuildRow, build_index
@@ -65,54 +63,6 @@ def original(name: str, folder: Path) -> Path:
     return Path(shutil.copy(HERE / "fm9" / name / "docs.jsonl", folder / "a.jsonl"))
 
 
-@pytest.mark.parametrize("name", ["d1", "d5", "dempty", "dlit"])
-def test_an_index_of_the_original_tools_is_reproduced(name: str, tmp_path: Path) -> None:
-    build(original(name, tmp_path), tmp_path / "index")
-    same_files(tmp_path / "index", HERE / "fm9" / name / "index")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl", "index"]
-
-
-def test_the_replay_indexes_are_reproduced(tmp_path: Path) -> None:
-    docs, theirs = HERE / "replay" / "docs", HERE / "replay" / "index"
-    (one,) = build(docs, tmp_path / "one")
-    same_files(tmp_path / "one", theirs / "replay")
-    # The text of a.jsonl, with separators and the end, fills the first shard to the last byte.
-    two = build(docs, tmp_path / "two", shard_bytes=196_518, workers=2)
-    same_files(tmp_path / "two" / "0", theirs / "replay2" / "0")
-    same_files(tmp_path / "two" / "1", theirs / "replay2" / "1")
-    names = sorted(path.name for path in (tmp_path / "two").iterdir())
-    assert names == ["0", "1", "manifest.json"]
-    assert [(shard.shard, shard.documents) for shard in two] == [(0, 141), (1, 116)]
-    assert one.bytes == two[0].bytes + two[1].bytes
-    assert one.index_bytes == sum((tmp_path / "one" / name).stat().st_size for name in FILES)
-
-
-@pytest.mark.parametrize("name", sorted(corpus_files.WRITERS))
-def test_every_format_is_indexed(name: str, tmp_path: Path) -> None:
-    corpus_files.write(tmp_path, name, TEXTS)
-    build(tmp_path / name, tmp_path / "index")
-    read = documents(tmp_path / "index")
-    assert [text for text, _ in read] == TEXTS
-    for number, (_, row) in enumerate(read):
-        source = {"source": corpus_files.url(number)}
-        fields = {"id": number, "url": corpus_files.url(number)} if "jsonl" in name else source
-        assert row == {"path": name, "linenum": number, "metadata": fields}
-    assert list(read[0][1]) == ["path", "linenum", "metadata"]
-
-
-def test_paths_are_relative_to_the_folder_and_sorted(tmp_path: Path) -> None:
-    (tmp_path / "c" / "deep").mkdir(parents=True)
-    (tmp_path / "c" / "deep" / "z.txt").write_text("first")
-    (tmp_path / "c" / "other.txt").write_text("second")
-    expected = [("first", "deep/z.txt"), ("second", "other.txt")]
-    for number, location in enumerate((f"{tmp_path}/c", f"{tmp_path}/c/**/*.txt")):
-        out = tmp_path / f"index{number}"
-        build(location, out)
-        read = documents(out)
-        assert [(text, row["path"]) for text, row in read] == expected
-        assert read[0][1]["metadata"] == {}
-
-
 def test_empty_lines_count_and_excluded_documents_are_left_out(tmp_path: Path) -> None:
     rows = [{"text": "a", "id": "x1"}, None, {"id": "y", "text": "b"}, {"text": "c", "id": "x2"}]
     lines = "".join(json.dumps(row) + "\n" if row else "\n" for row in rows)
@@ -122,20 +72,6 @@ def test_empty_lines_count_and_excluded_documents_are_left_out(tmp_path: Path) -
     read = documents(tmp_path / "index")
     assert [(text, row["linenum"]) for text, row in read] == [("a", 0), ("c", 3)]
     assert (built[0].documents, built[0].bytes) == (2, 2)
-
-
-def test_no_document_spans_shards_and_none_is_lost(tmp_path: Path) -> None:
-    texts = [f"{n} " * (n % 50 + 1) for n in range(300)]
-    (tmp_path / "c.jsonl").write_bytes(corpus_files.jsonl(texts))
-    built = build(tmp_path / "c.jsonl", tmp_path / "index", 7_000)
-    assert len(built) > 3
-    read = [documents(tmp_path / "index" / str(shard.shard)) for shard in built]
-    assert [text for shard in read for text, _ in shard] == texts
-    assert [row["linenum"] for shard in read for _, row in shard] == list(range(300))
-    for shard in built:
-        for name in ("data.fm9", "meta.fm9"):
-            file = tmp_path / "index" / str(shard.shard) / name
-            assert np.fromfile(file, "<u8", 1)[0] <= 7_000
 
 
 # Refusals
@@ -191,10 +127,3 @@ def test_a_full_disk_is_reported_with_its_path(
     assert [path.name for path in (tmp_path / "index").iterdir()] == ["plan.json"]
     build(corpus, tmp_path / "index")
     same_files(tmp_path / "index", HERE / "fm9" / "d5" / "index")
-
-
-def test_the_function_returns_the_shards(tmp_path: Path) -> None:
-    frame = index_build(f"scan:{HERE / 'fm9' / 'dlit'}/docs.jsonl", output=tmp_path / "index")
-    columns = ["shard", "documents", "bytes", "index_bytes", "ratio", "seconds"]
-    assert (list(frame), list(frame["documents"])) == (columns, [40])
-    assert frame["index_bytes"][0] / frame["bytes"][0] == pytest.approx(frame["ratio"][0], abs=1e-3)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import IndexSize, Place, QueryCount, Window, WindowFailure
+from ngramscan.indexes.base import Place, QueryCount, Window, WindowFailure
 from ngramscan.indexes.fm9 import Fm9Index, open_fm9
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.progress import Progress
-from tests.support.recorder import Recorder
 from tests.test_fm9_reader import write_shard
 
 REPLAY = Path(__file__).parent / "replay"
@@ -50,54 +48,6 @@ def places_of(index: Fm9Index, query: str) -> list[Place]:
     ]
 
 
-@SHARDS
-def test_counts_and_sizes_are_those_of_the_documents(name: str, shards: int) -> None:
-    index = local(name)
-    counts = {count.query: count for count in index.counts(QUERIES)}
-    assert {query: count.occurrences for query, count in counts.items()} == {
-        query: brute_force(query) for query in QUERIES
-    }
-    assert {(count.source, count.documents) for count in counts.values()} == {("fm9", None)}
-    index_bytes = sum(f.stat().st_size for f in (REPLAY / "index" / name).rglob("*") if f.is_file())
-    text_bytes = sum(len(document.encode()) for document in DOCUMENTS)
-    size, largest = index.size(), index.size().largest_shard_bytes
-    assert size == IndexSize(len(DOCUMENTS), text_bytes, shards, index_bytes, largest)
-    assert text_bytes / shards <= (largest or 0) <= text_bytes
-
-
-def test_windows_show_the_occurrences_and_cut_no_character() -> None:
-    index = local()
-    places = [
-        p for query in ("é", "the answer is", "😀", "\n") for p in places_of(index, query)[::9]
-    ]
-    assert {place.shard for place in places} == {0, 1}
-    for context in (0, 2, 50, 1 << 40):
-        some = places[::8] if context > 50 else places  # whole documents are long
-        windows = list(index.windows(some, context))
-        assert {window.place for window in windows} == set(some)
-        for window in windows:
-            assert isinstance(window, Window)
-            check_window(window, context)
-
-
-def check_window(window: Window, context: int) -> None:
-    text, query = DOCUMENTS[int(window.document)].encode(), window.place.query.encode()
-    end = window.offset + len(query)
-    assert window.text[window.offset : end] == query
-    assert window.document_bytes == len(text)
-    assert window.text.decode() in DOCUMENTS[int(window.document)]
-    before, behind = window.offset, len(window.text) - end
-    assert max(before, behind) <= context
-    if window.starts_document:
-        assert text.startswith(window.text)
-    else:
-        assert before > context - 4
-    assert behind > context - 4 or text.endswith(window.text)
-    metadata = json.loads(window.metadata)
-    first = {"a.jsonl": 0, "b.jsonl": 141}[metadata["path"]]
-    assert metadata["linenum"] == int(window.document) - first
-
-
 def test_each_occurrence_is_shown_once() -> None:
     index = local()
     windows = list(index.windows(places_of(index, "ภาษา"), 1 << 40))
@@ -125,20 +75,6 @@ def test_a_place_outside_the_index_fails_alone(place: Place, words: str) -> None
     assert isinstance(failure, WindowFailure)
     assert isinstance(failure.error, InputError)
     assert words in str(failure.error)
-
-
-def test_the_work_is_reported_and_ends_early_where_nobody_reads_on() -> None:
-    ledger = Recorder()
-    index = local("replay", ledger)
-    list(index.counts(QUERIES * 60))
-    places = places_of(index, "the")[:150]
-    list(index.windows(places, 10))
-    assert ledger.announced == ledger.done == {"queries": 601, "windows": 150}
-    windows = index.windows(places, 100)
-    assert isinstance(windows, Generator)
-    assert isinstance(next(windows), Window)
-    windows.close()
-    assert list(windows) == []
 
 
 def test_it_is_opened_by_its_spec() -> None:

@@ -6,16 +6,14 @@ import json
 import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import ngramscan
 from benchmarks.index_build import documents
-from ngramscan.index_files.fm9.reader import Shard, open_shards
+from ngramscan.index_files.fm9.reader import open_shards
 from ngramscan.matching import count_by_brute_force
 from tests.support import fm9_reference
 from tests.support.command import run
-from tests.support.sparse_fm9 import WORD, write_long_index
 from tests.test_fm9_reader import check_windows
 
 SIZE_BYTES = 52_000_000
@@ -61,39 +59,3 @@ def test_a_large_index_answers_as_the_slow_reader_and_brute_force(
         check_windows(shard, ranks, 500)
     for pattern, count in zip(encoded, counts, strict=True):
         assert count == sum(count_by_brute_force(pattern, content) for content in contents)
-
-
-@pytest.mark.parametrize("size", [4_200, 1 << 32, 1 << 40], ids=["small", "2^32", "2^40"])
-def test_a_text_longer_than_any_disk_is_read_at_the_right_places(tmp_path: Path, size: int) -> None:
-    far = [place for place in (1 << 31, 1 << 32, 1 << 40) if place <= size]
-    try:
-        text = write_long_index(tmp_path, size // len(WORD) + 5, far)
-    except OSError as error:
-        pytest.skip(f"no sparse file of this size here: {error}")
-    if size == 4_200:  # the form of the text is as said
-        whole = text.text(0, text.n)
-        suffixes = [text.position(rank) for rank in range(text.n)]
-        assert suffixes == fm9_reference.suffix_array(whole).tolist()
-        assert [text.rank(at) for at in suffixes] == [*range(text.n)]
-    shard = Shard(tmp_path)
-    cycle = WORD * 40
-    patterns = [cycle[at : at + length] for at in range(6) for length in (1, 2, 7, 64, 190)]
-    assert shard.find(patterns).tolist() == [[*text.segment(pattern)] for pattern in patterns]
-    last = [b"z", b"\xfa", b"\xff" + WORD, b"\xffz", b"hh", WORD * 30 + b"\xff", WORD + b"q"]
-    assert np.diff(shard.find(last)).ravel().tolist() == [1, 1, 1, 1, 0, 1, 0]
-    assert shard.find(last)[:4, 0].tolist() == [*range(text.n - 4, text.n)]
-    for place in (100, *far, text.n - 30):
-        positions = range(place - 20, place + 20)
-        ranks = [text.rank(at) for at in positions if at < text.n]
-        assert shard.data.locate(ranks).tolist() == [*positions][: len(ranks)]
-        starts = [place - 90, place - 1, place]
-        stops = [place + 30, place + 30, place]
-        wanted = [text.text(start, stop) for start, stop in zip(starts, stops, strict=True)]
-        assert shard.data.extract(starts, stops) == wanted
-    (window,) = shard.windows([text.rank(text.end - 6)], 6, 20)
-    assert (window.start, window.text) == (text.end - 27, (WORD * 5)[4:])
-    assert shard.windows([text.n - 4], 1, 20)[0].text == b"z"
-    assert [row.tolist() for row in shard.bounds([0, 1])] == [
-        [1, text.end + 1],
-        [text.end, text.n - 1],
-    ]

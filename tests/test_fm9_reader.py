@@ -12,12 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ngramscan.errors import IndexFormatError, InputError
+from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.fm9 import reader
-from ngramscan.index_files.fm9.folders import shard_folders
-from ngramscan.index_files.fm9.layout import FILES
-from ngramscan.index_files.fm9.reader import Shard, ShardWindow, open_shards
-from ngramscan.matching import count_by_brute_force
+from ngramscan.index_files.fm9.reader import Shard, open_shards
 from tests.support import fm9_reference
 
 HERE = Path(__file__).parent
@@ -75,85 +72,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Shard, list[bytes]]
 # The original's answers
 
 
-def test_patterns_are_where_they_are() -> None:
-    for row in (row for row in EXPECTED if row["kind"] == "pattern"):
-        pattern = bytes.fromhex(row["pattern_hex"])
-        found = [shard.find([pattern])[0].tolist() for shard in shards(row["index"])]
-        assert [pair if pair[0] < pair[1] else None for pair in found] == row["segments"], row
-        assert sum(high - low for low, high in found) == row["count"], row
-
-
-def test_ranks_lead_to_their_text() -> None:
-    for row in (row for row in EXPECTED if row["kind"] == "rank"):
-        shard, rank, wanted = shards(row["index"])[row["shard"]], row["rank"], row["window"]
-        assert shard.data.locate([rank]).tolist() == [row["position"]], row
-        assert shard.metadata([row["doc"]])[0].decode() == row["metadata"], row
-        if wanted is None:
-            assert row["label"] == "separator", row
-            (window,) = shard.windows([rank], 1, 50)
-            assert (window.document, window.offset, window.start) == (row["doc"], -1, 0), row
-            continue
-        sizes = wanted["needle_offset"], wanted["start"]
-        text = bytes.fromhex(wanted["text_hex"])
-        known = ShardWindow(row["doc"], wanted["doc_len"], text, *sizes)
-        assert shard.windows([rank], wanted["needle_len"], wanted["max_ctx_len"]) == [known], row
-
-
-def test_a_batch_answers_as_one_by_one() -> None:
-    (shard,) = shards("replay")
-    rows = [row for row in EXPECTED if row["index"] == "replay"]
-    patterns = [bytes.fromhex(row["pattern_hex"]) for row in rows if row["kind"] == "pattern"]
-    assert [shard.find([pattern])[0].tolist() for pattern in patterns] == (
-        shard.find(patterns).tolist()
-    )
-    ranks = [row["rank"] for row in rows if row["kind"] == "rank"]
-    lengths = np.arange(len(ranks))
-    together = shard.windows(ranks, lengths, 9)
-    assert [shard.windows([rank], n, 9)[0] for n, rank in enumerate(ranks)] == together
-    assert shard.find([]).shape == (0, 2)
-    assert shard.data.locate([]).shape == (0,)
-    assert shard.windows([], 3, 20) == []
-    assert shard.metadata([]) == []
-
-
-def test_all_documents_are_given_back() -> None:
-    wanted = [text for file in "ab" for text in texts_of(REPLAY / "docs" / f"{file}.jsonl")]
-    opened = shards("replay2")
-    assert [text for shard in opened for text in shard.texts(range(shard.documents))] == wanted
-    assert sum(shard.text_bytes for shard in opened) == sum(map(len, wanted))
-
-
-@pytest.mark.parametrize("directory", SMALL, ids=lambda path: path.parent.name)
-def test_small_indexes_are_read(directory: Path) -> None:
-    (shard,) = open_shards(directory)
-    wanted = texts_of(directory.parent / "docs.jsonl")
-    assert shard.texts(range(shard.documents)) == wanted
-    metadata = [json.loads(line) for line in shard.metadata(range(shard.documents))]
-    assert [line["linenum"] for line in metadata] == list(range(len(wanted)))
-    whole = b"\xff" + b"\xff".join(wanted) + b"\xfa"
-    ranks = range(0, shard.data.n, 1 + shard.data.n // 2_000)
-    suffixes = [whole[at:] for at in shard.data.locate(ranks).tolist()]
-    assert suffixes == sorted(set(suffixes))
-
-
 # A larger one, against brute force and the slow reader
-
-
-def test_patterns_are_found_as_by_brute_force_and_the_slow_reader(
-    mixed: tuple[Shard, list[bytes]],
-) -> None:
-    shard, texts = mixed
-    whole, rng = b"\xff" + b"\xff".join(texts) + b"\xfa", random.Random(6)
-    patterns = [b"", b"\0", b"\xff", b"\xfa", b"\xfe", b"\n", b"\r\n", b"\n\n", b"aa", b"abab"]
-    patterns += [b"\xff\xff", b"a\xfea", "é".encode(), "😀".encode(), b"\xa9", b"no such words"]
-    starts = [rng.randrange(len(whole)) for _ in range(100)]
-    patterns += [whole[start : start + rng.randint(1, 30)] for start in starts]
-    slow = fm9_reference.Shard(str(shard.directory))
-    for pattern, (low, high) in zip(patterns, shard.find(patterns).tolist(), strict=True):
-        counted = count_by_brute_force(pattern, whole) if pattern else len(whole)
-        assert high - low == counted
-        assert not counted or (low, high) == slow.data.find(pattern)
-    slow.close()
 
 
 def check_windows(shard: Shard, ranks: Sequence[int], context: int) -> None:
@@ -168,26 +87,6 @@ def check_windows(shard: Shard, ranks: Sequence[int], context: int) -> None:
     slow.close()
 
 
-def test_windows_are_those_of_the_slow_reader(mixed: tuple[Shard, list[bytes]]) -> None:
-    (shard, texts), rng = mixed, random.Random(7)
-    check_windows(shard, [0, shard.ranks - 1, *(rng.randrange(shard.ranks) for _ in range(60))], 40)
-    # The end of the text is behind the last document.
-    (end,) = shard.windows([int(shard.find([b"\xfa"])[0, 0])], 1, 3)
-    assert (end.document, end.text) == (len(texts) - 1, texts[-1][-3:])
-
-
-def test_a_window_never_leaves_its_document(mixed: tuple[Shard, list[bytes]]) -> None:
-    shard, texts = mixed
-    rng = random.Random(8)
-    ranks = [rng.randrange(shard.data.n - len(texts) - 1) for _ in range(100)]
-    for context in (0, 1, 50, 1 << 40):
-        for window in shard.windows(ranks, 7, context):
-            text, at = texts[window.document], window.start + window.offset
-            assert window.document_bytes == len(text)
-            assert window.start == max(0, at - context)
-            assert window.text == text[window.start : at + 7 + context]
-
-
 @pytest.mark.parametrize("rank", [-1, 10**9, 2**62])
 def test_ranks_and_documents_out_of_range_are_refused(rank: int) -> None:
     (shard,) = shards("replay")
@@ -200,38 +99,6 @@ def test_ranks_and_documents_out_of_range_are_refused(rank: int) -> None:
 
 
 # What is an index
-
-
-def test_a_directory_of_shards_is_taken_in_the_order_of_numbers(tmp_path: Path) -> None:
-    for number in (10, 9, 0, *range(1, 9)):
-        shutil.copytree(SMALL[0], tmp_path / f"{number}")
-    (tmp_path / "notes").mkdir()
-    shutil.copytree(SMALL[0], tmp_path / ".11.building")
-    assert [path.name for path in shard_folders(tmp_path)] == [*map(str, range(11))]
-    assert len(open_shards(tmp_path)) == 11
-
-
-def test_a_place_without_an_index_is_a_mistake_that_leads_on(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    cases = {
-        "nothing": "no such folder; that of an index was expected",
-        "file": "not a folder; that of an index was expected",
-        "": r"not an index: no data\.fm9, data_offset, meta\.fm9, meta_offset in it",
-    }
-    for name, problem in cases.items():
-        with pytest.raises(InputError, match=rf"{problem}.*ngramscan index build") as caught:
-            open_shards(tmp_path / name)
-        assert caught.value.exit_code == 2
-
-
-@pytest.mark.parametrize("missing", FILES)
-def test_a_shard_with_a_missing_file_is_never_left_out(tmp_path: Path, missing: str) -> None:
-    for name in "01":
-        shutil.copytree(SMALL[0], tmp_path / name)
-    (tmp_path / "1" / missing).unlink()
-    for place in (tmp_path, tmp_path / "1"):
-        with pytest.raises(IndexFormatError, match=f"1/{missing}: missing; copy it here, or build"):
-            open_shards(place)
 
 
 @pytest.mark.parametrize(
@@ -271,8 +138,3 @@ def test_the_order_of_many_offsets_is_read_to_the_end_when_asked_for(
     opened = open_shards(tmp_path / "x")[0]._documents
     with pytest.raises(IndexFormatError, match=f"entry {wrong} is not above the one before"):
         opened.check_order()
-
-
-def test_what_the_original_wrote_wrongly_is_not_opened() -> None:
-    with pytest.raises(IndexFormatError, match=r"data\.fm9: field isa_sample: .*does not end"):
-        open_shards(BROKEN)

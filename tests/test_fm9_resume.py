@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from ngramscan.corpora import ReadOptions, jsonl, open_corpus
+from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.index_files.documents import Source
 from ngramscan.index_files.fm9.build import BuildOptions, BuildRow, build_index, fitting
@@ -135,38 +135,6 @@ def test_a_killed_build_goes_on(kills: int, workers: int, corpus: Path, tmp_path
     assert contents(out) == expected
 
 
-def test_a_full_disk_ends_a_build_that_goes_on(corpus: Path, tmp_path: Path) -> None:
-    first = build(corpus, tmp_path / "whole")
-    out, sums = tmp_path / "index", Recorder()
-    interrupt(corpus, out)
-    assert [path.name for path in out.iterdir()] == ["plan.json"]
-    (tmp_path / "whole" / "3").rename(out / "3")
-    before = identities(out)
-    rows = build(corpus, out, progress=sums)
-    assert identities(out).items() >= before.items()
-    assert [row.seconds is None for row in rows] == [number == 3 for number in range(12)]
-    assert [row.documents for row in rows] == [row.documents for row in first]
-    assert sums.announced == sums.done
-    assert sums.units == {"bytes indexed"}, "the corpus is not planned again"
-    assert not (out / "plan.json").exists()
-    with pytest.raises(InputError, match=r"not empty; .* ngramscan index add"):
-        build(corpus, out)
-
-
-def test_ctrl_c_keeps_what_was_done(corpus: Path, tmp_path: Path) -> None:
-    out = tmp_path / "index"
-    with start_build(corpus, out) as process:
-        while not identities(out):
-            time.sleep(0.001)
-        process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate()
-    assert process.returncode == 130
-    assert "what was done is kept: run the same command again." in stderr
-    assert identities(out)
-    assert (out / "plan.json").exists()
-    assert not [path for path in out.iterdir() if path.name.startswith(".")]
-
-
 # Plans that differ
 
 
@@ -230,36 +198,7 @@ def test_a_corpus_that_changes_under_way_is_an_error(corpus: Path, tmp_path: Pat
     assert [path.name for path in (tmp_path / "index").iterdir()] == ["plan.json"]
 
 
-def test_a_build_goes_on_after_a_change_of_permissions(corpus: Path, tmp_path: Path) -> None:
-    interrupt(corpus, tmp_path / "index")
-    for path in corpus.iterdir():
-        path.chmod(0o640)
-    build(corpus, tmp_path / "index")
-    build(corpus, tmp_path / "whole")
-    assert contents(tmp_path / "index") == contents(tmp_path / "whole")
-
-
 # Planning
-
-
-def test_parts_of_a_file_make_the_same_index(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lines = (corpus / "a.jsonl").read_bytes().splitlines(keepends=True)
-    (corpus / "a.jsonl").write_bytes(b"\n".join(lines[:30]) + b"".join(lines[30:]))
-    build(corpus, tmp_path / "whole", shard_bytes=20_000)
-    monkeypatch.setattr(jsonl, "PART_BYTES", 777)
-    build(corpus, tmp_path / "parts", shard_bytes=20_000)
-    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
-
-
-def test_a_bad_record_is_found_before_anything_is_built(corpus: Path, tmp_path: Path) -> None:
-    (corpus / "z.jsonl").write_text('{"text": "good"}\n{"text": bad}\n')
-    sums = Recorder()
-    with pytest.raises(CorpusError, match=r"z\.jsonl:2: not valid JSON"):
-        build(corpus, tmp_path / "index", progress=sums, workers=2)
-    assert not (tmp_path / "index").exists()
-    assert sums.units == {"bytes read"}
 
 
 def test_a_pipe_is_copied_first(tmp_path: Path) -> None:
@@ -352,13 +291,3 @@ def test_documents_are_added_to_an_index(is_original: bool, corpus: Path, tmp_pa
     assert texts_of(out)[-5:] == before
     entries = json.loads((out / "manifest.json").read_text())["shards"]
     assert [entry["folder"] for entry in entries] == [str(number) for number in range(5)]
-
-
-def test_documents_are_added_to_an_index_only(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="not an index"):
-        build(corpus, tmp_path / "index", add=True)
-    assert not (tmp_path / "index").exists()
-    build(D5 / "docs.jsonl", tmp_path / "x")
-    added = invoke("index", "add", D5 / "docs.jsonl", tmp_path / "x", "--format", "csv")
-    assert added.code == 0
-    assert [line.split(",")[0] for line in added.stdout.splitlines()] == ["shard", "0", "1"]

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from ngramscan.index_files.findings import Finding
@@ -22,7 +21,6 @@ from ngramscan.index_files.fm9 import checks, verify
 from ngramscan.index_files.fm9.layout import FILES
 from ngramscan.index_files.fm9.manifest import (
     MANIFEST,
-    PLAN,
     describe_shard,
     in_folder,
     to_manifest,
@@ -31,39 +29,14 @@ from ngramscan.index_files.fm9.reader import Fm9File
 from ngramscan.index_files.fm9.verify import verify_index, verify_shard
 from ngramscan.progress import SILENT
 from tests.support.command import NGRAMSCAN, invoke
-from tests.support.recorder import Recorder
 from tests.test_fm9_reader import write_shard
-from tests.test_fm9_writer import TEXTS, written
+from tests.test_fm9_writer import written
 
 FIXTURES = Path(__file__).parent / "fm9"
 D5 = FIXTURES / "d5" / "index"
 DLIT = FIXTURES / "dlit" / "index"
 BROKEN = FIXTURES / "broken_dwin_cpus2"
 DAMAGED = "not a manifest of an index; build the index again, or remove this file"
-
-
-@pytest.fixture
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "_AT_ONCE", 128)
-    monkeypatch.setattr(checks, "_SUPERBLOCKS_AT_ONCE", 2)
-
-
-def steps_by_sorting(text: bytes) -> list[int]:
-    positions = sorted(range(len(text)), key=lambda position: text[position:])
-    ranks = np.argsort(positions)
-    return [int(ranks[position - 1]) for position in positions]
-
-
-@pytest.mark.parametrize("text", [text for text in TEXTS.values() if 1 < len(text) < 9_000])
-@pytest.mark.usefixtures("small_parts")
-def test_a_text_is_decoded_as_it_was_written(text: bytes, tmp_path: Path) -> None:
-    written(text, tmp_path / "x.fm9")
-    file = Fm9File(tmp_path / "x.fm9")
-    steps = checks.find_steps(file, SILENT)
-    assert steps.tolist() == steps_by_sorting(text)
-    parts = [checks.decode_part(file, steps, start) for start in range(0, file.n, 128)]
-    assert b"".join(part.tobytes() for _, part in parts) == text
-    assert sum(met for met, _ in parts) == -(-len(text) // 32)
 
 
 @pytest.mark.slow
@@ -77,13 +50,6 @@ def build(folder: Path, documents: list[bytes], lines: list[bytes] | None = None
     """Write a shard from its texts; without `lines`, each is an empty object."""
     content = partial(written, path=folder.with_name("written"))
     return write_shard(folder, documents, lines or [b"{}"] * len(documents), content)
-
-
-# A bit vector that ends at, before and behind the end of a block and of a superblock.
-@pytest.mark.parametrize("n", [2, 64, 127, 128, 4063, 4064, 4065, 8128])
-@pytest.mark.usefixtures("small_parts")
-def test_shards_of_every_size_are_sound(tmp_path: Path, n: int) -> None:
-    assert verify_shard(build(tmp_path / "x", [b""] * (n - 1)), True, SILENT) == []
 
 
 def test_every_line_of_metadata_is_read_by_a_deep_check(tmp_path: Path) -> None:
@@ -187,17 +153,6 @@ def index(tmp_path: Path) -> Path:
     return with_manifests(tmp_path / "x", [D5, DLIT])
 
 
-def test_the_output_says_what_was_compared(index: Path) -> None:
-    same = "sound (every file as in manifest.json; "
-    ran = invoke("index", "verify", index)
-    assert ran == (0, "", f"{index}: {same}all tables and some of the text)\n")
-    assert invoke("index", "verify", index, "--deep").stderr == f"{index}: {same}every bit)\n"
-    (index / MANIFEST).unlink()  # the shards have theirs
-    assert invoke("index", "verify", index) == ran
-    (index / "1" / MANIFEST).unlink()
-    assert invoke("index", "verify", index).stderr.endswith("; no manifest.json to compare with)\n")
-
-
 def flip(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[random.Random(2).randrange(len(data))] ^= 4
@@ -212,15 +167,6 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("problem", CHANGES)
-def test_a_file_unlike_its_manifest_is_one_finding(index: Path, name: str, problem: str) -> None:
-    CHANGES[problem](index / "1" / name)
-    (found,) = verify_index(index, False, SILENT)
-    assert (found.shard, found.file, found.place) == (str(index / "1"), name, "file")
-    assert found.problem.startswith(problem)
-
-
 def test_all_changed_files_are_found(index: Path) -> None:
     for name in FILES:
         with (index / "0" / name).open("ab") as file:
@@ -230,11 +176,6 @@ def test_all_changed_files_are_found(index: Path) -> None:
     assert ran.code == 1
     found = [(Path(row["shard"]).name, row["file"]) for row in ran.rows]
     assert found == [*(("0", name) for name in FILES), ("1", "data.fm9")]
-
-
-def test_a_manifest_does_not_excuse_an_index_that_was_built_wrongly(tmp_path: Path) -> None:
-    index = with_manifests(tmp_path / "x", [BROKEN])
-    assert {found.file for found in verify_index(index, False, SILENT)} == {"data.fm9", "meta.fm9"}
 
 
 def test_manifests_that_are_damaged_or_contradict_are_found(index: Path) -> None:
@@ -257,17 +198,6 @@ def test_manifests_that_are_damaged_or_contradict_are_found(index: Path) -> None
     assert Finding(str(index), MANIFEST, "file", DAMAGED) in verify_index(index, False, SILENT)
 
 
-def test_an_index_that_is_not_finished_is_checked_as_far_as_it_is(index: Path) -> None:
-    (index / MANIFEST).unlink()
-    plan = {"shards": [{"folder": str(number)} for number in range(12)]}
-    (index / PLAN).write_text(json.dumps(plan), encoding="utf-8")
-    flip(index / "1" / "data_offset")
-    first, second = verify_index(index, True, SILENT)
-    assert "incomplete: 2 of 12 shards are built" in first.problem
-    assert (second.shard, second.file) == (str(index / "1"), "data_offset")
-    assert invoke("index", "verify", index).code == 1
-
-
 def test_a_shard_that_is_missing_is_found(index: Path) -> None:
     shutil.rmtree(index / "1")
     first, *files = verify_index(index, False, SILENT)
@@ -280,13 +210,6 @@ def test_a_file_that_cannot_be_read_is_a_finding(index: Path) -> None:
     (index / "1" / "meta.fm9").symlink_to("meta.fm9")
     (found,) = verify_index(index, False, SILENT)
     assert found.problem.startswith("can't be read: ")
-
-
-def test_progress_reaches_what_was_expected(index: Path) -> None:
-    progress = Recorder()
-    assert verify_index(index, True, progress) == []
-    index_bytes = sum((index / folder / name).stat().st_size for folder in "01" for name in FILES)
-    assert progress.advanced == sum(progress.expected) > index_bytes
 
 
 @pytest.mark.integration

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import random
-from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pydivsufsort
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ngramscan.index_files.fm9.writer import encode_rrr, write_fm9
-from ngramscan.index_files.sorting import memory_for
 from tests.support import fm9_reference
 
 CHANGING = np.repeat(np.random.default_rng(1).random(24), 800)
@@ -62,19 +59,6 @@ TEXTS = {
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_a_text_is_written_as_by_the_slow_writer(text: bytes, tmp_path: Path) -> None:
     assert written(text, tmp_path / "x.fm9") == fm9_reference.build_fm9(text)
-
-
-def test_positions_of_64_bits_give_the_same_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Texts of 2 GiB and more are sorted with them."""
-    text = random_text(70_000, b"etaoin shrdlu")
-    expected = written(text, tmp_path / "x.fm9")
-    wide = partial(pydivsufsort.divsufsort, force64=True)
-    monkeypatch.setattr(pydivsufsort, "divsufsort", wide)
-    assert written(text, tmp_path / "x.fm9") == expected
-    assert wide(np.zeros(9, np.uint8)).dtype == np.int64
-    assert [memory_for(size) for size in (10**9, 10**10)] == [5_200_000_000, 94_000_000_000]
 
 
 @settings(max_examples=40)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import random
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import ngramscan
-from ngramscan.corpora import Piece, ReadOptions, open_corpus, read_piece, split
-from ngramscan.corpora import jsonl as jsonl_module
+from ngramscan.corpora import ReadOptions, open_corpus, read_piece
 from ngramscan.corpora import parquet as parquet_module
-from ngramscan.corpora.base import CorpusFile
 from ngramscan.corpora.streams import open_file
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.patterns.files import load_patterns
@@ -81,14 +78,6 @@ def test_documents_come_back_and_counts_are_those_of_brute_force(
     assert (rows["occurrences"].tolist(), rows["documents"].tolist()) == tally
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_documents_are_excluded_and_limited_in_every_format(tmp_path: Path, name: str) -> None:
-    path = corpus_files.write(tmp_path, name, ["solve for x"] * 1500)
-    assert row_of(count(path, exclude_source="*/wiki/*")).documents == 1000
-    row = row_of(count(path, limit_documents=700))
-    assert (row.documents, row.note) == (700, "only the first 700 documents")
-
-
 @pytest.mark.parametrize("name", FORMATS[1:])
 def test_a_truncated_file_is_an_error_wherever_it_ends(tmp_path: Path, name: str) -> None:
     texts = [*make_texts(60), "\r\n\r\nmore", "the end of a record is cut off too"]
@@ -108,13 +97,6 @@ def test_a_truncated_file_is_an_error_wherever_it_ends(tmp_path: Path, name: str
                 texts_of(path)
 
 
-def test_the_record_that_is_truncated_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "c.warc.wet.gz"
-    path.write_bytes(corpus_files.wet_gz(["a" * 99, "b" * 99, "c" * 99])[:-10])
-    with pytest.raises(CorpusError, match="record 3 or after: the file is truncated"):
-        texts_of(path)
-
-
 @pytest.mark.parametrize("name", ["c.warc.wet.gz", "c.warc.wet", "c.parquet"])
 def test_what_is_not_of_the_format_is_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
@@ -122,17 +104,6 @@ def test_what_is_not_of_the_format_is_refused(tmp_path: Path, name: str) -> None
         path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
         with pytest.raises(CorpusError, match=f"{name}.*not a (WARC|Parquet) file|truncated"):
             texts_of(path)
-
-
-def test_a_file_that_shrinks_after_it_was_listed_is_an_error(tmp_path: Path) -> None:
-    path = corpus_files.write(tmp_path, "c.jsonl", ["a", "b", "c"])
-    corpus = open_corpus(str(path))
-    path.write_bytes(b"\n".join(path.read_bytes().split(b"\n")[:2]) + b"\n")
-    with pytest.raises(CorpusError, match=r"c\.jsonl: changed since it was found"):
-        list(read_piece(corpus.pieces()[0], ReadOptions()))
-    far = Piece(replace(corpus.files[0], path=f"file://{path}", status=""))
-    with pytest.raises(CorpusError, match=r"c\.jsonl:3: the file is truncated or changed: \d+ of"):
-        list(read_piece(far, ReadOptions()))
 
 
 # Parquet
@@ -152,57 +123,7 @@ def test_parquet_columns_that_hold_no_texts_are_refused(tmp_path: Path) -> None:
         texts_of(path)
 
 
-def test_a_corrupt_page_is_named_by_row_group_and_row(tmp_path: Path) -> None:
-    path = tmp_path / "c.parquet"
-    texts = [f"{n * 7919 % 10007}" for n in range(9000)]
-    content = bytearray(corpus_files.parquet(texts, rows=3000))
-    metadata = pq.ParquetFile(pa.BufferReader(bytes(content))).metadata
-    start = metadata.row_group(1).column(2).data_page_offset
-    content[start + 40 : start + 60] = bytes(20)
-    path.write_bytes(content)
-    with pytest.raises(CorpusError, match=r"c\.parquet: row group 1, row \d+ or after: can't be"):
-        texts_of(path)
-
-
 # Parts
-
-
-def test_parts_of_plain_json_lines_are_the_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts = [f"{n} " + "x" * (n * 37 % 400) for n in range(300)]
-    path = corpus_files.write(tmp_path, "c.jsonl", texts)
-    for size in (37, 100, 1000, 10**4):
-        monkeypatch.setattr(jsonl_module, "PART_BYTES", size)
-        monkeypatch.setattr(jsonl_module, "_CHUNK_BYTES", 90)
-        pieces = open_corpus(str(path)).pieces()
-        assert len(pieces) == -(-path.stat().st_size // size)
-        assert texts_of(path) == texts
-        assert sum(piece.size or 0 for piece in pieces) == path.stat().st_size
-
-
-def test_an_error_in_a_part_names_the_line_of_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jsonl_module, "PART_BYTES", 100)
-    lines = corpus_files.jsonl([str(n) for n in range(50)]).split(b"\n")
-    path = tmp_path / "c.jsonl"
-    # A byte order mark is skipped at the start of a file, not at the start of a part.
-    for bad, mark in ((0, b""), (1, b"\xef\xbb\xbf"), (17, b"\xef\xbb\xbf"), (49, b"")):
-        path.write_bytes(b"\n".join([*lines[:bad], mark + b"{broken", *lines[bad + 1 :]]))
-        with pytest.raises(CorpusError, match=rf"c\.jsonl:{bad + 1}: not valid JSON"):
-            texts_of(path)
-    corpus = open_corpus(str(path))
-    path.write_bytes(path.read_bytes()[:1010])
-    with pytest.raises(CorpusError, match=r"c\.jsonl: changed since it was found"):
-        list(read_piece(corpus.pieces()[10], ReadOptions()))
-
-
-def test_compressed_and_small_files_are_not_split() -> None:
-    assert len(split(CorpusFile("a.jsonl", "jsonl", 10))) == 1
-    for path in ("a.jsonl.gz", "https://h/a.jsonl"):
-        assert len(split(CorpusFile(path, "jsonl", 10**12))) == 1
-    assert len(split(CorpusFile("a.jsonl", "jsonl", 10**9))) == 63
 
 
 @pytest.mark.parametrize(
@@ -220,26 +141,6 @@ def test_parts_of_parquet_are_row_groups(
 
 
 # What does not belong
-
-
-def test_malformed_lines_are_skipped_on_request_and_counted(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "c.jsonl"
-    good = corpus_files.jsonl(["solve for x", "solve for y"])
-    bad = [b"{broken", b"x", b'{"text": "\xff"}', b'{"body": "no text"}', b'["a"]', b'"a"', b"}"]
-    bad += [b'{"text": %b}' % value for value in (b"null", b"1", b"[]", b'"\\ud800"')]
-    note = (
-        "skipped: 3 not valid JSON, 2 not a JSON object, 2 not a string, 1 not UTF-8, 1 null, "
-        "1 with a lone surrogate, 1 without field 'text'"
-    )
-    path.write_bytes(bad[0] + b"\n" + good + b"\n".join(bad[1:]) + b"\n\n")
-    row = row_of(count(path, skip_bad_lines=True))
-    assert (row.occurrences, row.documents, row.note) == (2, 2, note)
-    for line in bad:
-        path.write_bytes(good + line)
-        with pytest.raises(CorpusError, match=r"c\.jsonl:3: "):
-            texts_of(path)
 
 
 def test_ignoring_case_is_told_in_every_row(tmp_path: Path) -> None:
@@ -265,17 +166,3 @@ def test_what_fsspec_raises_is_an_error_of_the_file(monkeypatch: pytest.MonkeyPa
         open_file("memory://lost.txt") as file,
     ):
         file.read(10)
-
-
-def read_and_fail(url: str) -> None:
-    with open_file(url, streaming=False) as file:
-        assert file.seekable()
-        assert file.seek(3) == file.tell() == 3
-        assert file.read() == b"tent"
-        raise KeyError("ours")
-
-
-def test_a_mistake_of_ours_is_not_taken_for_an_error_of_the_file() -> None:
-    fsspec.filesystem("memory").pipe("/mistake.txt", b"content")
-    with pytest.raises(KeyError):
-        read_and_fail("memory://mistake.txt")

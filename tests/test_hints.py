@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 import ngramscan
-from ngramscan.errors import InputError
 from ngramscan.journal import Journal
 from tests.support.command import NGRAMSCAN, invoke
 
@@ -95,57 +92,10 @@ def test_what_is_given_as_an_index_leads_to_the_spec_that_works(spec: str) -> No
     assert INDEXES[spec] in ran.stderr
 
 
-@pytest.mark.parametrize(
-    ("index", "said"),
-    [
-        ((f"{NOWHERE}x",), "refused; is ngramscan serve running there?)"),
-        (("CC-MAIN-2025-05", "--api-url", NOWHERE), "in v2_cc-2025-05 is missing"),
-    ],
-)
-def test_a_server_that_is_not_there_is_a_failure(index: Sequence[str], said: str) -> None:
-    ran = invoke(*count("--index", *index))
-    assert (ran.code, ran.stdout, said in ran.stderr) == (1, "", True)
-
-
-def test_commas_separate_indexes_of_all_kinds() -> None:
-    found = ngramscan.count("mine.yaml", index="fm9:my-index,scan:corpus", journal="j.sqlite")
-    assert found["index"].tolist() == ["fm9:my-index", "scan:corpus"]
-
-
-def test_the_home_folder_is_found_behind_a_colon() -> None:
-    for spec in ("scan:~/corpus", "scan:@~/list.paths", "fm9:~/my-index"):
-        assert ngramscan.count("mine.yaml", index=spec)["occurrences"].min() > 0
-
-
-@pytest.mark.parametrize("command", ["index verify {}", "serve {}", "index info fm9:{}"])
-@pytest.mark.parametrize("at", [("nope", "no such folder"), ("empty", "not an ind")])
-def test_a_folder_without_an_index_says_how_to_make_one(command: str, at: tuple[str, str]) -> None:
-    place, problem = at
-    ran = invoke(*command.format(place).split())
-    assert (ran.code, ran.stdout) == (2, "")
-    assert re.fullmatch(rf"Error: {place}: {problem}.*ngramscan index build.*\n", ran.stderr)
-
-
-def test_an_incomplete_shard_is_never_left_out_of_the_counts() -> None:
-    ran = invoke(*count("--index", "fm9:cut"))
-    assert (ran.code, ran.stdout) == (1, "")
-    assert "Error: cut/1/meta.fm9: missing; copy it here, or build the index again" in ran.stderr
-    verified = invoke("index", "verify", "cut", "--format", "csv")
-    found = [(row["shard"], row["file"], row["problem"]) for row in verified.rows]
-    assert (verified.code, found) == (1, [("cut/1", "meta.fm9", "missing")])
-
-
 def test_an_index_is_taken_by_its_spec_wherever_its_folder_is() -> None:
     assert "fm9:my-index: sound" in invoke("index", "verify", "fm9:my-index").stderr
     assert invoke("index", "build", "corpus", "-o", "fm9:new").code == 0
     assert ngramscan.count("mine.yaml", index="fm9:new")["occurrences"].tolist() == [6]
-
-
-@pytest.mark.parametrize("corpus", ["my-index", "fm9:sharded"])
-def test_an_index_of_an_index_is_not_built(corpus: str) -> None:
-    ran = invoke("index", "build", corpus, "-o", "new")
-    assert (ran.code, Path("new").exists()) == (2, False)
-    assert f"an index; to ask it: --index fm9:{corpus.removeprefix('fm9:')}" in ran.stderr
 
 
 READING = ["--sample-files 50%", "--limit-documents 3", "--exclude-source x*", "--ignore-case"]
@@ -154,24 +104,6 @@ UNUSED += [(index, READING[1], "scan: and python take") for index in ("dclm", f"
 JSONL = ["--text-field body", "--skip-bad-lines", "--skip-unknown"]
 OTHERS = ["python", "dclm", "fm9:my-index"]
 UNUSED += [(index, option, "scan: takes") for index in OTHERS for option in JSONL]
-
-
-@pytest.mark.parametrize(("index", "option", "takers"), UNUSED)
-def test_an_option_that_no_index_takes_is_not_ignored(index: str, option: str, takers: str) -> None:
-    ran = invoke(*count("--index", index, *option.split()))
-    assert (ran.code, ran.stdout) == (2, "")
-    flag = option.partition(" ")[0]
-    assert f"Error: {flag}: only {takers} it, not " in ran.stderr
-
-
-def test_an_option_that_one_of_the_indexes_takes_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    both = ["fm9:my-index", "scan:corpus"]
-    found = ngramscan.count("mine.yaml", index=both, journal="j.sqlite", limit_documents=2)
-    assert found["index"].tolist() == both
-    with pytest.raises(InputError, match="text_field: only scan: takes it, not fm9:my-index"):
-        ngramscan.count("mine.yaml", index="fm9:my-index", text_field="body")
-    monkeypatch.setenv("NGRAMSCAN_TEXT_FIELD", "body")
-    assert len(ngramscan.count("mine.yaml", index="fm9:my-index", text_field="body")) == 1
 
 
 # Wrong usage or input is 2; what failed in the world is 1.

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from ngramscan.errors import InputError, NgramscanError, RemoteRefused, RemoteUnavailable
+from ngramscan.errors import InputError, NgramscanError, RemoteRefused
 from ngramscan.indexes.base import (
     IndexSize,
     Occurrences,
@@ -33,7 +31,7 @@ from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import Journal
 from ngramscan.progress import Progress
 from tests.support.fake_clock import FakeClock
-from tests.support.service import ApiServer, Faults
+from tests.support.service import ApiServer
 
 URL = "http://127.0.0.1:1/"
 DOCS = Path(__file__).parent / "replay" / "docs"
@@ -46,14 +44,6 @@ TEXTS = [
 ]
 Answer = httpx.Response | Exception
 Handler = Callable[[httpx.Request], httpx.Response]
-
-
-class Details(Progress):
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def detail(self, text: str) -> None:
-        self.told.append(text)
 
 
 def html(status: int, **headers: str) -> httpx.Response:
@@ -99,32 +89,6 @@ def index_of(client: ApiClient, *spellings: str) -> ApiIndex:
     return ApiIndex("pile", spellings or ["pile"], IndexSize(bytes=10_000), client)
 
 
-@pytest.mark.parametrize(
-    ("answer", "longest"),
-    [
-        (ok(indexes=[{"name": "pile", "max_context": 70_000}]), 70_000),
-        (ok(indexes=[{"name": "pile", "max_context": "70000"}]), 10_000),
-        (ok(indexes=[{"name": "pile", "max_context": 2**80}]), 10_000),
-        (ok(indexes=[{"name": "other", "max_context": 70_000}]), 10_000),
-        (ok(indexes="pile"), 10_000),
-        (ok(), 10_000),
-        (html(404), 10_000),
-        (httpx.Response(429, headers={"Retry-After": "9"}), 10_000),
-        (httpx.ConnectError("refused"), 10_000),
-    ],
-)
-def test_a_host_that_lists_its_indexes_says_how_much_it_shows(
-    tmp_path: Path, answer: Answer, longest: int
-) -> None:
-    clock = FakeClock()
-    with client_for(in_turn(answer), clock, journal=tmp_path / "j") as client:
-        assert index_of(client).longest_context == longest
-        assert client.service.most_bytes == max(1_000_000, 40 * longest)
-    with client_for(in_turn(html(404)), clock, journal=tmp_path / "j") as client:
-        assert index_of(client).longest_context == longest  # as it said last
-    assert clock.waits == []
-
-
 def count(client: ApiClient, *queries: str) -> list[QueryCount | QueryFailure]:
     return list(index_of(client).counts(queries or ["the"]))
 
@@ -136,42 +100,6 @@ def failure_of(client: ApiClient, *queries: str) -> NgramscanError:
 
 
 # What is asked again
-
-MAY_PASS = [
-    pytest.param(httpx.Response(500, json={"error": "[Flask] busy"}), id="500"),
-    pytest.param(html(502), id="502 with HTML"),
-    pytest.param(httpx.Response(503), id="503 without a body"),
-    pytest.param(httpx.Response(408), id="408"),
-    pytest.param(ok(error="engine busy"), id="200 with an error"),
-    pytest.param(html(200), id="200 with HTML"),
-    pytest.param(httpx.Response(200, content=b'{"coun'), id="200 with half a body"),
-    pytest.param(httpx.Response(200, json=[1]), id="200 with a list"),
-    pytest.param(httpx.ReadTimeout("slow"), id="a timeout"),
-    pytest.param(httpx.RemoteProtocolError("Server disconnected"), id="a lost connection"),
-    pytest.param(httpx.ConnectError("refused"), id="no connection"),
-]
-
-
-@pytest.mark.parametrize("failure", MAY_PASS)
-def test_what_may_pass_is_asked_again(failure: Answer) -> None:
-    clock = FakeClock()
-    with client_for(in_turn(failure, failure, ok()), clock) as client:
-        (got,) = count(client)
-    assert isinstance(got, QueryCount)
-    assert (got.occurrences, got.source) == (7, "api")
-    assert len(clock.waits) == 2
-    assert 0.5 <= clock.waits[0] <= 1.0 <= clock.waits[1] <= 1.5
-
-
-def test_pauses_double_and_end_after_seven_attempts() -> None:
-    clock, progress = FakeClock(), Details()
-    with client_for(in_turn(httpx.Response(500, json={"error": "no\nluck"})), clock, progress) as c:
-        error = failure_of(c)
-    assert isinstance(error, RemoteUnavailable)
-    assert str(error) == f"{URL}: HTTP 500: no luck, after 7 attempts"
-    for wait, least in zip(clock.waits, [0.5, 1, 2, 4, 8, 16], strict=True):
-        assert least <= wait <= least + 0.5
-    assert re.fullmatch(rf"{URL}: HTTP 500: no luck; again in \d\.\d s", progress.told[1])
 
 
 REFUSED = [
@@ -192,51 +120,6 @@ def test_what_will_not_pass_is_asked_once(answer: httpx.Response, message: str) 
 
 
 # Slowing down
-
-
-@pytest.mark.parametrize(
-    ("status", "asked", "paused"),
-    [
-        (403, {"Retry-After": "3"}, 3),
-        (429, {"Retry-After": "3"}, 3),
-        (403, {}, 60),
-        (429, {"Retry-After": "soon"}, 60),
-        (429, {"Retry-After": "-1"}, 60),
-        (503, {"Retry-After": "9"}, 9),
-        (429, {"Retry-After": "date"}, None),
-    ],
-)
-def test_pauses_are_as_long_as_the_host_asks(
-    status: int, asked: dict[str, str], paused: int | None
-) -> None:
-    clock = FakeClock()
-    if paused is None:
-        asked = {"Retry-After": formatdate(time.time() + 500, usegmt=True)}
-    slow = html(status, **asked)
-    with client_for(in_turn(slow, slow, ok()), clock) as client:
-        assert isinstance(count(client)[0], QueryCount)
-    if paused is None:
-        assert 300 < clock.waits[0] <= 500
-    else:
-        assert [round(wait) for wait in clock.waits] == [paused, paused]
-
-
-@pytest.mark.parametrize(
-    ("status", "pause", "kind", "message"),
-    [
-        (403, "1", RemoteRefused, "403: an HTML page, also after pauses at the lowest rate"),
-        (429, "1", RemoteUnavailable, "429: an HTML page, also after pauses at the lowest rate"),
-        (429, "3600", RemoteUnavailable, "it asks to come back in 3600 s"),
-    ],
-)
-def test_slowing_down_in_vain_ends_the_host_for_all_questions(
-    status: int, pause: str, kind: type[NgramscanError], message: str
-) -> None:
-    with client_for(in_turn(html(status, **{"Retry-After": pause}))) as client:
-        failures = count(client, *"abcdefghij")
-    errors = [failure.error for failure in failures if isinstance(failure, QueryFailure)]
-    assert [type(error) for error in errors] == [kind] * 10
-    assert message in str(errors[0])
 
 
 @pytest.mark.parametrize(
@@ -266,81 +149,6 @@ def test_one_question_without_luck_ends_alone_while_others_are_answered(
 # A host that is given up
 
 
-def test_a_host_in_trouble_is_given_up_after_one_question() -> None:
-    asked = []
-
-    def handle(request: httpx.Request) -> httpx.Response:
-        asked.append(request)
-        return httpx.Response(500)
-
-    with client_for(handle) as client:
-        failures = count(client, *map(str, range(50)))
-    messages = {str(each.error) for each in failures if isinstance(each, QueryFailure)}
-    assert (len(failures), messages) == (50, {f"{URL}: HTTP 500, after 7 attempts"})
-    assert len(asked) <= 2 * 7 + 2
-
-
-@pytest.mark.parametrize("hangs", [False, True], ids=["refused", "a look-up that hangs"])
-def test_a_host_without_a_connection_is_given_up_in_seconds(
-    monkeypatch: pytest.MonkeyPatch, hangs: bool
-) -> None:
-    monkeypatch.setattr(http_client, "UNREACHABLE_AFTER_S", 0.3)
-    release = threading.Event()
-
-    def hang(_: httpx.Request) -> httpx.Response:
-        release.wait(10)
-        raise httpx.ConnectError("name look-up")
-
-    transport = httpx.MockTransport(hang) if hangs else None
-    options = IndexOptions(concurrency=2)
-    url = "http://127.0.0.1:9/"
-    with (
-        Journal(None) as journal,
-        ApiClient(url, options, journal, Progress(), transport=transport) as client,
-    ):
-        started_at = time.perf_counter()
-        failures = count(client, *map(str, range(100)))
-        assert time.perf_counter() - started_at < 3
-        release.set()
-    messages = {str(each.error) for each in failures if isinstance(each, QueryFailure)}
-    reason = "no connection" if hangs else "[Errno 111] Connection refused"
-    hint = "is ngramscan serve running there?"
-    assert (len(failures), messages) == (100, {f"{url}: can't be reached ({reason}; {hint})"})
-
-
-def test_closing_wakes_waiting_threads() -> None:
-    waiting = threading.Event()
-
-    def forbid(_: httpx.Request) -> httpx.Response:
-        waiting.set()
-        return html(403)
-
-    with Journal(None) as journal:
-        transport = httpx.MockTransport(forbid)
-        client = ApiClient(URL, IndexOptions(), journal, Progress(), transport=transport)
-        stream = index_of(client).counts(["the"])
-        waiting.wait(5)
-        started_at = time.perf_counter()
-        client.close()
-        (failure,) = stream
-    assert time.perf_counter() - started_at < 1
-    assert isinstance(failure, QueryFailure)
-    assert "interrupted" in str(failure.error)
-
-
-def test_errors_in_a_task_reach_the_caller() -> None:
-    with client_for(in_turn(ok())) as client:
-        with pytest.raises(ZeroDivisionError):
-            client.submit(lambda: 1 // 0).result(5)
-        assert client.submit(lambda: 7).result(5) == 7
-
-
-@pytest.mark.parametrize("url", ["foo", "ftp://h/", "http://", "https:///x", "http://[::1"])
-def test_an_address_that_is_not_a_url_is_refused(url: str) -> None:
-    with Journal(None) as journal, pytest.raises(InputError, match="not a URL"):
-        ApiClient(url, IndexOptions(), journal, Progress())
-
-
 def test_a_login_is_taken_out_of_the_address() -> None:
     split = http_client.split_login
     assert split("--api-url", "http://u:p%40@H:80/x?y") == ("http://h:80/x/", ("u", "p@"))
@@ -349,23 +157,6 @@ def test_a_login_is_taken_out_of_the_address() -> None:
     with pytest.raises(InputError) as error:
         split("--api-url", "ftp://u:secret@h/")
     assert "secret" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("url", "rate", "waits"),
-    [("http://api.test/", None, 0.25), (URL, None, None), (URL, 2.0, 0.5), ("http://x/", 0, None)],
-)
-def test_the_rate_is_four_but_none_on_loopback(
-    url: str, rate: float | None, waits: float | None
-) -> None:
-    clock, transport = FakeClock(), httpx.MockTransport(in_turn(ok()))
-    options = IndexOptions(rate=rate, concurrency=1)
-    with (
-        Journal(None) as journal,
-        ApiClient(url, options, journal, Progress(), clock, transport) as client,
-    ):
-        count(client, "a", "b", "c")
-    assert clock.waits == ([] if waits is None else [waits, waits])
 
 
 # Spellings, and what is kept
@@ -437,33 +228,6 @@ def places_of(index: ApiIndex, query: str, most: int) -> list[Place]:
     return [Place(query, *each) for each in ranks[:: max(1, len(ranks) // most)]]
 
 
-@pytest.mark.parametrize("context", [10_000, 100, 37])
-def test_windows_are_cut_from_their_documents_and_say_so(
-    server: ApiServer, tmp_path: Path, context: int
-) -> None:
-    with open_index(server, tmp_path / "j.sqlite") as index:
-        queries = ["the", "ภาษ", "🎉", "é", "\\frac{", "ว"]
-        places = [place for query in queries for place in places_of(index, query, 12)]
-        windows = list(index.windows(places, context))
-    assert {window.place for window in windows} == set(places)
-    for window in windows:
-        assert isinstance(window, Window)
-        document, needle = TEXTS[int(window.document)].encode(), window.place.query.encode()
-        start = document.find(window.text)
-        assert start >= 0
-        assert window.document_bytes == len(document)
-        assert window.text.startswith(needle, window.offset)
-        behind = len(window.text) - window.offset - len(needle)
-        ends = start + len(window.text) == len(document)
-        assert window.offset >= context - 3 or start == 0
-        assert behind >= context - 3 or ends
-        assert max(window.offset, behind - 6) <= context
-        assert start == 0 or not window.starts_document
-        assert json.loads(window.metadata)["path"] in {"a.jsonl", "b.jsonl"}
-    asked = [entry["max_ctx_len"] for entry in server.read_log() if "max_ctx_len" in entry]
-    assert max(asked) <= 10_000
-
-
 def test_what_was_asked_is_not_asked_again(server: ApiServer, tmp_path: Path) -> None:
     def ask(context: int, **options: Any) -> tuple[list[Window | WindowFailure], int]:
         before = len(server.read_log())
@@ -478,23 +242,6 @@ def test_what_was_asked_is_not_asked_again(server: ApiServer, tmp_path: Path) ->
     assert ask(50) == (first, 0)
     assert ask(60)[1] >= len(first)  # another window is another question
     assert ask(50, refresh=True) == (first, asked)
-
-
-def test_faults_pass_or_fail_alone(tmp_path: Path) -> None:
-    faults = Faults(seed=3, rate=0.2, kinds=("500", "drop", "error200"), fail_always=("key",))
-    with (
-        ApiServer(SHARDS, faults=faults) as server,
-        open_index(server, tmp_path / "j.sqlite") as index,
-    ):
-        good = places_of(index, "step by step", 30)
-        replies = list(index.windows([*good, Place("the", 0, 10**9)], 200))
-        assert sum(isinstance(reply, Window) for reply in replies) == len(good) >= 30
-        (failure,) = [reply for reply in replies if isinstance(reply, WindowFailure)]
-        assert failure.place == Place("the", 0, 10**9)
-        assert "rank is out of range" in str(failure.error)
-        (missing,) = index.find(["key"])
-    assert isinstance(missing, QueryFailure)
-    assert isinstance(missing.error, RemoteUnavailable)
 
 
 CUT = ok(error="Failed to decode document text with UTF-8. This is likely because …", latency=1.0)

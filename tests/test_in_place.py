@@ -257,15 +257,6 @@ def test_an_index_that_was_replaced_is_counted_anew_whatever_the_disk_has(
         assert (found, "changed" in told) == (59, False)
 
 
-def test_documents_are_estimated_in_place_as_locally(tmp_path: Path) -> None:
-    given = ("docnorm", "the answer is", "--draws", "4", "--context", "100", "--format", "csv")
-    local = invoke(*given, "--index", f"fm9:{INDEXES / 'replay'}", "--exact-up-to", "0")
-    with RangeServer(INDEXES / "replay") as server:
-        far = invoke(*given, "--index", f"fm9:{server.url}", "--journal", str(tmp_path / "j"))
-    exact = ("occurrences", "draws", "estimator", "level")
-    assert [far.rows[0][name] for name in exact] == [local.rows[0][name] for name in exact]
-
-
 @pytest.mark.integration
 def test_an_index_on_s3_is_counted_without_a_request_that_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -323,16 +314,6 @@ def test_a_dry_run_asks_for_headers_only(four: Path, tmp_path: Path) -> None:
 # What goes wrong
 
 
-@pytest.mark.parametrize("request_number", [30, 120])
-def test_a_file_that_changes_under_way_is_an_error_and_never_a_count(
-    request_number: int, four: Path, tmp_path: Path
-) -> None:
-    with RangeServer(four, faults=Faults(changed_from=request_number)) as server:
-        ran = asked(server.url, tmp_path, "--index-memory", "240KB")
-    assert (ran.code, ran.rows) == (1, [])
-    assert "it changed while it was read; start again" in ran.stderr
-
-
 WRONG = {
     "none/": ("404", "no index there: neither manifest.json nor data.fm9 in it"),
     "closed/": ("403", "HTTP 403, access denied; is it public"),
@@ -355,42 +336,6 @@ def test_what_is_missing_or_refused_is_one_line_with_the_cure(four: Path, tmp_pa
             assert said in ran.stderr
             assert "secret" not in ran.stderr
             assert len(ran.stderr.strip().splitlines()) == 1
-
-
-@pytest.mark.parametrize("is_listed", [False, True])
-def test_a_shard_that_is_missing_anywhere_is_an_error_as_it_is_locally(
-    is_listed: bool, tmp_path: Path
-) -> None:
-    source, numbers = INDEXES / "replay2" / "0", range(18)
-    folder, system = tmp_path / "index", fsspec.filesystem("memory")
-    for number in numbers:
-        shutil.copytree(source, folder / str(number))
-        for name in FILES * is_listed:
-            system.pipe_file(f"/gaps/{number}/{name}", (source / name).read_bytes())
-    with RangeServer(folder) as server:
-        url = "memory://gaps" if is_listed else server.url.rstrip("/")
-        given = ("-e", "the", "--journal", str(tmp_path / "journal"), "--refresh", "--format=csv")
-
-        def count(place: str | Path) -> Ran:
-            return invoke("count", *given, "--index", f"fm9:{place}")
-
-        near, far = count(folder).rows[0], count(url).rows[0]
-        assert int(far["occurrences"]) == int(near["occurrences"]) > 0
-        for hole in (0, 1, 8, 16):
-            there, elsewhere = folder / str(hole), tmp_path / "elsewhere"
-            there.rename(elsewhere)
-            kept = {path: system.cat(path) for path in system.find(f"/gaps/{hole}/")}
-            for path in kept:
-                system.rm(path)
-            problem = f"shard {hole} is missing: there are others up to 17; copy it here"
-            for place in (folder, url):
-                ran = count(place)
-                assert (ran.code, ran.stdout) == (1, "")
-                assert f"{place}: {problem}" in ran.stderr
-            elsewhere.rename(there)
-            for path, content in kept.items():
-                system.pipe_file(path, content)
-    system.store.clear()
 
 
 def test_a_manifest_lists_the_shards(tmp_path: Path) -> None:

@@ -8,58 +8,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 import ngramscan
 from ngramscan.errors import InputError
-from ngramscan.index_files.sorting import memory_for
 from ngramscan.indexes.options import parse_size
-from ngramscan.indexes.sizes import memory_to_build
 from tests.support.command import invoke
 
 HERE = Path(__file__).parent
 REPLAY = HERE / "replay" / "index"
 BROKEN = HERE / "fm9" / "broken_dwin_cpus2"
 D5 = HERE / "fm9" / "d5" / "index"
-
-
-def test_a_sound_index_is_said_to_be_sound() -> None:
-    plain = invoke("index", "verify", REPLAY / "replay2")
-    assert (plain.code, plain.stdout) == (0, "")
-    assert plain.stderr.startswith(f"{REPLAY / 'replay2'}: sound (all tables")
-    deep = invoke("index", "verify", D5, "--deep")
-    assert deep == (0, "", f"{D5}: sound (every bit; no manifest.json to compare with)\n")
-    quiet = invoke("index", "verify", D5, "-q")
-    assert quiet == (0, "", "")
-
-
-def test_an_index_that_was_written_wrongly_is_found() -> None:
-    ran = invoke("index", "verify", BROKEN, "--format", "csv")
-    assert (ran.code, [row["file"] for row in ran.rows]) == (1, ["data.fm9", "meta.fm9"])
-    for row in ran.rows:
-        assert (row["shard"], row["place"]) == (str(BROKEN), "field isa_sample")
-        assert row["problem"]
-    assert ngramscan.index_verify(BROKEN).to_dict("records") == ran.rows
-    table = invoke("index", "verify", BROKEN)
-    assert table.code == 1
-    assert "data.fm9" in table.stdout
-
-
-def test_index_info_has_the_size_of_an_index() -> None:
-    index = REPLAY / "replay2"
-    (info,) = ngramscan.index_info(f"fm9:{index}").to_dict("records")
-    index_bytes = sum(path.stat().st_size for path in index.glob("*/*"))
-    assert (info["documents"], info["shards"], info["bytes"]) == (257, 2, 360_899)
-    assert info["index_bytes"] == index_bytes
-    assert info["size_ratio"] == info["index_bytes"] / info["bytes"]
-    assert "shards" in invoke("index", "info", f"fm9:{index}").stdout
-    assert "shards" not in invoke("index", "info", f"scan:{HERE / 'replay' / 'docs'}").stdout
-
-
-def test_building_is_said_to_take_at_least_what_sorting_does() -> None:
-    for size in (10**6, (1 << 31) - 1, 1 << 31, 10**10):
-        assert memory_for(size) < memory_to_build(size) < 1.1 * memory_for(size) + 250_000_000
 
 
 @pytest.mark.parametrize(
@@ -128,39 +87,6 @@ def test_a_built_index_is_counted_sampled_and_shown_as_the_corpus_is(tmp_path: P
 
 TOKENS = HERE / "tokens"
 LLAMA = TOKENS / "llamalike.model"
-
-
-def test_an_index_over_tokens_is_built_verified_and_asked(tmp_path: Path) -> None:
-    corpus, spec = TOKENS / "corpus_small.jsonl", f"tokens:{tmp_path / 'x'}"
-    built = invoke("index", "build", corpus, "-o", spec, "--tokenizer", LLAMA, "--format", "csv")
-    assert (built.code, built.stderr) == (0, "sorting 113,764 tokens\n")
-    [row] = built.rows
-    assert (row["shard"], row["documents"], row["tokens"]) == ("0", "676", "113088")
-    for directory in (tmp_path / "x", spec):
-        sound = invoke("index", "verify", directory)
-        assert (sound.code, sound.stdout) == (0, "")
-        assert sound.stderr == (
-            f"{directory}: sound (all offsets, and a sample of tables and metadata; --deep also "
-            "finds changed bits of tokens, pointers and metadata outside of the sample)\n"
-        )
-    (info,) = ngramscan.index_info(spec, tokenizer=LLAMA).to_dict("records")
-    assert (info["name"], info["documents"], info["tokens"]) == (spec, 676, 113_088)
-    assert (info["shards"], info["index_bytes"]) == (1, int(row["index_bytes"]))
-    for unknown in ("bytes", "size_ratio", "memory_to_ask", "memory_to_build"):
-        assert pd.isna(info[unknown])
-    again = invoke("index", "build", corpus, "-o", spec)
-    assert (again.code, "not empty" in again.stderr) == (2, True)
-    table = tmp_path / "x" / "table.0"
-    table.write_bytes(table.read_bytes()[::-1])
-    broken = invoke("index", "verify", tmp_path / "x", "--format", "csv")
-    assert (broken.code, broken.rows[0]["file"]) == (1, "table.0")
-
-
-def test_without_a_tokenizer_tokens_are_bytes(tmp_path: Path) -> None:
-    corpus, spec = TOKENS / "corpus_small.jsonl", f"tokens:{tmp_path / 'x'}"
-    assert invoke("index", "build", corpus, "-o", spec, "-q").code == 0
-    (info,) = ngramscan.index_info(spec).to_dict("records")
-    assert (info["documents"], info["tokens"]) == (676, 474_483)
 
 
 @pytest.mark.parametrize(

@@ -4,53 +4,14 @@ import os
 import sqlite3
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
 import ngramscan
 from ngramscan.errors import InputError
-from ngramscan.journal import Journal, default_path
+from ngramscan.journal import Journal
 from tests.support.command import NGRAMSCAN, invoke
-
-
-def test_what_was_put_is_found_by_another_journal(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "folder" / "j.sqlite"
-    with Journal(path) as journal:
-        for request, reply in (("q1", "r1"), ("q2", "r2"), ("q2", "newer")):
-            journal.put("http://h/", "pile", request, reply)
-        journal.put("http://h/", "name \udc80", "q1", "not UTF-8")
-    assert path.stat().st_mode & 0o777 == 0o600
-    with Journal(path) as journal:
-        found = journal.get("http://h/", "pile", ["q1", "q2", "q3"])
-        texts = {request: reply.text for request, reply in found.items()}
-        assert texts == {"q1": "r1", "q2": "newer"}
-        assert found["q1"].asked_at.endswith("+00:00")
-        each = journal.get_each("http://h/", ["pile", "other", "name \udc80"], "q1")
-        assert [reply.text for reply in each.values()] == ["r1", "not UTF-8"]
-        assert journal.get("http://h/", "other", ["q1"]) == {}
-        assert journal.get("http://other/", "pile", ["q1"]) == {}
-
-
-def test_many_threads_and_two_journals_write_one_file(tmp_path: Path) -> None:
-    path = tmp_path / "j.sqlite"
-    requests = [f"q{i}" for i in range(20)]
-    with Journal(path) as one, Journal(path) as other:
-
-        def write(journal: Journal, name: str) -> None:
-            for request in requests:
-                journal.put("h", name, request, "r")
-
-        threads = [
-            threading.Thread(target=write, args=(journal, f"{k}"))
-            for k, journal in enumerate([one, other, one, other])
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert all(len(one.get("h", f"{k}", requests)) == 20 for k in range(4))
 
 
 @pytest.mark.integration
@@ -99,18 +60,6 @@ def test_a_journal_that_can_not_be_written_says_so(tmp_path: Path) -> None:
         Journal(Path("/proc/nowhere/j.sqlite"))
 
 
-def test_a_damaged_page_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
-    path = tmp_path / "j.sqlite"
-    with Journal(path) as journal:
-        for number in range(200):
-            journal.put("http://host/", "index", f"request {number}", "x" * 500)
-    content = bytearray(path.read_bytes())
-    content[4096:-4096] = b"\xff" * (len(content) - 8192)
-    path.write_bytes(content)
-    with Journal(path) as journal, pytest.raises(InputError, match=r"damaged .*; delete it"):
-        journal.get("http://host/", "index", [f"request {number}" for number in range(200)])
-
-
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
     """A journal with replies of two hosted indexes and of the files of a corpus, one by one."""
@@ -127,22 +76,6 @@ def kept(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_journal_says_what_it_has(kept: Path) -> None:
-    ran = invoke("journal", "info", "--journal", kept, "--format", "csv")
-    found = {(row["source"], row["index"]): row for row in ran.rows}
-    replies = {key: row["replies"] for key, row in found.items()}
-    assert replies == {
-        ("https://host/", "v2_dclm_all"): "3",
-        ("https://host/", "http://h/mine"): "1",
-        ("scan", "scan:/data"): "3",
-    }
-    hosted = found["https://host/", "v2_dclm_all"]
-    assert (hosted["oldest"], hosted["newest"] > "2026") == ("2020", True)
-    assert f"{kept}: " in ran.stderr
-    assert ran.stderr.endswith(f"replies: {7}\n")
-    assert ngramscan.journal_info(journal=kept)["replies"].tolist() == [1, 3, 3]
-
-
 def test_the_replies_of_one_index_are_removed_and_then_all(kept: Path) -> None:
     removed = invoke("journal", "clear", "--index", "dclm", "--journal", kept, "--yes")
     assert (removed.code, removed.stdout) == (0, "")
@@ -154,15 +87,6 @@ def test_the_replies_of_one_index_are_removed_and_then_all(kept: Path) -> None:
     assert (wrong.code, "no replies from it; did you mean scan:/data?" in wrong.stderr) == (2, True)
     assert ngramscan.journal_clear(journal=kept)["replies"].sum() == 4
     assert ngramscan.journal_info(journal=kept).empty
-
-
-def test_where_there_is_no_journal_nothing_is_made(tmp_path: Path) -> None:
-    path = tmp_path / "none.sqlite"
-    info = invoke("journal", "info", "--journal", path)
-    assert (info.code, info.stdout) == (0, f"{path}: no journal yet, replies: 0\n")
-    cleared = invoke("journal", "clear", "--journal", path)
-    assert (cleared.code, cleared.stderr) == (0, f"{path}: replies removed: 0\n")
-    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("content", [b"", b"n\n", b"y\n"])
@@ -179,34 +103,6 @@ def test_without_a_terminal_nothing_is_removed_unless_yes_is_said(
     assert ngramscan.journal_info(journal=kept).empty
 
 
-def test_a_file_edited_or_replaced_with_its_size_and_time_is_read_again(tmp_path: Path) -> None:
-    file, other = tmp_path / "c.txt", tmp_path / "other.txt"
-    file.write_text("aaaa bbbb")
-    kept = tmp_path / "j.sqlite"
-
-    def count() -> tuple[str, bool]:
-        names = "-e", "a", "--index", f"scan:{file}", "--journal", kept, "--format", "csv"
-        ran = invoke("count", *names)
-        return ran.rows[0]["occurrences"], "from the journal" in ran.stderr
-
-    before = file.stat()
-    times = before.st_atime_ns, before.st_mtime_ns
-    assert [count(), count()] == [("4", False), ("4", True)]
-    file.write_text("aaxx bbbb")
-    os.utime(file, ns=times)
-    assert count() == ("2", False)
-    other.write_text("axxx bbbb")
-    os.utime(other, ns=times)
-    other.replace(file)
-    after = file.stat()
-    assert (after.st_size, after.st_mtime_ns) == (before.st_size, before.st_mtime_ns)
-    assert [count(), count()] == [("1", False), ("1", True)]
-    # A new mode changes no count: the file is read once more, and known again.
-    file.chmod(0o600)
-    assert [count(), count()] == [("1", False), ("1", True)]
-    assert ngramscan.journal_info(journal=kept)["index"].tolist() == [f"scan:{tmp_path}"]
-
-
 @pytest.mark.parametrize(("answer", "left"), [("y", 0), ("n", 7), ("", 7)])
 def test_a_terminal_is_asked_before_replies_are_removed(kept: Path, answer: str, left: int) -> None:
     parent, child = os.openpty()
@@ -218,10 +114,3 @@ def test_a_terminal_is_asked_before_replies_are_removed(kept: Path, answer: str,
     os.close(child)
     assert (process.returncode, f"Remove all replies from {kept}?" in said) == (left > 0, True)
     assert ngramscan.journal_info(journal=kept)["replies"].sum() == left
-
-
-def test_the_default_journal_is_where_the_help_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    path = f"~/{default_path().relative_to(Path.home())}"
-    for command in ("journal --help", "journal info --help", "count --help-all"):
-        assert path in "".join(invoke(*command.split()).stdout.split())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +23,15 @@ from ngramscan.outputs.keyness import (
     adjusted,
     compare,
     compared_ngrams,
-    kind_of,
     to_patterns,
 )
 from ngramscan.outputs.ngram_rates import log_likelihood
 from ngramscan.outputs.ngrams import MinFrequency
 from ngramscan.outputs.presence import PresenceTest, Sides
-from ngramscan.outputs.tokens import Tokens, split_characters, split_words
+from ngramscan.outputs.tokens import Tokens, split_words
 from ngramscan.patterns.files import load_patterns
-from ngramscan.reporting.tables import print_keyness
-from ngramscan.reporting.tables.keyness import mark_whitespace
 from tests.support.command import invoke
-from tests.support.outputs import refusal, shown_in, write_lines, write_texts
+from tests.support.outputs import refusal, write_lines, write_texts
 
 OPTIONS = KeynessOptions("PoT", ("CoT",), "word", (1, 6), MinFrequency(10, 5), 50, 0.05, False)
 EVERY_WORD = replace(OPTIONS, lengths=(1, 1), minimum=MinFrequency(1, 1), q=1.0)
@@ -73,14 +69,6 @@ def test_q_is_that_of_scipy(p: list[float]) -> None:
     np.testing.assert_allclose(adjusted(p), false_discovery_control(p), rtol=1e-12)
 
 
-def test_q_of_several_tests_at_once_is_that_of_as_many_single_ones() -> None:
-    p, times = np.array([0.6, 0.03, 0.01, 0.5, 0.02]), np.array([1, 3, 2, 5, 1])
-    each = np.repeat(adjusted(p, times), times)
-    np.testing.assert_allclose(each, adjusted(np.repeat(p, times)))
-    # 5/1 × .01, 5/2 × .02, 5/3 × .03, then 5/4 × .5 and 5/5 × .6, which is less.
-    assert adjusted(p) == pytest.approx([0.6, 0.05, 0.05, 0.6, 0.05])
-
-
 def test_dispersion_of_even_and_of_concentrated_words() -> None:
     _, table = words_of(["x a b", "x a b", "x a b", "y y y", *["c c c"] * 4], 4)
     # y: all in one of four equal documents: (1 - 1/4) / (1 - 1/4); x: DP 1/4, normalised 1/3.
@@ -106,38 +94,6 @@ def bursty(
     return texts
 
 
-def test_intervals_cover_ratios_of_clustered_words() -> None:
-    draw = np.random.default_rng(3)
-    sizes = draw.integers(400, 1600, 300).tolist()
-    texts = bursty(draw, sizes[:150], 1000, 7.5e-4) + bursty(draw, sizes[150:], 1000, 3.75e-4)
-    tokens, table = words_of(texts, 150)
-    is_word = np.array([tokens.names[tokens.ids[k]] != "f" for k in table["first"]])
-    covered = (table["log_ratio_low"] <= 1) & (table["log_ratio_high"] >= 1)
-    assert is_word.sum() == 1000
-    assert 0.93 <= covered[is_word].mean() <= 0.97
-
-
-@pytest.mark.parametrize("shared", [False, True])
-def test_copies_by_several_models_are_no_evidence(tmp_path: Path, shared: bool) -> None:
-    draw = np.random.default_rng(6)
-    words = np.array(list("abcdefgh"))
-    texts = {prompt: draw.choice(words, (60, 5)).tolist() for prompt in ("pot", "cot")}
-    frames = []
-    for models in (1, 4):
-        for prompt, own in texts.items():
-            first = 0 if shared or prompt == "pot" else 60
-            records = [{"id": k, "output": " ".join(text)} for k, text in enumerate(own, first)]
-            for model in range(models):
-                write_lines(tmp_path / f"{models}" / "d" / f"{model}" / f"{prompt}.jsonl", *records)
-        more: dict[str, Any] = {"n": "1-2", "min_count": 1, "min_documents": 1, "q": 1, "all": True}
-        frames.append(ngramscan.keyness(tmp_path / f"{models}", of="pot", against="cot", **more))
-    once, copied = frames
-    assert len(once) > 20
-    assert copied["ngram"].tolist() == once["ngram"].tolist()
-    assert copied["count"].tolist() == (4 * once["count"]).tolist()
-    np.testing.assert_allclose(copied["p"], once["p"], rtol=1e-9)
-
-
 def test_planted_phrases_are_found_and_stand_once() -> None:
     draw = np.random.default_rng(4)
     filler = [" ".join(draw.choice(list("abcdefgh"), 40)) for _ in range(80)]
@@ -153,23 +109,6 @@ def test_planted_phrases_are_found_and_stand_once() -> None:
     assert best.log_ratio_low > 2
 
 
-def test_nothing_is_found_where_there_is_nothing() -> None:
-    assert keyness_of(split_words(["a b c"] * 20), 10).rows == []
-    assert keyness_of(split_words([""] * 4), 2).tested == 0
-    short = split_characters(["abc"] * 10 + ["a"] * 10)
-    assert keyness_of(short, 10, lengths=(2, 6)).tested == 0
-    assert keyness_of(short, 10).found == 0
-
-
-def test_programs_are_told_from_chains_of_thought(shared: Path) -> None:
-    outputs = shared / "data/financemath/validation"
-    frame = ngramscan.keyness(outputs, of="PoT", against="CoT", n="1-3")
-    ngrams = list(frame["ngram"])
-    assert "solution" in ngrams[:10]
-    assert "return answer" in ngrams[:15]
-    assert (frame["q"] <= 0.05).all()
-
-
 # The command
 
 
@@ -182,19 +121,6 @@ def outputs(tmp_path: Path) -> Path:
         for prompt, phrase in phrases.items()
     }
     return write_texts(tmp_path / "outs", texts)
-
-
-def test_prompts_that_have_the_method_are_compared_with_those_that_have_not(outputs: Path) -> None:
-    ran = invoke("keyness", outputs, "--of", "F-1", "--against", "CoT", "--format", "csv")
-    assert (ran.code, ran.stderr) == (0, "")
-    assert list(ran.rows[0]) == list(KeynessRow.__dataclass_fields__)
-    assert any("\\frac{" in row["ngram"] for row in ran.rows)
-    assert all(set(row["ngram"]) & set("\\frac{}") for row in ran.rows)
-    assert ran.rows[0]["other_documents"] == "0"
-    table = invoke("keyness", outputs, "--of", "CoT", "--against", "PoT")
-    assert "80 outputs of CoT against 40 of PoT, paired by the 40 problems" in table.stdout
-    frame = ngramscan.keyness(outputs, of="F-1", against="CoT", n=2, top=3)
-    assert frame["n"].tolist() == [2, 2, 2]
 
 
 @pytest.mark.parametrize(
@@ -259,24 +185,6 @@ def test_rows_say_that_the_sides_have_different_models(
     assert (words in table, "different models" in table) == (bool(named), bool(named))
 
 
-@pytest.mark.parametrize("unit", ["word", "character"])
-def test_an_export_is_a_pattern_set_that_count_takes(
-    outputs: Path, tmp_path: Path, unit: str
-) -> None:
-    file = tmp_path / "found.yaml"
-    more = ("--unit", unit, "--export", file, "--tier", "t2", "--format", "csv")
-    ran = invoke("keyness", outputs, "--of", "PoT", "--against", "CoT", *more)
-    assert ran.code == 0
-    loaded = load_patterns(file)
-    written = [row["ngram"] for row in ran.rows if any(map(str.isalnum, row["ngram"]))]
-    assert [pattern.text for pattern in loaded.patterns] == written
-    assert {(pattern.method, pattern.tier) for pattern in loaded.patterns} == {("PoT", "T2")}
-    corpus = f"scan:{outputs}/d/m/pot.jsonl"
-    counted = ngramscan.count(file, index=corpus, text_field="output")
-    assert counted["pattern"].tolist() == written
-    assert (counted["occurrences"] > 0).all()
-
-
 def test_rows_are_shown_though_there_is_nothing_to_export(outputs: Path, tmp_path: Path) -> None:
     more = ("--n", "6", "--min-count", "5000", "--export", tmp_path / "none.yaml")
     ran = invoke("keyness", outputs, "--of", "PoT", "--against", "CoT", *more)
@@ -312,19 +220,6 @@ def test_an_export_leaves_out_punctuation_unless_all_is_asked_for(tmp_path: Path
         exported(texts[:2], file)
 
 
-def test_hard_texts_come_back_from_an_export(tmp_path: Path) -> None:
-    file = tmp_path / "no.yaml"
-    left_out = [f"{file}: n-grams left out that no pattern can have: 2"]
-    assert exported([*HARD, "\0", "\ud800"], file, of="a: #", all=True) == (HARD, left_out)
-
-
-def test_the_kind_of_a_pattern_is_that_of_its_content() -> None:
-    code = ("def solution():", "x = 3", "answer\n    return")
-    assert {kind_of(text) for text in code} == {"code"}
-    assert {kind_of(text) for text in ("\\frac{", "\\[")} == {"latex"}
-    assert {kind_of(text) for text in ("Let's think", "Step 1:")} == {"narrative"}
-
-
 @pytest.mark.parametrize(
     ("more", "words"),
     [
@@ -349,20 +244,6 @@ def test_options_from_python_are_checked_too(tmp_path: Path) -> None:
 
 
 # The table
-
-
-@pytest.mark.parametrize("width", [40, 80, 300])
-def test_no_number_is_cut_at_any_width(width: int) -> None:
-    rows = [row_of("answer\n    return"), row_of(" [b]")]
-    shown = shown_in(width, partial(print_keyness, rows, ["told"]))
-    assert "2.0 [1.5, 2.5]" in shown
-    assert "·[b]" in shown
-
-
-def test_what_can_t_be_seen_is_shown() -> None:
-    shown = [mark_whitespace(text) for text in ("a\n    b", " a ", "  ")]
-    assert shown == ["a⏎····b", "·a·", "··"]
-    assert "\x1b" not in mark_whitespace("\x1b[31m")
 
 
 def test_ngrams_that_are_rarer_on_the_own_side_are_none_of_its_marks() -> None:

@@ -1,31 +1,23 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pandas.testing import assert_frame_equal
 from scipy import stats
 
 import evalcore
 from evalcore.commands.compare import CompareRow, compare_methods
-from evalcore.commands.link import CORRELATIONAL, LinkRow, PatternCount, rank_agreement
+from evalcore.commands.link import PatternCount, rank_agreement
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.reporting import to_frame
-from ngramscan.reporting.page.results import read_results
-from ngramscan.reporting.page.words import sentences
-from ngramscan.statistics.estimates import geometric_mean_ratio
-from tests.support.command import invoke
-from tests.test_figures import SVG, marks, saved
 
 SCORED = [
     ScoreRow("d", "m", method, str(n), None, "strict", float(n < right))
@@ -57,55 +49,6 @@ RATIOS = [
     ([*COUNTS, COUNTS[0], *RARE], "occurrences", [40, 300, 5000, 7], [20, 100, 1000]),
     ([*counts("CoT", 0, 0), *counts("F-1", 3, 4)], "occurrences", [3, 4], [0, 0]),
 ]
-
-
-def test_a_pair_of_methods_has_its_ratio_and_its_difference() -> None:
-    for rows, measure, treated, base in RATIOS:
-        (row,) = link(rows, measure=measure).itertuples()
-        expected = geometric_mean_ratio(treated, base)
-        found = (row.prevalence_ratio, row.prevalence_low, row.prevalence_high)
-        assert found == pytest.approx((expected.value, expected.low, expected.high))
-        sums = None if pd.isna(row.sum_ratio) else row.sum_ratio
-        assert sums == (pytest.approx(sum(treated) / sum(base)) if sum(base) else None)
-        assert (row.difference, row.p) == (COMPARED.difference, COMPARED.p)
-        assert row.same_direction
-
-
-def test_a_comparison_counts_once_in_however_many_indexes() -> None:
-    draw = np.random.default_rng(5)
-    scores = [
-        ScoreRow("d", model, method, str(n), None, "strict", float(draw.random() < chance))
-        for model in "mn"
-        for method, chance in (("cot", 0.4), ("f-1", 0.5), ("pot", 0.7))
-        for n in range(60)
-    ]
-    compared, *_ = compare_methods(scores)
-    rows = [*COUNTS, *counts("PoT", 5, 60)]
-    rows += [replace(row, index="j", occurrences=7 * row.occurrences) for row in rows]
-    adjusted = {(row.model, row.baseline, row.treatment): row.p_holm for row in compared}
-    from_scores = evalcore.link(to_frame(rows, PatternCount), to_frame(scores, ScoreRow))
-    assert_frame_equal(found := link(rows, compared), from_scores)
-    names = zip(found["model"], found["baseline"], found["treatment"], strict=True)
-    assert found["p_adjusted"].tolist() == [adjusted[name] for name in names]
-    assert len(found) == 2 * len(compared) == 18
-    claims = [
-        {
-            one
-            for one in sentences(read_results(frame))
-            if "accurate" in one or one.startswith("No difference")
-        }
-        for frame in (found.drop(columns="index").assign(index="i"), to_frame(compared, CompareRow))
-    ]
-    assert [re.sub(", n = 60", "", one) for one in sorted(claims[1])] == sorted(claims[0])
-    assert len(claims[0]) == 2
-
-
-def test_methods_may_be_mapped() -> None:
-    other = replace(COMPARED, treatment="mine")
-    assert len(link(COUNTS, [COMPARED, other])) == 1
-    assert link(COUNTS, [other], rename="mine=F-1").treatment.tolist() == ["mine"]
-    (both,) = link([*COUNTS, *counts("f-1", 1, 2)]).itertuples()
-    assert both.prevalence_ratio < link(COUNTS).prevalence_ratio[0]  # the lists are one
 
 
 def test_what_can_not_be_joined_is_refused() -> None:
@@ -166,30 +109,3 @@ def test_tau_is_scipys_and_p_counts_all_orders(pairs: list[tuple[int, int]]) -> 
     assert tau == pytest.approx(expected)
     far = [abs(one) >= abs(expected) - 1e-12 for one in all_taus]
     assert p == pytest.approx(sum(far) / len(far))
-
-
-def test_points_of_a_figure_have_the_ratio_of_their_pair(tmp_path: Path) -> None:
-    names = ("i", "occurrences", "d", "m", "strict", "cot", "f-1")
-    row = LinkRow(*names, *(4.0, 2.0, 8.0, 5.0, 0.1, -0.05, 0.25, 0.5), True, 0.9)
-    other = replace(row, model="m2", difference=-0.03, difference_low=None)
-    rows = [row, other, replace(row, index="j", prevalence_low=None), replace(other, index="j")]
-    drawn = marks(saved(tmp_path / "a.svg", rows))
-    ratios, points = drawn[:4], drawn[4:]
-    assert [mark.get("data-value") for mark in ratios] == ["4.0"] * 4
-    assert [mark.get("data-low") for mark in ratios] == ["2.0", "2.0", None, "2.0"]
-    assert [mark.get("data-value") for mark in points] == ["0.1", "-0.03"] * 2
-    assert all("prevalence ratio 4; " in str(mark.findtext(f"{SVG}title")) for mark in points)
-
-
-def test_the_command_takes_scores_or_comparisons(tmp_path: Path) -> None:
-    names = ("counts.csv", "scores.csv", "link.svg", "ranks.csv")
-    counted, scored, figure, ranks = paths = [tmp_path / name for name in names]
-    to_frame(COUNTS, PatternCount).to_csv(counted)
-    to_frame(SCORED, ScoreRow).to_csv(scored)
-    assert_frame_equal(evalcore.link(counted, scored), link(COUNTS, rule=["strict"]))
-    command = "link {} {} --figure {} --ranks {}".format(*paths).split()
-    shown = invoke(*command)
-    assert (shown.code, shown.stderr) == (0, CORRELATIONAL + "\n")
-    assert "f-1 : cot" in shown.stdout
-    assert "+20.0 [" in shown.stdout
-    assert (figure.stat().st_size > 1000, len(pd.read_csv(ranks))) == (True, 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-import evalcore
 from evalcore.commands.logs import read_logs
 from evalcore.scores import ScoreRow, read_scores
-from ngramscan.errors import InputError
 from ngramscan.reporting import choose_target, write_rows
 from tests.support.command import invoke
 from tests.support.made_logs import (
@@ -54,18 +51,6 @@ def test_every_verdict_of_genuine_logs_is_the_planned_one(shared: Path) -> None:
         assert {r.id: r.value for r in log.rows} == dict(planned[column.format(letter)]), name
 
 
-def test_both_formats_of_a_genuine_run_give_the_same_rows_and_tokens(shared: Path) -> None:
-    folder = shared / "logs/inspect"
-    for name in ("method_a", "method_b"):
-        zipped, plain = (read_logs([folder / f"{name}{end}"]) for end in (".eval", ".json"))
-        assert (zipped.rows, zipped.usage) == (plain.rows, plain.usage)
-    unknown = {row.id for row in zipped.usage if row.completion_tokens is None}
-    assert unknown == {"q068", "q071"}
-    few = read_logs([folder / "method_b_12_samples.json"]).rows
-    assert {(row.id, row.value) for row in few} < {(row.id, row.value) for row in zipped.rows}
-    assert len(few) == 12
-
-
 def test_failures_of_genuine_logs_are_counted_by_kind(shared: Path) -> None:
     def told(path: str) -> str:
         return "\n".join(read_logs([shared / "logs" / path]).notices)
@@ -78,45 +63,9 @@ def test_failures_of_genuine_logs_are_counted_by_kind(shared: Path) -> None:
     assert "2 replies but one score per rule" in told("lm_eval/method_a_repeats2")
 
 
-def test_epochs_tokens_and_runs_of_genuine_logs(shared: Path) -> None:
-    planned, folder = truth(shared), shared / "logs/inspect"
-    epochs = read_logs([folder / "method_a_epochs2.eval"])
-    assert len(epochs.rows) == 80
-    assert all(row.value == planned.at[row.id, f"epochs_A_{row.epoch}"] for row in epochs.rows)
-    assert any("1 of 80 samples are failures" in notice for notice in epochs.notices)
-    # The header of the log says: 1,920 of 8,142 prompt tokens came from the cache.
-    usage = read_logs([folder / "method_a_graded.eval"]).usage
-    assert sum(row.prompt_tokens or 0 for row in usage) == 6222 + 1920
-    runs = "2 runs: 2026-11-20T10-50-10_\\w+ .120 rows., 2026-11-20T10-50-12_\\w+ .80 rows"
-    assert re.search(f"answer has {runs}", "\n".join(read_logs(folder.glob("*a*.eval")).notices))
-
-
 # Scores of this package, and the simplest file
 
 ROW = ScoreRow("sums", "made", "cot", "1", None, "strict", 1.0, "5", "boxed/1", "equal")
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet"])
-def test_scores_of_this_package_stay_as_they_are_but_for_names(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"scores{suffix}"
-    write_rows([ROW], ScoreRow, choose_target(None, path))
-    assert read_logs([path]).rows == read_logs([path], wanted=["strict"]).rows == [ROW]
-    renamed = evalcore.logs(path, dataset="d", model="m", method="pot")
-    assert renamed[["dataset", "model", "method"]].values.tolist() == [["d", "m", "pot"]]
-    with pytest.raises(InputError, match=r'rule="lenient": one of strict was expected'):
-        evalcore.logs(path, rule="lenient")
-
-
-def test_lines_of_id_and_correct_are_of_the_method_that_the_file_names(tmp_path: Path) -> None:
-    path = tmp_path / "cot.jsonl"
-    line = '{"id": "a", "correct": true}\n'
-    path.write_text(f'{line}\n{{"id": 2, "correct": false}}\n{{"id": "c", "correct": null}}')
-    log = read_logs([path], given=NAMES)
-    assert [(r.id, r.value) for r in log.rows] == [("a", 1.0), ("2", 0.0), ("c", None)]
-    assert {(r.method, r.rule) for r in log.rows} == {("cot", "correct")}
-    assert (log.rows[2].reason, log.rows[2].status) == ("recorded as unknown", "unknown")
-    path.write_text(f'{line}{{"id": "b", "correct": "yes"}}\n')
-    refused(r"cot\.jsonl:2: ", [path], given=NAMES)
 
 
 # What is found
@@ -163,14 +112,6 @@ def test_what_is_no_log_is_refused(folder: Path) -> None:
         ("lm", "inspect", "no logs in it"),
     ):
         refused(message, [folder / name.replace("*", TIME)], layout)
-
-
-def test_what_can_not_be_opened_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("a.eval", "a.json", "a.jsonl"):
-        with socket.socket(socket.AF_UNIX) as opened:
-            opened.bind(name)  # nobody can open it as a file
-            refused(rf"^{name}: ", [name])
 
 
 # The command

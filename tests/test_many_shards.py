@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
-import random
 import resource
 import shutil
-import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import ngramscan
@@ -23,8 +18,8 @@ from ngramscan.errors import IncompleteError, IndexChangedError, IndexFormatErro
 from ngramscan.index_files.fm9.folders import shard_folders
 from ngramscan.index_files.fm9.layout import FILES
 from ngramscan.index_files.fm9.manifest import describe_shard, in_folder, to_manifest
-from ngramscan.index_files.fm9.reader import Shard, find_in_all, open_shards
-from ngramscan.index_files.mapped import MappedFile, unchanged
+from ngramscan.index_files.fm9.reader import Shard, open_shards
+from ngramscan.index_files.mapped import MappedFile
 from ngramscan.matching import count_by_brute_force
 from tests.support.command import invoke
 from tests.support.serve_process import ask, serving
@@ -94,27 +89,6 @@ def test_more_shards_than_descriptors_are_counted_shown_and_served(
 # Mapped files
 
 
-def is_mapped(path: Path) -> bool:
-    return str(path) in Path("/proc/self/maps").read_text("utf-8")
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-def test_a_file_is_mapped_as_long_as_anything_refers_to_it(tmp_path: Path) -> None:
-    shard = Shard(Path(shutil.copytree(SMALL, tmp_path / "x")))
-    path, content = tmp_path / "x" / "data.fm9", (SMALL / "data.fm9").read_bytes()
-    assert is_mapped(path)
-    assert not is_mapped(tmp_path / "x" / "meta.fm9")
-    part = shard.data.tables.data[8:20].view(np.uint16)[2:4]
-    del shard
-    gc.collect()
-    assert is_mapped(path)
-    assert part.tobytes() == content[12:16]
-    assert not part.flags.writeable
-    del part
-    gc.collect()
-    assert not is_mapped(path)
-
-
 def overwrite(path: Path) -> None:
     with path.open("r+b") as file:
         file.write(b"?")
@@ -151,33 +125,6 @@ def test_a_file_that_was_changed_gives_no_answer(tmp_path: Path, name: str, how:
         shard.find([b"lo"]), shard.metadata([w.document for w in shard.windows([5], 1, 1)])
 
 
-def test_a_file_that_changes_while_it_is_read_gives_no_answer(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(b"12345678")
-    os.utime(path, (0, 0))  # the clock of a disk may not have moved on until it is written again
-    file = MappedFile(path)
-    with pytest.raises(IndexChangedError, match="file: was changed or removed"), unchanged([file]):
-        overwrite(path)
-
-
-@pytest.mark.parametrize("name", FILES[1:])
-def test_files_of_two_indexes_are_never_read_together(tmp_path: Path, name: str) -> None:
-    shard = Shard(Path(shutil.copytree(SMALL, tmp_path / "x")))
-    shutil.copy(SMALL / name, tmp_path / "copy")
-    (tmp_path / "copy").replace(tmp_path / "x" / name)
-    with pytest.raises(IndexChangedError, match=f"{name}: was changed or removed"):
-        shard.metadata([window.document for window in shard.windows([5], 1, 1)])
-
-
-def test_damaged_metadata_is_refused_before_any_is_shown(tmp_path: Path) -> None:
-    shutil.copytree(SMALL, tmp_path / "x")
-    (tmp_path / "x" / "meta.fm9").write_bytes(b"")
-    shard = Shard(tmp_path / "x")
-    assert shard.find([b"lo"]).tolist() == Shard(SMALL).find([b"lo"]).tolist()
-    with pytest.raises(IndexFormatError, match=r"meta\.fm9: field n: the file ends within it"):
-        shard.metadata([0])
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of addresses")
 def test_a_limit_of_mapped_files_is_one_line_with_the_cure(tmp_path: Path) -> None:
     with (tmp_path / "large").open("wb") as file:
@@ -191,89 +138,10 @@ def test_a_limit_of_mapped_files_is_one_line_with_the_cure(tmp_path: Path) -> No
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
-_CUT = """
-import mmap, os, sys
-from pathlib import Path
-from ngramscan.errors import IndexChangedError
-from ngramscan.index_files import lost_pages
-from ngramscan.index_files.mapped import MappedFile, unchanged
-
-lost_pages.survive()
-files = [MappedFile(Path(name)) for name in sys.argv[1:3]]
-gone = MappedFile(Path(sys.argv[1]))
-del gone
-try:
-    with unchanged(files[:1]):
-        os.truncate(sys.argv[1], 0)
-        print(int(files[0]._data.sum()), flush=True)
-        os.truncate(sys.argv[1], 40_000)
-        os.utime(sys.argv[1], (0, 0))
-        files[0]._check_state(files[0]._state)
-        print("as it was", flush=True)
-except IndexChangedError as error:
-    print(error.problem[:24], flush=True)
-files[1].check()
-print(int(files[1]._data.sum()), flush=True)
-other = os.open(sys.argv[3], os.O_RDWR)
-mapped = mmap.mmap(other, 40_000)
-os.truncate(other, 0)
-print(mapped[20_000])
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="guarded on Linux only")
-def test_a_server_outlives_a_file_that_is_cut_while_it_is_read(tmp_path: Path) -> None:
-    """Even if its state is as before, what is read is no answer; others' files aren't guarded."""
-    paths = [tmp_path / name for name in "abc"]
-    for path in paths:
-        path.write_bytes(bytes([1]) * 40_000)
-        os.utime(path, (0, 0))
-    command = [sys.executable, "-c", _CUT, *map(str, paths)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
-    assert ran.stdout.splitlines() == ["0", "as it was", "was changed or removed w", "40000"]
-    assert ran.returncode == -signal.SIGBUS
-
-
 # Threads
 
 
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")  # that is the test
-def test_all_shards_are_asked_each_once(tmp_path: Path) -> None:
-    draw, kinds = random.Random(1), [SMALL, *(HERE / "replay" / "index" / "replay2").iterdir()]
-    shards = [Shard(draw.choice(kinds)) for _ in range(50)]
-    patterns = [b"the", b"lo", b"zz", b"e"]
-    wanted = [shard.find(patterns).tolist() for shard in shards]
-    for number in (1, 2, 50):
-        found = find_in_all(shards[:number], patterns)
-        assert [pairs.tolist() for pairs in found] == wanted[:number]
-    child = os.fork()
-    if not child:  # it has no thread but this one
-        signal.alarm(60)
-        again = find_in_all(shards, patterns)
-        os._exit([pairs.tolist() for pairs in again] != wanted)
-    assert os.waitpid(child, 0)[1] == 0
-
-
-def test_an_error_in_one_of_many_shards_is_never_a_smaller_count(tmp_path: Path) -> None:
-    shutil.copytree(SMALL, tmp_path / "cut")
-    for place in (0, 30, 59):
-        folders = [SMALL] * 60
-        folders[place] = Path(shutil.copytree(SMALL, tmp_path / f"{place}"))
-        shards = [Shard(folder) for folder in folders]
-        os.truncate(folders[place] / "data.fm9", 50)
-        with pytest.raises(IndexChangedError, match=f"{place}/data.fm9: was changed or removed"):
-            find_in_all(shards, [b"lo"])
-
-
 # Which folders are an index
-
-
-def test_a_shard_that_is_missing_is_an_error(tmp_path: Path) -> None:
-    link_shards(tmp_path, 4)
-    shutil.rmtree(tmp_path / "2")
-    for allow_partial in (False, True):
-        with pytest.raises(IndexFormatError, match="shard 2 is missing: there are others up to 3"):
-            shard_folders(tmp_path, allow_partial)
 
 
 def test_a_manifest_says_which_shards_there_are(tmp_path: Path) -> None:
@@ -321,15 +189,3 @@ def test_an_index_that_is_not_complete_is_refused_but_described(tmp_path: Path) 
     plan.write_text('{"shards": 7}', "utf-8")
     with pytest.raises(IndexFormatError, match=r"plan\.json: not the plan of an index"):
         shard_folders(tmp_path / "x")
-
-
-def test_index_info_says_what_asking_and_building_take(tmp_path: Path) -> None:
-    link_shards(tmp_path / "x", 3)
-    (info,) = ngramscan.index_info(f"fm9:{tmp_path / 'x'}").to_dict("records")
-    size = sum(map(len, TEXTS))
-    assert (info["shards"], info["bytes"]) == (3, 3 * size)
-    assert info["memory_to_build"] == 200_000_000 + round(5.6 * size)
-    assert 100_000_000 < info["memory_to_ask"] < 200_000_000
-    scanned = invoke("index", "info", f"scan:{SMALL.parent / 'docs.jsonl'}")
-    assert "docs.jsonl: an index takes about 10 kB of files in" in scanned.stderr
-    assert "1 shard, 200 MB of memory to build" in scanned.stderr

@@ -22,7 +22,6 @@ from ngramscan.matching import (
     count_texts,
     gram_engine,
     hyperscan_engine,
-    normalized,
 )
 from tests.support import oracle
 from tests.support.sizes import sets
@@ -73,35 +72,6 @@ def test_the_two_brute_force_counts_agree(query: str, text: str) -> None:
     expected = oracle.occurrences(query, text)
     assert count_by_brute_force(query.encode(), text.encode()) == expected
     assert oracle.occurrences_fast(query, text) == expected
-
-
-@pytest.mark.parametrize("make", ENGINES)
-@pytest.mark.parametrize(
-    ("query", "text", "count"),
-    [
-        pytest.param("aa", "aaaa", 3, id="overlapping"),
-        pytest.param("a\0b", "xa\0ba", 1, id="a NUL inside"),
-        pytest.param("\0", "\0\0", 2, id="only a NUL"),
-        pytest.param("\\frac{", "\\frac{1}{2}\\frac", 1, id="regex characters"),
-        pytest.param(".*", "a.*b", 1, id="a regex is a literal"),
-        pytest.param("ภาษา", "ภาษาภาษา", 2, id="Thai"),
-        pytest.param("a\nb", "a\nb\r\n", 1, id="a newline"),
-        pytest.param("Step", "step", 0, id="case counts"),
-    ],
-)
-def test_special_literals(make: MakeEngine, query: str, text: str, count: int) -> None:
-    matcher = Matcher([query], engine=make([query.encode()], False))
-    assert count_texts(matcher, [memoryview(text.encode())]).occurrences.get(0, 0) == count
-
-
-def test_a_matcher_is_for_many_texts_and_drops_queries_that_stand_twice() -> None:
-    matcher = Matcher(["a", "a", "b"])
-    assert matcher.queries == ["a", "b"]
-    for _ in range(2):
-        assert count_texts(matcher, [b"aa", b"b", b"ab"]) == Counts(
-            {0: 3, 1: 2}, {0: 2, 1: 2}, [], 3, 5
-        )
-    assert count_texts(Matcher([]), [b"abc", b""]) == Counts({}, {}, [], 2, 3)
 
 
 def test_a_literal_over_hyperscans_limit_is_counted_by_the_other_engine() -> None:
@@ -177,28 +147,6 @@ def thousands(n: int, seed: int = 1) -> tuple[list[str], list[str]]:
     return list(dict.fromkeys(literals)), texts
 
 
-@pytest.mark.parametrize("ignore_case", [False, True])
-def test_thousands_of_literals_are_counted_by_our_engine_as_by_the_other(ignore_case: bool) -> None:
-    literals, texts = thousands(3_000)
-    contents = [literal.encode() for literal in literals]
-    assert compile_engine(contents, ignore_case).name == "grams"
-    other = aho_corasick_engine(contents, ignore_case)
-    counts = count_texts(Matcher(literals, ignore_case), [text.encode() for text in texts])
-    expected = count_texts(Matcher(literals, ignore_case, other), [text.encode() for text in texts])
-    assert counts == expected
-    some = [*counts.occurrences][::50]
-    assert [counts.occurrences[number] for number in some] == [
-        sum(oracle.occurrences(literals[number], text) for text in texts) for number in some
-    ]
-
-
-def test_a_text_with_more_occurrences_than_there_is_room_for() -> None:
-    engine = gram_engine([b"a" * 30, b"a" * 23], False)
-    assert engine
-    found = found_by(engine, b"a" * 5_000)
-    assert (found.count(0), found.count(1)) == (4_971, 4_978)
-
-
 def test_a_literal_far_into_a_long_text_is_found_where_it_is() -> None:
     # Places are looked at 262,144 bytes at a time.
     literals = [b"a literal that stands far into a text of its own", b"and another one"]
@@ -224,16 +172,6 @@ def test_the_self_check_of_thousands_of_queries_finds_an_engine_that_misses_some
 
 
 # Normalized texts
-
-
-@settings(max_examples=sets(100))
-@given(st.text(alphabet="aZß É_-.1٣İ\t\x1cé\0", max_size=30) | st.text(max_size=30))
-def test_normalized_texts_are_those_of_the_definition(text: str) -> None:
-    assert normalized(text, "") == text
-    assert normalized(text, "alphanumeric") == "".join(filter(str.isalnum, text))
-    words = "".join(c if c.isalnum() or c == "_" else " " for c in text.lower()).split(" ")
-    expected = "".join(f" {word}" for word in words if word)
-    assert normalized(text, "words") == (f"{expected} " if expected else "")
 
 
 def test_a_matcher_normalizes_texts_and_counts_their_own_bytes() -> None:

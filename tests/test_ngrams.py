@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ngramscan.outputs import ngrams
 from ngramscan.outputs.ngrams import MinFrequency, count_ngrams
-from ngramscan.outputs.tokens import Tokens, split_characters, split_words, usual_forms
+from ngramscan.outputs.tokens import Tokens, split_characters, split_words
 
 TEXTS = st.lists(st.text(alphabet="ab_é1 (\n😀", max_size=25), min_size=1, max_size=8)
 LENGTHS = st.tuples(st.integers(1, 6), st.integers(1, 6)).map(sorted)
@@ -81,34 +81,3 @@ def test_n_grams_of_many_words_are_counted_as_by_the_definition() -> None:
             patch.setattr(ngrams, "_PART", part)
             patch.setattr(ngrams, "_KEY_BITS", bits)
             assert by_arrays(split_words(texts), [1, 4], least) == expected
-
-
-@settings(max_examples=50)
-@given(TEXTS)
-def test_the_form_of_an_n_gram_is_the_most_frequent_one(texts: list[str]) -> None:
-    tokens = split_words(texts)
-    forms: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
-    for text in texts:
-        spans = list(re.finditer(r"\w+|[^\w\s]", text))
-        for first, last in zip(spans, spans[2:], strict=False):
-            form = text[first.start() : last.end()]
-            forms[tuple(words_of(form))][form] += 1
-    parts = count_ngrams(tokens, (3, 3), MinFrequency(1, 1))
-    placed = [(int(position), 3) for part in parts for position in part.first]
-    shown = usual_forms(tokens, placed, np.ones(len(texts), dtype=bool))
-    assert len(shown) == len(forms)
-    for form in shown:
-        counts = forms[tuple(words_of(form))]
-        assert counts[form] == max(counts.values())
-
-
-def test_the_form_is_that_of_the_method_s_texts() -> None:
-    texts = ["a b", "a b", "a  b", "a  b", "a  b"]
-    within = np.array([True, True, False, False, False])
-    assert usual_forms(split_words(texts), [(1, 2)], within) == ["a b"]
-    assert usual_forms(split_words(texts), [(1, 2)], ~within) == ["a  b"]
-
-
-def test_no_text_has_no_n_gram() -> None:
-    assert not list(count_ngrams(split_words(["", " \n"]), (1, 3), MinFrequency(1, 1)))
-    assert not list(count_ngrams(split_characters([""]), (1, 3), MinFrequency(1, 1)))

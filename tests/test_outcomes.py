@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from scipy.stats import binomtest
 
 from evalcore.commands.outcomes import outcomes
 from evalcore.scores import ScoreRow
@@ -74,14 +71,6 @@ def test_each_problem_counts_once_and_all_benchmarks_of_a_model_together() -> No
     assert excluded[0] == (4, 1, 1, 2, 1, 1)
 
 
-def test_problems_of_which_nothing_is_known_never_count(tmp_path: Path) -> None:
-    known = table({("a", "m", "x"): "1100-", ("a", "m", "y"): "10101"})
-    path = write(tmp_path / "s.jsonl", {("a", "m", "x"): "1100-?1.?", ("a", "m", "y"): "101010?1."})
-    expected, found = (records(outcomes(one, **Y)) for one in (known, path))
-    assert [one.pop("n_unknown") for one in expected + found] == [0, 4]
-    assert found == expected
-
-
 def test_where_nothing_is_known_there_is_no_row_and_the_command_ends_with_1(tmp_path: Path) -> None:
     for x, y, why in (
         ("1?", "?0", "2 with an unknown result"),
@@ -119,91 +108,6 @@ KINDS = {
     (True, False, False): "only_adaptive",
     (False, True, True): "adaptive_wrong",
 }
-
-
-def test_outcomes_are_a_partition_and_bounds_are_those_of_oracles() -> None:
-    draw = random.Random(3)
-    cells = {
-        f"d{k}": [(*draw.choices([False, True], [1, k % 4], k=3),) for _ in range(1 + k)]
-        for k in range(30)
-    }
-    found = records(outcomes(solving(cells), baselines="x,y", adaptive="f"))
-    every = [one for solved in cells.values() for one in solved]
-    for one, solved in zip(found, [*cells.values(), every], strict=True):
-        named, n = Counter(KINDS[f, x or y, x and y] for f, x, y in solved), len(solved)
-        expected = {name: named[name] for name in KINDS.values()} | {
-            "all_baselines_but_adaptive": solved.count((False, True, True)),
-            "accuracy": sum(f for f, _, _ in solved) / n,
-            "upper_bound": sum(x or y for _, x, y in solved) / n,
-            "upper_bound_with_adaptive": sum(map(any, solved)) / n,
-        }
-        assert {name: one[name] for name in expected} == pytest.approx(expected)
-        chosen = [f for f, x, y in solved if (x or y) and not (f and x and y)]
-        limits: list[Any] = [None] * 3
-        if chosen:
-            low, high = binomtest(sum(chosen), len(chosen)).proportion_ci(method="wilson")
-            limits = [low, sum(chosen) / len(chosen), high]
-        selection = [one[f"selection_{name}"] for name in ("low", "accuracy", "high")]
-        assert selection == (pytest.approx(limits, abs=1e-9) if chosen else limits)
-        assert (one["note"] == "") == bool(chosen)
-    assert {one["note"] == "" for one in found} == {True, False}
-
-
-def test_all_models_together_have_no_interval_because_problems_are_shared() -> None:
-    answers = {("a", m, k): v for m in "mn" for k, v in (("x", "1101"), ("f", "0111"))}
-    answers |= {("b", "m", "x"): "1", ("b", "m", "f"): "1"}
-    found = outcomes(table(answers), baselines="x", adaptive="f")
-    cells = [
-        f"{dataset} {model} {n}" for dataset, model, n in records(found, "dataset", "model", "n")
-    ]
-    assert cells == ["a m 4", "a n 4", "a all 8", "b m 1", "all m 5"]
-    pooled = records(found)[2]
-    assert (pooled["adaptive_wrong"], pooled["only_adaptive"], pooled["all_solve"]) == (2, 2, 4)
-    assert (pooled["selection_accuracy"], pooled["selection_low"]) == (0.0, None)
-    assert "not independent" in pooled["note"]
-
-
-def test_printed_bounds_and_selection_accuracies_have_the_method_in_them(shared: Path) -> None:
-    names = "table20_strategy_analysis.csv", "table22_upper_bound.csv"
-    tables = [pd.read_csv(shared / "paper" / name) for name in names]
-    shares, bounds = ({(a, b): value for a, b, value in table.to_numpy()} for table in tables)
-    selection = {"FinanceMath": 73.0, "OlympiadBench": 69.9, "IMO-Bench": 61.0}
-    printed = ("all_fail", "all_correct", "adapt_correct", "adapt_wrong", "f1_only")
-    for benchmark in dict.fromkeys(name for name, _ in shares):
-        counts = [round(10 * shares[benchmark, name]) for name in printed]
-        solved = [kind for kind, n in zip(KINDS, counts, strict=False) for _ in range(n)]
-        (found,) = records(outcomes(solving({"a": solved}), baselines="x,y", adaptive="f"))
-        if bound := bounds.get((benchmark, "upper_bound")):
-            assert 100 * found["upper_bound_with_adaptive"] == pytest.approx(bound, abs=0.11)
-            assert 100 * found["upper_bound"] < bound - 2
-        if benchmark in selection:
-            with_alone = found["adaptive_right"] + found["only_adaptive"]
-            share = with_alone / (with_alone + found["adaptive_wrong"])
-            assert 100 * share == pytest.approx(selection[benchmark], abs=0.2)
-            assert found["selection_accuracy"] < share
-
-
-def test_wins_are_counted_by_number_and_by_an_exact_test(tmp_path: Path) -> None:
-    made = {"a": ("1" * 8, "0" * 8), "b": ("111110", "000000"), "c": ("10", "01")}
-    made["d"] = ("0" * 6, "1" * 6)
-    answers = {(d, "m", k): both[k == "x"] for d, both in made.items() for k in "fx"}
-    p = {k: binomtest(0, k).pvalue for k in (5, 6, 8)}
-    assert p[5] > 0.05 > p[6] > 0.01 > p[8]
-    path = tmp_path / "wins.jsonl"
-    for alpha, by_test in ((0.05, (1, 2, 1)), (0.01, (1, 3, 0))):
-        outcomes(table(answers), baselines="x", adaptive="f", wins=path, alpha=alpha)
-        won = json.loads(path.read_text(encoding="utf-8"))
-        assert list(won.values()) == ["m", "x", "f", 4, 2, 1, 1, *by_test, alpha]
-
-
-def test_wins_of_several_models_end_with_those_of_all(tmp_path: Path) -> None:
-    # Each baseline is compared on its own: the last problem of `x` is not unknown to `y`.
-    letters, path = {"f": "111", "x": "01?", "y": "110"}, tmp_path / "wins.csv"
-    answers = {(d, m, k): own for m in "mn" for d in "ab" for k, own in letters.items()}
-    outcomes(table(answers), baselines=["x", "y"], adaptive="f", wins=path)
-    won = pd.read_csv(path)[["model", "baseline", "cells", "wins", "ties"]].to_numpy().tolist()
-    models = ("m", 2), ("n", 2), ("all", 4)
-    assert won == [[model, name, n, n, 0] for model, n in models for name in "xy"]
 
 
 def test_repeated_answers_and_graded_values_are_read_as_asked_for() -> None:
@@ -244,25 +148,3 @@ def test_what_can_not_be_used_is_refused(tmp_path: Path) -> None:
         made = [write(tmp_path / f"{n}.jsonl", apart if n == "n" else TWO) for n in files]
         with pytest.raises(InputError, match=message):
             outcomes(made, **F1 | options)
-
-
-def test_the_command_prints_rows_and_says_which_models_are_left_out(tmp_path: Path) -> None:
-    path, asked = write(tmp_path / "s.jsonl", TWO), ("--baselines", "cot", "--adaptive", "f-1")
-    code, stdout, stderr = invoke("outcomes", path, *asked, "--format", "csv")
-    assert code == 0
-    assert stdout.splitlines()[2].startswith("b,m,rule-b,f-1,cot,2,0,0,0,1,0,0,1,0,1.0,0.5,1.0")
-    assert stderr.splitlines() == [
-        "1 of 8 problems is left out, because one of the results is unknown",
-        "b, n: left out, no scores for f-1",
-        "a, m, rule-a: 1 problem left out: 1 not put to every method",
-    ]
-    assert invoke("outcomes", path, *asked, "--format", "csv", "-q")[2] == ""
-    code, stdout, told = invoke("outcomes", path, *asked)
-    assert [*stdout.splitlines()[:1], *told.splitlines()] == stderr.splitlines()
-    assert (code, "selection accuracy" in stdout, "wins by test" in stdout) == (0, True, True)
-    named = [line.split() for line in stdout.splitlines() if "rule-" in line]
-    assert [cells[0] for cells in named] == ["all", "a", "b"], "all benchmarks come first"
-    # The accuracy is 2 of 2, and the upper bound 1 of 2: in percent, as in LaTeX.
-    paper = invoke("outcomes", path, *asked, "--format", "latex")[1]
-    assert "100.0 50.0" in " ".join(named[2])
-    assert "100.0 & 50.0" in paper

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import pytest
 
 from ngramscan.errors import InputError
-from ngramscan.patterns.files import load_patterns, parse_patterns, shipped_sets
-from ngramscan.patterns.model import Pattern, PatternSet, Query, merge, scopes
+from ngramscan.patterns.files import load_patterns, parse_patterns
+from ngramscan.patterns.model import Pattern, PatternSet, merge
 
 
 def entry(**changes: str) -> str:
@@ -17,27 +14,6 @@ def entry(**changes: str) -> str:
 
 def document(*entries: str) -> str:
     return "name: mine\nsource: me\npatterns:\n" + "".join(f"  - {line}\n" for line in entries)
-
-
-def test_the_shipped_set_is_the_papers_table(shared: Path) -> None:
-    with (shared / "paper" / "patterns.csv").open(encoding="utf-8", newline="") as file:
-        expected = [
-            (row["method"], row["tier"], row["kind"], row["pattern"], row["status"] == "expanded")
-            for row in csv.DictReader(file)
-        ]
-    f1 = load_patterns("f1")
-    found = [(p.method, p.tier, p.kind, p.text, bool(p.expands)) for p in f1.patterns]
-    assert found == expected
-    assert "Formula-One Prompting" in f1.source
-
-
-def test_the_shipped_set_has_46_patterns_of_three_methods() -> None:
-    f1 = load_patterns("f1")
-    assert shipped_sets() == ["f1"]
-    assert len(f1.patterns) == 46
-    assert f1.methods == ["CoT", "PoT", "FP/F-1"]
-    assert [p.text for p in f1.patterns if p.expands][-1] == "\\end{align*}"
-    assert load_patterns(Path(__file__).parent.parent / "patterns" / "f1.yaml") == f1
 
 
 @pytest.mark.parametrize(
@@ -78,33 +54,8 @@ def test_a_set_that_breaks_the_format_is_refused_with_its_place(message: str, co
     assert "\n" not in str(error.value)
 
 
-def test_the_same_text_may_belong_to_two_methods() -> None:
-    both = parse_patterns(document(entry(), entry(method="PoT")), "mine.yaml")
-    assert both.methods == ["CoT", "PoT"]
-
-
-def test_files_that_can_not_be_read_are_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"nope\.yaml: no such file .*; shipped sets: f1"):
-        load_patterns(tmp_path / "nope.yaml")
-    (tmp_path / "latin.yaml").write_bytes("name: é".encode("latin-1"))
-    with pytest.raises(InputError, match=r"latin\.yaml: not UTF-8 at byte 6"):
-        load_patterns(tmp_path / "latin.yaml")
-    with pytest.raises(InputError, match="is a directory"):
-        load_patterns(tmp_path)
-
-
 def pattern(text: str, kind: str = "narrative") -> Pattern:
     return Pattern(text=text, method="M", tier="T1", kind=kind)
-
-
-def test_variants_are_capital_and_typographic_and_disjoint() -> None:
-    spellings = ["let's start", "Let's start", "let’s start", "Let’s start"]
-    assert pattern("let's start").variants() == spellings
-    for text, kind in (("Therefore", "narrative"), ("42", "narrative"), ("a b", "latex")):
-        assert pattern(text, kind).variants() == [text]
-    for one in load_patterns("f1").patterns:
-        texts = one.variants()
-        assert not [(text, other) for text in texts for other in texts if text != other in text]
 
 
 def test_queries_are_literal_unless_variants_are_asked_for() -> None:
@@ -135,11 +86,3 @@ def test_merged_sets_keep_their_order_and_refuse_a_pattern_twice() -> None:
     assert merge([one, two]).name == "one+two"
     with pytest.raises(InputError, match="set three: 'a' of M is also in pattern set one"):
         merge([one, PatternSet("three", "", (pattern("a"),))])
-
-
-def test_scopes_are_the_methods_in_each_tier_and_in_the_papers_t1_with_t2() -> None:
-    found = scopes([Query(tier, Pattern(tier, "M", tier, "code")) for tier in ("T3", "T1", "T2")])
-    texts = {scope.tiers: scope.texts for scope in found}
-    assert texts == {"T1": ["T1"], "T2": ["T2"], "T3": ["T3"], "T1+T2": ["T1", "T2"]}
-    found = scopes([Query("a", Pattern("a", method, "T1", "code")) for method in ("M", "N")])
-    assert [(scope.tiers, scope.method) for scope in found] == [("T1", "M"), ("T1", "N")]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import invoke, run
+from tests.support.command import invoke
 
 CONTROLLING = "\x1b[31m\x07 \x9b2J \u202eabc\u2066"
 FORMS = ("table", "csv", "jsonl", "json", "latex")
@@ -72,15 +72,3 @@ def test_json_and_files_keep_every_character(corpus: str, tmp_path: Path) -> Non
     path = tmp_path / "rows.csv"
     invoke(*contexts[:-1], "-o", path)
     assert CONTROLLING in path.read_bytes().decode()
-
-
-def test_names_that_are_not_utf8_and_a_plain_locale_do_no_harm(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with open(os.fsencode(tmp_path) + b"/\xff.jsonl", "w", encoding="utf-8") as file:
-        file.write('{"text": "un été"}\n')
-    for name, value in {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}.items():
-        monkeypatch.setenv(name, value)
-    done = run("contexts", "-e", "été", "--index", f"scan:{tmp_path}", "--format", "csv")
-    assert (done.code, [row["match"] for row in done.rows]) == (0, ["été"])
-    assert done.rows[0]["document"].endswith(r"\udcff.jsonl:1")

@@ -14,13 +14,11 @@ import pytest
 from evalcore.records import (
     Record,
     in_order,
-    messages_sha256,
     open_records,
     read_records,
     record_path,
 )
 from ngramscan.outputs.reading import read_outputs
-from tests.support.chat_server import hash_of
 from tests.support.made_benchmarks import refused, write
 
 OURS, FINANCE, BENCH = "a/b/c.jsonl", "made-1.json", "lab-made-1-cot/task.json"
@@ -35,13 +33,6 @@ def recorded(**fields: Any) -> Record:
 def open_silently(path: Path) -> list[Record]:
     with open_records(path, pytest.fail) as file:
         return file.records
-
-
-def test_the_hash_of_messages_is_that_of_their_canonical_json() -> None:
-    messages = [{"role": "user", "content": "é"}]
-    assert messages_sha256([{"content": "é", "role": "user"}]) == hash_of(messages)
-    # sha256sum of the line that `printf` gives for '[{"content": "a", "role": "user"}]'.
-    assert messages_sha256([{"role": "user", "content": "a"}]).startswith("ac8647777f2bc5d6")
 
 
 @pytest.mark.parametrize("name", ["", "..", ".", "a/b", "a\nb"])
@@ -68,16 +59,6 @@ def test_what_was_written_is_read_whole(tmp_path: Path) -> None:
 
 def named(records: list[Record]) -> list[tuple[str | None, ...]]:
     return [(one.dataset, one.model, one.method, one.id, one.output) for one in records]
-
-
-def test_records_are_chosen_by_folders_where_they_do_not_say_who_wrote(tmp_path: Path) -> None:
-    for method in ("cot", "pot"):
-        write(tmp_path / f"sums/made-1/{method}.jsonl", '\n{"id": 1, "output": "4"}\n')
-    assert named(read_records(tmp_path, method="pot")) == [("sums", "made-1", "pot", "1", "4")]
-    assert len(read_records(tmp_path, dataset="sums")) == 2
-    there = "no outputs of f-1 of sums in it; it has cot of sums, pot of sums"
-    refused(there, read_records, tmp_path, "evalcore", "f-1", "sums")
-    refused("absent: no such file or folder", read_records, tmp_path / "absent")
 
 
 def test_the_layout_of_financemath_is_read(tmp_path: Path) -> None:
@@ -129,11 +110,6 @@ def test_a_second_run_on_the_same_file_is_refused(tmp_path: Path) -> None:
             refused("another run writes it", open_silently, path)
 
 
-def test_a_system_that_refuses_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.open", FULL)
-    refused(r"(?i)cot\.jsonl: .*no space left", open_silently, tmp_path / "cot.jsonl")
-
-
 def test_a_line_is_written_whole_however_little_the_system_takes(tmp_path: Path) -> None:
     path, record = tmp_path / "cot.jsonl", recorded(output="é" * 50)
     with open_records(path, pytest.fail) as file:
@@ -158,12 +134,6 @@ def test_every_torn_last_line_is_dropped_and_told(tmp_path: Path) -> None:
         assert kept == (["1"] if is_torn else ["1", "2"]), "it only lacks its end"
         told = [f"{path}: the last line was not written to its end; it is dropped"]
         assert notices == told * is_torn
-
-
-def test_a_file_that_no_run_left_so_is_refused_and_untouched(tmp_path: Path) -> None:
-    path = write(tmp_path / "cot.jsonl", b"some notes")
-    refused(r"cot\.jsonl:1: the last line was not .* its end; delete it", open_silently, path)
-    assert path.read_bytes() == b"some notes"
 
 
 def test_records_are_in_the_order_of_the_benchmark_and_of_their_epochs() -> None:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import html
 import json
 import re
-import subprocess
-import sys
 import webbrowser
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,10 +17,9 @@ import pytest
 import ngramscan
 from ngramscan.commands.report import Page
 from ngramscan.errors import InputError
-from ngramscan.progress import visible_line
 from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.assemble import make_page
-from ngramscan.reporting.page.display import MOST_TEXT, number, source_of
+from ngramscan.reporting.page.display import source_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.plots import Kind
 from ngramscan.reporting.provenance import Run
@@ -143,78 +137,6 @@ def rows_of(data: dict[str, Any]) -> list[dict[str, Any]]:
 # Numbers and texts
 
 
-def test_the_page_has_every_value_of_the_rows() -> None:
-    rows = [
-        count_row(query=text, note=HOSTILE[-n], documents=value, occurrences_low=value)
-        for n, (text, value) in enumerate(zip(HOSTILE, NUMBERS, strict=False), 1)
-    ]
-    rows += [row | {"documents": None, "occurrences_low": float("inf")} for row in rows[:2]]
-    page = read(page_of(rows))
-    (data,) = data_of(page)
-    said = {"Infinity": float("inf"), str(2**53): 2**53, str(2**63): 2**63}
-    for row, kept in zip(rows, rows_of(data), strict=True):
-        assert {name: said.get(str(value), value) for name, value in kept.items()} == row
-    (table,) = page.all("table")
-    names = [head.attributes["data-column"] for head in table.all("th")]
-    assert {*names} | {*data["same"]} == {*rows[0]}
-    for row, line in zip(rows, list(table.all("tr"))[1:], strict=True):
-        for name, cell in zip(names, line.all("td"), strict=True):
-            check_cell(row[name or ""], cell)
-
-
-def check_cell(value: Any, cell: Element) -> None:
-    given = cell.attributes.get("data-value")
-    if value is None:
-        assert (given, cell.text) == ("", "–")
-    elif isinstance(value, str):
-        assert given is None
-        assert cell.text == visible_line(value)
-    else:
-        assert float(given or "nan") == value
-        shown = float(cell.text.replace(",", "").replace("∞", "inf"))
-        assert shown == pytest.approx(value, rel=6e-4)
-
-
-def test_columns_that_say_the_same_everywhere_stand_once() -> None:
-    rows = [count_row(occurrences=n) for n in range(3)]
-    page = read(page_of(rows))
-    facts = next(page.all("dl"))
-    said = {
-        dt.text: dd.whole.strip() for dt, dd in zip(facts.all("dt"), facts.all("dd"), strict=True)
-    }
-    assert said["source"] == "scan"
-    assert said["empty in all rows"].startswith("documents, occurrences_low, ")
-    assert said["empty in all rows"].endswith(", level, note")
-    assert [head.whole for head in page.all("th")] == ["occurrences"]
-
-
-def test_one_row_is_a_table_of_all_its_columns() -> None:
-    row = count_row()
-    assert {head.whole for head in read(page_of([row])).all("th")} == {*row}
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        *((0, "0"), (1234567, "1,234,567"), (0.12345678, "0.1235"), (1.0, "1"), (-2.5, "-2.5")),
-        *((1234.5678, "1,234.6"), (99999.96, "100,000"), (0.00001234, "1.23e-05")),
-        *((float("inf"), "∞"), (float("-inf"), "−∞"), (2.5e15, "2.50e+15"), (0.0001, "0.0001")),
-    ],
-)
-def test_numbers_are_shown_with_four_digits(value: float, shown: str) -> None:
-    assert number(value) == shown
-
-
-def test_long_texts_are_shown_in_part_and_kept() -> None:
-    text, huge = "word " * 200, "x" * 1_000_000
-    page = page_of([count_row(query=text), count_row(query=huge)])
-    assert len(page) < 200_000
-    whole = [one.text for one in read(page).all("div") if one.attributes.get("class") == "whole"]
-    assert whole[0] == text
-    assert whole[1].startswith("x" * MOST_TEXT + "… (990,000 more")
-    assert "truncated on this page: 1 text." in page
-
-
 def test_rows_beyond_the_limits_are_said_to_be_left_out() -> None:
     rows = [count_row(query=f"{n} {'q' * 9000}") for n in range(1000)]
     page = page_of(rows, left_out=500)
@@ -227,35 +149,7 @@ def test_rows_beyond_the_limits_are_said_to_be_left_out() -> None:
     assert f"{1500 - kept:,} rows of the file, which the page doesn&#39;t have" in page
 
 
-def test_ten_thousand_rows_make_less_than_5_mb() -> None:
-    rows = [
-        count_row(query=f"pattern {n}", occurrences=n * 7919, occurrences_low=n / 7, note="a note")
-        for n in range(10_000)
-    ]
-    page = page_of(rows)
-    (data,) = data_of(read(page))
-    assert len(page.encode()) < 5_000_000
-    assert rows_of(data) == rows
-
-
 # What a page may do
-
-
-def test_the_page_runs_its_own_script_and_loads_nothing() -> None:
-    page = read(page_of([count_row(), count_row(occurrences=4)]))
-    (policy,) = (
-        one.attributes["content"] or ""
-        for one in page.all("meta")
-        if "http-equiv" in one.attributes
-    )
-    assert policy.startswith("default-src 'none'; ")
-    (style,) = page.all("style")
-    (script,) = (one for one in page.all("script") if not one.attributes)
-    for name, element in (("style", style), ("script", script)):
-        digest = base64.b64encode(hashlib.sha256(element.text.encode()).digest()).decode()
-        assert f"{name}-src 'sha256-{digest}'" in policy
-    for word in ("fetch(", "XMLHttpRequest", "innerHTML", "eval(", "import(", "@import", "url("):
-        assert word not in script.text + style.text
 
 
 def test_no_text_becomes_an_element_or_an_attribute() -> None:
@@ -309,15 +203,6 @@ def test_a_source_is_a_link_only_if_it_is_of_the_web(metadata: str, name: str, u
     assert all(one.attributes["rel"] == "noreferrer noopener" for one in links)
 
 
-def test_contexts_show_the_match_between_its_sides() -> None:
-    rows = [context_row(rank=n, left=f"{n} left " * 40) for n in range(3)]
-    page = read(page_of(rows))
-    names = [head.whole for head in page.all("th")]
-    assert names == ["left", "match", "right", "rank"]
-    assert [mark.text for mark in page.all("mark")] == ["p"] * 3
-    assert next(page.all("summary")).text == f"… {rows[0]['left'][-80:]}"
-
-
 def test_the_script_shows_rows_as_the_page_does(browser: Browser, tmp_path: Path) -> None:
     values = [*NUMBERS, None, float("inf"), *(10**n / 7 for n in range(-9, 17))]
     counts = [
@@ -361,27 +246,6 @@ def test_a_page_says_how_rows_of_each_kind_are_made(kind: Kind) -> None:
     assert kind.title in {one.whole for one in page.all("h2")}
 
 
-def test_the_page_says_how_files_were_made_and_what_is_missing() -> None:
-    run = Run("ngramscan count f1 -o a.csv", "9.8.7", WHEN, ("x: no reply",), {"dclm": "17 TB"})
-    rows = [count_row(occurrences=n, note="an estimate", seed=20260101) for n in range(3)]
-    known = page_of(rows, run=run)
-    for text in (run.command, "9.8.7", "x: no reply", "17 TB", "20260101", "an estimate (3 rows)"):
-        assert text in known
-    assert "unknown: the file does not say" in page_of(rows)
-
-
-def test_two_files_of_a_kind_are_told_apart() -> None:
-    parts = [results_of([count_row()], name) for name in ("first.csv", "second.csv")]
-    page = read(make_page(parts, "Both", WHEN))
-    contents = next(page.all("nav")).whole
-    assert "Counts (first.csv)" in contents
-    assert "Counts (second.csv)" in contents
-    ids = [one.attributes["id"] for one in page.all() if "id" in one.attributes]
-    assert len(ids) == len({*ids})
-    links = {one.attributes["href"] for one in page.all("a")}
-    assert links <= {f"#{name}" for name in ids}
-
-
 # The command and the function
 
 
@@ -392,17 +256,6 @@ def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "counts.jsonl"
     path.write_text("".join(json.dumps(count_row(occurrences=n)) + "\n" for n in range(3)))
     return path
-
-
-def test_the_command_writes_a_page(counts: Path, tmp_path: Path) -> None:
-    done = invoke("report", counts)
-    assert (done.code, done.stdout) == (0, "")
-    assert re.fullmatch(r"report\.html: 3 rows of 1 table, [\d.]+ kB\n", done.stderr)
-    first = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "<h1>Counts</h1>" in first
-    done = invoke("report", counts, counts, "-o", "other.html", "--title", "Two <files>", "-q")
-    assert (done.code, done.stderr) == (0, "")
-    assert "<h1>Two &lt;files&gt;</h1>" in (tmp_path / "other.html").read_text(encoding="utf-8")
 
 
 def test_the_page_goes_to_standard_output(counts: Path, tmp_path: Path) -> None:
@@ -460,29 +313,6 @@ def test_a_notebook_shows_the_page_in_a_frame(counts: Path, tmp_path: Path) -> N
     assert "data frame" in Path("also.html").read_text(encoding="utf-8")
     with pytest.raises(InputError, match="a file of rows was expected"):
         ngramscan.report()
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "import ngramscan",
-        "import ngramscan.reporting.rows as rows; assert rows.to_frame",
-        "from ngramscan import report; assert report is __import__('ngramscan').report",
-        "import ngramscan.commands; from ngramscan.reporting import to_frame",
-    ],
-)
-def test_the_room_and_the_command_of_one_name_both_work(statement: str) -> None:
-    program = f"{statement}\nimport inspect, ngramscan, ngramscan.reporting.rows\n"
-    program += "assert ngramscan.reporting.rows.to_frame is ngramscan.reporting.to_frame\n"
-    program += "assert callable(ngramscan.report)\n"
-    program += "assert [*inspect.signature(ngramscan.report).parameters] == "
-    program += "['results', 'title', 'output']"
-    subprocess.run([sys.executable, "-c", program], check=True)
-
-
-def test_html_in_a_frame_is_escaped_once() -> None:
-    assert 'srcdoc="&lt;b&gt;&amp;amp;&quot;"' in Page('<b>&amp;"')._repr_html_()
-    assert html.unescape(Page("<b>")._repr_html_()).count("<b>") == 1
 
 
 def test_a_table_without_rows_has_no_section(tmp_path: Path) -> None:

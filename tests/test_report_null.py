@@ -28,7 +28,6 @@ from ngramscan.reporting.kinds import kind_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.page.words import sentences
 from tests.support.outputs import outputs_of
-from tests.support.sizes import sets
 
 CLAIM = re.compile(
     r"was (?:more|less) accurate|had (?:higher|lower) scores|had markers in (?:more|fewer)"
@@ -139,13 +138,6 @@ def check(make: Callable[[Draw], Said], runs: int) -> None:
 
 
 CASES = [(comparisons, 5), (effects, 5), (markers, 10), (words, 30)]
-
-
-@pytest.mark.parametrize(("make", "runs"), CASES)
-def test_a_report_claims_nothing_where_nothing_differs(
-    make: Callable[[Draw], Said], runs: int
-) -> None:
-    check(make, sets(runs))
 
 
 @pytest.mark.slow

@@ -21,12 +21,6 @@ Floats = NDArray[np.float64]
 Make = Callable[[np.random.Generator, int], Floats]
 
 
-def widened(mean: float, error: float, far: Floats, n: int) -> tuple[float, float]:
-    """Return limits by the rare distances of draws, or by Student's t where that is further."""
-    student = stats.t.ppf(0.975, n - 1)
-    return mean - max(far[1], student) * error, mean - min(far[0], -student) * error
-
-
 def enumerated(values: Sequence[float], counts: Sequence[int]) -> tuple[Floats, Floats]:
     """Return every distance that a draw can have, and its probability: of data with few values."""
     n, shares = sum(counts), np.array(counts) / sum(counts)
@@ -41,68 +35,6 @@ def enumerated(values: Sequence[float], counts: Sequence[int]) -> tuple[Floats, 
             chances.append(ways * float(np.prod(shares**times)))
     order = np.argsort(distances)
     return np.array(distances)[order], np.array(chances)[order] / sum(chances)
-
-
-FEW_VALUES = {(0.1, -0.9): (13, 1), (-1, 0.5, 7): (8, 3, 2), (3, 1, -2): (5, 9, 2)}
-
-
-@pytest.mark.parametrize(("values", "counts"), FEW_VALUES.items())
-def test_all_draws_give_the_same_interval_and_p(values: Any, counts: Any) -> None:
-    data = np.repeat(values, counts)
-    distances, chances = enumerated(values, counts)
-    error = float(stats.sem(data))
-    t = data.mean() / error
-    far = distances >= t - 1e-9 if t > 0 else distances <= t + 1e-9
-    p = max(min(1.0, 2 * chances[far].sum()), stats.ttest_1samp(data, 0).pvalue)
-    estimate, found = bootstrap_t(data, np.random.default_rng(1), draws=100_000)
-    assert (found and found.value) == pytest.approx(p, abs=0.004)
-    assert estimate.value == pytest.approx(data.mean())
-    rare = distances[np.searchsorted(chances.cumsum(), [0.025, 0.975])]
-    expected = widened(data.mean(), error, rare, data.size)
-    assert estimate.limits == pytest.approx(expected, abs=0.03 * error)
-
-
-def test_p_is_small_exactly_where_the_interval_excludes_zero() -> None:
-    draw, small = np.random.default_rng(4), 0
-    for _ in range(sets(150)):
-        estimate, p = bootstrap_t(draw.chisquare(1, size=25) - 0.4, draw, draws=399, level=0.9)
-        assert p is not None
-        low, high = estimate.limits
-        assert (p.value <= 0.1) == (not low <= 0 <= high)
-        small += p.value <= 0.1
-    assert sets(25) < small < sets(125)
-
-
-def test_problems_of_different_sizes_are_drawn_whole() -> None:
-    draw = np.random.default_rng(9)
-    sizes = draw.integers(1, 6, 40).astype(np.float64)
-    sums = draw.exponential(size=40) * sizes - 0.8 * sizes
-
-    def mean_and_error(s: Floats, m: Floats) -> tuple[Any, Any]:
-        mean = s.sum(axis=-1) / m.sum(axis=-1)
-        squares = (s - mean[..., None] * m) ** 2
-        return mean, np.sqrt(40 / 39 * squares.sum(axis=-1)) / m.sum(axis=-1)
-
-    mean, error = mean_and_error(sums, sizes)
-    chosen = draw.integers(0, 40, (20_000, 40))
-    means, errors = mean_and_error(sums[chosen], sizes[chosen])
-    distances = (means - mean) / errors
-    estimate, p = bootstrap_t(sums, np.random.default_rng(1), sizes, draws=20_000)
-    assert estimate.value == pytest.approx(mean)
-    expected = widened(mean, error, np.quantile(distances, [0.025, 0.975]), 40)
-    assert estimate.limits == pytest.approx(expected, abs=0.1 * error)
-    tail = (distances >= mean / error).mean() if mean > 0 else (distances <= mean / error).mean()
-    expected = max(2 * tail, 2 * stats.t.sf(abs(mean / error), 39))
-    assert (p and p.value) == pytest.approx(expected, abs=0.01)
-
-
-def test_a_p_value_that_was_drawn_has_a_standard_error() -> None:
-    values = 1.3 - np.random.default_rng(2).chisquare(1, size=40)
-    found = [bootstrap_t(values, np.random.default_rng(seed), draws=2000).p for seed in range(40)]
-    drawn = [(p.value, p.standard_error) for p in found if p and p.standard_error]
-    assert len(drawn) == 40
-    spread, _ = np.std(drawn, axis=0)
-    assert spread == pytest.approx(np.mean(drawn, axis=0)[1], rel=0.3)
 
 
 def test_neither_limits_nor_p_are_closer_than_those_of_student_s_t() -> None:
@@ -188,27 +120,6 @@ def test_true_differences_are_found_nearly_as_often_as_by_sign_flips(
     rates = error_rates(SYMMETRIC[name], n, runs=4000, draws=999, shift=2.8 * spread / n**0.5)
     assert rates["sign flips"] > 0.7
     assert rates["bootstrap-t"] > rates["sign flips"] - 0.08
-
-
-def test_limits_are_scipy_s_but_for_the_widening() -> None:
-    values = np.random.default_rng(0).normal(1, 2, 1500)
-    ours = bootstrap_t(values, np.random.default_rng(1), draws=20_000).estimate
-    theirs = stats.bootstrap(
-        (values,), np.mean, n_resamples=20_000, method="percentile", rng=2, batch=500
-    ).confidence_interval
-    assert ours.value == pytest.approx(values.mean(), rel=1e-12)
-    width = float(theirs.high - theirs.low)
-    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.02 * width)
-
-
-def test_few_and_many_different_values_are_drawn_alike() -> None:
-    few = np.repeat([-1.0, 0.0, 1.0, 1.0], 100)
-    # So slightly different that every value has to be drawn by itself.
-    many = few + np.linspace(-1e-6, 1e-6, few.size)
-    one, other = (
-        bootstrap_t(own, np.random.default_rng(3), draws=40_000).estimate for own in (few, many)
-    )
-    assert one.limits == pytest.approx(other.limits, abs=4e-3)
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
 import sys
-import threading
-import time
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -17,11 +12,11 @@ from unittest.mock import create_autospec
 import pytest
 
 from evalcore.commands.run import Spending, ask_missing, replay_from
-from evalcore.endpoint import ApiKey, Ask, Question, open_endpoint
+from evalcore.endpoint import Ask, Question
 from evalcore.records import Record, read_records
-from ngramscan.errors import InputError, RemoteRefused
+from ngramscan.errors import InputError
 from ngramscan.progress import SILENT, Progress
-from tests.support.chat_server import chat_server, hash_of
+from tests.support.chat_server import hash_of
 from tests.test_records import recorded
 
 ANSWER: Any = {"output": "4", "attempts": 1, "prompt_tokens": 10, "completion_tokens": 5}
@@ -60,44 +55,6 @@ def run(ask: Ask, folder: Path, count: int = 3, epochs: int = 1, **changes: Any)
     path = folder / f"{method}.jsonl"
     said, missing = ask_missing(ask, path, questions, usage, size, progress)
     return said.removeprefix(f"{path}: "), missing.removeprefix(f"{path}: ")
-
-
-def test_every_problem_is_asked_once_and_recorded_with_all_that_is_known(tmp_path: Path) -> None:
-    assert run(Made(), tmp_path) == ("3 answered of 3", "")
-    lines = [json.loads(line) for line in (tmp_path / "cot.jsonl").read_bytes().splitlines()]
-    assert sorted(line["id"] for line in lines) == ["p-0", "p-1", "p-2"]
-    sha256 = hash_of(messages("cot", int(lines[0]["id"][-1])))
-    expected = {"dataset": "sums", "model": "lab/made-1", "method": "cot", "prompt_tokens": 10}
-    expected |= {"messages_sha256": sha256, "prompts_sha256": "e" * 64, "refusal": None}
-    expected |= {"epoch": None, "parameters": {"temperature": 0}, "attempts": 1}
-    assert expected.items() <= lines[0].items()
-    model = Made()
-    assert run(model, tmp_path, 3) == ("0 answered, 3 there before of 3", "")
-    assert run(model, tmp_path, 5)[0] == "2 answered, 3 there before of 5"
-    assert sorted(model.asked) == [("p-3", None), ("p-4", None)]
-    assert run(model, tmp_path, 2)[0] == "0 answered, 2 there before of 2"
-    assert len(read_records(tmp_path)) == 5
-    assert run(model, tmp_path, 2, epochs=3, method="pot")[0] == "6 answered of 6"
-    again = Made()
-    run(again, tmp_path, 2, epochs=4, method="pot")
-    assert sorted(again.asked) == [("p-0", 4), ("p-1", 4)]
-
-
-def test_refused_and_cut_answers_are_kept_and_failed_requests_asked_again(tmp_path: Path) -> None:
-    refused: dict[str, Any] = {"output": None, "refusal": "I can't."}
-    model = Made(**{"p-0": refused, "p-1": {"finish_reason": "length"}})
-    assert run(model, tmp_path) == ("3 answered, 1 refused, 1 cut at the token limit of 3", "")
-    reasons = {record.id: record.not_scorable for record in read_records(tmp_path)}
-    assert reasons == {"p-0": "refused: I can't.", "p-1": "cut at the token limit", "p-2": None}
-    assert run(Made(), tmp_path)[0] == "0 answered, 3 there before of 3"
-    failures = {f"p-{number}": RemoteRefused(f"reason {number // 2}") for number in range(9)}
-    told, missing = run(Made(**failures), tmp_path, 10, method="pot")
-    counted = "2 × reason 0; 2 × reason 1; 2 × reason 2; 2 other reasons"
-    assert told == "1 answered of 10"
-    assert missing == f"9 of 10 answers are missing ({counted}); run again to ask only these"
-    model = Made()
-    assert run(model, tmp_path, 10, method="pot")[1] == ""
-    assert sorted(id_ for id_, _ in model.asked) == sorted(failures)
 
 
 def test_answers_to_something_else_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
@@ -161,24 +118,3 @@ def test_recorded_outputs_answer_in_the_place_of_a_model(tmp_path: Path) -> None
     assert (two.refusal, two.parameters) == ("No.", {"replayed": True})
     with pytest.raises(InputError, match="no recorded outputs of 'made-2' in it"):
         replay_from(tmp_path / "recorded", "made-2")
-
-
-def test_ctrl_c_ends_at_once_and_keeps_what_was_written(tmp_path: Path) -> None:
-    file = tmp_path / "cot.jsonl"
-
-    def answer(asked: Any) -> str:
-        time.sleep(20 if " 1 " in asked[-1]["content"] else 0)
-        return "4"
-
-    def interrupt() -> None:
-        while not (file.exists() and file.read_bytes().count(b"\n") == 19):
-            time.sleep(0.01)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    with chat_server(answer) as server, open_endpoint(server.url, ApiKey()) as ask:
-        threading.Thread(target=interrupt, daemon=True).start()
-        started_at = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
-            run(ask, tmp_path, 20)
-    assert time.monotonic() - started_at < 15
-    assert len(read_records(tmp_path)) == 19

@@ -1,11 +1,8 @@
 from __future__ import annotations
 
 import math
-import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from itertools import combinations, pairwise, permutations
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +12,15 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from ngramscan import count, docnorm
-from ngramscan.corpora import CorpusFile, open_corpus
+from ngramscan import count
+from ngramscan.corpora import CorpusFile
 from ngramscan.errors import InputError
-from ngramscan.indexes.options import IndexOptions
-from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.indexes.scan.sampling import Sample, estimate_total, take_sample
-from ngramscan.progress import SILENT
 from ngramscan.statistics.estimates import UNTRUSTED, cluster_total
 from tests.support import corpus_files
-from tests.support.command import run
 from tests.support.sizes import sets
 
 FILES = [CorpusFile(f"{n}.jsonl", "jsonl", 1000 + n) for n in range(400)]
-
-
-def test_a_sample_is_seeded_and_without_replacement() -> None:
-    sample = take_sample(FILES, "40", 7)
-    assert len({file.path for file in sample.files}) == 40
-    assert take_sample(FILES, "10%", 7) == sample
-    assert take_sample(FILES, "40", 8).files != sample.files
-    assert sample.total_size == sum(file.size or 0 for file in FILES)
-    unknown = [*FILES[1:], CorpusFile("x.jsonl", "jsonl", None)]
-    assert take_sample(unknown, "40", 7).total_size == 400
-    assert len(take_sample(FILES, "0.01%", 1).files) == 1
 
 
 @pytest.mark.parametrize(
@@ -60,99 +42,7 @@ def numbers_of(sample: Sample) -> tuple[int, ...]:
     return tuple(int(Path(file.path).stem) for file in sample.files)
 
 
-@pytest.mark.parametrize("n", [1, 7, 49, 50])
-@pytest.mark.parametrize(
-    "sizes",
-    [[1000] * 50, [1, 10, 100, 1000, 10_000] * 10, [0] * 30 + [5] * 20, [0] * 49 + [10**9]],
-)
-def test_as_many_files_are_read_as_asked_for_and_none_twice(sizes: list[int], n: int) -> None:
-    for seed in range(10):
-        sample = take_sample(files_of(sizes), str(n), seed)
-        numbers = numbers_of(sample)
-        assert len(numbers) == len(sample.chances) == n
-        assert all(one < other for one, other in pairwise(numbers))
-        assert all(0 < chance <= 1 for chance in sample.chances)
-
-
-def test_a_large_file_is_always_read_and_the_others_in_proportion_to_their_bytes() -> None:
-    sizes, seeds = [100_000, 400, 100, 100, 100, 100, 100, 100], sets(750)
-    times: Counter[int] = Counter()
-    for seed in range(seeds):
-        sample = take_sample(files_of(sizes), "3", seed)
-        times.update(numbers_of(sample))
-        assert sample.chances[0] == 1
-        # The certain file is as if it was not there: two of the others, of 1,000 bytes in all.
-        assert sum(sample.chances[1:]) < 2
-    assert times[0] == seeds
-    # Nine tenths of the chance are in proportion to bytes, a tenth is alike.
-    measure = np.array(sizes[1:]) * 0.9 / sum(sizes) + 0.1 / 8
-    expected = 2 * measure / measure.sum()
-    for file, chance in enumerate(expected, 1):
-        error = math.sqrt(chance * (1 - chance) / seeds)
-        assert times[file] / seeds == pytest.approx(chance, abs=4 * error)
-
-
-TINY = [700, 1, 250, 300, 120, 60]
-
-
-def all_samples(sizes: list[int], n: int) -> dict[tuple[int, ...], float]:
-    """Return every sample there can be with its probability; each order and start is gone through.
-
-    Written for files of which none is certain.
-    """
-    chances = n * (0.9 * np.array(sizes) / sum(sizes) + 0.1 / len(sizes))
-    assert chances.max() < 1
-    samples: dict[tuple[int, ...], float] = defaultdict(float)
-    for order in permutations(range(len(sizes))):
-        ends = np.cumsum(chances[list(order)])
-        starts = sorted({0.0, 1.0, *(ends % 1).tolist()})
-        for start, stop in pairwise(starts):
-            points = (start + stop) / 2 + np.arange(n)
-            drawn = tuple(sorted(order[i] for i in np.searchsorted(ends, points)))
-            samples[drawn] += (stop - start) / math.factorial(len(sizes))
-    return dict(samples)
-
-
-def test_over_all_samples_of_a_tiny_corpus_the_chances_are_right() -> None:
-    samples, seeds = all_samples(TINY, 2), sets(1000)
-    assert sum(samples.values()) == pytest.approx(1)
-    drawn: Counter[tuple[int, ...]] = Counter()
-    told: dict[int, float] = {}
-    for seed in range(seeds):
-        sample = take_sample(files_of(TINY), "2", seed)
-        drawn[numbers_of(sample)] += 1
-        told |= zip(numbers_of(sample), sample.chances, strict=True)
-    # So Horvitz and Thompson's estimate is exactly right on average.
-    for file, chance in told.items():
-        assert chance == pytest.approx(sum(p for files, p in samples.items() if file in files))
-    assert set(told) == set(range(6))
-    assert set(drawn) <= set(samples)
-    common = {files: chance for files, chance in samples.items() if chance > 0.008}
-    expected = np.array(list(common.values())) * seeds
-    observed = np.array([drawn[files] for files in common])
-    assert ((observed - expected) ** 2 / expected).sum() < stats.chi2.ppf(0.999, len(common))
-
-
 # What follows from a sample
-
-
-def test_an_estimate_done_by_hand() -> None:
-    # Two files are certain; ten of 40 were drawn, the larger ones with twice the chance.
-    counts = [100, 50, 10, 20, 4, 5, 9, 11, 7, 3, 12, 8]
-    sizes = [50, 40, 2, 2, 1, 1, 1, 1, 1, 1, 2, 1]
-    chances = [1, 1, 0.4, 0.4, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.4, 0.2]
-    estimate = cluster_total(counts, sizes, chances, 90 + 60)
-    y, x, p = (np.array(column[2:], dtype=float) for column in (counts, sizes, chances))
-    per_size = (y / p).sum() / (x / p).sum()
-    assert (x / p).sum() == pytest.approx(50)
-    assert estimate.value == pytest.approx(150 + per_size * 60)
-    residuals = 60 / 50 * (y - per_size * x) / p
-    squares = (1 - p) * residuals**2
-    error = math.sqrt(10 / 9 * (squares.sum() + 2 * squares.max()))
-    factor = math.exp(stats.t.ppf(0.975, 9) * error / (per_size * 60))
-    assert estimate.high == pytest.approx(150 + per_size * 60 * factor)
-    assert estimate.low == pytest.approx(150 + per_size * 60 / factor)
-    assert estimate.note == "unreliable interval: one file makes up 12% of the estimate"
 
 
 def test_with_equal_chances_it_is_the_estimate_of_the_text_books() -> None:
@@ -166,15 +56,6 @@ def test_with_equal_chances_it_is_the_estimate_of_the_text_books() -> None:
     assert estimate.high == pytest.approx(
         estimate.value * math.exp(stats.t.ppf(0.975, 11) * error / estimate.value)
     )
-
-
-def test_over_all_samples_with_equal_chances_the_mean_estimate_is_the_total() -> None:
-    counts = [0, 3, 4, 9, 30, 2, 2]
-    estimates = [
-        cluster_total([counts[i] for i in drawn], [1] * 3, [3 / 7] * 3, 7).value
-        for drawn in combinations(range(7), 3)
-    ]
-    assert np.mean(estimates) == pytest.approx(50)
 
 
 def test_counts_in_proportion_to_size_have_no_error() -> None:
@@ -298,14 +179,6 @@ QUICK = ("sizes 2, rates 1", 10, sets(25))
 MANY = [pytest.param(name, 40, 100, marks=pytest.mark.slow) for name in CORPORA]
 
 
-@pytest.mark.parametrize("n", [20, 80])
-@pytest.mark.parametrize(("name", "n_corpora", "samples"), [QUICK, *MANY])
-def test_the_interval_holds_the_total(name: str, n_corpora: int, samples: int, n: int) -> None:
-    coverage, mean = outcome(name, n, n_corpora, samples)
-    assert coverage >= CORPORA[name][2]
-    assert mean == pytest.approx(1, abs=0.06)
-
-
 # The command
 
 
@@ -330,27 +203,6 @@ def rows_of(frame: pd.DataFrame, key: str = "query") -> dict[Any, dict[Any, Any]
     return frame.set_index(key).to_dict("index")
 
 
-def test_estimates_are_labelled_in_rows_and_in_the_table(
-    shards: tuple[Path, dict[str, int]],
-) -> None:
-    folder, totals = shards
-    spec = f"scan:{folder}"
-    rows = rows_of(count("f1", index=spec, sample_files="50%", seed=5))
-    assert all(row["estimated"] for row in rows.values())
-    row, rare = rows["solve for"], rows["governing equation"]
-    assert row["occurrences_low"] <= totals["solve for"] <= row["occurrences_high"]
-    assert row["documents_low"] <= row["documents"] <= row["documents_high"]
-    assert row["level"] == 0.95
-    description = "estimate from 30 of 60 files, drawn in proportion to bytes (14 of them certain)"
-    assert row["note"] == f"{description}, seed 5"
-    assert pd.isna(rare["occurrences_low"])
-    assert pd.isna(rare["level"])
-    assert "files, too rare for this sample" in rare["note"]
-    ran = run("count", "f1", "--index", spec, "--sample-files", "50%", "--seed", "5", "-q")
-    assert description in ran.stdout
-    assert f"≈{row['occurrences']:,} [" in ran.stdout
-
-
 def test_all_files_as_a_sample_are_exact_and_few_give_no_interval(
     shards: tuple[Path, dict[str, int]],
 ) -> None:
@@ -362,67 +214,3 @@ def test_all_files_as_a_sample_are_exact_and_few_give_no_interval(
     few = count("f1", index=f"scan:{folder}", sample_files=5)
     assert few["occurrences_low"].isna().all()
     assert few["note"].str.contains("no interval: only 5 files were read").all()
-
-
-def test_a_size_that_is_estimated_is_not_shown_as_known(
-    shards: tuple[Path, dict[str, int]],
-) -> None:
-    spec = f"scan:{shards[0]}"
-
-    def heading(*options: str) -> str:
-        return run("count", "f1", "--index", spec, "-q", *options).stdout.split("  method ")[0]
-
-    exact = heading()
-    assert heading("--sample-files", "100%") == exact
-    known = re.search(r" · (\S+) (\S+) of text · ([\d,]+) documents", exact)
-    sampled = heading("--sample-files", "50%", "--seed", "5").replace("\n", " ")
-    number = r"([\d.,]+)(?: [kM]?B)?"
-    form = rf"≈{number} \[{number}, {number}\]"
-    found = re.search(rf" · {form} of text · {form} documents", sampled)
-    assert known, exact
-    assert found, sampled
-    truths = known[1], known[3]
-    for truth, ends in zip(truths, (found.groups()[:3], found.groups()[3:]), strict=True):
-        value, low, high, true = (float(one.replace(",", "")) for one in (*ends, truth))
-        assert low <= true <= high
-        assert low < value < high
-    few = heading("--sample-files", "5")
-    assert few.count("(no interval: only 5 files were read)") == 2
-    assert few.count("≈") == 2
-
-
-def test_rows_say_which_interval_a_single_file_decides(tmp_path: Path) -> None:
-    for number in range(45):
-        heavy = number % 3 == 0
-        texts = ["solve for x"] * (60 if heavy else 1) + ["governing equation"] * (20 + number % 2)
-        texts += ["nothing" * 2] * (1 if heavy else 60)
-        (tmp_path / f"{number:02}.jsonl").write_bytes(corpus_files.jsonl(texts))
-    spec, totals = f"scan:{tmp_path}", tmp_path / "totals.csv"
-    rows = rows_of(count("f1", index=spec, sample_files=15))
-    said, doubtful = f"{UNTRUSTED}: one file makes up 1", rows["solve for"]
-    assert said in doubtful["note"]
-    assert doubtful["occurrences_low"] < doubtful["occurrences_high"]
-    assert UNTRUSTED not in rows["governing equation"]["note"]
-    table = run("count", "f1", "--index", spec, "--sample-files", "15", "-q").stdout
-    assert table.count("(doubtful)") == 2  # occurrences and documents of one pattern
-    assert "doubtful: a single file makes up more than a tenth of the estimate" in table
-    frame = docnorm("f1", index=spec, sample_files=15, method="f-1", totals=totals)
-    assert said in rows_of(frame, "pattern")["solve for"]["note"]
-    notes = pd.read_csv(totals).query("statistic == 'documents'")["note"]
-    assert notes.str.contains(UNTRUSTED).any()
-
-
-def test_without_sizes_the_estimate_is_per_file(tmp_path: Path) -> None:
-    for n in range(100):
-        (tmp_path / f"{n}.jsonl").write_text('{"text": "%s"}\n' % ("a" * (3 + 2 * (n % 2))))
-    corpus = open_corpus(str(tmp_path))
-    corpus = replace(corpus, files=[replace(file, size=None, status="") for file in corpus.files])
-    index = ScanIndex(corpus, IndexOptions(sample_files="20", seed=1), SILENT)
-    (counted,) = index.counts(["a"])
-    drawn = numbers_of(take_sample(corpus.files, "20", 1))
-    assert counted.occurrences == 5 * sum(3 + 2 * (n % 2) for n in drawn)
-    assert (counted.documents, index.size().documents) == (100, 100)
-    assert counted.note == (
-        "estimate from 20 of 100 files, drawn with equal chances, seed 1;"
-        f" documents: {NO_VARIATION}"
-    )

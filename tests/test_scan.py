@@ -13,11 +13,10 @@ import pytest
 from ngramscan import count
 from ngramscan.corpora import open_corpus
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.indexes.base import DocumentCounts, IndexSize, QueryCount
+from ngramscan.indexes.base import DocumentCounts, IndexSize
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan import pieces as scan_pieces
 from ngramscan.indexes.scan.index import ScanIndex
-from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT, Progress
 from ngramscan.statistics.estimates import Estimate
@@ -57,21 +56,6 @@ def check(counted: DocumentCounts, texts: list[str], times: int = 1) -> None:
     assert counted.unions == [Estimate(n, n, n, 0.95) for n in in_unions]
 
 
-def test_a_scan_counts_occurrences_and_documents_and_its_size(tmp_path: Path) -> None:
-    path = corpus_files.write(tmp_path, "c.jsonl", ["step by step by step", "", "é step", "aaa"])
-    index = open_index(path)
-    assert index.size() == IndexSize(None, None)
-    counts = list(index.counts(["step by step", "step", "aa", "é"]))
-    assert counts == [
-        QueryCount(query, occurrences, documents, "scan", counts[0].asked_at)
-        for query, occurrences, documents in [
-            *(("step by step", 2, 1), ("step", 4, 2)),
-            *(("aa", 2, 1), ("é", 1, 1)),
-        ]
-    ]
-    assert index.size() == IndexSize(4, 20 + 7 + 3)
-
-
 @pytest.mark.parametrize("workers", [1, 2])
 def test_counts_and_unions_are_those_of_brute_force(
     tmp_path: Path, workers: int, monkeypatch: pytest.MonkeyPatch
@@ -91,59 +75,12 @@ def test_only_the_first_documents_are_counted_on_request(tmp_path: Path, limit: 
     assert {c.note for c in counted.counts} == {f"only the first {n_documents} documents"}
 
 
-def test_unions_of_a_sample_are_estimated_from_those_of_its_files(tmp_path: Path) -> None:
-    index = open_index(make_corpus(tmp_path, n_files=60), sample_files="20", seed=3)
-    counted = index.document_counts(QUERIES, UNIONS)
-    sample = take_sample(open_corpus(str(tmp_path)).files, "20", 3)
-    drawn = [parts(60)[int(Path(file.path).stem)] for file in sample.files]
-    for union, estimate in zip(UNIONS, counted.unions, strict=True):
-        documents = [oracle.union_documents(union, texts) for texts in drawn]
-        assert estimate == estimate_total(sample, documents)
-    assert counted.unions[0].low is not None
-    assert "too rare" in counted.unions[4].note
-    assert counted.counts[0].documents_estimate is not None
-    everything = open_index(tmp_path, sample_files="100%").document_counts(QUERIES, UNIONS)
-    check(everything, TEXTS)
-
-
-def test_what_is_skipped_is_in_notes(tmp_path: Path) -> None:
-    (tmp_path / "c.jsonl").write_bytes(b'{broken\n{"text": "A a"}\n')
-    (tmp_path / "c.xml").touch()
-    recorder = Recorder()
-    options = {"skip_bad_lines": True, "ignore_case": True, "skip_unknown": True}
-    (counted,) = open_index(tmp_path, None, recorder, **options).counts(["a"])
-    assert counted.occurrences == 2
-    assert counted.note == "ASCII case ignored; skipped: 1 not valid JSON"
-    told = ["files of unknown formats left out: 1", "skipped: 1 not valid JSON"]
-    assert recorder.notices == [f"scan:{tmp_path}: {text}" for text in told]
-
-
-def test_the_recorded_outputs_are_counted_as_by_brute_force(shared: Path, tmp_path: Path) -> None:
-    files = sorted((shared / "data" / "financemath" / "validation").glob("raw_*_outputs/*.json"))
-    texts = [row["output"][0] or "" for file in files for row in json.loads(file.read_bytes())]
-    assert len(texts) == 2400
-    counts = list(open_index(corpus_files.write(tmp_path, "c.jsonl.zst", texts)).counts(F1))
-    occurrences, documents = oracle.tally(F1, texts)
-    assert sum(occurrences) > 5_000
-    assert [(c.occurrences, c.documents) for c in counts] == list(
-        zip(occurrences, documents, strict=True)
-    )
-
-
 def test_the_embedded_corpus_has_patterns_of_all_methods() -> None:
     frame = count("f1", index="python", limit_documents=4000)
     found = frame.groupby("method")["occurrences"].sum()
     assert set(found.index) == {"CoT", "PoT", "FP/F-1"}
     assert found.min() > 0
     assert (frame["documents"] <= frame["occurrences"]).all()
-
-
-def test_several_corpora_are_several_indexes(tmp_path: Path) -> None:
-    for name, n in (("a", 2), ("b", 3)):
-        (tmp_path / name).mkdir()
-        corpus_files.write(tmp_path / name, "c.jsonl", ["solve for x"] * n)
-    frame = count("f1", index=[f"scan:{tmp_path / n}" for n in "ab"])
-    assert frame.query("query == 'solve for'")["documents"].tolist() == [2, 3]
 
 
 # Journal
@@ -184,29 +121,6 @@ QUESTIONS: list[dict[str, Any]] = [
     {"skip_bad_lines": True},
     {"exclude_source": ("*/wiki/*",)},
 ]
-
-
-def test_a_changed_file_or_question_is_read_again(tmp_path: Path) -> None:
-    path = corpus_files.write(tmp_path, "c.jsonl", ["a", "ab"])
-
-    def is_read(queries: tuple[str, ...] = ("a", "b"), unions: Any = (), **options: Any) -> bool:
-        recorder = Recorder()
-        open_index(path, journal, recorder, **options).document_counts(queries, unions)
-        assert recorder.notices == [] or "1 of 1 files or parts" in recorder.notices[0]
-        assert bool(recorder.expected) != bool(recorder.notices)
-        return bool(recorder.expected)
-
-    with Journal(tmp_path / "j.sqlite") as journal:
-        assert [is_read(**question) for question in QUESTIONS] == [True] * len(QUESTIONS)
-        assert not any(is_read(**question) for question in QUESTIONS)
-        # It changes no count.
-        assert not is_read(max_line=99)
-        refreshed = Recorder()
-        index = ScanIndex(open_corpus(str(path)), IndexOptions(refresh=True), refreshed, journal)
-        list(index.counts(["a", "b"]))
-        assert refreshed.expected
-        corpus_files.write(tmp_path, "c.jsonl", ["a", "ab", "b"])
-        assert is_read()
 
 
 DAMAGED = [

@@ -133,15 +133,6 @@ class _Quiet(SimpleHTTPRequestHandler):
         pass
 
 
-class _Cutting(_Quiet):
-    """Sends half of each file and closes the connection."""
-
-    def copyfile(self, source: object, outputfile: object) -> None:
-        content = source.read()  # type: ignore[attr-defined]
-        outputfile.write(content[: len(content) // 2])  # type: ignore[attr-defined]
-        self.close_connection = True
-
-
 @contextlib.contextmanager
 def served(folder: Path, handler: type[_Quiet] = _Quiet) -> Iterator[str]:
     socketserver.TCPServer.request_queue_size = 16
@@ -154,23 +145,6 @@ def served(folder: Path, handler: type[_Quiet] = _Quiet) -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
-
-
-STREAMED = ["c.jsonl", "c.jsonl.gz", "c.jsonl.zst", "c.warc.wet.gz"]
-
-
-@pytest.mark.parametrize("name", STREAMED)
-def test_files_behind_http_are_read_as_here_unless_the_connection_breaks(
-    tmp_path: Path, name: str
-) -> None:
-    texts = make_texts(2000)
-    corpus_files.write(tmp_path, name, texts)
-    with served(tmp_path) as host:
-        check(f"{host}/{name}", texts)
-    with served(tmp_path, _Cutting) as host, pytest.raises(CorpusError) as caught:
-        check(f"{host}/{name}", texts)
-    assert str(caught.value).startswith(f"{host}/{name}")
-    assert "\n" not in str(caught.value)
 
 
 def test_what_is_not_there_is_said_in_one_line(tmp_path: Path) -> None:
@@ -208,15 +182,6 @@ def test_a_crawl_is_read_by_its_own_list_here_and_far_away(tmp_path: Path) -> No
     assert all(file.size for file in here.files)
     with served(tmp_path) as host:
         check(f"{host}/crawl-data/CC/wet.paths.gz", ["solve for x"] * 6)
-
-
-def test_a_list_of_ones_own_names_paths_and_urls(tmp_path: Path) -> None:
-    for name in ("a.jsonl", "b.jsonl", "c.jsonl"):
-        (tmp_path / name).write_bytes(corpus_files.jsonl(["solve for x"]))
-    listing = tmp_path / "my list"
-    with served(tmp_path) as host:
-        listing.write_text(f"# mine\n{tmp_path / 'a.jsonl'}\n\nb.jsonl\n{host}/c.jsonl\n")
-        check(f"@{listing}", ["solve for x"] * 3)
 
 
 @pytest.mark.parametrize(

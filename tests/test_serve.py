@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 import shutil
-import signal
 import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -29,15 +26,11 @@ from ngramscan.serve import app, server
 from ngramscan.serve.protocol import RefusedError, ServedIndex, answer
 from tests.support.command import invoke
 from tests.support.serve_process import (
-    EXCHANGES,
     INDEXES,
     JSON,
-    REPLAY,
     THE,
     Served,
     ask,
-    read_lines,
-    replay,
     send,
     serving,
 )
@@ -65,38 +58,6 @@ def indexes() -> dict[str, ServedIndex]:
 # Served by the original, refused here: outside the documented range.
 CONTEXTS = {f"get.replay.paper01.s0.first.ctx{n}" for n in (0, 10_001, 1_000_000)}
 REFUSED = {*CONTEXTS, "get.ctx_true", "get.ctx_2pow63", "get.ctx_2pow64_minus_1"}
-# Refused by the original, served here: fields that are not known do no harm.
-IGNORED = {
-    *("get.unknown_field", "get.needle_len_field", "count.unknown_field"),
-    *("count.max_ctx_len_field", "find.rank_field"),
-}
-
-
-def is_answered(exchange: dict[str, Any]) -> bool:
-    """Whether the recording is an answer that this server gives too."""
-    response = exchange["response"]
-    answered = response["status"] == 200 and "latency" in (response.get("json") or {})
-    return exchange["valid"] or (answered and exchange["name"] not in REFUSED)
-
-
-def comparable(body: Any) -> Any:
-    """Blank what differs from one answer to the next: time, and where empty segments are."""
-    segments = [[lo, hi] if lo < hi else [0, 0] for lo, hi in body.get("segment_by_shard", [])]
-    return {**body, "latency": None, "segment_by_shard": segments}
-
-
-def test_requests_are_answered_as_by_the_original(served: Served) -> None:
-    answered = [exchange for exchange in EXCHANGES if is_answered(exchange)]
-    assert len(EXCHANGES) == 893
-    assert sum(exchange["valid"] for exchange in answered) == 787
-    for exchange in answered:
-        got = replay(served.url, exchange["request"])
-        expected = exchange.get("correct", exchange["response"].get("json"))
-        assert (got.status_code, got.headers["content-type"]) == (200, "application/json")
-        assert comparable(got.json()) == comparable(expected), exchange["name"]
-        assert isinstance(got.json()["latency"], float)
-        # Its spelling: sorted, ASCII, without blanks, one line.
-        assert got.text == json.dumps(got.json(), sort_keys=True, separators=(",", ":")) + "\n"
 
 
 def assert_is_refusal(got: httpx.Response, status: int) -> str:
@@ -108,37 +69,6 @@ def assert_is_refusal(got: httpx.Response, status: int) -> str:
     for word in ("Flask", "Processor", "()", "object at", "Traceback", "<"):
         assert word not in problem
     return problem
-
-
-def test_the_rest_is_refused_in_json(served: Served) -> None:
-    fields = {".ctx": "max_ctx_len", ".rank_": "rank", ".s_": "s ", ".query_": "query"}
-    fields |= {"index_": "index", "query_type_": "query_type", "surrogate": "query"}
-    fields |= {"body_": "body", "content_type": "Content-Type"}
-    rest = [exchange for exchange in EXCHANGES if not is_answered(exchange)]
-    assert {exchange["name"] for exchange in rest} > REFUSED | IGNORED
-    for exchange in rest:
-        name, recorded = exchange["name"], exchange["response"]["status"]
-        if name in IGNORED:
-            continue
-        got = replay(served.url, exchange["request"])
-        if name.startswith("method_"):
-            assert got.status_code == recorded
-            assert set(got.headers["allow"].split(", ")) == {"OPTIONS", "POST"}
-        if name in {"method_HEAD", "method_OPTIONS"}:
-            continue
-        problem = assert_is_refusal(got, recorded if recorded in {404, 405, 415} else 400)
-        assert all(field in problem for part, field in fields.items() if part in name), name
-        missing = name.partition("missing_")[2]
-        assert missing in {"", "all"} or repr(missing) in problem
-
-
-@pytest.mark.parametrize("name", sorted(IGNORED))
-def test_unknown_fields_are_ignored(indexes: dict[str, ServedIndex], name: str) -> None:
-    (request,) = [one["request"]["json"] for one in EXCHANGES if one["name"] == name]
-    known = WINDOW if request["query_type"] == "get_doc_by_rank" else THE
-    plain = {field: request[field] for field in known}
-    both = [answer(indexes, json.dumps(one).encode()) for one in (request, plain)]
-    assert comparable(both[0]) == comparable(both[1])
 
 
 # --- fields -------------------------------------------------------------------------------------
@@ -175,29 +105,7 @@ def test_body_that_breaks_parsers_is_refused(indexes: dict[str, ServedIndex], bo
         answer(indexes, body)
 
 
-def test_rank_outside_the_segment_is_served(indexes: dict[str, ServedIndex]) -> None:
-    got = answer(indexes, json.dumps({**WINDOW, "query": "nothing here"}).encode())
-    assert got["spans"] == [(got["text"], None)]
-
-
 # --- HTTP ---------------------------------------------------------------------------------------
-
-
-def test_the_list_has_all_served_indexes(served: Served) -> None:
-    one = {"bytes": 360899, "documents": 257, "max_context": 10_000}
-    indexes = [{**one, "name": "replay", "shards": 1}, {**one, "name": "replay2", "shards": 2}]
-    assert send(served.url, None, {}, "GET", "/indexes").json() == {"indexes": indexes}
-    wrong = send(served.url, b"{}", JSON, path="/indexes")
-    assert assert_is_refusal(wrong, 405) == "POST is not allowed; GET was expected"
-    assert_is_refusal(send(served.url, None, {}, "GET", "/indexes/"), 404)
-
-
-def test_connection_is_kept(served: Served) -> None:
-    with httpx.Client(verify=False) as client:
-        replies = [client.post(served.url, json=document) for document in (THE, {}, THE)]
-        assert [reply.status_code for reply in replies] == [200, 400, 200]
-        streams = [reply.extensions["network_stream"] for reply in replies]
-        assert len({stream.get_extra_info("client_addr") for stream in streams}) == 1
 
 
 @pytest.mark.parametrize("chunked", [False, True])
@@ -209,33 +117,6 @@ def test_query_may_be_as_long_as_the_body_which_is_refused_where_longer(
     body = iter([block] * 30) if chunked else block * 30
     got = send(served.url, body, JSON)
     assert "1000000 bytes" in assert_is_refusal(got, 413)
-
-
-@pytest.mark.parametrize(
-    "sent",
-    [
-        b"\x16\x03\x01 hello\r\n\r\n",
-        b"POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
-        HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
-    ],
-    ids=["no HTTP", "no length", "no chunks"],
-)
-def test_invalid_http_gets_json_too(served: Served, sent: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", served.port), timeout=10) as connection:
-        connection.sendall(sent)
-        reply = b"".join(iter(lambda: connection.recv(65536), b""))
-    head, _, body = reply.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 400 ")
-    assert b"Transfer-Encoding" in sent or json.loads(body)["error"]
-    assert ask(served.url, THE).json()["count"] == 2918
-
-
-def test_parallel_clients_get_their_own_answers(served: Served) -> None:
-    queries = {"the": 2918, "step by step": 713, "step-by-step": 341, "zqxjkvbpzqxjkvbp": 0}
-    with ThreadPoolExecutor(8) as pool:
-        asked = [THE | {"query": query} for query in queries] * 50
-        got = pool.map(ask, [served.url] * len(asked), asked)
-        assert [one.json()["count"] for one in got] == [*queries.values()] * 50
 
 
 def test_server_answers_to_its_own_names_and_addresses_but_not_to_a_page_elsewhere(
@@ -312,20 +193,6 @@ def test_an_error_of_the_server_is_answered_in_json(error: Exception, problem: s
     broken.error = error
     reply = asyncio.run(post(app.IndexApplication({"slow": broken}, 1, Progress())))
     assert (reply.status_code, reply.json()) == (500, {"error": problem})
-
-
-def test_file_cut_while_served_is_a_503_for_that_index(tmp_path: Path) -> None:
-    names = ("cut", "whole")
-    for name in names:
-        shutil.copytree(INDEXES[0], tmp_path / name)
-    opened = {name: ServedIndex(name, open_shards(tmp_path / name)) for name in names}
-    service = app.IndexApplication(opened, 1, Progress())
-    with (tmp_path / "cut" / "data.fm9").open("r+b") as file:
-        file.truncate(100)
-    for name, status in (("cut", 503), ("whole", 200), ("cut", 503)):
-        reply = asyncio.run(post(service, name))
-        assert reply.status_code == status
-        assert ("was changed or removed" in reply.text) == (status == 503)
 
 
 def cut(folder: Path, _: Path) -> None:
@@ -539,52 +406,11 @@ def test_clients_that_stall_stop_nobody_and_are_given_up(
 # --- beginning and end --------------------------------------------------------------------------
 
 
-def test_start_tells_where_and_how_and_verbose_each_request(served: Served) -> None:
-    url = served.url
-    assert ask(url, THE).status_code == 200
-    until = time.monotonic() + 10
-    while time.monotonic() < until and not any(line.startswith("200 in ") for line in served.lines):
-        time.sleep(0.01)
-    told = [line for line in served.lines if not line.startswith("compiling the index reader")]
-    assert told[:5] == [
-        f"{url}replay: 257 documents, 361 kB of text",
-        f"{url}replay2: 257 documents, 361 kB of text",
-        f"{url} in a browser: a page to search",
-        f"curl {url} -H 'Content-Type: application/json' -d "
-        """'{"index": "replay", "query_type": "count", "query": "step by step"}'""",
-        f"ngramscan count f1 --index {url}replay",
-    ]
-    assert any(line.startswith("200 in ") for line in told[5:])
-
-
 def test_public_host_is_warned_of(indexes: dict[str, ServedIndex]) -> None:
     with server.open_socket("0.0.0.0", 0) as listener:
         told = list(server._describe([indexes["replay"]], "0.0.0.0", listener))
         assert f"http://127.0.0.1:{listener.getsockname()[1]}/replay: 257" in told[0]
     assert told[1] == "anyone who can reach 0.0.0.0 can ask: there is no authentication"
-
-
-def test_port_is_free_at_once_and_end_waits_for_requests_under_way() -> None:
-    with server.open_socket("127.0.0.1", 0) as before:
-        before.listen()
-        port = before.getsockname()[1]
-        with socket.create_connection(("127.0.0.1", port)):
-            before.accept()[0].close()  # the side that closes first keeps the port for a minute
-    with serving(port=port) as one:
-        assert one.port == port
-        idle = socket.create_connection(("127.0.0.1", one.port), timeout=10)
-        asking = socket.create_connection(("127.0.0.1", one.port), timeout=10)
-        with idle, asking:
-            asking.sendall(WHOLE[:-10])
-            assert ask(one.url, THE).status_code == 200  # so the other one has arrived
-            one.process.send_signal(signal.SIGTERM)
-            assert idle.recv(100) == b""  # closed: it ends
-            asking.sendall(WHOLE[-10:])
-            reply = b"".join(iter(lambda: asking.recv(65536), b""))
-        assert reply.startswith(b"HTTP/1.1 200 ")
-        assert json.loads(reply.partition(b"\r\n\r\n")[2])["count"] == 2918
-        assert one.end() == 0
-        assert not [line for line in one.lines if "Traceback" in line]
 
 
 def run(*arguments: str | Path) -> tuple[int, str]:
@@ -618,12 +444,3 @@ def test_folder_is_refused(tmp_path: Path) -> None:
 
 
 # --- a command over HTTP ------------------------------------------------------------------------
-
-
-def test_count_says_what_the_documents_say(served: Served) -> None:
-    texts = [line["text"] for name in "ab" for line in read_lines(REPLAY / f"docs/{name}.jsonl")]
-    rows = ngramscan.count("f1", index=f"{served.url}replay2", rate=0).to_dict("records")
-    assert sum(row["occurrences"] for row in rows) > 1000
-    for row in rows:
-        counted = sum(len(re.findall(f"(?={re.escape(row['query'])})", text)) for text in texts)
-        assert row["occurrences"] == counted

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,7 +25,7 @@ from ngramscan.serve.app import IndexApplication
 from ngramscan.serve.server import open_tokens
 from ngramscan.serve.token_protocol import ServedTokens
 from tests.support.command import invoke
-from tests.support.serve_process import INDEXES, JSON, THE, Served, ask, read_lines, send, serving
+from tests.support.serve_process import INDEXES, JSON, Served, read_lines, serving
 
 HERE = Path(__file__).parent / "tokens"
 LLAMA, OLMO2 = HERE / "llamalike.model", HERE / "allenai_dolma2.json.gz"
@@ -336,11 +334,6 @@ def check_all(indexes: dict[str, ServedTokens], exchanges: list[dict[str, Any]])
     return seen
 
 
-def test_requests_are_answered_as_by_the_original(indexes: dict[str, ServedTokens]) -> None:
-    exchanges = read_lines(HERE / "exchanges.jsonl")
-    assert check_all(indexes, exchanges).total() == len(exchanges) == 205
-
-
 ASKED = {"count", "count_cnf", "find", "find_cnf", "prob", "ntd", "infgram_prob", "infgram_ntd"}
 ASKED |= {"get_doc_by_rank", "get_doc_by_ptr"}
 
@@ -358,111 +351,6 @@ def test_all_recorded_requests_are_answered_as_by_the_original(shared: Path) -> 
 
 
 # --- against a count ----------------------------------------------------------------------------
-
-
-BY_QUERY = {"query_type": "find"}
-
-
-def drawn_ngram(truth: Reference, rng: random.Random) -> list[int]:
-    tokens = rng.choice(truth.shards)
-    at = rng.randrange(len(tokens))
-    ids: list[int] = tokens[at : at + rng.choice([1, 1, 2, 3, 8])].tolist()
-    ids = [one for one in ids if one != truth.separator]
-    return ids if rng.random() < 0.8 else [*ids, ids[0] if ids else 5]
-
-
-@pytest.mark.parametrize("folder", [SHARDED, BACKWARDS, WIDE], ids=lambda folder: folder.name)
-def test_any_ngrams_are_counted_found_and_continued(
-    indexes: dict[str, ServedTokens], folder: Path
-) -> None:
-    truth, rng = reference(folder), random.Random(5)
-    ngrams = [[], *(drawn_ngram(truth, rng) for _ in range(60))]
-    for kind in ("count", "find", "ntd", "infgram_prob", "infgram_ntd"):
-        asked = [one for one in ngrams if one or kind != "infgram_prob"]
-        requests = [{"index": folder.name, "query_type": kind, "query_ids": one} for one in asked]
-        answers = ask_all(indexes, requests)
-        for ids, request, answer in zip(asked, requests, answers, strict=True):
-            assert answer.get("approx", False) is False
-            if kind in {"ntd", "infgram_ntd"}:
-                check_next_tokens(indexes[folder.name], request, answer)
-            if kind in {"count", "find"}:
-                assert answer["count" if kind == "count" else "cnt"] == truth.count(ids)
-            if kind.startswith("infgram"):
-                prompt = ids[: len(ids) - (kind == "infgram_prob")]
-                ends = (prompt[start:] for start in range(len(prompt) + 1))
-                longest = next(one for one in ends if truth.count(one))
-                assert answer["suffix_len"] == len(longest)
-                assert answer["prompt_cnt"] == truth.count(longest)
-                assert answer["longest_suffix"] == indexes[folder.name].tokenizer.shown(longest)
-            if kind == "infgram_prob":
-                assert answer["cont_cnt"] == truth.count([*longest, ids[-1]])
-                assert answer["prob"] == answer["cont_cnt"] / answer["prompt_cnt"]
-
-
-@pytest.mark.parametrize("folder", [SHARDED, BACKWARDS, WIDE], ids=lambda folder: folder.name)
-def test_any_clauses_are_counted_exactly_and_lead_to_their_places(
-    indexes: dict[str, ServedTokens], folder: Path
-) -> None:
-    truth, rng = reference(folder), random.Random(6)
-    requests, expected = [], []
-    for _ in range(10):
-        near = [(rng.random() < 0.5 and drawn_ngram(truth, rng)[:1]) or [272] for _ in range(2)]
-        clauses = [
-            [(drawn_ngram(truth, rng) or [13])[: rng.choice([1, 1, 3])], near[rng.random() < 0.5]]
-            for _ in range(rng.choice([1, 2, 2, 3, 4]))
-        ]
-        distance = rng.choice([1, 2, 5, 20, 100, 1000])
-        query = {"index": folder.name, "query_ids": clauses, "max_diff_tokens": distance}
-        requests.append(query | {"max_clause_freq": rng.choice([1, 300, 500_000])})
-        expected.append(truth.pointers(clauses, distance))
-    counts = ask_all(indexes, [one | {"query_type": "count"} for one in requests])
-    lists = ask_all(indexes, [one | {"query_type": "find_cnf"} for one in requests])
-    assert [one["count"] for one in counts] == [sum(map(len, one)) for one in expected]
-    assert [one["ptrs_by_shard"] for one in lists] == expected
-    assert sum(one["count"] > 0 for one in counts) > 4
-    for request, found in zip(requests[:4], expected[:4], strict=True):
-        ids = request["query_ids"]
-        places = [{"s": s, "ptr": one[-1]} for s, one in enumerate(found) if one]
-        common = {"index": folder.name, "query_type": "get_doc_by_ptr", "query_ids": ids}
-        asked = [common | place | {"max_disp_len": 60} for place in places]
-        for answer in ask_all(indexes, asked):
-            # Behind the tokens before it begins one of the terms that were looked for.
-            labelled = [(text, label) for text, label in answer["spans"] if label is not None]
-            assert labelled
-            assert 0 <= answer["needle_offset"] <= 30
-            assert answer["disp_len"] <= 60
-
-
-@pytest.mark.parametrize("query", ["step by step", "xylofrumptious", "natural language"])
-def test_windows_of_documents_held_backwards_are_in_reading_order(
-    indexes: dict[str, ServedTokens], query: str
-) -> None:
-    truth, index = reference(BACKWARDS), indexes[BACKWARDS.name]
-    (tokens,), (documents,) = truth.shards, truth.documents
-    common = {"index": index.name, "s": 0, "max_disp_len": 21}
-    (found,) = ask_all(indexes, [{**BY_QUERY, "index": index.name, "query": query}])
-    ids, ((low, high),) = found["token_ids"], found["segment_by_shard"]
-    windows: Counter[tuple[int, int, str]] = Counter()
-    for start in truth.starts(ids)[0].tolist():
-        borders = np.flatnonzero(documents == documents[start])[[0, -1]] + 1
-        first, last = max(borders[0], start - 10), min(borders[1], start + 11)
-        text = index.tokenizer.shown(tokens[first:last].tolist())
-        windows[int(documents[start]) - 1, start - int(first), text] += 1
-    ptrs = truth.pointers([[ids]], 1)[0]
-    by_ptr = [{**common, "query_type": "get_doc_by_ptr", "query_ids": [], "ptr": p} for p in ptrs]
-    by_rank = [
-        {**common, "query_type": "get_doc_by_rank", "query_ids": ids, "rank": rank}
-        for rank in range(low, high)
-    ]
-    shown = ask_all(indexes, by_ptr)
-    assert windows == Counter(
-        (one["doc_ix"], one["needle_offset"], one["spans"][0][0]) for one in shown
-    )
-    labelled = ask_all(indexes, by_rank)
-    short = Counter((one["doc_ix"], one["needle_offset"], one["disp_len"]) for one in labelled)
-    assert short == Counter((o["doc_ix"], o["needle_offset"], o["disp_len"]) for o in shown)
-    assert all([query, "0"] in one["spans"] for one in labelled)
-    assert sum(windows.values()) == high - low > 0
 
 
 # --- limits and hostile requests ----------------------------------------------------------------
@@ -511,61 +399,6 @@ FIELDS = ["index", "corpus", "query_type", "query", "query_ids", "s", "rank", "p
 FIELDS += ["max_disp_len", "maxnum", "max_clause_freq", "max_diff_tokens", "source", "x"]
 
 
-def test_whatever_is_asked_is_answered_or_refused(indexes: dict[str, ServedTokens]) -> None:
-    rng, bodies = random.Random(7), []
-    for kind in KINDS:
-        clauses = kind in {"find_cnf", "get_doc_by_ptr"}
-        valid: dict[str, Any] = {
-            "index": SHARDED.name,
-            "query_type": kind,
-            "query": "the AND of" if clauses else "the",
-        }
-        place = {"rank": 5} if kind == "get_doc_by_rank" else {"ptr": 10}
-        valid |= {"s": 0, **place} if kind.startswith("get") else {}
-        changed = [{**valid, name: value} for name in FIELDS for value in VALUES]
-        for request in [valid, *rng.sample(changed, 250)]:
-            if "query_ids" in request and rng.random() < 0.9:
-                del request["query"]
-            bodies.append(json.dumps(request).encode())
-    depth = b"[" * 100_000
-    bodies += [
-        b'{"query_ids":' + depth,
-        b'{"query_ids":' + depth + b"]" * 100_000 + b"}",
-        b"[]",
-        b"NaN",
-    ]
-    statuses: Counter[int] = Counter()
-    for body, response in zip(bodies, post_all(indexes, bodies), strict=True):
-        statuses[response.status_code] += 1
-        fields = response.json()
-        assert response.status_code in {200, 400}, (body, response.text)
-        assert response.status_code == 200 or list(fields) == ["error"]
-        assert "error" in fields or "latency" in fields
-    assert min(statuses.values()) > 300, statuses
-
-
-def test_refusals_name_the_field(indexes: dict[str, ServedTokens]) -> None:
-    base = {"index": WIDE.name, "query": "the"}
-    refused = {
-        "Missing required field: 'rank'": base | {"query_type": "get_doc_by_rank", "s": 0},
-        "needle is no field of this find": base | {"query_type": "find", "needle": 1},
-        "max_support is no field of this prob": base | {"query_type": "prob", "max_support": 1},
-        "query has a lone surrogate at character 1": base
-        | {"query_type": "find", "query": "a\ud800"},
-        "query_type is a list; a string was expected": base | {"query_type": []},
-        f"Invalid index: nothing; here are {SHARDED.name}": {**base, "corpus": "nothing"}
-        | {"query_type": "find"},
-    }
-    responses = post_all(indexes, [*refused.values()])
-    for problem, response in zip(refused, responses, strict=True):
-        assert response.status_code == 400
-        assert response.json()["error"].startswith(problem)
-    odd = base | {"query_type": "get_doc_by_ptr", "query": "the OR of", "s": 0, "ptr": 2}
-    assert ask_all(indexes, [odd])[0]["error"] == (
-        "ptr must be a multiple of 4 in range [0, 402816)"
-    )
-
-
 # --- the process --------------------------------------------------------------------------------
 
 
@@ -574,55 +407,6 @@ def served() -> Iterator[Served]:
     folders = (SHARDED, *INDEXES, BACKWARDS)
     with serving("-v", "--tokenizer", str(LLAMA), indexes=folders) as one:
         yield one
-
-
-def test_each_index_answers_in_its_own_protocol(served: Served) -> None:
-    assert send(served.url, None, {}, "GET").json() == [SHARDED.name, BACKWARDS.name]
-    listed = {
-        one["name"]: one for one in send(served.url, None, {}, "GET", "/indexes").json()["indexes"]
-    }
-    assert list(listed) == [SHARDED.name, "replay", "replay2", BACKWARDS.name]
-    tokens = {"documents": 676, "tokens": 113_764, "tokenizer": LLAMA.name}
-    assert listed[SHARDED.name] == {"name": SHARDED.name, "shards": 3, **tokens}
-    assert "tokens" not in listed["replay"]
-    assert ask(served.url, THE).json().keys() == {"count", "latency"}
-    assert ask(served.url, THE | {"index": SHARDED.name}).json()["count"] == 18_136
-    wrong = ask(served.url, THE | {"query_type": "ntd"})
-    assert wrong.json()["error"].startswith(
-        "Invalid query_type: ntd; count, find or get_doc_by_rank"
-    )
-    text = send(served.url, json.dumps(THE), {"Content-Type": "text/plain"})
-    assert text.status_code == 415
-    other = send(served.url, b"{}", JSON, "PUT")
-    assert other.status_code == 405
-    assert set(other.headers["allow"].split(", ")) == {"GET", "HEAD", "OPTIONS", "POST"}
-    described = [line for line in served.lines if "documents, " in line]
-    assert described[0].endswith(f"676 documents, 113,088 tokens of {LLAMA.name}")
-    assert described[3].endswith(f"of {LLAMA.name}, backwards")
-    assert any(
-        line.endswith(f"--index infini-gram:{served.url}{SHARDED.name}") for line in served.lines
-    )
-
-
-def test_eight_clients_at_once_get_the_answers_of_one(served: Served) -> None:
-    words = ["the", "of", "step by step", "natural language", "xylofrumptious", "the OR of"]
-    requests = [THE | {"query": word} for word in words]
-    requests += [
-        {"index": name, "query_type": kind, "query": word}
-        for name in (SHARDED.name, BACKWARDS.name)
-        for kind in ("count", "ntd", "find_cnf", "infgram_prob")
-        for word in words
-    ]
-
-    def answer(request: dict[str, Any]) -> dict[str, Any]:
-        return {**ask(served.url, request).json(), "latency": None}
-
-    alone = [*map(answer, requests)]
-    many = requests * 4
-    order = random.Random(8).sample(range(len(many)), len(many))
-    with ThreadPoolExecutor(8) as pool:
-        together = dict(zip(order, pool.map(lambda n: answer(many[n]), order), strict=True))
-    assert [together[n] for n in range(len(many))] == alone * 4
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
 import ngramscan
@@ -14,16 +12,11 @@ from ngramscan.errors import InputError
 from ngramscan.outputs.formulas import take_apart
 from ngramscan.outputs.reading import Group, read_outputs
 from ngramscan.outputs.strategies import (
-    OutputStrategyRow,
-    StrategyRow,
     classify,
     load_rules,
     parse_rules,
     run_strategies,
 )
-from ngramscan.statistics.proportions import wilson
-from tests.support.command import invoke
-from tests.support.outputs import refusal, write_lines
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "outputs"
 
@@ -112,59 +105,6 @@ def test_recorded_outputs_follow_what_their_prompts_ask(shared: Path) -> None:
 # Rows
 
 
-def test_rows_are_shares_of_each_group_and_of_all_models(tmp_path: Path) -> None:
-    for model, texts in {"a": [FENCED, "1"], "b": [FENCED, FENCED]}.items():
-        lines = ({"id": n, "output": text} for n, text in enumerate([*texts, ""]))
-        write_lines(tmp_path / "d" / model / "pot.jsonl", *lines)
-    frame = ngramscan.strategies(tmp_path, per_output=tmp_path / "o.csv")
-    assert list(frame.columns) == list(StrategyRow.__dataclass_fields__)
-    assert len(frame) == 3 * 4
-    (pooled,) = frame[(frame["model"] == "all") & (frame["strategy"] == "PoT")].itertuples()
-    assert (pooled.outputs, pooled.with_strategy, pooled.share) == (4, 3, 0.75)
-    assert float(str(pooled.share_low)) < 0.75 < float(str(pooled.share_high))
-    assert frame.groupby("model")["share"].sum().tolist() == pytest.approx([1, 1, 1])
-    outputs = pd.read_csv(tmp_path / "o.csv")
-    assert list(outputs.columns) == list(OutputStrategyRow.__dataclass_fields__)
-    assert outputs["rule"].tolist() == ["code", "otherwise", "code", "code"]
-    for model in "ab":
-        write_lines(tmp_path / "d" / model / "pot.jsonl", {"output": FENCED})
-    without_ids = ngramscan.strategies(tmp_path)
-    assert without_ids.loc[without_ids["model"] == "all", "share_low"].isna().all()
-
-
-def test_epochs_are_no_problems(tmp_path: Path) -> None:
-    texts = [FENCED] * 7 + ["1"] * 5
-    for epochs in (1, 5):
-        records = [
-            {"id": number, "epoch": epoch, "output": text}
-            for number, text in enumerate(texts)
-            for epoch in range(epochs)
-        ]
-        write_lines(tmp_path / f"{epochs}" / "d" / "m" / "pot.jsonl", *records)
-    once, copied = (ngramscan.strategies(tmp_path / f"{epochs}") for epochs in (1, 5))
-    limits = ["share", "share_low", "share_high"]
-    assert copied["outputs"].tolist() == [60] * 4
-    np.testing.assert_allclose(copied[limits].astype(float), once[limits].astype(float))
-    (row,) = once[once["strategy"] == "PoT"].itertuples()
-    assert (row.share_low, row.share_high) == wilson(7, 12).limits
-
-
-def test_the_command_prints_a_line_per_group_and_writes_files(tmp_path: Path) -> None:
-    figure, per_output = tmp_path / "s.svg", tmp_path / "s.jsonl"
-    ran = invoke("strategies", EXAMPLES, "--figure", figure, "--per-output", per_output)
-    assert (ran.code, ran.stderr) == (0, "")
-    assert "83.3 [55.2, 95.3]" in ran.stdout
-    assert figure.read_text(encoding="utf-8").startswith("<?xml")
-    assert len(per_output.read_text(encoding="utf-8").splitlines()) == 60
-    rows = invoke("strategies", EXAMPLES, "--format", "csv").rows
-    counts = {(row["prompt"], row["strategy"]): int(row["with_strategy"]) for row in rows}
-    assert {key: n for key, n in counts.items() if n} == {
-        ("cot", "CoT"): 10, ("cot", "Direct"): 2, ("f-1", "Direct"): 12, ("f-1+cot", "CoT"): 10,
-        ("f-1+cot", "Direct"): 2, ("f-1+pot", "PoT"): 10, ("f-1+pot", "Hybrid"): 2,
-        ("pot", "PoT"): 12,
-    }  # fmt: skip
-
-
 # Rules
 
 MINIMAL = """name: mine
@@ -208,13 +148,3 @@ def test_wrong_rules_are_one_line_with_the_place(old: str, new: str, words: str)
         parse_rules(MINIMAL.replace(old, new, 1), "r.yaml")
     assert words in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_wrong_usage_is_one_line() -> None:
-    for more, words in (
-        ("--rules=none.yaml", "none.yaml: no such file or directory"),
-        ("--figure=s.pdf", "s.pdf: a figure's name ends in .svg or .png"),
-        ("--per-output=s.txt", "no file format named"),
-        ("--output-field=text", "no field 'text'"),
-    ):
-        assert words in refusal("strategies", EXAMPLES, more)

@@ -78,18 +78,6 @@ def test_pipes_of_a_shell_are_read_as_they_come_from_a_program(tmp_path: Path) -
     check(shell(f"{count} scan:/dev/stdin < c.jsonl.gz", tmp_path), TEXTS)
 
 
-def test_a_compressed_corpus_is_read_from_a_pipe_unless_it_is_cut() -> None:
-    content = corpus_files.WRITERS["c.jsonl.gz"](TEXTS)
-    done = piped(content, "docnorm", "--index", "scan:-", "--format", "jsonl")
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    documents = dict(zip(F1, oracle.tally(F1, TEXTS)[1], strict=True))
-    assert {one["pattern"]: one["documents"] for one in rows}.items() <= documents.items()
-    cut = piped(content[:4000], *SEARCH, "scan:-")
-    assert (cut.code, cut.stdout) == (1, "")
-    assert "Error: standard input:" in cut.stderr
-    assert "the file is truncated: its compressed data ends too early" in cut.stderr
-
-
 @pytest.mark.integration
 def test_a_slow_producer_is_waited_for(tmp_path: Path) -> None:
     content = corpus_files.wet(TEXTS[:40])
@@ -113,16 +101,6 @@ def test_a_terminal_is_no_corpus(tmp_path: Path) -> None:
     os.close(theirs)
     assert done.returncode == 2
     assert b"standard input: a pipe or file was expected, not a terminal" in done.stderr
-
-
-@pytest.mark.parametrize("name", corpus_files.WRITERS)
-def test_an_option_says_the_format_where_the_name_does_not(tmp_path: Path, name: str) -> None:
-    path = tmp_path / "data"
-    path.write_bytes(corpus_files.WRITERS[name](TEXTS))
-    said = {"c.js": "jsonl", "c.pa": "parquet", "c.wa": "warc"}[name[:4]]
-    check(invoke(*SEARCH, f"scan:{path}", "--input-format", said), TEXTS)
-    told = refused(b"", *SEARCH, f"scan:{path}")
-    assert "data: its name doesn't say the format; --input-format" in told
 
 
 def test_the_first_bytes_say_what_comes_through_a_pipe() -> None:
@@ -280,21 +258,6 @@ def tables(folder: Path) -> dict[str, bytes]:
     return forms | {".parquet": (folder / "t.parquet").read_bytes()}
 
 
-@pytest.mark.parametrize("packed", PACK)
-def test_rows_come_from_files_and_pipes_packed_or_not(tmp_path: Path, packed: str) -> None:
-    for suffix, content in tables(tmp_path).items():
-        path, fifo = tmp_path / f"t{suffix}{packed}", tmp_path / f"fifo{suffix}"
-        path.write_bytes(PACK[packed](content))
-        os.mkfifo(fifo)
-        writer = threading.Thread(target=fifo.write_bytes, args=(path.read_bytes(),))
-        writer.start()
-        assert [row for _, row in read_table(fifo)] == [row for _, row in read_table(path)] == ROWS
-        writer.join()
-        from_file = invoke("agreement", path)
-        assert from_file.code == 0
-        assert piped(path.read_bytes(), "agreement", "-") == from_file
-
-
 def test_what_is_no_table_is_told_by_its_content(tmp_path: Path) -> None:
     forms = tables(tmp_path)
     for name, content, problem in [
@@ -319,27 +282,3 @@ def test_what_is_no_table_is_told_by_its_content(tmp_path: Path) -> None:
         list(read_table(tmp_path / "tt.jsonl"))
     with pytest.raises(InputError, match=r": a folder; a table \(\.csv, .* was expected"):
         list(read_table(tmp_path))
-
-
-def test_scores_and_records_come_through_pipes(tmp_path: Path) -> None:
-    score = {"dataset": "d", "model": "m", "rule": "r", "epoch": None}
-    values = {"a": [1, 0, 0, 1, 0, 0, 1], "b": [1] * 7}
-    rows = [
-        score | {"method": method, "id": str(number), "value": value}
-        for method, own in values.items()
-        for number, value in enumerate(own)
-    ]
-    content = "\n".join(map(json.dumps, rows)).encode()
-    (tmp_path / "s.jsonl").write_bytes(content)
-    asked = ("--baseline", "a", "--format", "csv")
-    expected = invoke("compare", tmp_path / "s.jsonl", *asked)
-    assert expected.code == 0
-    assert piped(gzip.compress(content), "compare", "-", *asked) == expected
-    question = b'{"id": 1, "question": "q", "answer": "5"}'
-    (tmp_path / "q.jsonl.gz").write_bytes(gzip.compress(question))
-    record = b'{"id": "1", "dataset": "q", "model": "m", "method": "cot", "output": "5"}\n'
-    options = ("--data", tmp_path / "q.jsonl.gz", "--rule", "numbers", "--format", "csv")
-    done = piped(record, "score", "-", *options)
-    assert (done.code, [row["value"] for row in done.rows]) == (0, ["1.0"]), done
-    done = piped(record + record[:20], "score", "-", *options)
-    assert "standard input:2: the last line was not written to its end" in done.stderr

@@ -8,10 +8,9 @@ from functools import cache
 from rich.console import Console
 
 from ngramscan.indexes.base import IndexSize
-from ngramscan.outputs.strategies import StrategyRow
 from ngramscan.prevalence.count import CountResult, CountRow, run_count
 from ngramscan.prevalence.totals import make_totals
-from ngramscan.reporting.tables import print_count, print_strategies
+from ngramscan.reporting.tables import print_count
 from tests.test_totals import COUNTS, SET, Known
 
 SIZE = IndexSize(documents=2_000_000, bytes=4_000_000_000)
@@ -54,32 +53,9 @@ def test_estimates_with_intervals_leave_room_for_patterns() -> None:
     assert "doubtful: a single file makes up more than a tenth" in text
 
 
-def test_strategies_are_folded_where_they_do_not_fit() -> None:
-    rows = [
-        StrategyRow("d", "", prompt, strategy, 12, 3, 0.25, 0.089, 0.532, 0.02, 0.03, 0.95)
-        for prompt in ("cot", "f-1+a long solver")
-        for strategy in ("Direct", "CoT", "PoT", "Hybrid")
-    ]
-    for width, tables in ((60, 3), (200, 1)):
-        console, file = console_of(width)
-        print_strategies(rows, console)
-        text = file.getvalue()
-        assert text.startswith("Outputs of each strategy, % · dataset d\n")
-        assert text.count("  prompt") == text.count("cot ") == tables
-        assert text.count("25.0 [8.9, 53.2]") == 8
-        assert max(map(len, text.splitlines())) <= width
-
-
 def test_what_is_counted_twice_comes_with_its_warning() -> None:
     text = printed(200)
     assert "sum over 2 crawl snapshots: snapshots share pages: this counts page versions" in text
     assert "sum over" not in printed(200, ("v2_dclm_all", "v2_cc-2025-05"))
     assert "F: \\begin{align} and \\end{align} are the same environments" in text
     assert "other overlaps within methods: 2; --totals FILE lists them" in text
-
-
-def test_an_index_without_a_count_has_no_section() -> None:
-    counting = run_count(SET.queries(), [Known("a", {}, SIZE), Known("b", COUNTS, SIZE)])
-    console, file = console_of(100)
-    print_count(console, counting, make_totals(counting))
-    assert file.getvalue().startswith("b · 4 GB of text · 2,000,000 documents")

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import subprocess
 import time
-from collections import Counter
-from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -19,17 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngramscan.corpora import ReadOptions, open_corpus
-from ngramscan.errors import CorpusError, IndexFormatError, InputError
+from ngramscan.errors import CorpusError, InputError
 from ngramscan.index_files.tokens import build
 from ngramscan.index_files.tokens.build import (
     TokenBuildRow,
     build_token_index,
     sort_table,
-    width_for,
 )
-from ngramscan.index_files.tokens.shard import open_token_folder, pointer_bytes_for
-from ngramscan.index_files.tokens.tokenizers import Tokenizer, load_tokenizer
-from ngramscan.index_files.tokens.verify import verify_tokens
+from ngramscan.index_files.tokens.shard import pointer_bytes_for
+from ngramscan.index_files.tokens.tokenizers import load_tokenizer
 from ngramscan.progress import SILENT
 from tests.support.command import NGRAMSCAN
 
@@ -79,15 +72,6 @@ def test_pointers_are_as_wide_as_they_have_to_be(size: int) -> None:
     assert table == brute_force(tokenized, 2)
 
 
-@pytest.mark.parametrize(
-    "path", sorted(TOKENS.glob("*/tokenized.*")), ids=lambda path: str(path)[-30:]
-)
-def test_tables_are_those_of_the_original(path: Path) -> None:
-    width = 4 if "olmo2" in str(path) else 2
-    table = path.with_name(path.name.replace("tokenized", "table"))
-    assert sort_table(path.read_bytes(), width).tobytes() == table.read_bytes()
-
-
 def test_all_recorded_tables_are_those_of_the_original(shared: Path) -> None:
     paths = sorted((shared / "tokens" / "index").glob("*/tokenized.*"))
     assert len(paths) == 8
@@ -98,55 +82,6 @@ def test_all_recorded_tables_are_those_of_the_original(shared: Path) -> None:
 
 
 # Whole indexes
-
-
-def check_same_files(made: Path, original: Path) -> None:
-    for path in original.iterdir():
-        assert (made / path.name).read_bytes() == path.read_bytes(), path
-
-
-def test_an_index_is_that_of_the_original(tmp_path: Path) -> None:
-    row = built(CORPUS, tmp_path / "x", OLMO2)
-    check_same_files(tmp_path / "x", TOKENS / "v4_pysmall_olmo2")
-    tokens = np.fromfile(tmp_path / "x" / "tokenized.0", "<u4").tolist()
-    counted = sorted(Counter(tokens).items())
-    unigrams = (tmp_path / "x" / "unigram.0").read_text().splitlines()
-    assert unigrams == [f"{token} {count}" for token, count in counted]
-    sizes = sum(path.stat().st_size for path in (tmp_path / "x").iterdir())
-    assert (row.shard, row.documents, row.tokens) == (0, 676, 100_704 - 676)
-    assert (row.index_bytes, row.bytes_per_token) == (sizes, round(sizes / row.tokens, 3))
-    assert verify_tokens(tmp_path / "x", True, SILENT) == []
-
-
-def test_each_shard_of_the_original_is_an_index_of_its_documents(tmp_path: Path) -> None:
-    lines = CORPUS.read_text().splitlines(keepends=True)
-    for shard in range(3):
-        part = tmp_path / f"{shard}.jsonl"
-        part.write_text("".join(lines[shard::3]))
-        built(part, tmp_path / f"{shard}", LLAMA)
-        for name in ("tokenized", "table", "offset"):
-            original = TOKENS / "v4_pysmall_llama_s3" / f"{name}.{shard}"
-            assert (tmp_path / f"{shard}" / f"{name}.0").read_bytes() == original.read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("name", "tokenizer"),
-    [
-        ("v4_pystdlib_llama", "llamalike.model"),
-        ("v4_pysmall_olmo", "allenai_gpt-neox-olmo-dolma-v1_5.json.gz"),
-        ("v4_pysmall_olmo2", "allenai_dolma2.json.gz"),
-        ("v4_pysmall_bytes", None),
-    ],
-)
-def test_all_files_are_those_of_the_original(
-    name: str, tokenizer: str | None, shared: Path, tmp_path: Path
-) -> None:
-    corpus = "corpus" if "stdlib" in name else "corpus_small"
-    path = tokenizer and shared / "tokens" / "tokenizers" / tokenizer
-    built(shared / "tokens" / corpus / f"{corpus}.jsonl", tmp_path / "x", cast(Any, path))
-    original = shared / "tokens" / "index" / name
-    check_same_files(tmp_path / "x", original)
-    assert len([*original.iterdir()]) == len([*(tmp_path / "x").iterdir()]) == 6
 
 
 def test_documents_without_text_are_separators(tmp_path: Path) -> None:
@@ -173,13 +108,6 @@ def test_metadata_are_the_other_fields_with_the_path_and_the_line(tmp_path: Path
     assert places == [("a.jsonl", 0), ("b.jsonl", 0), ("b.jsonl", 2)]
     starts = np.fromfile(tmp_path / "x" / "metaoff.0", "<u8").tolist()
     assert starts == [0, len(lines[0]), len(lines[0] + lines[1])]
-
-
-@pytest.mark.parametrize(
-    ("vocabulary", "width"), [(255, 1), (256, 2), (65_535, 2), (65_536, 4), (100_278, 4)]
-)
-def test_the_separator_is_no_token(vocabulary: int, width: int) -> None:
-    assert width_for(cast(Tokenizer, SimpleNamespace(vocabulary=vocabulary))) == width
 
 
 # What can't be built
@@ -223,36 +151,6 @@ def test_short_memory_is_said_before_sorting(
     with pytest.raises(InputError, match=problem):
         built(corpus, tmp_path / "x", None)
     assert [path.name for path in tmp_path.iterdir()] == ["c.jsonl"]
-
-
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
-def test_an_interrupted_build_leaves_no_index(end: signal.Signals, tmp_path: Path) -> None:
-    out, line = tmp_path / "x", json.dumps({"text": "words of a text " * 1000}).encode() + b"\n"
-    command = [*NGRAMSCAN, "index", "build", "scan:-", "-o", f"tokens:{out}"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdin
-        assert process.stderr
-        process.stdin.write(line * 500)
-        process.stdin.flush()  # more than buffers hold, and the pipe stays open
-        while not [*tmp_path.glob(".x.building-*/tokenized.0")]:
-            time.sleep(0.005)
-        while process.poll() is None:
-            # One that comes between two steps of Python is only seen when the pipe has more.
-            process.send_signal(end)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(2)
-        said = process.stderr.read().decode()
-    assert not out.exists()
-    if end == signal.SIGINT:
-        assert (process.returncode, [*tmp_path.iterdir()]) == (130, [])
-        assert said.endswith("Interrupted; nothing was kept.\n")
-        return
-    [left] = tmp_path.iterdir()
-    with pytest.raises((InputError, IndexFormatError)):
-        open_token_folder(left)
-    corpus = write_corpus(tmp_path / "c.jsonl", ["text"])
-    assert built(corpus, out, None).documents == 1
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.jsonl", "x"]
 
 
 def test_a_build_leaves_the_folder_of_another_one_that_goes_on(tmp_path: Path) -> None:

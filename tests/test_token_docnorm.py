@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from itertools import product
 from pathlib import Path
@@ -25,7 +23,6 @@ from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.progress import Progress
 from ngramscan.reporting.tables import print_docnorm
 from tests.support.made_tokens import REACH, Ids, MadeTokens, starts
-from tests.support.sizes import sets
 from tests.support.token_oracle import TOKENS, TokenOracle
 
 Result = DocnormResult[TokenDocnormRow]
@@ -48,10 +45,6 @@ def documents_total(result: Result, method: str = "A") -> Any:
         if (one.statistic, one.method, one.versus) == ("token_documents", method, None)
     ]
     return total
-
-
-def are_enough(hits: Sequence[bool]) -> bool:
-    return float(np.mean(hits)) >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / len(hits))
 
 
 def covers(row: TokenDocnormRow, truth: int) -> bool:
@@ -77,55 +70,7 @@ def oracle() -> TokenOracle:
     return TokenOracle(TOKENS / "v4_pysmall_llama_s3")
 
 
-def forms_of(index: TokenIndex, texts: Iterable[str]) -> dict[str, list[list[int]]]:
-    found = [one for one in index.lookups([*texts]) if isinstance(one, TokenOccurrences)]
-    return {one.query: [list(form.ids) for form in one.forms] for one in found}
-
-
 PHRASES = ("step by step", "step by", "the file", "Return the", "Return", "by", "zebra crossing")
-
-
-def test_few_occurrences_are_counted_exactly(small: TokenIndex, oracle: TokenOracle) -> None:
-    """Also their union: two phrases are parts of another, and "Return" of "Return the"."""
-    forms = forms_of(small, PHRASES)
-    result = norm(small, *PHRASES)
-    assert not result.missing
-    for row in result.rows:
-        counts = oracle.documents_with(*forms[row.pattern])
-        assert (row.token_documents, row.token_documents_low) == (len(counts), len(counts))
-        assert row.token_occurrences == sum(counts.values())
-        assert (row.estimator, row.draws, row.seed) == ("exact", None, None)
-        assert (row.standard_error, row.truncated_share, row.unique_documents) == (None,) * 3
-    union = {document for own in forms.values() for document in oracle.documents_with(*own)}
-    total = documents_total(result)
-    assert (total.value, total.low, total.high) == (len(union),) * 3
-    (zebra,) = [row for row in result.rows if row.pattern == "zebra crossing"]
-    assert (zebra.token_documents, zebra.token_occurrences_per_document) == (0, None)
-
-
-@pytest.mark.parametrize("exact_up_to", [0, 200])
-def test_intervals_cover_the_documents_of_a_genuine_index(
-    small: TokenIndex, oracle: TokenOracle, exact_up_to: int
-) -> None:
-    """Drawn, counted, nested and of two methods."""
-    texts = {"A": ("the", "the file", "of", "object"), "B": ("Return", "is", "object is")}
-    forms = forms_of(small, [text for own in texts.values() for text in own])
-    truth = {text: len(oracle.documents_with(*own)) for text, own in forms.items()}
-    for method, own in texts.items():
-        ids = [one for text in own for one in forms[text]]
-        truth[method] = len(oracle.documents_with(*ids))
-    queries = [query(text, method) for method, own in texts.items() for text in own]
-    rows, unions, ratios = list[bool](), list[bool](), list[bool]()
-    for seed in range(1, sets(5) + 1):
-        result = norm(small, *queries, draws=60, seed=seed, exact_up_to=exact_up_to)
-        rows += [covers(row, truth[row.pattern]) for row in result.rows]
-        for method in texts:
-            total = documents_total(result, method)
-            unions.append(total.low <= truth[method] <= total.high)
-        (ratio,) = [one for one in result.totals if one.statistic == "token_ratio_of_documents"]
-        ratios.append((ratio.low or 0) <= truth["B"] / truth["A"] <= (ratio.high or math.inf))
-    for hits in (rows, unions, ratios):
-        assert are_enough(hits)
 
 
 @pytest.mark.slow
@@ -233,36 +178,6 @@ def test_shares_sum_to_one_in_every_document(
             assert high[name] >= 1 - 1e-9
 
 
-SCOPES: Mapping[str, tuple[str, ...]] = {
-    "A": ("one", "two", "longer", "three", "rare"),
-    "B": ("four", "rare"),
-}
-
-
-@pytest.mark.parametrize("is_service", [False, True], ids=["tokens", "marks"])
-@pytest.mark.parametrize("target", [None, 0.2])
-def test_intervals_cover_the_documents_of_made_indexes(
-    shards: list[list[list[int]]], is_service: bool, target: float | None
-) -> None:
-    index = MadeTokens(shards, QUERIES, is_service=is_service)
-    queries = [query(text, method) for method, own in SCOPES.items() for text in own]
-    truth = {name: truth_of(index, name) for name in QUERIES}
-    truth |= {method: truth_of(index, *own) for method, own in SCOPES.items()}
-    n, rows, unions = sets(8), list[bool](), list[bool]()
-    for seed in range(1, n + 1):
-        result = norm(index, *queries, draws=60, target=target, max_draws=150, seed=seed)
-        assert not result.missing
-        rows += [covers(row, truth[row.pattern]) for row in result.rows]
-        for method in SCOPES:
-            total = documents_total(result, method)
-            if total.low is not None:
-                unions.append(total.low <= truth[method] <= total.high)
-    assert are_enough(rows)
-    # A service tells nothing of several patterns in a document; "rare" is counted.
-    assert len(unions) >= (n if is_service else 2 * n)
-    assert are_enough(unions)
-
-
 # What rows and totals say
 
 
@@ -291,26 +206,6 @@ def test_drawn_occurrences_are_examined_once() -> None:
     assert covers(row, 60)
 
 
-def test_with_a_target_all_are_counted_where_so_many_are_needed() -> None:
-    index = MadeTokens([pieces(*range(1, 30))], QUERIES)
-    (row,) = norm(index, "four", target=0.001, max_draws=2000).rows
-    assert (row.token_documents, row.draws, row.estimator) == (29, 435, "exact")
-    assert index.looked_at == [335, 100]
-    few = MadeTokens([pieces(1, 2)], QUERIES)
-    (row,) = norm(few, "four", target=0.1).rows
-    assert (row.token_documents, row.estimator) == (2, "exact")
-
-
-def test_repeated_documents_need_no_tokens_and_give_no_union() -> None:
-    index = MadeTokens([pieces(*[2] * 300)], QUERIES)
-    result = norm(index, "four", draws=50, estimator="unique")
-    (row,) = result.rows
-    assert (row.estimator, index.looked_at[1]) == ("unique", 0)
-    assert covers(row, 300)
-    total = documents_total(result)
-    assert (total.value, total.note) == (None, "not from repeated documents")
-
-
 def test_a_service_gives_a_union_where_it_needs_the_places_of_one_pattern_only() -> None:
     index = MadeTokens([pieces(*[2] * 60), [[18, 19], [18, 19, 17]]], QUERIES, is_service=True)
     result = norm(index, "four", "rare", draws=50)
@@ -321,24 +216,6 @@ def test_a_service_gives_a_union_where_it_needs_the_places_of_one_pattern_only()
     total = documents_total(result)
     assert total.value is None
     assert total.note == "the index doesn't show where patterns are in a document"
-
-
-def test_counted_documents_and_drawn_ones_are_not_added_twice() -> None:
-    """Every document has both, so their union is that of either."""
-    index = MadeTokens([[[18, 19, *[17] * 9] for _ in range(40)]], QUERIES)
-    total = documents_total(norm(index, "four", "rare", draws=40))
-    assert (total.value, total.low, total.high) == (40, 40, 40)
-
-
-def test_what_fails_is_missing_alone() -> None:
-    shards = [pieces(*[1] * 30), [[18, 19], [16, 16]]]
-    index = MadeTokens(shards, QUERIES, lost=["rare"], unseen=["three"])
-    result = norm(index, "four", "rare", "three", "\\frac{", draws=10)
-    assert [row.pattern for row in result.rows] == ["four"]
-    errors = {one.query: str(one.error) for one in result.missing}
-    assert errors.pop("\\frac{").startswith("tokens: a pattern of kind latex or code")
-    assert errors == {"rare": "engine crashed", "three": "no window"}
-    assert documents_total(result).note == "draws of a pattern are missing"
 
 
 @pytest.mark.parametrize("width", [80, 200])

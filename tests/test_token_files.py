@@ -15,7 +15,6 @@ import pytest
 
 from ngramscan.errors import IndexChangedError, IndexFormatError, InputError
 from ngramscan.index_files.formats import is_token_folder
-from ngramscan.index_files.tokens.kernels import pointer_at
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder, pointer_bytes_for
 
 HERE = Path(__file__).parent
@@ -115,12 +114,6 @@ def test_counts_and_documents_of_all_truths(shared: Path, name: str) -> None:
         assert all((one.offset, one.tokens.tolist()) == (0, row["token_ids"]) for one in seen)
 
 
-@pytest.mark.parametrize("name", ["v4_pysmall_llama_s3", "v5_pysmall_llama", "v4_pysmall_olmo2"])
-def test_copies_here_are_those_indexes(shared: Path, name: str) -> None:
-    for path in (COPIES / name).iterdir():
-        assert path.read_bytes() == (shared / "tokens" / "index" / name / path.name).read_bytes()
-
-
 def test_all_recorded_answers_of_the_engine(shared: Path) -> None:
     checked = dict.fromkeys(CHECKS, 0)
     for row in answers(shared / "tokens" / "exchanges.jsonl"):
@@ -184,30 +177,6 @@ CHECKS: dict[str, Callable[[TokenFolder, Any, Any], None]] = {
 }
 
 
-def test_a_backwards_index_reads_as_its_twin() -> None:
-    twins = genuine(COPIES / "v4_pysmall_llama_s3"), genuine(COPIES / "v5_pysmall_llama")
-    texts = [
-        {one.metadata(number): one.tokens_of(number).tolist() for number in range(676)}
-        for one in twins
-    ]
-    assert texts[0] == texts[1]
-    assert len(texts[0]) == 676
-    seen = 0
-    for pattern in ([3707, 486, 3707], [272, 1429], [13, 13], [1318, 28724, 731, 898]):
-        for sides in ((0, 1), (3, 9), (200, 300)):
-            shown = [
-                sorted(
-                    (one.metadata(a.document), a.length, a.start, a.offset, a.tokens.tolist())
-                    for at in ranks(one, pattern)
-                    for a in [one.excerpt(*at, len(pattern), *sides)]
-                )
-                for one in twins
-            ]
-            assert shown[0] == shown[1]
-            seen += len(shown[0])
-    assert seen > 4_000
-
-
 # Made-up indexes
 
 
@@ -256,53 +225,6 @@ def test_made_up_indexes_against_brute_force(
         assert sorted(spots) == occurrences(documents, pattern)
 
 
-def test_documents_of_more_than_ten_shards_are_in_the_order_of_text(tmp_path: Path) -> None:
-    shards = [[[number]] for number in range(12)]
-    folder = open_token_folder(write_folder(tmp_path, shards, 2))
-    assert (tmp_path / "tokenized.10").read_bytes() == b"\xff\xff\x02\0"  # after .0 and .1
-    assert [folder.tokens_of(number).tolist() for number in range(12)] == [[n] for n in range(12)]
-    assert [*ranks(folder, [2])] == [(2, 0)]
-
-
-def test_separators_anchor_a_pattern(tmp_path: Path) -> None:
-    documents = [[1, 2], [], [1], [2, 1]]
-    folder = open_token_folder(write_folder(tmp_path, [documents], 2))
-    end = folder.separator
-    assert [count(folder, one) for one in ([end, 1], [1, end], [end, end], [2, end, end])] == [
-        *(2, 1, 1, 1)
-    ]
-    seen = [folder.excerpt(*at, 1, 5, 5) for at in ranks(folder, [end])]
-    assert {(one.document, one.offset, tuple(one.tokens.tolist())) for one in seen} == {
-        (number, -1, tuple(document)) for number, document in enumerate(documents)
-    }
-
-
-def test_pointers_of_any_width() -> None:
-    for width in range(1, 9):
-        value = (1 << 8 * width - 1) - 3
-        table = np.frombuffer(b"\7" * width + value.to_bytes(width, "little"), np.uint8)
-        assert pointer_at(table, 1, width) == value
-    sizes = (1, 2, 256, 257, 65_536, 65_537, 1 << 24, (1 << 24) + 1, (1 << 32) + 1)
-    assert [pointer_bytes_for(size) for size in sizes] == [1, 1, 1, 2, 2, 3, 3, 4, 5]
-
-
-def test_pointers_of_four_bytes(tmp_path: Path) -> None:
-    tokens = np.random.default_rng(5).permutation((1 << 22) + 1).astype("<u4")
-    tokens[0] = 0xFFFFFFFF
-    order = np.argsort(tokens.astype(">u4").view("<u4"))  # by bytes; each token is there once
-    assert pointer_bytes_for(4 * len(tokens)) == 4
-    (tmp_path / "tokenized.0").write_bytes(tokens.tobytes())
-    (tmp_path / "table.0").write_bytes((order * 4).astype("<u4").tobytes())
-    (tmp_path / "offset.0").write_bytes(bytes(8))
-    folder = open_token_folder(tmp_path)
-    for position in (1, 1_000_003, len(tokens) - 2):
-        pattern = tokens[position : position + 2].tolist()
-        ((shard, rank),) = ranks(folder, pattern)
-        assert folder.excerpt(shard, rank, 2, 0, 2).start == position - 1
-        assert folder.excerpt(shard, rank, 2, 0, 2).tokens.tolist() == pattern
-    assert folder.metadata(0) == ""
-
-
 # Bad input
 
 
@@ -316,39 +238,6 @@ def change(name: str, edit: Callable[[bytes], bytes]) -> Callable[[Path], None]:
 
 def remove(name: str) -> Callable[[Path], None]:
     return lambda folder: (folder / name).unlink()
-
-
-@pytest.mark.parametrize(
-    ("damage", "where", "problem"),
-    [
-        (change("table.1", lambda raw: raw[:-1]), "table.1", "one of them is cut"),
-        (change("table.1", lambda _: b""), "table.1", "0 bytes, but tokenized.1 has"),
-        (change("tokenized.1", lambda raw: raw[:-2]), "table.1", "one of them is cut"),
-        (change("offset.1", lambda raw: raw[:-3]), "offset.1", "expected a multiple of 8"),
-        (change("offset.1", lambda _: b""), "table.1", "0 documents"),
-        (change("offset.1", lambda raw: b"\2" + raw[1:]), "offset.1", "no separator at byte 2"),
-        (change("tokenized.1", lambda raw: b"\0" + raw[1:]), "offset.1", "no separator at byte 0"),
-        (remove("table.1"), "table.1", "missing"),
-        (remove("offset.0"), "offset.0", "missing"),
-        (remove("tokenized.2"), "tokenized.2", "missing"),
-    ],
-)
-def test_damage_seen_on_opening(
-    tmp_path: Path, damage: Callable[[Path], None], where: str, problem: str
-) -> None:
-    damage(write_folder(tmp_path, [some_documents(n, 9, 50) for n in (4, 5, 7)], 2))
-    with pytest.raises(IndexFormatError, match=problem) as error:
-        open_token_folder(tmp_path)
-    assert error.value.where == str(tmp_path / where)
-    assert "\n" not in str(error.value)
-
-
-def test_a_shard_between_others_is_missing(tmp_path: Path) -> None:
-    write_folder(tmp_path, [[[1]]] * 3, 2)
-    for path in tmp_path.glob("*.1"):
-        path.unlink()
-    with pytest.raises(IndexFormatError, match=r"tokenized\.1: missing"):
-        open_token_folder(tmp_path)
 
 
 def test_shards_of_different_widths(tmp_path: Path) -> None:

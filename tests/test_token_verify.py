@@ -10,12 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ngramscan.errors import InputError
-from ngramscan.index_files.tokens import verify
 from ngramscan.index_files.tokens.verify import verify_tokens
 from ngramscan.progress import SILENT
-from tests.support.recorder import Recorder
-from tests.test_token_files import COPIES, INDEXES, Documents, some_documents, write_folder
+from tests.test_token_files import COPIES, some_documents, write_folder
 
 DEEP = pytest.mark.parametrize("deep", [False, True])
 SHARDS = [some_documents(seed, 40, 6) for seed in range(3)]
@@ -27,22 +24,9 @@ def found_in(folder: Path, deep: bool) -> list[tuple[str, str]]:
 
 
 @DEEP
-@pytest.mark.parametrize("name", INDEXES)
-def test_the_originals_indexes_are_sound(shared: Path, name: str, deep: bool) -> None:
-    assert verify_tokens(shared / "tokens" / "index" / name, deep, SILENT) == []
-
-
-@DEEP
 @pytest.mark.parametrize("name", ["v4_pysmall_llama_s3", "v4_pysmall_olmo2", "v5_pysmall_llama"])
 def test_their_copies_are_sound(name: str, deep: bool) -> None:
     assert verify_tokens(COPIES / name, deep, SILENT) == []
-
-
-@DEEP
-@pytest.mark.parametrize("width", [1, 2, 4])
-def test_made_up_indexes_are_sound(tmp_path: Path, width: int, deep: bool) -> None:
-    shards: list[Documents] = [*SHARDS, [], [[]], [[1] * 2_500, [1] * 2_500]]
-    assert verify_tokens(write_folder(tmp_path, shards, width), deep, SILENT) == []
 
 
 def pointers(path: Path) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
@@ -172,47 +156,3 @@ def test_each_of_many_damages_is_found(tmp_path: Path, damage: Damage, deep: boo
         assert found, f"seed {seed}"
         assert {file.split(".")[0] for file, _ in found} & DAMAGES[damage], found
         shutil.rmtree(folder)
-
-
-def test_findings_name_shard_file_and_rank(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path, [[[3, 1, 2]], [[3, 1, 2]]], 2)
-    table = (folder / "table.1").read_bytes()
-    assert table == b"\4\6\2\0"
-    (folder / "table.1").write_bytes(b"\6\4\2\0")
-    problem = "table.1", "rank 1", "its text comes before that of the rank before"
-    for deep in (False, True):
-        (one,) = verify_tokens(folder, deep, SILENT)
-        assert (one.shard, one.file, one.place, one.problem) == (f"{tmp_path}, shard 1", *problem)
-
-
-def test_only_a_deep_check_is_sure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verify, "_SAMPLED_POINTERS", 50)
-    monkeypatch.setattr(verify, "_AT_ONCE", 64)
-    folder = write_folder(tmp_path, SHARDS, 2)
-    table = pointers(folder / "table.0")
-    checked = set(verify._sample(len(table), 50).tolist())
-    rank = next(n for n in range(len(table)) if not checked & {n - 1, n, n + 1})
-    table[[rank, rank + 1]] = table[[rank + 1, rank]]
-    (folder / "table.0").write_bytes(table.tobytes())
-    problem = "table.0", "its text comes before that of the rank before"
-    assert [found_in(folder, deep) for deep in (False, True)] == [[], [problem]]
-
-
-def test_a_deep_check_reports_all_pointers(tmp_path: Path) -> None:
-    recorder = Recorder()
-    folder = write_folder(tmp_path, SHARDS, 4)
-    tokens = sum(len(document) + 1 for shard in SHARDS for document in shard)
-    assert verify_tokens(folder, True, recorder) == []
-    assert recorder.announced == recorder.done == {verify.CHECKED: tokens}
-
-
-def test_older_metadata_is_no_json(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path, [[[1], [2]]], 2)
-    (folder / "metadata.0").write_bytes(b"a.jsonl,0,{}\nb.jsonl,1\n")
-    (folder / "metaoff.0").write_bytes(np.array([0, 13], "<u8").tobytes())
-    assert verify_tokens(folder, True, SILENT) == []
-
-
-def test_a_folder_without_an_index(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="not an index over tokens"):
-        verify_tokens(tmp_path, False, SILENT)

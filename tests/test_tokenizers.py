@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import json
 import random
-import sys
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,72 +76,7 @@ def check_documents(folder: TokenFolder, tokenizer: Tokenizer, texts: list[str])
         assert tokenizer.content(ids).removeprefix(tokenizer.lead) == content
 
 
-@pytest.mark.parametrize("name", ["v4_pysmall_llama_s3", "v5_pysmall_llama", "v4_pysmall_olmo2"])
-def test_tokens_are_those_of_the_indexer(name: str) -> None:
-    folder = open_token_folder(TOKENS / name)
-    tokenizer = load_tokenizer(TOKENS / str(TOKENIZER_OF[name]))
-    check_fit(tokenizer, folder)
-    assert folder.backwards == name.startswith("v5")
-    check_documents(folder, tokenizer, TEXTS)
-
-
-def test_names_of_special_tokens_in_a_text_are_these(llama: Tokenizer) -> None:
-    text = "The strings <s> and </s> and <unk> and [INST] are text here. </s>"
-    pieces = "▁The ▁strings ▁ <s> ▁and ▁ </s> ▁and ▁ <unk> ▁and ▁[ INST ] ▁are ▁text ▁here . ▁ </s>"
-    assert llama.pieces(llama.of_document(text)) == pieces.split()
-    assert llama.content(llama.of_document(text)) == f" {text}".encode()
-    assert llama.content(llama.of_document("<s>x")) == b"<s>x"
-
-
 # Queries
-
-
-@pytest.mark.parametrize(
-    ("query", "llama_ids", "olmo2_ids"),
-    [
-        ("step by step", [3707, 486, 3707], [3094, 555, 3094]),
-        ("think ", [1073, 29871], [1781, 220]),
-        (" think", [1073], [220, 1781]),
-        ("  think", [259, 1073], [256, 1781]),
-        ("一步", [28969, 29783], [220, 15120, 65782]),
-        ("🤖", [243, 162, 167, 153], None),
-        ("</s>", [2], None),
-        ("<s>", [1], None),
-        ("", [], []),
-    ],
-)
-def test_queries_are_what_the_service_makes_of_them(
-    query: str,
-    llama_ids: list[int],
-    olmo2_ids: list[int] | None,
-    llama: Tokenizer,
-    olmo2: Tokenizer,
-) -> None:
-    assert llama.after_space(query) == llama_ids
-    assert olmo2_ids is None or olmo2.after_space(query) == olmo2_ids
-
-
-@pytest.mark.parametrize("text", ["Return the", "think", "\\frac{", "x = 1", "naïve", "一步", "🤖"])
-@pytest.mark.parametrize("name", ["llama", "olmo2"])
-def test_tokens_at_a_line_are_those_of_a_document(
-    name: str, text: str, request: pytest.FixtureRequest
-) -> None:
-    tokenizer: Tokenizer = request.getfixturevalue(name)
-    ids = tokenizer.after_newline(text)
-    assert ids is not None
-    assert tokenizer.content(ids) == text.encode()
-    document = tokenizer.of_document(f"Some words,\n{text}")
-    assert document[-len(ids) :] == ids
-    assert tokenizer.content(document[: -len(ids)]).endswith(b",\n")
-
-
-def test_a_newline_that_merges_with_the_text_leaves_no_tokens_of_its_own(
-    llama: Tokenizer, olmo2: Tokenizer
-) -> None:
-    assert olmo2.pieces(olmo2.of_document("a\n\nb")) == ["a", "ĊĊ", "b"]
-    assert olmo2.after_newline("\nthink") is None
-    assert llama.after_newline("\nthink") == [13, *(llama.after_newline("think") or [])]
-    assert llama.after_newline("") is olmo2.after_newline("") is None
 
 
 def test_bytes_are_their_own_tokens() -> None:
@@ -157,16 +91,6 @@ def test_bytes_are_their_own_tokens() -> None:
 
 
 # Tokens as text
-
-
-def test_shown_texts_lose_a_space_with_llama_only(llama: Tokenizer, olmo2: Tokenizer) -> None:
-    assert llama.shown(llama.after_space("step by")) == "step by"
-    assert olmo2.shown(olmo2.after_space("step by")) == " step by"
-    assert llama.content(llama.after_space("step by")) == b" step by"
-    assert llama.shown([259, 1073, 2]) == "  think</s>"
-    robot = llama.after_space("🤖")
-    assert (llama.shown(robot), llama.shown([*robot[:3], 1073])) == ("🤖", "\ufffd" * 3 + " think")
-    assert llama.content(robot[:3]) == "🤖".encode()[:3]
 
 
 def test_a_token_of_another_vocabulary_is_an_error(llama: Tokenizer, olmo2: Tokenizer) -> None:
@@ -236,14 +160,6 @@ def test_a_tokenizer_json_of_llama_is_as_good_as_its_model(
 # Which one fits
 
 
-def test_another_tokenizer_is_refused(llama: Tokenizer, olmo2: Tokenizer) -> None:
-    for name in ("v4_pysmall_llama_s3", "v5_pysmall_llama"):
-        with pytest.raises(InputError, match=r"aren't made by it \(encoded again, .* give the one"):
-            check_fit(olmo2, open_token_folder(TOKENS / name))
-    with pytest.raises(InputError, match=r"llamalike\.model: it has 32,000 tokens, but not \d+"):
-        check_fit(llama, open_token_folder(TOKENS / "v4_pysmall_olmo2"))
-
-
 def write_index(directory: Path, documents: list[list[int]], width: int = 2) -> TokenFolder:
     with_separators = [token for ids in documents for token in ((1 << 8 * width) - 1, *ids)]
     tokens = np.array(with_separators, f"<u{width}")
@@ -253,18 +169,6 @@ def write_index(directory: Path, documents: list[list[int]], width: int = 2) -> 
     sizes = [0, *(len(ids) + 1 for ids in documents)]
     (np.cumsum(sizes[: len(documents)]) * width).astype("<u8").tofile(directory / "offset.0")
     return open_token_folder(directory)
-
-
-@pytest.mark.parametrize("is_backwards", [False, True])
-def test_the_beginning_of_a_long_document_tells_the_version(
-    is_backwards: bool, llama: Tokenizer, tmp_path: Path
-) -> None:
-    """Its first 2,000 tokens are a part of a word, too: 🤖 are four tokens, and 2,001 are not."""
-    ids = llama.of_document("a" + "🤖" * 1000 + ". The end")
-    folder = write_index(tmp_path / "long", [ids[::-1] if is_backwards else ids])
-    check_fit(llama, folder)
-    assert folder.backwards is is_backwards
-    assert folder.tokens_of(0).tolist() == ids
 
 
 def test_a_tiny_index_has_its_tokenizer(llama: Tokenizer, olmo2: Tokenizer, tmp_path: Path) -> None:
@@ -318,26 +222,6 @@ def test_a_file_that_is_no_tokenizer_is_one_line(tmp_path: Path) -> None:
             open_tokenizer(missing, 2)
 
 
-def test_a_tokenizer_is_asked_for_where_tokens_have_one() -> None:
-    for width in (2, 4):
-        with pytest.raises(InputError, match=rf"^--tokenizer FILE was expected: .* {width} bytes"):
-            open_tokenizer(None, width)
-    with pytest.raises(InputError, match="1 byte; leave it out: an index of bytes has none"):
-        open_tokenizer(LLAMA, 1)
-    with pytest.raises(InputError, match=r"100,278 tokens aren't those of the index"):
-        open_tokenizer(OLMO2, 2)
-    assert open_tokenizer(LLAMA, 4).vocabulary == 32000
-
-
-@pytest.mark.parametrize(("library", "file"), [("sentencepiece", LLAMA), ("tokenizers", OLMO2)])
-def test_a_missing_library_is_one_line(
-    library: str, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(InputError, match=rf"{library} is not installed; .*ngramscan\[tokens\]"):
-        open_tokenizer(file, 4)
-
-
 # All that was recorded
 
 
@@ -371,34 +255,6 @@ def recorded(shared: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
             yield request | {"index": request.get("index") or request["corpus"]}, one["reply"]
 
 
-def test_queries_are_as_recorded(shared: Path) -> None:
-    tokenizers = {name: shared_tokenizer(shared, name) for name in TOKENIZER_OF}
-    asked = 0
-    for request, reply in recorded(shared):
-        tokenizer, query = tokenizers[request["index"]], request.get("query")
-        ids = reply["token_ids"]
-        if (
-            query is not None
-            and " AND " not in query
-            and " OR " not in query
-            and "\\x" not in query
-        ):
-            assert tokenizer.after_space(query) == ids
-            asked += 1
-        if ids and isinstance(ids[0], int) and None not in reply["tokens"]:
-            assert tokenizer.pieces(ids) == reply["tokens"]
-        if "longest_suffix" in reply:
-            prompt = ids[:-1] if request["query_type"] == "infgram_prob" else ids
-            assert (
-                tokenizer.shown(prompt[len(prompt) - reply["suffix_len"] :])
-                == reply["longest_suffix"]
-            )
-    assert asked > 150
-    for line in (shared / "tokens" / "truth.jsonl").read_text().splitlines():
-        row = json.loads(line)
-        assert tokenizers[row["index"]].after_space(row["string"]) == row["token_ids"]
-
-
 def spans_of(ids: list[int], query: list[int]) -> Iterator[list[int]]:
     """Yield the parts of a text as the service divides it: each occurrence, and what is between."""
     start = at = 0
@@ -410,28 +266,3 @@ def spans_of(ids: list[int], query: list[int]) -> Iterator[list[int]]:
             at += 1
     if start < len(ids):
         yield ids[start:]
-
-
-def test_spans_are_as_recorded(shared: Path) -> None:
-    checked = 0
-    for request, reply in recorded(shared):
-        if request["query_type"] not in {"get_doc_by_rank", "search_docs"} or "error" in reply:
-            continue
-        name = request["index"]
-        folder = open_token_folder(shared / "tokens" / "index" / name)
-        tokenizer = shared_tokenizer(shared, name)
-        check_fit(tokenizer, folder)
-        for document in reply.get("documents", [reply]):
-            query, shown = reply["token_ids"], document["disp_len"]
-            if any(isinstance(one, list) for one in query) or document["needle_offset"] > shown:
-                continue
-            if "documents" in reply:
-                ids = document["token_ids"]
-            else:
-                seen = folder.excerpt(request["s"], request["rank"], 1, 0, 1)
-                start = seen.start - document["needle_offset"]
-                ids = folder.tokens_of(seen.document).tolist()[start : start + shown]
-            texts = [tokenizer.shown(part) for part in spans_of(ids, query)]
-            assert texts == [text for text, _ in document["spans"]]
-            checked += 1
-    assert checked > 50

@@ -19,8 +19,7 @@ from ngramscan.index_files.tokens.tokenizers import Tokenizer, load_tokenizer
 from ngramscan.indexes.base import IndexSize, QueryFailure, WindowFailure
 from ngramscan.indexes.http.client import ApiClient
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.indexes.tokens.base import Form, MarkedWindow, TokenOccurrences
-from ngramscan.indexes.tokens.catalog import TOKEN_CATALOG, find_token_index, near_token_names
+from ngramscan.indexes.tokens.base import MarkedWindow, TokenOccurrences
 from ngramscan.indexes.tokens.hosted import HostedTokenIndex, open_hosted
 from ngramscan.indexes.tokens.replies import (
     TokenDocument,
@@ -29,7 +28,6 @@ from ngramscan.indexes.tokens.replies import (
     read_document,
     read_ids,
     read_segments,
-    read_separators,
     read_token_reply,
     read_total,
 )
@@ -40,7 +38,6 @@ from ngramscan.remote.exchange import TransientError
 from tests.support.command import NGRAMSCAN, Ran
 from tests.support.command import invoke as run
 from tests.support.fake_clock import FakeClock
-from tests.support.service import FAULT_KINDS, Faults
 from tests.support.token_oracle import TokenOracle
 from tests.support.token_service import TokenServer
 
@@ -110,69 +107,6 @@ def test_a_service_takes_three_requests_per_text_and_two_per_window(opened: Open
 # Counts under faults
 
 
-def test_every_count_is_exact_though_a_fifth_of_the_answers_are_faults(
-    tmp_path: Path, tokenizers: dict[str, Tokenizer], oracles: dict[str, TokenOracle]
-) -> None:
-    faults = Faults(seed=3, rate=0.3, kinds=(*FAULT_KINDS, "cut"), burst403_at=30, stall_s=0.1)
-    with serve(*FILES, faults=faults) as server:
-        ran = count(server.url, tmp_path / "j.sqlite", "--concurrency", "16", names=tuple(FILES))
-        log = server.read_log()
-    assert ran.code == 0, ran.stderr
-    assert "paused 1 s: the server answers HTTP 403" in ran.stderr
-    # Which ones depends on the order of the requests.
-    assert (
-        len({entry["fault"] for entry in log}) >= len({*FAULT_KINDS, "cut", "burst403", None}) - 1
-    )
-    for row in ran.rows:
-        name = row["index"].rpartition("/")[2]
-        grams = forms(name, row["query"], tokenizers)
-        assert int(row["token_occurrences"]) == sum(map(oracles[name].count, grams))
-        assert int(row["token_occurrences_after_space"]) == oracles[name].count(grams[0])
-        # SentencePiece writes a space as this sign, so a text with the sign is counted.
-        is_alike = name == LLAMA and " " in row["query"]
-        assert ("the tokenizer reads ▁ (U+2581) as a space" in row["note"]) == is_alike
-    assert {(row["index"].rpartition("/")[2], row["query"]) for row in ran.rows} == {
-        (name, text) for name in FILES for text in (*PHRASES, ABSENT)
-    }
-
-
-def test_no_question_has_an_operator_or_is_asked_twice(tmp_path: Path, server: TokenServer) -> None:
-    journal = tmp_path / "j.sqlite"
-    first = count(server.url, journal)
-    log = server.read_log()
-    assert first.code == 0
-    questions = [
-        json.dumps({k: v for k, v in one.items() if k not in {"arrived_at"}}) for one in log
-    ]
-    assert len(questions) == len({*questions})
-    assert not any(" AND " in one or " OR " in one for one in questions)
-    second = count(server.url, journal)
-    assert server.read_log() == log
-    assert {row["source"] for row in second.rows} == {"journal"}
-    counts = [row["token_occurrences"] for row in first.rows]
-    assert [row["token_occurrences"] for row in second.rows] == counts
-    # docnorm finds the places of the same n-grams there, and asks only for documents.
-    spec = f"infini-gram:{server.url}{LLAMA}"
-    ran = run("docnorm", "-e", "vermilion", "--index", spec, "--journal", journal, "--draws", "100")
-    assert ran.code == 0
-    assert {one["query_type"] for one in server.read_log()[len(log) :]} == {"get_doc_by_rank"}
-    # --refresh asks again.
-    asked = len(server.read_log())
-    count(server.url, journal, "--refresh")
-    assert len(server.read_log()) > asked + 3 * len(PHRASES)
-
-
-def test_replies_are_kept_by_tokens(tmp_path: Path, server: TokenServer, opened: Opened) -> None:
-    index = opened(server, tmp_path / "j.sqlite")
-    (found,) = index.lookups(["think"])
-    assert isinstance(found, TokenOccurrences)
-    assert [entry["query_type"] for entry in server.read_log()] == ["find", "count", "find"]
-    with Journal(tmp_path / "j.sqlite") as kept:
-        for form in found.forms:
-            key = json.dumps({"query_ids": [*form.ids], "query_type": "find"}, sort_keys=True)
-            assert kept.get(server.url, index.name, [key])
-
-
 @pytest.mark.integration
 def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     journal = tmp_path / "j.sqlite"
@@ -195,17 +129,6 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert repeated <= 3 * 4
 
 
-def test_a_host_that_goes_on_refusing_is_given_up_with_one_line(
-    tmp_path: Path, opened: Opened
-) -> None:
-    with serve(LLAMA, faults=Faults(forbid_after=10)) as server:
-        index = opened(server, tmp_path / "j.sqlite")
-        failures = [one for one in index.lookups(PHRASES) if isinstance(one, QueryFailure)]
-        assert failures
-        assert "HTTP 403: an HTML page, " in str(failures[0].error)
-        assert len(server.read_log()) < 30
-
-
 # Sizes, names
 
 
@@ -218,17 +141,6 @@ def test_the_size_of_an_index_outside_the_catalog_is_asked_for(
     assert (size.documents, size.tokens) == (676, tokens - 676)
     # There 65535 is a word: nobody knows.
     assert opened(server, name=OLMO).size() == IndexSize()
-
-
-def test_the_catalog_has_names_and_aliases_that_differ() -> None:
-    names = [name for row in TOKEN_CATALOG for name in (row.name, row.alias)]
-    assert len(names) == len({*names})
-    for row in TOKEN_CATALOG:
-        assert find_token_index(row.service_name.upper()) is row
-        assert find_token_index(row.alias.removeprefix("infini-gram:")) is row
-        assert row.tokens > row.documents
-    assert near_token_names("dolma") == [row.alias for row in TOKEN_CATALOG if "dolma" in row.alias]
-    assert near_token_names("pilevall")[0] == "infini-gram:pileval"
 
 
 def test_names_lead_to_the_catalog_only_at_the_public_service() -> None:
@@ -311,34 +223,6 @@ def range_places(query: str, shard: int, low: int, high: int) -> Iterator[Any]:
     return (Place(query, shard, rank) for rank in range(low, high))
 
 
-def test_windows_show_the_text_of_the_documents(server: TokenServer, opened: Opened) -> None:
-    texts = [
-        json.loads(line)["text"]
-        for line in (TOKENS / "corpus_small.jsonl").read_text("utf-8").split("\n")
-        if line
-    ]
-    for name, queries in {LLAMA: ["Return the", "vermilion", "café"], OLMO: ["the file"]}.items():
-        index = opened(server, name=name)
-        found = [one for one in index.lookups(queries) if isinstance(one, TokenOccurrences)]
-        places = [
-            place
-            for one in found
-            for form in one.forms
-            for part in form.segments
-            for place in range_places(one.query, part.shard, part.low, part.high)
-        ][:60]
-        for context in (10, 200):
-            for window in index.windows(places, context):
-                assert not isinstance(window, WindowFailure), window
-                query = window.place.query
-                line = json.loads(window.metadata)["linenum"]
-                shown = window.text.decode()
-                assert shown in texts[line]
-                assert window.text[window.offset :].startswith(query.encode())
-                assert not window.starts_document or texts[line].startswith(shown)
-                assert window.document_bytes >= len(window.text)
-
-
 # Replies that lie
 
 DOCUMENT = {
@@ -388,11 +272,6 @@ def test_a_reply_that_can_not_be_true_is_refused(read: Any, reply: dict[str, Any
 def test_segments_that_can_not_be_true_are_refused(reply: dict[str, Any]) -> None:
     with pytest.raises(RemoteRefused):
         read_segments(reply, 10)
-
-
-def test_a_sound_document_is_read() -> None:
-    spans = [("a ", False), ("b", True)]
-    assert read_document(DOCUMENT, 16) == TokenDocument(3, 20, 10, 5, spans, "{}")
 
 
 @pytest.mark.parametrize(
@@ -480,69 +359,9 @@ def test_errors_pass_or_stay(status: int, body: dict[str, str], kind: type[Excep
         read_token_reply(response)
 
 
-def test_damaged_replies_in_the_journal_are_asked_again(
-    tmp_path: Path, server: TokenServer, opened: Opened
-) -> None:
-    journal = tmp_path / "j.sqlite"
-    (found,) = opened(server, journal).lookups(["the file"])
-    with Journal(journal) as kept:
-        for one in server.read_log():
-            request = {k: v for k, v in one.items() if k not in {"arrived_at", "fault", "index"}}
-            name = f"infini-gram:{server.url}{LLAMA}"
-            kept.put(server.url, name, json.dumps(request, sort_keys=True), '{"cnt": "many"}')
-    (again,) = opened(server, journal).lookups(["the file"])
-    assert isinstance(found, TokenOccurrences)
-    assert isinstance(again, TokenOccurrences)
-    assert [again.after_space, again.at_line] == [found.after_space, found.at_line]
-
-
 def test_the_match_is_found_in_the_text_though_spans_lose_spaces() -> None:
     spans = [("see the", False), ("step by step", True), ("and", False), ("step by step", True)]
     document = TokenDocument(0, 9, 9, 2, spans, "")
     text = "see the step by step and step by step."
     assert positions_of(document, text, "step by step") == [8, 25]
     assert positions_of(document, "other", "step by step") == []
-
-
-def test_a_form_says_its_occurrences() -> None:
-    assert Form((1, 2), ()).occurrences == 0
-
-
-def test_a_token_with_a_name_is_no_separator() -> None:
-    assert read_separators({"count": 9, "approx": False, "tokens": [None]}) == 9
-    assert read_separators({"count": 9, "approx": False, "tokens": ["ĠVolunteer"]}) == 0
-
-
-@pytest.mark.parametrize("name", [*FILES])
-def test_no_text_has_more_n_grams_than_occurrences(
-    server: TokenServer, name: str, opened: Opened
-) -> None:
-    lines = (TOKENS / "corpus_small.jsonl").read_text("utf-8").split("\n")
-    texts = [json.loads(line)["text"] for line in lines if line]
-    queries = ["\nthink", "\nthe", "\n\nthe", " the file", "Return", "step by step", "of"]
-    found = [
-        one
-        for one in opened(server, name=name).lookups(queries)
-        if isinstance(one, TokenOccurrences)
-    ]
-    assert len(found) == len(queries)
-    for one in found:
-        # SentencePiece puts a space before a document, which the text doesn't have.
-        every = sum(f" {text}".count(one.query) for text in texts)
-        assert one.occurrences <= every, one.query
-
-
-def test_what_the_journal_has_needs_no_host(
-    tmp_path: Path, server: TokenServer, monkeypatch: pytest.MonkeyPatch, opened: Opened
-) -> None:
-    journal = tmp_path / "j.sqlite"
-    first = opened(server, journal)
-    before = [one for one in first.lookups(PHRASES) if isinstance(one, TokenOccurrences)]
-    monkeypatch.setattr("ngramscan.indexes.http.client.UNREACHABLE_AFTER_S", 0.0)
-    asked = len(server.read_log())
-    again = opened(server, journal)
-    after = [one for one in again.lookups(PHRASES) if isinstance(one, TokenOccurrences)]
-    time.sleep(0.2)
-    assert {one.query: one.forms for one in after} == {one.query: one.forms for one in before}
-    assert {one.source for one in after} == {"journal"}
-    assert len(server.read_log()) == asked

@@ -8,7 +8,7 @@ from ngramscan.errors import RemoteUnavailable
 from ngramscan.indexes.base import IndexSize, QueryCount, QueryFailure
 from ngramscan.patterns.model import Pattern, PatternSet
 from ngramscan.prevalence.count import run_count
-from ngramscan.prevalence.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total, make_totals
+from ngramscan.prevalence.totals import SUM_NOTE, Total, make_totals
 from ngramscan.statistics.estimates import geometric_mean_ratio
 from tests.support.text_index import TextIndex
 
@@ -31,14 +31,6 @@ class Known(TextIndex):
                 yield QueryCount(query, self._counts[query], None, "api", "2026-11-20")
             else:
                 yield QueryFailure(self.name, query, RemoteUnavailable("no"))
-
-
-class Broken(Known):
-    """An index that gives up half way."""
-
-    def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
-        yield from list(super().counts(queries))[:1]
-        raise RemoteUnavailable("the line is dead")
 
 
 def pattern(text: str, method: str, tier: str = "T1", kind: str = "narrative") -> Pattern:
@@ -94,22 +86,6 @@ def find(totals: list[Total], statistic: str, method: str, tiers: str, versus: s
     return found
 
 
-def test_rows_are_in_the_order_of_the_set_whatever_order_the_index_answers_in() -> None:
-    index = Known("mine", COUNTS, IndexSize())
-    counting = run_count(SET.queries(), [index])
-    assert [row.query for row in counting.rows] == [p.text for p in SET.patterns]
-    assert [row.occurrences for row in counting.rows] == [100, 30, 0, 8, 7, 50, 40, 1000]
-    assert counting.missing == []
-
-
-def test_overlaps_are_asked_only_where_totals_are_wanted() -> None:
-    index = Known("mine", COUNTS, IndexSize())
-    run_count(SET.queries(), [index], for_totals=False)
-    assert index.asked == [p.text for p in SET.patterns]
-    run_count(SET.queries(), [index])
-    assert index.asked == [*[p.text for p in SET.patterns], "using the formula for"]
-
-
 VALUES = {
     ("sum_of_pattern_counts", "CoT", "T1"): 130,
     ("union_of_occurrences", "CoT", "T1"): 100,
@@ -158,24 +134,6 @@ def test_totals_done_by_hand() -> None:
     assert "unknown" in unknown.note
 
 
-def test_a_ratio_to_nothing_is_not_said() -> None:
-    totals = totals_of(COUNTS | {"step by step": 0, "think step by step": 0})
-    ratio = find(totals, "ratio_of_sums", "F", "T1", "CoT")
-    assert (ratio.value, ratio.note) == (None, "no occurrence of CoT")
-    assert find(totals, "largest_pattern_share", "CoT", "T1").value is None
-
-
-def test_a_missing_count_makes_the_totals_it_enters_unknown_and_no_others() -> None:
-    counts = {text: count for text, count in COUNTS.items() if text != "using the formula"}
-    totals = totals_of(counts)
-    for statistic in ("sum_of_pattern_counts", "union_of_occurrences"):
-        for tiers in ("T2", "T1+T2"):
-            total = find(totals, statistic, "F", tiers)
-            assert (total.value, total.note) == (None, "missing counts: 1")
-    assert find(totals, "ratio_of_sums", "F", "T1+T2", "CoT").value is None
-    assert find(totals, "union_of_occurrences", "F", "T1").value == 8
-
-
 def test_a_missing_overlap_makes_the_union_unknown_and_the_sum_not() -> None:
     counts = {text: count for text, count in COUNTS.items() if text != "using the formula for"}
     totals = totals_of(counts)
@@ -184,41 +142,3 @@ def test_a_missing_overlap_makes_the_union_unknown_and_the_sum_not() -> None:
     assert (union.value, union.note) == (None, "the count of an overlap is missing")
     assert find(totals, "union_per_gigabyte", "F", "T2").note == union.note
     assert find(totals, "ratio_of_unions", "F", "T2", "CoT").value is None
-
-
-def test_variants_count_for_their_pattern() -> None:
-    patterns = PatternSet("s", "", (pattern("next, we", "CoT"), pattern("so, we", "CoT")))
-    counts = {"next, we": 1, "Next, we": 10, "so, we": 5, "So, we": 0}
-    counting = run_count(patterns.queries(case_variants=True), [Known("mine", counts, IndexSize())])
-    totals = make_totals(counting)
-    assert find(totals, "patterns", "CoT", "T1").value == 2
-    assert find(totals, "largest_pattern_count", "CoT", "T1").value == 11
-    assert find(totals, "union_of_occurrences", "CoT", "T1").value == 16
-
-
-def test_snapshots_are_summed_with_a_warning_and_other_indexes_never() -> None:
-    names = ["v2_dclm_all", "v2_cc-2025-05", "v2_cc-2025-08"]
-    indexes = [Known(name, COUNTS, IndexSize()) for name in names]
-    totals = make_totals(run_count(SET.queries(), indexes))
-    sums = [total for total in totals if total.index == "sum over 2 crawl snapshots"]
-    assert {total.note for total in sums} == {SNAPSHOTS_NOTE}
-    assert {total.statistic for total in sums} == {"sum_of_pattern_counts", "union_of_occurrences"}
-    assert find(sums, "union_of_occurrences", "CoT", "T1").value == 200
-    alone = make_totals(run_count(SET.queries(), indexes[:2]))
-    assert not [total for total in alone if total.index.startswith("sum")]
-    # A missing count makes a sum unknown.
-    less = {text: count for text, count in COUNTS.items() if text != "step by step"}
-    indexes[2] = Known(names[2], less, IndexSize())
-    totals = make_totals(run_count(SET.queries(), indexes))
-    sums = [total for total in totals if total.index.startswith("sum over 2")]
-    assert find(sums, "sum_of_pattern_counts", "CoT", "T1").value is None
-    assert find(sums, "sum_of_pattern_counts", "F", "T1").value == 30
-
-
-def test_an_index_that_gives_up_keeps_what_it_had_and_the_others_go_on() -> None:
-    broken, whole = Broken("a", COUNTS, IndexSize()), Known("b", COUNTS, IndexSize())
-    counting = run_count(SET.queries(), [broken, whole], for_totals=False)
-    assert [(row.index, row.query) for row in counting.rows[:1]] == [("a", "solve")]
-    assert len([row for row in counting.rows if row.index == "b"]) == 8
-    assert {str(missing.error) for missing in counting.missing} == {"the line is dead"}
-    assert len(counting.missing) == 7

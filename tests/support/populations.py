@@ -151,19 +151,6 @@ class Patterns:
         return Drawn(documents, 1 / self.counts[documents].sum(axis=-1), first), own.occurrences
 
 
-@cache
-def correlated_patterns() -> Patterns:
-    """Return three patterns that like the same documents, of which the first is the commonest."""
-    random = np.random.default_rng(SEED)
-    liking = random.gamma(0.5, 2, (N_DOCUMENTS, 1)) * np.exp(
-        random.normal(0, 1.2, (N_DOCUMENTS, 3))
-    )
-    counts = random.poisson(liking * np.array([0.8, 0.4, 0.15]))
-    counts = counts[counts.sum(axis=1) > 0]
-    place = (random.random(counts.shape[0]) * counts.sum(axis=1)).astype(np.int64)
-    return Patterns(counts, (np.cumsum(counts, axis=1) <= place[:, None]).sum(axis=1))
-
-
 # Documents with lengths, seen through a window
 
 CONTEXT = 10_000
