@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import pytest
@@ -33,7 +33,7 @@ OTHER = "a second document tells of rivers and mountains that nobody has ever se
 
 def given(text: str, *, asked: Sequence[str] = (), **names: str) -> GivenText:
     all_names = {"dataset": "d", "model": "m", "prompt": "cot", "id": "1", "problem": "1"} | names
-    return GivenText(**all_names, text=text, asked=(*asked,))
+    return GivenText(text=text, asked=(*asked,), **cast(Any, all_names))
 
 
 def trace(
