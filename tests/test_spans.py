@@ -27,6 +27,7 @@ from ngramscan.progress import Progress
 from tests.support import fm9_reference
 from tests.support.corpus_files import jsonl
 from tests.support.range_server import RangeServer
+from tests.support.recorder import Recorder
 from tests.support.service import ApiServer
 from tests.support.text_index import TextIndex
 from tests.support.word_spans import spans_of
@@ -208,6 +209,15 @@ def test_damage_is_an_error(tmp_path: Path) -> None:
     assert met > 5
     with pytest.raises(IndexFormatError, match="changed"):
         file.match_starts(b"abab", np.array([0]), np.array([4]))
+
+
+def test_files_that_are_skipped_are_said_once(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_bytes(jsonl(["a b c d e f g"]) + b"broken\n")
+    progress = Recorder()
+    options = IndexOptions(workers=1, skip_bad_lines=True, journal=tmp_path / "replies.sqlite")
+    with open_indexes([f"scan:{tmp_path}/corpus.jsonl"], options, progress) as (index,):
+        assert find_spans([WordText("a b c d e f")], index, 2).spans == [[Span(0, 6)]]
+    assert len([line for line in progress.notices if "skipped" in line]) == 1
 
 
 def test_a_failed_count_is_the_error_of_its_text_alone() -> None:

@@ -64,6 +64,7 @@ class ScanIndex:
         self._corpus = corpus
         self._options = options
         self._size = IndexSize()
+        self._said = ""
         self._run = ScanRun(
             corpus.name,
             progress,
@@ -260,7 +261,9 @@ class ScanIndex:
             notes.append(f"only the first {n_documents} documents")
         if skipped := _skipped(results):
             notes.append(skipped)
-            self._run.progress.notice(f"{self.name}: {skipped}")
+            if skipped != self._said:  # a corpus is read several times for some questions
+                self._run.progress.notice(f"{self.name}: {skipped}")
+                self._said = skipped
         return "; ".join(notes)
 
 
