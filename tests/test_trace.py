@@ -28,7 +28,7 @@ from tests.test_spans import Counting
 
 COPIED = "the quick brown fox jumps over the lazy dog and then sleeps until the next morning comes"
 DOUBLED = f"{COPIED} {COPIED}"
-OTHER = "a second document tells of rivers and mountains that nobody has ever seen before at all"
+OTHER = "a second document tells of rivers and mountains that no one has ever seen before at all"
 
 
 def given(text: str, *, asked: Sequence[str] = (), **names: str) -> GivenText:
@@ -73,7 +73,7 @@ def test_novelty_is_the_published_function_of_the_longest_suffixes(n: int) -> No
 
 
 def test_coverage_and_the_index_are_those_of_the_definition() -> None:
-    text = f"once {COPIED[4:70]} and, rivers and mountains that nobody has, {OTHER[:30]} x"
+    text = f"once {COPIED[4:70]} and, rivers and mountains that no one has, {OTHER[:30]} x"
     row = only_row(given(text), min_words=4, index_from=4, index_to=9)
     n, expected = len(words_of(text)), 0.0
     for least in range(4, 10):

@@ -207,10 +207,10 @@ def _by_id(table: Table) -> dict[str, tuple[str, ...]]:
     for place, row in read_table(table):
         if not (name := id_in(row)):
             problem = f"no id; it has: {some_of(row)}"
-            raise InputError(place, f"{problem}; one of {', '.join(ID_FIELDS)} was expected")
+            raise InputError(place, f"{problem}; call it {' or '.join(ID_FIELDS)}")
         if not (texts := asked_in(row)):
             problem = f"no question; it has: {some_of(row)}"
-            raise InputError(place, f"{problem}; one of {', '.join(ASKED_FIELDS)} was expected")
+            raise InputError(place, f"{problem}; call it {' or '.join(ASKED_FIELDS)}")
         found[name] = texts
     return found
 
