@@ -395,6 +395,7 @@ def test_what_it_takes_is_said_before(here: Path) -> None:
         asked = len(api.read_log())
     assert (row["patterns"], ran.code) == ("4", 0)
     assert int(row["requests"]) <= asked <= int(row["requests"]) + 3 * 14
+    assert int(row["requests_at_most"]) == 43 * int(row["requests"])
     again = invoke(*common, "--format", "csv")  # the service is gone: all is in the journal
     assert (again.code, again.rows) == (0, ran.rows)
 
@@ -411,6 +412,13 @@ def test_outputs_that_could_not_be_traced_are_said(monkeypatch: pytest.MonkeyPat
     with pytest.raises(IncompleteError) as raised:
         ngramscan.trace("outputs")
     assert [*raised.value.rows["id"]] == ["q0", "q0", "q1"]
+
+
+def test_empty_outputs_are_said_and_have_no_table(here: Path) -> None:
+    (here / "empty.jsonl").write_text('{"id": 1, "output": ""}\n')
+    ran = invoke("trace", "empty.jsonl", *SCAN)
+    assert (ran.code, ran.stdout) == (0, "")
+    assert "of 1 outputs 0 are missing and 1 empty" in ran.stderr
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,13 @@ from ngramscan.reading.streams import read_bytes
 from ngramscan.reporting import tables
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 
+_MORE_PER_SPAN = 14
+"""Questions, at most, that the two ends of a span take after its windows."""
+_PLANNED = (
+    f"this is for the first windows; each span takes up to {_MORE_PER_SPAN} more requests, and"
+    " corpora that are read are read two or three times more"
+)
+
 
 @command
 def trace(
@@ -157,7 +164,7 @@ def trace(
         texts += _controls(control, control_field, texts)
     with open_indexes(index, asked, progress) as indexes:
         if asked.dry_run:
-            return Result(_plan(texts, wanted, indexes), PlanRow)
+            return Result(_plan(texts, wanted, indexes), PlanRow, [_PLANNED])
         if len({opened.unit for opened in indexes}) > 1:
             raise InputError("--index", "words and tokens are not traced together; ask one by one")
         found = run_trace(texts, indexes, wanted)
@@ -274,10 +281,14 @@ def _plan(
     rows = []
     for opened in indexes:
         least = options.least_in(opened)
+        apart = least - width_in(opened, least) + 1
         windows = [
             window
             for text in texts
             for window in windows_of(WordText(text.text), least, width_in(opened, least)).values()
         ]
-        rows += make_plan(len(texts), list(dict.fromkeys(windows)), 0, 0, [opened])
+        (row,) = make_plan(len(texts), list(dict.fromkeys(windows)), 0, 0, [opened])
+        # So many spans can begin between two windows.
+        at_most = row.requests_at_most * (1 + apart * _MORE_PER_SPAN)
+        rows.append(replace(row, requests_at_most=at_most))
     return rows

@@ -55,6 +55,8 @@ def _print_prompts(
         by_model.setdefault(key[:3], []).append(key)
     together = [key for keys in by_model.values() for key in keys if key in means]
     shown = [(key, groups[key], means[key]) for key in together]
+    if not shown:
+        return
     columns = {
         **parts.naming([curve for _, _, curve in shown], "index", "prompt", "kind"),
         "outputs": [cell(curve.outputs) for *_, curve in shown],
