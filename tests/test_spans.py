@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -179,7 +179,7 @@ def test_a_copied_text_is_searched_in_linear_time(
     words = ["".join(rng.choices("abcdefgh", k=5)) for _ in range(500)]
     documents = [" ".join(rng.choices(words, k=120)) for _ in range(6)]
     text = " | ".join(documents[:pieces]).encode()
-    search = kernels._before.function  # type: ignore[attr-defined]
+    search = cast(compiled.Kernel, kernels._before).function
 
     def counted(*arguments: Any) -> Any:
         nonlocal steps
@@ -250,8 +250,10 @@ def test_a_service_is_asked_as_often_as_said() -> None:
 class Counting(TextIndex):
     """Counts in texts, and keeps what it was asked."""
 
-    def __init__(self, *shards: Sequence[str], lost: Sequence[str] = ()) -> None:
-        super().__init__(*shards, lost=lost)
+    def __init__(
+        self, *shards: Sequence[str], lost: Sequence[str] = (), unseen: Sequence[str] = ()
+    ) -> None:
+        super().__init__(*shards, lost=lost, unseen=unseen)
         self.asked: list[str] = []
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:

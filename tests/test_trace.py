@@ -414,6 +414,19 @@ def test_outputs_that_could_not_be_traced_are_said(monkeypatch: pytest.MonkeyPat
     assert [*raised.value.rows["id"]] == ["q0", "q0", "q1"]
 
 
+@pytest.mark.usefixtures("here")
+def test_a_span_whose_document_can_not_be_shown_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = Counting([COPIED, OTHER], unseen=[COPIED[4:39]])
+    Path("a.jsonl").write_text(json.dumps({"id": 1, "output": f"x {COPIED[4:39]} y {OTHER[:30]}"}))
+    monkeypatch.setattr("ngramscan.commands.trace.open_indexes", lambda *_: nullcontext([index]))
+    ran = invoke("trace", "a.jsonl", "--spans", "spans.csv", "--format", "csv")
+    assert (ran.code, len(ran.rows)) == (1, 1)
+    assert "no window; 1 text missing (x)" in ran.stderr
+    spans = pd.read_csv("spans.csv").sort_values("start")
+    assert [*spans["document"].isna()] == [True, False]
+    assert [*spans["occurrences"]] == [1, 1]
+
+
 def test_empty_outputs_are_said_and_have_no_table(here: Path) -> None:
     (here / "empty.jsonl").write_text('{"id": 1, "output": ""}\n')
     ran = invoke("trace", "empty.jsonl", *SCAN)
@@ -430,6 +443,8 @@ def test_empty_outputs_are_said_and_have_no_table(here: Path) -> None:
         (["outputs", "--mask", "noid.json"], "noid.json[1]: no id; it has: a"),
         (["outputs", "--mask", "noquestion.json"], "no question; it has: id"),
         (["outputs", "--control", "noquestion.json"], "no column solution; it has: id"),
+        (["outputs", "--control", "noid.json", "--control-field", "a"], "a is no text; mend"),
+        (["outputs", "--control", "nameless.json"], "nameless.json[1]: no id; it has: solution"),
         (["outputs", "--control", "others.json"], "no solution has the id of a traced output"),
         (["latin.txt", "--plain"], "latin.txt: not UTF-8 at byte 1 of the file"),
         (["empty.txt", "--plain"], "no text there"),
@@ -437,6 +452,7 @@ def test_empty_outputs_are_said_and_have_no_table(here: Path) -> None:
 )
 def test_bad_input_is_one_line(here: Path, arguments: list[str], message: str) -> None:
     (here / "noid.json").write_text('[{"a": 1}]')
+    (here / "nameless.json").write_text('[{"solution": "x"}]')
     (here / "noquestion.json").write_text('[{"id": 1}]')
     (here / "others.json").write_text('[{"id": "other", "solution": "x"}]')
     (here / "latin.txt").write_bytes(b"a\xe9")

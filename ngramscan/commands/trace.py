@@ -168,7 +168,7 @@ def trace(
         if len({opened.unit for opened in indexes}) > 1:
             raise InputError("--index", "words and tokens are not traced together; ask one by one")
         found = run_trace(texts, indexes, wanted)
-        examples = list(make_spans(found, indexes, min_words)) if spans else []
+        examples = list(make_spans(found, indexes, min_words, asked.seed)) if spans else []
         sizes = sizes_in_words(found.sizes)
     curves = list(make_curve(found, wanted, level))
     changes = make_differences(found, wanted, level, asked.seed)
@@ -212,14 +212,19 @@ def _by_id(table: Table) -> dict[str, tuple[str, ...]]:
     """Return the questions of a table by their ids."""
     found = {}
     for place, row in read_table(table):
-        if not (name := id_in(row)):
-            problem = f"no id; it has: {some_of(row)}"
-            raise InputError(place, f"{problem}; call it {' or '.join(ID_FIELDS)}")
+        name = _id_of(place, row)
         if not (texts := asked_in(row)):
             problem = f"no question; it has: {some_of(row)}"
             raise InputError(place, f"{problem}; call it {' or '.join(ASKED_FIELDS)}")
         found[name] = texts
     return found
+
+
+def _id_of(place: str, row: Mapping[str, Any]) -> str:
+    if name := id_in(row):
+        return name
+    problem = f"no id; it has: {some_of(row)}"
+    raise InputError(place, f"{problem}; call it {' or '.join(ID_FIELDS)}")
 
 
 def _given(
@@ -242,7 +247,9 @@ def _controls(table: Table, field: str, texts: Sequence[GivenText]) -> list[Give
         if field not in row:
             problem = f"no column {field}; it has: {some_of(row)} (see --control-field)"
             raise InputError(place, problem)
-        solutions[id_in(row)] = str(row[field] or "")
+        if not isinstance(row[field], str) or not row[field].strip():
+            raise InputError(place, f"{field} is no text; mend the row or leave it out")
+        solutions[_id_of(place, row)] = row[field]
     controls = [
         replace(
             text,

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ngramscan.errors import NgramscanError
-from ngramscan.indexes.base import Index, IndexSize, Place, QueryCount, QueryFailure, Window
+from ngramscan.errors import InputError, NgramscanError
+from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
 from ngramscan.prevalence.contaminate import UNION
+from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.count import collect_replies
 from ngramscan.prevalence.spans import Integers, Span, WordText, find_spans, spans_within
 
@@ -365,12 +366,17 @@ def creativity_index(profile: Profile, options: TraceOptions) -> float | None:
     return sum(1 - each.covered / each.words for each in measures)
 
 
-def make_spans(result: TraceResult, indexes: Sequence[Index], least: int) -> Iterator[SpanRow]:
-    """Yield each span of at least so many words, with an example of a document that has it."""
+def make_spans(
+    result: TraceResult, indexes: Sequence[Index], least: int, seed: int
+) -> Iterator[SpanRow]:
+    """Yield each span of at least so many words, with a document that has it, drawn at random.
+
+    Spans without one, since an index failed, are added to what is missing.
+    """
     for index in indexes:
         counts = result.counts[index.name]
         traced = [each for each in result.traced[index.name] if each.kind == ALL_KINDS]
-        examples = _examples(index, list(counts))
+        examples = _examples(index, list(counts), seed, result.missing)
         for each in traced:
             for span in each.long_spans(least):
                 text = each.text.part(span.first, span.stop)
@@ -393,13 +399,18 @@ def make_spans(result: TraceResult, indexes: Sequence[Index], least: int) -> Ite
                 )
 
 
-def _examples(index: Index, texts: Sequence[str]) -> dict[str, Window]:
-    """Return the first occurrence of each text, as the index numbers them."""
-    found, _ = collect_replies(index.find(texts), texts)
-    places = [
-        Place(text, each.segments[0].shard, each.segments[0].low)
-        for text, each in found.items()
-        if each.segments
-    ]
-    windows = index.windows(places, 0)
-    return {window.place.query: window for window in windows if isinstance(window, Window)}
+def _examples(
+    index: Index, texts: Sequence[str], seed: int, missing: list[QueryFailure]
+) -> dict[str, ContextRow]:
+    """Return an occurrence of each text, and add those that could not be shown.
+
+    A part of a text may have other tokens alone: then an index over tokens has no example of it.
+    """
+    results, failed = run_contexts(texts, index, n=1, width=0, seed=seed)
+    lost = [QueryFailure(index.name, f.place.query, f.error) for r in results for f in r.failures]
+    missing.extend(
+        failure
+        for failure in [*failed, *lost]
+        if index.unit == "bytes" or not isinstance(failure.error, InputError)
+    )
+    return {row.pattern: row for result in results for row in result.rows}
