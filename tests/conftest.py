@@ -39,11 +39,6 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Three workers for two cores: many tests wait, for a server, a pause or a process they start."""
-    return max(1, 3 * usable_cores() // 2)
-
-
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the journal of the person who runs it, or asks a real host."""

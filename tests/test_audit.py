@@ -11,6 +11,7 @@ from evalcore.claim_formulas import parse_printed
 from evalcore.commands.audit import AuditRow, audit, audit_rows, judge
 from ngramscan.errors import InputError
 from tests.support import command
+from tests.support.cases import cases
 
 SCORES = "task,pct,n,mark\nx,10.0,4,a\ny,20.5,4,b\n"
 invoke = partial(command.invoke, "audit")
@@ -30,42 +31,12 @@ def check(folder: Path, claims: str, scores: str = SCORES) -> list[AuditRow]:
     return audit_rows(folder)
 
 
-VERDICTS = """
-a half rounds both ways | 1.2 | 1.25 1.25 1.25 | equal | ok
-cut, not rounded | 1.2 | 1.26 1.26 1.26 | equal | mismatch
-at the end of the range | 1.2 | 1.4 1.2 1.6 | equal | ok
-what was rounded lies in the range | 1.2 | 1.34 1.24 1.44 | equal | rounding
-or on the other side | 1.2 | 1.06 0.96 1.16 | equal | rounding
-only a tie rounded both ways | 1.2 | 1.3 1.25 1.35 | equal | mismatch
-a tie rounded down | 1.2 | 1.1 1.05 1.15 | equal | mismatch
-a unit from the range | 1.2 | 1.4 1.3 1.5 | equal | mismatch
-counts are not rounded | 14 | 15 15 15 | equal | mismatch
-rounded figures are | 14 | 15 14.4 15.6 | equal | rounding
-but not by as much | 14 | 15 14.6 15.4 | equal | mismatch
-at least as much | 3 | 3 3 3 | at least | ok
-as much is not above | 3 | 3 3 3 | above | mismatch
-above | 3 | 2 2 2 | above | ok
-what is printed so is at most as much | 0.6 | 0.65 0.65 0.65 | above | mismatch
-what is printed so may be more | 0.6 | 0.64 0.64 0.64 | above | rounding
-above is not below | 3 | 2 2 2 | below | mismatch
-it was rounded down | 0.6 | 0.63 0.63 0.63 | at least | rounding
-a subset is larger | 0.6 | 1.18 1.18 1.18 | at least | mismatch
-the input was rounded | 0.6 | 0.7 0.65 0.75 | at least | rounding
-in both directions | 0.6 | 0.5 0.45 0.55 | at most | rounding
-counts have an order too | 9 | 8 8 8 | at most | mismatch
-below a bound | <0.001 | 0.0009 0.00085 0.00095 | equal | ok
-perhaps below a bound | <0.020 | 0.020 0.0195 0.0205 | equal | ok
-above a bound | <0.010 | 0.020 0.0195 0.0205 | equal | mismatch
-"""
-
-
-@pytest.mark.parametrize("line", VERDICTS.strip().splitlines())
-def test_a_verdict_follows_from_the_figures(line: str) -> None:
-    _, published, figures, relation, verdict = line.split(" | ")
-    printed = parse_printed(published)
+@pytest.mark.parametrize("row", cases("audit_verdicts"), ids=lambda row: row["case"])
+def test_a_verdict_follows_from_the_figures(row: dict[str, str]) -> None:
+    printed = parse_printed(row["published"])
     assert printed is not None
-    value, low, high = map(Fraction, figures.split())
-    assert judge(printed, value, low, high, relation)[0] == verdict
+    value, low, high = (Fraction(row[name]) for name in ("value", "low", "high"))
+    assert judge(printed, value, low, high, row["relation"])[0] == row["verdict"]
 
 
 FIGURE = 'published: "30.5"'

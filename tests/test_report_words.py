@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -16,6 +14,7 @@ from ngramscan.reporting.kinds import KINDS
 from ngramscan.reporting.layout import cell, p_text, percent
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.page.words import sentences
+from tests.support.cases import FOLDER, objects
 from tests.test_report_results import TYPES, hints_of
 
 KIND_OF = {kind.title: kind for kind in KINDS}
@@ -226,12 +225,11 @@ RANK: Some = {
 DIFFERENCES = "Differences of methods"
 CASES: dict[str, tuple[str, list[dict[str, Any]]]] = {}
 """The kind of rows of each case by its title, and the rows."""
-for line in (Path(__file__).parent / "cases" / "report_rows.jsonl").read_text().splitlines():
-    given_row = json.loads(line)
+for given_row in objects("report_rows"):
     CASES.setdefault(given_row["case"], (given_row["title"], []))[1].append(given_row["row"])
 EXPECTED = {
     name: said
-    for part in Path(__file__).with_name("report_sentences.txt").read_text().split("\n\n")
+    for part in (FOLDER / "report_sentences.txt").read_text().split("\n\n")
     for name, *said in [part.removeprefix("## ").splitlines()]
 }
 """What is said of each case; a case without rows here, or without a text there, is an error."""

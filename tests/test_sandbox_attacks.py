@@ -13,12 +13,13 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from tests.support.cases import tables
 from tests.support.sandboxed import SECRET, USERS, Person, person_of
 
 pytestmark = [
@@ -48,163 +49,30 @@ def write(path, text="x"):
     with open(path, "w") as file:
         file.write(text)
 """
-# Each after its name, and the statuses and answers that are no success, `stopped` where there are
-# none; then the layer without which it would succeed. What follows a `?` must raise an exception;
-# what follows a `!` is an attack of its own.
-ATTACKS_AS_TEXT = r"""
-### nothing of others can be read, found or reached
-def look(name, process=PERSON):
-    open(f"/proc/{process}/{name}", "rb").read(1)
-def connect(kind, address):
-    with socket.socket(kind, socket.SOCK_STREAM) as made:
-        made.settimeout(0.3)
-        made.connect(address)
-def send(kind, address):
-    with socket.socket(kind, socket.SOCK_DGRAM) as made:
-        made.sendto(b"x", address)
-def through(make, target):
-    make(target, link := str(time.monotonic_ns()))
-    open(link).read()
-? os.listdir(HOME) ;; open(dear).read() ;; os.open(HOME, os.O_RDONLY) ;; open("/etc/passwd").read()
-? look("environ") ;; look("maps") ;; look("cmdline") ;; os.kill(PERSON, 0)
-? connect(socket.AF_INET, ("127.0.0.1", TCP)) ;; connect(socket.AF_UNIX, HOME + "/socket")
-? connect(socket.AF_UNIX, ABSTRACT) ;; send(socket.AF_INET, ("127.0.0.1", UDP))
-? send(socket.AF_UNIX, ABSTRACT + "-datagrams") ;; through(os.symlink, "/etc/passwd")
-? through(os.symlink, dear) ;; through(os.link, "/etc/passwd") ;; through(os.link, dear)
-? open("../../../../etc/passwd") ;; open("/etc/shadow").read() ;; look("mem") ;; look("fd")
-? look("root/etc/passwd") ;; look("cwd/etc/passwd") ;; os.listdir(f"/proc/{PERSON}/fd")
-? look("environ", os.getppid())
-### no thread is started, and no memory had in the disguise of files | stopped | seccomp
-? threading.Thread(target=time.sleep, args=[60]).start() ;; os.memfd_create("x")
-### nothing is written outside, no process signalled, no other user had, no limit lifted or passed
-def outside(place): write(place + "/written-outside")
-high = resource.RLIM_INFINITY, resource.RLIM_INFINITY
-? outside(HOME) ;; outside("") ;; outside("/tmp") ;; outside("/etc") ;; outside("/dev")
-? outside("/dev/shm") ;; outside("/var/tmp") ;; outside("/run") ;; outside(sys.prefix)
-? outside("..") ;; outside(os.path.dirname(os.__file__)) ;; os.mkdir(HOME + "/new") ;; write(dear)
-? open(os.__file__, "a").close() ;; os.kill(PERSON, signal.SIGTERM)
-? os.killpg(PERSON, signal.SIGTERM) ;; os.setuid(1) ;; os.setgroups([0]) ;; os.setgid(1)
-? resource.setrlimit(resource.RLIMIT_AS, high) ;; resource.setrlimit(resource.RLIMIT_CPU, high)
-? resource.prlimit(PERSON, resource.RLIMIT_NOFILE) ;; mmap.mmap(-1, 2 << 30)
-? write("large", "x" * (4 << 20)) ;; [os.open("/dev/null", 0) for _ in range(10_000)]
-### many small files are refused | stopped | namespaces
-? [write(f"{number}") for number in range(20_000)]
-### nothing is reached or changed by calls that the filter refuses | stopped | seccomp
-here, there = os.pipe()
-vector = (ctypes.c_uint64 * 2)(ctypes.addressof(page), 64)
-? [os.fork() or (time.sleep(60), os._exit(0)) for _ in range(40)]
-? called(C.syscall, 57) ;; called(C.fork) ;; subprocess.run(["/bin/true"])
-? os.execv("/bin/true", ["true"]) ;; os.posix_spawn("/bin/true", ["true"], {})
-? os.execv(sys.executable, ["python"]) ;; called(C.setns, 0, 0)
-? fcntl.fcntl(here, fcntl.F_SETOWN, os.getppid()) ;; fcntl.fcntl(here, fcntl.F_SETOWN, -1)
-? fcntl.fcntl(here, 10, signal.SIGKILL) ;; called(C.fcntl, here, 15, bytes(8))
-? called(C.ioctl, here, 0x8901, ctypes.byref(ctypes.c_int(os.getppid())))
-? fcntl.ioctl(here, 0x5452, bytes([1, 0, 0, 0])) ;; called(C.ptrace, 16, PERSON, 0, 0)
-? called(C.process_vm_readv, PERSON, vector, 1, vector, 1, 0)
-? called(C.ptrace, 0x4206, PERSON, 0, 0) ;; called(C.syscall, 434, PERSON, 0)
-? os.remove(dear) ;; shutil.rmtree(HOME) ;; os.rename(dear, "x") ;; os.truncate(dear, 0)
-? os.chmod(dear, 0) ;; os.utime(dear, (0, 0)) ;; os.chown(dear, os.getuid(), -1)
-? called(C.prctl, 1, 0, 0, 0, 0) ;; called(C.prctl, 36, 1, 0, 0, 0) ;; os.setregid(-1, -1)
-? called(C.prctl, 4, 1, 0, 0, 0) ;; called(C.prctl, 0x59616d61, -1, 0, 0, 0) ;; os.setuid(0)
-? os.setxattr(dear, "user.x", b"x") ;; called(C.mount, b"x", b".", b"tmpfs", 0, None)
-? os.chroot(".") ;; called(C.unshare, 0x10000000) ;; called(C.umount2, b"/box", 2)
-### rare calls to the kernel are refused
-rare = (425, 427, 428, 434, 438, 448, 451, 463, 500, 0x40000000 + 39)
-answer = tried(*[lambda number=number: called(C.syscall, number, page, page, 0) for number in rare])
-### own files can be written, in the own folder, and descriptors have other uses | mine
-fcntl.fcntl(os.pipe()[0], fcntl.F_SETFL, os.O_NONBLOCK)
-write("own.txt", "mine")
-os.mkdir("deeper")
-tempfile.TemporaryFile().write(b"x")
-answer = open(os.path.expanduser("~/own.txt")).read()
-### thousands of nested folders are removed | stopped, error, timeout
-for _ in range(1010):  # deeper than recursion, and longer than a path can be
-    os.mkdir("deeper")
-    os.chdir("deeper")
-answer = "stopped"
-### folders that can't be listed or written are removed
-for name, mode in (("hidden", 0o700), ("closed", 0), ("unlisted", 0o300)):
-    os.mkdir(name, mode)
-    if mode:
-        write(name + "/file", "x" * 1000)
-        os.mkdir(name + "/inner", 0o300 if name == "hidden" else 0o500)
-answer = "stopped"
-### too much memory is refused | memory
-! x = bytearray(2 << 30)
-! x = [bytearray(1 << 16) for _ in range(1 << 16)]
-### what is endless is ended | timeout
-! while True: pass
-! sum(iter(int, 1))
-! while True: print('x' * 10000)
-! while True: os.write(3, b'x' * 65536)
-! os.closerange(0, 10_000), sum(iter(int, 1))
-! tried(*[lambda n=n: signal.signal(n, signal.SIG_IGN) for n in range(1, 65)]), sum(iter(int, 1))
-! answer = type("Endless", (), {"__str__": lambda _: sum(iter(int, 1))})()
-### no secret is in the environment or in Python's objects
-first, second = "secret-", "5b1f" + "8a"
-places = [repr(dict(os.environ)), repr(sys.argv), repr(sys.orig_argv)]
-places += [value for each in gc.get_objects() if isinstance(each, dict)
-    for value in each.values() if isinstance(value, str)]
-answer = "found" if any(first + second in place for place in places) else "stopped"
-### detached processes do not begin, or go with the program | stopped, achieved [0]
-def detach():
-    for _ in range(8):
-        if os.fork() == 0:
-            os.setsid()
-            if os.fork() == 0:
-                time.sleep(60)
-            os._exit(0)
-? detach()
-### deep recursion ends only the program | killed, memory, error, timeout
-! sys.setrecursionlimit(10**9), (deeper := lambda: [deeper()])()
-! sys.setrecursionlimit(10**9), repr(type("Deep", (), {"__repr__": lambda self: repr(self)})())
-### what spoils the result loses only the own one | no result
-! tried(*[lambda n=n: os.write(n, b'{"failed": "x"} nonsense') for n in range(64)])
-! os.closerange(0, 10_000)
-### only its own answer can be forged | 1
-os.write(3, b'{"status": "ok", "value": 1, "kind": "int", "seconds": 0, "failed": "x"}')
-os._exit(0)
-### a replaced JSON library loses only the own result | 5, no result
-json.dumps = json.loads = json.JSONEncoder.encode = None
-answer = 5
-### a replaced output is no matter | 7, error
-print('7')
-sys.stdout = sys.stderr = None
-sys.__stdout__ = 5
-### an alarm during the answer loses only its own result | stopped, error, no result, killed
-def ring(*_): raise RuntimeError("ring")
-signal.signal(signal.SIGALRM, ring)
-signal.setitimer(signal.ITIMER_REAL, 0.0001, 0.0001)
-answer = type("Slow", (), {"__str__": lambda _: "x" * 10_000_000})()
-### a value that lies about itself loses only the own result | error, no result
-class Liar(str):
-    def __len__(self): return -1
-    def __str__(self): raise SystemExit
-    __class__ = property(lambda self: int)
-answer = Liar()
-"""
 
 
 class Attack(NamedTuple):
     source: str
-    harmless_ends: list[str]
+    harmless_ends: Sequence[str]
     needs: str
 
 
-def read_attacks(text: str) -> dict[str, Attack]:
-    header, *lines = text.splitlines()
-    name, *notes = header.split(" | ")
-    ends, needs = [*notes, *["stopped", ""][len(notes) :]]
-    sources = {f"{name}: {line[2:]}": line[2:] for line in lines if line.startswith("! ")}
-    actions = " ;; ".join(line[2:] for line in lines if line.startswith("? ")).split(" ;; ")
-    source = "\n".join(line for line in lines if not line.startswith(("? ", "! ")))
-    if actions != [""]:
-        source += f"\nanswer = tried({', '.join(f'lambda: {each}' for each in actions)})"
-    sources |= {name: source} if source else {}
-    return {name: Attack(source, ends.split(", "), needs) for name, source in sources.items()}
+def attacks_of(
+    name: str,
+    program: str = "",
+    tries: Sequence[str] = (),
+    alone: Sequence[str] = (),
+    ends: Sequence[str] = ("stopped",),
+    needs: str = "",
+) -> dict[str, Attack]:
+    sources = {f"{name}: {source}": source for source in alone}
+    if tries:
+        program += f"\nanswer = tried({', '.join(f'lambda: {each}' for each in tries)})"
+    sources |= {name: program} if program else {}
+    return {name: Attack(source, ends, needs) for name, source in sources.items()}
 
 
-BLOCKS = map(read_attacks, ATTACKS_AS_TEXT.split("\n### ")[1:])
+BLOCKS = (attacks_of(**each) for each in tables("attacks")["attacks"])
 ATTACKS = {name: attack for block in BLOCKS for name, attack in block.items()}
 
 

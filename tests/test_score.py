@@ -24,6 +24,7 @@ from evalcore.scores import (
     read_scores,
 )
 from ngramscan.errors import InputError, SandboxError
+from tests.support.cases import objects
 
 LAYERS = {"limits": "ok", "landlock": "missing: not on this system"}
 WRONG = "program: error, no solution()"
@@ -178,37 +179,13 @@ def write_table(path: Path, rows: Sequence[Mapping[str, Any]] | pd.DataFrame) ->
     return path
 
 
-# A kind of file, its content, and what is said of it; ⏎ is a line break, and of GOOD some differ.
-MALFORMED = r"""
-csv: HEADER⏎LONG → :2: not valid CSV ;; csv: a,b⏎1,2⏎ → :2: no columns dataset
-csv: HEADER⏎d,m,a,1,r,good⏎ → :2: value: Expected float
-csv: HEADER⏎d,m,é,1,r,1⏎ → :2: not UTF-8; save the table
-csv: HEADER⏎d,m,a,1,r⏎ → :2: more or fewer cells than columns
-csv: HEADER,value⏎d,m,a,1,r,1,0⏎ → : two columns have one name ;; json: {} → a JSON list of rows
-jsonl: ⏎{⏎ → :2: not valid JSON ;; jsonl: [1]⏎ → :1: not a JSON object
-jsonl: {}⏎ → :1: no columns dataset, model
-jsonl: ⏎GOOD, "value": 1.5} → :2: value 1.5; a number f
-jsonl: GOOD, "value": "yes"} → :1: value: Expected float
-jsonl: GOOD, "model": ["m"]} → :1: model: Expected str, got array
-jsonl: GOOD, "status": "unknown"} → :1: status unknown, but value 1
-jsonl: GOOD, "value": null, "status": "scored"} → :1: status scored, but no value
-jsonl: GOOD, "status": "wrong"} → :1: status wrong, but value 1; expected scored or not_found
-parquet: no → not a Parquet file ;; txt: → a table (.csv, .jsonl or .parquet)
-"""
-SHORT = {"⏎": "\n", "GOOD": json.dumps(GOOD)[:-1], "HEADER": ",".join(GOOD), "LONG": "x" * 200_000}
-
-
-@pytest.mark.parametrize("case", MALFORMED.strip().replace("\n", " ;; ").split(" ;; "))
-def test_malformed_rows_are_refused_with_their_place(tmp_path: Path, case: str) -> None:
-    given, _, message = case.partition(" → ")
-    suffix, _, content = given.partition(": ")
-    for short, whole in SHORT.items():
-        content = content.replace(short, whole)
-    path = tmp_path / f"s.{suffix.rstrip(':')}"
-    path.write_text(content, encoding="latin-1")
+@pytest.mark.parametrize("case", objects("malformed_scores"), ids=lambda case: case["said"])
+def test_malformed_rows_are_refused_with_their_place(tmp_path: Path, case: dict[str, str]) -> None:
+    path, said = tmp_path / f"s.{case['kind']}", case["said"]
+    path.write_text(case["content"].replace("LONG", "x" * 200_000), encoding="latin-1")
     with pytest.raises(InputError) as error:
         read_scores(path)
-    assert (str(path) + message if message[0] == ":" else message) in str(error.value)
+    assert (str(path) + said if said[0] == ":" else said) in str(error.value)
 
 
 def test_a_column_under_another_name_is_refused_by_its_own(tmp_path: Path) -> None:

@@ -1,10 +1,9 @@
-"""Rules against verdicts that were written before they were run: tests/verdicts.txt says how."""
+"""Rules against the verdicts of a careful reader, written before the rules were run on them.
+
+Each has the reason; `judge` is where only a reader can say.
+"""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -12,24 +11,9 @@ from evalcore.formats import Problem
 from evalcore.rules import RULES, Grade, Item, Tools
 from evalcore.rules.formula_pool import compare_texts
 from evalcore.rules.mathematics import compare_formulas
+from tests.support.cases import cases
 
 VALUES = {"right": 1.0, "wrong": 0.0, "judge": None}
-SIGNS = str.maketrans({"␣": " ", "⏎": "\n", "⍽": "\u00a0", "⇥": "\t"})
-
-
-class Case(NamedTuple):
-    verdict: str
-    answer: str
-    gold: str
-    unit: str
-    why: str
-
-
-def tables() -> Iterator[tuple[str, list[Case]]]:
-    text = Path(__file__).with_name("verdicts.txt").read_text(encoding="utf-8")
-    for block in text.split("§ ")[2:]:
-        group, *lines = block.strip().splitlines()
-        yield group, [Case(*line.translate(SIGNS).split(" | ")) for line in lines]
 
 
 def judged(rule: str, answer: str, gold: str, unit: str = "") -> Grade:
@@ -40,15 +24,12 @@ def judged(rule: str, answer: str, gold: str, unit: str = "") -> Grade:
     return verdict
 
 
-@pytest.mark.parametrize(("group", "cases"), [pytest.param(*one, id=one[0]) for one in tables()])
-def test_a_rule_gives_the_verdict_of_a_careful_reader(group: str, cases: list[Case]) -> None:
-    rule, found = group.partition(":")[0], []
-    for case in cases:
-        value, reason, failed = judged(rule, case.answer, case.gold, case.unit)
-        if failed or value != VALUES[case.verdict]:
-            found.append((*case, value, reason))
-        assert reason
-    assert found == []
+@pytest.mark.parametrize("case", cases("careful_verdicts"), ids=lambda case: case["group"])
+def test_a_rule_gives_the_verdict_of_a_careful_reader(case: dict[str, str]) -> None:
+    rule = case["group"].partition(":")[0]
+    value, reason, failed = judged(rule, case["answer"], case["gold"], case["unit"])
+    assert (value, failed) == (VALUES[case["verdict"]], False), case["why"]
+    assert reason
 
 
 UNITS = """

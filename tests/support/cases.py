@@ -1,9 +1,12 @@
-"""Cases in tests/cases, a row each."""
+"""Cases in tests/cases: a row each, or programs by name."""
 
 from __future__ import annotations
 
 import csv
+import json
+import tomllib
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[1] / "cases"
 
@@ -11,3 +14,12 @@ FOLDER = Path(__file__).resolve().parents[1] / "cases"
 def cases(name: str) -> list[dict[str, str]]:
     with (FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def objects(name: str) -> list[dict[str, Any]]:
+    text = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def tables(name: str) -> dict[str, Any]:
+    return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
