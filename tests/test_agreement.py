@@ -1,7 +1,5 @@
 """Agreement of judges against other software, and definitions written out."""
 
-from __future__ import annotations
-
 import json
 from itertools import product
 from pathlib import Path

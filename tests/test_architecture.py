@@ -1,7 +1,5 @@
 """The house as docs/architecture.md draws it, read off the syntax trees."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

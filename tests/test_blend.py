@@ -1,7 +1,5 @@
 """`ngramscan blend`: counts against brute force, pairs by hand, tables in any width."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,11 +15,7 @@ from ngramscan.outputs.reading import Group, Output, OutputSet
 from ngramscan.patterns.files import parse_patterns
 from ngramscan.patterns.regexes import compile_regex
 from ngramscan.statistics.proportions import mcnemar, wilson
-from tests.support.outputs import (
-    count_starts,
-    outputs_of,
-    write_texts,
-)
+from tests.support.outputs import count_starts, outputs_of, write_texts
 
 PATTERNS = """
 name: own

@@ -1,7 +1,5 @@
 """Means between bounds: Wilson's interval, their own p-values, and simulations."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

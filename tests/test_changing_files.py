@@ -1,7 +1,5 @@
 """A file that changes while it is read is named, and what was read of it counts nowhere."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The language of claims, through the audit of small tables."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from fractions import Fraction

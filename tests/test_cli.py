@@ -1,7 +1,5 @@
 """`ngramscan count` and `index` as a person uses them: tables, rows, files, errors."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

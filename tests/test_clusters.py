@@ -1,7 +1,5 @@
 """Shares of outputs with problems as clusters: by hand, by enumeration, and in simulations."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations, product
 from typing import NamedTuple

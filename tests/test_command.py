@@ -1,7 +1,5 @@
 """A function with options → a command: the same in Python and in the terminal."""
 
-from __future__ import annotations
-
 import inspect
 import io
 import re

@@ -1,7 +1,5 @@
 """What shells offer after a tab: in this process, and in bash, zsh and fish themselves."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

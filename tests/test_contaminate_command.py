@@ -1,7 +1,5 @@
 """`ngramscan contaminate` as a person runs it: benchmarks, screens, files, figures, failures."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
@@ -256,8 +254,7 @@ def shares(indexes: int, classes: tuple[str, ...], known: bool = True) -> list[S
 
 
 @pytest.mark.parametrize(
-    ("indexes", "classes"),
-    [(1, ALL_CLASSES), (3, ("clean", "dirty")), (9, ALL_CLASSES)],
+    ("indexes", "classes"), [(1, ALL_CLASSES), (3, ("clean", "dirty")), (9, ALL_CLASSES)]
 )
 def test_a_figure_has_a_mark_and_an_interval_per_share(
     indexes: int, classes: tuple[str, ...], tmp_path: Path

@@ -1,7 +1,5 @@
 """A benchmark planted in a corpus: every index says what the rules' definitions say of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`contaminate` as a person runs it: planned, killed and run again."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

@@ -1,7 +1,5 @@
 """Accuracies on clean and dirty entries, by hand; their intervals are in test_two_samples."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Shares of clean, suspicious and dirty entries, by hand; intervals are in test_proportions."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """What loaders prove about benchmarks, on small made files and, where present, on the real ones."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from itertools import product

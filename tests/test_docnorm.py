@@ -1,7 +1,5 @@
 """Documents estimated from draws, against documents that were counted."""
 
-from __future__ import annotations
-
 import hashlib
 import sysconfig
 from collections.abc import Sequence
@@ -29,9 +27,7 @@ def query(text: str, method: str = "A", tier: str = "T1") -> Query:
 
 
 def norm(
-    index: TextIndex | ScanIndex,
-    *queries: Query | str,
-    options: DocnormOptions | None = None,
+    index: TextIndex | ScanIndex, *queries: Query | str, options: DocnormOptions | None = None
 ) -> DocnormResult[DocnormRow]:
     asked = [query(one) if isinstance(one, str) else one for one in queries]
     return run_docnorm(asked, [index], options or DocnormOptions())

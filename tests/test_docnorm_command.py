@@ -1,7 +1,5 @@
 """`ngramscan docnorm` and `ngramscan contexts` as a person runs them."""
 
-from __future__ import annotations
-
 import io
 import re
 import signal

@@ -23,13 +23,7 @@ from ngramscan.prevalence.estimators import (
     required_draws,
 )
 from ngramscan.statistics.estimates import Estimate
-from tests.support.populations import (
-    Drawn,
-    Floats,
-    Texts,
-    population,
-    texts,
-)
+from tests.support.populations import Drawn, Floats, Texts, population, texts
 from tests.support.sizes import sets
 
 MANY = 10**9  # occurrences, of which no sample is a large part

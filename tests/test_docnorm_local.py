@@ -3,8 +3,6 @@
 The truth is a search of the texts of all documents, one by one.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json
@@ -120,11 +118,7 @@ def test_documents_of_a_local_index_over_tokens_are_those_of_a_search(made: Made
 def test_a_dry_run_has_windows_only_for_patterns_above_the_bound(made: Made) -> None:
     given = ("docnorm", *(part for word in WORDS for part in ("-e", word)), "--dry-run")
     for index in (made.fm9, made.tokens):
-        for more, patterns in (
-            ((), 0),
-            (("--exact-up-to", "400"), 2),
-            (("--estimator=first",), 5),
-        ):
+        for more, patterns in (((), 0), (("--exact-up-to", "400"), 2), (("--estimator=first",), 5)):
             (plan,) = invoke(*given, "--format", "csv", "--index", index, *more).rows
             assert plan["windows_at_most"] == str(200 * patterns)
 

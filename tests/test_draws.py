@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,13 +5,7 @@ from hypothesis import strategies as st
 from ngramscan.indexes.base import Occurrences, Place, Segment, Window
 from ngramscan.matching import find_starts, least_distance
 from ngramscan.prevalence.draw_places import draw_places
-from ngramscan.prevalence.draws import (
-    SHIFT_BYTES,
-    Estimator,
-    Share,
-    document_share,
-    shares_beside,
-)
+from ngramscan.prevalence.draws import SHIFT_BYTES, Estimator, Share, document_share, shares_beside
 
 FOUND = Occurrences("q", (Segment(0, 100, 103), Segment(2, 0, 1), Segment(3, 7, 13)))
 ALL = [Place("q", s.shard, rank) for s in FOUND.segments for rank in range(s.low, s.high)]

@@ -1,7 +1,5 @@
 """What correct answers cost, against sums written out; the frontier."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import fields, replace

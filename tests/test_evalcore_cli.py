@@ -1,7 +1,5 @@
 """The commands of evalcore as a person runs them, against a server on loopback."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a newcomer to evalcore types first: each message is one line that leads on."""
 
-from __future__ import annotations
-
 import json
 import re
 import zipfile

@@ -1,7 +1,5 @@
 """The examples of the help, of the README and of docs/ run; the README's Python has real names."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json

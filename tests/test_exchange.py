@@ -1,7 +1,5 @@
 """Servers that send too much, too slowly, or what is no body cost a bounded time and memory."""
 
-from __future__ import annotations
-
 import gzip
 import resource
 import socket

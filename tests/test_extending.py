@@ -1,7 +1,5 @@
 """Questions of one's own, and the examples of docs/extending.md, done in a copy of the package."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Downloads, from a server on this machine: kept only whole and right, asked for only once."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from dataclasses import replace

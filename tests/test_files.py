@@ -1,7 +1,5 @@
 """What commands write: files whole or not at all, and nothing else replaced."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

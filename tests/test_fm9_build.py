@@ -1,7 +1,5 @@
 """Building an index: the files of the original tools, every format, and nothing by halves."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json

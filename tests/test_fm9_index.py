@@ -1,7 +1,5 @@
 """A local index as the commands see it: same answers as brute force over the documents."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

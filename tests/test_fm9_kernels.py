@@ -1,7 +1,5 @@
 """The compiled loops against the definition: bits counted one by one, patterns found one by one."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Indexes of more than 50 MB: one built by the command, and sparse ones beyond 2^32 and 2^40."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files that are damaged: what is wrong is named; no read leaves a file, and nothing hangs."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

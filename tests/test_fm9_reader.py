@@ -1,7 +1,5 @@
 """The reader of local indexes, against the original's answers, a slow reader and brute force."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

@@ -1,7 +1,5 @@
 """Builds that stop and go on, and indexes that grow: what is finished stays as it is."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

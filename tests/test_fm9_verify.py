@@ -1,7 +1,5 @@
 """Checks of an index: decoding against sorted suffixes, and every kind of damage."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -19,12 +17,7 @@ import pytest
 from ngramscan.index_files.findings import Finding
 from ngramscan.index_files.fm9 import checks, verify
 from ngramscan.index_files.fm9.layout import FILES
-from ngramscan.index_files.fm9.manifest import (
-    MANIFEST,
-    describe_shard,
-    in_folder,
-    to_manifest,
-)
+from ngramscan.index_files.fm9.manifest import MANIFEST, describe_shard, in_folder, to_manifest
 from ngramscan.index_files.fm9.reader import Fm9File
 from ngramscan.index_files.fm9.verify import verify_index, verify_shard
 from ngramscan.progress import SILENT

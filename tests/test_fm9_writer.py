@@ -1,7 +1,5 @@
 """The writer against the files of the original tools and against the slow byte-exact writer."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

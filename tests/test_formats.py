@@ -1,7 +1,5 @@
 """Every format of a corpus: the same documents give the same counts, truncated files none."""
 
-from __future__ import annotations
-
 import gzip
 import random
 from pathlib import Path

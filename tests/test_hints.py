@@ -1,7 +1,5 @@
 """Mistakes that a newcomer makes, each with the line that says how to go on."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Hosted indexes end to end: the command against a server with faults."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Files that are too long, too deep or hold half a character cost one line, never the run."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Hosts of the infini-gram-mini protocol: what is asked again, given up, and kept."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

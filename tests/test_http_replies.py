@@ -1,7 +1,5 @@
 """Answers of a service that can't be true fail, and each kind is known."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

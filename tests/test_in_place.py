@@ -1,7 +1,5 @@
 """Indexes asked where they lie, over a server with faults: the answers of the local reader."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """`ngramscan index verify`, `index info` and `index build`, as a person runs them."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

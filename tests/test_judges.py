@@ -1,7 +1,5 @@
 """What judges are asked, word for word, and how their replies are read: never guessed at."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from importlib import resources
@@ -10,11 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from evalcore.commands.judge import (
-    choose_prompt,
-    judged_row,
-    read_reply,
-)
+from evalcore.commands.judge import choose_prompt, judged_row, read_reply
 from evalcore.formats import Problem
 from evalcore.records import Record
 

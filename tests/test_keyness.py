@@ -1,7 +1,5 @@
 """`ngramscan keyness`: its arithmetic, its promises, and the command."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

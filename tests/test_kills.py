@@ -3,8 +3,6 @@
 Only the process that a person started is killed; what it started has to end by itself.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """Forms that no sentence of help, messages, docstrings and docs has: no colleague says them."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterator

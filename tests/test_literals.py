@@ -1,7 +1,5 @@
 """Texts as patterns: as arguments, after -e, from files and standard input; by brute force."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

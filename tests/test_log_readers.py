@@ -1,7 +1,5 @@
 """What the files of Inspect and of lm-evaluation-harness say, and which are refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

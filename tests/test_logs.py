@@ -1,7 +1,5 @@
 """Logs of other tools as scores: genuine ones with known outcomes, the command, what is found."""
 
-from __future__ import annotations
-
 import re
 from itertools import product
 from pathlib import Path

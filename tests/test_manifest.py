@@ -1,7 +1,5 @@
 """The manifest of an index: what is written is read back, and nothing else is."""
 
-from __future__ import annotations
-
 import json
 from functools import reduce
 from operator import getitem

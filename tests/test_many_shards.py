@@ -1,7 +1,5 @@
 """Indexes of many shards: few descriptors, little memory, and no shard is silently left out."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

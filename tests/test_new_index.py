@@ -4,8 +4,6 @@ It has the members of the protocol and nothing else; numbers are held against th
 themselves.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

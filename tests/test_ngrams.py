@@ -1,7 +1,5 @@
 """N-grams are those of a count by the definition."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 

@@ -1,7 +1,5 @@
 """Options of all commands: each is defined once, and Python and the terminal have the same."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Joint outcomes and wins, against problems sorted one by one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Recorded outputs as they lie in folders and files, good and bad."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,12 +1,8 @@
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest
 
-from ngramscan.patterns.overlaps import (
-    merged_strings,
-)
+from ngramscan.patterns.overlaps import merged_strings
 
 
 def places(texts: list[str], corpus: str) -> int:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ngramscan.remote.pace import HostPace, Pace
 from tests.support.fake_clock import FakeClock
 

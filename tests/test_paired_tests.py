@@ -1,7 +1,5 @@
 """Comparisons of made-up answers, and the power of their tests, against other software."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -14,12 +12,7 @@ from scipy.stats import ttest_1samp
 from statsmodels.stats.power import TTestPower
 
 from evalcore.paired_tests import Settings, compare_pairs
-from ngramscan.statistics.power import (
-    mcnemar_detectable,
-    mcnemar_power,
-    t_detectable,
-    t_power,
-)
+from ngramscan.statistics.power import mcnemar_detectable, mcnemar_power, t_detectable, t_power
 from ngramscan.statistics.resampling import bootstrap_t
 
 Floats = NDArray[np.float64]

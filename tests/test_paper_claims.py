@@ -1,7 +1,5 @@
 """Claims about the paper, against the same figures by pandas, scipy and statsmodels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Rows in pipelines of whole processes: jq, DuckDB and pyarrow read what the commands print."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Folders and stores as places to write an index to, also by builds that are killed meanwhile."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """The test of presence: against exact tests, and where the truth is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Tasks over real processes, and over a real Dask scheduler and workers on loopback."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

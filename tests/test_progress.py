@@ -1,7 +1,5 @@
 """No character of a foreign text controls the terminal; files keep it."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

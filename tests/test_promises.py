@@ -1,7 +1,5 @@
 """Numbers that the pages and SECURITY.md name are those of the code."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from functools import cache

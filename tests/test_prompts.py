@@ -1,7 +1,5 @@
 """Prompts: word for word those of the paper, strict about files, blind to what is in a problem."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Shares, their differences and tests, against published figures, scipy and simulations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """How rows were made stands in Parquet, and beside other files on request."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

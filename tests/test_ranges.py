@@ -1,7 +1,5 @@
 """Parts of remote files, over real connections; the server's record says what was asked."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

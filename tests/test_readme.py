@@ -1,7 +1,5 @@
 """The README, docs/ and the changelog: their links, sizes, and the page of the paper."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

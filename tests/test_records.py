@@ -1,7 +1,5 @@
 """Records: what is written is read whole, what is malformed is named, what is torn is dropped."""
 
-from __future__ import annotations
-
 import errno
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +9,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from evalcore.records import (
-    Record,
-    in_order,
-    open_records,
-    read_records,
-    record_path,
-)
+from evalcore.records import Record, in_order, open_records, read_records, record_path
 from ngramscan.outputs.reading import read_outputs
 from tests.support.made_benchmarks import refused, write
 

@@ -162,10 +162,7 @@ def test_no_text_becomes_an_element_or_an_attribute() -> None:
         for one in HOSTILE
     ]
     run = Run(HOSTILE[0], HOSTILE[1], HOSTILE[2], HOSTILE, dict.fromkeys(HOSTILE, HOSTILE[0]))
-    parts = [
-        results_of(rows, HOSTILE[0], run=run),
-        *(results_of(contexts, one) for one in HOSTILE),
-    ]
+    parts = [results_of(rows, HOSTILE[0], run=run), *(results_of(contexts, one) for one in HOSTILE)]
     text = make_page(parts, HOSTILE[1], WHEN)
     text.encode()
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e]", text)

@@ -1,7 +1,5 @@
 """Figures of rows: every mark, parsed from the SVG, stands where its row says."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

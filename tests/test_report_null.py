@@ -1,7 +1,5 @@
 """What a report says where nothing differs: a false claim in at most one report in twenty."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Sequence

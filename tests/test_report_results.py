@@ -1,7 +1,5 @@
 """Rows that a page reads: recognised by their columns, and read back from every format."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sentences about rows: the exact text of each, no claim beyond rows, no number of its own."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, get_args

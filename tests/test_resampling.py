@@ -1,7 +1,5 @@
 """The bootstrap-t: against enumeration of all draws, Student's t, and known populations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement
 from math import factorial, prod

@@ -1,7 +1,5 @@
 """What is found in a text, and whether it is the gold; formulas are in test_mathematics.py."""
 
-from __future__ import annotations
-
 import ast
 import math
 from decimal import Decimal

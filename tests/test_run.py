@@ -1,7 +1,5 @@
 """What a run asks, keeps and tells; `test_evalcore_cli` has the command, with faults and kills."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from itertools import product

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -76,11 +74,7 @@ CLUSTERS = [
     ),
     (400, ([4] * 20, [1] * 20, [0.2] * 20, 100), NO_VARIATION),
     (2000, ([9, 11] * 10, [1] * 20, [0.1] * 20, 200), ""),
-    (
-        2400,
-        ([9, 11] * 10 + [40], [1] * 21, [0.1] * 21, 210),
-        f"{UNTRUSTED}: one file makes up 17%",
-    ),
+    (2400, ([9, 11] * 10 + [40], [1] * 21, [0.1] * 21, 210), f"{UNTRUSTED}: one file makes up 17%"),
     # A file that was certain to be read adds no error, however large it is.
     (2040, ([9, 11] * 10 + [40], [1] * 20 + [4], [0.1] * 20 + [1], 204), ""),
 ]

@@ -1,7 +1,5 @@
 """What programs answer, and what the sandbox says of itself and of the machine."""
 
-from __future__ import annotations
-
 import errno
 import functools
 import importlib.util

@@ -4,8 +4,6 @@ All are bounded, so that a sandbox that does not hold does no harm to who tests 
 in its answer what it achieved. And what becomes of the sandbox's own processes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

@@ -1,7 +1,5 @@
 """Counts of scanned corpora, and the journal that keeps them: against brute force."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sqlite3

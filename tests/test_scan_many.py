@@ -1,7 +1,5 @@
 """Scans for thousands of queries, and of normalized texts."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

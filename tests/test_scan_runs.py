@@ -1,7 +1,5 @@
 """Scans as a person runs them: several processes, killed ones, interrupted ones, far files."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """Occurrences of scanned corpora, numbered and looked at: against the definition."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import random

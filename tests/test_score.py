@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,10 +17,7 @@ from evalcore.prompts import load_templates
 from evalcore.records import Record
 from evalcore.rules import RULES, Grade, Tools
 from evalcore.sandbox.sandbox import Outcome, Program
-from evalcore.scores import (
-    ScoreRow,
-    read_scores,
-)
+from evalcore.scores import ScoreRow, read_scores
 from ngramscan.errors import InputError, SandboxError
 from tests.support.cases import objects
 

@@ -1,7 +1,5 @@
 """Screens of six models and three methods, read back: every row can be told, nothing is cut."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterator, Sequence

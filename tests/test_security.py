@@ -1,7 +1,5 @@
 """SECURITY.md: every promise names tests that there are."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The server of local indexes says what the original service was recorded to say, and no less."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -25,15 +23,7 @@ from ngramscan.progress import Progress
 from ngramscan.serve import app, server
 from ngramscan.serve.protocol import RefusedError, ServedIndex, answer
 from tests.support.command import invoke
-from tests.support.serve_process import (
-    INDEXES,
-    JSON,
-    THE,
-    Served,
-    ask,
-    send,
-    serving,
-)
+from tests.support.serve_process import INDEXES, JSON, THE, Served, ask, send, serving
 
 TOKENS = Path(__file__).parent / "tokens"
 PLACE = {"query": "step by step", "s": 0, "rank": 296330, "max_ctx_len": 20}

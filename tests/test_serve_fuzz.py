@@ -1,7 +1,5 @@
 """Whatever clients send, the server answers JSON, stays alive, and keeps its memory."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import random

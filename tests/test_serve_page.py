@@ -1,7 +1,5 @@
 """The search page shows what count, docnorm and contexts find, and nothing that a text brings."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re
@@ -280,10 +278,7 @@ def test_a_search_stops_when_its_client_has_left(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "request_of",
-    [
-        {"query_type": "find_cnf", "query": "the AND of"},
-        {"query_type": "ntd", "query": ""},
-    ],
+    [{"query_type": "find_cnf", "query": "the AND of"}, {"query_type": "ntd", "query": ""}],
 )
 def test_long_work_of_the_protocol_stops_when_its_client_has_left(
     request_of: dict[str, Any],

@@ -3,8 +3,6 @@
 Where it errs, the right answer is counted in `tokenized`, read without any code of the package.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """What a newcomer gets is what is tested everywhere."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Tests of tossed signs, of ranks and of values, against enumeration and scipy."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Spans of texts in indexes of every kind: those of a brute force over the documents."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Outputs classified as Direct, CoT, PoT or Hybrid, and `ngramscan strategies`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
@@ -11,12 +9,7 @@ import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.outputs.formulas import take_apart
 from ngramscan.outputs.reading import Group, read_outputs
-from ngramscan.outputs.strategies import (
-    classify,
-    load_rules,
-    parse_rules,
-    run_strategies,
-)
+from ngramscan.outputs.strategies import classify, load_rules, parse_rules, run_strategies
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "outputs"
 

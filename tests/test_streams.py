@@ -1,7 +1,5 @@
 """Pipes, standard input and compressed files, against brute force and against the plain file."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Tables at any width: no number is cut, and what tells rows apart is never left out."""
 
-from __future__ import annotations
-
 import io
 from functools import cache
 

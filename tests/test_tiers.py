@@ -1,7 +1,5 @@
 """`ngramscan tiers`: counts against brute force, ratios by hand, intervals by simulation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

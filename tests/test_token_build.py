@@ -1,7 +1,5 @@
 """Building indexes over tokens: the same files as infini-gram's builder makes."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -16,11 +14,7 @@ from hypothesis import strategies as st
 from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.index_files.tokens import build
-from ngramscan.index_files.tokens.build import (
-    TokenBuildRow,
-    build_token_index,
-    sort_table,
-)
+from ngramscan.index_files.tokens.build import TokenBuildRow, build_token_index, sort_table
 from ngramscan.index_files.tokens.shard import pointer_bytes_for
 from ngramscan.index_files.tokens.tokenizers import load_tokenizer
 from ngramscan.progress import SILENT

@@ -1,7 +1,5 @@
 """`count`, `docnorm`, `contexts` and `contaminate` where some indexes are token-level."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -64,14 +62,8 @@ def test_tables_say_how_the_two_kinds_differ(here: Path, command: str) -> None:
         (("count", "a b", "--count-anyway", *BOTH), "--count-anyway: only token-level indexes"),
         (("count", "a b", "--tokenizer", "t", *BOTH), "--tokenizer: only tokens: takes it, not "),
         (("count", "a b", "--index", TOKEN_INDEX), "--tokenizer"),
-        (
-            ("docnorm", "a b", "--drawn", "d.csv", "--index", TOKEN_INDEX),
-            "--drawn: tokens:",
-        ),
-        (
-            ("docnorm", "a b", "--context", "500", "--index", TOKEN_INDEX),
-            "--context 500: bytes; ",
-        ),
+        (("docnorm", "a b", "--drawn", "d.csv", "--index", TOKEN_INDEX), "--drawn: tokens:"),
+        (("docnorm", "a b", "--context", "500", "--index", TOKEN_INDEX), "--context 500: bytes; "),
         (
             ("contaminate", "b.jsonl", "--index", f"python,{TOKEN_INDEX}"),
             f"--index {TOKEN_INDEX}: its counts are lower bounds",

@@ -1,7 +1,5 @@
 """Counts of token n-grams: against an enumeration of all tokens; their rows and totals."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,10 +10,7 @@ from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.tokens.base import TokenIndex
 from ngramscan.indexes.tokens.local import open_tokens
 from ngramscan.patterns.model import Pattern, Query
-from ngramscan.prevalence.count import (
-    CountResult,
-    run_count,
-)
+from ngramscan.prevalence.count import CountResult, run_count
 from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.prevalence.totals import Total, make_totals
 from ngramscan.progress import Progress

@@ -1,7 +1,5 @@
 """Documents of token n-grams, counted and estimated, against an enumeration of all tokens."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 from itertools import product

@@ -1,7 +1,5 @@
 """Indexes over tokens, against what the original engine answers, and against brute force."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

@@ -1,7 +1,5 @@
 """The longest parts of texts in indexes over tokens: brute force, and infini-gram's own answers."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Sequence

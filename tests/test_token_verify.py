@@ -1,7 +1,5 @@
 """Verification of indexes over tokens: sound ones have no findings, damaged ones do."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections.abc import Callable

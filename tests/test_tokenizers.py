@@ -4,8 +4,6 @@ The oracle is what infini-gram 2.6.0 wrote and answered: `tests/tokens`, and the
 shared folder.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

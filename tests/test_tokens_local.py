@@ -1,7 +1,5 @@
 """`tokens:DIR` as the commands see it: n-grams counted and shown as brute force over the texts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import cache
@@ -12,19 +10,13 @@ import pytest
 from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.tokens.tokenizers import open_tokenizer
 from ngramscan.indexes.base import Place, QueryFailure, Window, WindowFailure
-from ngramscan.indexes.tokens.base import (
-    TokenOccurrences,
-)
+from ngramscan.indexes.tokens.base import TokenOccurrences
 from ngramscan.indexes.tokens.local import TokenFolderIndex, open_tokens
 from ngramscan.progress import SILENT
 from tests.test_token_files import COPIES, answers, write_folder
 
 LLAMA, OLMO2 = COPIES / "llamalike.model", COPIES / "allenai_dolma2.json.gz"
-TOKENIZERS = {
-    "v4_pysmall_llama_s3": LLAMA,
-    "v5_pysmall_llama": LLAMA,
-    "v4_pysmall_olmo2": OLMO2,
-}
+TOKENIZERS = {"v4_pysmall_llama_s3": LLAMA, "v5_pysmall_llama": LLAMA, "v4_pysmall_olmo2": OLMO2}
 EACH = pytest.mark.parametrize("name", TOKENIZERS)
 QUERIES = [
     *("step by step", "Return", "file", "a", "See also", "café", "一步", "\n\n", "</s>", "é"),

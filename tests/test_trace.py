@@ -1,7 +1,5 @@
 """`ngramscan trace`: measures by their definitions, prompts compared, and the command."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator, Sequence

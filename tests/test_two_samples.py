@@ -1,7 +1,5 @@
 """Means of two independent samples, against enumeration, scipy and simulations."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from math import comb
@@ -13,10 +11,7 @@ from numpy.typing import NDArray
 from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.power import ALPHA
 from ngramscan.statistics.proportions import wilson
-from ngramscan.statistics.two_samples import (
-    compare_samples,
-    estimate_accuracy,
-)
+from ngramscan.statistics.two_samples import compare_samples, estimate_accuracy
 from tests.support.sizes import sets
 
 Floats = NDArray[np.float64]

@@ -3,8 +3,6 @@
 Each has the reason; `judge` is where only a reader can say.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from evalcore.formats import Problem

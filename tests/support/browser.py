@@ -1,7 +1,5 @@
 """Pages as a person sees them: opened in a browser that notes everything that happens."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

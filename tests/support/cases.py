@@ -1,7 +1,5 @@
 """Cases in tests/cases: a row each, or programs by name."""
 
-from __future__ import annotations
-
 import csv
 import json
 import tomllib

@@ -1,7 +1,5 @@
 """A chat endpoint on loopback, with faults on demand; it can run as a program of its own."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random

@@ -1,7 +1,5 @@
 """The commands as a person runs them: in this process, or in one of their own."""
 
-from __future__ import annotations
-
 import csv
 import io
 import subprocess

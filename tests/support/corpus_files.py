@@ -1,7 +1,5 @@
 """The same documents in every format, for tests of reading."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys
@@ -16,11 +14,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-PACK: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    ".gz": gzip.compress,
-    ".zst": zstd.compress,
-}
+PACK: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.compress, ".zst": zstd.compress}
 
 
 def jsonl(texts: Sequence[str]) -> bytes:

@@ -1,7 +1,5 @@
 """A Dask scheduler on loopback and its workers, each a process of its own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

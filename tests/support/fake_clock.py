@@ -1,7 +1,5 @@
 """Time that passes only while somebody waits, so that pauses are tested exactly and at once."""
 
-from __future__ import annotations
-
 import threading
 
 from ngramscan.remote.pace import Clock

@@ -6,8 +6,6 @@ a word that belongs to the topic of a few problems. The share of problems whose 
 .02 to .4, uniform on the log scale.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

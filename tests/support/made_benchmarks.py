@@ -1,7 +1,5 @@
 """Small copies of benchmarks in the form of the real ones, made for tests, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small logs in the formats of other tools, made by hand for the tests."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

@@ -1,7 +1,5 @@
 """A token-level index of a few documents of made-up tokens, searched by enumeration."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from ngramscan.errors import RemoteUnavailable

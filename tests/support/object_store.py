@@ -1,7 +1,5 @@
 """An object store on loopback: moto's server, which speaks S3, as a process of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What several files of tests need and takes seconds: computed once in a process."""
 
-from __future__ import annotations
-
 import functools
 
 from evalcore.commands.audit import audit_rows

@@ -1,7 +1,5 @@
 """CountResult by the definition, for everything that counts faster to be compared with."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 

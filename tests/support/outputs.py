@@ -1,7 +1,5 @@
 """Recorded outputs, made and written; what refuses them; a count by the definition."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence

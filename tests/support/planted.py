@@ -3,8 +3,6 @@
 The rules are written here a second time, from their definitions; nothing of the package is used.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import random
@@ -15,15 +13,7 @@ from typing import NamedTuple, TypeVar
 
 from tests.support.corpus_files import PACK
 
-KINDS = {
-    "whole": 6,
-    "half": 6,
-    "wrapped": 6,
-    "upper": 3,
-    "question": 6,
-    "reworded": 2,
-    "absent": 3,
-}
+KINDS = {"whole": 6, "half": 6, "wrapped": 6, "upper": 3, "question": 6, "reworded": 2, "absent": 3}
 """Entries by the way they are planted: other line ends; without the options; with every fifth word
 replaced by another."""
 ODD = 6

@@ -4,8 +4,6 @@ Documents have lengths only where it matters that a part of them is hidden. The 
 which the coverage of intervals is told in docs/docnorm.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

@@ -4,8 +4,6 @@ The server is a process of its own, so that it doesn't share a core's time with 
 tests. `python -m tests.support.range_server FOLDER 0.03 '{"rate": 0.2}'` serves one by hand.
 """
 
-from __future__ import annotations
-
 import asyncio
 import email.utils
 import json
@@ -147,10 +145,7 @@ class _Server:
         return f'{weak}"{other}{info.st_mtime_ns:x}-{info.st_size:x}{"-new" * is_changed}"'
 
 
-_LOGINS = {
-    "login": (b"X-Amz-Signature=", "403"),
-    "basic": (b"\r\nAuthorization: Basic ", "401"),
-}
+_LOGINS = {"login": (b"X-Amz-Signature=", "403"), "basic": (b"\r\nAuthorization: Basic ", "401")}
 _PLAIN: dict[str, tuple[Any, ...]] = {
     "500": (500, b"out of luck"),
     "503": (503, b"<Error><Code>SlowDown</Code></Error>", "Retry-After: 0"),

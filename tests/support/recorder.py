@@ -1,7 +1,5 @@
 """A progress that keeps what it hears."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from ngramscan.progress import Progress

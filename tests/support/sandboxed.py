@@ -5,8 +5,6 @@ sandbox, and the `grace` of its supervisors. Each is answered by a line: `layers
 `error`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

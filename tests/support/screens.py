@@ -1,7 +1,5 @@
 """What commands print of six models and three methods, and how a screen is read back."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import dataclass

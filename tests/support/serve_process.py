@@ -1,7 +1,5 @@
 """`ngramscan serve` as a process, requests to it, and what the original was recorded to answer."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

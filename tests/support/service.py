@@ -4,8 +4,6 @@ True answers come from `ngramscan.serve.protocol`, which its own tests hold agai
 the original; faults look as the original's gateway and framework send them.
 """
 
-from __future__ import annotations
-
 import atexit
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """How much simulations draw: less while one works, more where it is proved."""
 
-from __future__ import annotations
-
 import os
 
 

@@ -7,8 +7,6 @@ the form of the text. The numbers of blocks lie apart, where a real index has no
 pointers to them are large as well.
 """
 
-from __future__ import annotations
-
 import struct
 from bisect import bisect_right
 from collections.abc import Sequence

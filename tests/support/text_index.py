@@ -1,7 +1,5 @@
 """An index of a few texts in memory, which answers without HTTP and may be told to fail."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from functools import cache

@@ -4,8 +4,6 @@ N-grams are found by comparing them with every position of `tokenized.N`; ranks 
 `table.N`. The recorded answers of the original engine are the same (tests/test_token_replies.py).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path

@@ -4,8 +4,6 @@ True answers come from `ngramscan.serve.token_protocol`, which its own tests hol
 of the original's server.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The spans of a text by their definition, without our code: words, and `in`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Work for tests of `processes`: functions that a worker process can import."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
