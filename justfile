@@ -17,11 +17,12 @@ slow *options:
 mutate *options:
     python benchmarks/mutate.py {{options}}
 
-# Check style, types and generated pages; nothing is changed.
+# Check style, types, language and generated pages; nothing is changed.
 check:
     ruff check
     ruff format --check
     mypy
+    python -m docs.language
     {{cog}} --check docs/*.md docs/results/*.md
     {{cog}} -d README.template.md | diff README.md -
     python -m docs.figures.report --check

@@ -228,16 +228,16 @@ def keep(data: CoverageData, report: Any, copied: Path, folder: Path) -> None:
     """Write who ran what: for each module and line, the tests that ran it, the quickest first."""
     data.read()
     seconds = {
-        f"{case.attrib['classname'].replace('.', '/')}.py::{case.attrib['name']}": case.attrib[
-            "time"
-        ]
+        f"{case.attrib['classname'].replace('.', '/')}.py::{case.attrib['name']}": float(
+            case.attrib["time"]
+        )
         for case in report.iter("testcase")
     }
     known: dict[str, dict[int, list[str]]] = {name: {} for name in data.measured_files()}
     for name in data.measured_files():
         for line, contexts in data.contexts_by_lineno(name).items():
             tests = {re.sub(CONTEXT_ENDS, "", context) for context in contexts} & seconds.keys()
-            known[name][line] = sorted(tests, key=lambda test: float(seconds[test]))
+            known[name][line] = sorted(tests, key=seconds.__getitem__)
     relative = {str(Path(name).relative_to(copied)): lines for name, lines in known.items()}
     (folder / "tests.json").write_text(json.dumps([seconds, relative]))
 
