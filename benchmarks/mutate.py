@@ -106,7 +106,7 @@ def another_value(value: object) -> object:
         return value + 1
     if isinstance(value, float):
         return value * 1.25 + 0.01
-    return f"{value} ?" if isinstance(value, str) and value.strip() else None
+    return f"{value[:-1]}?" if isinstance(value, str) and value.strip("?") else None
 
 
 def replacement(node: ast.AST) -> ast.AST | None:

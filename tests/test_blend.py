@@ -15,6 +15,7 @@ from ngramscan.outputs.reading import Group, Output, OutputSet
 from ngramscan.patterns.files import parse_patterns
 from ngramscan.patterns.regexes import compile_regex
 from ngramscan.statistics.proportions import mcnemar, wilson
+from tests.support.cases import case_table
 from tests.support.outputs import count_starts, outputs_of, write_texts
 
 PATTERNS = """
@@ -67,17 +68,7 @@ def test_markers_are_counted_as_by_brute_force(texts: list[str], case_sensitive:
     assert counts.tolist() == expected
 
 
-@pytest.mark.parametrize(
-    ("regex", "words"),
-    [
-        ("{method: A, name: n, regex: '('}", "own.yaml:5: regexes[0].regex: not a regular"),
-        ("{method: A, name: n, regex: 'a*'}", "own.yaml:5: regexes[0].regex: it matches the empty"),
-        ("{method: '', name: n, regex: a}", "own.yaml:5: regexes[0].method: it is empty"),
-        ("{method: A, regex: a}", "own.yaml:5: regexes[0]: no name"),
-        ("{method: A, name: n, regex: a, tier: T1}", "regexes[0]: unknown key 'tier'"),
-        ("{method: A, name: n, regex: a}\n - {method: A, name: n, regex: b}", "also on line 5"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("wrong_regexes"))
 def test_a_regex_is_checked_when_it_is_loaded(regex: str, words: str) -> None:
     start = "name: x\npatterns:\n - {method: A, tier: T1, kind: code, text: a}\nregexes:\n - "
     with pytest.raises(InputError) as error:

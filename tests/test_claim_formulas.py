@@ -14,7 +14,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from evalcore.commands.audit import AuditRow, audit_rows
 from ngramscan.errors import InputError
-from tests.support.cases import cases
+from tests.support.cases import case_table, cases
 
 SCORES = """task,method,pct,n,p,stars,bold
 algebra,A,61.9,21,0.031,*,0
@@ -103,26 +103,7 @@ def test_arithmetic_is_that_of_python(tmp_path_factory: pytest.TempPathFactory, 
 A, B = (f'scores[task == "algebra", method == "{method}"].pct' for method in "AB")
 
 
-TABLES = [
-    ("p,stars 0.050,* 0.050,", "wrong_stars(t.p)", "0"),
-    ("p,stars 0.052,*", "wrong_stars(t.p)", "1"),
-    ("p,stars <0.05,**", "wrong_stars(t.p)", "1"),
-    ("p,stars 0.049,* <0.001,*** 0.000,***", "wrong_stars(t.p)", "0"),
-    ("delta,n,p -3.25,400,0.182", "discordant_max(t.p, delta=delta, of=n)", "81"),
-    ("delta,n,p 0.50,200,1.000", "discordant_max(t.p, delta=delta, of=n)", "199"),
-    ("delta,n,p -0.50,400,0.839", "discordant_min(t.p, delta=delta, of=n)", "24"),
-    ("delta,n,p 26.00,200,<0.001", "discordant_min(t.p, delta=delta, of=n)", "52"),
-    ("delta,n,p 26.00,200,<0.001", "discordant_max(t.p, delta=delta, of=n)", "200"),
-    ("delta,n,p 0.50,200,0.500", "discordant_max(t.p, delta=delta, of=n)", "1"),
-    ("p 0.063 0.180 0.500", "impossible_signed_rank(t.p, 5)", "1"),
-    ("delta -3.25 -3.24", "impossible_pct(t.delta, 400)", "1"),
-    ("a 61.90", "t.a", "61.895 61.9 61.905"),
-    ("a -3", "t.a", "-3.5 -3 -2.5"),
-    ("a .211", "t.a", "0.2105 0.211 0.2115"),
-]
-
-
-@pytest.mark.parametrize(("table", "formula", "expected"), TABLES)
+@pytest.mark.parametrize(*case_table("printed_figures"))
 def test_figures_are_judged_as_they_are_printed(
     tmp_path: Path, table: str, formula: str, expected: str
 ) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from tests.support.cases import case_table
 from tests.support.command import MAINS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,37 +49,7 @@ def offers(line: str) -> list[str]:
     return [one.removeprefix("plain,") for one in ran.stdout.split("\n") if one]
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("ngramscan co", ["count", "contexts", "contaminate"]),
-        ("ngramscan index b", ["build"]),
-        ("ngramscan count f", ["f1", "folder/"]),
-        ("ngramscan count --ind", ["--index", "--index-memory", "--index-cache"]),
-        ("ngramscan count --index P", ["piletrain", "pileval", "paper", "python"]),
-        ("ngramscan count --index scan:", ["bin/", "corpus.jsonl", "folder/", "own.yaml"]),
-        ("ngramscan index info fm9:f", ["folder/"]),
-        ("ngramscan count --index http:", []),
-        ("ngramscan count --index=scan:none/", []),
-        ("ngramscan count --method ", ["CoT", "PoT", "FP/F-1"]),
-        ("ngramscan count own.yaml --method ", ["X-ray"]),
-        ("ngramscan count none.yaml --method ", []),
-        ("ngramscan count --method cot,p", ["cot,PoT"]),
-        ("ngramscan count --tier T1,", ["T1,T1", "T1,T2", "T1,T3"]),
-        ("ngramscan count --tier T1,T2 --format par", ["parquet"]),
-        ("ngramscan count --sort occ", ["occurrences", "occurrences_low", "occurrences_high"]),
-        ("ngramscan count --figure tw", [r"two\ words.txt"]),
-        ("ngramscan blend -o ./.", []),
-        ("evalcore ag", ["agreement"]),
-        ("evalcore datasets check imo", ["imo-answerbench", "imo-proofbench"]),
-        ("evalcore run --dataset fin", ["financemath"]),
-        ("evalcore run --dataset financemath --method pot,z", ["pot,zero-shot"]),
-        ("evalcore run --method ", []),
-        ("evalcore score x --dataset financemath --rule ", ["strict", "lenient"]),
-        ("evalcore score x --rule n", ["numbers"]),
-        ("evalcore score x --extraction last", ["last-number/1"]),
-    ],
-)
+@pytest.mark.parametrize(*case_table("completion"))
 def test_a_line_is_offered_what_can_follow(line: str, expected: list[str]) -> None:
     found = [one for one in offers(line) if not one.startswith("two") or "--figure" in line]
     assert found == expected

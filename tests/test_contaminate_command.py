@@ -15,6 +15,7 @@ from docs.examples import make_files
 from ngramscan.errors import InputError
 from ngramscan.prevalence.benchmark_entries import draw_entries, read_entries
 from ngramscan.prevalence.contamination_shares import ShareRow
+from tests.support.cases import case_table
 from tests.support.command import Ran, invoke
 from tests.support.service import ApiServer, Faults
 from tests.test_completion import offers
@@ -153,21 +154,7 @@ def test_what_can_t_be_an_entry_is_one_line(
     assert ran.stderr.startswith(expected)
 
 
-@pytest.mark.parametrize(
-    ("more", "problem"),
-    [
-        (["--effects", "e.csv"], "--effects: it goes with --scores, which has the scores"),
-        (["--score-rule", "x"], "--score-rule: it goes with --scores"),
-        (
-            ["--scores", "scores.jsonl", "--score-rule", "number"],
-            "--score-rule number: one of numbers was expected; did you mean numbers?",
-        ),
-        (["--scores", "exam.jsonl"], "exam.jsonl:1: no columns dataset, model, method, rule, va"),
-        (["--rule", "minni"], "--rule minni: no such rule; did you mean mini?"),
-        (["--shares", "x.csv", "--effects", "x.csv"], "--effects x.csv: --shares writes to the"),
-        (["--figure", "f.pdf"], "f.pdf: a figure's name ends in .svg or .png"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("contaminate_usage"))
 @pytest.mark.usefixtures("here")
 def test_wrong_usage_is_one_line(more: list[str], problem: str) -> None:
     ran = contaminate(*more)

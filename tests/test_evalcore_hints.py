@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ngramscan.remote.pace import Clock
+from tests.support.cases import case_table
 from tests.support.command import Ran, invoke
 from tests.support.made_benchmarks import write, write_financemath, write_proofbench
 
@@ -57,40 +58,8 @@ def evalcore(line: str) -> Ran:
     return invoke(*line.split())
 
 
-HINTS = [
-    ("score outputs --dataset financemth", "unknown benchmark; .*; did you mean financemath\\?"),
-    ("score outputs --dataset zzz", "unknown benchmark; .*--data FILE .*known: aicrypto, "),
-    (f"score outputs {OWN} --rule nubmers", "--rule nubmers: .*did you mean numbers\\?"),
-    (f"score outputs {OWN} --extraction boxd/1", "did you mean boxed/1\\?"),
-    (f"score outputs {OWN} --method ctt", "no outputs of ctt .* in it; it has cot of questions"),
-    ("score outputs --data other.jsonl", "no column id, question; the columns are key, problem, "),
-    ("score outputs --data other.jsonl", "name the column with --id-field, --question-field"),
-    ("score outputs", "outputs: it has outputs of questions; add --data FILE, the file with the q"),
-    ("score of-finance", "of-finance: it has outputs of financemath; add --dataset financemath"),
-    ("judge outputs --judge j", "it has outputs of questions; add --data FILE"),
-    (f"score empty {OWN}", "empty: no outputs in it; `evalcore run -o FOLDER` writes them"),
-    (f"score nowhere {OWN}", "nowhere: no such file or folder"),
-    (f"score theirs {OWN}", "no .jsonl files in it; another --layout may fit gpt.json"),
-    (
-        f"score outputs {OWN} --layout bbh",
-        "no .json files in it; another --layout may fit cot.jsonl",
-    ),
-    ("judge outputs --dataset financemath --data . --judge j", "use `evalcore score`"),
-    ("datasets fetch financemth", "did you mean financemath\\?"),
-    (RUN, "--base-url: missing; http://HOST:PORT/v1 or https://"),
-    (f"run {OWN} --method cot", "Missing option '--model'"),
-    (RUN.replace("cot", "ctt"), "--method ctt: .*did you mean cot\\?"),
-    (RUN.replace("cot", ","), "--method: missing"),
-    (RUN.replace(OWN, "--dataset gsm8k --data validation.json"), "gsm8k is not a shipped bench"),
-    *((f"{RUN} --base-url {url}", URL) for url in WRONG_URLS),
-    ("logs outputs", "outputs of models; `evalcore score` reads them; expected a log"),
-    ("logs empty", "empty: no logs in it; expected"),
-    ("logs cut.eval", "cut.eval: not a .eval file of Inspect, or truncated; copy it again"),
-]
-
-
 @pytest.mark.usefixtures("here")
-@pytest.mark.parametrize(("line", "hint"), HINTS)
+@pytest.mark.parametrize(*case_table("evalcore_hints"))
 def test_wrong_usage_ends_with_2_and_says_what_to_do(line: str, hint: str) -> None:
     ran = evalcore(line)
     *usage, message = ran.stderr.splitlines()

@@ -21,6 +21,7 @@ from ngramscan.corpora import Piece, ReadOptions, open_corpus, read_piece
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.reading import streams
 from tests.support import corpus_files
+from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.corpus_files import PACK
 from tests.support.made_benchmarks import write_financemath
@@ -409,24 +410,7 @@ def test_a_corpus_whose_names_are_not_utf_8_is_indexed_and_goes_on(here: Path) -
     assert json.loads(shown["metadata"])["path"] == "a\udcff.jsonl"
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "index build c.jsonl -o loop",
-        "index build c.jsonl -o loop/x",
-        "index build c.jsonl -o tokens:loop",
-        "count -e a --index scan:c.jsonl -o loop.csv",
-        "count -e a --index scan:c.jsonl -o loop/x.csv",
-        "count -e a --index scan:c.jsonl --totals loop.csv",
-        "count -e a --index scan:c.jsonl --journal loop",
-        "count -e a --index scan:loop",
-        "count -e a --index fm9:loop",
-        "report loop -o loop.html",
-        "contaminate loop",
-        "compare loop",
-        "serve loop",
-    ],
-)
+@pytest.mark.parametrize(*case_table("endless_links"))
 def test_a_link_that_leads_to_itself_costs_one_line(command: str, here: Path) -> None:
     for name in ("loop", "loop.csv", "loop.html"):
         (here / name).symlink_to(name)

@@ -11,6 +11,7 @@ import pytest
 import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.indexes.options import parse_size
+from tests.support.cases import case_table
 from tests.support.command import invoke
 
 HERE = Path(__file__).parent
@@ -87,27 +88,7 @@ TOKENS = HERE / "tokens"
 LLAMA = TOKENS / "llamalike.model"
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        ("build {c} -o tokens:x --shard-size 3MB", "--shard-size 3MB: an index over tokens is"),
-        ("build {c} -o tokens:x --memory 3GB", "--memory 3GB: an index over tokens is built in"),
-        ("build {c} -o tokens:x --workers 2", "--workers 2: an index over tokens is built in one"),
-        ("build {c} -o tokens:x --scheduler a:1", "--scheduler a:1: an index over tokens is built"),
-        ("build {c} -o tokens:", "tokens:: nothing after the colon; a folder was expected"),
-        (
-            "build {c} -o x --tokenizer y",
-            "--tokenizer y: only an index over tokens takes it: -o to",
-        ),
-        ("build {c} -o tokens:x --tokenizer {c}", "--tokenizer {c}: not a tokenizer.json; "),
-        ("add {c} tokens:x", "tokens:x: an index over tokens can't grow; build one of all"),
-        ("info tokens:{t}/v5_pysmall_llama", "--tokenizer FILE was expected: tokens of 2 bytes"),
-        (
-            "info tokens:{t}/v5_pysmall_llama --tokenizer {t}/allenai_dolma2.json.gz",
-            "--tokenizer {t}/allenai_dolma2.json.gz: its 100,278 tokens aren't those of the index",
-        ),
-    ],
-)
+@pytest.mark.parametrize(*case_table("token_index_usage"))
 def test_wrong_usage_of_indexes_over_tokens_is_one_line(
     options: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,7 @@ from ngramscan.outputs.ngrams import MinFrequency
 from ngramscan.outputs.presence import PresenceTest, Sides
 from ngramscan.outputs.tokens import Tokens, split_words
 from ngramscan.patterns.files import load_patterns
+from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.outputs import refusal, write_lines, write_texts
 
@@ -218,18 +219,7 @@ def test_an_export_leaves_out_punctuation_unless_all_is_asked_for(tmp_path: Path
         exported(texts[:2], file)
 
 
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        ("--of XX --against CoT", "no outputs of XX; there are: cot, f-1, pot"),
-        ("--of CoT --against cot", "--against cot: it is the method of --of"),
-        ("--of CoT --against F-1", "no output of --against"),
-        ("--of PoT --against CoT --n 1-9", "--n 1-9: a length or a range such as 1-6"),
-        ("--of PoT --against CoT --n x", "--n x"),
-        ("--of PoT --against CoT --export /no/x.yaml", "there is no folder"),
-        ("--of PoT --against CoT --output-field y", "no field 'y'"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("keyness_usage"))
 def test_wrong_usage_is_one_line(outputs: Path, more: str, words: str) -> None:
     assert words in refusal("keyness", outputs, *more.split())
 

@@ -3,6 +3,7 @@ import pytest
 from ngramscan.errors import InputError
 from ngramscan.patterns.files import load_patterns, parse_patterns
 from ngramscan.patterns.model import Pattern, PatternSet, merge
+from tests.support.cases import case_table
 
 
 def entry(**changes: str) -> str:
@@ -14,37 +15,7 @@ def document(*entries: str) -> str:
     return "name: mine\nsource: me\npatterns:\n" + "".join(f"  - {line}\n" for line in entries)
 
 
-@pytest.mark.parametrize(
-    ("message", "content"),
-    [
-        ("mine.yaml:1: a mapping was expected", "- a\n- b\n"),
-        ("mine.yaml: a mapping was expected", ""),
-        ("mine.yaml:2: not valid YAML", "name: [\n"),
-        ("mine.yaml: not valid YAML", "name: a\x00b\n"),
-        ("mine.yaml:1: no patterns", "name: x\n"),
-        ("mine.yaml:2: patterns: a list", "name: x\npatterns: []\n"),
-        ("mine.yaml:2: patterns: a list", "name: x\npatterns: 3\n"),
-        ("mine.yaml:5: patterns[1]: unknown key 'teir'", document(entry(), entry(teir="T1"))),
-        ("mine.yaml:1: unknown key 'nmae'", "nmae: x\n"),
-        ("mine.yaml:1: unknown key ", "? [a]\n: b\n"),
-        ("mine.yaml:4: patterns[0].text: it is empty", document(entry(text="''"))),
-        ("patterns[0].method: it is empty", document(entry(method="''"))),
-        ("patterns[0].text: a string", document(entry(text="12"))),
-        ("patterns[0].text: a string", document(entry(text="[a]"))),
-        ("patterns[0].text: a string", document(entry(text="2026-99-99"))),
-        ("'T4' is none of T1, T2, T3", document(entry(tier="T4"))),
-        ("'prose' is none of", document(entry(kind="prose"))),
-        ("a NUL character", document(entry(text='"a\\0b"'))),
-        ("a lone surrogate", document(entry(text='"a\\ud800"'))),
-        ("patterns[0]: no tier", document(entry(tier=""))),
-        ("patterns[0]: a mapping was expected", document("text")),
-        ("the key 'text' stands twice", document("{text: a, text: b, method: M}")),
-        ("longer_words: a list", document(entry(longer_words="abc"))),
-        ("longer_words[0]: a string", document(entry(longer_words="[1]"))),
-        ("mine.yaml:5: 'a b' of CoT is also on line 4", document(entry(), entry(tier="T2"))),
-        ("'a b' of CoT is also on line 1", f"{{name: x, patterns: [{entry()}, {entry()}]}}"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("malformed_patterns"))
 def test_a_set_that_breaks_the_format_is_refused_with_its_place(message: str, content: str) -> None:
     with pytest.raises(InputError) as error:
         parse_patterns(content, "mine.yaml")

@@ -25,6 +25,7 @@ from ngramscan.remote import ranges as ranges_module
 from ngramscan.remote.files import HEAD_BYTES, RemoteFile
 from ngramscan.remote.range_cache import RangeCache
 from ngramscan.remote.ranges import RangeOptions, Ranges
+from tests.support.cases import case_table
 from tests.support.range_server import Faults, RangeServer
 from tests.support.recorder import Recorder
 
@@ -170,21 +171,7 @@ def test_an_address_that_expired_is_asked_for_again(
             check(ranges, file, (40_000, 40_009))
 
 
-@pytest.mark.parametrize(
-    ("kind", "problem"),
-    [
-        ("500", "HTTP 500"),
-        ("429", "HTTP 429"),
-        ("drop", r"connection lost \(ServerDisconnectedError\)"),
-        ("cut", r"connection lost \(ClientPayloadError\)"),
-        ("stall", r"no answer in 0\.3 s"),
-        ("slow", r"no answer in 0\.3 s"),
-        ("chunked", r"not valid HTTP \(Transfer-Encoding can't be present with Content-Length\)"),
-        ("wrong_range", r"bytes 0-4095 asked for, bytes 1-4095/200000 sent"),
-        ("wrong_bytes", r"bytes 0-4095 asked for, bytes 0-4094/200000 sent"),
-        ("away", r"no connection \(.*\)"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("lasting_failures"))
 def test_what_does_not_get_better_ends(
     server: RangeServer, monkeypatch: pytest.MonkeyPatch, kind: str, problem: str
 ) -> None:

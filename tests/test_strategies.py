@@ -10,6 +10,7 @@ from ngramscan.errors import InputError
 from ngramscan.outputs.formulas import take_apart
 from ngramscan.outputs.reading import Group, read_outputs
 from ngramscan.outputs.strategies import classify, load_rules, parse_rules, run_strategies
+from tests.support.cases import case_table
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "outputs"
 
@@ -60,25 +61,7 @@ def test_hand_labelled_outputs(text: str, expected: str) -> None:
     assert classify(group, "", text, load_rules()).strategy == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "characters"),
-    [
-        pytest.param("It is $x+1$ here", len("$x+1$"), id="inline"),
-        pytest.param("so $$a\n= b$$", len("$$a\n= b$$"), id="displayed"),
-        pytest.param(r"so \(a\) and \[b\]", len(r"\(a\)\[b\]"), id="brackets"),
-        pytest.param("\\begin{align*}\na&=b\n\\end{align*}", 32, id="environment"),
-        pytest.param("So\nx = 3*y\nholds", len("x = 3*y"), id="a line that is an equation"),
-        pytest.param("2. Profit: P = 3 * 4", len("P = 3 * 4"), id="an equation after its label"),
-        pytest.param("so the value is = 5 as we see", 0, id="a sentence with a sign"),
-        pytest.param("It costs $600,000 and pays $50,000.", 0, id="amounts"),
-        pytest.param("from $5 million to$6 million", 0, id="an amount goes on in words"),
-        pytest.param("($600,000-$50,000)", 0, id="a difference of amounts"),
-        pytest.param(r"It is \$5 or \$6", 0, id="escaped dollars"),
-        pytest.param(r"$\$600{,}000 \times 2$", 22, id="an amount within a formula"),
-        pytest.param("```python\n# $x+1$\ny_total = 3\nprint(y_total)\n```", 0, id="in code"),
-        pytest.param("", 0, id="nothing"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("formula_density"))
 def test_formula_density_is_the_share_of_characters_in_formulas(text: str, characters: int) -> None:
     assert take_apart(text).formula_density == pytest.approx(characters / max(len(text), 1))
 
@@ -116,26 +99,7 @@ def test_own_rules_decide(tmp_path: Path) -> None:
     assert hybrid["with_strategy"].tolist() == [11]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("strategy: Hybrid", "strategy: ToT", "r.yaml:4: rules[0].strategy: 'ToT' is none of"),
-        ("0.5", "1.5", "r.yaml:4: rules[0].formula_density_at_least: a number between 0 and 1"),
-        ("0.5", "many", "a number between 0 and 1"),
-        ("'step'", "'('", "r.yaml:2: step_markers[0].regex: not a regular expression"),
-        ("'step'", "'x*'", "it matches the empty text"),
-        (", reason: symbols", "", "r.yaml:4: rules[0]: no reason"),
-        ("formula_density_at_least", "density", "unknown key 'density'; known: code"),
-        ("formula_density_at_least: 0.5, ", "", "r.yaml:4: rules[0]: the last rule, and no other"),
-        ("Direct, ", "Direct, code: true, ", "r.yaml:5: rules[1]: the last rule"),
-        ("Direct, ", "Direct, code: 1, ", "true or false was expected"),
-        ("name: mine", "name: [", "r.yaml:3: not valid YAML"),
-        ("name: mine\n", "", "no name"),
-        ("name: mine", "name: ''", "r.yaml:1: name: it is empty"),
-        ("0.5", "!!float many", "r.yaml:4: rules[0].formula_density_at_least: not valid"),
-        ("[{regex: 'step', reason: steps}]", "[]", "r.yaml:2: step_markers: a list with something"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("wrong_strategies"))
 def test_wrong_rules_are_one_line_with_the_place(old: str, new: str, words: str) -> None:
     with pytest.raises(InputError) as error:
         parse_rules(MINIMAL.replace(old, new, 1), "r.yaml")

@@ -19,6 +19,7 @@ from ngramscan.indexes.base import QueryCount, QueryFailure
 from ngramscan.outputs.formulas import kinds_of
 from ngramscan.prevalence.trace import GivenText, TraceOptions, TraceResult, TraceRow, run_trace
 from ngramscan.prevalence.trace_methods import DifferenceRow, make_curve, make_differences
+from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.service import ApiServer
 from tests.support.word_spans import longest_from, spans_of, words_of
@@ -432,22 +433,7 @@ def test_empty_outputs_are_said_and_have_no_table(here: Path) -> None:
     assert "of 1 outputs 0 are missing and 1 empty" in ran.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["outputs", "--index-from", "8", "--index-to", "7"], "--index-to is smaller: 7"),
-        (["outputs", "--no-mask", "--mask", "a.json"], "--no-mask: it can't go with --mask"),
-        (["outputs", "--mask", "nothing.json"], "nothing.json"),
-        (["outputs", "--mask", "noid.json"], "noid.json[1]: no id; it has: a"),
-        (["outputs", "--mask", "noquestion.json"], "no question; it has: id"),
-        (["outputs", "--control", "noquestion.json"], "no column solution; it has: id"),
-        (["outputs", "--control", "noid.json", "--control-field", "a"], "a is no text; mend"),
-        (["outputs", "--control", "nameless.json"], "nameless.json[1]: no id; it has: solution"),
-        (["outputs", "--control", "others.json"], "no solution has the id of a traced output"),
-        (["latin.txt", "--plain"], "latin.txt: not UTF-8 at byte 1 of the file"),
-        (["empty.txt", "--plain"], "no text there"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("trace_usage"))
 def test_bad_input_is_one_line(here: Path, arguments: list[str], message: str) -> None:
     (here / "noid.json").write_text('[{"a": 1}]')
     (here / "nameless.json").write_text('[{"solution": "x"}]')

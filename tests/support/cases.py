@@ -6,6 +6,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 FOLDER = Path(__file__).resolve().parents[1] / "cases"
 
 
@@ -21,3 +23,10 @@ def objects(name: str) -> list[dict[str, Any]]:
 
 def tables(name: str) -> dict[str, Any]:
     return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def case_table(name: str) -> tuple[list[str], list[Any]]:
+    """Return what `parametrize` takes: the names, and the values of each case; `id` is its own."""
+    rows = objects(name)
+    names = [name for name in rows[0] if name != "id"]
+    return names, [pytest.param(*(row[name] for name in names), id=row.get("id")) for row in rows]
