@@ -112,27 +112,29 @@ def golds(shared: Path) -> list[Problem]:
     ]
 
 
-def test_every_gold_accepts_itself_in_a_box_and_by_algebra(golds: list[Problem]) -> None:
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_every_gold_accepts_itself_boxed_and_by_algebra(golds: list[Problem], every: int) -> None:
     texts = [str(problem.gold).replace("$", "").rstrip(" .") for problem in golds[:675]]
     boxed = [Item(one, rf"\boxed{{{text}}}") for one, text in zip(golds, texts, strict=False)]
-    assert [one.value for one in compare_all(boxed, workers=1)] == [1.0] * 675
+    assert {one.value for one in compare_all(boxed[::every], workers=1)} == {1.0}
     formulas = [Item(one, str(one.gold)) for one in golds if not needs_a_judge(str(one.gold))]
     assert len(formulas) == 674 + 369  # of 675 and 400
-    for task in formulas:
+    for task in formulas[::every]:
         assert compare_formulas(task).value == 1.0, task
         assert compare_texts(task) == Grade(1.0, "the same text")
 
 
-@pytest.mark.parametrize(("every", "steps"), [(3, 1), pytest.param(1, 9, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("every", "steps"), [(4, 1), pytest.param(1, 9, marks=pytest.mark.slow)])
 def test_no_gold_of_another_digit_is_right(golds: list[Problem], every: int, steps: int) -> None:
+    with_tolerance = [gold for gold in golds if gold.details.get("tolerance")]
     items = [
         Item(gold, f"{text[: digit.start()]}{(int(digit[0]) + step) % 10}{text[digit.end() :]}")
-        for gold in golds
+        for gold in [*golds[::every], *with_tolerance]
         for text in [str(gold.gold)]
         for digit in [*re.finditer("[0-9]", text)][::-every]
         for step in range(1, steps + 1)
     ]
-    assert len(items) > 1500
+    assert len(items) > 300
     verdicts = list(compare_all(items, workers=2))
     assert not any(one.failed for one in verdicts)
     accepted = [item for item, one in zip(items, verdicts, strict=True) if one.value == 1.0]
@@ -151,7 +153,7 @@ CANT_BE_READ = [(f"(1, {ENDLESS})", "(1, 2)"), ("|" * 3000, "x^2"), ("2^" * 1000
 
 def test_an_answer_that_can_not_be_read_is_wrong_if_its_gold_can() -> None:
     items = [item(*case) for case in [*CANT_BE_READ, ("7", ENDLESS), ("1/2", "0.5")]]
-    *wrong, unknown, right = compare_all(items, seconds=1, workers=3)
+    *wrong, unknown, right = compare_all(items, seconds=1, workers=1)
     # The third recurses too deeply, or is too late for that.
     reason = r"answer can't be read: (time-out after 1 s|RecursionError: .*)"
     assert [one.reason for one in wrong if not re.fullmatch(reason, one.reason)] == []
