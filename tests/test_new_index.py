@@ -38,6 +38,7 @@ class Dictionary:
     longest_context = 1 << 40
     documents_of = None
     document_counts = None
+    excerpts = None
     match_starts = None
 
     def __init__(self, texts: dict[str, str]) -> None:
