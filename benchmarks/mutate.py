@@ -106,7 +106,9 @@ def another_value(value: object) -> object:
         return value + 1
     if isinstance(value, float):
         return value * 1.25 + 0.01
-    return f"{value[:-1]}?" if isinstance(value, str) and value.strip("?") else None
+    if not isinstance(value, str) or not value.strip("?"):
+        return None
+    return value[:-1] if value.endswith("?") else f"{value[:-1]}?"
 
 
 def replacement(node: ast.AST) -> ast.AST | None:
