@@ -61,7 +61,7 @@ def test_what_can_not_be_compared_is_an_error() -> None:
 
 NEEDS_A_JUDGE = "needs a judge: the reference answer is "
 PROSE = ["odd $n$", "no solutions", "n is prime", "$x=1$ for some $a>0$", "2 if n is even"]
-PROSE += ["1 ($n=2$)", r"1 \text{if } n=2", "5 ($n=2"]
+PROSE += ["1 ($n=2$)", r"1 \text{if } n=2", "5 ($n=2", r"$1$, $n \text{ is even}$"]
 FORMULAS = ["5", "$2n$", r"\frac{a}{b}", "1, 2", r"$\sin x$", r"5 \text{ or } 6", "$XZ-XY$"]
 
 
@@ -71,7 +71,8 @@ def needs_a_judge(gold: str) -> bool:
 
 def test_prose_is_for_a_judge_unless_the_text_is_the_same() -> None:
     assert [gold for gold in [*PROSE, *FORMULAS] if needs_a_judge(gold)] == PROSE
-    assert verdict("even $n$", "odd $n$") == Grade(None, f"{NEEDS_A_JUDGE}prose")
+    for gold in ("odd $n$", r"$n \text{ is odd}$"):
+        assert verdict("even $n$", gold) == Grade(None, f"{NEEDS_A_JUDGE}prose")
     assert verdict("odd n", " odd $n$.").value == 1.0
     assert verdict("1,2,3", r"1,2,\ldots,3").reason == f"{NEEDS_A_JUDGE}written with dots"
     assert "a set given by a condition" in verdict("5", r"\{ (a,b): ab>1 \}").reason
