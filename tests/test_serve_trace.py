@@ -75,7 +75,8 @@ def link_of(mark: ReadMark) -> Link:
     found = re.search('href="([^"]*)"', mark.html)
     assert found
     query = parse_qs(urlsplit(html.unescape(found[1])).query)
-    return Link(mark.start, *query["q"], mark.note, *query["index"])
+    (phrase,), (index,) = query["q"], query["index"]
+    return Link(mark.start, phrase, mark.note, index)
 
 
 def pieces() -> str:
@@ -98,7 +99,7 @@ def test_the_spans_are_those_of_the_command(
     for spec, options, section in zip(
         specs, ([], ["--tokenizer", TOKENIZER]), sections, strict=True
     ):
-        given = ("--plain", "--index", spec, *options, "--min-words", min_words, "--no-mask")
+        given = ["--plain", "--index", spec, *map(str, options), "--min-words", str(min_words)]
         done = run("trace", tmp_path / "text.txt", *given, "--spans", tmp_path / "spans.csv")
         assert done.code == 0, done.stderr
         expected = pd.read_csv(tmp_path / "spans.csv", keep_default_na=False).to_dict("records")
