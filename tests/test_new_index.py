@@ -122,7 +122,7 @@ def test_a_plan(index: Dictionary) -> None:
 
 
 def test_the_search_page(index: Dictionary) -> None:
-    page = SearchPage({"dictionary": index}, Templates([("dictionary", index.size())]))
+    page = SearchPage({"dictionary": index}, Templates({"dictionary": index}))
     status, parts = page.answer(b"q=word+7", "http://127.0.0.1/")
     words = re.sub("<[^>]*>", "", "".join(parts))
     assert status == 200

@@ -102,6 +102,10 @@ def test_spans_on_the_page_are_those_of_the_file(folder: Path) -> None:
             {"end": 20, "text": output(0)[3:20]},
             "spans.jsonl: q0: a span contains another; was the file changed?",
         ),
+        (
+            {"start": 7, "text": COPIED[4:]},
+            "spans.jsonl: q0: a span contains another; was the file changed?",
+        ),
     ],
 )
 def test_spans_that_do_not_fit_their_text_are_refused(

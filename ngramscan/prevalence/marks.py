@@ -26,7 +26,7 @@ class Part:
     """A part of a text: outside all spans, or from the start of one to its end or the next one."""
 
     number: int | None
-    """Of the span, from 0; None: outside."""
+    """The number of the span, from 0; None: outside."""
     pieces: Sequence[tuple[str, int]]
     """Texts, each with the level of the longest span that has it; 0 outside."""
     is_whole: bool = True

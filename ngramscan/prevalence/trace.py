@@ -166,7 +166,7 @@ class Traced:
 
     @property
     def unit(self) -> str:
-        """What its words are: `words` or `tokens`."""
+        """The kind of its words: `words` or `tokens`."""
         return "words" if self.text.tokens is None else "tokens"
 
     @property

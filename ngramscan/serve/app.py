@@ -41,7 +41,7 @@ RETRY_AFTER_S = 1
 
 _TRACE = "/trace"
 _METHODS = {"/": {"GET", "HEAD"}, _TRACE: {"GET", "HEAD", "POST"}}
-"""What browsers ask of each page."""
+"""The methods of each page."""
 _FORM = "application/x-www-form-urlencoded"
 _CLOSE = {"Connection": "close"}
 
@@ -82,7 +82,7 @@ class IndexApplication:
         starlette = Starlette(routes=routes, exception_handlers=handlers)
         starlette.router.redirect_slashes = False
         searched = {name: index.searched(self._clients) for name, index in indexes.items()}
-        self._templates = Templates([(name, one.size()) for name, one in searched.items()])
+        self._templates = Templates(searched)
         self._page = SearchPage(searched, self._templates)
         self._trace_page = TracePage(searched, self._templates)
         for index in of_tokens:

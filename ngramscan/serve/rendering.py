@@ -1,17 +1,17 @@
-"""What all pages share: templates, the policy of contents, and pages that are sent in parts."""
+"""Templates of pages, their content security policy, and pages that are sent in parts."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ngramscan import __version__
-from ngramscan.indexes.base import IndexSize
+from ngramscan.indexes.base import Index, IndexSize
 from ngramscan.progress import counted, format_bytes, visible, visible_line
 
 RESULTS = '<main id="results">\n'
@@ -23,7 +23,8 @@ _Answer = TypeVar("_Answer")
 class Templates:
     """The templates of pages, and the headers that go with them."""
 
-    def __init__(self, indexes: Sequence[tuple[str, IndexSize]]) -> None:
+    def __init__(self, indexes: Mapping[str, Index]) -> None:
+        self._indexes = indexes
         self._environment = Environment(
             loader=PackageLoader("ngramscan.serve"),
             autoescape=True,
@@ -40,11 +41,7 @@ class Templates:
             "counted": counted,
         }
         style = self._environment.get_template("style.css").render()
-        self._environment.globals |= {
-            "style": Markup(style),
-            "version": __version__,
-            "indexes": indexes,
-        }
+        self._environment.globals |= {"style": Markup(style), "version": __version__}
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
         policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; "
         policy += "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -58,7 +55,8 @@ class Templates:
 
     def render(self, name: str, **values: Any) -> str:
         """Return a page."""
-        return self._environment.get_template(name).render(values)
+        indexes = [(name, index.size()) for name, index in self._indexes.items()]
+        return self._environment.get_template(name).render(values, indexes=indexes)
 
 
 def render_gradually(

@@ -82,7 +82,7 @@ class Documents:
 
 @dataclass(slots=True)
 class IndexAnswer:
-    """What one index answers."""
+    """The answer of one index."""
 
     name: str
     size: IndexSize

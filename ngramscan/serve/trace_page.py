@@ -26,7 +26,7 @@ from ngramscan.serve.texts import (
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """What the page says about a span, and the address of its contexts."""
+    """The note about a span, and the address of its contexts."""
 
     address: str
     note: str

@@ -25,7 +25,7 @@ _Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a page says about a span."""
+    """The note about a span."""
 
     text: str
     source: str
@@ -45,7 +45,7 @@ class TracedText:
     is_masked: Sequence[bool]
     """Whether all words of a span are in the question or prompt, too."""
     rest: str
-    """What is left out of it; empty: nothing."""
+    """Says how much of it is left out; empty: nothing."""
 
     @property
     def size_bytes(self) -> int:
