@@ -36,7 +36,7 @@ _COMMAND = (
     "serve(float(sys.argv[1]), sys.argv[2])"
 )
 _FOR_A_JUDGE = "needs a judge: the reference answer is "
-_ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # no keys
+_ENVIRONMENT = ("PATH", "HOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # no keys
 
 
 def compare_all(

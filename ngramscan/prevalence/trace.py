@@ -13,6 +13,7 @@ from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
 from ngramscan.prevalence.contaminate import UNION
 from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.count import collect_replies
+from ngramscan.prevalence.marks import Mark
 from ngramscan.prevalence.spans import Integers, Span, WordText, find_spans, spans_within
 
 ALL_KINDS, NARRATIVE = "all", "narrative"
@@ -119,6 +120,10 @@ class SpanRow:
     """A document with it; None: it could not be shown."""
     metadata: str
     """The metadata of that document: a JSON object, or empty."""
+    unit: str
+    """`words`, or `tokens` in an index over tokens."""
+    output: str | None
+    """The whole output, in the first row of its spans in each index; None in the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +165,11 @@ class Traced:
     """Which words are of the kind; None: all."""
 
     @property
+    def unit(self) -> str:
+        """The kind of its words: `words` or `tokens`."""
+        return "words" if self.text.tokens is None else "tokens"
+
+    @property
     def counts(self) -> NDArray[np.bool_]:
         """The words that count."""
         return ~self.is_masked if self.is_of_kind is None else self.is_of_kind & ~self.is_masked
@@ -182,6 +192,14 @@ class Traced:
     def long_spans(self, least: int) -> list[Span]:
         """Return the spans of at least so many words."""
         return [span for span in self.spans if span.words >= least]
+
+    def marks(self, least: int) -> list[Mark]:
+        """Return the places of the spans of at least so many words."""
+        words = self.text.words
+        return [
+            Mark(words[span.first][0], words[span.stop - 1][1], span.words)
+            for span in self.long_spans(least)
+        ]
 
     def counting(self, least: int) -> list[Span]:
         """Return those with a word that is not masked."""
@@ -338,7 +356,7 @@ def _row(index: str, traced: Traced, options: TraceOptions) -> TraceRow:
         prompt=given.prompt,
         id=given.id,
         kind=traced.kind,
-        unit="words" if traced.text.tokens is None else "tokens",
+        unit=traced.unit,
         words=measured.words,
         masked=traced.masked,
         min_words=options.min_words,
@@ -378,7 +396,7 @@ def make_spans(
         traced = [each for each in result.traced[index.name] if each.kind == ALL_KINDS]
         examples = _examples(index, list(counts), seed, result.missing)
         for each in traced:
-            for span in each.long_spans(least):
+            for number, span in enumerate(each.long_spans(least)):
                 text = each.text.part(span.first, span.stop)
                 count, shown = counts.get(text), examples.get(text)
                 yield SpanRow(
@@ -396,6 +414,8 @@ def make_spans(
                     documents=count.documents if count else None,
                     document=shown.document if shown else None,
                     metadata=shown.metadata if shown else "",
+                    unit=each.unit,
+                    output=None if number else each.text.text,
                 )
 
 
