@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -257,7 +257,7 @@ class TraceResult:
     traced: dict[str, list[Traced]] = field(default_factory=dict)
     """By index, the union among them; texts that could not be traced are left out."""
     counts: dict[str, dict[str, QueryCount]] = field(default_factory=dict)
-    """By index and text of a span."""
+    """By index and text: what the search of the spans took, or after `count_spans` all of them."""
     missing: list[QueryFailure] = field(default_factory=list)
     """Texts that could not be traced, and spans that could not be counted."""
     sizes: dict[str, IndexSize] = field(default_factory=dict)
@@ -291,8 +291,7 @@ def run_trace(
                 each = Traced(texts[number], found.texts[number], masks[number], spans, least)
                 by_text[number].append(each)
                 traced.append(each)
-        shown = [part for each in traced for part in each.parts(options.min_words)]
-        result.counts[index.name] = _count(index, shown, found.counts, result.missing)
+        result.counts[index.name] = found.counts
         result.sizes[index.name] = index.size()
     if len(indexes) > 1 and all(index.unit == "bytes" for index in indexes):
         complete = [found for found in by_text if len(found) == len(indexes)]
@@ -314,18 +313,16 @@ def _masked(text: WordText, asked: Iterable[str], least: int) -> NDArray[np.bool
     return is_masked
 
 
-def _count(
-    index: Index,
-    parts: Sequence[str],
-    known: Mapping[str, QueryCount],
-    missing: list[QueryFailure],
-) -> dict[str, QueryCount]:
-    """Return how often each span occurs, and add those that could not be counted."""
+def count_spans(result: TraceResult, index: Index, least: int) -> dict[str, QueryCount]:
+    """Count each span of at least so many words, and add to what is missing what can't be."""
+    known = result.counts[index.name]
+    parts = [part for each in result.traced[index.name] for part in each.parts(least)]
     unknown = [part for part in dict.fromkeys(parts) if part not in known]
     counts, errors = collect_replies(index.counts(unknown), unknown) if unknown else ({}, {})
-    missing.extend(QueryFailure(index.name, part, error) for part, error in errors.items())
+    result.missing.extend(QueryFailure(index.name, part, each) for part, each in errors.items())
     every = {**known, **counts}
-    return {part: every[part] for part in parts if part in every}
+    counted = result.counts[index.name] = {part: every[part] for part in parts if part in every}
+    return counted
 
 
 def _merged(found: Sequence[Traced]) -> Traced:
@@ -392,7 +389,7 @@ def make_spans(
     Spans without one, since an index failed, are added to what is missing.
     """
     for index in indexes:
-        counts = result.counts[index.name]
+        counts = count_spans(result, index, least)
         traced = [each for each in result.traced[index.name] if each.kind == ALL_KINDS]
         examples = _examples(index, list(counts), seed, result.missing)
         for each in traced:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Index, QueryCount
-from ngramscan.prevalence.trace import GivenText, Traced, TraceOptions, run_trace
+from ngramscan.prevalence.trace import GivenText, Traced, TraceOptions, count_spans, run_trace
 from ngramscan.serve.fields import RefusedError
 from ngramscan.serve.forms import check_length, names_in, number_in, read_pairs, text_in
 from ngramscan.serve.search import IndexAnswer, fill_in_time
@@ -66,9 +66,9 @@ def _fill(answer: TextAnswer, question: TextQuestion, index: Index) -> None:
     given = GivenText("", "", "", id="", problem="", text=question.text)
     try:
         found = run_trace([given], [index], TraceOptions(question.min_words))
+        answer.counts = count_spans(found, index, question.min_words)
     except NgramscanError as error:
         answer.problems.append(str(error))
         return
     answer.problems += dict.fromkeys(str(failure.error) for failure in found.missing)
     answer.traced = next(iter(found.traced[index.name]), None)
-    answer.counts = found.counts[index.name]
