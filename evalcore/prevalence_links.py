@@ -23,7 +23,7 @@ from ngramscan.reporting import refuse_other
 from ngramscan.reporting.keyed_counts import key_in, number_in, read_counts
 from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.p_values import disagreement, holm
-from ngramscan.statistics.slopes import Residuals, residuals, slope_test
+from ngramscan.statistics.slopes import rank_correlation, residuals, slope_test
 from ngramscan.statistics.streams import stream
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class ProblemOptions:
         With `--problems`: column of the scores by which counts are joined, COLUMN=NAME if COUNTS
         call it NAME. Problems with the same value are one group.
     count : str, optional
-        With `--problems`: column of COUNTS with the counts.
+        With `--problems`: column with the counts, where it can't be told.
     covariate : str or sequence of str
         With `--problems`: column of the scores, a number for each problem, to adjust for.
     without : str or sequence of str
@@ -88,6 +88,8 @@ class SlopeRow:
     that of the method."""
     n: int
     """Answers, or pairs of answers, with a known result and a count. No answer counts as wrong."""
+    n_unknown: int
+    """Answers or pairs left out because a result is unknown."""
     groups: int
     """Groups of problems with one prevalence: the number of independent values."""
     rho: float | None
@@ -113,6 +115,7 @@ class _Cell(NamedTuple):
     """The answers of a method, or the pairs of answers of two, by groups."""
 
     names: Mapping[str, Any]
+    n_unknown: int
     groups: pd.DataFrame
     """By the name of the group: the mean of `y`, its `size`, means of covariates."""
 
@@ -138,8 +141,10 @@ def link_problems(
     rows = read_all([given], rules, runs)
     column = options.on.partition("=")[0]
     problems = _problems(given, column, options.covariate)
-    known = {group for group, *_ in problems.values()}
-    refuse_other("--without", options.without, known)
+    known = dict.fromkeys(group for group, *_ in problems.values())
+    if wrong := [group for group in options.without if group not in known]:
+        problem = f"no such value of {column}; there are {some_of([*known])}"
+        raise InputError(f"--without {wrong[0]}", problem)
     sets = _read_sets(counts, options, known)
     cells, messages = _cells(to_table(rows), problems)
     found = [_row(cell, name, sets, options) for name in sets for cell in cells]
@@ -147,23 +152,26 @@ def link_problems(
         problem = "no slope: all counts are equal, or fewer than three groups have one"
         raise InputError(name_of(counts), problem)
     for name, each in sets.items():
-        if lacking := sorted(known - {*each} - {*options.without}):
+        if lacking := [group for group in known if group not in {*each, *options.without}]:
             first = f"{name}: {len(lacking):,} of {len(known):,} values of {column}"
             messages["notices"].append(f"{first} without a count left out: {some_of(lacking)}")
     adjusted = holm([row.p for row in found])
     return [replace(row, p_adjusted=p) for row, p in zip(found, adjusted, strict=True)], messages
 
 
-def _read_sets(counts: Table, options: ProblemOptions, known: set[str]) -> dict[str, Counts]:
+def _read_sets(
+    counts: Table, options: ProblemOptions, known: Mapping[str, Any]
+) -> dict[str, Counts]:
     """Return the counts by the names of their tables and indexes, those that are tested first."""
     column, _, key = options.on.partition("=")
     sets: dict[str, Counts] = {}
     for role, table in (("", counts), (ALSO, options.also), (PLACEBO, options.placebo)):
-        found = read_counts(table, key or column, options.count) if table is not None else {}
-        for index, each in found.items():
-            if known.isdisjoint(each):
+        if table is None:
+            continue
+        for index, each in read_counts(table, key or column, options.count).items():
+            if known.keys().isdisjoint(each):
                 problem = f"no {column} of the scores has a count; they have {some_of([*known])}"
-                raise InputError(name_of(table or ""), f"{problem}, the counts {some_of([*each])}")
+                raise InputError(name_of(table), f"{problem}, the counts {some_of([*each])}")
             sets[f"{role} {index}".strip() or "prevalence"] = each
             if options.without and not role:
                 rest = {name: n for name, n in each.items() if name not in options.without}
@@ -213,7 +221,8 @@ def _cells(
             groups, *covariates = zip(*(problems[key] for key in keys), strict=True)
             values = known[["y"]].assign(**{f"z{n}": each for n, each in enumerate(covariates)})
             grouped = values.groupby([*groups])
-            cells.append(_Cell(names, grouped.mean().assign(size=grouped.size())))
+            n_unknown = len(answers) - len(known)
+            cells.append(_Cell(names, n_unknown, grouped.mean().assign(size=grouped.size())))
     messages = left_out("answer", levels, NOT_ANSWERED)
     messages["notices"] += alone
     return cells, messages
@@ -222,7 +231,7 @@ def _cells(
 def _row(cell: _Cell, name: str, sets: Mapping[str, Counts], settings: ProblemOptions) -> SlopeRow:
     groups = cell.groups[cell.groups.index.isin([*sets[name]])]
     x = _logarithms(groups, sets[name])
-    found = _residuals(x, groups)
+    found = residuals(x, groups["y"], groups["size"], _covariates(groups))
     names = [str(each) for each in cell.names.values()]
     generator = stream(settings.seed, name, *names)
     is_pair = cell.names["baseline"] is not None
@@ -231,7 +240,8 @@ def _row(cell: _Cell, name: str, sets: Mapping[str, Counts], settings: ProblemOp
     correlation = corrected = None
     if other and not name.startswith((ALSO, PLACEBO)):
         common = groups[groups.index.isin([*sets[other]])]
-        both = _residuals(_logarithms(common, sets[name]), common, _logarithms(common, sets[other]))
+        first, second = (_logarithms(common, sets[each]) for each in (name, other))
+        both = residuals(first, second, common["size"], _covariates(common))
         correlation = both.correlation if both else None
         if correlation and slope and correlation > 0:
             corrected = slope.value / correlation
@@ -241,8 +251,9 @@ def _row(cell: _Cell, name: str, sets: Mapping[str, Counts], settings: ProblemOp
         transformation=TRANSFORMATION,
         **cell.names,
         n=int(groups["size"].sum()),
+        n_unknown=cell.n_unknown,
         groups=len(groups),
-        rho=None if is_pair else _rho(x, groups),
+        rho=None if is_pair else rank_correlation(x, groups["y"], _covariates(groups)),
         **fields_of("slope", slope),
         p=p.value if p else None,
         p_adjusted=None,
@@ -258,12 +269,5 @@ def _logarithms(groups: pd.DataFrame, counts: Counts) -> Any:
     return np.log10(np.array([counts[group] for group in groups.index]) + 0.5)
 
 
-def _residuals(x: Any, groups: pd.DataFrame, y: Any = None) -> Residuals | None:
-    covariates = groups.drop(columns=["y", "size"]).to_numpy().T
-    return residuals(x, groups["y"] if y is None else y, groups["size"], covariates)
-
-
-def _rho(x: Any, groups: pd.DataFrame) -> float | None:
-    ranks = groups.assign(x=x).round(10).rank().assign(size=1)
-    found = _residuals(ranks.pop("x"), ranks)
-    return found.correlation if found else None
+def _covariates(groups: pd.DataFrame) -> Any:
+    return groups.drop(columns=["y", "size"]).to_numpy().T

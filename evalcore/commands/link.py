@@ -207,8 +207,7 @@ def _columns(rows: Sequence[LinkRow]) -> dict[str, Any]:
     columns["methods"] = [f"{row.treatment} : {row.baseline}" for row in rows]
     columns |= to_columns(rows, "prevalence_ratio")
     columns["accuracy difference"] = [difference_text(row) for row in rows]
-    columns["p"] = [p_text(row.p) for row in rows]
-    return columns | {"p Holm": [p_text(row.p_adjusted) for row in rows]}
+    return columns | _p_columns(rows)
 
 
 def _print(console: Any, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
@@ -225,10 +224,13 @@ def _slope_columns(rows: Sequence[SlopeRow]) -> dict[str, Any]:
     columns["method"] = [
         f"{row.method} − {row.baseline}" if row.baseline else row.method for row in rows
     ]
-    columns |= to_columns(rows, "groups rho slope", ("slope",))
-    columns["p"] = [p_text(row.p) for row in rows]
-    columns["p Holm"] = [p_text(row.p_adjusted) for row in rows]
+    columns |= to_columns(rows, "groups rho slope", ("slope",)) | _p_columns(rows)
     return columns | to_columns(rows, "corrected=slope_corrected", ("slope_corrected",))
+
+
+def _p_columns(rows: Sequence[Any]) -> dict[str, Any]:
+    names = {"p": "p", "p Holm": "p_adjusted"}
+    return {name: [p_text(getattr(row, names[name])) for row in rows] for name in names}
 
 
 def _print_slopes(console: Any, rows: Sequence[SlopeRow]) -> None:
@@ -241,11 +243,11 @@ def _print_slopes(console: Any, rows: Sequence[SlopeRow]) -> None:
 
 def _refuse_ignored(problems: bool, of_methods: bool, asked: ProblemOptions) -> None:
     if problems and of_methods:
-        problem = "not allowed with --measure, --tier, --rename and --ranks, which are of methods"
+        problem = "not allowed with --measure, --tier, --rename, --ranks"
         raise InputError("--problems", problem)
     if not problems and asked != ProblemOptions():
         other = ", ".join(f"--{name}" for name in vars(asked))
-        raise InputError("link", f"{other} are allowed only with --problems")
+        raise InputError("--problems", f"needed for these: {other}")
 
 
 def _link_problems(found: tuple[list[SlopeRow], dict[str, Any]], figure: Any) -> Result[SlopeRow]:

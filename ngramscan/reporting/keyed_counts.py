@@ -10,6 +10,7 @@ from typing import Any
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import Table, name_of, read_table
 from ngramscan.reporting.kinds import kind_of
+from ngramscan.reporting.options import refuse_other
 
 COUNT_COLUMNS = {
     "count": ("occurrences", "token_occurrences"),
@@ -26,8 +27,8 @@ _ADDED_UP = {"count", "docnorm", "trace --spans"}
 def read_counts(table: Table, key: str, column: str | None = None) -> dict[str, dict[str, float]]:
     """Return the counts of a table by index, empty if it names none, and by the column `key`.
 
-    `column` has the counts, if the table has a column of this name. By default it is known by the
-    kind of rows, or it is the only other column that has numbers only.
+    `column` has the counts. By default it is known by the kind of rows, or it is the only other
+    column that has numbers only.
     """
     given: Any = [*read_table(table)]  # a pipe can be read once
     columns = [*given[0][1]]
@@ -36,7 +37,8 @@ def read_counts(table: Table, key: str, column: str | None = None) -> dict[str, 
         raise InputError(name_of(table), f"no column {key}; {there}")
     kind = kind_of(columns)
     name = kind.name if kind else ""
-    if column is None or column not in columns:
+    refuse_other("--count", [column] if column else [], columns)
+    if column is None:
         column = _count_column(name_of(table), given, COUNT_COLUMNS.get(name, ()), key)
     found: dict[str, dict[str, float]] = defaultdict(dict)
     for place, row in given:

@@ -311,7 +311,7 @@ KINDS: tuple[Kind, ...] = (
         "link --problems",
         "Accuracy per tenfold count",
         "counts dataset model rule method baseline",
-        "groups p p_adjusted | n rho count_correlation slope_corrected level",
+        "groups p p_adjusted | n n_unknown rho count_correlation slope_corrected level",
         make_plot("slope", "counts", "dataset model rule method baseline", aside="groups p"),
         texts="transformation",
     ),

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # its parts are imported where they are first used
 from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.statistics.estimates import Estimate, no_interval
@@ -69,6 +70,17 @@ def residuals(
     if root.size < 3 or not rest[0].any():
         return None
     return Residuals(rest[0], rest[1], (basis**2).sum(axis=1))
+
+
+def rank_correlation(x: ArrayLike, y: ArrayLike, covariates: ArrayLike = ()) -> float | None:
+    """Return Spearman's rho of groups, given the ranks of covariates; None: there is none.
+
+    Values that are equal up to rounding errors share a mean rank.
+    """
+    values = np.vstack([np.atleast_2d(each) for each in (x, y, covariates) if np.size(each)])
+    ranks = scipy.stats.rankdata(values.round(10), axis=1)
+    found = residuals(ranks[0], ranks[1], np.ones(ranks.shape[1]), ranks[2:])
+    return found.correlation if found else None
 
 
 def pseudo_values(found: Residuals) -> Floats | None:
