@@ -78,7 +78,7 @@ class SlopeRow:
     counts: str
     """`prevalence` or the name of an index, perhaps `without` some groups; `also`; `placebo`."""
     transformation: str
-    """What a slope is per unit of; it is 1 higher for a tenfold count."""
+    """The unit of slopes: it is 1 higher for a tenfold count."""
     dataset: str
     model: str
     rule: str

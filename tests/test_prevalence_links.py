@@ -58,6 +58,7 @@ def test_a_row_is_that_of_scipy_and_holm_is_over_all() -> None:
         assert row.slope == pytest.approx(stats.linregress(x, y).slope)
         if row.Index < 2:
             assert row.rho == pytest.approx(stats.spearmanr(COUNTS["n"], y).statistic)
+    assert [*rows["test"].str.split(",").str[0]] == ["permutation"] * 2 + ["sign flips"]
     assert [*rows["p_adjusted"]] == holm([*rows["p"]])
     assert {*rows["groups"], *rows["n"]} == {40}
     assert {*rows["transformation"]} == {"log10(count + 0.5)"}

@@ -311,7 +311,7 @@ def link(
     $ ngramscan count f1 --index dclm -o counts.csv
     $ evalcore compare scores.jsonl --all-pairs -o compared.csv
     $ evalcore link counts.csv compared.csv --figure link.svg
-    $ evalcore link topics.csv scores.jsonl --problems --on topic
+    $ evalcore link prevalence.csv scores.jsonl --problems --figure slopes.svg
     """
     asked = ProblemOptions(**options)
     of_methods = measure != "occurrences" or tier or rename or ranks

@@ -54,9 +54,9 @@ def residuals(
     """Return what a constant and covariates leave of x and y.
 
     `x`, `y` and the positive `weights` have the shape (groups,), `covariates` (number, groups).
-    None: they leave nothing of x, or there are fewer than three groups.
-    What is left of each group is multiplied by the root of its weight, so that sums of squares and
-    products are weighted ones. Source: Frisch & Waugh 1933, Econometrica 1, 387-401.
+    None: they leave nothing of x, or there are fewer than three groups. The residuals are
+    multiplied by the roots of the weights, so that sums of squares and products are weighted ones.
+    Source: Frisch & Waugh 1933, Econometrica 1, 387-401.
     """
     root = np.sqrt(np.asarray(weights, dtype=np.float64))
     both = np.stack([np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)]) * root
