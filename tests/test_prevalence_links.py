@@ -124,10 +124,10 @@ def counted(index: str, pattern: str, n: int) -> CountRow:
 
 def test_counts_of_other_commands_are_known_by_their_columns() -> None:
     counts = [counted(index, f"{n}", 3 * n + (index == "j")) for index in "ij" for n in range(40)]
-    more = [counted("i", "0", 7)]  # of another variant
+    more = [counted("i", "5", 7)]  # of another variant
     found = link(to_frame([*counts, *more], CountRow), on="id=pattern")
     assert [*found["counts"]] == ["i"] * 3 + ["j"] * 3
-    plain = pd.DataFrame({"id": range(40), "n": [7, *range(3, 120, 3)]})
+    plain = pd.DataFrame({"id": range(40), "n": [3 * n + 7 * (n == 5) for n in range(40)]})
     assert [*found["slope"][:3]] == pytest.approx([*link(plain)["slope"]])
     no: Any = None
     entries = [

@@ -8,10 +8,12 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from ngramscan.statistics.slopes import (
     permutation_test,
     pseudo_values,
+    rank_correlation,
     residuals,
     slope_test,
 )
@@ -99,6 +101,12 @@ def test_there_is_nothing_where_counts_or_accuracies_do_not_vary(x: Any, y: Any,
     else:
         assert slope
         assert (slope.low, slope.note[:11]) == (None, "no interval")
+
+
+def test_rounding_errors_are_ties() -> None:
+    first, second = [1, 2, 3, 4, 5], [0.3, 0.1 + 0.2, 0.5, 0.2, 0.9]
+    rho = stats.spearmanr(first, np.round(second, 9)).statistic
+    assert rank_correlation(first, second) == pytest.approx(rho)
 
 
 def test_a_covariate_that_determines_the_counts_leaves_no_slope() -> None:
