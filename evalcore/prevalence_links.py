@@ -193,6 +193,8 @@ def _problems(
         if found.setdefault(problem, (group, *rest)) != (group, *rest):
             named = ", ".join([on, *covariates])
             raise InputError(place, f"another row of id {problem[1]} has another value of {named}")
+    if on == "id" and len({name for _, name in found}) < len(found):
+        raise InputError("scores", "two benchmarks have the same ids; give the scores of one")
     return found
 
 

@@ -169,6 +169,7 @@ TABLES: dict[str, Any] = {
     "negative": COUNTS.assign(n=-1),
     "without a key": COUNTS.assign(id=None),
     "scores": SCORES,
+    "two benchmarks": pd.concat([SCORES, SCORES.assign(dataset="e")]),
     "missing length": SCORES.assign(length=SCORES["length"].where(SCORES.index != 3)),
     "lengths of answers": SCORES.assign(length=range(80)),
     "without a topic": SCORES.assign(topic=SCORES["topic"].where(SCORES.index != 3)),
