@@ -59,7 +59,16 @@ EVALCORE = (
     "commands",
     *("options", "formats", "benchmarks", "prompts", "records", "endpoint", "run", "sandbox"),
     *("extraction", "rules", "scores", "score", "judge", "paired_tests", "pairing"),
-    *("compare", "link", "logs", "outcomes", "efficiency", "agreement", "claim_formulas"),
+    *(
+        "compare",
+        "prevalence_links",
+        "link",
+        "logs",
+        "outcomes",
+        "efficiency",
+        "agreement",
+        "claim_formulas",
+    ),
     *("audit", "", "cli", "__main__"),
 )
 # Imported in functions, since they are slow to import and not needed by every command.

@@ -14,6 +14,7 @@ from evalcore.commands.compare import AverageRow, CompareRow
 from evalcore.commands.efficiency import EfficiencyRow
 from evalcore.commands.link import LinkRow, RankRow
 from evalcore.commands.outcomes import OutcomeRow, WinRow
+from evalcore.prevalence_links import SlopeRow
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.outputs.blend import BlendRow, IsolationRow, PresenceRow, RetentionRow
@@ -69,6 +70,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "Published figures, recomputed": (AuditRow,),
     "Prevalence and accuracy of pairs of methods": (LinkRow,),
     "Prevalence and accuracy, ranks of methods": (RankRow,),
+    "Accuracy per tenfold count": (SlopeRow,),
 }
 """The row types of each kind, by its title."""
 

@@ -308,6 +308,14 @@ KINDS: tuple[Kind, ...] = (
         texts="published verdict",
     ),
     make_kind(
+        "link --problems",
+        "Accuracy per tenfold count",
+        "counts dataset model rule method baseline",
+        "groups p p_adjusted | n n_unknown rho count_correlation slope_corrected level",
+        make_plot("slope", "counts", "dataset model rule method baseline", aside="groups p"),
+        texts="transformation",
+    ),
+    make_kind(
         "link --ranks",
         "Prevalence and accuracy, ranks of methods",
         "index measure dataset model rule",

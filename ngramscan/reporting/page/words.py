@@ -225,6 +225,16 @@ def _say_votes(rows: Sequence[Row]) -> Iterator[str]:
     yield f"Tied votes or none: {number(undecided)} of {count_of(len(rows), 'item')}."
 
 
+def _say_slopes(rows: Sequence[Row]) -> Iterator[str]:
+    """Say which slopes were shown, and which of them differ."""
+    ends = ("", "_low", "_high")
+    every = [
+        row | {f"difference{end}": row[f"slope{end}"] for end in ends} for row in map(dict, rows)
+    ]
+    yield from _SLOPE([row for row in every if not row["baseline"]])
+    yield from _SLOPES([row for row in every if row["baseline"]])
+
+
 def _say_ranks(rows: Sequence[Row]) -> Iterator[str]:
     if tested := known_rows(rows, "p"):
         n = len(tested)
@@ -250,6 +260,20 @@ _COPIED = Difference(
     "had a larger share of words copied from the corpus than",
     "had a smaller share of words copied from the corpus than",
     n="problems",
+)
+_SLOPE = Difference(
+    "counts dataset model rule method",
+    lambda _: ("Problems with ten times the count", "others"),
+    "had higher accuracies than",
+    "had lower accuracies than",
+    n="groups",
+)
+_SLOPES = Difference(
+    "counts dataset model rule",
+    lambda row: (f"The slope of {quoted(row['method'])}", f"that of {quoted(row['baseline'])}"),
+    "was greater than",
+    "was smaller than",
+    n="groups",
 )
 _RETENTION = Difference(
     "dataset model method solver",
@@ -340,6 +364,10 @@ _SAY: dict[str, Sequence[_Say]] = {
         _always(
             "That prevalence and accuracy stand in one row doesn't say that they are connected."
         ),
+    ),
+    "link --problems": (
+        _say_slopes,
+        _always("A slope is that difference in accuracy; that it is not 0 doesn't say why."),
     ),
     "link --ranks": (
         Measure(
