@@ -64,7 +64,7 @@ KINDS: tuple[Kind, ...] = (
     make_kind(
         "totals",
         "Totals of methods",
-        "index tiers method versus statistic",
+        "index tiers method kind versus statistic",
         "value low high | level lower_estimate upper_estimate",
     ),
     make_kind(

@@ -259,7 +259,7 @@ _RETENTION = Difference(
     n="pairs",
 )
 _RATIO = Measure("The ratio of a method's own outputs to others", "ratio", _OUTPUTS)
-_TOTAL = Measure("The ratio of geometric means", "value", "index tiers method versus")
+_TOTAL = Measure("The ratio of geometric means", "value", "index tiers method kind versus")
 _TOKENS = "token n-grams"
 _SAY: dict[str, Sequence[_Say]] = {
     "count": (
