@@ -58,7 +58,7 @@ SHARED = {
 EVALCORE = (
     "commands",
     *("options", "formats", "benchmarks", "prompts", "records", "endpoint", "run", "sandbox"),
-    *("extraction", "rules", "scores", "score", "judge", "paired_tests", "pairing"),
+    *("extraction", "rules", "scores", "score", "judge_sample", "judge", "paired_tests", "pairing"),
     *("compare", "link", "logs", "outcomes", "efficiency", "agreement", "claim_formulas"),
     *("audit", "", "cli", "__main__"),
 )

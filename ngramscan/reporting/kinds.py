@@ -291,6 +291,14 @@ KINDS: tuple[Kind, ...] = (
             across_limits="mean_tokens",
         ),
     ),
+    make_kind(
+        "judge --shares",
+        "Estimated shares of the judges' labels",
+        "rule label",
+        "population drawn count | level strata seed",
+        make_plot("share", "", "rule label", "share", aside="count drawn"),
+        texts="per",
+    ),
     # Before `agreement`, whose `judges` are names.
     make_kind("agreement --votes", "Votes on each item", "item", "votes judges", texts="label"),
     make_kind(

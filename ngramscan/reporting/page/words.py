@@ -323,6 +323,9 @@ _SAY: dict[str, Sequence[_Say]] = {
             "The mean number of tokens", "mean_tokens", "dataset model method rule", "n_tokens"
         ),
     ),
+    "judge --shares": (
+        Measure("The estimated share of a label", "share", "rule label", "drawn", "%"),
+    ),
     "agreement": (_say_agreement,),
     "agreement --votes": (_say_votes,),
     "audit": (_tally("verdict", "published figure"),),
