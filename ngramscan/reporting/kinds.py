@@ -92,7 +92,7 @@ KINDS: tuple[Kind, ...] = (
     make_kind(
         "contaminate --effects",
         "Scores on clean and on contaminated entries",
-        "index dataset model method score_rule",
+        "index dataset model method score_rule answer",
         "n_clean n_dirty accuracy_clean accuracy_dirty p | n accuracy accuracy_clean_low"
         " accuracy_clean_high n_suspicious accuracy_suspicious accuracy_suspicious_low"
         " accuracy_suspicious_high accuracy_dirty_low accuracy_dirty_high level detectable"

@@ -238,9 +238,13 @@ _COMPARE = Difference(
     "was more accurate than",
     "was less accurate than",
 )
+_DIRTY = {
+    "near": "Dirty entries with the answer near",
+    "not near": "Dirty entries without the answer near",
+}
 _EFFECTS = Difference(
     "index dataset model method score_rule",
-    lambda _: ("Dirty entries", "clean ones"),
+    lambda row: (_DIRTY.get(row["answer"], "Dirty entries"), "clean ones"),
     "had higher scores than",
     "had lower scores than",
 )
