@@ -213,6 +213,7 @@ NEAR: dict[str, tuple[str, str, bool]] = {
     "a part of a word": ("", " 73th", False),
     "too far away": ("73" + " x" * 20, " x" * 20 + " 73", False),
     "at the last place that is near": ("", " x" * 14 + " 73", True),
+    "at the first place that is near": ("73" + " x" * 14 + " ", "", True),
 }
 
 
