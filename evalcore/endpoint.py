@@ -1,7 +1,5 @@
 """Questions to a model through an OpenAI-compatible endpoint (chat completions)."""
 
-from __future__ import annotations
-
 import json
 import os
 import queue

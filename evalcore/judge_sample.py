@@ -1,20 +1,16 @@
 """A stratified random sample of outputs to judge, and what it says about all of them."""
 
-from __future__ import annotations
-
-import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from evalcore.scores import ScoreKey
-from ngramscan.errors import InputError
-from ngramscan.reporting import refuse_other
+from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.proportions import stratified_share
 
 STRATA = ("dataset", "model", "method", "subtask")
 """Names that may tell strata apart."""
-DEFAULT_STRATA = STRATA[:3]
 Stratum = tuple[str, ...]
 
 
@@ -67,13 +63,6 @@ class Sample:
         return f"{of} drawn from {len(self.sizes)} strata ({', '.join(self.per)}), seed {self.seed}"
 
 
-def check_sample(number: int | None, per: Sequence[str], shares: object) -> None:
-    """Raise an InputError for options that need a sample, or strata that there are not."""
-    if number is None and (per or shares):
-        raise InputError("--per" if per else "--shares", "it goes with --sample N")
-    refuse_other("--per", per, STRATA)
-
-
 def draw_sample(
     outputs: Mapping[ScoreKey, Stratum], number: int, per: Sequence[str], seed: int
 ) -> Sample:
@@ -83,14 +72,10 @@ def draw_sample(
     stratum: the same seed draws the same, and a larger number adds to them.
     """
     strata: dict[Stratum, list[ScoreKey]] = defaultdict(list)
-    for key, stratum in outputs.items():
-        strata[stratum].append(key)
-    drawn = {
-        stratum: sorted(keys, key=lambda key: hashlib.sha256(repr((seed, *key)).encode()).digest())
-        for stratum, keys in strata.items()
-    }
-    sizes = {stratum: len(keys) for stratum, keys in strata.items()}
-    return Sample(per, seed, {stratum: keys[:number] for stratum, keys in drawn.items()}, sizes)
+    for key in sorted(outputs, key=lambda key: sha256(repr((seed, *key)).encode()).digest()):
+        strata[outputs[key]].append(key)
+    drawn = {stratum: keys[:number] for stratum, keys in strata.items()}
+    return Sample(per, seed, drawn, Counter(outputs.values()))
 
 
 def make_label_shares(
@@ -104,28 +89,22 @@ def make_label_shares(
     `labels` are those of the drawn outputs, by rule; `scale` has labels that have a row even if no
     output has them.
     """
-    n_drawn = sum(map(len, sample.drawn.values()))
     for rule, of_judge in labels.items():
-        found = [*scale, *sorted({*of_judge.values()} - {*scale})]
-        for label in [*found, None] if len(of_judge) < n_drawn else found:
-            counts = {
-                stratum: sum(of_judge.get(key) == label for key in keys)
-                for stratum, keys in sample.drawn.items()
-            }
-            strata = [
-                (count, len(sample.drawn[stratum]), sample.sizes[stratum])
-                for stratum, count in counts.items()
-            ]
-            share = stratified_share(strata, level)
+        counts = {
+            stratum: Counter(of_judge.get(key) for key in keys)
+            for stratum, keys in sample.drawn.items()
+        }
+        in_all = sum(counts.values(), Counter[str | None]())
+        found = [*dict.fromkeys([*scale, *sorted({*of_judge.values()})])]
+        for label in [*found, None] if None in in_all else found:
+            strata = [(n[label], n.total(), sample.sizes[stratum]) for stratum, n in counts.items()]
             yield LabelShareRow(
                 rule=rule,
                 label=label,
                 population=sum(sample.sizes.values()),
-                drawn=n_drawn,
-                count=sum(counts.values()),
-                share=share.value,
-                share_low=share.limits[0],
-                share_high=share.limits[1],
+                drawn=in_all.total(),
+                count=in_all[label],
+                **fields_of("share", stratified_share(strata, level)),
                 level=level,
                 per=",".join(sample.per),
                 strata=len(strata),

@@ -1,7 +1,5 @@
 """`evalcore judge`: models judge proofs and prose, which no rule can score, or why answers fail."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -19,7 +17,7 @@ import msgspec
 from platformdirs import user_cache_path
 from rich.console import Console
 
-from evalcore.benchmarks import Dataset, find_benchmark, load_dataset
+from evalcore.benchmarks import Dataset, load_dataset
 from evalcore.endpoint import (
     Ask,
     Question,
@@ -29,17 +27,10 @@ from evalcore.endpoint import (
     request_parameters,
 )
 from evalcore.formats import Problem
-from evalcore.judge_sample import (
-    DEFAULT_STRATA,
-    LabelShareRow,
-    Sample,
-    check_sample,
-    draw_sample,
-    make_label_shares,
-)
+from evalcore.judge_sample import STRATA, LabelShareRow, Sample, draw_sample, make_label_shares
 from evalcore.options import JudgeOptions
 from evalcore.prompts import fill
-from evalcore.records import Record, in_order, name_dataset, read_records
+from evalcore.records import Record, benchmark_of, in_order, read_chosen
 from evalcore.scores import (
     NO_ANSWER,
     UNKNOWN,
@@ -53,6 +44,7 @@ from ngramscan.errors import InputError
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.row_files import Table
+from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 from ngramscan.reporting.layout import Layout, cell, print_columns
@@ -240,11 +232,15 @@ def _cases(
 
 
 def _draw(
-    cases: Sequence[_Case], number: int | None, per: Sequence[str], seed: int
+    cases: Sequence[_Case], number: int | None, per: Sequence[str], shares: object, seed: int
 ) -> Sample | None:
     """Draw outputs from those that can be judged; None: no number is given."""
     if number is None:
+        if per or shares:
+            raise InputError("--per" if per else "--shares", "it goes with --sample N")
         return None
+    refuse_other("--per", per, STRATA)
+    per = per or STRATA[:3]
     strata = {
         key_of(record): tuple(
             (problem.subtask if name == "subtask" else getattr(record, name)) for name in per
@@ -267,15 +263,9 @@ def _label_shares(
     return [*make_label_shares(labels, prompt.labels or (), sample)]
 
 
-def _print_all(console: Console, rows: Sequence[JudgeRow], shares: Sequence[LabelShareRow]) -> None:
-    _print_judged(console, rows)
-    if shares:
-        columns = to_columns(shares, "rule label count share", ["share"])
-        title = f"Shares of labels in all {shares[0].population:,} outputs"
-        print_columns(console, columns, Layout(2, title=title))
-
-
-def _print_judged(console: Console, rows: Sequence[JudgeRow]) -> None:
+def _print_judged(
+    console: Console, rows: Sequence[JudgeRow], shares: Sequence[LabelShareRow]
+) -> None:
     columns = ("dataset", "model", "method", "rule", "labels", "n", "judged", "mean")
     judged = []
     for run, group in groupby(rows, group_of):
@@ -288,6 +278,10 @@ def _print_judged(console: Console, rows: Sequence[JudgeRow]) -> None:
     if judged:
         table = dict(zip(columns, zip(*judged, strict=True), strict=True))
         print_columns(console, table, Layout(5, frozenset({"labels"}), ("labels", "judged")))
+    if shares:
+        title = f"Shares of labels in all {shares[0].population:,} outputs"
+        of_labels = to_columns(shares, "rule label count share", ["share"])
+        print_columns(console, of_labels, Layout(2, title=title))
 
 
 @command
@@ -349,12 +343,8 @@ def judge(
     $ evalcore judge outputs/imo-proofbench --dataset imo-proofbench --judge NAME \
           --base-url http://localhost:8000/v1 -o judged.jsonl
     """
-    check_sample(sample, per, shares)
     asked = JudgeOptions(**options)
-    name_dataset(asked.dataset, asked.data, Path(outputs), asked.layout)
-    benchmark = find_benchmark(
-        asked.dataset, asked.data, asked.id_field, asked.question_field, asked.answer_field
-    )
+    benchmark = benchmark_of(Path(outputs), asked)
     prompt = choose_prompt(benchmark.judge or benchmark.name, task)
     if task == "failure-causes" and scores is None:
         raise InputError("--scores", "missing; only wrong answers have causes of failure")
@@ -363,15 +353,12 @@ def judge(
     wanted = None if scores is None else outputs_valued(scores, value)
     sent = request_parameters(asked.temperature, asked.max_tokens, asked.params)
     key = read_key(asked.api_key_env)
-    reading = (
-        *(asked.layout, asked.method, problems.name),
-        *(progress.notice, bool(asked.dataset)),
-    )
-    records = in_order(read_records(Path(outputs), *reading), problems)
+    records = read_chosen(Path(outputs), asked, problems.name, progress.notice)
+    records = in_order(records, problems)
     if wanted is not None:
         records = [record for record in records if key_of(record) in wanted]
     cases = [*_cases(prompt, problems, records, sent)]
-    drawn = _draw(cases, sample, per or DEFAULT_STRATA, seed)
+    drawn = _draw(cases, sample, per, shares, seed)
     weights = drawn.weights if drawn else {}
     if drawn:
         cases = [case for case in cases if key_of(case[1]) in weights]
@@ -403,6 +390,6 @@ def judge(
         JudgeRow,
         notices,
         failures,
-        print_table=partial(_print_all, rows=rows, shares=summed),
+        print_table=partial(_print_judged, rows=rows, shares=summed),
         files=[(shares, summed, LabelShareRow)],
     )

@@ -1,7 +1,5 @@
 r"""How answers are written, so that `\dfrac`, `\left(` or a space can't make a difference."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from itertools import accumulate

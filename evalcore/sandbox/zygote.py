@@ -5,8 +5,6 @@ libraries to have ready. A copy, the supervisor, watches each program: a process
 world of processes only once, and the one who asks may be busy when the time is over.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib
