@@ -32,7 +32,7 @@ class LabelShareRow:
     share_high: float
     level: float
     per: str
-    """What tells strata apart."""
+    """The names that tell strata apart."""
     strata: int
     seed: int
 
@@ -58,7 +58,7 @@ class Sample:
 
     @property
     def described(self) -> str:
-        """What was drawn, in words."""
+        """The sizes of the sample and of the population, in words."""
         of = f"{len(self.weights):,} of {sum(self.sizes.values()):,} outputs"
         return f"{of} drawn from {len(self.sizes)} strata ({', '.join(self.per)}), seed {self.seed}"
 

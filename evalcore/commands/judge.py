@@ -318,7 +318,7 @@ def judge(
         Judge this many outputs of each stratum, drawn at random, and estimate the shares of labels
         in all outputs.
     per : str or sequence of str
-        What tells strata apart: dataset, model, method, subtask. By default dataset,model,method.
+        Names that tell strata apart: dataset, model, method, subtask. By default the first three.
     seed : int
         Random seed of the sample.
     shares : str or Path, optional
