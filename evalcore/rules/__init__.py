@@ -1,7 +1,5 @@
 """Rules that compare answers with the gold: one function each, items and tools in, verdicts out."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress

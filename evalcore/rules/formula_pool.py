@@ -3,8 +3,6 @@
 They are commands: a fork would carry the caller's threads and locks, a spawn run its script again.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import logging
 import os

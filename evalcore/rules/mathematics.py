@@ -9,8 +9,6 @@ as rounded floats.
 So its parser reads what `notation` has made plain, and `verify` compares only what is left.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Collection, Iterator, Sequence

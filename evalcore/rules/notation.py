@@ -1,7 +1,5 @@
 r"""How answers are written, so that `\dfrac`, `\left(` or a space can't make a difference."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from itertools import accumulate
@@ -249,12 +247,10 @@ def read_only_number(text: str) -> float | int | None:
     while scale := re.compile(scales).match(text, end):
         value *= _factor_of(scale[0].strip(" -").lower())
         end = scale.end()
-    others = [_OTHER_BEHIND.match(text, end), _OTHER_BEFORE.search(before)]
     is_negative = _is_negative(found)
-    number = (value, is_negative)
-    rivals = [other for other in others if other]
-    rivals = [other for other in rivals if (_value_of(other), _is_negative(other)) != number]
-    if rivals or _NOT_IT.search(before) or _NOT_ALL.match(text, end):
+    others = _OTHER_BEHIND.match(text, end), _OTHER_BEFORE.search(before)
+    numbers = {(_value_of(other), _is_negative(other)) for other in others if other}
+    if numbers - {(value, is_negative)} or _NOT_IT.search(before) or _NOT_ALL.match(text, end):
         return None
     return _as_number(value, is_negative ^ bool(re.search(r"(?i)\b(?:minus|negative)\s*$", before)))
 

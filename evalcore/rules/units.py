@@ -3,8 +3,6 @@ r"""Units of answers, however they are written: `5 \mathrm{~m} / \mathrm{s}^2`, 
 They are names, never quantities: `5 kJ` is not in `J`, and nothing is converted.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable

@@ -248,9 +248,13 @@ _COMPARE = Difference(
     "was more accurate than",
     "was less accurate than",
 )
+_DIRTY = {
+    "near": "Dirty entries with the answer near",
+    "not near": "Dirty entries without the answer near",
+}
 _EFFECTS = Difference(
     "index dataset model method score_rule",
-    lambda _: ("Dirty entries", "clean ones"),
+    lambda row: (_DIRTY.get(row["answer"], "Dirty entries"), "clean ones"),
     "had higher scores than",
     "had lower scores than",
 )
@@ -283,7 +287,7 @@ _RETENTION = Difference(
     n="pairs",
 )
 _RATIO = Measure("The ratio of a method's own outputs to others", "ratio", _OUTPUTS)
-_TOTAL = Measure("The ratio of geometric means", "value", "index tiers method versus")
+_TOTAL = Measure("The ratio of geometric means", "value", "index tiers method kind versus")
 _TOKENS = "token n-grams"
 _SAY: dict[str, Sequence[_Say]] = {
     "count": (
@@ -346,6 +350,9 @@ _SAY: dict[str, Sequence[_Say]] = {
         Measure(
             "The mean number of tokens", "mean_tokens", "dataset model method rule", "n_tokens"
         ),
+    ),
+    "judge --shares": (
+        Measure("The estimated share of a label", "share", "rule label", "drawn", "%"),
     ),
     "agreement": (_say_agreement,),
     "agreement --votes": (_say_votes,),
