@@ -31,7 +31,7 @@ def make_outputs(corpus: Path, path: Path) -> None:
     with corpus.open(encoding="utf-8") as file:
         words = [
             word
-            for line, _ in zip(file, range(500))
+            for line, _ in zip(file, range(500), strict=False)
             for word in json.loads(line)["text"].split(" ")
         ]
     with path.open("w", encoding="utf-8") as file:
