@@ -92,6 +92,33 @@ def _whole(text: bytes, start: int, stop: int, end: int) -> bytes:
     return text[start:stop]
 
 
+class Heads:
+    """The first sixteen bytes of all that may occur in some texts, by hash.
+
+    To look for many parts that are not there takes long.
+    """
+
+    def __init__(self, texts: Sequence[bytes]) -> None:
+        joined = b"".join([*texts, _BEHIND])
+        words = np.ndarray((len(joined) - 7,), "<u8", joined, strides=(1,))
+        hashes = words[:-8] * _FACTORS[0] + words[8:] * _FACTORS[1]
+        self._shift = np.uint64(64 - max(16, (16 * hashes.size).bit_length()))
+        self._table = np.zeros(1 << 64 - int(self._shift), np.bool_)
+        self._table[hashes >> self._shift] = True
+
+    def possible(self, parts: Sequence[str]) -> list[str]:
+        """Return the parts that may occur: all whose first bytes do, and all shorter ones."""
+        heads = [part.encode()[:16] for part in parts]
+        words = np.frombuffer(b"".join(head.ljust(16, b"\0") for head in heads), "<u8")
+        hashes = words[::2] * _FACTORS[0] + words[1::2] * _FACTORS[1]
+        is_known = self._table[hashes >> self._shift].tolist()
+        return [
+            part
+            for part, head, occurs in zip(parts, heads, is_known, strict=True)
+            if occurs or len(head) < 16
+        ]
+
+
 class _Layer:
     """All grams of some windows, which are long enough for them."""
 

@@ -19,6 +19,7 @@ from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Excerpts, Index, MatchStarts, QueryCount
 from ngramscan.indexes.tokens.base import MatchingIndex, finds_matches
 from ngramscan.matching import Matcher, count_texts
+from ngramscan.matching.excerpts import Heads
 from ngramscan.prevalence.count import collect_replies
 
 Integers = NDArray[np.int64]
@@ -177,10 +178,12 @@ def _search_texts(searches: Sequence[Search], texts: Sequence[bytes]) -> list[li
     """Answer all that searches ask by whether it is in texts, in rounds."""
     found: list[list[Span]] = [[] for _ in searches]
     waiting = {number: next(search) for number, search in enumerate(searches)}
+    heads = Heads(texts)
     while waiting:
         parts = list(dict.fromkeys(part for asked in waiting.values() for part in asked))
-        present = count_texts(Matcher(parts), texts).occurrences
-        occurs = {part: number in present for number, part in enumerate(parts)}
+        possible = heads.possible(parts)
+        present = count_texts(Matcher(possible), texts).occurrences
+        occurs = dict.fromkeys(parts, False) | {possible[number]: True for number in present}
         for number, asked in list(waiting.items()):
             try:
                 waiting[number] = searches[number].send({part: occurs[part] for part in asked})
