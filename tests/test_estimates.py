@@ -36,6 +36,16 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
     assert abs(np.mean(covered) - 0.95) <= 3 * math.sqrt(0.95 * 0.05 / len(covered))
 
 
+def test_the_interval_is_welch_s_of_logarithms() -> None:
+    one, other = [0, 3, 17, 250, 8], [4, 1, 90]
+    logs = [np.log(np.array(counts) + 0.5) for counts in (one, other)]
+    for level in (0.9, 0.95):
+        theirs = stats.ttest_ind(*logs, equal_var=False).confidence_interval(level)
+        assert geometric_mean_ratio(one, other, level).limits == pytest.approx(np.exp(theirs))
+    assert geometric_mean_ratio([3, 3], [5, 5]).note == "no interval: the counts do not vary"
+    assert geometric_mean_ratio([3, 3], [5, 6]).low is not None
+
+
 @given(COUNTS, COUNTS)
 @settings(max_examples=30)
 def test_superiority_is_the_mann_whitney_statistic(one: list[int], other: list[int]) -> None:

@@ -7,15 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
-from scipy.stats import ttest_1samp
+from scipy.stats import multinomial, ttest_1samp
 from statsmodels.stats.power import TTestPower
 
 from evalcore.paired_tests import Settings, compare_pairs
 from ngramscan.statistics.power import mcnemar_detectable, mcnemar_power, t_detectable, t_power
+from ngramscan.statistics.proportions import mid_p_mcnemar
 from ngramscan.statistics.resampling import bootstrap_t
 
-Floats = NDArray[np.float64]
 NAN = float("nan")
 
 
@@ -39,6 +38,15 @@ def test_a_detectable_difference_has_a_power_of_80_percent(n: int, discordance: 
     else:
         assert mcnemar_power(n, discordance, found) == pytest.approx(0.8, abs=1e-9)
         assert mcnemar_power(n, discordance, 0.99 * found) < 0.8
+
+
+def test_the_power_of_mcnemar_s_test_is_that_of_all_tables() -> None:
+    n, discordance, difference = 14, 0.6, 0.35
+    shares = [(discordance - difference) / 2, (discordance + difference) / 2]
+    tables = [(a, b) for a in range(n + 1) for b in range(n + 1 - a) if mid_p_mcnemar(a, b) <= 0.05]
+    found = [multinomial.pmf([a, b, n - a - b], n, [*shares, 1 - discordance]) for a, b in tables]
+    assert mcnemar_power(n, discordance, difference) == pytest.approx(sum(found))
+    assert mcnemar_power(n, 0.0, 0.0) == 0
 
 
 @given(st.integers(2, 400), st.floats(-2, 2))

@@ -35,12 +35,41 @@ def enumerated(values: Sequence[float], counts: Sequence[int]) -> tuple[Floats, 
     return np.array(distances)[order], np.array(chances)[order] / sum(chances)
 
 
+def test_limits_and_p_are_those_of_all_draws() -> None:
+    values, counts = [-3.0, 1.0, 2.0], [1, 5, 4]
+    sums = np.repeat(values, counts)
+    distances, chances = enumerated(values, counts)
+    distance = float(stats.ttest_1samp(sums, 0).statistic)
+    estimate, p = bootstrap_t(sums, np.random.default_rng(3), draws=100_000)
+    assert p is not None
+    assert p.value == pytest.approx(2 * chances[distances >= distance - 1e-9].sum(), rel=0.03)
+    rare = distances[np.searchsorted(chances.cumsum(), 0.975)]
+    student = stats.t(9).ppf(0.975)
+    assert rare > student + 1, "else the draws do not matter"
+    error = stats.sem(sums)
+    assert estimate.limits == pytest.approx((1 - error * rare, 1 + error * student), rel=1e-6)
+
+
+@pytest.mark.parametrize("distinct", [3, 60])
+def test_sums_of_draws_vary_as_sums_of_items_with_replacement_do(distinct: int) -> None:
+    items = np.arange(60.0) % distinct
+    rows = np.stack([items, items**2 / distinct, np.ones(60), items])
+    sums = resampling.drawn_sums(rows, np.random.default_rng(4), 40_000)
+    assert sums.mean(axis=1) == pytest.approx(rows.sum(axis=1), rel=0.01)
+    assert np.cov(sums) == pytest.approx(60 * np.cov(rows, ddof=0), rel=0.04)
+
+
 def test_neither_limits_nor_p_are_closer_than_those_of_student_s_t() -> None:
     near, far = np.linspace(-1, 1, 999), np.linspace(-4, 4, 999)
     assert resampling._rare_distances(far, 4, 0.95) == (far[24], far[-25])
     assert resampling._rare_distances(near, 4, 0.95) == pytest.approx(stats.t(3).interval(0.95))
     found = [resampling._p_value(near, distance, 4, 999) for distance in (3.0, -3.0)]
     assert [p.value for p in found] == pytest.approx([2 * stats.t(3).sf(3.0)] * 2)
+    for distance in (3.9, -3.9):
+        drawn = resampling._p_value(far, distance, 1000, 999)
+        q = (1 + np.sum(far >= 3.9)) / 1000  # of one side; the data are one more draw
+        expected = 2 * q, 2 * (q * (1 - q) / 999) ** 0.5
+        assert (drawn.value, drawn.standard_error) == pytest.approx(expected)
 
 
 def test_there_is_no_interval_and_a_reason() -> None:

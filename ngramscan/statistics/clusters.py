@@ -53,7 +53,7 @@ class ClusteredShare:
         found = self._found if size == self._total else self.value * size
         return replace(wilson(found, size, level), value=self.value)
 
-    def effective_size(self, level: float = 0.95) -> float:
+    def effective_size(self, level: float) -> float:
         """Return how many independent observations of 0 or 1 tell as much: their number if all do.
 
         With m observations in a cluster of weight w and an intraclass correlation ρ, the variance
