@@ -9,7 +9,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from ngramscan.statistics.estimates import Estimate
-from ngramscan.statistics.p_values import holm
+from ngramscan.statistics.p_values import PValue, disagreement, holm
 from ngramscan.statistics.proportions import (
     Pairs,
     finite_share,
@@ -98,6 +98,18 @@ def test_holm_is_statsmodels_s(p_values: list[float]) -> None:
     *found, not_made = holm([*p_values, None])
     assert found == pytest.approx(list(theirs), abs=1e-10)
     assert (not_made, holm([])) == (None, [])
+
+
+def test_an_interval_and_a_test_disagree_if_only_one_excludes_zero() -> None:
+    for low, p, found in (
+        (0.0, 0.05, "includes 0, but p is at most 0.05"),
+        (0.01, 0.06, "excludes 0, but p is above 0.05"),
+        (0.01, 0.05, ""),
+        (0.0, 0.06, ""),
+    ):
+        said = disagreement(Estimate(0.1, low, 0.2, 0.95), PValue(p, "a test", 9))
+        assert said == (found and f"interval and test disagree: the interval {found}")
+    assert disagreement(Estimate(0.1, None, None, 0.95), PValue(0.01, "a test", 9)) == ""
 
 
 def test_what_is_no_share_no_pair_or_no_p_value_is_refused() -> None:

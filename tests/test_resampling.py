@@ -76,7 +76,7 @@ def test_there_is_no_interval_and_a_reason() -> None:
     for sums, reason in (
         ([1.0], "only 1 problem"),
         ([1.0, 0.0] * 4, "only 8 problems"),
-        ([1.0] * 9 + [0.0] * 90, "only 9 of 99 problems differ"),
+        ([1.0] * 9 + [1e-12] * 90, "only 9 of 99 problems differ"),
         ([0.0] * 30, "all differences are equal"),
         ([0.1] * 30, "all differences are equal"),
     ):
@@ -84,6 +84,11 @@ def test_there_is_no_interval_and_a_reason() -> None:
         assert estimate.value == pytest.approx(sum(sums) / len(sums))
         assert (estimate.low, estimate.high, p) == (None, None, None)
         assert estimate.note == f"no interval: {reason}"
+    assert bootstrap_t([1.0] * 9 + [1e-3] * 90, np.random.default_rng(0)).p is not None
+    assert resampling.Ratio(np.array([0.0, 0, 1]), np.array([0.0, 1, 1])).n == 2
+    few = resampling.Studentized(np.array([2.0]), np.array([0.1]))
+    found = resampling.studentized_interval(few, few, 9, 0.95, 0.0, 10.0)
+    assert found.note == "no interval: 9 items; 10 are needed"
     values = np.random.default_rng(1).normal(size=30)
     estimate, p = bootstrap_t(values, np.random.default_rng(0), draws=100, level=0.99)
     assert (estimate.low, estimate.high) == (None, None)

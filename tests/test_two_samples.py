@@ -63,6 +63,7 @@ def test_right_and_wrong_answers_have_fisher_s_test_and_newcombe_s_interval() ->
     for k, n, k_other, n_other in ((3, 10, 9, 12), (0, 5, 5, 5), (40, 80, 55, 90), (2, 4, 2, 4)):
         found = compare_samples(right(k, n), right(k_other, n_other), 0.9)
         assert found.p.value == pytest.approx(fisher(k, n, k_other, n_other))
+        assert found.p.n == n + n_other
         theirs = confint_proportions_2indep(k_other, n_other, k, n, method="newcomb", alpha=0.1)
         assert found.difference.limits == pytest.approx(theirs)
 
@@ -76,6 +77,8 @@ def test_the_detectable_share_is_found_with_80_percent_power() -> None:
     ]
     assert float(chances[np.array(shown)].sum()) == pytest.approx(0.8, abs=0.01)
     assert compare_samples(right(9, 10), right(9, 10)).detectable is None
+    # A single one is found, by p = 1 / 41.
+    assert compare_samples(right(0, 40), right(1, 1)).detectable == pytest.approx(0.8)
 
 
 def test_at_the_level_of_its_p_value_an_interval_of_graded_values_ends_at_zero() -> None:
@@ -88,6 +91,8 @@ def test_at_the_level_of_its_p_value_an_interval_of_graded_values_ends_at_zero()
     degrees = ttest_ind(a, b * a.std(ddof=1) / b.std(ddof=1), equal_var=False).df
     factor = float(t.ppf(0.975, degrees) + t.ppf(0.8, degrees)) * math.sqrt(1 / 30 + 1 / 18)
     assert found.detectable == pytest.approx(factor * a.std(ddof=1))
+    pairs = compare_samples([0.2, 0.3], [0.4, 0.6])
+    assert pairs.detectable == pytest.approx(0.1 / 2**0.5 * (t.ppf(0.975, 2) + t.ppf(0.8, 2)))
 
 
 def of_spread(draw: np.random.Generator, n: int, mean: float, spread: float) -> Floats:

@@ -106,7 +106,7 @@ class ClusteredShare:
         estimates = self.estimate(level), other.estimate(level)
         return correlated_difference(*estimates, self._correlation(other))
 
-    def ratio(self, other: ClusteredShare, level: float = 0.95) -> Estimate:
+    def ratio(self, other: ClusteredShare, level: float) -> Estimate:
         """Estimate how many times as large as the other share this one is, as `share_ratio`."""
         counts = (self._found, self._total), (other._found, other._total)
         sizes = self.effective_size(level), other.effective_size(level)
