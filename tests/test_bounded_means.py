@@ -59,6 +59,8 @@ def test_values_at_the_bounds_have_wilson_s_interval_with_student_s_t(ones: int,
     level = 1 - 2 * float(stats.norm.sf(stats.t.ppf(0.975, n - 1)))
     found = BoundedMean([1] * ones + [0] * (n - ones), 0, 1).estimate()
     assert (found.value, *found.limits) == pytest.approx((ones / n, *wilson(ones, n, level).limits))
+    wide = BoundedMean([1] * ones + [-1] * (n - ones), -1, 1).estimate()
+    assert wide.limits == pytest.approx([2 * limit - 1 for limit in found.limits])
 
 
 @pytest.mark.parametrize(
