@@ -80,6 +80,8 @@ def test_a_share_may_be_the_mean_of_those_of_the_problems() -> None:
     marked, problems = [1, 1, 1, 0, 0], [1, 1, 1, 2, 3]
     assert ClusteredShare(marked, problems).value == 3 / 5
     assert ClusteredShare(marked, problems, by_cluster=True).value == 1 / 3
+    single = ClusteredShare([1, 0, 1], [1, 1, 1]).estimate()
+    assert single.limits == pytest.approx(wilson(2 / 3, 1).limits)
 
 
 def test_grades_count_for_as_many_answers_of_0_or_1_as_have_a_mean_of_their_variance() -> None:

@@ -89,6 +89,10 @@ def test_there_is_no_interval_and_a_reason() -> None:
     few = resampling.Studentized(np.array([2.0]), np.array([0.1]))
     found = resampling.studentized_interval(few, few, 9, 0.95, 0.0, 10.0)
     assert found.note == "no interval: 9 items; 10 are needed"
+    far = resampling.studentized_interval(few, few, 10, 0.95, 1.0, 1.5).note
+    assert far.endswith("too few or too unequal: a limit is over 1.5 times as large or as small")
+    narrow = resampling.Studentized(np.array([2.0]), np.array([0.01]))
+    assert not resampling.studentized_interval(narrow, narrow, 10, 0.95, 0.0, 10.0).note
     values = np.random.default_rng(1).normal(size=30)
     estimate, p = bootstrap_t(values, np.random.default_rng(0), draws=100, level=0.99)
     assert (estimate.low, estimate.high) == (None, None)
