@@ -25,11 +25,6 @@ def holds(found: Estimate, truth: float) -> bool:
     return low <= truth <= high
 
 
-# One output for each problem, and copies
-
-
-# Against the definition
-
 Outputs = list[tuple[int, int]]
 
 

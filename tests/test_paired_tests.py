@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import multinomial, ttest_1samp
+from scipy.stats import multinomial
 from statsmodels.stats.power import TTestPower
 
 from evalcore.paired_tests import Settings, compare_pairs
@@ -58,17 +58,13 @@ def test_the_power_of_t_is_statsmodels_s(n: int, effect: float) -> None:
 
 
 def test_the_detectable_effect_is_statsmodels_s() -> None:
-    for n in (3, 18, 100, 5000):
+    for n in (3, 18, 100, 5000, 200_000):
         # Their solver stops earlier than their power is exact, so that their power is asked.
         assert TTestPower().power(t_detectable(n), n, 0.05) == pytest.approx(0.8, abs=1e-10)
     assert t_detectable(18) == pytest.approx(0.701, abs=5e-4), "as published"
 
 
-def test_the_power_of_t_is_how_often_it_finds_the_effect() -> None:
-    for n, effect in ((30, 0.4), (4, 6.0)):
-        draws = np.random.default_rng(8).normal(effect, 1, (4000, n))
-        share = np.mean(np.asarray(ttest_1samp(draws, 0, axis=1).pvalue) <= 0.05)
-        assert t_power(n, effect) == pytest.approx(float(share), abs=0.025)
+def test_the_power_of_t_is_known_where_statsmodels_has_none() -> None:
     assert math.isnan(TTestPower().power(3.0, 18, 0.05)), "statsmodels has no number here"
     assert t_power(18, 3.0) == pytest.approx(1.0, abs=1e-12)
 

@@ -55,6 +55,7 @@ def test_sums_of_draws_vary_as_sums_of_items_with_replacement_do(distinct: int) 
     items = np.arange(60.0) % distinct
     rows = np.stack([items, items**2 / distinct, np.ones(60), items])
     sums = resampling.drawn_sums(rows, np.random.default_rng(4), 40_000)
+    assert (sums[0] > 0).all()
     assert sums.mean(axis=1) == pytest.approx(rows.sum(axis=1), rel=0.01)
     assert np.cov(sums) == pytest.approx(60 * np.cov(rows, ddof=0), rel=0.04)
 
@@ -84,8 +85,9 @@ def test_there_is_no_interval_and_a_reason() -> None:
         assert estimate.value == pytest.approx(sum(sums) / len(sums))
         assert (estimate.low, estimate.high, p) == (None, None, None)
         assert estimate.note == f"no interval: {reason}"
-    assert bootstrap_t([1.0] * 9 + [1e-3] * 90, np.random.default_rng(0)).p is not None
-    assert resampling.Ratio(np.array([0.0, 0, 1]), np.array([0.0, 1, 1])).n == 2
+    for sums in ([1.0] * 9 + [1e-3] * 90, [1.0, 1.005] * 15):
+        assert bootstrap_t(sums, np.random.default_rng(0)).p is not None
+    assert resampling.Ratio(np.array([0.0, 0, 0, 1]), np.array([0.0, 1, 1, 1])).n == 3
     few = resampling.Studentized(np.array([2.0]), np.array([0.1]))
     found = resampling.studentized_interval(few, few, 9, 0.95, 0.0, 10.0)
     assert found.note == "no interval: 9 items; 10 are needed"

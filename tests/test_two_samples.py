@@ -92,6 +92,7 @@ def test_at_the_level_of_its_p_value_an_interval_of_graded_values_ends_at_zero()
     factor = float(t.ppf(0.975, degrees) + t.ppf(0.8, degrees)) * math.sqrt(1 / 30 + 1 / 18)
     assert found.detectable == pytest.approx(factor * a.std(ddof=1))
     assert compare_samples([0.8, 0.9], [0.4, 0.6]).detectable is None
+    assert compare_samples(a, a + 1e-7).p.value == pytest.approx(1, abs=1e-4)
     pairs = compare_samples([0.2, 0.3], [0.4, 0.6])
     assert pairs.detectable == pytest.approx(0.1 / 2**0.5 * (t.ppf(0.975, 2) + t.ppf(0.8, 2)))
 
