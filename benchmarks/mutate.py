@@ -168,7 +168,12 @@ def first_lines(statement: ast.AST) -> str:
 
 
 def lines_of(statement: Any) -> range:
-    """Return the lines of a statement; of one with a body its head alone, of a function its all."""
+    """Return the lines of a statement; of one with a body its head alone, of a function its all.
+
+    None of one that is run at import, even if tests run functions that it has.
+    """
+    if not (statement.col_offset or isinstance(statement, ast.FunctionDef)):
+        return range(statement.lineno, statement.lineno)
     body = [] if isinstance(statement, ast.FunctionDef) else getattr(statement, "body", [])
     return range(statement.lineno, body[0].lineno if body else statement.end_lineno + 1)
 

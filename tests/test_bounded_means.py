@@ -9,7 +9,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
-from ngramscan.statistics.bounded_means import ADDED_WEIGHT, BoundedMean
+from ngramscan.statistics.bounded_means import BoundedMean
+from ngramscan.statistics.proportions import wilson
 from tests.support.sizes import sets
 
 Floats = NDArray[np.float64]
@@ -24,7 +25,7 @@ def by_definition(values: Floats, mean: float, least: float, most: float) -> flo
     """
     n, bound = len(values), least if values.mean() > mean else most
     points = np.append(values, bound) - mean
-    own = np.append(np.ones(n), ADDED_WEIGHT) / (n + ADDED_WEIGHT)
+    own = np.append(np.ones(n), 0.2) / (n + 0.2)
 
     def divergence(weights: Floats) -> float:
         return float(weights @ np.log(np.maximum(weights, 1e-300) / own))
@@ -38,6 +39,28 @@ def by_definition(values: Floats, mean: float, least: float, most: float) -> flo
     variance = float(found.x @ points**2)
     distance = abs(values.mean() - mean) / math.sqrt(variance / n)
     return 2 * float(stats.t.sf(distance, n - 1))
+
+
+@pytest.mark.parametrize("values", [[0, 0, 0, 0.5, 0.25, 1], [0.1, 0.4, 0.4, 0.9], [0.25, 0.25]])
+def test_p_values_are_those_of_the_definition_and_limits_have_them(values: list[float]) -> None:
+    found = BoundedMean(values, 0, 1)
+    for mean in (0.05, 0.35, 0.8):
+        assert found.test(mean).value == pytest.approx(
+            by_definition(np.array(values), mean, 0, 1), rel=1e-3
+        )
+    estimate = found.estimate(0.9)
+    assert [found.test(limit).value for limit in estimate.limits] == pytest.approx([0.1, 0.1])
+    fourfold = BoundedMean(4 * np.array(values), 0, 1, [4] * len(values)).estimate(0.9)
+    assert fourfold.limits == pytest.approx(estimate.limits)
+
+
+@pytest.mark.parametrize(("ones", "n"), [(0, 12), (3, 12), (12, 12), (1, 3)])
+def test_values_at_the_bounds_have_wilson_s_interval_with_student_s_t(ones: int, n: int) -> None:
+    level = 1 - 2 * float(stats.norm.sf(stats.t.ppf(0.975, n - 1)))
+    found = BoundedMean([1] * ones + [0] * (n - ones), 0, 1).estimate()
+    assert (found.value, *found.limits) == pytest.approx((ones / n, *wilson(ones, n, level).limits))
+    wide = BoundedMean([1] * ones + [-1] * (n - ones), -1, 1).estimate()
+    assert wide.limits == pytest.approx([2 * limit - 1 for limit in found.limits])
 
 
 @pytest.mark.parametrize(

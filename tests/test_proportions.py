@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest, hypergeom
+from scipy.stats import binom, binomtest, hypergeom
 from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import confint_proportions_2indep
 
 from ngramscan.statistics.estimates import Estimate
-from ngramscan.statistics.p_values import holm
+from ngramscan.statistics.p_values import PValue, disagreement, holm
 from ngramscan.statistics.proportions import (
     Pairs,
     finite_share,
+    mcnemar,
     mid_p_mcnemar,
     paired_difference,
     share_ratio,
@@ -63,15 +65,34 @@ def test_newcombe_s_interval_is_the_published_one(
     assert found.limits == pytest.approx((-high, -low))
 
 
-CELLS = {
-    # both right, only the baseline, only the treatment, neither
-    "equal, a tenth differ": (0.85, 0.05, 0.05, 0.05),
-    "equal, a third differ": (0.35, 0.15, 0.15, 0.35),
-    "equal, seven tenths differ": (0.15, 0.35, 0.35, 0.15),
-    "55% against 67%": (0.48, 0.07, 0.19, 0.26),
-    "85% against 95%": (0.83, 0.02, 0.12, 0.03),
-    "30% against 40%": (0.10, 0.20, 0.30, 0.40),
-}
+def test_mcnemar_s_test_is_the_binomial_one_with_or_without_half_the_observed_table() -> None:
+    for first, second in ((0, 5), (3, 9), (7, 7), (60, 41)):
+        exact, seen = binomtest(first, first + second).pvalue, binom.pmf(first, first + second, 0.5)
+        assert mcnemar(first, second) == pytest.approx(exact)
+        assert mid_p_mcnemar(first, second) == pytest.approx(
+            exact - seen / (2 if first == second else 1)
+        )
+    assert (mcnemar(0, 0), mid_p_mcnemar(0, 0)) == (1, 1)
+
+
+def test_ratios_of_shares_combine_their_wilson_intervals_on_the_log_scale() -> None:
+    for k, n, k_other, n_other in ((12, 40, 5, 50), (30, 31, 3, 9)):
+        samples = ((k, n), (k_other, n_other))
+        found = share_ratio(*samples, 0.9, (n, n_other), 0.0)
+        (low, high), (low_other, high_other) = (
+            binomtest(*one).proportion_ci(0.9, method="wilson") for one in samples
+        )
+        p, q = k / n, k_other / n_other
+        below = np.hypot(np.log(p / low), np.log(high_other / q))
+        above = np.hypot(np.log(high / p), np.log(q / low_other))
+        expected = p / q, p / q * np.exp(-below), p / q * np.exp(above)
+        assert (found.value, *found.limits) == pytest.approx(expected)
+    for k, k_other in ((0, 4), (4, 0), (0, 0)):
+        found = share_ratio((k, 20), (k_other, 30), 0.9, (20, 30), 0.5)
+        theirs = confint_proportions_2indep(
+            k, 20, k_other, 30, compare="ratio", method="log-adjusted", alpha=0.1
+        )
+        assert found.limits == pytest.approx(theirs)
 
 
 @given(st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.5, 1.0]), min_size=1, max_size=30))
@@ -83,25 +104,33 @@ def test_holm_is_statsmodels_s(p_values: list[float]) -> None:
     assert (not_made, holm([])) == (None, [])
 
 
+def test_an_interval_and_a_test_disagree_if_only_one_excludes_zero() -> None:
+    for low, p, found in (
+        (0.0, 0.05, "includes 0, but p is at most 0.05"),
+        (0.01, 0.06, "excludes 0, but p is above 0.05"),
+        (0.01, 0.05, ""),
+    ):
+        said = disagreement(Estimate(0.1, low, 0.2, 0.95), PValue(p, "a test", 9))
+        assert said == (found and f"interval and test disagree: the interval {found}")
+    assert disagreement(Estimate(0.1, None, None, 0.95), PValue(0.01, "a test", 9)) == ""
+
+
 def test_what_is_no_share_no_pair_or_no_p_value_is_refused() -> None:
     for k, n in ((1, 0), (-1, 2), (3, 2)):
         with pytest.raises(ValueError, match="0 <= k <= n"):
             wilson(k, n)
     with pytest.raises(ValueError, match="0 <= k <= n"):
         paired_difference(Pairs(0, 0, 0, 0))
+    for numbers in ((1, 0, 5), (3, 2, 5), (-1, 2, 5), (2, 6, 5)):
+        with pytest.raises(ValueError, match="0 <= k <= n <= population"):
+            finite_share(*numbers)
     with pytest.raises(ValueError, match="cannot be negative"):
         mid_p_mcnemar(-1, 3)
     with pytest.raises(ValueError, match="samples"):
-        share_ratio((0, 0), (1, 2))
+        share_ratio((0, 0), (1, 2), 0.95, (0, 2), 0.0)
     for wrong in (float("nan"), -0.1, 1.1):
         with pytest.raises(ValueError, match="outside 0 to 1"):
             holm([0.2, wrong, 0.1])
-
-
-@pytest.mark.parametrize("numbers", [(1, 0, 5), (3, 2, 5), (-1, 2, 5), (2, 6, 5)])
-def test_an_impossible_sample_of_a_population_is_refused(numbers: tuple[int, int, int]) -> None:
-    with pytest.raises(ValueError, match="0 <= k <= n <= population"):
-        finite_share(*numbers)
 
 
 @pytest.mark.parametrize(

@@ -143,22 +143,6 @@ COMPARED: Some = {
     "n_unknown": 0,
 }
 NONE = {"difference": 0.01, "difference_low": -0.041, "difference_high": 0.06, "p_holm": 1.0}
-BARE = {"difference_low": None, "difference_high": None}
-COUNT: Some = {"index": "i", "method": "cot", "tier": "T1", "query": "a", "occurrences": 10}
-LIMITS = {"occurrences_low": 4, "occurrences_high": 1701.5, "estimated": True, "level": 0.95}
-DOCUMENTS: Some = {
-    "index": "i",
-    "method": None,
-    "tier": None,
-    "pattern": "a",
-    "documents": 80,
-    "documents_low": 71,
-    "documents_high": 90,
-    "estimator": "size-bias",
-    "truncated_share": 0.0,
-    "level": 0.95,
-}
-TOKENS = {"statistic": "token_ratio_of_geometric_means", "value": 0.5, "low": None, "high": None}
 CONTEXT: Some = {
     "index": "i",
     "pattern": "a",
@@ -166,60 +150,6 @@ CONTEXT: Some = {
     "match": "a",
     "right": "",
     "document": "1",
-}
-ENTRY: Some = {"index": "i", "rule": "mini", "id": "1", "verdict": "clean", "eta": 0.1}
-COPIED: Some = {
-    "index": "i",
-    "dataset": "d",
-    "model": "m",
-    "prompt": "pot",
-    "baseline": "cot",
-    "measure": "coverage",
-    "problems": 200,
-    "difference": -0.02,
-    "difference_low": -0.03,
-    "difference_high": -0.01,
-    "p": 0.001,
-    "p_holm": 0.003,
-    "level": 0.95,
-}
-SHARE: Some = {
-    "index": "i",
-    "rule": "mini",
-    "verdict": "dirty",
-    "entries": 50,
-    "share": 0.62,
-    "share_low": 0.481504,
-    "share_high": 0.741372,
-}
-KEY: Some = {
-    "ngram": "so that",
-    "q": 0.01,
-    "level": 0.9,
-    "log_ratio": 2.0,
-    "log_ratio_low": 1.1,
-    "log_ratio_high": 2.9,
-}
-SCORE: Some = {"rule": "strict", "status": "scored", "value": 1.0}
-LINKED: Some = {
-    "index": "i",
-    "measure": "occurrences",
-    **COMPARED,
-    "p_adjusted": 0.0246,
-    "prevalence_ratio": 4.0,
-    "prevalence_low": 2.5,
-    "prevalence_high": 6.25,
-}
-del LINKED["p_holm"], LINKED["n_unknown"], LINKED["n"]
-RANK: Some = {
-    "index": "i",
-    "measure": "occurrences",
-    "dataset": "d",
-    "model": "m",
-    "rule": "r",
-    "methods": 4,
-    "tau": 0.667,
-    "p": 0.0417,
 }
 DIFFERENCES = "Differences of methods"
 CASES: dict[str, tuple[str, list[dict[str, Any]]]] = {}

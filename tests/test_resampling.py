@@ -35,19 +35,49 @@ def enumerated(values: Sequence[float], counts: Sequence[int]) -> tuple[Floats, 
     return np.array(distances)[order], np.array(chances)[order] / sum(chances)
 
 
+def test_limits_and_p_are_those_of_all_draws() -> None:
+    values, counts = [-3.0, 1.0, 2.0], [1, 5, 4]
+    sums = np.repeat(values, counts)
+    distances, chances = enumerated(values, counts)
+    distance = float(stats.ttest_1samp(sums, 0).statistic)
+    estimate, p = bootstrap_t(sums, np.random.default_rng(3), draws=100_000)
+    assert p is not None
+    assert p.value == pytest.approx(2 * chances[distances >= distance - 1e-9].sum(), rel=0.03)
+    rare = distances[np.searchsorted(chances.cumsum(), 0.975)]
+    student = stats.t(9).ppf(0.975)
+    assert rare > student + 1, "else the draws do not matter"
+    error = stats.sem(sums)
+    assert estimate.limits == pytest.approx((1 - error * rare, 1 + error * student), rel=1e-6)
+
+
+@pytest.mark.parametrize("distinct", [3, 60])
+def test_sums_of_draws_vary_as_sums_of_items_with_replacement_do(distinct: int) -> None:
+    items = np.arange(60.0) % distinct
+    rows = np.stack([items, items**2 / distinct, np.ones(60), items])
+    sums = resampling.drawn_sums(rows, np.random.default_rng(4), 40_000)
+    assert (sums[0] > 0).all()
+    assert sums.mean(axis=1) == pytest.approx(rows.sum(axis=1), rel=0.01)
+    assert np.cov(sums) == pytest.approx(60 * np.cov(rows, ddof=0), rel=0.04)
+
+
 def test_neither_limits_nor_p_are_closer_than_those_of_student_s_t() -> None:
     near, far = np.linspace(-1, 1, 999), np.linspace(-4, 4, 999)
     assert resampling._rare_distances(far, 4, 0.95) == (far[24], far[-25])
     assert resampling._rare_distances(near, 4, 0.95) == pytest.approx(stats.t(3).interval(0.95))
     found = [resampling._p_value(near, distance, 4, 999) for distance in (3.0, -3.0)]
     assert [p.value for p in found] == pytest.approx([2 * stats.t(3).sf(3.0)] * 2)
+    for distance in (3.9, -3.9):
+        drawn = resampling._p_value(far, distance, 1000, 999)
+        q = (1 + np.sum(far >= 3.9)) / 1000  # of one side; the data are one more draw
+        expected = 2 * q, 2 * (q * (1 - q) / 999) ** 0.5
+        assert (drawn.value, drawn.standard_error) == pytest.approx(expected)
 
 
 def test_there_is_no_interval_and_a_reason() -> None:
     for sums, reason in (
         ([1.0], "only 1 problem"),
         ([1.0, 0.0] * 4, "only 8 problems"),
-        ([1.0] * 9 + [0.0] * 90, "only 9 of 99 problems differ"),
+        ([1e6] * 9 + [1e-6] * 90, "only 9 of 99 problems differ"),
         ([0.0] * 30, "all differences are equal"),
         ([0.1] * 30, "all differences are equal"),
     ):
@@ -55,6 +85,16 @@ def test_there_is_no_interval_and_a_reason() -> None:
         assert estimate.value == pytest.approx(sum(sums) / len(sums))
         assert (estimate.low, estimate.high, p) == (None, None, None)
         assert estimate.note == f"no interval: {reason}"
+    for sums in ([1.0] * 9 + [1e-3] * 90, [1.0, 1.005] * 15):
+        assert bootstrap_t(sums, np.random.default_rng(0)).p is not None
+    assert resampling.Ratio(np.array([0.0, 0, 0, 1]), np.array([0.0, 1, 1, 1])).n == 3
+    few = resampling.Studentized(np.array([2.0]), np.array([0.1]))
+    found = resampling.studentized_interval(few, few, 9, 0.95, 0.0, 10.0)
+    assert found.note == "no interval: 9 items; 10 are needed"
+    far = resampling.studentized_interval(few, few, 10, 0.95, 1.0, 1.5).note
+    assert far.endswith("too few or too unequal: a limit is over 1.5 times as large or as small")
+    narrow = resampling.Studentized(np.array([2.0]), np.array([0.01]))
+    assert not resampling.studentized_interval(narrow, narrow, 10, 0.95, 0.0, 10.0).note
     values = np.random.default_rng(1).normal(size=30)
     estimate, p = bootstrap_t(values, np.random.default_rng(0), draws=100, level=0.99)
     assert (estimate.low, estimate.high) == (None, None)

@@ -43,17 +43,24 @@ def numbers_of(sample: Sample) -> tuple[int, ...]:
 # What follows from a sample
 
 
-def test_with_equal_chances_it_is_the_estimate_of_the_text_books() -> None:
-    counts = [10, 20, 0, 5, 9, 11, 7, 3, 12, 8, 15, 20]
-    estimate = cluster_total(counts, [1] * 12, [0.12] * 12, 100)
-    y = np.array(counts)
-    assert estimate.value == pytest.approx(100 * y.mean())
+@pytest.mark.parametrize(
+    ("certain", "counts", "n_all"),
+    [([], [10, 20, 0, 5, 9, 11, 7, 3, 12, 8, 15, 20], 100), ([9] * 10, [1, 3], 4)],
+)
+def test_with_equal_chances_it_is_the_estimate_of_the_text_books(
+    certain: list[int], counts: list[int], n_all: int
+) -> None:
+    n, known, y = len(counts), sum(certain), np.array(counts)
+    chances = [1.0] * len(certain) + [n / n_all] * n
+    estimate = cluster_total([*certain, *y], np.ones(len(chances)), chances, len(certain) + n_all)
+    total = n_all * y.mean()
+    assert estimate.value == pytest.approx(known + total)
     squares = (y - y.mean()) ** 2
-    variance = (squares.sum() + 2 * squares.max()) / 11
-    error = 100 * math.sqrt((1 - 0.12) / 12 * variance)
-    assert estimate.high == pytest.approx(
-        estimate.value * math.exp(stats.t.ppf(0.975, 11) * error / estimate.value)
-    )
+    variance = (squares.sum() + 2 * squares.max()) / (n - 1)
+    error = n_all * math.sqrt((1 - n / n_all) / n * variance)
+    factor = math.exp(stats.t.ppf(0.975, n - 1) * error / total)
+    low = max(known + total / factor, known + y.sum())
+    assert estimate.limits == pytest.approx((low, known + total * factor))
 
 
 def test_counts_in_proportion_to_size_have_no_error() -> None:
@@ -72,9 +79,16 @@ CLUSTERS = [
         *(118, ([9] * 12 + [1] + [0] * 19, [1] * 32, [1.0] * 12 + [0.1] * 20, 212)),
         "no interval: it is in 1 of 20 files drawn by chance",
     ),
+    (128, ([9] * 12 + [1, 1] + [0] * 18, [1] * 32, [1.0] * 12 + [0.1] * 20, 212), ""),
     (400, ([4] * 20, [1] * 20, [0.2] * 20, 100), NO_VARIATION),
     (2000, ([9, 11] * 10, [1] * 20, [0.1] * 20, 200), ""),
+    (2000, ([9, 11] * 9 + [20], [1] * 19, [0.1] * 19, 190), ""),
     (2400, ([9, 11] * 10 + [40], [1] * 21, [0.1] * 21, 210), f"{UNTRUSTED}: one file makes up 17%"),
+    (
+        5000,
+        ([9, 11] * 10 + [300], [1] * 21, [0.1] * 21, 210),
+        f"{UNTRUSTED}: one file makes up 60%",
+    ),
     # A file that was certain to be read adds no error, however large it is.
     (2040, ([9, 11] * 10 + [40], [1] * 20 + [4], [0.1] * 20 + [1], 204), ""),
 ]

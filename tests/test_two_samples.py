@@ -7,6 +7,8 @@ from math import comb
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import binom, t, ttest_ind
+from statsmodels.stats.proportion import confint_proportions_2indep
 
 from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.power import ALPHA
@@ -57,27 +59,47 @@ def test_problems_with_unequal_numbers_of_scores_are_clusters() -> None:
     assert estimate_accuracy(values, range(7)) == wilson(4, 7)
 
 
-SIZES = [
-    pytest.param(40, 8, id="40 and 8"),
-    pytest.param(60, 60, id="60 and 60", marks=pytest.mark.slow),
-    pytest.param(200, 30, id="200 and 30", marks=pytest.mark.slow),
-    pytest.param(950, 12, id="950 and 12", marks=pytest.mark.slow),
-]
+def test_right_and_wrong_answers_have_fisher_s_test_and_newcombe_s_interval() -> None:
+    for k, n, k_other, n_other in ((3, 10, 9, 12), (0, 5, 5, 5), (40, 80, 55, 90), (2, 4, 2, 4)):
+        found = compare_samples(right(k, n), right(k_other, n_other), 0.9)
+        assert found.p.value == pytest.approx(fisher(k, n, k_other, n_other))
+        assert found.p.n == n + n_other
+        theirs = confint_proportions_2indep(k_other, n_other, k, n, method="newcomb", alpha=0.1)
+        assert found.difference.limits == pytest.approx(theirs)
 
 
-def averages(draw: np.random.Generator, n: int, mean: float, answers: int = 4) -> Floats:
-    """Return the shares of right answers to problems of different difficulty."""
-    return draw.binomial(answers, draw.beta(mean, 1 - mean, n)) / answers
+def test_the_detectable_share_is_found_with_80_percent_power() -> None:
+    found = compare_samples(right(16, 40), right(10, 25)).detectable
+    assert found is not None
+    chances = np.outer(binom.pmf(range(41), 40, 0.4), binom.pmf(range(26), 25, 0.4 + found))
+    shown = [
+        [b / 25 > a / 40 and fisher(a, 40, b, 25) <= ALPHA for b in range(26)] for a in range(41)
+    ]
+    assert float(chances[np.array(shown)].sum()) == pytest.approx(0.8, abs=0.01)
+    assert compare_samples(right(9, 10), right(9, 10)).detectable is None
+    # A single one is found, by p = 1 / 41.
+    assert compare_samples(right(0, 40), right(1, 1)).detectable == pytest.approx(0.8)
+
+
+def test_at_the_level_of_its_p_value_an_interval_of_graded_values_ends_at_zero() -> None:
+    a, b = generator(3).beta(2, 5, 30), generator(4).beta(3, 5, 18)
+    found = compare_samples(a, b)
+    low, _ = compare_samples(a, b, 1 - found.p.value).difference.limits
+    assert low == pytest.approx(0, abs=1e-6)
+    assert 0.01 < found.p.value < 0.5
+    assert compare_samples(b, a).p.value == pytest.approx(found.p.value)
+    degrees = ttest_ind(a, b * a.std(ddof=1) / b.std(ddof=1), equal_var=False).df
+    factor = float(t.ppf(0.975, degrees) + t.ppf(0.8, degrees)) * math.sqrt(1 / 30 + 1 / 18)
+    assert found.detectable == pytest.approx(factor * a.std(ddof=1))
+    assert compare_samples([0.8, 0.9], [0.4, 0.6]).detectable is None
+    assert compare_samples(a, a + 1e-7).p.value == pytest.approx(1, abs=1e-4)
+    pairs = compare_samples([0.2, 0.3], [0.4, 0.6])
+    assert pairs.detectable == pytest.approx(0.1 / 2**0.5 * (t.ppf(0.975, 2) + t.ppf(0.8, 2)))
 
 
 def of_spread(draw: np.random.Generator, n: int, mean: float, spread: float) -> Floats:
     size = mean * (1 - mean) / spread**2 - 1
     return draw.beta(mean * size, (1 - mean) * size, n)
-
-
-def mostly_zero(draw: np.random.Generator, n: int) -> Floats:
-    """Return values of which four of five are 0, the others from Beta(1, 3); the mean is .05."""
-    return np.where(draw.random(n) < 0.8, 0.0, draw.beta(1, 3, n))
 
 
 @pytest.mark.parametrize(

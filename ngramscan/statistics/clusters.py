@@ -53,7 +53,7 @@ class ClusteredShare:
         found = self._found if size == self._total else self.value * size
         return replace(wilson(found, size, level), value=self.value)
 
-    def effective_size(self, level: float = 0.95) -> float:
+    def effective_size(self, level: float) -> float:
         """Return how many independent observations of 0 or 1 tell as much: their number if all do.
 
         With m observations in a cluster of weight w and an intraclass correlation ρ, the variance
@@ -106,7 +106,7 @@ class ClusteredShare:
         estimates = self.estimate(level), other.estimate(level)
         return correlated_difference(*estimates, self._correlation(other))
 
-    def ratio(self, other: ClusteredShare, level: float = 0.95) -> Estimate:
+    def ratio(self, other: ClusteredShare, level: float) -> Estimate:
         """Estimate how many times as large as the other share this one is, as `share_ratio`."""
         counts = (self._found, self._total), (other._found, other._total)
         sizes = self.effective_size(level), other.effective_size(level)

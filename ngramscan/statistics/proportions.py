@@ -209,24 +209,23 @@ def mid_p_mcnemar(only_first: int, only_second: int) -> float:
 def share_ratio(
     counts: tuple[float, float],
     others: tuple[float, float],
-    level: float = 0.95,
-    sizes: tuple[float, float] | None = None,
-    correlation: float = 0.0,
+    level: float,
+    sizes: tuple[float, float],
+    correlation: float,
 ) -> Estimate:
     """Estimate the ratio of the shares of two samples, each k of n.
 
-    If their observations are in clusters, `sizes` are the effective sizes of the samples, and
-    `correlation` is that of their shares. The interval combines the Wilson intervals of both shares
-    on the log scale. If a share is zero, a
-    half is added to all four numbers, and the interval is the log interval. An empty sample is a
-    ValueError.
+    `sizes` are the effective sizes of the samples, those themselves if all observations are
+    independent, and `correlation` is that of the shares. The interval combines the Wilson intervals
+    of both shares on the log scale. If a share is zero, a half is added to all four numbers, and
+    the interval is the log interval. An empty sample is a ValueError.
     Sources: Zou & Donner 2008, doi:10.1002/sim.3095 (combined intervals); Walter 1975,
     doi:10.1093/biomet/62.2.371 (halves); Katz et al. 1978, doi:10.2307/2530610 (log interval).
     """
     (k, n), (k_other, n_other) = counts, others
     if min(n, n_other) < 1:
         raise ValueError("neither of the two samples may be empty")
-    size, size_other = sizes or (n, n_other)
+    size, size_other = sizes
     share, share_other = k / n, k_other / n_other
     if not (share and share_other):
         ratio = (k + 0.5) / (n + 0.5) / ((k_other + 0.5) / (n_other + 0.5))

@@ -23,8 +23,6 @@ ITEMS_FOR_AN_INTERVAL = 10
 VALUES_AT_ONCE = 1_000_000
 SMALLEST_ERROR = 1e-6
 """Relative to the standard error of the data; a smaller one of a draw is a rounding error."""
-LARGEST = 1e100
-"""A factor that no limit needs."""
 _NO_SPREAD = 1e-9
 """A standard error below it, relative to the value, is a rounding error."""
 
@@ -55,9 +53,9 @@ def studentized_interval(
     found: Studentized,
     drawn: Studentized,
     n: int,
-    level: float = 0.95,
-    one_more: float = 0.0,
-    farthest: float = LARGEST,
+    level: float,
+    one_more: float,
+    farthest: float,
 ) -> Estimate:
     """Estimate a positive value from the data and from draws, with an interval on the log scale.
 

@@ -204,8 +204,8 @@ class Difference:
     def __call__(self, rows: Sequence[Row]) -> Iterator[str]:
         """Say which differences were shown, and that others were not."""
         known = known_rows(rows, "difference")
-        for verb, sign in ((self.above, 1), (self.below, -1)):
-            shown = [row for row in known if is_shown(row) and sign * row["difference"] > 0]
+        for verb, is_above in ((self.above, True), (self.below, False)):
+            shown = [r for r in known if is_shown(r) and (r["difference"] > 0) is is_above]
             if n := len(shown):
                 row = max(shown, key=lambda row: abs(row["difference"]))
                 first, second = self.subjects(row)
@@ -217,7 +217,7 @@ class Difference:
             both = f"{first[0].lower()}{first[1:]} and {second}{self._signed(row, rows)}"
             both += _why_not(row)
             some = f"{number(len(others))} of {count_of(len(known), 'comparison')}"
-            some += f"; the widest interval: {both}" * (_width(row) >= 0)
+            some += f"; the widest interval: {both}" * (_width(row) > 0)
             where = f"between {both}" if len(known) == 1 else f"in {some}"
             yield f"No difference was shown {where}."
         if raw := sum(adjusted_p(row) is None for row in known_rows(known, "p")):
