@@ -3,15 +3,75 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from pathlib import Path
 
+Row = dict[str, str]
 RESULTS = Path(__file__).resolve().parent / "results"
+PAIR = ("pot", "cot")
+LEVEL = 0.05
+"""Of adjusted p-values: what is above it is not shown."""
+
+
+def rows_of(name: str) -> list[Row]:
+    """Return the rows of a result."""
+    with (RESULTS / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def methods() -> str:
+    """Return the accuracies of texts and programs by model and rule, with their differences."""
+    lines = [
+        "| model | rule | texts, % | programs, % | difference, points | adjusted p |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
+    for row in rows_of("methods.csv"):
+        accuracies = (_percent(row[f"accuracy_{name}"]) for name in ("baseline", "treatment"))
+        cells = [row["model"], row["rule"], *accuracies, _difference(row), _p(row)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def methods_sentences() -> str:
+    """Return what the comparison of texts and programs shows, in sentences."""
+    rows = rows_of("methods.csv")
+    strict, lenient = (
+        next(row for row in rows if (row["model"], row["rule"]) == ("all", rule))
+        for rule in ("strict", "lenient")
+    )
+    of_models = [row for row in rows if row["rule"] == "strict" and row["model"] != "all"]
+    shown = [row for row in of_models if float(row["p_holm"]) <= LEVEL]
+    better, worse = (
+        [row["model"] for row in shown if (float(row["difference"]) > 0) is is_better]
+        for is_better in (True, False)
+    )
+    unshown = [row["model"] for row in of_models if row not in shown]
+    texts, programs = (_percent(strict[f"accuracy_{name}"]) for name in ("baseline", "treatment"))
+    return "\n".join(
+        [
+            f"* If answers must agree to three decimals (`strict`), {programs}% of the programs and"
+            f" {texts}% of the texts are right: a difference of {_in_points(strict)}.",
+            f"* It depends on the model. Programs are better for {_listed(better)}, worse for"
+            f" {_listed(worse)}; for {_listed(unshown)} no difference is shown.",
+            "* It depends on the rule. The authors' own (`lenient`), which also accepts a lost sign"
+            f" or another power of ten, gives {_in_points(lenient)}.",
+        ]
+    )
+
+
+def _in_points(row: Row) -> str:
+    value, _, interval = _difference(row).partition(" ")
+    return f"{value} percentage points {interval}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def traced() -> str:
     """Return the differences between texts and programs, for each model and all together."""
-    with (RESULTS / "traced.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if (row["prompt"], row["baseline"]) == PAIR]
+    rows = [row for row in rows_of("traced.csv") if (row["prompt"], row["baseline"]) == PAIR]
     lines = [
         "| model | texts, % | programs, % | difference, points | adjusted p | first 50 words |",
         "|---|---:|---:|---:|---:|---:|",
@@ -27,20 +87,21 @@ def traced() -> str:
             _percent(whole["mean_baseline"]),
             _percent(whole["mean"]),
             _difference(whole),
-            f"{float(whole['p_holm']):.2g}",
+            _p(whole),
             _difference(first),
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-PAIR = ("pot", "cot")
-
-
 def _percent(share: str) -> str:
     return f"{100 * float(share):.1f}"
 
 
-def _difference(row: dict[str, str]) -> str:
+def _p(row: Row) -> str:
+    return f"{float(row['p_holm']):.2g}"
+
+
+def _difference(row: Row) -> str:
     value, low, high = (_percent(row[f"difference{end}"]) for end in ("", "_low", "_high"))
     return f"{value} [{low}, {high}]"
