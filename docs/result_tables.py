@@ -69,6 +69,26 @@ def _listed(names: Iterable[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
+def markers() -> str:
+    """Return the shares of outputs with markers of each method, by model and prompt."""
+    rows = rows_of("markers.csv")
+    names = list(dict.fromkeys(row["method"] for row in rows))
+    lines = [
+        f"| model | prompt | outputs | {' | '.join(names)} |",
+        "|---|---|---:" + "|---:" * 3 + "|",
+    ]
+    for model, prompt in dict.fromkeys((row["model"], row["prompt"]) for row in rows):
+        some = [row for row in rows if (row["model"], row["prompt"]) == (model, prompt)]
+        cells = [model, prompt, some[0]["outputs"], *(_share(row) for row in some)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _share(row: Row) -> str:
+    value, low, high = (_percent(row[f"share{end}"]) for end in ("", "_low", "_high"))
+    return f"{value} [{low}, {high}]"
+
+
 def traced() -> str:
     """Return the differences between texts and programs, for each model and all together."""
     rows = [row for row in rows_of("traced.csv") if (row["prompt"], row["baseline"]) == PAIR]
