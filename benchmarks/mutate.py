@@ -37,7 +37,7 @@ from coverage import CoverageData
 
 ROOT = Path(__file__).resolve().parent.parent
 SURVIVORS = Path(__file__).with_name("survivors.csv")
-MOST_TESTS, MOST_SECONDS = 300, 60.0
+MOST_TESTS, MOST_SECONDS = 1500, 60.0
 """Of a line that very many tests run, only the quickest ones try a fault."""
 CONTEXT_ENDS = r"^none\||(\|(setup|run|teardown)| \((setup|call|teardown)\))$"
 """What coverage and pytest put around the name of a test."""
@@ -106,7 +106,9 @@ def another_value(value: object) -> object:
         return value + 1
     if isinstance(value, float):
         return value * 1.25 + 0.01
-    return f"{value[:-1]}?" if isinstance(value, str) and value.strip("?") else None
+    if not isinstance(value, str) or not value.strip("?"):
+        return None
+    return value[:-1] if value.endswith("?") else f"{value[:-1]}?"
 
 
 def replacement(node: ast.AST) -> ast.AST | None:

@@ -105,6 +105,8 @@ def make_files(folder: Path) -> None:
         said = [truth if dice.random() < 0.8 else dice.choice("ABC") for _ in range(3)]
         labels.append(",".join([str(item), *said]))
     (folder / "labels.csv").write_text("\n".join(labels) + "\n", encoding="utf-8")
+    counts = [f"{number},{round(dice.lognormvariate(4, 2))}" for number in range(1, 121)]
+    (folder / "prevalence.csv").write_text("\n".join(["id,count", *counts]), encoding="utf-8")
 
 
 def _write_exam(folder: Path) -> None:

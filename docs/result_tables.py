@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
+
+import evalcore
 
 Row = dict[str, str]
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -27,7 +30,7 @@ def methods() -> str:
     ]
     for row in rows_of("methods.csv"):
         accuracies = (_percent(row[f"accuracy_{name}"]) for name in ("baseline", "treatment"))
-        cells = [row["model"], row["rule"], *accuracies, _difference(row), _p(row)]
+        cells = [row["model"], row["rule"], *accuracies, _interval(row, "difference"), _p(row)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -60,7 +63,7 @@ def methods_sentences() -> str:
 
 
 def _in_points(row: Row) -> str:
-    value, _, interval = _difference(row).partition(" ")
+    value, _, interval = _interval(row, "difference").partition(" ")
     return f"{value} percentage points {interval}"
 
 
@@ -79,14 +82,9 @@ def markers() -> str:
     ]
     for model, prompt in dict.fromkeys((row["model"], row["prompt"]) for row in rows):
         some = [row for row in rows if (row["model"], row["prompt"]) == (model, prompt)]
-        cells = [model, prompt, some[0]["outputs"], *(_share(row) for row in some)]
+        cells = [model, prompt, some[0]["outputs"], *(_interval(row, "share") for row in some)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
-
-
-def _share(row: Row) -> str:
-    value, low, high = (_percent(row[f"share{end}"]) for end in ("", "_low", "_high"))
-    return f"{value} [{low}, {high}]"
 
 
 def traced() -> str:
@@ -106,15 +104,33 @@ def traced() -> str:
             whole["model"],
             _percent(whole["mean_baseline"]),
             _percent(whole["mean"]),
-            _difference(whole),
+            _interval(whole, "difference"),
             _p(whole),
-            _difference(first),
+            _interval(first, "difference"),
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def _percent(share: str) -> str:
+def shift_ciphers() -> str:
+    """Return the slopes with and without rot-13, for each prompt and each pair of prompts."""
+    tables = [RESULTS / f"shift-ciphers{end}.csv" for end in ("-counts", "")]
+    rows = evalcore.link(*tables, problems=True, without="13")
+    shown = rows.assign(rho=rows["rho"].map("{:.2f}".format).replace("nan", ""))
+    lines = [
+        "| shifts | prompt | rho | slope, points per tenfold count | p | adjusted p |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
+    for row in shown.astype(object).where(rows.notna(), "").to_dict(orient="records"):
+        shifts = "without rot-13" if "without" in row["counts"] else "all"
+        prompt = f"{row['method']} − {row['baseline']}" if row["baseline"] else row["method"]
+        p_values = [f"{row[name]:.2g}" for name in ("p", "p_adjusted")]
+        cells = [shifts, prompt, row["rho"], _interval(row, "slope"), *p_values]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _percent(share: str | float) -> str:
     return f"{100 * float(share):.1f}"
 
 
@@ -122,6 +138,6 @@ def _p(row: Row) -> str:
     return f"{float(row['p_holm']):.2g}"
 
 
-def _difference(row: Row) -> str:
-    value, low, high = (_percent(row[f"difference{end}"]) for end in ("", "_low", "_high"))
+def _interval(row: Mapping[str, Any], name: str) -> str:
+    value, low, high = (_percent(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
     return f"{value} [{low}, {high}]"

@@ -1,7 +1,5 @@
 """Benchmarks: where their files are, how to read them, and whether a copy is the published one."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
@@ -15,6 +13,7 @@ from typing import Annotated
 import platformdirs
 
 from evalcore.formats import FORMATS, Benchmark, Problem
+from evalcore.options import BenchmarkOptions
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable, needs_extra
 from ngramscan.reading.row_files import has_rows
 from ngramscan.reading.streams import unpacked_path
@@ -71,6 +70,12 @@ def find_benchmark(name: str | None, data: str | Path | None = None, *fields: st
     if name is None and stem in benchmarks():
         raise InputError(str(data), f"if it is a copy of the benchmark, add --dataset {stem}")
     return replace(_entries()["questions"], name=name or stem, columns=columns)
+
+
+def chosen_benchmark(asked: BenchmarkOptions) -> Benchmark:
+    """Return the benchmark that options choose."""
+    columns = asked.id_field, asked.question_field, asked.answer_field
+    return find_benchmark(asked.dataset, asked.data, *columns)
 
 
 def load_dataset(benchmark: Benchmark, data: str | Path | None) -> Dataset:

@@ -14,11 +14,9 @@ from fractions import Fraction
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
-import numpy as np
-
 from ngramscan.statistics.power import t_detectable, t_power
-from ngramscan.statistics.proportions import mcnemar, wilson
-from ngramscan.statistics.sign_tests import two_sided_p
+from ngramscan.statistics.proportions import mcnemar, usual_mcnemar, wilson
+from ngramscan.statistics.sign_tests import normal_signed_rank_p, signed_rank_p
 
 
 def parse_printed(text: str, decimals: int | None = None) -> tuple[Fraction, Fraction, bool] | None:
@@ -362,25 +360,6 @@ def _repeated_rows(cells: Value, *, among: str, across: str) -> Iterator[str]:
             yield f"{row[0].row[among].name} repeats {same.row[among].name}{where}"
 
 
-@cache
-def _usual_p(net: int, pairs: int) -> float:
-    # Exact below 25 pairs that differ; chi-square with continuity correction: Edwards 1948,
-    # doi:10.1007/BF02289261.
-    if pairs < abs(net) or (pairs < 25 and (pairs - net) % 2):
-        raise ValueError(f"no two counts have the sum {pairs} and the difference {net}")
-    if pairs < 25:
-        return mcnemar((pairs + net) // 2, (pairs - net) // 2)
-    return math.erfc(max(abs(net) - 1, 0) / math.sqrt(2 * pairs))
-
-
-@cache
-def _exact_signed_rank(n: int, rank_sum: int) -> float:
-    total = n * (n + 1) // 2
-    if rank_sum > total:
-        raise ValueError(f"no ranks of {n} differences have the sum {rank_sum}")
-    return two_sided_p(np.arange(1, n + 1), total - 2 * rank_sum)
-
-
 def _ends(cell: Cell) -> tuple[float, float]:
     """Return the least and the greatest p-value that is printed as in a cell."""
     low = cell.size - cell.half if cell.half else Fraction(0)
@@ -392,7 +371,7 @@ def _discordant(end: int, p_values: Value, *, delta: str, of: str) -> list[Entry
     for entry, cell in _cells(p_values):
         n, (low, high) = as_count(cell.beside(of).value), _ends(cell)
         net = abs(round(as_number(cell.beside(delta).value) * n / 100))
-        p = {pairs: _usual_p(net, pairs) for pairs in range(net, n + 1, 2)}
+        p = {pairs: usual_mcnemar(net, pairs) for pairs in range(net, n + 1, 2)}
         fits = [pairs for pairs in p if low <= p[pairs] <= high]
         nearest = min(p, key=lambda pairs: max(low - p[pairs], p[pairs] - high))
         entries.append(Entry(entry.names, Fraction((fits or [nearest])[end]), cell))
@@ -401,7 +380,7 @@ def _discordant(end: int, p_values: Value, *, delta: str, of: str) -> list[Entry
 
 def _impossible_signed_rank(p_values: Value, n: Value) -> Iterator[str]:
     sizes = range(1, as_count(n) + 1)
-    exact = [_exact_signed_rank(m, w) for m in sizes for w in range(m * (m + 1) // 4 + 1)]
+    exact = [signed_rank_p(m, w) for m in sizes for w in range(m * (m + 1) // 4 + 1)]
     for _, cell in _cells(p_values):
         low, high = _ends(cell)
         if not any(low <= p <= high for p in exact):
@@ -461,13 +440,13 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "round": lambda value, decimals: by_row(_numbers(_rounded), value, decimals),
     "sqrt": lambda value: Fraction(math.sqrt(as_number(value))),
     "mcnemar": _of_counts(mcnemar),
-    "mcnemar_usual": lambda net, pairs: Fraction(_usual_p(int(as_number(net)), as_count(pairs))),
+    "mcnemar_usual": lambda net, pairs: Fraction(
+        usual_mcnemar(int(as_number(net)), as_count(pairs))
+    ),
     "discordant_min": partial(_discordant, 0),
     "discordant_max": partial(_discordant, -1),
-    "signed_rank": _of_counts(_exact_signed_rank),
-    "signed_rank_normal": _of_counts(
-        lambda n, w: math.erfc(abs(w - n * (n + 1) / 4) / math.sqrt(n * (n + 1) * (2 * n + 1) / 12))
-    ),
+    "signed_rank": _of_counts(signed_rank_p),
+    "signed_rank_normal": _of_counts(normal_signed_rank_p),
     "wilson_low": _of_counts(lambda x, n: wilson(x, n).low),
     "wilson_high": _of_counts(lambda x, n: wilson(x, n).high),
     "power_paired_t": lambda d, n: Fraction(t_power(as_count(n), float(as_number(d)))),

@@ -1,7 +1,5 @@
 """Questions to a model through an OpenAI-compatible endpoint (chat completions)."""
 
-from __future__ import annotations
-
 import json
 import os
 import queue
@@ -191,10 +189,9 @@ def _completions_url(base_url: str | None) -> str:
     try:
         parts, host = urlsplit(base_url or ""), httpx.URL(base_url or "").host.encode("idna")
         is_url = parts.scheme in {"http", "https"} and parts.port != 0
-        is_url = is_url and bool(re.fullmatch(rb"[!-~]+", host))
     except (ValueError, httpx.InvalidURL):
-        is_url = False
-    if not is_url or not base_url:
+        is_url, host = False, b""
+    if not (base_url and is_url and re.fullmatch(rb"[!-~]+", host)):
         problem = "not a URL" if base_url else "missing"
         raise InputError("--base-url", f"{problem}; http://HOST:PORT/v1 or https://… was expected")
     if parts.username or parts.password or parts.query or parts.fragment:

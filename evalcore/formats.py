@@ -1,7 +1,5 @@
 """Benchmarks and the formats of their files: one function per format, from files to problems."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re
@@ -80,7 +78,7 @@ class Benchmark:
 
 Parsed = tuple[list[Problem], list[str]]
 """The problems in their order, and their known faults, one sentence each."""
-_Text = Annotated[str, msgspec.Meta(min_length=1)]
+Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 def _fault(ids: Sequence[str], what: str) -> list[str]:
@@ -171,7 +169,7 @@ def _answerbench(benchmark: Benchmark, path: Path) -> Parsed:
 
 class _Olympiad(msgspec.Struct):
     id: int | str
-    question: _Text
+    question: Text
     context: str | None = None
     solution: list[str] | None = None
 
@@ -179,7 +177,7 @@ class _Olympiad(msgspec.Struct):
 class _OlympiadAnswer(_Olympiad, kw_only=True):
     final_answer: Annotated[list[str], msgspec.Meta(min_length=1)]
     is_multiple_answer: bool
-    answer_type: _Text
+    answer_type: Text
     unit: str | None = None
     error: str | None = None
 

@@ -1,7 +1,5 @@
 """Prompting methods as data: templates, and the exact messages that they make of a problem."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -9,25 +7,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
-from evalcore.formats import Answers, Benchmark, Problem
+from evalcore.formats import Answers, Benchmark, Problem, Text
 from ngramscan.errors import InputError
 from ngramscan.reading.yaml_files import as_type, parse_yaml, read_text
 from ngramscan.reporting import refuse_other
 
 # Two braces, since prompts are full of LaTeX's single ones.
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z][\w+.-]*)\}\}")
-_Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class Template(msgspec.Struct, forbid_unknown_fields=True):
     """The messages of one method, with placeholders for the parts of a problem."""
 
-    user: _Text
-    system: _Text | None = None
+    user: Text
+    system: Text | None = None
     note: str = ""
     ours: bool = False
     """Whether it was written for this package or by its user; the paper prints no such prompt."""
@@ -36,7 +33,7 @@ class Template(msgspec.Struct, forbid_unknown_fields=True):
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     source: str = ""
-    phases: dict[str, _Text] = {}
+    phases: dict[str, Text] = {}
     methods: dict[str, dict[str, Any]] = {}
     fields: list[str] = []
     benchmarks: dict[str, Any] = {}

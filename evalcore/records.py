@@ -1,7 +1,5 @@
 """Recorded answers of models: one record per problem and epoch, in several layouts of files."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json
@@ -16,7 +14,9 @@ from typing import Annotated, Any
 
 import msgspec
 
-from evalcore.benchmarks import Dataset, benchmarks
+from evalcore.benchmarks import Dataset, benchmarks, chosen_benchmark
+from evalcore.formats import Benchmark
+from evalcore.options import RecordOptions
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import decoded
 from ngramscan.reading.streams import is_stream, name_of, read_bytes
@@ -212,13 +212,22 @@ def read_records(
     return records
 
 
-def name_dataset(dataset: str | None, data: str | Path | None, outputs: Path, layout: str) -> None:
-    """Raise an InputError that says which benchmark the outputs are of, if no option does."""
-    if not dataset and not data and layout == "evalcore":
+def benchmark_of(outputs: Path, asked: RecordOptions) -> Benchmark:
+    """Return the benchmark that options choose; an InputError says which the outputs are of."""
+    if not asked.dataset and not asked.data and asked.layout == "evalcore":
         names = list(dict.fromkeys(record.dataset for record in read_records(outputs)))
         known = [f"--dataset {name}" for name in names if name in benchmarks()]
         cure = " or ".join(known) or "--data FILE, the file with the questions"
         raise InputError(str(outputs), f"it has outputs of {', '.join(names)}; add {cure}")
+    return chosen_benchmark(asked)
+
+
+def read_chosen(
+    outputs: Path, asked: RecordOptions, dataset: str, on_notice: _Tell
+) -> list[Record]:
+    """Read the records of a benchmark that options choose."""
+    is_named = bool(asked.dataset)
+    return read_records(outputs, asked.layout, asked.method, dataset, on_notice, is_named)
 
 
 def _contents(path: Path, layout: str, on_notice: _Tell) -> Iterator[tuple[Path, bytes]]:

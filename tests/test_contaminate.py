@@ -21,7 +21,9 @@ from ngramscan.prevalence.contaminate import (
     queries_of,
     run_contaminate,
 )
+from ngramscan.prevalence.contamination_answers import find_answers
 from ngramscan.prevalence.contamination_rules import make_rule
+from ngramscan.prevalence.contamination_shares import make_shares
 from tests.support.recorder import Recorder
 from tests.support.text_index import TextIndex
 
@@ -200,3 +202,66 @@ def test_what_was_not_seen_in_a_sample_of_files_is_unknown(files: str, tmp_path:
     assert verdicts in (["dirty", "dirty", None, None], ["dirty", None, "dirty", None])
     assert (rows[3].asked, rows[3].eta_low, rows[3].eta_high) == (0, 0, 1)
     assert rows[3].note.endswith("1 of 1 windows are not in the files that were read")
+
+
+QUESTION = "How many stamps can Emil buy with 50 euros if each one costs 68 cents today?"
+NEAR: dict[str, tuple[str, str, bool]] = {
+    "the answer follows": ("", " Answer: 73 stamps", True),
+    "it precedes": ("73. ", " And so on.", True),
+    "in capital letters, with other white space": ("", " It is\n NONE  AT ALL.", True),
+    "a part of another number": ("", " 173 or 73.5 or 1,73 or 73,000", False),
+    "a part of a word": ("", " 73th", False),
+    "too far away": ("73" + " x" * 20, " x" * 20 + " 73", False),
+    "at the last place that is near": ("", " x" * 14 + " 73", True),
+    "at the first place that is near": ("73" + " x" * 14 + " ", "", True),
+}
+
+
+@pytest.mark.parametrize("case", NEAR)
+def test_an_answer_is_near_as_a_whole_word_within_some_characters(case: str) -> None:
+    before, after, is_near = NEAR[case]
+    answer = "none at all" if "capital" in case else "73"
+    entry = Entry("1", QUESTION, answer)
+    index = Documents([f"{before}{QUESTION}{after}", f"Other. {QUESTION[:60]} 73"])
+    result = run_contaminate([entry], MINI, [index])
+    (row,) = find_answers(result, [entry], [index], within=31, seed=1)[0].rows
+    assert (row.answer, row.occurrences_seen) == ("near" if is_near else "not near", 1)
+
+
+def test_an_answer_in_the_question_needs_to_be_there_once_more() -> None:
+    entries = [Entry("1", QUESTION, "68"), Entry("2", "never there, not in a single document", "1")]
+    for more, answer in (("", "not near"), ("68", "near")):
+        index = Documents([f"{QUESTION} {more}"])
+        found, _ = find_answers(run_contaminate(entries, MINI, [index]), entries, [index], 9, 1)
+        assert [row.answer for row in found.rows] == [answer, None]
+
+
+def test_shares_tell_questions_with_their_answers_from_questions_alone() -> None:
+    """Three indexes: with the answer, without, and one whose text can't be seen."""
+    texts = [f"What is the meaning of the {word}, and of all the others?" for word in "abcdef"]
+    entries = [Entry(str(number), text, "42") for number, text in enumerate(texts)]
+    alone, answered = Documents(texts[1:5], "alone"), Documents([f"{one} 42" for one in texts[3:]])
+    shy = Documents(texts, "shy")
+    shy._unseen = [texts[5][:50]]
+    indexes = [alone, answered, shy]
+    result = run_contaminate(entries, make_rule("mini", tail="end"), indexes)
+    found, lost = find_answers(result, entries, indexes, 20, 1)
+    told = {
+        name: [row.answer for row in found.rows if row.index == name]
+        for name in ("alone", "a", "shy", "union")
+    }
+    no, yes = "not near", "near"
+    assert told["alone"] == [None, no, no, no, no, None]
+    assert told["a"] == [None, None, None, yes, yes, yes]
+    assert told["union"] == [no, no, no, yes, yes, yes]
+    assert told["shy"] == [no] * 5 + [None]
+    assert [index for _, index in lost] == ["shy"]
+    shares = {
+        (row.index, row.verdict): (row.n, row.n_unknown)
+        for row in make_shares(found.rows, MINI, 6, None, answers=("near", "not near"))
+    }
+    assert shares["alone", "dirty"] == (4, 0)
+    assert shares["alone", "dirty, answer near"] == (0, 0)
+    assert shares["alone", "dirty, answer not near"] == (4, 0)
+    assert shares["a", "dirty, answer near"] == (3, 0)
+    assert shares["shy", "dirty, answer near"] == (0, 1)

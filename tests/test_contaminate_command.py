@@ -94,6 +94,31 @@ def test_shares_effects_and_evidence_go_to_files_of_their_own() -> None:
         assert any(f"{row.left}{row.match}{row.right}" in page for page in pages)
 
 
+@pytest.mark.usefixtures("here")
+def test_answers_near_the_questions_are_told_apart() -> None:
+    exam = pd.read_json("exam.jsonl", lines=True)
+    # The crawl ends each whole question with "Answer: see page N.", where N is in the question.
+    page = exam["question"].str.extract(r"takes (\d+)")[0]
+    exam["answer"] = ("page " + page).where(exam["id"] % 10 == 1, "page 4321")
+    exam.to_json("answers.jsonl", orient="records", lines=True)
+    files = ("--shares", "s.csv", "--scores", "scores.jsonl", "--effects", "e.csv")
+    command = ("contaminate", "answers.jsonl", *ALWAYS, "--answer-field", "answer", *files)
+    assert "dirty, answer not near" in invoke(*command).stdout
+    rows = pd.DataFrame(invoke(*command, "--format", "csv").rows)
+    dirty = rows[rows["verdict"] == "dirty"]
+    near = dirty["id"].astype(int) % 10 == 1
+    assert dirty["answer"].to_list() == ["near" if is_near else "not near" for is_near in near]
+    shares = pd.read_csv("s.csv").set_index("verdict")["n"]
+    assert shares["dirty, answer near"] == near.sum() == shares["dirty, answer not near"] == 12
+    scored = pd.DataFrame(read_lines("scores.jsonl")).merge(dirty, on="id")
+    means = scored.groupby(["model", "method", "answer"])["value"].mean()
+    effects = pd.read_csv("e.csv").dropna(subset="answer")
+    assert len(effects) == len(means) == 16
+    for row in effects.itertuples():
+        mean = means.loc[(row.model, row.method, row.answer)]  # type: ignore[index]
+        assert row.accuracy_dirty == pytest.approx(mean)
+
+
 # Benchmarks
 
 GOOD: Rows = [{"id": 1, "question": "What is this?"}, {"id": "b", "question": "And what is that?"}]

@@ -125,3 +125,17 @@ def test_scores_that_cannot_be_used_are_named(given: list[GivenScore], message: 
     with pytest.raises(InputError) as error:
         check_scores(given, iter(["0", "1", "2", "3"]))
     assert str(error.value) == message
+
+
+def test_dirty_entries_with_and_without_their_answer_are_compared_with_clean_ones() -> None:
+    near = ["near", "near", "not near", None]
+    rows = [
+        replace(row, answer=answer)
+        for row, answer in zip(entries(clean=4, dirty=4), [None] * 4 + near, strict=True)
+    ]
+    found = make_effects(rows, scores([1, 0, 0, 0, 1, 1, 0, 1]), answers=("near", "not near"))
+    assert [
+        (row.answer, row.n_clean, row.n_dirty, row.difference, row.n_without_verdict)
+        for row in found
+    ] == [("", 4, 4, 0.5, 0), ("near", 4, 2, 0.75, 2), ("not near", 4, 1, -0.25, 3)]
+    assert {row.family for row in found} == {"3 comparisons of this table"}

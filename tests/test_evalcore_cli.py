@@ -1,10 +1,12 @@
 """The commands of evalcore as a person runs them, against a server on loopback."""
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import evalcore
@@ -147,6 +149,38 @@ def test_what_no_judge_said_is_asked_later(
         server.plan, server.key, before = Faults(), "", server.seen.requests.total()
         invoke(*JUDGE, server.url, "-o", "judged.jsonl")
         assert server.seen.requests.total() - before == 120 - there > 0
+
+
+def test_shares_of_a_sample_are_weighted_back_to_all_outputs(proofs: Path) -> None:
+    few = [{"id": f"PB-Basic-{n:03}", "output": f"Proof {n}."} for n in (0, 1, 4, 7)]
+    lines = "".join(json.dumps(record) + "\n" for record in few)
+    write(proofs / "outputs/imo-proofbench/made/cot.jsonl", lines)
+    with chat_server(judged_reply) as server:
+        sampled = (*JUDGE, server.url, "--sample", "10", "-o", "judged.csv")
+        _, stderr = invoke(*sampled, "--shares", "shares.csv")
+        assert "14 of 63 outputs drawn from 2 strata (dataset, model, method), seed 1" in stderr
+        asked = server.seen.requests.total()
+        invoke(*sampled)
+        assert asked == server.seen.requests.total() <= 28  # both methods may have one text
+        judged, shares = pd.read_csv("judged.csv"), pd.read_csv("shares.csv")
+        of_a = judged[judged.rule == "judge:judge-a"]
+        assert of_a.groupby("method").weight.sum().to_dict() == {"f-1": 59, "cot": 4}
+        assert of_a.groupby("method").size().to_dict() == {"f-1": 10, "cot": 4}
+        told = of_a.fillna({"answer": -1}).groupby("answer").weight.agg(["size", "sum"])
+        found = shares[shares.rule == "judge:judge-a"].fillna({"label": -1}).set_index("label")
+        assert found["count"].to_dict() == told["size"].to_dict()
+        assert found.share.to_dict() == pytest.approx((told["sum"] / 63).to_dict())
+        assert [*found.population.unique(), *found.strata.unique()] == [63, 2]
+        assert ((found.share_low < found.share) & (found.share < found.share_high)).all()
+        ids = set(of_a.id[of_a.method == "f-1"])
+        for further, n, common in ((("--sample", "20"), 24, 10), (("--seed", "2"), 14, 1)):
+            frame = json_rows(invoke(*sampled[:-2], *further, "--format", "jsonl")[0])
+            drawn = {(row["method"], row["id"]) for row in frame}
+            assert (len(drawn), len({("f-1", id_) for id_ in ids} & drawn) >= common) == (n, True)
+            assert ({("f-1", id_) for id_ in ids} <= drawn) == (common == 10)
+    for options, said in ((("--per", "model"), "--sample N"), (("--sample", "1"), "did you mean")):
+        problem = invoke(*JUDGE, "http://localhost:1", *options, "--per", "modle", code=2)[1]
+        assert re.match(f"Error: --per.*{said}", problem)
 
 
 @pytest.mark.usefixtures("sandbox_here")

@@ -44,7 +44,7 @@ NOT_RUN = {
 """Examples that do not run here, and why."""
 SMALLER = {
     r"--index python": "--limit-documents 99",
-    r"evalcore (compare|efficiency)": "--resamples 200",
+    r"evalcore (compare|efficiency)|link .*--problems": "--resamples 200",
     r"evalcore run --dataset financemath(?!.*--limit)": "--limit 9",
 }
 """What is added to an example, so that it takes less time."""

@@ -39,28 +39,7 @@ def test_an_answer_in_any_notation_is_the_gold_or_is_not(case: dict[str, str]) -
     known = {"is_multiple_answer": True} if is_several else {"unit": case["unit"]}
     found = verdict(case["answer"], case["gold"], **known, tolerance=tolerance)
     assert (found.value, found.failed) == (float(case["value"]), False)
-
-
-NO_MATHEMATICS = {
-    "x+": "'x+': I expected something else here",
-    "the answer is five": "words in it",
-    "3 4": "side by side",
-    r"5 \text{ apples}": "words in it",
-    "1%0": "no mathematics there",
-    "21°6": "no mathematics there",
-    "5'": "no mathematics there",
-    "1.2.3": "side by side",
-    "$ $": "it is empty",
-    r"(0, 1)\cup(1, \frac{8}{0})": "Non-real intervals",
-}
-
-
-@pytest.mark.parametrize("answer", NO_MATHEMATICS)
-def test_what_is_no_mathematics_is_wrong_with_the_reason(answer: str) -> None:
-    value, said, _ = verdict(answer, "5")
-    assert value == 0.0
-    assert said.startswith("not parsed as mathematics: ")
-    assert NO_MATHEMATICS[answer] in said
+    assert case["reason"] in {"", found.reason}
 
 
 def test_what_is_too_long_or_too_deep_is_wrong_with_the_reason() -> None:
@@ -71,8 +50,10 @@ def test_what_is_too_long_or_too_deep_is_wrong_with_the_reason() -> None:
 def test_what_can_not_be_compared_is_an_error() -> None:
     too_large = verdict("9^{9^{9^{9}}}", "8^{8^{8^{8^8}}}")
     unread = verdict("5", r"x+\foo")
-    assert too_large[::2] == unread[::2] == (None, True)
-    assert "the reference answer can't be read" in unread.reason
+    said = "grader: two numbers of more than 100000 digits can't be compared"
+    assert too_large == Grade(None, said, failed=True)
+    assert unread[::2] == (None, True)
+    assert "grader: the reference answer can't be read: 'x+" in unread.reason
     assert verdict(r"$x +\foo$", r"x+\foo") == Grade(1.0, "the same text")
     found = verdict("1, 3", "1, 2", tolerance=(0.1, 0.1, 0.1), is_multiple_answer=True)
     assert found == Grade(None, "grader: 3 tolerances for 2 answers", failed=True)
@@ -80,7 +61,7 @@ def test_what_can_not_be_compared_is_an_error() -> None:
 
 NEEDS_A_JUDGE = "needs a judge: the reference answer is "
 PROSE = ["odd $n$", "no solutions", "n is prime", "$x=1$ for some $a>0$", "2 if n is even"]
-PROSE += ["1 ($n=2$)", r"1 \text{if } n=2", "5 ($n=2"]
+PROSE += ["1 ($n=2$)", r"1 \text{if } n=2", "5 ($n=2", r"$1$, $n \text{ is even}$"]
 FORMULAS = ["5", "$2n$", r"\frac{a}{b}", "1, 2", r"$\sin x$", r"5 \text{ or } 6", "$XZ-XY$"]
 
 
@@ -90,7 +71,8 @@ def needs_a_judge(gold: str) -> bool:
 
 def test_prose_is_for_a_judge_unless_the_text_is_the_same() -> None:
     assert [gold for gold in [*PROSE, *FORMULAS] if needs_a_judge(gold)] == PROSE
-    assert verdict("even $n$", "odd $n$") == Grade(None, f"{NEEDS_A_JUDGE}prose")
+    for gold in ("odd $n$", r"$n \text{ is odd}$"):
+        assert verdict("even $n$", gold) == Grade(None, f"{NEEDS_A_JUDGE}prose")
     assert verdict("odd n", " odd $n$.").value == 1.0
     assert verdict("1,2,3", r"1,2,\ldots,3").reason == f"{NEEDS_A_JUDGE}written with dots"
     assert "a set given by a condition" in verdict("5", r"\{ (a,b): ab>1 \}").reason

@@ -28,6 +28,7 @@ from ngramscan.prevalence.docnorm import run_docnorm
 from ngramscan.prevalence.draws import DocnormOptions
 from ngramscan.prevalence.plan import make_plan
 from ngramscan.serve.page import SearchPage
+from ngramscan.serve.rendering import Templates
 
 
 class Dictionary:
@@ -38,6 +39,7 @@ class Dictionary:
     longest_context = 1 << 40
     documents_of = None
     document_counts = None
+    excerpts = None
     match_starts = None
 
     def __init__(self, texts: dict[str, str]) -> None:
@@ -121,7 +123,8 @@ def test_a_plan(index: Dictionary) -> None:
 
 
 def test_the_search_page(index: Dictionary) -> None:
-    status, parts = SearchPage({"dictionary": index}).answer(b"q=word+7", "http://127.0.0.1/")
+    page = SearchPage({"dictionary": index}, Templates({"dictionary": index}))
+    status, parts = page.answer(b"q=word+7", "http://127.0.0.1/")
     words = re.sub("<[^>]*>", "", "".join(parts))
     assert status == 200
     assert "step by step, word 7\ndocument text 7, byte 14" in words

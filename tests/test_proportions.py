@@ -1,5 +1,8 @@
 """Shares, their differences and tests, against published figures, scipy and simulations."""
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,6 +18,7 @@ from ngramscan.statistics.proportions import (
     mid_p_mcnemar,
     paired_difference,
     share_ratio,
+    stratified_share,
     wilson,
 )
 
@@ -123,3 +127,56 @@ def test_the_interval_of_a_finite_population_covers_its_share(population: int, p
         covers[is_covered] += hypergeom.pmf(k, population, marked[is_covered], n)
     assert 0.945 < covers.mean() < 0.965
     assert covers.min() > 0.91
+
+
+def test_shares_of_strata_are_weighted_by_size_as_by_hand() -> None:
+    found = stratified_share([(2, 4, 100), (3, 3, 3), (0, 5, 25)])
+    assert found.value == pytest.approx((50 + 3 + 0) / 128)
+    share, variance = found.value, 0.0
+    for k, n, size in ((2, 4, 100), (0, 5, 25)):  # all of the other one were drawn
+        expected = (k + share) / (n + 1)
+        spread = expected * (1 - expected) * (n + 1) ** 2 / (n * n + n + 1)
+        variance += (size / 128) ** 2 * (1 - n / size) / n * spread
+    draws = share * (1 - share) / variance
+    assert draws < 1 / ((100 / 128) ** 2 * 0.96 / 4 + (25 / 128) ** 2 * 0.8 / 5)
+    assert found.limits == pytest.approx(wilson(share * draws, draws).limits)
+    everything = stratified_share([(2, 4, 4), (3, 3, 3)])
+    assert (everything.value, everything.limits) == (5 / 7, (5 / 7, 5 / 7))
+    none = stratified_share([(0, 20, 10_000), (0, 20, 10_000)])
+    assert none.limits == pytest.approx(wilson(0, 40).limits, abs=2e-4)
+    for wrong in ([], [(1, 0, 5)], [(3, 2, 5)], [(1, 6, 5)]):
+        with pytest.raises(ValueError, match="strata with 0 <= k <= n <= size"):
+            stratified_share(wrong)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n", "marked", "most"),
+    [
+        # Sizes are as unequal as those of failures: cells of good models have few.
+        ((60, 150, 90), 20, (15, 40, 22), 0.96),
+        ((60, 150, 90), 20, (30, 30, 70), 0.995),  # far from one share in all
+        ((60, 150, 25), 20, (3, 9, 2), 0.98),
+        ((40, 9, 12, 80), 5, (10, 4, 3, 20), 0.98),
+        ((40, 9, 12, 80), 5, (2, 1, 1, 4), 0.98),
+        ((5, 30, 12, 40, 25, 9, 14), 2, (1, 10, 3, 8, 15, 2, 7), 0.98),
+        ((5, 30, 12, 40, 25, 9, 14), 2, (0, 2, 1, 1, 2, 0, 1), 0.98),
+        ((10, 20, 30, 40) * 2, 1, (5, 4, 20, 11, 2, 15, 3, 20), 0.98),
+    ],
+)
+def test_the_interval_over_strata_covers_the_share(
+    sizes: tuple[int, ...], n: int, marked: tuple[int, ...], most: float
+) -> None:
+    """Without chance: every sample, weighted with its probability."""
+    truth = sum(marked) / sum(sizes)
+    chances = [
+        np.asarray(hypergeom.pmf(np.arange(n + 1), size, k, n))
+        for size, k in zip(sizes, marked, strict=True)
+    ]
+    mean = covered = 0.0
+    for drawn in itertools.product(range(n + 1), repeat=len(sizes)):
+        if chance := math.prod(of[k] for of, k in zip(chances, drawn, strict=True)):
+            found = stratified_share([(k, n, size) for k, size in zip(drawn, sizes, strict=True)])
+            mean += chance * found.value
+            covered += chance * holds(found, truth)
+    assert mean == pytest.approx(truth)
+    assert 0.94 < covered < most

@@ -14,6 +14,8 @@ from evalcore.commands.compare import AverageRow, CompareRow
 from evalcore.commands.efficiency import EfficiencyRow
 from evalcore.commands.link import LinkRow, RankRow
 from evalcore.commands.outcomes import OutcomeRow, WinRow
+from evalcore.judge_sample import LabelShareRow
+from evalcore.prevalence_links import SlopeRow
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.outputs.blend import BlendRow, IsolationRow, PresenceRow, RetentionRow
@@ -64,11 +66,13 @@ TYPES: dict[str, tuple[type, ...]] = {
     "Joint outcomes of the adaptive method and its baselines": (OutcomeRow,),
     "Wins, ties and losses": (WinRow,),
     "Accuracy and tokens": (EfficiencyRow,),
+    "Estimated shares of the judges' labels": (LabelShareRow,),
     "Agreement of judges": (AgreementRow,),
     "Votes on each item": (VoteRow,),
     "Published figures, recomputed": (AuditRow,),
     "Prevalence and accuracy of pairs of methods": (LinkRow,),
     "Prevalence and accuracy, ranks of methods": (RankRow,),
+    "Accuracy per tenfold count": (SlopeRow,),
 }
 """The row types of each kind, by its title."""
 

@@ -83,7 +83,8 @@ def without_names(said: str) -> str:
 
 def may_claim(row: Mapping[str, Any]) -> bool:
     """Tell whether a difference may be called one, by the rule of the page."""
-    low, high = row.get("difference_low"), row.get("difference_high")
+    name = "slope" if "slope" in row else "difference"
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
     p = (
         row["p_holm"]
         if row.get("p_adjusted") is None and "p_holm" in row

@@ -40,11 +40,6 @@ def test_a_rule_finds_what_it_is_named_for_and_rules_are_tried_in_order(
     assert (" by ".join(found) if isinstance(found, tuple) else str(found)) == case["found"]
 
 
-REPEATED = "so is |. so is |\n |the answer is {x} |\\boxed{|1,|1.|-$|Final answer: {x}\n"
-REPEATED += "|Final answer: so\n|Final answer: so \\boxed{1} "
-REPEATED += "|1 or |1 a |a|1 a b, |not (|1 thousand "
-
-
 def judged(rule: str, value: Any, gold: Any, is_computed: bool = True) -> Grade:
     details = {"ground_truth": gold, "program": "the reference"}
     tools = Tools(lambda programs: [Outcome("ok", gold) for _ in programs], lambda items: iter(()))

@@ -156,6 +156,35 @@ def test_the_lines_for_a_terminal_find_the_same(browser: Browser, url: str) -> N
     assert f",{found[0]}," in shown.stdout
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_text_is_traced_with_the_keyboard(browser: Browser, url: str, width: int) -> None:
+    viewport = {"width": width, "height": 900}
+    with visiting(browser, f"{url}trace", viewport=viewport) as visit:
+        press = visit.page.keyboard.press
+        assert visit.focused().startswith("textarea")
+        visit.page.keyboard.type(f"So: think step by step about 7, step.\n{HOSTILE[0]} x")
+        visit.page.get_by_role("button", name="Trace").focus()
+        press("Enter")
+        links = visit.page.locator(".traced a")
+        links.first.wait_for()
+        assert links.all_inner_texts() == [
+            "think step by step about 7, step",
+            f"evil <script>{NOT_RUN}</script> evil",
+        ]
+        links.first.focus()
+        press("Tab")
+        note = links.nth(1).locator("xpath=../span[@role='tooltip']")
+        assert visit.focused().startswith("a ")
+        assert note.is_visible()
+        assert note.inner_text() == "9 words; 2 occurrences"
+        assert visit.page.evaluate("window.hacked") is None
+        assert not visit.is_wider_than_the_window()
+        visit.check_both_themes(f"serve-traced-{width}")
+        target = links.first.evaluate("one => one.href")
+    with visiting(browser, target) as visit:
+        assert visit.page.locator("mark").all_inner_texts() == ["think step by step about 7, step"]
+
+
 def test_hostile_documents_and_phrases_run_nothing(browser: Browser, url: str) -> None:
     for phrase in ("evil", HOSTILE[0], '"><script>window.hacked=1</script>', "\u202e"):
         with visiting(browser, asking(url, phrase)) as visit:

@@ -32,7 +32,8 @@ def test_a_narrow_terminal_loses_columns_and_a_wide_one_has_all() -> None:
     narrow, wide = printed(55), printed(200)
     assert "per M documents" in wide
     assert "no largest " in wide
-    assert "not shown: per M documents (--wide or -o FILE shows\nthem)" in narrow
+    assert "not shown: per M documents, per GB, largest pattern\n(--wide" in narrow
+    assert narrow.count("  F       T1+T2  latex         30     16\n") == 1  # over snapshots
     assert "not shown: no largest" in printed(45).split("Ratios")[1]
     assert "not shown" not in wide
 

@@ -74,14 +74,22 @@ def totals_of(
     return make_totals(run_count(patterns.queries(), [Known(name, counts, size)]))
 
 
-def find(totals: list[Total], statistic: str, method: str, tiers: str, versus: str = "") -> Total:
-    (found,) = [
-        total
-        for total in totals
+def find(
+    totals: list[Total],
+    statistic: str,
+    method: str,
+    tiers: str,
+    versus: str = "",
+    kind: str | None = None,
+) -> Total:
+    """Return a total of the whole list, or of one kind of it."""
+    found = {
+        total.kind: total
+        for total in reversed(totals)
         if (total.statistic, total.method, total.tiers, total.versus or "")
         == (statistic, method, tiers, versus)
-    ]
-    return found
+    }
+    return found[[*found][-1] if kind is None else kind]
 
 
 VALUES = {
@@ -107,6 +115,15 @@ VALUES = {
     ("ratio_without_largest", "F", "T1+T2", "CoT"): 55 / 130,
     ("ratio_without_largest_of_versus", "F", "T1+T2", "CoT"): 105 / 30,
     ("probability_of_superiority", "F", "T1+T2", "CoT"): (1 + 1 + 2 + 2) / 12,
+    ("patterns", "F", "T1+T2", "", "latex"): 2,
+    ("sum_of_pattern_counts", "F", "T1+T2", "", "latex"): 15,
+    ("union_of_occurrences", "F", "T1+T2", "", "latex"): 8,
+    ("union_of_occurrences", "F", "T1+T2", "", "narrative"): 80,
+    ("largest_pattern_share", "F", "T1+T2", "", "latex"): 8 / 15,
+    ("union_per_gigabyte", "F", "T1+T2", "", "latex"): 2.0,
+    ("ratio_of_sums", "F", "T1+T2", "CoT", "narrative"): 90 / 130,
+    ("ratio_of_unions", "F", "T1+T2", "CoT", "narrative"): 80 / 100,
+    ("probability_of_superiority", "F", "T1+T2", "CoT", "narrative"): 4 / 6,
 }
 NOTES = {
     ("sum_of_pattern_counts", "CoT", "T1"): SUM_NOTE,
@@ -130,6 +147,39 @@ def test_totals_done_by_hand() -> None:
     unknown = find(totals_of(size=IndexSize()), "union_per_gigabyte", "CoT", "T1")
     assert unknown.value is None
     assert "unknown" in unknown.note
+
+
+def test_totals_by_kind_compare_what_is_of_one_kind() -> None:
+    totals = totals_of()
+    kinds = {
+        (t.method, t.tiers, t.versus, t.kind) for t in totals if t.tiers == "T1+T2" and not t.note
+    }
+    assert kinds == {
+        ("CoT", "T1+T2", None, "narrative"),  # all of it is, so it is there once
+        *(("F", "T1+T2", None, kind) for kind in ("", "narrative", "latex")),
+        *(("F", "T1+T2", "CoT", kind) for kind in ("", "narrative")),
+    }
+    identities = [(t.method, t.tiers, t.versus, t.kind, t.statistic) for t in totals if not t.note]
+    assert len(set(identities)) == len(identities)
+
+
+def test_a_list_of_several_kinds_may_come_first_and_hide_overlaps_of_one_of_them() -> None:
+    mixed = PatternSet(
+        "mixed",
+        "",
+        (
+            pattern("the formula", "A"),
+            pattern("formula for", "A"),
+            pattern("formula", "A", kind="code"),  # both others contain it
+            pattern("so that", "B"),
+        ),
+    )
+    counts = {"the formula": 9, "formula for": 8, "formula": 20, "so that": 26}
+    totals = totals_of(counts | {"the formula for": 4}, patterns=mixed)
+    assert find(totals, "union_of_occurrences", "A", "T1").value == 20
+    assert find(totals, "union_of_occurrences", "A", "T1", "", "narrative").value == 9 + 8 - 4
+    assert find(totals, "ratio_of_unions", "B", "T1", "A", "narrative").value == 2
+    assert {(t.method, t.versus) for t in totals if t.statistic == "ratio_of_sums"} == {("B", "A")}
 
 
 def test_a_missing_overlap_makes_the_union_unknown_and_the_sum_not() -> None:

@@ -30,13 +30,14 @@ def test_a_rule_gives_the_verdict_of_a_careful_reader(case: dict[str, str]) -> N
     assert reason
 
 
-UNITS = """
-J kJ N mN W kW Pa MPa Hz kHz eV MeV mol Ω K V A C T F kg g m cm s ms L rad m/s m/s^2 kg/m^3 N/m
-W/m^2 J/K m^2 rpm
-"""
-FORMS = r"""
-5 U | 5U | 5~U | 5\,U | 5\;U | 5\ U | 5 \text{U} | 5\text{ U} | 5\,\text{U} | 5 \mathrm{U}
-5~\mathrm{U} | 5\,\mathrm{~U} | 5\;\mathrm{U} | 5 \textrm{U} | 5 \operatorname{U} | 5 \text{ U}.
-$5$ U | $5\,\mathrm{U}$ | $5 \text{ U}$ | 5\quad\mathrm{U} | x = 5\,\mathrm{U} | 5[\mathrm{U}]
-\boxed{5\,\mathrm{U}} | 5.0 U | \frac{10}{2}\text{ U} | 0.5 \times 10^1 U | 5\ (\text{U})
-"""
+def test_a_unit_has_all_its_names_and_is_no_other() -> None:
+    other, its_name = "", ""
+    for case in cases("units"):
+        shown, (stated, *names) = case["shown"], case["names"].split("; ")
+        said = f"in {its_name}, not in {shown}"
+        for name in (stated, *names):
+            assert judged("math", f"5 {name}", "5", stated).value == 1.0, name
+            assert judged("math", f"6 {name}", "5", stated).reason == "not equal", name
+        assert judged("math", "5", rf"5 \mathrm{{{stated}}}").value == 1.0, stated
+        assert not other or judged("math", f"5 {other}", "5", stated).reason == said
+        other, its_name = stated, shown

@@ -1,7 +1,5 @@
 """`evalcore audit`: published figures recomputed from published tables, with a verdict on each."""
 
-from __future__ import annotations
-
 import ast
 import operator
 import re

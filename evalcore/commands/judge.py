@@ -1,12 +1,10 @@
 """`evalcore judge`: models judge proofs and prose, which no rule can score, or why answers fail."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import resources
@@ -19,7 +17,7 @@ import msgspec
 from platformdirs import user_cache_path
 from rich.console import Console
 
-from evalcore.benchmarks import find_benchmark, load_dataset
+from evalcore.benchmarks import Dataset, load_dataset
 from evalcore.endpoint import (
     Ask,
     Question,
@@ -29,15 +27,26 @@ from evalcore.endpoint import (
     request_parameters,
 )
 from evalcore.formats import Problem
+from evalcore.judge_sample import STRATA, LabelShareRow, Sample, draw_sample, make_label_shares
 from evalcore.options import JudgeOptions
 from evalcore.prompts import fill
-from evalcore.records import Record, in_order, name_dataset, read_records
-from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, group_of, key_of, outputs_valued
+from evalcore.records import Record, benchmark_of, in_order, read_chosen
+from evalcore.scores import (
+    NO_ANSWER,
+    UNKNOWN,
+    ScoreKey,
+    ScoreRow,
+    group_of,
+    key_of,
+    outputs_valued,
+)
 from ngramscan.errors import InputError
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.row_files import Table
-from ngramscan.reporting.command import NewFile, Option, Result, Shared, command
+from ngramscan.reporting import refuse_other
+from ngramscan.reporting.columns import to_columns
+from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 from ngramscan.reporting.layout import Layout, cell, print_columns
 
 
@@ -54,6 +63,8 @@ class JudgeRow(ScoreRow):
     """The judge, as the server calls it."""
     prompt_sha256: str = ""
     reply: str | None = None
+    weight: float | None = None
+    """The number of outputs for which this one, drawn at random, stands. None: all are judged."""
 
 
 class JudgePrompt(msgspec.Struct):
@@ -191,8 +202,8 @@ def judged_row(
     )
 
 
-def _unusable_replies(rows: Sequence[JudgeRow]) -> tuple[list[str], list[str]]:
-    """Return notices on judges with some unusable replies, and failures of those with no other."""
+def _without_reply(rows: Sequence[JudgeRow]) -> tuple[list[str], list[str]]:
+    """Return notices on missing and unusable replies, and failures of judges with no other."""
     notices, failures = list[str](), list[str]()
     replies = sorted((row for row in rows if row.reply is not None), key=attrgetter("rule"))
     for rule, group in groupby(replies, attrgetter("rule")):
@@ -201,10 +212,60 @@ def _unusable_replies(rows: Sequence[JudgeRow]) -> tuple[list[str], list[str]]:
             number = f"{len(unusable)} of {len(reasons)} replies have no value"
             messages = notices if None in reasons else failures
             messages.append(f"{rule}: {number}; {unusable[0]}")
+    if unjudged := sum(row.reply is None for row in rows):
+        notices.append(f"{unjudged} outputs are refusals, cut or empty, and were not judged")
     return notices, failures
 
 
-def _print_judged(console: Console, rows: Sequence[JudgeRow]) -> None:
+_Case = tuple[Problem, Record, str]
+"""An output, its problem, and the request to a judge; empty: the output can't be judged."""
+
+
+def _cases(
+    prompt: JudgePrompt, problems: Dataset, records: Iterable[Record], sent: dict[str, Any]
+) -> Iterator[_Case]:
+    by_id = {problem.id: problem for problem in problems.problems}
+    for record in records:
+        question = [judge_messages(prompt, by_id[record.id], record.output or ""), sent]
+        request = json.dumps(question, ensure_ascii=False, sort_keys=True)
+        yield by_id[record.id], record, "" if record.not_scorable else request
+
+
+def _draw(
+    cases: Sequence[_Case], number: int | None, per: Sequence[str], shares: object, seed: int
+) -> Sample | None:
+    """Draw outputs from those that can be judged; None: no number is given."""
+    if number is None:
+        if per or shares:
+            raise InputError("--per" if per else "--shares", "it goes with --sample N")
+        return None
+    refuse_other("--per", per, STRATA)
+    per = per or STRATA[:3]
+    strata = {
+        key_of(record): tuple(
+            (problem.subtask if name == "subtask" else getattr(record, name)) for name in per
+        )
+        for problem, record, request in cases
+        if request
+    }
+    return draw_sample(strata, number, per, seed)
+
+
+def _label_shares(
+    rows: Sequence[JudgeRow], judges: Sequence[str], prompt: JudgePrompt, sample: Sample | None
+) -> list[LabelShareRow]:
+    if sample is None or not sample.drawn:  # nothing can be judged
+        return []
+    labels: dict[str, dict[ScoreKey, str]] = {f"judge:{name}": {} for name in judges}
+    for row in rows:
+        if row.answer is not None:
+            labels[row.rule][key_of(row)] = row.answer
+    return [*make_label_shares(labels, prompt.labels or (), sample)]
+
+
+def _print_judged(
+    console: Console, rows: Sequence[JudgeRow], shares: Sequence[LabelShareRow]
+) -> None:
     columns = ("dataset", "model", "method", "rule", "labels", "n", "judged", "mean")
     judged = []
     for run, group in groupby(rows, group_of):
@@ -217,6 +278,10 @@ def _print_judged(console: Console, rows: Sequence[JudgeRow]) -> None:
     if judged:
         table = dict(zip(columns, zip(*judged, strict=True), strict=True))
         print_columns(console, table, Layout(5, frozenset({"labels"}), ("labels", "judged")))
+    if shares:
+        title = f"Shares of labels in all {shares[0].population:,} outputs"
+        of_labels = to_columns(shares, "rule label count share", ["share"])
+        print_columns(console, of_labels, Layout(2, title=title))
 
 
 @command
@@ -226,6 +291,10 @@ def judge(
     judges: Annotated[str | Sequence[str], Option(flags="--judge", metavar="MODEL")],
     task: Literal["grade", "failure-causes"] = "grade",
     scores: Annotated[Table | None, Option(metavar="FILE")] = None,
+    sample: Annotated[int | None, Option(metavar="N", least=1)] = None,
+    per: Annotated[str | Sequence[str], Option(metavar="COLUMNS")] = (),
+    seed: Annotated[int, Option(least=0)] = 1,
+    shares: RowsFile = None,
     journal: NewFile = None,
     progress: Progress = SILENT,
     **options: Annotated[Any, Shared(JudgeOptions)],
@@ -245,6 +314,15 @@ def judge(
     scores : str, Path or DataFrame, optional
         Rows of `evalcore score`: judge only outputs without a value (`grade`), or wrong ones
         (`failure-causes`).
+    sample : int, optional
+        Judge this many outputs of each stratum, drawn at random, and estimate the shares of labels
+        in all outputs.
+    per : str or sequence of str
+        Names that tell strata apart: dataset, model, method, subtask. By default the first three.
+    seed : int
+        Random seed of the sample.
+    shares : str or Path, optional
+        Write the estimated shares of labels to this file.
     journal : str or Path, optional
         File that keeps the judges' replies. By default one in the user's cache folder.
     progress : Progress
@@ -266,29 +344,24 @@ def judge(
           --base-url http://localhost:8000/v1 -o judged.jsonl
     """
     asked = JudgeOptions(**options)
-    name_dataset(asked.dataset, asked.data, Path(outputs), asked.layout)
-    benchmark = find_benchmark(
-        asked.dataset, asked.data, asked.id_field, asked.question_field, asked.answer_field
-    )
+    benchmark = benchmark_of(Path(outputs), asked)
     prompt = choose_prompt(benchmark.judge or benchmark.name, task)
     if task == "failure-causes" and scores is None:
         raise InputError("--scores", "missing; only wrong answers have causes of failure")
     problems = load_dataset(benchmark, asked.data)
-    by_id = {problem.id: problem for problem in problems.problems}
     value = 0.0 if task == "failure-causes" else None
     wanted = None if scores is None else outputs_valued(scores, value)
     sent = request_parameters(asked.temperature, asked.max_tokens, asked.params)
     key = read_key(asked.api_key_env)
-    cases: list[tuple[Problem, Record, str]] = []
-    reading = (
-        *(asked.layout, asked.method, problems.name),
-        *(progress.notice, bool(asked.dataset)),
-    )
-    for record in in_order(read_records(Path(outputs), *reading), problems):
-        if wanted is None or key_of(record) in wanted:
-            question = [judge_messages(prompt, by_id[record.id], record.output or ""), sent]
-            request = json.dumps(question, ensure_ascii=False, sort_keys=True)
-            cases.append((by_id[record.id], record, "" if record.not_scorable else request))
+    records = read_chosen(Path(outputs), asked, problems.name, progress.notice)
+    records = in_order(records, problems)
+    if wanted is not None:
+        records = [record for record in records if key_of(record) in wanted]
+    cases = [*_cases(prompt, problems, records, sent)]
+    drawn = _draw(cases, sample, per, shares, seed)
+    weights = drawn.weights if drawn else {}
+    if drawn:
+        cases = [case for case in cases if key_of(case[1]) in weights]
     requests = dict.fromkeys(request for _, _, request in cases if request)
     rows, reasons = list[JudgeRow](), Counter[str]()
     chosen = list(dict.fromkeys(judges))
@@ -304,10 +377,19 @@ def judge(
                     reasons[missing[request]] += 1
                 else:
                     kept_reply = replies.get(request, {})
-                    rows.append(judged_row(prompt, problem, record, name, kept_reply))
-    notices, failures = _unusable_replies(rows)
-    if unjudged := sum(row.reply is None for row in rows):
-        notices.append(f"{unjudged} outputs are refusals, cut or empty, and were not judged")
+                    row = judged_row(prompt, problem, record, name, kept_reply)
+                    rows.append(replace(row, weight=weights.get(key_of(record))))
+    notices, failures = _without_reply(rows)
+    summed = _label_shares(rows, chosen, prompt, drawn)
+    if drawn:
+        notices.append(drawn.described)
     total = f"{len(cases) * len(chosen)} judgements are missing"
     failures += [f"{n} of {total} ({why}); run again for only these" for why, n in reasons.items()]
-    return Result(rows, JudgeRow, notices, failures, print_table=partial(_print_judged, rows=rows))
+    return Result(
+        rows,
+        JudgeRow,
+        notices,
+        failures,
+        print_table=partial(_print_judged, rows=rows, shares=summed),
+        files=[(shares, summed, LabelShareRow)],
+    )

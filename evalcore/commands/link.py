@@ -7,25 +7,29 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from evalcore.commands.compare import CompareRow, compare_methods, difference_text
 from evalcore.pairing import Names
+from evalcore.prevalence_links import ProblemOptions, SlopeRow, link_problems
 from evalcore.scores import read_all
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import Table, read_rows, read_table
 from ngramscan.reporting import refuse_other, to_frame
 from ngramscan.reporting.columns import for_paper, print_notes, print_pooled, to_columns
-from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, command
-from ngramscan.reporting.layout import Layout, p_text
+from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
+from ngramscan.reporting.layout import Layout, p_text, print_columns
 from ngramscan.statistics.estimates import geometric_mean_ratio
 
 CORRELATIONAL = (
     "Prevalence and accuracy are shown side by side. This is no evidence of cause, whether they "
     "agree or not: methods differ in many other ways, and there are few of them."
+)
+NO_CAUSE = (
+    "This is no evidence of cause: frequent problems differ from rare ones in other ways, too."
 )
 Lists = Mapping[Any, Sequence[float]]
 """The counts of patterns by index and method."""
@@ -203,8 +207,7 @@ def _columns(rows: Sequence[LinkRow]) -> dict[str, Any]:
     columns["methods"] = [f"{row.treatment} : {row.baseline}" for row in rows]
     columns |= to_columns(rows, "prevalence_ratio")
     columns["accuracy difference"] = [difference_text(row) for row in rows]
-    columns["p"] = [p_text(row.p) for row in rows]
-    return columns | {"p Holm": [p_text(row.p_adjusted) for row in rows]}
+    return columns | _p_columns(rows)
 
 
 def _print(console: Any, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
@@ -216,11 +219,52 @@ def _print(console: Any, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> N
     print_notes(console, ordered, "model")
 
 
+def _slope_columns(rows: Sequence[SlopeRow]) -> dict[str, Any]:
+    columns = to_columns(rows, "counts dataset model rule")
+    columns["method"] = [
+        f"{row.method} − {row.baseline}" if row.baseline else row.method for row in rows
+    ]
+    columns |= to_columns(rows, "groups rho slope", ("slope",)) | _p_columns(rows)
+    return columns | to_columns(rows, "corrected=slope_corrected", ("slope_corrected",))
+
+
+def _p_columns(rows: Sequence[Any]) -> dict[str, Any]:
+    names = {"p": "p", "p Holm": "p_adjusted"}
+    return {name: [p_text(getattr(row, names[name])) for row in rows] for name in names}
+
+
+def _print_slopes(console: Any, rows: Sequence[SlopeRow]) -> None:
+    title = "Accuracy per tenfold count, percentage points"
+    ends = [row.counts != other.counts for row, other in pairwise(rows)]
+    layout = Layout(5, headings=4, title=title, section_ends=ends, optional=("corrected",))
+    print_columns(console, _slope_columns(rows), layout)
+    print_notes(console, rows, "counts", "model", "method")
+
+
+def _refuse_ignored(problems: bool, of_methods: bool, asked: ProblemOptions) -> None:
+    if problems and of_methods:
+        problem = "not allowed with --measure, --tier, --rename, --ranks"
+        raise InputError("--problems", problem)
+    if not problems and asked != ProblemOptions():
+        other = ", ".join(f"--{name}" for name in vars(asked))
+        raise InputError("--problems", f"needed for these: {other}")
+
+
+def _link_problems(found: tuple[list[SlopeRow], dict[str, Any]], figure: Any) -> Result[SlopeRow]:
+    rows, messages = found
+    messages["notices"].append(NO_CAUSE)
+    printed, paper = partial(_print_slopes, rows=rows), for_paper(_slope_columns(rows))
+    return Result(
+        rows, SlopeRow, print_table=printed, figure=(figure, rows), for_paper=paper, **messages
+    )
+
+
 @command
 def link(
     counts: Table,
     scores: Table,
     *,
+    problems: bool = False,
     measure: Literal["occurrences", "documents"] = "occurrences",
     tier: Names = (),
     rename: Annotated[str | Sequence[str], Option(metavar="METHOD=NAME")] = (),
@@ -228,16 +272,21 @@ def link(
     run: Names = (),
     ranks: RowsFile = None,
     figure: NewFile = None,
-) -> Result[LinkRow]:
+    **options: Annotated[Any, Shared(ProblemOptions)],
+) -> Result[LinkRow] | Result[SlopeRow]:
     """Show the prevalence of methods in corpora beside their accuracy.
 
     COUNTS are rows of `ngramscan count` or `docnorm`. SCORES are rows of `evalcore compare`, or of
-    `evalcore score`, which are then compared in all pairs. The result is no evidence of cause.
+    `evalcore score`, which are then compared in all pairs. With --problems, COUNTS has a count for
+    each problem or topic, and SCORES are rows of `evalcore score`: does prevalence predict
+    accuracy, problem by problem, and do methods change that? The result is no evidence of cause.
 
     Parameters
     ----------
     counts, scores : str, Path or DataFrame
         Files with these rows, or what the commands returned.
+    problems : bool
+        Link the prevalence of problems, not of methods.
     measure : str
         How prevalence is measured: `occurrences` or `documents`.
     tier : str or sequence of str
@@ -248,19 +297,27 @@ def link(
     ranks : str or Path, optional
         Write how well the orders of methods agree to this file.
     figure : str or Path, optional
-        Draw the differences in accuracy against the ratios of prevalence: .svg or .png.
+        Draw the differences in accuracy against the ratios of prevalence, or the slopes: .svg or
+        .png.
 
     Returns
     -------
     DataFrame
-        One row per index, benchmark, model, rule and pair of methods.
+        One row per index, benchmark, model, rule and pair of methods; with `problems` also per
+        method.
 
     Examples
     --------
     $ ngramscan count f1 --index dclm -o counts.csv
     $ evalcore compare scores.jsonl --all-pairs -o compared.csv
     $ evalcore link counts.csv compared.csv --figure link.svg
+    $ evalcore link prevalence.csv scores.jsonl --problems --figure slopes.svg
     """
+    asked = ProblemOptions(**options)
+    of_methods = measure != "occurrences" or tier or rename or ranks
+    _refuse_ignored(problems, bool(of_methods), asked)
+    if problems:
+        return _link_problems(link_problems(counts, scores, rule, run, asked), figure)
     patterns = read_rows(counts, PatternCount, "rows of `ngramscan count` or `docnorm`")
     given: Any = [*read_table(scores)]  # a pipe can be read once
     if "difference" in given[0][1]:

@@ -1,7 +1,5 @@
 """`evalcore run`: ask a model the problems of a benchmark by several methods; keep every answer."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections import Counter, defaultdict
@@ -14,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from evalcore import records
-from evalcore.benchmarks import find_benchmark, load_dataset
+from evalcore.benchmarks import chosen_benchmark, load_dataset
 from evalcore.endpoint import (
     Ask,
     Question,
@@ -249,9 +247,7 @@ def run(
           --base-url http://localhost:8000/v1 -o outputs/
     """
     asked = RunOptions(**options)
-    benchmark = find_benchmark(
-        asked.dataset, asked.data, asked.id_field, asked.question_field, asked.answer_field
-    )
+    benchmark = chosen_benchmark(asked)
     problems = load_dataset(benchmark, asked.data)
     templates = load_templates(benchmark, Path(prompts) if prompts else None)
     chosen = list(dict.fromkeys(templates.resolve(name) for name in methods))

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from evalcore import scores
-from evalcore.benchmarks import Dataset, find_benchmark, load_dataset
+from evalcore.benchmarks import Dataset, load_dataset
 from evalcore.extraction import FUNCTION_RULES, PROGRAM_RULES, extract
 from evalcore.extraction import RULES as TEXT_RULES
 from evalcore.formats import Answers, Benchmark, Problem
 from evalcore.options import RecordOptions
 from evalcore.prompts import load_templates
-from evalcore.records import Record, in_order, name_dataset, read_records
+from evalcore.records import Record, benchmark_of, in_order, read_chosen
 from evalcore.rules import FOR_NUMBERS, RULES, Grade, Item, Tools
 from evalcore.rules.formula_pool import compare_all
 from evalcore.sandbox.layers import Limits
@@ -191,17 +191,10 @@ def score(
     $ evalcore score outputs/mine --data questions.jsonl --rule numbers
     """
     asked = RecordOptions(**options)
-    name_dataset(asked.dataset, asked.data, Path(outputs), asked.layout)
-    usual = find_benchmark(
-        asked.dataset, asked.data, asked.id_field, asked.question_field, asked.answer_field
-    )
+    usual = benchmark_of(Path(outputs), asked)
     benchmark, layers = choose_scoring(usual, rule, extraction), dict[str, str]()
     problems = load_dataset(benchmark, asked.data)
-    reading = (
-        *(asked.layout, asked.method, benchmark.name),
-        *(progress.notice, bool(asked.dataset)),
-    )
-    records = read_records(Path(outputs), *reading)
+    records = read_chosen(Path(outputs), asked, benchmark.name, progress.notice)
 
     def run_programs(programs: Sequence[Program]) -> list[Outcome]:
         with Sandbox(Limits(seconds=program_seconds), allow_weak_sandbox) as sandbox:

@@ -1,7 +1,5 @@
 """Rules that compare answers with the gold: one function each, items and tools in, verdicts out."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -111,7 +109,7 @@ def _compare(
 
 def _equal_at_3_decimals(p: float, g: float) -> Grade:
     p, g = round(p, 3), round(g, 3)
-    if abs(p - g) <= 1e-6:
+    if p == g:
         return Grade(1.0, "equal at 3 decimals")
     return Grade(0.0, f"{p:.12g} is not {g:.12g}")
 
@@ -119,7 +117,7 @@ def _equal_at_3_decimals(p: float, g: float) -> Grade:
 def _close_enough(p: float, g: float) -> Grade:
     big, small = max(abs(p), abs(g)), min(abs(p), abs(g))
     sign = ", a sign lost" if p * g < 0 else ""
-    up = [math.ceil(1000 * x) / 1000 if math.isfinite(1000 * x) else x for x in (big, small)]
+    up = [math.ceil(1000 * x) if math.isfinite(1000 * x) else x for x in (big, small)]
     if up[0] == up[1]:
         return Grade(1.0, f"equal at 3 decimals, rounded up{sign}")
     if _near(p, g):

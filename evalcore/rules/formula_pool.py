@@ -3,8 +3,6 @@
 They are commands: a fork would carry the caller's threads and locks, a spawn run its script again.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import logging
 import os
@@ -36,7 +34,7 @@ _COMMAND = (
     "serve(float(sys.argv[1]), sys.argv[2])"
 )
 _FOR_A_JUDGE = "needs a judge: the reference answer is "
-_ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # no keys
+_ENVIRONMENT = ("PATH", "HOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # no keys
 
 
 def compare_all(

@@ -9,8 +9,6 @@ as rounded floats.
 So its parser reads what `notation` has made plain, and `verify` compares only what is left.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -101,7 +99,7 @@ _RELATIONS = ("=", "<", "≤", "≠")  # never >: the sides change
 
 
 class _Answer(NamedTuple):
-    form: str  # `#` for a formula, `(#,#]` for two in brackets; or a relation
+    form: str  # `#` for a formula, `(##]` for two in brackets; or a relation
     formulas: list[str]
     name: str = ""  # what they are said of: `x = 5`, `f(x) = 2x`, `x ∈ [0, 1]`, `0 < c < 1`
 
@@ -134,13 +132,13 @@ def _read(text: str) -> _Answer:
         ends = "(["[signs[0] == "≤"], ")]"[signs[1] == "≤"]
         return _read(f"{sides[1]}∈{ends[0]}{sides[0]},{sides[2]}{ends[1]}")
     form = signs if signs.strip("=≈") else "="
-    return _Answer(form, [sides[0], sides[-1]]) if form in _RELATIONS else _Answer("#", [text])
+    return _Answer(form, [sides[0], sides[-1]]) if form in _RELATIONS else _flat(text)
 
 
 def _is_name(text: str) -> bool:
     r"""Tell whether a side is what is asked for, not a calculation: `x`, `f(x)`, `\angle A`."""
     bare = re.sub(r"_(?:\{[^{}]*\}|\w)", "", text)
-    calculation = r"[-+/^!]|\\(?:frac|sqrt|cdot|times|binom|sum)(?![A-Za-z])|(?:^|[^\w(,])\d|^\d"
+    calculation = r"[-+/^!]|\\(?:frac|sqrt|cdot|times|binom|sum)(?![A-Za-z])|(?:^|[^\w(,])\d"
     return not re.search(calculation, bare) and bool(re.search("[A-Za-z]", bare))
 
 
@@ -149,7 +147,7 @@ def _flat(text: str) -> _Answer:
     parts = [_flat(part) for part in notation.split(inner, ",") if brackets[:1] in {"(", "["}]
     if len(parts) < 2:
         return _Answer("#", [text])
-    form = ",".join(part.form for part in parts)
+    form = "".join(part.form for part in parts)
     formulas = [formula for part in parts for formula in part.formulas]
     return _Answer(f"{brackets[0]}{form}{brackets[1]}", formulas)
 
@@ -244,7 +242,7 @@ _FOR_LATEX2SYMPY = (
 @lru_cache(maxsize=4096)
 def _expression(text: str) -> Any:
     """Return a cleaned formula as a SymPy expression that is not evaluated yet, or raise."""
-    text = re.sub(r"\\log_(\w)(?:\s*\^\s*(\d))?\s*", _with_braces, text)
+    text = re.sub(r"\\log_(\w)(?:\s*\^\s*(\d))? ?", _with_braces, text)
     latex = text.translate(notation.AS_COMMANDS)
     shown = repr(latex[:80])
     for problem, pattern in _NO_FORMULA.items():

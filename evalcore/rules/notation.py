@@ -1,7 +1,5 @@
 r"""How answers are written, so that `\dfrac`, `\left(` or a space can't make a difference."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from itertools import accumulate
@@ -13,8 +11,8 @@ _SPELLINGS = r"""
 ^ ** | ^2 ² | ^3 ³ | \emptyset \varnothing ∅ | \binom \dbinom \tbinom | Ω \Omega Ω
 """
 _WORDS = [entry.split() for entry in re.split(r"[|\n]", _SPELLINGS.strip())]
-_PLAIN = {word: plain + " " * plain[1:].isalpha() for plain, *words in _WORDS for word in words}
-AS_COMMANDS = str.maketrans({sign: f"{word} " for sign, word, *_ in _WORDS if sign in "≤≥≈≠∈∪Ω"})
+_PLAIN = {word: plain + " " * plain.startswith("\\") for plain, *words in _WORDS for word in words}
+AS_COMMANDS = str.maketrans({sign: f"{word} " for sign, word, *_ in _WORDS if sign in "≤≥≈≠∈∪"})
 AS_COMMANDS |= str.maketrans({"⦃": r"\{", "⦄": r"\}"})
 _TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|[A-Za-z]+|\*\*|[<>!]=|[^A-Za-z0-9]", re.DOTALL)
 TEXT = r"\\(?:text|textrm|textbf|mathrm|mathbf|mbox|rm|operatorname)\s*\{([^{}]*)\}"
@@ -50,7 +48,7 @@ def clean(text: str) -> str:
     for pattern, by in _REWRITES:
         text = re.sub(pattern, by, text)
     text = text.strip()
-    while (box := re.fullmatch(r"\\f?box(?:ed)?\s*(\{.*\})[ .]*", text)) and enclosed(box[1])[0]:
+    while box := re.fullmatch(r"\\f?box(?:ed)?\s*(\{.*\})[ .]*", text):
         text = enclosed(box[1])[1]
     return text.rstrip(".,").strip()
 
@@ -84,7 +82,7 @@ def split(text: str, separators: str) -> list[str]:
     return [*parts, text[start:].strip()]
 
 
-_HEAD = re.compile(r"\\?(?<![A-Za-z])(sin|cos|tan|cot|sec|csc)((?:\s*\^\s*(?:\{[^{}]*\}|\d))?)\s*")
+_HEAD = re.compile(r"\\?(?<![A-Za-z])(sin|cos|tan|cot|sec|csc)((?:\s*\^\s*(?:\{[^{}]*\}|\d))?) ?")
 _ANGLE = re.compile(
     r"\\frac\{[^{}]*°[^{}]*\}\{[^{}]*\}"
     r"|(?:[^-+=,°(){}\[\]\\]|\\(?:frac\{[^{}]*\}|cdot|times|pi)|\{[^{}]*\})*?°"
@@ -128,7 +126,7 @@ _FOR_A_JUDGE = (  # where it stands: among formulas, around them (as §), or any
 def why_a_judge(gold: str) -> str:
     """Return why a reference answer is one that no algebra can compare, `` for nothing."""
     pieces = [*gold.split("$"), ""]
-    formulas, around = " ".join(pieces[1::2]), " § ".join(pieces[::2])
+    formulas, around = " ".join(pieces[1::2]), "§".join(pieces[::2])
     bare = [re.sub(_NO_PROSE, " ", re.sub(TEXT, r" \1 ", text)) for text in (formulas, around)]
     texts = (*bare, gold)
     return next((why for why, place, sign in _FOR_A_JUDGE if re.search(sign, texts[place])), "")
@@ -146,8 +144,9 @@ def is_text(gold: str) -> bool:
 def words(text: str) -> list[str]:
     """Return the words of a text in small letters, without marks, brackets and punctuation."""
     plain = re.sub(r"\\textit(?=\s*\{)", r"\\text", text.replace("{:}", ":"))
+    plain = re.sub(r"\B'|'\B", "", plain)  # else primes
     plain = re.sub(r"\s*:\s*", ":", re.sub(TEXT, r" \1 ", clean(plain)).casefold())
-    return [word for word in (word.strip("()[],.;!?\"'") for word in plain.split()) if word]
+    return [word for word in (word.strip('()[],.;!?"') for word in plain.split()) if word]
 
 
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
@@ -162,17 +161,17 @@ _PLAINER = (
     (rf"\\[dt]?frac\s*\{{\s*({_DIGITS})\s*\}}\s*\{{\s*({_DIGITS})\s*\}}", r" \1/\2"),
     (r"\\(?=[$%£€#&_ ])|~", " "),
     (r"\s+", " "),  # else the patterns below take quadratic time
-    (rf"\s*[x×*]\s*{_EXPONENT}", r"e\1"),
+    (rf" ?[x×*] ?{_EXPONENT}", r"e\1"),
     (rf"(?<![\w.]){_EXPONENT}", r"1e\1"),
 )
 _CURRENCY = r"(?:US\$|[$£€¥₤₹]|[A-Z]{3})?"
 _END = r"([eE][-+]?\d{1,3})?(?!\d|[.,]\d)"
 _VALUE = (
-    rf"(?<![\w.,^])([-+]?)\s*{_CURRENCY}\s*(-?)\s*"
+    rf"(?<![\w.,^])([-+]?) ?{_CURRENCY} ?(-?) ?"
     rf"({_DIGITS})(?:\s*/\s*({_DIGITS}))?{_END}(?!-[A-Za-z])"
 )
 _VALUE_FIRST = rf"(?:(?i:approximately|about|around|roughly)|[\s(:{{])*+{_VALUE}"
-_FACTOR = re.compile(rf"\s*[x×*]\s*{_CURRENCY}\s*({_DIGITS}){_END}")
+_FACTOR = re.compile(rf" ?[x×*] ?{_CURRENCY} ?({_DIGITS}){_END}")
 _FORMULA = re.compile(r"\s*[-+*/×x^]\s*[\d(]")
 
 
@@ -185,7 +184,7 @@ _WORDS_THAT_SCALE = (
 _SCALES = rf"{_WORDS_THAT_SCALE}|\s*(?:[kKMBT]|mn|bn)(?![A-Za-z])"  # with a currency
 _ABOUT = r"(?:(?i:about|approximately|around|roughly|maybe|perhaps|else)\s+)?"
 _NOUN = r"\s*(?!(?i:at|by|for|from|in|of|on|out|per|with|not|but|is)\b)[^\W\d_]++"
-_AND = r"\s*(?:,?\s*(?i:\b(?:or|and|to|nor|vs)\b)|[;&~])\s*"
+_AND = r"\s*(?:,?\s*(?i:\b(?:or|and|to|nor|vs)\b)|[;&~]) ?"
 _OTHER_BEHIND = re.compile(
     rf"(?:(?:{_NOUN}){{0,2}}(?:{_AND}|\s*,\s*)|{_NOUN}\s+|\s+){_ABOUT}{_VALUE}"
 )
@@ -208,7 +207,7 @@ def _factor_of(word: str) -> Fraction:
     return 1 / power if re.search("ths?$", word) else power
 
 
-def read_number(text: str, as_authors: bool = False) -> float | int | None:
+def read_number(text: str, as_authors: bool) -> float | int | None:
     r"""Read an answer such as `$1,234.50`, `x ≈ −0.5`, `1.2 × 10^3`, `\frac{1}{2}`, `about 3 days`.
 
     In the text after the last `=` or `≈`, it is the number at the beginning, or, if words come
@@ -218,7 +217,7 @@ def read_number(text: str, as_authors: bool = False) -> float | int | None:
     """
     text = _after_relations(text)
     if as_authors:
-        text = re.split(r"\s+or\s+", text, maxsplit=1)[0]
+        text = text.partition(" or ")[0]
     found = _find_value(text)
     if found is None or (value := _value_of(found)) is None:
         return None
@@ -248,12 +247,10 @@ def read_only_number(text: str) -> float | int | None:
     while scale := re.compile(scales).match(text, end):
         value *= _factor_of(scale[0].strip(" -").lower())
         end = scale.end()
-    others = [_OTHER_BEHIND.match(text, end), _OTHER_BEFORE.search(before)]
     is_negative = _is_negative(found)
-    number = (value, is_negative)
-    rivals = [other for other in others if other]
-    rivals = [other for other in rivals if (_value_of(other), _is_negative(other)) != number]
-    if rivals or _NOT_IT.search(before) or _NOT_ALL.match(text, end):
+    others = _OTHER_BEHIND.match(text, end), _OTHER_BEFORE.search(before)
+    numbers = {(_value_of(other), _is_negative(other)) for other in others if other}
+    if numbers - {(value, is_negative)} or _NOT_IT.search(before) or _NOT_ALL.match(text, end):
         return None
     return _as_number(value, is_negative ^ bool(re.search(r"(?i)\b(?:minus|negative)\s*$", before)))
 

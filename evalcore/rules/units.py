@@ -3,8 +3,6 @@ r"""Units of answers, however they are written: `5 \mathrm{~m} / \mathrm{s}^2`, 
 They are names, never quantities: `5 kJ` is not in `J`, and nothing is converted.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -24,9 +22,9 @@ g gram grams; kg kilogram kilograms; % percent; km/hour kmh kph kmph; mile/hour 
 _UNITS = {alias: names.split()[0] for names in _COMMON.split(";") for alias in names.split()}
 _SYMBOLS = """
 ampere A; amp A; atmosphere atm; bar bar; becquerel Bq; calorie cal; candela cd; coulomb C;
-electronvolt eV; farad F; gram g; gray Gy; henry H; hertz Hz; joule J; kelvin K; litre L; lumen lm;
-metre m; meter m; mole mol; newton N; ohm Ω; pascal Pa; second s; siemens S; sievert Sv; tesla T;
-volt V; watt W; weber Wb; watthour Wh
+electronvolt eV; farad F; gram g; gray Gy; henry H; hertz Hz; joule J; kelvin K; litre L; liter L;
+lumen lm; metre m; meter m; mole mol; newton N; ohm Ω; pascal Pa; second s; siemens S; sievert Sv;
+tesla T; volt V; watt W; weber Wb; watthour Wh
 """
 _SYMBOL_OF = dict(names.split() for names in _SYMBOLS.split(";"))
 _PREFIXES = """
@@ -68,13 +66,14 @@ _WORDS = (
     (r"\\AA(?![A-Za-z])", "Å"),
     (r"[{}()\[\].]", ""),
     (r"°\s+(?=[CF](?![A-Za-z]))", "°"),
-    (r"(?:(?<=μ)|(?<![A-Za-zμ])(?<=[kMmG]))\s+(?=Ω)|(?<=μ)\s+", ""),
-    (r"(?i)(?<![a-z])(cubic|square|sq)\s+([a-z]+)", lambda d: f"{d[2]}^{2 + (d[1] == 'cubic')}"),
+    (r"(?<![A-Za-zμ][kMmG])(?<=[kMmG])\s+(?=Ω)|(?<=μ)\s+", ""),
+    (r"(?i)(?<![a-z])cubic\s+([a-z]+)", r"\1^3"),
+    (r"(?i)(?<![a-z])(?:square|sq)\s+([a-z]+)", r"\1^2"),
     (r"(?i)(?<=[a-z])\s+(?:square|sq)(?![a-z])|\s+squared", "^2"),
     (r"(?i)\s+cubed", "^3"),
-    (r"^\s*1\s*/", "/"),
+    (r"^\s*1\s*(?=/)", ""),
 )
-_PART = re.compile(r"\s*(?:(/)|(°?[A-Za-zΩμÅ]+|[°%])\s*(?:\^\s*(-?\d+))?|(\S))")
+_PART = re.compile(r"\s*(?:(/)|(°?[A-Za-zΩμÅ]+|[°%])\s*(?:\^\s*(-?\d+))?|\S)")
 
 
 @lru_cache(maxsize=4096)
@@ -84,17 +83,17 @@ def unit_of(text: str, name: Callable[[str], str] = _any) -> str:
     for pattern, by in _WORDS:
         text = re.sub(pattern, by, text)
     powers, sign = Counter[str](), 1
-    for slash, word, power, other in _PART.findall(text.strip()):
-        found = name("degree" if word == "°" else word)
+    for slash, word, power in _PART.findall(text.strip()):
         if slash:
             sign = -1  # for all that follow: `J/kg K`
-        elif other or not found:
+            continue
+        if not (found := name("degree" if word == "°" else word)):
             return ""
-        for part in found.split("/") if found else ():
+        for part in found.split("/"):
             powers[part] += (sign if found.startswith(part) else -sign) * int(power or 1)
-    written = sorted(entry for entry in powers.items() if entry[1])
-    above, under = ([_written(*entry) for entry in written if entry[1] * k > 0] for k in (1, -1))
-    return "/".join([" ".join(above) or "1", *under]) if written else ""
+    above = [_written(*entry) for entry in sorted(powers.items()) if entry[1] > 0]
+    under = [_written(*entry) for entry in sorted(powers.items()) if entry[1] < 0]
+    return "/".join([" ".join(above) or "1", *under]) if above or under else ""
 
 
 def _written(name: str, power: int) -> str:
@@ -157,14 +156,14 @@ def _cut(text: str, unit: str) -> str:
     """Return what stands before a unit at the end of a text, `` if it doesn't stand there."""
     brackets, inner = enclosed(text)
     parts = split(inner, ",") if brackets[:1] in {"(", "["} else []
-    if len(parts) > 1:
+    if parts:
         values = [_cut(part, unit) or part for part in parts]
         return f"{brackets[0]}{','.join(values)}{brackets[1]}" if values != parts else ""
     level = levels(text)
     for start in _START.finditer(text, max(1, len(text) - _LONGEST)):
         value = re.sub(r"\s*(?:\\cdot|\\times)?\s*$", "", text[: start.start()])
         is_behind = re.search(r"[\d})\]!]$|\\pi$", value)
-        is_marked = start[0] in {"\\", "{"} and value[-1:] not in {*"", *"+-/^_=<>"}
+        is_marked = start[0] in {"\\", "{"} and value[-1:] not in "+-/^_=<>"
         is_there = not level[start.start() - 1] and value and (is_behind or is_marked)
         if is_there and unit_of(text[start.start() :]) == unit:
             return value

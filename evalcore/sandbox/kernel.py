@@ -1,7 +1,5 @@
 """System calls of Linux that Python lacks: process properties, namespaces, and Landlock."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import platform

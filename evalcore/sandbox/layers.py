@@ -1,7 +1,5 @@
 """The layers of the sandbox: which of them this machine has, and putting them up."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import math

@@ -4,8 +4,6 @@ The process belongs to the program as soon as it runs, so a report may be forged
 Its reader checks everything.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

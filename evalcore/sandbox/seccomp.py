@@ -4,8 +4,6 @@ A program that computes an answer needs one process, one thread, memory, and fil
 calls denied here start processes, reach others, or change more than the program's own state.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import platform

@@ -22,6 +22,7 @@ from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import KINDS
 from ngramscan.prevalence.benchmark_entries import BenchmarkEntries, draw_entries, read_entries
 from ngramscan.prevalence.contaminate import Entry, EntryRow, queries_of, run_contaminate
+from ngramscan.prevalence.contamination_answers import ANSWERS, NEAR, OCCURRENCES, find_answers
 from ngramscan.prevalence.contamination_rules import Rule, Short, Tail, make_rule
 from ngramscan.prevalence.contamination_shares import ShareRow, make_shares
 from ngramscan.prevalence.contexts import ContextRow, bytes_of, run_contexts
@@ -46,6 +47,8 @@ def contaminate(
     index: IndexSpecs = DEFAULT_INDEX,
     field: Annotated[str, Option(metavar="COLUMN")] = "question",
     id_field: Annotated[str | None, Option(metavar="COLUMN")] = None,
+    answer_field: Annotated[str | None, Option(metavar="COLUMN")] = None,
+    answer_within: Annotated[int | None, Option(metavar="CHARACTERS", least=1)] = None,
     rule: Annotated[str, Option(metavar="NAME")] = "mini",
     window: Annotated[int | None, Option(least=1)] = None,
     window_unit: Literal["characters", "bytes"] | None = None,
@@ -79,6 +82,12 @@ def contaminate(
         Column of the text to look for.
     id_field : str, optional
         Column of the ids. By default the column id, or without one the number of the row.
+    answer_field : str, optional
+        Column of the answers: look for them near the questions that were found, and tell dirty
+        entries with their answer from the question alone. Needs a rule that searches texts as they
+        are (mini, gpt4), and an index that shows them (hosted, fm9:, files that are read).
+    answer_within : int, optional
+        How near: characters before and after the question. By default 200.
     rule : str
         How windows are taken and judged: mini, gpt4, gpt4-stripped, gpt3, palm, or ngram-N for N
         words. All but the first two need corpora that are read (scan:, python).
@@ -141,26 +150,34 @@ def contaminate(
     )
     chosen = make_rule(rule, window, window_unit, tail, short, not no_strip)
     asked = AskingOptions(**options, normalization=chosen.normalization)
-    read = read_entries(benchmark, field, id_field)
+    if answer_within and not answer_field:
+        raise InputError("--answer-within", "it goes with --answer-field")
+    read = read_entries(benchmark, field, id_field, answer_field)
     entries = draw_entries(read.entries, sample, asked.seed)
     notices = _describe_read(name_of(benchmark), read, sample)
     given = _read_scores(scores, score_rule, effects, entries)
     load_ahead("scipy.special")
     with open_indexes(index, asked, progress) as indexes:
         if asked.dry_run:
-            return Result(_plan(entries, chosen, asked.seed, indexes, bool(contexts)), PlanRow)
-        if contexts:
-            _refuse_unseen(indexes)
+            shown = OCCURRENCES * bool(answer_field) + bool(contexts)
+            return Result(_plan(entries, chosen, asked.seed, indexes, shown), PlanRow)
+        if contexts or answer_field:
+            _refuse_unseen(indexes, "--contexts" if contexts else "--answer-field")
         found = run_contaminate(entries, chosen, indexes, asked.seed, stop_when_decided)
         evidence, lost = _show_evidence(found.rows, indexes, asked.seed) if contexts else ([], [])
+        if answer_field:
+            near = answer_within or NEAR
+            found, unseen = find_answers(found, entries, indexes, near, asked.seed)
+            lost += unseen
     drawn_with = asked.seed if len(entries) < len(read.entries) else None
-    summed = make_shares(found.rows, chosen, len(read.entries), drawn_with, level)
+    answers = ANSWERS if answer_field else ()
+    summed = make_shares(found.rows, chosen, len(read.entries), drawn_with, level, answers)
     files: list[Any] = [(shares, summed, ShareRow), (contexts, evidence, ContextRow)]
     compared = []
     if given:
         from ngramscan.prevalence.contamination_effects import EffectRow, make_effects  # slow
 
-        compared = make_effects(found.rows, given, level)
+        compared = make_effects(found.rows, given, level, answers)
         files.append((effects, compared, EffectRow))
     notices += _describe_short(found.rows)
     unknown = [(failure.error, failure.index) for failure in found.missing]
@@ -217,22 +234,22 @@ def _describe_short(rows: Sequence[EntryRow]) -> list[str]:
 
 
 def _plan(
-    entries: Sequence[Entry], rule: Rule, seed: int, indexes: Sequence[Index], has_contexts: bool
+    entries: Sequence[Entry], rule: Rule, seed: int, indexes: Sequence[Index], shown: int
 ) -> list[PlanRow]:
     asked = queries_of(entries, rule, seed).values()
     texts = list(dict.fromkeys(text for entry_texts in asked for text in entry_texts))
-    # If none is clean, one window of each entry is looked up again, and shown in a document.
-    again = [entry_texts[0] for entry_texts in asked if entry_texts] * has_contexts
-    return make_plan(len(texts), texts + again, len(again), bytes_of(CONTEXT), indexes)
+    # If none is clean, a window of each entry is looked up again, and shown so often in documents.
+    again = [entry_texts[0] for entry_texts in asked if entry_texts] * bool(shown)
+    return make_plan(len(texts), texts + again, len(again) * shown, bytes_of(CONTEXT), indexes)
 
 
-def _refuse_unseen(indexes: Sequence[Index]) -> None:
+def _refuse_unseen(indexes: Sequence[Index], option: str) -> None:
     """Raise an InputError, before anything is asked, where an index can't show texts."""
     try:
         for index in indexes:
             list(index.find([]))
     except InputError as error:
-        raise InputError("--contexts", str(error)) from error
+        raise InputError(option, str(error)) from error
 
 
 Lost = tuple[NgramscanError, str]

@@ -54,8 +54,8 @@ from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Share
 _MORE_PER_SPAN = 14
 """Questions, at most, that the two ends of a span take after its windows."""
 _PLANNED = (
-    f"this is for the first windows; each span takes up to {_MORE_PER_SPAN} more requests, and"
-    " corpora that are read are read two or three times more"
+    f"this is for the first windows; each span takes up to {_MORE_PER_SPAN} more requests; a corpus"
+    " that is scanned is read once, and with --spans twice more"
 )
 
 

@@ -194,6 +194,11 @@ MatchStarts = Callable[
 that ends there and occurs in a document."""
 
 
+Excerpts = Callable[[Sequence[bytes], Sequence[npt.NDArray[np.int64]], int], list[bytes]]
+"""Returns parts of documents for texts, start and end of each of their windows, and a number of
+words: what a text and a document share, if it has a whole window, is in one of these parts."""
+
+
 class Index(Protocol):
     """A searchable corpus; it numbers the occurrences of a query, so that some can be drawn."""
 
@@ -214,6 +219,10 @@ class Index(Protocol):
     @property
     def document_counts(self) -> CountDocuments | None:
         """The function of an index that reads all its documents for any question; None: another."""
+
+    @property
+    def excerpts(self) -> Excerpts | None:
+        """The function of such an index that returns what documents may share with texts."""
 
     @property
     def match_starts(self) -> MatchStarts | None:

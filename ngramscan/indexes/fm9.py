@@ -65,6 +65,7 @@ class Fm9Index:
     """Documents are shown whole."""
     documents_of: DocumentsOf | None = None
     document_counts = None
+    excerpts = None
     match_starts: MatchStarts | None = None
 
     def __init__(

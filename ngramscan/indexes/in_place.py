@@ -66,6 +66,7 @@ class InPlaceIndex:
     longest_context = Fm9Index.longest_context
     documents_of = None  # an occurrence takes dozens of requests
     document_counts = None
+    excerpts = None
     match_starts = None
 
     def __init__(

@@ -7,7 +7,7 @@ index: the text itself or, on request, one of its case variants.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Literal, get_args
 
@@ -154,12 +154,31 @@ def merge(sets: Sequence[PatternSet]) -> PatternSet:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The queries of one method and some tiers, which make one total."""
+    """The queries of one method and some tiers, or those of one kind, which make one total."""
 
     tiers: str
     """One tier, or `T1+T2`."""
     method: str
     queries: tuple[Query, ...]
+    is_part: bool = False
+    """Queries of other kinds are left out."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of all patterns; empty: there are several kinds."""
+        kinds = {query.pattern.kind or "" for query in self.queries}
+        return kinds.pop() if len(kinds) == 1 else ""
+
+    @property
+    def by_kind(self) -> list[Scope]:
+        """The queries of each kind; none, if all are of one kind."""
+        kinds = dict.fromkeys(query.pattern.kind for query in self.queries if query.pattern.kind)
+        parts = [tuple(q for q in self.queries if q.pattern.kind == kind) for kind in kinds]
+        return [replace(self, queries=part, is_part=True) for part in parts if len(parts) > 1]
+
+    def kind_with(self, other: Scope | None) -> str:
+        """Return the kind of all patterns of both; empty: there are several kinds."""
+        return self.kind if other is None or self.kind == other.kind else ""
 
     @property
     def texts(self) -> list[str]:

@@ -56,10 +56,14 @@ def plan_union(texts: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 def merged_of_unions(queries: Sequence[Query]) -> list[str]:
-    """Return the strings that the unions need to have counted beside the queries."""
+    """Return the strings that the unions need to have counted beside the queries.
+
+    Those of one kind may need more: the query that contains another one may be of another kind.
+    """
     merged: dict[str, None] = {}
-    for scope in scopes(queries):
-        merged |= dict.fromkeys(plan_union(scope.texts)[1])
+    for whole in scopes(queries):
+        for scope in (whole, *whole.by_kind):
+            merged |= dict.fromkeys(plan_union(scope.texts)[1])
     counted = {query.text for query in queries}
     return [text for text in merged if text not in counted]
 

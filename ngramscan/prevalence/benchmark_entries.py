@@ -30,7 +30,10 @@ class BenchmarkEntries:
 
 
 def read_entries(
-    benchmark: Table, text_field: str, id_field: str | None = None
+    benchmark: Table,
+    text_field: str,
+    id_field: str | None = None,
+    answer_field: str | None = None,
 ) -> BenchmarkEntries:
     """Read the entries of a benchmark; an InputError names the row that can't be one."""
     _refuse_folder(benchmark)
@@ -40,12 +43,13 @@ def read_entries(
         if number == 1 and not id_field and ID in row:
             column = ID
         text = _text(place, row, text_field, "--field")
+        answer = _text(place, row, answer_field, "--answer-field") if answer_field else ""
         name = _text(place, row, column, "--id-field") if column else str(number)
         if name in places:
             cure = "" if not column else "; entries need ids that differ: --id-field names them"
             raise InputError(place, f"the id {name!r:.60} stands at {places[name]} too{cure}")
         places[name] = place
-        entries.append(Entry(name, text))
+        entries.append(Entry(name, text, answer))
     return BenchmarkEntries(entries, column is None)
 
 
@@ -68,12 +72,12 @@ def _refuse_folder(benchmark: Table) -> None:
 
 
 def _text(place: str, row: Mapping[str, Any], column: str, option: str) -> str:
-    """Return a cell that has to be a text; a number only where it is an id."""
+    """Return a cell that has to be a text; a number only where it is an id or an answer."""
     if column not in row:
         raise InputError(place, f"no column {column}; {_columns(row, column, option)}")
     value = row[column]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and option == "--id-field" and math.isfinite(value):
+    if is_number and option != "--field" and math.isfinite(value):
         return str(value)
     if not isinstance(value, str) or not value.strip():
         shown = "empty" if isinstance(value, str) else f"{value!r:.40}, which is no text"

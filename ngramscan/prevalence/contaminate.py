@@ -23,6 +23,8 @@ class Entry:
 
     id: str
     text: str
+    answer: str = ""
+    """Empty: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,11 @@ class EntryRow:
     overlap or touch."""
     note: str = ""
     """Why windows are unknown or there are none; that the whole entry is one window."""
+    answer: str | None = None
+    """Where the entry occurs, its answer is `near` or `not near`; None: not known, not looked for,
+    or the entry is clean."""
+    occurrences_seen: int | None = None
+    """Occurrences of the rarest window around which the answer was looked for; None: none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,35 +95,44 @@ class EffectRow:
     """`p`, adjusted by Holm's method within `family`."""
     family: str = ""
     """The tests adjusted together; indexes with the same clean and dirty entries count once."""
+    answer: str = ""
+    """`near`, `not near`: of dirty entries only those whose answer is; the others count as without
+    a verdict. Empty: all."""
 
 
 def make_effects(
-    rows: Sequence[EntryRow], scores: Sequence[GivenScore], level: float = 0.95
+    rows: Sequence[EntryRow],
+    scores: Sequence[GivenScore],
+    level: float = 0.95,
+    answers: Sequence[str] = (),
 ) -> list[EffectRow]:
     """Compare accuracies on dirty and on clean entries, per index, dataset, model and method.
 
     Answers to one problem are averaged first. No answer counts as wrong; an unknown score is left
     out. `compare_samples` says which intervals and tests these are. A difference has other possible
-    reasons than the corpus: dirty entries may be easier or harder.
+    reasons than the corpus: dirty entries may be easier or harder. `answers` are values of `answer`
+    whose dirty entries are compared with the clean ones, too.
 
     An InputError: no id of the scores is that of an entry, an answer is scored twice, there are
     several rules or runs of one method, or a value is not one from 0 to 1.
     """
     check_scores(scores, [row.id for row in rows])
     groups = _grouped(scores)
-    verdicts: dict[str, dict[str, EntryClass | None]] = {}
-    for row in rows:
-        verdicts.setdefault(row.index, {})[row.id] = row.verdict
+    verdicts: dict[tuple[str, str], dict[str, EntryClass | None]] = {}
+    for answer in ("", *answers):
+        for row in rows:
+            is_other = answer and row.verdict == "dirty" and row.answer != answer
+            verdict = None if is_other else row.verdict
+            verdicts.setdefault((row.index, answer), {})[row.id] = verdict
     compared = {
-        (index, group): _effect(
-            index, group, score_rule=rule, verdicts=by_id, values=values, level=level
+        (part, group): replace(
+            _effect(part[0], group, score_rule=rule, verdicts=by_id, values=values, level=level),
+            answer=part[1],
         )
-        for index, by_id in verdicts.items()
+        for part, by_id in verdicts.items()
         for group, (rule, values) in groups.items()
     }
-    tests = [
-        (group, *_compared_ids(verdicts[index], groups[group][1])) for index, group in compared
-    ]
+    tests = [(group, *_compared_ids(verdicts[part], groups[group][1])) for part, group in compared]
     return _adjusted([*compared.values()], tests)
 
 

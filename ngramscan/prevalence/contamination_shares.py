@@ -21,7 +21,8 @@ class ShareRow:
     index: str
     rule: str
     verdict: str
-    """`clean`, `suspicious` or `dirty`; `curve`: dirty if it began at `eta_from`."""
+    """`clean`, `suspicious` or `dirty`; `dirty, answer near`, `dirty, answer not near`; `curve`:
+    dirty if it began at `eta_from`."""
     eta_from: float
     """The share of an entry's windows that occur: at least this (0 of a dirty one: any), …"""
     eta_below: float | None
@@ -46,7 +47,12 @@ class ShareRow:
 
 
 def make_shares(
-    rows: Sequence[EntryRow], rule: Rule, population: int, seed: int | None, level: float = 0.95
+    rows: Sequence[EntryRow],
+    rule: Rule,
+    population: int,
+    seed: int | None,
+    level: float = 0.95,
+    answers: Sequence[str] = (),
 ) -> list[ShareRow]:
     """Return the share of each class of entries in each index, and the dirty share by threshold.
 
@@ -55,7 +61,8 @@ def make_shares(
     are Wilson's, and about entries like these. Entries without windows belong to no class and don't
     count; in a sample, the file is taken to have as large a share of them. Where windows are
     unknown, the lower limit has the fewest entries that a class may have, and the upper limit the
-    most. A rule without a middle class has no row of it. More entries than the file has are a
+    most. A rule without a middle class has no row of it. `answers` are values of `answer` for which
+    dirty entries have further rows. More entries than the file has are a
     ValueError.
     """
     by_index: dict[str, list[EntryRow]] = {}
@@ -65,6 +72,8 @@ def make_shares(
     stops = {"clean": rule.suspicious_from, "suspicious": rule.dirty_from, "dirty": None}
     classes = [(name, start, stops[name]) for name, start in starts.items() if start != stops[name]]
     classes += [("curve", threshold, None) for threshold in CURVE]
+    parts = [(*one, "") for one in classes]
+    parts += [(f"dirty, answer {one}", rule.dirty_from, None, one) for one in answers]
     found = []
     for of_index in by_index.values():
         if len(of_index) > population:
@@ -79,8 +88,9 @@ def make_shares(
                 population=population,
                 seed=seed,
                 level=level,
+                answer=answer,
             )
-            for name, start, stop in classes
+            for name, start, stop, answer in parts
         ]
     return found
 
@@ -95,6 +105,7 @@ def _share(
     population: int,
     seed: int | None,
     level: float,
+    answer: str,
 ) -> ShareRow:
     known = [row for row in rows if row.windows]
     entries = len(known)
@@ -103,8 +114,9 @@ def _share(
         start = rule.least(eta_from, row.windows) if eta_from else 0
         stop = rule.least(eta_below, row.windows) if eta_below else row.windows + 1
         highest = row.found + row.windows - row.asked
-        least += start <= row.found and highest < stop
-        most += start <= highest and row.found < stop
+        is_known = not answer or row.answer == answer
+        least += is_known and start <= row.found and highest < stop
+        most += (is_known or row.answer is None) and start <= highest and row.found < stop
     # Entries without windows are left out of the file as they are of the sample.
     size = max(entries, round(population * entries / len(rows)))
     limits = [(0.0, 1.0)] * 2

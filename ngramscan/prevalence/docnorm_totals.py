@@ -108,7 +108,7 @@ def make_totals(
                 index.name,
                 later,
                 f"{prefix}ratio_of_documents",
-                versus=earlier.method,
+                versus=earlier,
                 note=note or reason,
             )
             totals.append(_ratio_total(unknown, above, below))
@@ -116,17 +116,18 @@ def make_totals(
 
 
 def _unknown_total(
-    index: str, scope: Scope, statistic: str, *, versus: str | None = None, note: str
+    index: str, scope: Scope, statistic: str, *, versus: Scope | None = None, note: str
 ) -> DocnormTotal:
     """Return a total without a value, whose note says why."""
     return DocnormTotal(
         index=index,
         tiers=scope.tiers,
         method=scope.method,
-        versus=versus,
+        versus=None if versus is None else versus.method,
         statistic=statistic,
         value=None,
         note=note,
+        kind=scope.kind_with(versus),
     )
 
 

@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.base import Index, MatchStarts, QueryCount
+from ngramscan.indexes.base import Excerpts, Index, MatchStarts, QueryCount
 from ngramscan.indexes.tokens.base import MatchingIndex, finds_matches
+from ngramscan.matching import Matcher, count_texts
+from ngramscan.matching.excerpts import Heads
 from ngramscan.prevalence.count import collect_replies
 
 Integers = NDArray[np.int64]
 _WORD = re.compile(r"\w+")
-_ASKED_OF_A_SCAN = 15
+_ASKED_AT_ONCE = 15
 """Texts that one pass asks about for each open place: a pass is dear, a text more is not."""
 
 
@@ -96,9 +98,10 @@ def find_spans(texts: Sequence[WordText], index: Index, least: int) -> FoundSpan
         return _of_tokens(texts, index, least)
     if index.match_starts:
         return FoundSpans(list(_from_matches(texts, index.match_starts, least)), {}, texts)
-    at_once = _ASKED_OF_A_SCAN if index.document_counts else 1
+    if index.excerpts:
+        return FoundSpans(_within_excerpts(texts, index.excerpts, least), {}, texts)
     width = width_in(index, least)
-    searches = [search_spans(text, least, width, at_once) for text in texts]
+    searches = [search_spans(text, least, width, at_once=1) for text in texts]
     return FoundSpans(*_answer(searches, index), texts)
 
 
@@ -140,6 +143,54 @@ def _from_matches(
             for last, (first, following) in enumerate(zip(firsts, behind, strict=True))
             if following > first and last + 1 - first >= least
         ]
+
+
+def _within_excerpts(
+    texts: Sequence[WordText], excerpts: Excerpts, least: int
+) -> list[list[Span] | NgramscanError]:
+    """Return the spans of texts in documents of which an index shows all that they may share."""
+    different = {text.text: text for text in texts}
+    encoded = [text.encode() for text in different]
+    windows = [_window_places(text, least) for text in different.values()]
+    shown = excerpts(encoded, windows, least)
+    searches = {
+        text: search_spans(words, least, least, _ASKED_AT_ONCE) for text, words in different.items()
+    }
+    spans = dict(zip(searches, _search_texts([*searches.values()], shown), strict=True))
+    return [spans[text.text] for text in texts]
+
+
+def _window_places(text: WordText, least: int) -> Integers:
+    """Return start and end of each window in bytes; those of two words touch the next one."""
+    starts, ends = text.byte_places()
+    widths = {least, max(2, least)}
+    return np.concatenate(
+        [
+            np.stack([starts[: len(starts) - width + 1], ends[width - 1 :]], axis=1)
+            if len(starts) >= width
+            else np.zeros((0, 2), np.int64)
+            for width in widths
+        ]
+    )
+
+
+def _search_texts(searches: Sequence[Search], texts: Sequence[bytes]) -> list[list[Span]]:
+    """Answer all that searches ask by whether it is in texts, in rounds."""
+    found: list[list[Span]] = [[] for _ in searches]
+    waiting = {number: next(search) for number, search in enumerate(searches)}
+    heads = Heads(texts)
+    while waiting:
+        parts = list(dict.fromkeys(part for asked in waiting.values() for part in asked))
+        possible = heads.possible(parts)
+        present = count_texts(Matcher(possible), texts).occurrences
+        occurs = dict.fromkeys(parts, False) | {possible[number]: True for number in present}
+        for number, asked in list(waiting.items()):
+            try:
+                waiting[number] = searches[number].send({part: occurs[part] for part in asked})
+            except StopIteration as ended:
+                found[number] = ended.value
+                del waiting[number]
+    return found
 
 
 def _of_tokens(texts: Sequence[WordText], index: MatchingIndex, least: int) -> FoundSpans:

@@ -54,11 +54,13 @@ class Total:
     high: float | None = None
     level: float | None = None
     note: str = ""
+    kind: str = ""
+    """The kind of all patterns in it: `narrative`, `latex` or `code`; empty: several kinds."""
 
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """The patterns of one method and some tiers, with their counts in one index."""
+    """The patterns of a scope, with their counts in one index."""
 
     scope: Scope
     counts: dict[str, int]
@@ -124,14 +126,22 @@ def _sum_per_million_tokens(total: Total, size: IndexSize) -> Total:
 
 def _of_indexes(counted: CountResult[Any], names: Sequence[str]) -> list[Total]:
     totals: list[Total] = []
+    chosen = [part for whole in scopes(counted.queries) for part in (whole, *whole.by_kind)]
     for index in names:
-        lists = [_list(scope, counted.occurrences[index]) for scope in scopes(counted.queries)]
+        lists = [_list(scope, counted.occurrences[index]) for scope in chosen]
         for patterns in lists:
             totals += _of_one(index, patterns, counted.sizes[index])
         for earlier, later in combinations(lists, 2):
-            if earlier.scope.tiers == later.scope.tiers:
+            if _are_compared(earlier.scope, later.scope):
                 totals += _of_two(index, later, earlier)
     return totals
+
+
+def _are_compared(earlier: Scope, later: Scope) -> bool:
+    """Whether there are ratios: of two whole lists, or of what is of one kind in both."""
+    if earlier.tiers != later.tiers or earlier.method == later.method:
+        return False
+    return earlier.kind == later.kind or not (earlier.is_part or later.is_part)
 
 
 def _list(scope: Scope, occurrences: dict[str, int]) -> _List:
@@ -142,7 +152,7 @@ def _list(scope: Scope, occurrences: dict[str, int]) -> _List:
     return _List(scope, counts, union_of_occurrences(scope.texts, occurrences), missing)
 
 
-def _total_of(index: str, scope: Scope, versus: str | None = None) -> Callable[..., Total]:
+def _total_of(index: str, scope: Scope, versus: Scope | None = None) -> Callable[..., Total]:
     """Return what makes a total of a scope, from the statistic, its value and other fields."""
 
     def total(statistic: str, value: float | None, **fields: Any) -> Total:
@@ -150,9 +160,10 @@ def _total_of(index: str, scope: Scope, versus: str | None = None) -> Callable[.
             index=index,
             tiers=scope.tiers,
             method=scope.method,
-            versus=versus,
+            versus=None if versus is None else versus.method,
             statistic=statistic,
             value=value,
+            kind=scope.kind_with(versus),
             **fields,
         )
 
@@ -187,7 +198,7 @@ def _of_one(index: str, counted: _List, size: IndexSize) -> Iterator[Total]:
 
 
 def _of_two(index: str, later: _List, earlier: _List) -> Iterator[Total]:
-    total = _total_of(index, later.scope, versus=earlier.scope.method)
+    total = _total_of(index, later.scope, versus=earlier.scope)
     if missing := later.missing + earlier.missing:
         yield total("ratio_of_sums", None, note=f"missing counts: {missing}")
         return
@@ -220,10 +231,10 @@ def _over_snapshots(totals: Sequence[Total], indexes: Sequence[str]) -> list[Tot
     }
     if len(snapshots) < 2:
         return []
-    values: dict[tuple[str, str, str], list[float | int | None]] = {}
+    values: dict[tuple[str, str, str, str], list[float | int | None]] = {}
     for total in totals:
         if total.index in snapshots and total.statistic in _SUMMED:
-            key = (total.tiers, total.method, total.statistic)
+            key = (total.tiers, total.method, total.kind, total.statistic)
             values.setdefault(key, []).append(total.value)
     name = f"sum over {len(snapshots)} crawl snapshots"
     return [
@@ -235,8 +246,9 @@ def _over_snapshots(totals: Sequence[Total], indexes: Sequence[str]) -> list[Tot
             statistic=statistic,
             value=_sum(found),
             note=SNAPSHOTS_NOTE,
+            kind=kind,
         )
-        for (tiers, method, statistic), found in values.items()
+        for (tiers, method, kind, statistic), found in values.items()
     ]
 
 

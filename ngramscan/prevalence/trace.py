@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
 from ngramscan.prevalence.contaminate import UNION
 from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.count import collect_replies
+from ngramscan.prevalence.marks import Mark
 from ngramscan.prevalence.spans import Integers, Span, WordText, find_spans, spans_within
 
 ALL_KINDS, NARRATIVE = "all", "narrative"
@@ -119,6 +120,10 @@ class SpanRow:
     """A document with it; None: it could not be shown."""
     metadata: str
     """The metadata of that document: a JSON object, or empty."""
+    unit: str
+    """`words`, or `tokens` in an index over tokens."""
+    output: str | None
+    """The whole output, in the first row of its spans in each index; None in the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +165,11 @@ class Traced:
     """Which words are of the kind; None: all."""
 
     @property
+    def unit(self) -> str:
+        """The kind of its words: `words` or `tokens`."""
+        return "words" if self.text.tokens is None else "tokens"
+
+    @property
     def counts(self) -> NDArray[np.bool_]:
         """The words that count."""
         return ~self.is_masked if self.is_of_kind is None else self.is_of_kind & ~self.is_masked
@@ -182,6 +192,14 @@ class Traced:
     def long_spans(self, least: int) -> list[Span]:
         """Return the spans of at least so many words."""
         return [span for span in self.spans if span.words >= least]
+
+    def marks(self, least: int) -> list[Mark]:
+        """Return the places of the spans of at least so many words."""
+        words = self.text.words
+        return [
+            Mark(words[span.first][0], words[span.stop - 1][1], span.words)
+            for span in self.long_spans(least)
+        ]
 
     def counting(self, least: int) -> list[Span]:
         """Return those with a word that is not masked."""
@@ -239,7 +257,7 @@ class TraceResult:
     traced: dict[str, list[Traced]] = field(default_factory=dict)
     """By index, the union among them; texts that could not be traced are left out."""
     counts: dict[str, dict[str, QueryCount]] = field(default_factory=dict)
-    """By index and text of a span."""
+    """By index and text: what the search of the spans took, or after `count_spans` all of them."""
     missing: list[QueryFailure] = field(default_factory=list)
     """Texts that could not be traced, and spans that could not be counted."""
     sizes: dict[str, IndexSize] = field(default_factory=dict)
@@ -273,8 +291,7 @@ def run_trace(
                 each = Traced(texts[number], found.texts[number], masks[number], spans, least)
                 by_text[number].append(each)
                 traced.append(each)
-        shown = [part for each in traced for part in each.parts(options.min_words)]
-        result.counts[index.name] = _count(index, shown, found.counts, result.missing)
+        result.counts[index.name] = found.counts
         result.sizes[index.name] = index.size()
     if len(indexes) > 1 and all(index.unit == "bytes" for index in indexes):
         complete = [found for found in by_text if len(found) == len(indexes)]
@@ -296,18 +313,16 @@ def _masked(text: WordText, asked: Iterable[str], least: int) -> NDArray[np.bool
     return is_masked
 
 
-def _count(
-    index: Index,
-    parts: Sequence[str],
-    known: Mapping[str, QueryCount],
-    missing: list[QueryFailure],
-) -> dict[str, QueryCount]:
-    """Return how often each span occurs, and add those that could not be counted."""
+def count_spans(result: TraceResult, index: Index, least: int) -> dict[str, QueryCount]:
+    """Count each span of at least so many words, and add to what is missing what can't be."""
+    known = result.counts[index.name]
+    parts = [part for each in result.traced[index.name] for part in each.parts(least)]
     unknown = [part for part in dict.fromkeys(parts) if part not in known]
     counts, errors = collect_replies(index.counts(unknown), unknown) if unknown else ({}, {})
-    missing.extend(QueryFailure(index.name, part, error) for part, error in errors.items())
+    result.missing.extend(QueryFailure(index.name, part, each) for part, each in errors.items())
     every = {**known, **counts}
-    return {part: every[part] for part in parts if part in every}
+    counted = result.counts[index.name] = {part: every[part] for part in parts if part in every}
+    return counted
 
 
 def _merged(found: Sequence[Traced]) -> Traced:
@@ -338,7 +353,7 @@ def _row(index: str, traced: Traced, options: TraceOptions) -> TraceRow:
         prompt=given.prompt,
         id=given.id,
         kind=traced.kind,
-        unit="words" if traced.text.tokens is None else "tokens",
+        unit=traced.unit,
         words=measured.words,
         masked=traced.masked,
         min_words=options.min_words,
@@ -374,11 +389,11 @@ def make_spans(
     Spans without one, since an index failed, are added to what is missing.
     """
     for index in indexes:
-        counts = result.counts[index.name]
+        counts = count_spans(result, index, least)
         traced = [each for each in result.traced[index.name] if each.kind == ALL_KINDS]
         examples = _examples(index, list(counts), seed, result.missing)
         for each in traced:
-            for span in each.long_spans(least):
+            for number, span in enumerate(each.long_spans(least)):
                 text = each.text.part(span.first, span.stop)
                 count, shown = counts.get(text), examples.get(text)
                 yield SpanRow(
@@ -396,6 +411,8 @@ def make_spans(
                     documents=count.documents if count else None,
                     document=shown.document if shown else None,
                     metadata=shown.metadata if shown else "",
+                    unit=each.unit,
+                    output=None if number else each.text.text,
                 )
 
 

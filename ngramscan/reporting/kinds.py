@@ -64,7 +64,7 @@ KINDS: tuple[Kind, ...] = (
     make_kind(
         "totals",
         "Totals of methods",
-        "index tiers method versus statistic",
+        "index tiers method kind versus statistic",
         "value low high | level lower_estimate upper_estimate",
     ),
     make_kind(
@@ -92,7 +92,7 @@ KINDS: tuple[Kind, ...] = (
     make_kind(
         "contaminate --effects",
         "Scores on clean and on contaminated entries",
-        "index dataset model method score_rule",
+        "index dataset model method score_rule answer",
         "n_clean n_dirty accuracy_clean accuracy_dirty p | n accuracy accuracy_clean_low"
         " accuracy_clean_high n_suspicious accuracy_suspicious accuracy_suspicious_low"
         " accuracy_suspicious_high accuracy_dirty_low accuracy_dirty_high level detectable"
@@ -291,6 +291,14 @@ KINDS: tuple[Kind, ...] = (
             across_limits="mean_tokens",
         ),
     ),
+    make_kind(
+        "judge --shares",
+        "Estimated shares of the judges' labels",
+        "rule label",
+        "population drawn count | level strata seed",
+        make_plot("share", "", "rule label", "share", aside="count drawn"),
+        texts="per",
+    ),
     # Before `agreement`, whose `judges` are names.
     make_kind("agreement --votes", "Votes on each item", "item", "votes judges", texts="label"),
     make_kind(
@@ -306,6 +314,14 @@ KINDS: tuple[Kind, ...] = (
         "id where statement",
         "recomputed | low high",
         texts="published verdict",
+    ),
+    make_kind(
+        "link --problems",
+        "Accuracy per tenfold count",
+        "counts dataset model rule method baseline",
+        "groups p p_adjusted | n n_unknown rho count_correlation slope_corrected level",
+        make_plot("slope", "counts", "dataset model rule method baseline", aside="groups p"),
+        texts="transformation",
     ),
     make_kind(
         "link --ranks",

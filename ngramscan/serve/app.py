@@ -11,7 +11,7 @@ import asyncio
 import ipaddress
 import re
 import time
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
@@ -28,15 +28,21 @@ from ngramscan.errors import IndexChangedError, NgramscanError
 from ngramscan.progress import Progress
 from ngramscan.serve.clients import Clients
 from ngramscan.serve.fields import Fields, RefusedError, to_json
-from ngramscan.serve.page import RESULTS, SearchPage
+from ngramscan.serve.page import SearchPage
 from ngramscan.serve.protocol import LONGEST_CONTEXT, ServedIndex, answer
+from ngramscan.serve.rendering import RESULTS, Templates
 from ngramscan.serve.token_protocol import ServedTokens
+from ngramscan.serve.trace_page import TracePage
 
 MAX_BODY_BYTES = 1_000_000
 BODY_TIMEOUT_S = 10.0
 MAX_WAITING = 128
 RETRY_AFTER_S = 1
 
+_TRACE = "/trace"
+_METHODS = {"/": {"GET", "HEAD"}, _TRACE: {"GET", "HEAD", "POST"}}
+"""The methods of each page."""
+_FORM = "application/x-www-form-urlencoded"
 _CLOSE = {"Connection": "close"}
 
 
@@ -76,11 +82,16 @@ class IndexApplication:
         starlette = Starlette(routes=routes, exception_handlers=handlers)
         starlette.router.redirect_slashes = False
         searched = {name: index.searched(self._clients) for name, index in indexes.items()}
-        self._page = SearchPage(searched)
+        self._templates = Templates(searched)
+        self._page = SearchPage(searched, self._templates)
+        self._trace_page = TracePage(searched, self._templates)
         for index in of_tokens:
             index.progress = self._clients
         for_browsers = Starlette(
-            routes=[Route("/", self._show)],
+            routes=[
+                Route("/", self._show),
+                Route(_TRACE, self._show, methods=["GET", "POST"]),
+            ],
             exception_handlers={
                 HTTPException: self._page_error,
                 ClientDisconnect: _client_left,
@@ -114,20 +125,36 @@ class IndexApplication:
         return response
 
     async def _show(self, request: Request) -> Response:
-        """Answer a browser with the search page."""
+        """Answer a browser with a page."""
         started_at = time.perf_counter()
         with ExitStack() as under_way:
             under_way.enter_context(self._one_more(request))
-            answer = self._page.decline if _is_of_another_page(request) else self._page.answer
-            work = partial(answer, request.scope["query_string"], str(request.base_url))
+            work = await self._work_of(request)
             status, parts = await self._clients.serve(request, self._threads, work)
             if request.method == "HEAD":
                 parts = islice(parts, 1)  # nothing is searched
             sent = self._in_parts(request, parts)
-            response = _GradualPage(sent, status, self._page.headers, media_type="text/html")
+            response = _GradualPage(sent, status, self._templates.headers, media_type="text/html")
             under_way.callback(self._tell, response, started_at)
             response.under_way = under_way.pop_all()
         return response
+
+    async def _work_of(self, request: Request) -> Callable[[], tuple[int, Iterator[str]]]:
+        """Read a request of a browser, and return what has to be done on a thread."""
+        is_of_another_page = _is_of_another_page(request)
+        if request.scope["path"] != _TRACE:
+            answer = self._page.decline if is_of_another_page else self._page.answer
+            return partial(answer, request.scope["query_string"], str(request.base_url))
+        if request.method != "POST":
+            return partial(self._trace_page.answer, b"")
+        if is_of_another_page:
+            raise HTTPException(403, "This text comes from another page: paste it here", _CLOSE)
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
+            raise HTTPException(415, f"Content-Type: {_FORM} was expected", _CLOSE)
+        return partial(self._trace_page.answer, await _read_body(request))
+
+    def _page_of(self, request: Request) -> SearchPage | TracePage:
+        return self._trace_page if request.scope["path"] == _TRACE else self._page
 
     async def _in_parts(self, request: Request, parts: Iterator[str]) -> AsyncIterator[str]:
         """Yield the parts of a page, each from a thread, as long as its client is there."""
@@ -139,7 +166,7 @@ class IndexApplication:
             return
         except Exception:
             # The status is sent already: the page itself has to say it.
-            yield self._page.problem("Internal error").partition(RESULTS)[2]
+            yield self._page_of(request).problem("Internal error").partition(RESULTS)[2]
             raise
 
     @contextmanager
@@ -206,11 +233,12 @@ class IndexApplication:
             "max_context": self._max_context,
         }
 
-    async def _page_error(self, _request: Request, error: Exception) -> Response:
+    async def _page_error(self, request: Request, error: Exception) -> Response:
         """Answer a browser; after an error of this program, its traceback is on stderr."""
         shown = error if isinstance(error, HTTPException) else HTTPException(500, "Internal error")
-        headers = {**self._page.headers, **(shown.headers or {})}
-        return HTMLResponse(self._page.problem(shown.detail), shown.status_code, headers)
+        headers = {**self._templates.headers, **(shown.headers or {})}
+        page = self._page_of(request).problem(shown.detail)
+        return HTMLResponse(page, shown.status_code, headers)
 
     async def _index_error(self, _request: Request, error: Exception) -> Response:
         self._progress.notice(f"Error: {error}")
@@ -229,8 +257,8 @@ class _GradualPage(StreamingResponse):
 
 
 def _is_of_browser(scope: Scope) -> bool:
-    """Tell whether a request is for the page; everything else is of the protocol."""
-    if scope["type"] != "http" or scope["path"] != "/" or scope["method"] not in {"GET", "HEAD"}:
+    """Tell whether a request is for a page; everything else is of the protocol."""
+    if scope["type"] != "http" or scope["method"] not in _METHODS.get(scope["path"], ()):
         return False
     return any(b"text/html" in value for name, value in scope["headers"] if name == b"accept")
 

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
-
-from ngramscan import __version__
-from ngramscan.indexes.base import Index, IndexSize
+from ngramscan.indexes.base import Index
 from ngramscan.prevalence.contexts import ContextRow, metadata_of
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.draws import DRAWS, LEAST_CONTEXT
 from ngramscan.prevalence.token_count import EVERY, TokenCountRow
-from ngramscan.progress import counted, format_bytes, visible, visible_line
+from ngramscan.progress import visible_line
 from ngramscan.serve.fields import RefusedError
+from ngramscan.serve.rendering import Templates, render_gradually
 from ngramscan.serve.search import (
     DRAWING_S,
     LONGEST_PHRASE,
@@ -33,9 +28,6 @@ from ngramscan.serve.search import (
 )
 from ngramscan.serve.token_requests import MOST_TOKENS
 
-RESULTS = '<main id="results">\n'
-"""A page up to here is known before the search."""
-_WORKING = Markup('<p class="working" role="status">Searching <bdi>{}</bdi> ({} of {})</p>\n')
 _LONGEST_SOURCE = 200
 _LONGEST_LINK = 2_000
 
@@ -43,33 +35,8 @@ _LONGEST_LINK = 2_000
 class SearchPage:
     """Answers requests of browsers about some indexes."""
 
-    def __init__(self, indexes: Mapping[str, Index]) -> None:
-        self._names, self._search = [*indexes], Search(indexes)
-        self._environment = Environment(
-            loader=PackageLoader("ngramscan.serve"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._environment.filters |= {
-            "line": visible_line,
-            "text": _shown,
-            "size": _size,
-            "number": lambda number: f"{number:,}",
-        }
-        style = self._environment.get_template("style.css").render()
-        self._environment.globals |= {"style": Markup(style), "version": __version__}
-        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-        policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; "
-        policy += "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-        self.headers = {
-            "Content-Security-Policy": policy,
-            "X-Content-Type-Options": "nosniff",
-            "Referrer-Policy": "no-referrer",
-            "Cache-Control": "no-store",
-            "Vary": "Accept",
-        }
+    def __init__(self, indexes: Mapping[str, Index], templates: Templates) -> None:
+        self._names, self._search, self._templates = [*indexes], Search(indexes), templates
 
     def answer(self, query: bytes, url: str) -> tuple[int, Iterator[str]]:
         """Return the status and the page of an address; `url` is this server, with a slash.
@@ -82,16 +49,11 @@ class SearchPage:
             return 400, iter([self.problem(str(error))])
         if question is None:
             return 200, iter([self._render(None)])
-        return 200, self._search_page(question, url)
-
-    def _search_page(self, question: Question, url: str) -> Iterator[str]:
-        """Yield what is before the results, a line before each index is asked, and the results."""
-        yield "".join(self._results(question, [], url).partition(RESULTS)[:2])
-        answering, answers = self._search.ask(question), []
-        for number, name in enumerate(question.names, start=1):
-            yield str(_WORKING.format(visible_line(name), number, len(question.names)))
-            answers.append(next(answering))
-        yield self._results(question, answers, url).partition(RESULTS)[2]
+        return 200, render_gradually(
+            question.names,
+            self._search.ask(question),
+            lambda answers: self._results(question, answers, url),
+        )
 
     def _results(self, question: Question, answers: Sequence[Answer], url: str) -> str:
         shown = [
@@ -130,21 +92,8 @@ class SearchPage:
             "most": MOST_SHOWN,
         }
         limits |= {"all_draws": DRAWS, "drawing_s": DRAWING_S}
-        indexes = [(name, self._search.size(name)) for name in self._names]
-        values = {**defaults, **limits, **known, "question": question, "indexes": indexes}
-        return self._environment.get_template("page.html").render(values)
-
-
-def _shown(text: str) -> Markup:
-    """Return a text in which control characters are visible, and line feeds marked."""
-    return escape(visible(text)).replace("\n", Markup('<span class="feed">\n</span>'))
-
-
-def _size(size: IndexSize) -> str:
-    documents = counted(size.documents or 0, "document")
-    if size.tokens is not None:
-        return f"{documents}, {counted(size.tokens, 'token')}"
-    return f"{documents}, {format_bytes(size.bytes or 0)} of text"
+        values = {**defaults, **limits, **known, "question": question}
+        return self._templates.render("page.html", **values)
 
 
 def _link(question: Question, start: int) -> str:

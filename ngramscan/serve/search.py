@@ -5,12 +5,11 @@ The numbers are those of `ngramscan count`, `docnorm` and `contexts`, whose code
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from urllib.parse import parse_qsl
+from typing import TypeVar
 
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import (
@@ -30,7 +29,8 @@ from ngramscan.prevalence.draw_places import draw_places
 from ngramscan.prevalence.draws import DRAWS, EXACT_UP_TO, DocnormOptions
 from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
-from ngramscan.serve.fields import RefusedError, shortened
+from ngramscan.serve.fields import RefusedError
+from ngramscan.serve.forms import check_length, names_in, number_in, read_pairs, text_in
 
 LONGEST_PHRASE = 1_000
 """Characters."""
@@ -81,18 +81,24 @@ class Documents:
 
 
 @dataclass(slots=True)
-class Answer:
+class IndexAnswer:
     """The answer of one index."""
 
     name: str
     size: IndexSize
+    problems: list[str] = field(default_factory=list)
+    """Why a part is missing."""
+
+
+@dataclass(slots=True)
+class Answer(IndexAnswer):
+    """The answer of one index about a phrase."""
+
     count: CountRow | TokenCountRow | None = None
     documents: Documents | None = None
     total: int = 0
     """Occurrences among which those that are shown were drawn."""
     contexts: Sequence[ContextRow] = ()
-    problems: list[str] = field(default_factory=list)
-    """Why a part is missing."""
 
     @property
     def occurrences(self) -> int | None:
@@ -110,49 +116,39 @@ def read_question(query: bytes, known: Collection[str]) -> Question | None:
 
     A RefusedError names the field that is wrong. Fields that are not known do no harm.
     """
-    try:
-        pairs = parse_qsl(query.decode(), keep_blank_values=True, errors="strict")
-    except ValueError as error:
-        raise RefusedError("The address is not valid UTF-8") from error
-    names = [value for name, value in pairs if name == "index"]
-    for name in names:
-        if name not in known:
-            listed = ", ".join([*known][:20])
-            raise RefusedError(f"index: there is no {shortened(name)}; here are {listed}")
-    phrase = _only(pairs, "q")
+    pairs = read_pairs(query)
+    names = names_in(pairs, known)
+    phrase = text_in(pairs, "q")
     if phrase is None:
         return None
-    if len(phrase) > LONGEST_PHRASE:
-        problem = f"{len(phrase):,} characters; the limit is {LONGEST_PHRASE:,}"
-        raise RefusedError(f"phrase: {problem}")
+    check_length("phrase", phrase, LONGEST_PHRASE)
     try:
         load_given([], [phrase], [])
     except InputError as error:
         raise RefusedError(f"phrase: {error.problem}") from error
-    asked = tuple(name for name in known if name in names or not names)
-    start = _number(pairs, "from", 0, MOST_SHOWN - PER_PAGE)
+    start = number_in(pairs, "from", 0, MOST_SHOWN - PER_PAGE)
     if start % PER_PAGE:
         raise RefusedError(f"from: it is {start}; a multiple of {PER_PAGE} was expected")
-    return Question(phrase, asked, _number(pairs, "seed", 1, 2**53), start)
-
-
-def _only(pairs: Sequence[tuple[str, str]], name: str) -> str | None:
-    values = [value for key, value in pairs if key == name]
-    if len(values) > 1:
-        raise RefusedError(f"{name}: it was given {len(values)} times; once was expected")
-    return values[0] if values else None
-
-
-def _number(pairs: Sequence[tuple[str, str]], name: str, default: int, most: int) -> int:
-    given = _only(pairs, name)
-    if not given:
-        return default
-    if not re.fullmatch("[0-9]{1,16}", given) or int(given) > most:
-        raise RefusedError(f"{name}: a whole number from 0 to {most} was expected")
-    return int(given)
+    return Question(phrase, names, number_in(pairs, "seed", 1, 2**53), start)
 
 
 # Answers
+
+_AnyAnswer = TypeVar("_AnyAnswer", bound=IndexAnswer)
+
+
+def fill_in_time(
+    answers: Iterable[_AnyAnswer], fill: Callable[[_AnyAnswer], None]
+) -> Iterator[_AnyAnswer]:
+    """Yield answers one after the other, filled; after `MOST_SECONDS`, no further one is."""
+    until = time.monotonic() + MOST_SECONDS
+    for answer in answers:
+        if time.monotonic() < until:
+            fill(answer)
+        else:
+            problem = f"not asked: the others took {MOST_SECONDS:.0f} s; ask it alone"
+            answer.problems.append(problem)
+        yield answer
 
 
 class Search:
@@ -162,21 +158,10 @@ class Search:
         self._indexes = indexes
         self._documents = lru_cache(maxsize=_KEPT)(self._find_documents)
 
-    def size(self, name: str) -> IndexSize:
-        """Return the size of an index."""
-        return self._indexes[name].size()
-
     def ask(self, question: Question) -> Iterator[Answer]:
         """Ask the indexes of a question, one after the other; what fails is a problem of one."""
-        until = time.monotonic() + MOST_SECONDS
-        for name in question.names:
-            answer = Answer(name, self._indexes[name].size())
-            if time.monotonic() < until:
-                self._fill(answer, question)
-            else:
-                problem = f"not asked: the others took {MOST_SECONDS:.0f} s; ask it alone"
-                answer.problems.append(problem)
-            yield answer
+        answers = (Answer(name, self._indexes[name].size()) for name in question.names)
+        return fill_in_time(answers, lambda answer: self._fill(answer, question))
 
     def _fill(self, answer: Answer, question: Question) -> None:
         index = self._indexes[answer.name]
@@ -276,6 +261,7 @@ class _Part:
     def __init__(self, index: Index, places: Sequence[Place]) -> None:
         self.name, self.unit, self.longest_context = index.name, index.unit, index.longest_context
         self.documents_of, self.document_counts = index.documents_of, index.document_counts
+        self.excerpts = index.excerpts
         self.match_starts = index.match_starts
         self._index, self._places = index, places
         self.size, self.cost, self.windows = index.size, index.cost, index.windows

@@ -41,6 +41,7 @@ class MadeTokens:
     longest_context = 10_000
     documents_of = None
     document_counts = None
+    excerpts = None
     match_starts = None
 
     def __init__(

@@ -136,6 +136,9 @@ class Made:
             write_inspect(self.folder / "logs" / f"{number}.json", samples, header(**of))
         return self.folder / "logs"
 
+    def prevalence(self) -> Any:
+        return pd.DataFrame({"id": range(30), "count": [n * n for n in range(30)]})
+
     def claims(self) -> Path:
         """Write a table, and claims that are right, wrong and rounded about it."""
         lines = [
@@ -188,6 +191,9 @@ COMMANDS: dict[str, Callable[[Made], Screen]] = {
     "logs": lambda made: screen_of(e.logs, made.logs()),
     "judge": Made.judged,
     "link": lambda made: screen_of(e.link, made.counts, made.scores),
+    "link --problems": lambda made: screen_of(
+        e.link, made.prevalence(), made.scores, problems=True, without="3"
+    ),
     "datasets list": lambda _: screen_of(e.datasets_list),
     "audit": lambda made: screen_of(e.audit, made.claims()),
 }

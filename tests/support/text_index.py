@@ -27,6 +27,7 @@ class TextIndex:
     longest_context = 10_000
     documents_of = None
     document_counts = None
+    excerpts = None
     match_starts = None
 
     def __init__(

@@ -1,7 +1,5 @@
 """`evalcore logs`: per-sample results of other tools, which need not be installed, as scores."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence

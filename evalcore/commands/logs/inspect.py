@@ -3,8 +3,6 @@
 Only samples are read: summaries and reductions leave failed ones out, and hold means over epochs.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import zlib

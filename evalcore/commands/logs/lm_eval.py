@@ -3,8 +3,6 @@
 A document has one row for every filter; a filter, or one of several metrics, is a rule.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

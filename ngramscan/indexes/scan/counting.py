@@ -12,12 +12,19 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, islice
 from threading import get_ident
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ngramscan.corpora import Piece, ReadOptions, read_piece, without_excluded
 from ngramscan.errors import NgramscanError
 from ngramscan.matching import Counts, Matcher, Normalization, Text, count_texts
+from ngramscan.matching.matcher import BYTES_AT_ONCE
 from ngramscan.processes.pool import Report
+
+if TYPE_CHECKING:  # numpy is slow to import, and to count needs none
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ngramscan.matching.excerpts import Excerpts
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -64,18 +71,72 @@ def do_each(
     return results
 
 
+@dataclass(frozen=True)
+class Sought:
+    """Texts whose shared parts are sought in a piece; see `matching.excerpts`."""
+
+    texts: Sequence[bytes] = field(compare=False, repr=False)
+    windows: Sequence[NDArray[np.int64]] = field(compare=False, repr=False)
+    words: int
+    read: ReadOptions
+    digest: str
+
+    def finder(self) -> Excerpts:
+        """Return the finder of this process: to make one per task costs more than the task."""
+        return _finder(self)
+
+
+@lru_cache(maxsize=2)
+def _finder(sought: Sought) -> Excerpts:
+    from ngramscan.matching.excerpts import Excerpts
+
+    return Excerpts(sought.texts, sought.windows, sought.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a piece of a corpus may share with texts."""
+
+    parts: list[bytes]
+    """Different ones."""
+    documents_read: int
+    bytes_read: int
+    skipped: dict[str, int]
+
+
+class _Reading:
+    """The texts of a piece, or of its first documents, and what was read of it."""
+
+    def __init__(self, piece: Piece, read: ReadOptions, limit: int | None, report: Report) -> None:
+        self.skipped = Counter[str]()
+        self.documents = self.bytes = 0
+        self._batches = self._read(piece, read, report)
+        self._limit = limit
+
+    def _read(self, piece: Piece, read: ReadOptions, report: Report) -> Iterator[Sequence[Text]]:
+        for batch in read_piece(piece, read):
+            self.skipped.update(batch.skipped)
+            yield without_excluded(batch, read.exclude_sources).texts
+            report(batch.consumed)
+
+    def __iter__(self) -> Iterator[Text]:
+        for text in islice(chain.from_iterable(self._batches), self._limit):
+            self.documents += 1
+            self.bytes += len(text)
+            yield text
+
+
+def excerpt_piece(piece: Piece, report: Report, sought: Sought, limit: int | None = None) -> Found:
+    """Find what a piece, or its first `limit` documents, may share with texts."""
+    texts = _Reading(piece, sought.read, limit, report)
+    parts = sorted(set(sought.finder().find_in_all(map(bytes, texts), BYTES_AT_ONCE)))
+    return Found(parts, texts.documents, texts.bytes, dict(texts.skipped))
+
+
 def count_piece(
     piece: Piece, report: Report, question: Question, limit: int | None = None
 ) -> Counts:
     """Count in a piece, or in its first `limit` documents."""
-    skipped = Counter[str]()
-
-    def batches() -> Iterator[Sequence[Text]]:
-        for batch in read_piece(piece, question.read):
-            skipped.update(batch.skipped)
-            yield without_excluded(batch, question.read.exclude_sources).texts
-            report(batch.consumed)
-
-    texts = islice(chain.from_iterable(batches()), limit)
+    texts = _Reading(piece, question.read, limit, report)
     counts = count_texts(question.matcher(), texts, question.unions)
-    return replace(counts, skipped=dict(skipped))
+    return replace(counts, skipped=dict(texts.skipped))

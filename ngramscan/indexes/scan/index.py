@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import accumulate
+from typing import TYPE_CHECKING, TypeVar
 
 from ngramscan.clock import now
 from ngramscan.corpora import Corpus, Piece, describe_skipped, split
@@ -25,8 +27,8 @@ from ngramscan.indexes.base import (
     WindowFailure,
 )
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.indexes.scan.counting import Question, count_piece
-from ngramscan.indexes.scan.pieces import ScanRun, count_pieces
+from ngramscan.indexes.scan.counting import Found, Question, Sought, count_piece, excerpt_piece
+from ngramscan.indexes.scan.pieces import ScanRun, count_pieces, excerpt_pieces
 from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.indexes.scan.windows import read_windows
 from ngramscan.journal import Journal
@@ -34,6 +36,11 @@ from ngramscan.matching import Counts
 from ngramscan.progress import Progress
 from ngramscan.statistics.estimates import Estimate
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+R = TypeVar("R", Counts, Found)
 LEVEL = 0.95
 """Confidence level; the intervals of exact counts have no width."""
 
@@ -108,18 +115,11 @@ class ScanIndex:
         smaller ones; those of the other files are in the journal. An InputError: no documents.
         """
         question = self._question(queries, unions)
-        results = self._count(question)
-        if not any(counts.documents_read for counts in results):
-            is_filtered = self._options.read.exclude_sources
-            problem = "--exclude-source leaves no document" if is_filtered else "no document in it"
-            raise InputError(self.name, "; ".join(filter(None, [problem, _skipped(results)])))
+        results = self._each(
+            partial(count_pieces, question=question), partial(count_piece, question=question)
+        )
+        self._measure(results)
         self._counted |= {query: (number, results) for number, query in enumerate(queries)}
-        documents_read = {piece: counts.documents_read for piece, counts in enumerate(results)}
-        bytes_read = {piece: counts.bytes_read for piece, counts in enumerate(results)}
-        n, size = self._total(documents_read), self._total(bytes_read)
-        self._size = IndexSize(round(n.value), round(size.value))
-        if self._sample:
-            self._size = replace(self._size, documents_estimate=n, bytes_estimate=size)
         asked_at, note = now(), self._note(results)
         occurrences = self._totals([counts.occurrences for counts in results])
         documents = self._totals([counts.documents for counts in results])
@@ -136,6 +136,33 @@ class ScanIndex:
         ]
         in_unions = self._totals([dict(enumerate(counts.unions)) for counts in results])
         return DocumentCounts(counts, [in_unions[number] for number in range(len(unions))])
+
+    def excerpts(
+        self, texts: Sequence[bytes], windows: Sequence[NDArray[np.int64]], words: int
+    ) -> list[bytes]:
+        """Read the corpus once and return what its documents may share with texts."""
+        content = repr((list(texts), words)).encode()
+        digest = hashlib.sha256(content).hexdigest()
+        sought = Sought(texts, windows, words, read=self._options.read, digest=digest)
+        results = self._each(
+            partial(excerpt_pieces, sought=sought), partial(excerpt_piece, sought=sought)
+        )
+        self._measure(results)
+        self._note(results)
+        return list(dict.fromkeys(part for found in results for part in found.parts))
+
+    def _measure(self, results: Sequence[Counts | Found]) -> None:
+        """Keep the size of what was read; it is an error if there is no document."""
+        if not any(each.documents_read for each in results):
+            is_filtered = self._options.read.exclude_sources
+            problem = "--exclude-source leaves no document" if is_filtered else "no document in it"
+            raise InputError(self.name, "; ".join(filter(None, [problem, _skipped(results)])))
+        documents_read = {piece: each.documents_read for piece, each in enumerate(results)}
+        bytes_read = {piece: each.bytes_read for piece, each in enumerate(results)}
+        n, size = self._total(documents_read), self._total(bytes_read)
+        self._size = IndexSize(round(n.value), round(size.value))
+        if self._sample:
+            self._size = replace(self._size, documents_estimate=n, bytes_estimate=size)
 
     def find(self, queries: Sequence[str]) -> Iterator[Occurrences]:
         """Yield where each query is; those that were not counted yet are counted, in one pass."""
@@ -195,16 +222,20 @@ class ScanIndex:
         files = self._sample.files if self._sample else self._corpus.files
         return [piece for file in files for piece in split(file)]
 
-    def _count(self, question: Question) -> list[Counts]:
-        """Count in each piece; a pipe, and only the first documents, in this process."""
+    def _each(
+        self,
+        work_on_all: Callable[[ScanRun, Sequence[Piece]], list[R]],
+        work: Callable[..., R],
+    ) -> list[R]:
+        """Work on each piece; on a pipe, and on the first documents only, in this process."""
         limit = self._options.limit_documents
         if limit is None and not self._corpus.is_stream:
-            return count_pieces(self._run, self._pieces, question)
+            return work_on_all(self._run, self._pieces)
         report = partial(self._run.progress.advance, unit="bytes")
         self._run.progress.expect(0, "bytes")  # how many is unknown
-        results: list[Counts] = []
+        results: list[R] = []
         for piece in self._pieces:
-            results.append(count_piece(piece, report, question, limit))
+            results.append(work(piece, report, limit=limit))
             if limit is not None:
                 limit -= results[-1].documents_read
                 if limit <= 0:
@@ -251,7 +282,7 @@ class ScanIndex:
             note="; ".join(filter(None, notes)),
         )
 
-    def _note(self, results: list[Counts]) -> str:
+    def _note(self, results: Sequence[Counts | Found]) -> str:
         """Return how the counts differ from those of all text as it is; say what was skipped."""
         notes = []
         if self._options.ignore_case:
@@ -267,5 +298,5 @@ class ScanIndex:
         return "; ".join(notes)
 
 
-def _skipped(results: Sequence[Counts]) -> str:
+def _skipped(results: Sequence[Counts | Found]) -> str:
     return describe_skipped(sum((Counter(counts.skipped) for counts in results), Counter()))

@@ -12,7 +12,14 @@ import msgspec
 
 from ngramscan.corpora import Piece
 from ngramscan.errors import CorpusError, NgramscanError
-from ngramscan.indexes.scan.counting import Question, count_piece, do_each
+from ngramscan.indexes.scan.counting import (
+    Found,
+    Question,
+    Sought,
+    count_piece,
+    do_each,
+    excerpt_piece,
+)
 from ngramscan.journal import Journal
 from ngramscan.matching import Counts
 from ngramscan.processes.dask import run_on_cluster
@@ -118,15 +125,36 @@ def _bundles(pieces: Mapping[int, Piece], workers: int) -> list[list[int]]:
 
 
 def count_pieces(run: ScanRun, pieces: Sequence[Piece], question: Question) -> list[Counts]:
-    """Count in all pieces of a corpus, apart from those that the journal has.
+    """Count in all pieces of a corpus, apart from those that the journal has."""
+    # Options that change no count.
+    read = replace(question.read, with_sources=False, with_fields=False, most_line_bytes=0)
+    request = _digest(replace(question, read=read))
+    work = partial(count_piece, question=question)
+    return _do_left(run, pieces, request, work, partial(_read_counts, question=question))
 
-    The first error is raised after all other pieces were counted.
+
+def excerpt_pieces(run: ScanRun, pieces: Sequence[Piece], sought: Sought) -> list[Found]:
+    """Find what all pieces of a corpus may share with texts, or take it from the journal."""
+    read = replace(sought.read, with_sources=False, with_fields=False, most_line_bytes=0)
+    request = _digest(replace(sought, read=read))
+    return _do_left(run, pieces, request, partial(excerpt_piece, sought=sought), _read_found)
+
+
+def _do_left(
+    run: ScanRun,
+    pieces: Sequence[Piece],
+    request: str,
+    work: Callable[[Piece, Report], R],
+    read: Callable[[str], R | None],
+) -> list[R]:
+    """Do work on those pieces of which the journal has no result; `read` reads one there.
+
+    The first error is raised after all other pieces were done.
     """
-    request = _request(question)
-    results = _journalled(run, pieces, request, question)
+    results = _journalled(run, pieces, request, read)
     left = {number: piece for number, piece in enumerate(pieces) if number not in results}
     errors: list[NgramscanError] = []
-    for number, result in run_on_pieces(run, left, partial(count_piece, question=question), left):
+    for number, result in run_on_pieces(run, left, work, left):
         if isinstance(result, NgramscanError):
             errors.append(result)
             continue
@@ -143,30 +171,30 @@ def count_pieces(run: ScanRun, pieces: Sequence[Piece], question: Question) -> l
 
 
 def _journalled(
-    run: ScanRun, pieces: Sequence[Piece], request: str, question: Question
-) -> dict[int, Counts]:
+    run: ScanRun, pieces: Sequence[Piece], request: str, read: Callable[[str], R | None]
+) -> dict[int, R]:
     if run.journal is None or run.refresh:
         return {}
     found = run.journal.get_each("scan", [piece.identity for piece in pieces], request)
-    known = {identity: _read(reply.text, question) for identity, reply in found.items()}
+    known = {identity: read(reply.text) for identity, reply in found.items()}
     results = {
-        number: counts
+        number: result
         for number, piece in enumerate(pieces)
-        if (counts := known.get(piece.identity)) is not None
+        if (result := known.get(piece.identity)) is not None
     }
     if results:
         run.progress.notice(
             f"{run.name}: {len(results)} of {len(pieces)} files or parts are from the journal;"
             " --refresh reads again"
         )
-    if damaged := sum(counts is None for counts in known.values()):
+    if damaged := sum(result is None for result in known.values()):
         run.progress.notice(
             f"{run.name}: {damaged} counts in the journal are damaged; counted again"
         )
     return results
 
 
-def _read(text: str, question: Question) -> Counts | None:
+def _read_counts(text: str, question: Question) -> Counts | None:
     """Return counts as the journal has them; None where they can't be those of any piece."""
     try:
         counts = msgspec.json.decode(text, type=Counts)
@@ -185,11 +213,17 @@ def _read(text: str, question: Question) -> Counts | None:
     return counts if is_possible else None
 
 
-def _request(question: Question) -> str:
-    """Return what a count of a piece depends on, beside the piece."""
-    # Options that change no count.
-    read = replace(question.read, with_sources=False, with_fields=False, most_line_bytes=0)
-    return hashlib.sha256(repr(replace(question, read=read)).encode()).hexdigest()
+def _read_found(text: str) -> Found | None:
+    """Return parts of documents as the journal has them; None where they are not."""
+    try:
+        return msgspec.json.decode(text, type=Found)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _digest(asked: Question | Sought) -> str:
+    """Return what the result of a piece depends on, beside the piece."""
+    return hashlib.sha256(repr(asked).encode()).hexdigest()
 
 
 def _first_of(errors: list[NgramscanError]) -> NgramscanError:

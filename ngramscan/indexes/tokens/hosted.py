@@ -78,6 +78,7 @@ class HostedTokenIndex:
     longest_context = COMMON_CONTEXT
     documents_of = None  # an occurrence takes a request
     document_counts = None
+    excerpts = None
     match_starts = None
     shows_tokens = False
 

@@ -64,6 +64,7 @@ class TokenFolderIndex:
     longest_context = 1 << 40
     """Documents are shown whole."""
     document_counts = None
+    excerpts = None
     match_starts = None
     shows_tokens = True
 

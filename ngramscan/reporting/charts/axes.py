@@ -92,7 +92,13 @@ def _linear_axis(numbers: list[float], unit: Unit) -> Axis:
     span = most - least if most - least > 1e-290 else 1.0
     size = 10.0 ** math.floor(math.log10(span / 5))
     steps = (size * times for times in (1, 2, 2.5, 5, 10, 20))
-    step = next(step for step in steps if span / step <= 5.000001)
+    # Between lengths in words, or other whole numbers, there is none of 2.5.
+    are_whole = unit == "number" and span >= 1 and all(value == int(value) for value in numbers)
+    step = next(
+        step
+        for step in steps
+        if span / step <= 5.000001 and not (are_whole and step != max(1, round(step)))
+    )
     first = math.floor(round(least / step, 9))
     last = max(math.ceil(round(most / step, 9)), first + 1)
     bare = Axis(False, first * step, last * step, False, unit)

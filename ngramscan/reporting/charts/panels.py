@@ -161,6 +161,8 @@ def _label(row: Row, plot: Plot) -> str:
     names = {column: name_of(row.get(column), column) for column in plot.label}
     if {*_PAIR} <= {*names}:
         names["treatment"] += f" vs. {names.pop('baseline')}"
+    if {"method", "baseline"} <= {*names} and names["baseline"]:
+        names["method"] += f" − {names.pop('baseline')}"
     return " · ".join(filter(None, names.values()))
 
 
@@ -196,8 +198,8 @@ def _most(rows: Sequence[Row], plot: Plot, most_rows: int) -> Sequence[Row]:
 
 
 def unit_of(plot: Plot) -> Unit:
-    """Return how the values of a plot are shown; differences are of shares."""
-    if plot.value.startswith("difference"):
+    """Return how the values of a plot are shown; differences and slopes are of shares."""
+    if plot.value.startswith(("difference", "slope")):
         return "points"
     return "percent" if plot.scale == "share" else "number"
 
@@ -240,7 +242,7 @@ def _reference(plot: Plot, axis: Axis) -> float | None:
     """Return the value of no difference, if there is one."""
     if axis.is_log:
         return 1.0 if "ratio" in plot.value else None
-    is_signed = axis.low < 0 or plot.value.startswith(("difference", "log_ratio", "tau"))
+    is_signed = axis.low < 0 or plot.value.startswith(("difference", "slope", "log_ratio", "tau"))
     return 0.0 if is_signed else None
 
 

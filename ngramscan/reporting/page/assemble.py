@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ngramscan import __version__
+from ngramscan.prevalence.marks import LEVELS
 from ngramscan.progress import counted, visible_line
 from ngramscan.reporting.charts.panels import Figure, Styles, draw
 from ngramscan.reporting.page.display import Shown, number, shortened, show_rows
 from ngramscan.reporting.page.results import Results
+from ngramscan.reporting.page.traced import TracedTexts, mark_texts
 from ngramscan.reporting.page.words import sentences
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ class _Part:
     """Another file has rows of the same kind."""
     sentences: Sequence[str]
     figures: Sequence[Figure]
+    traced: TracedTexts | None
     table: Shown
     facts: Sequence[tuple[str, str]]
     missing: Sequence[str]
@@ -54,7 +57,10 @@ def make_page(results: Sequence[Results], title: str, made_at: str) -> str:
     parts, left, styles = [], MOST_BYTES, Styles()
     for n, result in enumerate(results, 1):
         # What a file doesn't need is for the next ones.
-        table = show_rows(result, left // (len(results) - n + 1))
+        share = left // (len(results) - n + 1)
+        traced = mark_texts(result, share // 2)
+        left -= traced.size_bytes if traced else 0
+        table = show_rows(result, share - (traced.size_bytes if traced else 0))
         left -= table.size_bytes
         parts.append(
             _Part(
@@ -63,6 +69,7 @@ def make_page(results: Sequence[Results], title: str, made_at: str) -> str:
                 kinds[result.kind.name] > 1,
                 sentences(result),
                 draw(result, styles),
+                traced,
                 table,
                 list(_facts(result)),
                 list(_missing(result, table)),
@@ -99,7 +106,7 @@ def _environment() -> Environment:
     )
     made.filters |= {"counted": counted, "visible": visible_line, "shortened": shortened}
     made.filters["shown_time"] = _shown_time
-    made.globals["hash"] = _hash
+    made.globals |= {"hash": _hash, "levels": LEVELS}
     return made
 
 

@@ -225,6 +225,16 @@ def _say_votes(rows: Sequence[Row]) -> Iterator[str]:
     yield f"Tied votes or none: {number(undecided)} of {count_of(len(rows), 'item')}."
 
 
+def _say_slopes(rows: Sequence[Row]) -> Iterator[str]:
+    """Say which slopes were shown, and which of them differ."""
+    ends = ("", "_low", "_high")
+    every = [
+        row | {f"difference{end}": row[f"slope{end}"] for end in ends} for row in map(dict, rows)
+    ]
+    yield from _SLOPE([row for row in every if not row["baseline"]])
+    yield from _SLOPES([row for row in every if row["baseline"]])
+
+
 def _say_ranks(rows: Sequence[Row]) -> Iterator[str]:
     if tested := known_rows(rows, "p"):
         n = len(tested)
@@ -238,9 +248,13 @@ _COMPARE = Difference(
     "was more accurate than",
     "was less accurate than",
 )
+_DIRTY = {
+    "near": "Dirty entries with the answer near",
+    "not near": "Dirty entries without the answer near",
+}
 _EFFECTS = Difference(
     "index dataset model method score_rule",
-    lambda _: ("Dirty entries", "clean ones"),
+    lambda row: (_DIRTY.get(row["answer"], "Dirty entries"), "clean ones"),
     "had higher scores than",
     "had lower scores than",
 )
@@ -251,6 +265,20 @@ _COPIED = Difference(
     "had a smaller share of words copied from the corpus than",
     n="problems",
 )
+_SLOPE = Difference(
+    "counts dataset model rule method",
+    lambda _: ("Problems with ten times the count", "others"),
+    "had higher accuracies than",
+    "had lower accuracies than",
+    n="groups",
+)
+_SLOPES = Difference(
+    "counts dataset model rule",
+    lambda row: (f"The slope of {quoted(row['method'])}", f"that of {quoted(row['baseline'])}"),
+    "was greater than",
+    "was smaller than",
+    n="groups",
+)
 _RETENTION = Difference(
     "dataset model method solver",
     lambda row: (quoted(row["prompt_with"]), f"{quoted(row['prefix'])} alone"),
@@ -259,7 +287,7 @@ _RETENTION = Difference(
     n="pairs",
 )
 _RATIO = Measure("The ratio of a method's own outputs to others", "ratio", _OUTPUTS)
-_TOTAL = Measure("The ratio of geometric means", "value", "index tiers method versus")
+_TOTAL = Measure("The ratio of geometric means", "value", "index tiers method kind versus")
 _TOKENS = "token n-grams"
 _SAY: dict[str, Sequence[_Say]] = {
     "count": (
@@ -323,6 +351,9 @@ _SAY: dict[str, Sequence[_Say]] = {
             "The mean number of tokens", "mean_tokens", "dataset model method rule", "n_tokens"
         ),
     ),
+    "judge --shares": (
+        Measure("The estimated share of a label", "share", "rule label", "drawn", "%"),
+    ),
     "agreement": (_say_agreement,),
     "agreement --votes": (_say_votes,),
     "audit": (_tally("verdict", "published figure"),),
@@ -340,6 +371,10 @@ _SAY: dict[str, Sequence[_Say]] = {
         _always(
             "That prevalence and accuracy stand in one row doesn't say that they are connected."
         ),
+    ),
+    "link --problems": (
+        _say_slopes,
+        _always("A slope is that difference in accuracy; that it is not 0 doesn't say why."),
     ),
     "link --ranks": (
         Measure(

@@ -78,6 +78,8 @@ def _print_entries(console: Console, rows: Sequence[EntryRow]) -> None:
         "asked": [cell(row.asked if row.asked < row.windows else None) for row in shown],
         "longest run": [cell(row.longest_run) for row in shown],
     }
+    if any(row.occurrences_seen for row in rows):
+        columns["answer"] = [cell(row.answer) for row in shown]
     title = "Entries with the largest shares of windows found"
     wrapping = frozenset({"rarest window", "id"})
     layout = Layout(4, wrapping=wrapping, optional=("longest run",), headings=1, title=title)
@@ -114,10 +116,13 @@ def _print_effects(console: Console, effects: Sequence[EffectRow]) -> None:
         "n dirty": [cell(row.n_dirty) for row in known],
         "dirty": [percent(row.accuracy_dirty) for row in known],
         "difference": [parts.interval(row, "difference", percent) for row in known],
+        "answer": [row.answer or "all" for row in known],
         "detectable": [percent(row.detectable) for row in known],
         "p": [p_text(row.p) for row in known],
         "p Holm": [p_text(row.p_adjusted) for row in known],
     }
+    if not any(row.answer for row in known):
+        del columns["answer"]
     columns = {"index": columns.pop("index"), **columns}
     optional = ("no class", "no score", "suspicious", "n", "all", "n clean", "n dirty")
     if known:

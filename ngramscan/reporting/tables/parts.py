@@ -125,20 +125,26 @@ def print_totals(
     optional: tuple[str, ...] = (),
     show: Callable[[AnyTotal | None], str] = show_total,
 ) -> None:
-    """Print one row per method, or pair of them, and tiers; columns are statistics by title."""
+    """Print one row per method, or pair of them, tiers and kind; columns are statistics by title.
+
+    The kinds have a column if there are totals of single kinds beside those of a whole list.
+    """
     found = [total for total in totals if total.statistic in statistics.values()]
     if not found:
         return
-    groups = group_by(found, "tiers", "method", "versus")
+    groups = group_by(found, "tiers", "method", "versus", "kind")
     is_pair = found[0].versus is not None
     columns = {
         "methods" if is_pair else "method": [
-            f"{method} : {versus}" if versus else method for _, method, versus in groups
+            f"{method} : {versus}" if versus else method for _, method, versus, _ in groups
         ],
-        "tiers": [tiers for tiers, _, _ in groups],
+        "tiers": [tiers for tiers, *_ in groups],
     }
+    if len({names[:3] for names in groups}) < len(groups):
+        columns["kind"] = [kind or "all" for *_, kind in groups]
+    names = len(columns)
     for name, statistic in statistics.items():
         by_name = [{total.statistic: total for total in group} for group in groups.values()]
         columns[name] = [show(by_statistic.get(statistic)) for by_statistic in by_name]
-    layout = Layout(2, frozenset({"largest pattern"}), optional, title=title)
+    layout = Layout(names, frozenset({"largest pattern"}), optional, title=title)
     print_columns(console, columns, layout)

@@ -1,0 +1,112 @@
+"""A stratified random sample of outputs to judge, and what it says about all of them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from evalcore.scores import ScoreKey
+from ngramscan.statistics.estimates import fields_of
+from ngramscan.statistics.proportions import stratified_share
+
+STRATA = ("dataset", "model", "method", "subtask")
+"""Names that may tell strata apart."""
+Stratum = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelShareRow:
+    """The share of one label of one judge, in all outputs from which a sample was drawn."""
+
+    rule: str
+    label: str | None
+    """None: the judge's reply is missing or unusable."""
+    population: int
+    """Outputs that could have been drawn."""
+    drawn: int
+    count: int
+    """Drawn outputs with the label."""
+    share: float
+    """Estimated share of the population, a fraction: shares of strata, weighted by their size."""
+    share_low: float
+    share_high: float
+    level: float
+    per: str
+    """The names that tell strata apart."""
+    strata: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Some outputs of each stratum, drawn without replacement."""
+
+    per: Sequence[str]
+    seed: int
+    drawn: Mapping[Stratum, Sequence[ScoreKey]]
+    sizes: Mapping[Stratum, int]
+    """All outputs of each stratum."""
+
+    @property
+    def weights(self) -> dict[ScoreKey, float]:
+        """The number of outputs for which each drawn one stands."""
+        return {
+            key: self.sizes[stratum] / len(keys)
+            for stratum, keys in self.drawn.items()
+            for key in keys
+        }
+
+    @property
+    def described(self) -> str:
+        """The sizes of the sample and of the population, in words."""
+        of = f"{len(self.weights):,} of {sum(self.sizes.values()):,} outputs"
+        return f"{of} drawn from {len(self.sizes)} strata ({', '.join(self.per)}), seed {self.seed}"
+
+
+def draw_sample(
+    outputs: Mapping[ScoreKey, Stratum], number: int, per: Sequence[str], seed: int
+) -> Sample:
+    """Draw so many outputs from each stratum; all of a stratum that has no more.
+
+    Whether an output is drawn depends on the seed, its names and those of the others in its
+    stratum: the same seed draws the same, and a larger number adds to them.
+    """
+    strata: dict[Stratum, list[ScoreKey]] = defaultdict(list)
+    for key in sorted(outputs, key=lambda key: sha256(repr((seed, *key)).encode()).digest()):
+        strata[outputs[key]].append(key)
+    drawn = {stratum: keys[:number] for stratum, keys in strata.items()}
+    return Sample(per, seed, drawn, Counter(outputs.values()))
+
+
+def make_label_shares(
+    labels: Mapping[str, Mapping[ScoreKey, str]],
+    scale: Iterable[str],
+    sample: Sample,
+    level: float = 0.95,
+) -> Iterator[LabelShareRow]:
+    """Yield the share of each label of each judge.
+
+    `labels` are those of the drawn outputs, by rule; `scale` has labels that have a row even if no
+    output has them.
+    """
+    for rule, of_judge in labels.items():
+        counts = {
+            stratum: Counter(of_judge.get(key) for key in keys)
+            for stratum, keys in sample.drawn.items()
+        }
+        in_all = sum(counts.values(), Counter[str | None]())
+        found = [*dict.fromkeys([*scale, *sorted({*of_judge.values()})])]
+        for label in [*found, None] if None in in_all else found:
+            strata = [(n[label], n.total(), sample.sizes[stratum]) for stratum, n in counts.items()]
+            yield LabelShareRow(
+                rule=rule,
+                label=label,
+                population=sum(sample.sizes.values()),
+                drawn=in_all.total(),
+                count=in_all[label],
+                **fields_of("share", stratified_share(strata, level)),
+                level=level,
+                per=",".join(sample.per),
+                strata=len(strata),
+                seed=sample.seed,
+            )

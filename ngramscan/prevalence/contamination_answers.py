@@ -1,0 +1,94 @@
+"""Entries that are not clean → whether their answers are near the questions in the corpus.
+
+A question alone teaches little; with its answer it can be learnt by heart. As decon does (AI2,
+github.com/allenai/decon), the answer is looked for close to what matched the question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal, get_args
+
+from ngramscan.errors import NgramscanError
+from ngramscan.indexes.base import Index, shown_context
+from ngramscan.prevalence.contaminate import UNION, ContaminateResult, Entry, EntryRow
+from ngramscan.prevalence.contexts import ContextRow, bytes_of, run_contexts
+
+OCCURRENCES = 10
+"""Occurrences of the rarest window that are looked at, drawn at random."""
+NEAR = 200
+"""Characters on each side of the question."""
+Answer = Literal["near", "not near"]
+ANSWERS: tuple[Answer, ...] = get_args(Answer)
+
+
+def find_answers(
+    result: ContaminateResult,
+    entries: Sequence[Entry],
+    indexes: Sequence[Index],
+    within: int,
+    seed: int,
+) -> tuple[ContaminateResult, list[tuple[NgramscanError, str]]]:
+    """Say in each row whether the answer is near the question; return also what could not be seen.
+
+    Up to `OCCURRENCES` of the rarest window of each entry that is not clean are looked at, with
+    the text around them where the rest of the question would be, and `within` characters more on
+    each side. The answer is near if it is there as a whole word, in capital or small letters and
+    with any white space, and more often than in the question. In the union it is near if it is in
+    any index, and not near if it is in none of those where the entry is not clean. Otherwise, it is
+    not known. An InputError: an index can't show its texts.
+    """
+    by_id = {entry.id: entry for entry in entries}
+    seen: dict[tuple[str, str], tuple[Answer | None, int]] = {}
+    lost: list[tuple[NgramscanError, str]] = []
+    for index in indexes:
+        looked = {
+            row.id: row.rarest
+            for row in result.rows
+            if row.index == index.name and row.rarest and row.verdict != "clean"
+        }
+        width = max((len(by_id[id_].text) for id_ in looked), default=0) + within
+        texts = list(dict.fromkeys(looked.values()))
+        found, failed = run_contexts(texts, index, OCCURRENCES, width, seed)
+        lost += [(failure.error, index.name) for failure in failed]
+        lost += [(failure.error, index.name) for one in found for failure in one.failures]
+        shown = shown_context(index, bytes_of(width)) // bytes_of(0)
+        by_text = {one.text: one for one in found}
+        for id_, text in looked.items():
+            entry, places = by_id[id_], by_text.get(text)
+            if places is None:  # it could not be looked up
+                seen[index.name, id_] = None, 0
+                continue
+            near = any(_is_near(entry, context, within) for context in places.rows)
+            is_all = not places.failures and len(entry.text) + within < shown
+            answer: Answer | None = "near" if near else "not near" if is_all else None
+            seen[index.name, id_] = answer, len(places.rows)
+    rows = [_with_answer(row, seen, indexes) for row in result.rows]
+    return replace(result, rows=rows), lost
+
+
+def _with_answer(
+    row: EntryRow,
+    seen: Mapping[tuple[str, str], tuple[Answer | None, int]],
+    indexes: Sequence[Index],
+) -> EntryRow:
+    names = [index.name for index in indexes] if row.index == UNION else [row.index]
+    told = [seen[name, row.id] for name in names if (name, row.id) in seen]
+    if not told or row.verdict == "clean":
+        return row
+    answers = {answer for answer, _ in told}
+    answer = "near" if "near" in answers else None if None in answers else "not near"
+    return replace(row, answer=answer, occurrences_seen=sum(n for _, n in told))
+
+
+def _is_near(entry: Entry, context: ContextRow, within: int) -> bool:
+    start = entry.text.index(context.pattern)
+    rest = len(entry.text) - start - len(context.pattern)
+    left = context.left[max(0, len(context.left) - start - within) :]
+    area = f"{left}{context.match}{context.right[: rest + within]}"
+    words = r"\s+".join(map(re.escape, entry.answer.split()))
+    # Not 5 in 15, 5.2 or 1,500.
+    whole = re.compile(rf"(?<!\w)(?<!\d[.,]){words}(?!\w)(?![.,]\d)", re.IGNORECASE)
+    return len(whole.findall(area)) > len(whole.findall(entry.text))

@@ -1,0 +1,88 @@
+"""A count for each problem, topic or other key: from rows of ngramscan, or from any table."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ngramscan.errors import InputError
+from ngramscan.reading.row_files import Table, name_of, read_table
+from ngramscan.reporting.kinds import kind_of
+from ngramscan.reporting.options import refuse_other
+
+COUNT_COLUMNS = {
+    "count": ("occurrences", "token_occurrences"),
+    "docnorm": ("documents", "token_documents"),
+    "contaminate": ("found",),
+    "trace": ("spans",),
+    "trace --spans": ("occurrences",),
+}
+"""The columns of counts, by the kind of rows; those of several rows with one key add up if they are
+of different patterns or spans."""
+_ADDED_UP = {"count", "docnorm", "trace --spans"}
+
+
+def read_counts(table: Table, key: str, column: str | None = None) -> dict[str, dict[str, float]]:
+    """Return the counts of a table by index, empty if it names none, and by the column `key`.
+
+    `column` has the counts. By default it is known by the kind of rows, or it is the only other
+    column that has numbers only.
+    """
+    given: Any = [*read_table(table)]  # a pipe can be read once
+    columns = [*given[0][1]]
+    if key not in columns:
+        there = f"there are {', '.join(columns)}; name one with --on COLUMN=NAME"
+        raise InputError(name_of(table), f"no column {key}; {there}")
+    kind = kind_of(columns)
+    name = kind.name if kind else ""
+    refuse_other("--count", [column] if column else [], columns)
+    if column is None:
+        column = _count_column(name_of(table), given, COUNT_COLUMNS.get(name, ()), key)
+    found: dict[str, dict[str, float]] = defaultdict(dict)
+    for place, row in given:
+        value, number = key_in(place, row, key), number_in(place, row, column)
+        counts = found[row.get("index") or ""]
+        if number < 0:
+            raise InputError(place, f"{column}: {number:g} is not a count")
+        if value in counts and name not in _ADDED_UP:
+            raise InputError(place, f"two rows of {key} {value}; keep one")
+        counts[value] = counts.get(value, 0.0) + number
+    return dict(found)
+
+
+def _count_column(place: str, given: Any, known: Sequence[str], key: str) -> str:
+    columns = [*given[0][1]]
+    found = [name for name in known if name in columns] or [
+        name
+        for name in columns
+        if name != key and all(_is_number(row.get(name)) for _, row in given)
+    ]
+    if len(found) != 1:
+        what = f"counts may be {', '.join(found)}" if found else "no column has numbers only"
+        raise InputError(place, f"{what}; name the column of counts with --count COLUMN")
+    return found[0]
+
+
+def key_in(place: str, row: Mapping[str, Any], column: str) -> str:
+    """Return the value of a column as text: 13.0, as data frames have it, is 13."""
+    value = row.get(column)
+    if value is None or value == "":
+        raise InputError(place, f"no value of {column}")
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def number_in(place: str, row: Mapping[str, Any], column: str) -> float:
+    """Return the finite number in a column."""
+    value: Any = row.get(column)
+    if not _is_number(value):
+        raise InputError(place, f"{column}: {value!r} is not a number")
+    return float(value)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except (TypeError, ValueError):
+        return False

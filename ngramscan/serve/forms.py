@@ -1,0 +1,53 @@
+"""The fields of the page's forms, in an address or in a body."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from urllib.parse import parse_qsl
+
+from ngramscan.serve.fields import RefusedError, shortened
+
+Pairs = Sequence[tuple[str, str]]
+
+
+def read_pairs(form: bytes) -> Pairs:
+    """Return the names and values of a form."""
+    try:
+        return parse_qsl(form.decode(), keep_blank_values=True, errors="strict")
+    except ValueError as error:
+        raise RefusedError("The form is not valid UTF-8") from error
+
+
+def names_in(pairs: Pairs, known: Collection[str]) -> tuple[str, ...]:
+    """Return the indexes that are asked for, in the order in which they are served, or all."""
+    names = [value for name, value in pairs if name == "index"]
+    for name in names:
+        if name not in known:
+            listed = ", ".join([*known][:20])
+            raise RefusedError(f"index: there is no {shortened(name)}; here are {listed}")
+    return tuple(name for name in known if name in names or not names)
+
+
+def text_in(pairs: Pairs, name: str) -> str | None:
+    """Return a value that is given once at most."""
+    values = [value for key, value in pairs if key == name]
+    if len(values) > 1:
+        raise RefusedError(f"{name}: it was given {len(values)} times; once was expected")
+    return values[0] if values else None
+
+
+def number_in(pairs: Pairs, name: str, default: int, most: int, least: int = 0) -> int:
+    """Return a whole number, or the default where it is missing."""
+    given = text_in(pairs, name)
+    if not given:
+        return default
+    if not re.fullmatch("[0-9]{1,16}", given) or not least <= int(given) <= most:
+        raise RefusedError(f"{name}: a whole number from {least} to {most} was expected")
+    return int(given)
+
+
+def check_length(name: str, text: str, longest: int) -> None:
+    """Refuse a text that is too long."""
+    if len(text) > longest:
+        raise RefusedError(f"{name}: {len(text):,} characters; the limit is {longest:,}")

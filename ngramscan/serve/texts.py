@@ -1,0 +1,74 @@
+"""A text and some served indexes → its spans in each, those of `ngramscan trace --plain`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ngramscan.errors import NgramscanError
+from ngramscan.indexes.base import Index, QueryCount
+from ngramscan.prevalence.trace import GivenText, Traced, TraceOptions, count_spans, run_trace
+from ngramscan.serve.fields import RefusedError
+from ngramscan.serve.forms import check_length, names_in, number_in, read_pairs, text_in
+from ngramscan.serve.search import IndexAnswer, fill_in_time
+
+LONGEST_TEXT = 10_000
+"""Characters."""
+MIN_WORDS = TraceOptions().min_words
+MOST_WORDS = 100
+"""The longest that the shortest spans can be."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuestion:
+    """A text, and where its spans are looked for."""
+
+    text: str
+    names: tuple[str, ...]
+    min_words: int
+    """Words of the shortest spans."""
+
+
+@dataclass(slots=True)
+class TextAnswer(IndexAnswer):
+    """The spans of a text in one index."""
+
+    traced: Traced | None = None
+    """None: it could not be traced."""
+    counts: Mapping[str, QueryCount] = field(default_factory=dict)
+    """By the text of a span."""
+
+
+def read_text_question(form: bytes, known: Collection[str]) -> TextQuestion | None:
+    """Read a form; None: it has no text.
+
+    Browsers send line ends as CR and LF, whatever was pasted; texts have them as LF.
+    """
+    pairs = read_pairs(form)
+    text = text_in(pairs, "text")
+    if text is None:
+        return None
+    text = text.replace("\r\n", "\n")
+    check_length("text", text, LONGEST_TEXT)
+    if not text.strip():
+        raise RefusedError("text: enter a text")
+    least = number_in(pairs, "words", MIN_WORDS, MOST_WORDS, least=1)
+    return TextQuestion(text, names_in(pairs, known), least)
+
+
+def trace_text(question: TextQuestion, indexes: Mapping[str, Index]) -> Iterator[TextAnswer]:
+    """Ask the indexes of a question, one after the other; what fails is a problem of one."""
+    answers = (TextAnswer(name, indexes[name].size()) for name in question.names)
+    return fill_in_time(answers, lambda answer: _fill(answer, question, indexes[answer.name]))
+
+
+def _fill(answer: TextAnswer, question: TextQuestion, index: Index) -> None:
+    given = GivenText("", "", "", id="", problem="", text=question.text)
+    try:
+        found = run_trace([given], [index], TraceOptions(question.min_words))
+        answer.counts = count_spans(found, index, question.min_words)
+    except NgramscanError as error:
+        answer.problems.append(str(error))
+        return
+    answer.problems += dict.fromkeys(str(failure.error) for failure in found.missing)
+    answer.traced = next(iter(found.traced[index.name]), None)

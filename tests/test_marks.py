@@ -1,0 +1,42 @@
+"""Texts are cut at spans that overlap: each character has the level of the longest span over it."""
+
+import random
+
+import pytest
+
+from ngramscan.prevalence.marks import LEVELS, Mark, cut_at_marks
+
+
+def level_of(words: int) -> int:
+    return next((n for n, most in enumerate((7, 15, 31), start=1) if words <= most), len(LEVELS))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_each_character_has_the_level_of_the_longest_span_over_it(seed: int) -> None:
+    rng = random.Random(seed)
+    text = "".join(rng.choices("abc \n", k=rng.randint(1, 60)))
+    number = rng.randint(0, min(9, len(text)))
+    # In the order of starts and of ends, none contains another.
+    starts = sorted(rng.sample(range(len(text)), number))
+    ends = sorted(rng.sample(range(1, len(text) + 1), number))
+    marks = [
+        Mark(start, end, rng.choice([5, 7, 8, 15, 16, 31, 32, 99]))
+        for start, end in zip(starts, ends, strict=True)
+        if start < end
+    ]
+    parts = list(cut_at_marks(text, marks))
+    assert "".join(piece for part in parts for piece, _ in part.pieces) == text
+    levels = [level for part in parts for piece, level in part.pieces for _ in piece]
+    assert levels == [
+        max((level_of(mark.words) for mark in marks if mark.start <= at < mark.end), default=0)
+        for at in range(len(text))
+    ]
+    begun, at = {}, 0
+    for part in parts:
+        if part.number is not None:
+            begun[part.number] = at
+            following = [mark.start for mark in marks[part.number + 1 :]]
+            is_whole = marks[part.number].end <= min(following, default=len(text))
+            assert part.is_whole == is_whole
+        at += sum(len(piece) for piece, _ in part.pieces)
+    assert begun == {n: mark.start for n, mark in enumerate(marks)}

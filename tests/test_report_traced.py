@@ -1,0 +1,163 @@
+"""The page of spans shows the traced texts, each span where it is, and obeys none of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+from ngramscan.errors import InputError
+from ngramscan.progress import visible
+from ngramscan.reporting.page.display import MOST_TEXT
+from ngramscan.reporting.page.results import read_results
+from ngramscan.reporting.page.traced import MOST_TEXTS, mark_texts
+from tests.support.browser import visiting
+from tests.support.command import invoke
+from tests.support.marked_texts import read_texts
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+COPIED = "the quick brown fox jumps over the lazy dog and then sleeps until the next morning comes"
+HOSTILE = (
+    'so we </div></mark><script>hacked = 1</script> "><img src=x onerror=hacked=1> {{ 7 }} &amp;'
+)
+DOCUMENTS = [
+    {"text": COPIED, "url": 'https://example.org/?q="><script>hacked=1</script>'},
+    {"text": f"{COPIED[32:]} and we all wake up to see it", "url": "javascript:hacked=1"},
+    {"text": HOSTILE, "url": "https://example.org/plain"},
+]
+NUMBER = MOST_TEXTS + 5
+
+
+def output(number: int) -> str:
+    """Return a text with two spans that overlap, and one of a hostile document."""
+    return f"{number}\n\t{COPIED} and we all wake up\u202e!\n{HOSTILE}\n{COPIED[:30]} {number} é"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("traced")
+    records = [
+        {"id": f"q{n}", "question": "the quick brown fox jumps", "output": output(n)}
+        for n in range(NUMBER)
+    ]
+    for name, rows in (("outputs", records), ("corpus", DOCUMENTS)):
+        lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+        (made / f"{name}.jsonl").write_text(lines, "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(made)
+        index = ("--index", "scan:corpus.jsonl", "--workers", "1")
+        done = invoke("trace", "outputs.jsonl", *index, "--spans", "spans.jsonl", "--format", "csv")
+        assert done.code == 0, done.stderr
+        done = invoke("report", "spans.jsonl", "-o", "page.html")
+        assert done.code == 0, done.stderr
+    return made
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    lines = (folder / "spans.jsonl").read_text("utf-8").split("\n")
+    return [json.loads(line) for line in lines if line]
+
+
+def test_spans_on_the_page_are_those_of_the_file(folder: Path) -> None:
+    page = (folder / "page.html").read_text("utf-8")
+    texts = read_texts(page)
+    assert len(texts) == MOST_TEXTS
+    assert f"Texts shown: {MOST_TEXTS} of {NUMBER} texts with a span" in page
+    for number, one in enumerate(texts):
+        text = output(number)
+        rows = [row for row in rows_of(folder) if row["id"] == f"q{number}"]
+        assert len(rows) == 4
+        assert [row["output"] for row in rows] == [text, None, None, None]
+        # An escape is longer than its character.
+        places = [len(visible(text[: row["start"]])) for row in rows]
+        assert one.text == visible(text)
+        assert [mark.start for mark in one.marks] == places
+        inside = {at for row in rows for at in range(row["start"], row["end"])}
+        shown = [at for at, _ in enumerate(text) for _ in visible(text[at])]
+        assert one.marked == [at for at, place in enumerate(shown) if place in inside]
+        for mark, row in zip(one.marks, rows, strict=True):
+            times = f"{row['occurrences']} occurrence{'s' * (row['occurrences'] > 1)} in scan:"
+            assert mark.note.startswith(f"{row['words']} words; {times}")
+            source = json.loads(row["metadata"])["source"]
+            assert mark.note.endswith(f"example: {source}")
+            assert 'href="javascript:' not in page
+        overlaps = ["; overlaps the next one; whole: “" in mark.note for mark in one.marks]
+        assert overlaps == [True, False, False, False]
+        assert f"whole: “{rows[0]['text']}”" in one.marks[0].note
+        masked = ["also in the question" in mark.note for mark in one.marks]
+        assert masked == [row["masked"] > 0 for row in rows] == [True, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"start": 1}, "spans.jsonl: q0: a span is not at its start and end in the output"),
+        ({"end": None}, "spans.jsonl: q0: a span is not at its start and end in the output"),
+        (
+            {"end": 20, "text": output(0)[3:20]},
+            "spans.jsonl: q0: a span contains another; was the file changed?",
+        ),
+        (
+            {"start": 7, "text": COPIED[4:]},
+            "spans.jsonl: q0: a span contains another; was the file changed?",
+        ),
+    ],
+)
+def test_spans_that_do_not_fit_their_text_are_refused(
+    folder: Path, tmp_path: Path, change: dict[str, Any], problem: str
+) -> None:
+    rows = rows_of(folder)
+    (tmp_path / "spans.jsonl").write_text(
+        "".join(f"{json.dumps(row)}\n" for row in [rows[0], *rows[1:], rows[0] | change])
+    )
+    with pytest.raises(InputError, match=problem):
+        mark_texts(read_results(tmp_path / "spans.jsonl"), 10**6)
+
+
+def test_what_is_left_out_is_said(folder: Path) -> None:
+    rows = pd.DataFrame(rows_of(folder))
+    results = read_results(rows)
+    found = mark_texts(results, 10**6)
+    assert found
+    few = mark_texts(results, found.size_bytes // 4)
+    assert few
+    assert 0 < len(few.texts) < MOST_TEXTS
+    assert few.total == NUMBER
+    assert few.size_bytes <= found.size_bytes // 4
+    assert mark_texts(read_results(rows.drop(columns="output")), 10**6) is None
+    first = rows[rows["id"] == "q0"]
+    long = first.assign(output=first["output"] + "x" * MOST_TEXT)
+    cut = mark_texts(read_results(long), 10**6)
+    assert cut
+    assert cut.texts[0].rest == f"{len(output(0)):,} more characters, with 0 spans, are not shown"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_spans_are_reached_with_the_keyboard(browser: Browser, folder: Path, width: int) -> None:
+    address = (folder / "page.html").as_uri()
+    with visiting(browser, address, viewport={"width": width, "height": 900}) as visit:
+        marks = visit.page.locator("details[open] mark[tabindex]")
+        visit.page.locator("details[open] summary").first.focus()
+        for number in range(4):
+            visit.page.keyboard.press("Tab")
+            note = marks.nth(number).locator("[role=tooltip]")
+            assert visit.focused().startswith("mark")
+            assert marks.nth(number).get_attribute("aria-describedby") == note.get_attribute("id")
+            assert note.is_visible()
+            box = note.bounding_box()
+            assert box
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+            if note.locator("a").count():
+                visit.page.keyboard.press("Tab")
+                assert note.is_visible()
+        marks.first.hover()
+        assert marks.first.locator("[role=tooltip]").is_visible()
+        assert visit.page.evaluate("window.hacked") is None
+        assert not visit.is_wider_than_the_window()
+        visit.check_both_themes(f"report-traced-{width}")
