@@ -3,19 +3,93 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import evalcore
 
+Row = dict[str, str]
 RESULTS = Path(__file__).resolve().parent / "results"
+PAIR = ("pot", "cot")
+LEVEL = 0.05
+"""Of adjusted p-values: what is above it is not shown."""
+
+
+def rows_of(name: str) -> list[Row]:
+    """Return the rows of a result."""
+    with (RESULTS / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def methods() -> str:
+    """Return the accuracies of texts and programs by model and rule, with their differences."""
+    lines = [
+        "| model | rule | texts, % | programs, % | difference, points | adjusted p |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
+    for row in rows_of("methods.csv"):
+        accuracies = (_percent(row[f"accuracy_{name}"]) for name in ("baseline", "treatment"))
+        cells = [row["model"], row["rule"], *accuracies, _interval(row, "difference"), _p(row)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def methods_sentences() -> str:
+    """Return what the comparison of texts and programs shows, in sentences."""
+    rows = rows_of("methods.csv")
+    strict, lenient = (
+        next(row for row in rows if (row["model"], row["rule"]) == ("all", rule))
+        for rule in ("strict", "lenient")
+    )
+    of_models = [row for row in rows if row["rule"] == "strict" and row["model"] != "all"]
+    shown = [row for row in of_models if float(row["p_holm"]) <= LEVEL]
+    better, worse = (
+        [row["model"] for row in shown if (float(row["difference"]) > 0) is is_better]
+        for is_better in (True, False)
+    )
+    unshown = [row["model"] for row in of_models if row not in shown]
+    texts, programs = (_percent(strict[f"accuracy_{name}"]) for name in ("baseline", "treatment"))
+    return "\n".join(
+        [
+            f"* If answers must agree to three decimals (`strict`), {programs}% of the programs and"
+            f" {texts}% of the texts are right: a difference of {_in_points(strict)}.",
+            f"* It depends on the model. Programs are better for {_listed(better)}, worse for"
+            f" {_listed(worse)}; for {_listed(unshown)} no difference is shown.",
+            "* It depends on the rule. The authors' own (`lenient`), which also accepts a lost sign"
+            f" or another power of ten, gives {_in_points(lenient)}.",
+        ]
+    )
+
+
+def _in_points(row: Row) -> str:
+    value, _, interval = _interval(row, "difference").partition(" ")
+    return f"{value} percentage points {interval}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def markers() -> str:
+    """Return the shares of outputs with markers of each method, by model and prompt."""
+    rows = rows_of("markers.csv")
+    names = list(dict.fromkeys(row["method"] for row in rows))
+    lines = [
+        f"| model | prompt | outputs | {' | '.join(names)} |",
+        "|---|---|---:" + "|---:" * 3 + "|",
+    ]
+    for model, prompt in dict.fromkeys((row["model"], row["prompt"]) for row in rows):
+        some = [row for row in rows if (row["model"], row["prompt"]) == (model, prompt)]
+        cells = [model, prompt, some[0]["outputs"], *(_interval(row, "share") for row in some)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def traced() -> str:
     """Return the differences between texts and programs, for each model and all together."""
-    with (RESULTS / "traced.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if (row["prompt"], row["baseline"]) == PAIR]
+    rows = [row for row in rows_of("traced.csv") if (row["prompt"], row["baseline"]) == PAIR]
     lines = [
         "| model | texts, % | programs, % | difference, points | adjusted p | first 50 words |",
         "|---|---:|---:|---:|---:|---:|",
@@ -31,7 +105,7 @@ def traced() -> str:
             _percent(whole["mean_baseline"]),
             _percent(whole["mean"]),
             _interval(whole, "difference"),
-            f"{float(whole['p_holm']):.2g}",
+            _p(whole),
             _interval(first, "difference"),
         ]
         lines.append(f"| {' | '.join(cells)} |")
@@ -56,11 +130,12 @@ def shift_ciphers() -> str:
     return "\n".join(lines)
 
 
-PAIR = ("pot", "cot")
-
-
 def _percent(share: str | float) -> str:
     return f"{100 * float(share):.1f}"
+
+
+def _p(row: Row) -> str:
+    return f"{float(row['p_holm']):.2g}"
 
 
 def _interval(row: Mapping[str, Any], name: str) -> str:
