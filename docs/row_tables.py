@@ -36,7 +36,11 @@ def columns(module: str, row_type: str) -> Iterator[tuple[str, str, str]]:
 
 
 def table(module: str, row_type: str) -> str:
-    """Return the table of a row type as Markdown."""
+    """Return the table of a row type as Markdown; columns whose names say all follow it."""
+    found = list(columns(module, row_type))
     lines = ["| column | type | meaning |", "|---|---|---|"]
-    lines += [f"| `{name}` | {kind} | {words} |" for name, kind, words in columns(module, row_type)]
-    return "\n".join(lines)
+    lines += [f"| `{name}` | {kind} | {words} |" for name, kind, words in found if words]
+    plain = ", ".join(f"`{name}`" for name, _, words in found if not words)
+    if len(lines) == 2:
+        return f"Columns: {plain}."
+    return "\n".join([*lines, *([f"\nAlso: {plain}."] if plain else [])])

@@ -63,7 +63,7 @@ PROMISES: list[tuple[str, str, float]] = [
     ("docs/shell.md", "writes to within # seconds", streams._WRITER_WAIT_S),
     ("docs/evaluation.md", "in memory, # seconds and 1 GiB", LIMITS.seconds),
     ("docs/evaluation.md", "30 seconds and #.", LIMITS.memory_bytes),
-    ("docs/evaluation.md", "up to # times. Questions", exchange.ATTEMPTS),
+    ("docs/evaluation.md", "up to # attempts. Questions", exchange.ATTEMPTS),
     ("docs/evaluation.md", "more than # seconds is computed once more",
      default_of(formula_pool.compare_all, "seconds")),
     ("docs/indexes.md", "shows at most # bytes on each side", base.COMMON_CONTEXT),
