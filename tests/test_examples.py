@@ -29,12 +29,12 @@ from tests.support.once import files_of_python, published_claims
 
 ROOT = Path(__file__).resolve().parent.parent
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(sh|console)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 GENERATED = re.compile(r"<!-- \[\[\[cog.*?\[\[\[end\]\]\] -->", re.DOTALL)
 """What `just check` runs again, and compares with what is printed then."""
 NOT_RUN = {
-    r"^(pip|just|python) ": "installs something, takes long, or is no command of ours",
+    r"^(git|pip|just|python) ": "installs something, takes long, or is no command of ours",
     r"^ngramscan serve": "runs until it is stopped: test_serve.py",
     r"--scheduler": "needs a cluster: test_scan_runs.py",
     r"commoncrawl|datasets (fetch|check)|s3://|example\.org|infini-gram:": "needs the network",
@@ -141,6 +141,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_financemath(folder / ".cache/ngramscan/datasets/financemath")
     write_financemath(folder)
     write_answers(folder)
+    for file in (ROOT / "docs/results").glob("shift-ciphers*.csv"):
+        shutil.copy(file, folder)
+    shutil.copy(ROOT / "docs/results/markers.csv", folder / "blend.csv")
     scores, counts, compared = (folder / name for name in ("scores.jsonl", *LINKED))
     invoke("count", "f1", "--index", f"scan:{folder / 'corpus.jsonl'}", "-o", counts, "-q")
     invoke("compare", scores, "--all-pairs", "-o", compared, "-q")
