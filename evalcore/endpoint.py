@@ -84,7 +84,7 @@ def request_parameters(
         name, _, value = extra.partition("=")
         name, option = name.strip(), f"--param {extra}"
         if not name or "=" not in extra:
-            raise InputError(option, "KEY=VALUE was expected")
+            raise InputError(option, "expected KEY=VALUE")
         if _SECRET.search(name):
             raise InputError(f"--param {name}", "outputs would keep the secret; see --api-key-env")
         if name in {"model", "messages", "stream", "n"}:
@@ -193,7 +193,7 @@ def _completions_url(base_url: str | None) -> str:
         is_url, host = False, b""
     if not (base_url and is_url and re.fullmatch(rb"[!-~]+", host)):
         problem = "not a URL" if base_url else "missing"
-        raise InputError("--base-url", f"{problem}; http://HOST:PORT/v1 or https://… was expected")
+        raise InputError("--base-url", f"{problem}; expected http://HOST:PORT/v1 or https://…")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise InputError(f"--base-url of {parts.hostname}", "it has more than an address in it")
     return base_url.rstrip("/") + "/chat/completions"

@@ -186,7 +186,7 @@ ORDINAL = {"scale": "ordinal"}
 REFUSED: list[tuple[str, str | None, dict[str, Any], str]] = [
     ("no.csv", None, {}, "no such file"),
     ("l.txt", "item\n", {}, r"a table \(\.csv, \.jsonl or"),
-    ("l.csv", LONG, {}, "there are no rows"),
+    ("l.csv", LONG, {}, "no rows"),
     ("l.csv", "a,b\n1,2\n", {}, "the columns are a, b; item, judge and label, or"),
     ("l.csv", "item\n1\n", {}, "the columns are item; item, judge and label, or"),
     ("l.csv", LONG + "1,x,a\n,y,a\n", {}, r"l\.csv:3: no item"),
@@ -197,8 +197,8 @@ REFUSED: list[tuple[str, str | None, dict[str, Any], str]] = [
     ("l.csv", ONE_NUMBER, {"scale": "interval"}, "'a' is not a number$"),
     ("l.csv", ONE_NUMBER, ORDINAL, "'a' is not a number; give the order of labels with order"),
     ("l.csv", ONE_NUMBER, {"weights": "linear"}, "weights=\"linear\": label 'a' is not a number"),
-    ("l.csv", TWO, ORDINAL | {"order": "a"}, "order: each label was expected once: a, b"),
-    ("l.csv", TWO, ORDINAL | {"order": "a,b,a"}, "each label was expected once: a, b"),
+    ("l.csv", TWO, ORDINAL | {"order": "a"}, "order: expected each label once: a, b"),
+    ("l.csv", TWO, ORDINAL | {"order": "a,b,a"}, "expected each label once: a, b"),
     ("l.csv", TWO, {"order": "a,b"}, 'order: not used by scale="nominal"'),
     (
         "l.csv",

@@ -128,5 +128,5 @@ def test_a_killed_scan_reads_only_the_files_that_are_missing(
     assert 0 < done < n
     again = invoke(*command, "--journal", journal, "-v")
     assert again.stdout == undisturbed.stdout
-    assert f"{done:,} of {n:,} files or parts are from the journal" in again.stderr
+    assert f"cached results for {done:,} of {n:,} parts" in again.stderr
     assert len(re.findall(r"\.jsonl: read$", again.stderr, flags=re.MULTILINE)) == n - done

@@ -77,7 +77,7 @@ def test_what_is_unusable_is_refused_unseen(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("ACCENT", f"{SECRET}é")
     parameters = partial(parameters_of, 0.0, None)
     table: list[tuple[Any, Any, str]] = [
-        (parameters, ["seed"], "--param seed: KEY=VALUE was expected"),
+        (parameters, ["seed"], "--param seed: expected KEY=VALUE"),
         (parameters, ["model=x"], "'model' can't be set this way"),
         (parameters, [f"api_key={SECRET}"], "^--param api_key: outputs would keep the secret; "),
         (address, "", "--base-url: missing"),

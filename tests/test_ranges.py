@@ -188,7 +188,7 @@ def test_what_does_not_get_better_ends(
     ("url", "problem"),
     [
         ("http://127.0.0.1:1/x", r"no connection \(.*\), after 3 attempts"),
-        ("http://[::1/x", r"not a URL; https://… was expected"),
+        ("http://[::1/x", r"not a URL; expected https://…"),
         ("nothing://bucket/x", "Protocol not known: nothing"),
         ("sftp://host/x", "a login is in it; put it into the configuration of fsspec"),
         ("gs://bucket/x", "gcsfs is not installed; pip install gcsfs"),

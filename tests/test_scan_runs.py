@@ -110,7 +110,7 @@ def test_ctrl_c_ends_in_a_second_and_the_next_run_reads_only_what_is_left(
     done = kept(folder)
     assert done < N_FILES
     again = run(*command(folder, "-v"))
-    assert f"{done} of {N_FILES} files or parts are from the journal" in again.stderr
+    assert f"cached results for {done} of {N_FILES} parts" in again.stderr
     assert len(re.findall(r"\.jsonl: read$", again.stderr, flags=re.MULTILINE)) == N_FILES - done
     assert occurrences(again.stdout) == counts
 

@@ -165,7 +165,7 @@ def audit_rows(
     file = Path(claims) if claims else folder / "claims.yaml"
     needed = file if folder.is_dir() else folder
     if not needed.exists():
-        cure = "a folder of CSV files with claims.yaml, or --claims FILE, was expected"
+        cure = "expected a folder of CSV files with claims.yaml, or --claims FILE"
         raise InputError(str(needed), f"no such file or folder; {cure}")
     root = as_type(parse_yaml(read_text(file), file.name), _ClaimsFile, file.name)
     found: dict[str, Claim] = {}

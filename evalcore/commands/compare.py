@@ -437,7 +437,7 @@ def compare(
     chosen = read_all(scores, rule, run)
     if (baseline is None) != all_pairs:
         there = ", ".join(dict.fromkeys(row.method for row in chosen))
-        problem = "either a baseline or --all-pairs was expected; the methods are"
+        problem = "expected either a baseline or --all-pairs; the methods are"
         raise InputError("--baseline", f"{problem} {there}")
     settings = Settings(
         no_answer=no_answer,

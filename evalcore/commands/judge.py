@@ -148,10 +148,10 @@ def read_reply(prompt: JudgePrompt, reply: str) -> tuple[float | None, str, str]
     problem = f"{prompt.field} {json.dumps(answer)}"
     if prompt.labels:
         if not isinstance(answer, str) or answer not in prompt.labels:
-            raise ValueError(f"{problem}; one of {', '.join(prompt.labels)} was expected")
+            raise ValueError(f"{problem}; expected one of {', '.join(prompt.labels)}")
         return prompt.labels[answer], answer, reason
     if type(answer) not in {int, float} or not 0 <= answer <= prompt.most:
-        raise ValueError(f"{problem}; a number from 0 to {prompt.most:g} was expected")
+        raise ValueError(f"{problem}; expected a number from 0 to {prompt.most:g}")
     return answer / prompt.most, f"{answer:g}", reason
 
 

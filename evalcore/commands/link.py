@@ -105,7 +105,7 @@ def _attested(
     wanted = wanted or ["T1", "T2"]
     table = to_frame([row for row in patterns if row.tier in wanted], PatternCount)
     if table.empty:
-        problem = f"no patterns of {', '.join(wanted)}; a set with methods and tiers was expected"
+        problem = f"no patterns of {', '.join(wanted)}; expected a set with methods and tiers"
         raise InputError("counts", problem)
     for row in patterns:
         if row.tier in wanted and getattr(row, measure) is None:
@@ -337,7 +337,7 @@ def link(
     found = {method for _, method in attested}
     for method, name in names.items():
         if not name or method not in found:
-            problem = "METHOD=NAME was expected: a compared method, and a method with patterns"
+            problem = "expected METHOD=NAME: a compared method, and a method with patterns"
             raise InputError(f"--rename {method}={name}".rstrip("="), problem)
     if not (rows := list(_rows(attested, compared, measure))):
         there = ", ".join(dict.fromkeys(row.method for row in patterns if row.method))

@@ -253,7 +253,7 @@ def _build_tokens(
         from ngramscan.index_files.tokens.tokenizers import load_tokenizer
     folder = os.path.expanduser(str(place).removeprefix("tokens:"))
     if not folder:
-        raise InputError(str(place), "nothing after the colon; a folder was expected")
+        raise InputError(str(place), "nothing after the colon; expected a folder")
     opened = _opened(corpus, asked)
     try:
         rows = build_token_index(opened, folder, load_tokenizer(tokenizer), asked.read, progress)

@@ -1,4 +1,4 @@
-"""`ngramscan trace`: which parts of outputs are in corpora, word for word."""
+"""`ngramscan trace`: which parts of outputs are in corpora, verbatim."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def trace(
     progress: Progress = SILENT,
     **options: Annotated[Any, Shared(TracingOptions, without=("ignore_case",))],
 ) -> Result[TraceRow] | Result[PlanRow]:
-    """Find which parts of outputs are in corpora, word for word, and compare prompts.
+    """Find which parts of outputs are in corpora, verbatim, and compare prompts.
 
     OUTPUTS are given as to blend; with --plain they are files of text. A span is a part of an
     output, of whole words, that a corpus has exactly so, and that is in no longer one. Coverage is

@@ -202,15 +202,15 @@ class _Parser:
             raise _BadLineError("not valid JSON", f"not valid JSON: {error}") from error
         name, field = self._field, f"field {self._field!r}"
         if not isinstance(row, dict):
-            problem = "not a JSON object; one with the text in a field was expected"
+            problem = "not a JSON object; expected one with the text in a field"
             raise _BadLineError("not a JSON object", problem)
         if name not in row:
             problem = f"no {field}; it has: {some_of(row) or 'none'} (see --text-field)"
             raise _BadLineError(f"without {field}", problem)
         if row[name] is None:
-            raise _BadLineError("null", f"{field} is null; a string was expected")
+            raise _BadLineError("null", f"{field} is null; expected a string")
         if not isinstance(row[name], str):
-            problem = f"{field} is {type(row[name]).__name__}; a string was expected"
+            problem = f"{field} is {type(row[name]).__name__}; expected a string"
             raise _BadLineError("not a string", problem)
         try:
             row[name] = row[name].encode()

@@ -55,7 +55,7 @@ def new_folder(folder: Path, place: str) -> bool:
     if folder.is_symlink():
         raise InputError(place, "a symbolic link that leads to itself")
     if folder.exists() and not folder.is_dir():
-        raise InputError(place, "it is a file; a new folder was expected")
+        raise InputError(place, "it is a file; expected a new folder")
     return not folder.exists()
 
 

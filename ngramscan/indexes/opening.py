@@ -144,7 +144,7 @@ class _Opener:
 
         folder, _, name = place.rpartition("/")
         if not name:
-            raise InputError(f"--index {spec}", f"no index named; {spec}NAME was expected")
+            raise InputError(f"--index {spec}", f"no index named; expected {spec}NAME")
         url = f"{folder}/" if "://" in place else TOKEN_URL
         return open_hosted(name, self._client(url))
 
@@ -171,7 +171,7 @@ class _Opener:
         if not urlsplit(spec).path.strip("/") or not name:
             hosted = find_hosted(urlsplit(spec).hostname or "")
             expected = f"--index {hosted.alias}" if hosted else f"{shown}NAME"
-            raise InputError(f"--index {shown}", f"no index named; {expected} was expected")
+            raise InputError(f"--index {shown}", f"no index named; expected {expected}")
         if _CORPUS_FILE.search(name):
             problem = f"a file, not an index; to read it: --index scan:{shown.rstrip('/')}"
             raise InputError(f"--index {shown.rstrip('/')}", problem)

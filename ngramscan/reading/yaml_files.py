@@ -107,7 +107,7 @@ class Node:
     def fields(self, needed: Set[str], optional: Set[str] = frozenset()) -> dict[str, Node]:
         """Return the values of a mapping by key; refuse unknown, missing and repeated keys."""
         if not isinstance(self.node, yaml.MappingNode):
-            raise self.error("a mapping was expected")
+            raise self.error("expected a mapping")
         fields: dict[str, Node] = {}
         for key_node, value in self.node.value:
             key, name = Node(key_node, self.where, self.path), str(key_node.value)
@@ -124,9 +124,9 @@ class Node:
     def items(self, may_be_empty: bool = False) -> list[Node]:
         """Return the values of a list."""
         if not isinstance(self.node, yaml.SequenceNode):
-            raise self.error("a list was expected")
+            raise self.error("expected a list")
         if not (self.node.value or may_be_empty):
-            raise self.error("a list with something in it was expected")
+            raise self.error("expected a list with something in it")
         values = enumerate(self.node.value)
         return [Node(value, self.where, f"{self.path}[{number}]") for number, value in values]
 
@@ -140,7 +140,7 @@ class Node:
     def string(self, may_be_empty: bool = False) -> str:
         """Return a text that UTF-8 can hold."""
         if not isinstance(self.node, yaml.ScalarNode) or self.node.tag != "tag:yaml.org,2002:str":
-            raise self.error("a string was expected; put it in quotes")
+            raise self.error("expected a string; put it in quotes")
         text = str(self.node.value)
         if not (text or may_be_empty):
             raise self.error("it is empty")

@@ -183,7 +183,7 @@ class Source:
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             raise NoConnectionError(f"no connection ({reason_of(error)})") from error
         except (aiohttp.InvalidURL, ValueError) as error:
-            raise InputError(name, "not a URL; https://… was expected") from error
+            raise InputError(name, "not a URL; expected https://…") from error
         except aiohttp.TooManyRedirects as error:
             raise RemoteRefused(f"{name}: redirected in a circle") from error
         except aiohttp.ClientResponseError as error:

@@ -21,14 +21,14 @@ TAKES_NO_MORE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 def check_writable(path: Path) -> None:
     """Raise an InputError where a file can't be written."""
     if path.is_dir():
-        raise InputError(str(path), "it is a folder; a file was expected")
+        raise InputError(str(path), "it is a folder; expected a file")
     if _is_stream(path):
         return
     if _real(path).is_symlink():
         raise InputError(str(path), "a symbolic link that leads to itself; remove it")
     folder = (_real(path) if path.is_symlink() else path).parent
     if not folder.is_dir():
-        raise InputError(str(path), f"there is no folder {folder}")
+        raise InputError(str(path), f"no such folder: {folder}")
     try:
         # Asking the system for permission is no proof: a folder may be of a kind without files.
         with tempfile.NamedTemporaryFile(dir=folder):

@@ -29,7 +29,7 @@ def shard_folders(directory: Path, allow_partial: bool = False) -> list[Path]:
     """
     if not directory.is_dir():
         problem = "not a folder" if directory.exists() else "no such folder"
-        raise InputError(str(directory), f"{problem}; that of an index was expected ({_MADE})")
+        raise InputError(str(directory), f"{problem}; expected that of an index ({_MADE})")
     planned = planned_shards(directory)
     if planned is not None:
         return _built(directory, planned, allow_partial)

@@ -21,7 +21,7 @@ def list_files(directory: Path) -> dict[str, int]:
     except FileNotFoundError as error:
         raise InputError(where, "no such folder") from error
     except NotADirectoryError as error:
-        raise InputError(where, "not a folder; that of an index was expected") from error
+        raise InputError(where, "not a folder; expected that of an index") from error
     except OSError as error:
         raise IndexFormatError(where, f"can't be read: {error.strerror}") from error
     if any((folder / "tokenized").exists() for folder in (directory, *inner)):

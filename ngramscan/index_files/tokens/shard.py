@@ -101,7 +101,7 @@ class TokenShard:
         expected = " or ".join(str(text * pointer // width) for width in WIDTHS)
         sizes = f"{self.text.path.name} has {text} bytes and {self.offsets.path.name} "
         sizes += f"{self.documents} documents"
-        problem = f"{table} bytes, but {sizes}: {expected} were expected; one of them is cut"
+        problem = f"{table} bytes, but {sizes}: expected {expected}; one of them is cut"
         raise self.table.corrupt(problem)
 
     def file(self, name: str) -> _File:

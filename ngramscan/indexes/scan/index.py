@@ -155,7 +155,9 @@ class ScanIndex:
         """Keep the size of what was read; it is an error if there is no document."""
         if not any(each.documents_read for each in results):
             is_filtered = self._options.read.exclude_sources
-            problem = "--exclude-source leaves no document" if is_filtered else "no document in it"
+            problem = (
+                "--exclude-source leaves no document" if is_filtered else "contains no documents"
+            )
             raise InputError(self.name, "; ".join(filter(None, [problem, _skipped(results)])))
         documents_read = {piece: each.documents_read for piece, each in enumerate(results)}
         bytes_read = {piece: each.bytes_read for piece, each in enumerate(results)}

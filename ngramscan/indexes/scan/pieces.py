@@ -184,8 +184,8 @@ def _journalled(
     }
     if results:
         run.progress.notice(
-            f"{run.name}: {len(results)} of {len(pieces)} files or parts are from the journal;"
-            " --refresh reads again"
+            f"{run.name}: using cached results for {len(results)} of {len(pieces)} parts"
+            " (--refresh to read again)"
         )
     if damaged := sum(result is None for result in known.values()):
         run.progress.notice(

@@ -120,7 +120,7 @@ def _say_totals(rows: Sequence[Row]) -> Iterator[str]:
     if unknown := len(numbers) - len(known_rows(numbers, "value")):
         yield f"Unknown: {number(unknown)} of {count_of(len(numbers), 'statistic')}; see the notes."
     if any("ratio_of_sums" in (row["statistic"] or "") for row in rows):
-        yield "Ratios of sums depend on the lengths of the lists, so nothing is read into them."
+        yield "Ratios of sums depend on the lengths of the lists, so no conclusion is drawn."
 
 
 def _say_contexts(rows: Sequence[Row]) -> Iterator[str]:
