@@ -95,7 +95,7 @@ def test_what_can_not_be_built_is_refused(tmp_path: Path) -> None:
         (tmp_path / "c.jsonl", "index", {}, "no document"),
         (D5, "full", {}, "not empty"),
         (D5, "c.jsonl", {}, "it is a file"),
-        (D5, "no/index", {}, "there is no folder"),
+        (D5, "no/index", {}, "no such folder"),
         (D5, "index", {"workers": 0}, "--workers 0"),
         *((D5, "index", {"shard_bytes": n}, f"--shard-size {n}") for n in (0, 2**40, 10**15)),
     ]

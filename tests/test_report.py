@@ -23,6 +23,7 @@ from ngramscan.reporting.page.display import source_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.plots import Kind
 from ngramscan.reporting.provenance import Run
+from tests.support.browser import UNFOLD
 from tests.support.command import invoke
 
 if TYPE_CHECKING:
@@ -216,6 +217,7 @@ def test_the_script_shows_rows_as_the_page_does(browser: Browser, tmp_path: Path
     path.write_text(make_page(parts, "Rows", WHEN), encoding="utf-8")
     page = browser.new_page()
     page.goto(path.as_uri())
+    page.evaluate(UNFOLD)
     cells = "all => all.map(one => [one.className, one.dataset.value ?? null, one.innerHTML])"
     before = page.eval_on_selector_all("td", cells)
     for box in page.locator("input").all():
@@ -278,7 +280,7 @@ def test_the_browser_opens_the_page(
     [
         (["other.csv"], "other.csv: "),
         (["absent.csv"], "absent.csv: "),
-        (["counts.jsonl", "-o", "absent/report.html"], "there is no folder absent"),
+        (["counts.jsonl", "-o", "absent/report.html"], "no such folder: absent"),
         (["counts.jsonl", "-o", "."], "it is a folder"),
         ([], "Missing argument"),
     ],

@@ -114,7 +114,7 @@ def test_a_folder_has_to_be_new(tmp_path: Path) -> None:
     for where, problem in {
         "empty": "the folder is not empty; expected a new one",
         "c.jsonl": "it is a file; expected a new folder",
-        "no/x": f"there is no folder {tmp_path / 'no'}",
+        "no/x": f"no such folder: {tmp_path / 'no'}",
     }.items():
         with pytest.raises(InputError) as raised:
             built(corpus, tmp_path / where, None)

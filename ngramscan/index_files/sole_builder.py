@@ -51,7 +51,7 @@ def sole_builder(place: str) -> Iterator[None]:
 def new_folder(folder: Path, place: str) -> bool:
     """Whether a folder is still to be made; an InputError says that it can't be one."""
     if not folder.parent.is_dir():
-        raise InputError(place, f"there is no folder {folder.parent}")
+        raise InputError(place, f"no such folder: {folder.parent}")
     if folder.is_symlink():
         raise InputError(place, "a symbolic link that leads to itself")
     if folder.exists() and not folder.is_dir():

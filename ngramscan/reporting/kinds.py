@@ -189,7 +189,7 @@ KINDS: tuple[Kind, ...] = (
             "prompt method",
             "share",
             series="has_method",
-            aside="with_marker outputs per_1000_characters",
+            aside="with_marker outputs",
         ),
     ),
     make_kind(

@@ -135,6 +135,18 @@ def number(value: Any) -> float | None:
     return float(value)
 
 
+def shown_text(value: Any, unit: Unit) -> str:
+    """Return a number of a row in words: shares to a tenth of a percent, others to 4 digits."""
+    as_float = number(value)
+    if as_float is None or math.isinf(as_float) or isinstance(value, int):
+        return exact_text(value, unit)
+    if unit == "number":
+        is_plain = as_float == 0 or 1e-3 <= abs(as_float) < 1e15
+        digits = 0 if abs(as_float) >= 1000 else 3 - math.floor(math.log10(abs(as_float) or 1))
+        return exact_text(round(as_float, digits) if is_plain else float(f"{as_float:.4g}"), unit)
+    return exact_text(round(as_float, 3), unit)
+
+
 def exact_text(value: Any, unit: Unit) -> str:
     """Return a number of a row in words, with all its digits."""
     as_float = number(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ngramscan.reporting.charts.axes import Axis, Unit, exact_text, number
+from ngramscan.reporting.charts.axes import Axis, Unit, exact_text, number, shown_text
 from ngramscan.reporting.charts.plots import Panel, Point
 from ngramscan.reporting.charts.shapes import short
 from ngramscan.reporting.plots import Plot
@@ -16,20 +16,22 @@ Row = dict[str, Any]
 
 def name_of(value: Any, column: str = "") -> str:
     """Return a value that tells rows apart, as a name."""
+    if isinstance(value, bool) and column == "has_method":
+        return f"the prompt {'asks' if value else 'does not ask'} for the method"
     if isinstance(value, bool):
         return f"{column.replace('_', ' ')}: {'yes' if value else 'no'}".removeprefix(": ")
     return "" if value is None else short(str(value), _LONGEST)
 
 
 def describe(row: Row, plot: Plot, unit: Unit, names: tuple[str, str]) -> str:
-    """Return a row in words, with all digits of its numbers."""
+    """Return a row in words, its numbers rounded as in tables."""
     label, series = names
     known = [label, series] if series != label and plot.series not in plot.label else [label]
     head = ", ".join(filter(None, known))
-    value = exact_text(row.get(plot.value), unit)
+    value = shown_text(row.get(plot.value), unit)
     parts = [f"{plot.value.replace('_', ' ')} {value}", _limits(row, (plot.low, plot.high), unit)]
     if plot.across:
-        parts.append(f"{plot.across.replace('_', ' ')} {exact_text(row[plot.across], 'number')}")
+        parts.append(f"{plot.across.replace('_', ' ')} {shown_text(row[plot.across], 'number')}")
         parts.append(_limits(row, plot.across_limits, "number"))
     text = "; ".join(filter(None, parts))
     return f"{head}: {text}" if head else text
@@ -41,15 +43,17 @@ def _limits(row: Row, columns: tuple[str, str], unit: Unit) -> str:
     low, high = (row.get(column) for column in columns)
     has_low, has_high = number(low) is not None, number(high) is not None
     if has_low and has_high:
-        return f"{_interval(row)} {exact_text(low, unit)} to {exact_text(high, unit)}"
+        return f"{_interval(row)} {shown_text(low, unit)} to {shown_text(high, unit)}"
     if has_low:
-        return f"at least {exact_text(low, unit)}, no upper limit"
-    return f"at most {exact_text(high, unit)}, no lower limit" if has_high else "no interval"
+        return f"at least {shown_text(low, unit)}, no upper limit"
+    return f"at most {shown_text(high, unit)}, no lower limit" if has_high else "no interval"
 
 
 def _interval(row: Row) -> str:
     level = number(row.get("level"))
-    return "interval" if level is None else f"{exact_text(row['level'], 'percent')} interval"
+    if level is None:
+        return "confidence interval"
+    return f"{exact_text(row['level'], 'percent')} confidence interval"
 
 
 def summarise(title: str, value_name: str, points: Sequence[Point], axis: Axis) -> str:
@@ -76,11 +80,11 @@ def caption_of(panel: Panel, plot: Plot, rows: Sequence[Row], counts: tuple[int,
     sizes = [point.size for point in panel.points]
     levels = {_interval(row) for row, size in zip(rows, sizes, strict=True) if size.has_limits}
     ends = [size for size in sizes if (size.low is None) != (size.high is None)]
-    interval = levels.pop() if len(levels) == 1 else "interval"
+    interval = levels.pop() if len(levels) == 1 else "confidence interval"
     most = "most frequent" if plot.value.endswith(("occurrences", "documents")) else "largest"
     frontier = "Dashed: the frontier, where no other method is as accurate and as cheap."
     lines = {
-        f"Lines: {interval}s.": any(size.has_limits for size in sizes),
+        f"Bars: {interval}s.": any(size.has_limits for size in sizes),
         "Arrows: no limit on that side.": bool(ends),
         "Open marks: no interval; the value is exact, or the table says why.": plot.low
         and any(size.value is not None and not size.has_limits for size in sizes),

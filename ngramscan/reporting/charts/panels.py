@@ -18,7 +18,7 @@ from ngramscan.reporting.plots import Plot
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-MOST_ROWS, MOST_PANELS = 40, 12
+MOST_ROWS, MOST_PANELS = 30, 12
 """Those of a page."""
 _STEPS = "eta_from"
 """The other axis of a curve, whose values hold until the next."""
@@ -289,6 +289,9 @@ def _point(row: Row, plot: Plot, unit: Unit, styles: dict[str, int]) -> Point:
 def _aside(row: Row, plot: Plot) -> str:
     """Return the numbers of a row that stand beside its label."""
     given = {column: number(row.get(column)) for column in plot.aside}
+    part, whole, *_ = (*given.values(), None, None)
+    if [*given][1:] == ["outputs"] and part is not None and whole is not None:
+        return f"{part:,.0f} of {whole:,.0f} outputs"
     return ", ".join(
         f"p {p_text(value)}" if column == "p" else f"{column.replace('_', ' ')} {value:,.4g}"
         for column, value in given.items()

@@ -185,7 +185,7 @@ def ticks_across(across: Across, top: float, bottom: float, name: str) -> Markup
         x = across.at(tick.value)
         parts.append(line("grid", (x, f"{top:g}"), (x, f"{bottom:g}"), data_tick=repr(tick.value)))
         shown: dict[str, str] = {"x": x, "text_anchor": "middle"}
-        if tick.place > 0.94 and len(tick.text) > 3:
+        if tick.place > 0.94 and across.stop > 90 and len(tick.text) > 3:
             shown = {"x": "100%", "text_anchor": "end"}
         elif tick.place < 0.05 and across.start < 10 and len(tick.text) > 3:
             shown = {"x": "0", "text_anchor": "start"}
