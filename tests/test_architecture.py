@@ -58,8 +58,8 @@ SHARED = {
 EVALCORE = (
     "commands",
     *("options", "formats", "benchmarks", "prompts", "records", "endpoint", "run", "sandbox"),
-    *("extraction", "rules", "scores", "score", "judge", "paired_tests", "pairing"),
-    *("compare", "link", "logs", "outcomes", "efficiency", "agreement", "claim_formulas"),
+    *("extraction", "rules", "scores", "score", "judge", "logs", "paired_tests", "pairing"),
+    *("compare", "link", "outcomes", "efficiency", "show", "agreement", "claim_formulas"),
     *("audit", "", "cli", "__main__"),
 )
 # Imported in functions, since they are slow to import and not needed by every command.

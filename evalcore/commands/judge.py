@@ -54,6 +54,8 @@ class JudgeRow(ScoreRow):
     """The judge, as the server calls it."""
     prompt_sha256: str = ""
     reply: str | None = None
+    points: float | None = None
+    """The points of the problem, if the benchmark has them; see `compare --weight`."""
 
 
 class JudgePrompt(msgspec.Struct):
@@ -173,7 +175,8 @@ def judged_row(
             value, label, reason = read_reply(prompt, reply)
         except ValueError as error:
             reason = f"unusable reply: {error}"
-    if value is not None and (points := problem.details.get("points")) is not None:
+    points = problem.details.get("points")
+    if value is not None and points is not None:
         reason = "; ".join(filter(None, (f"{value * points:g} of {points} points", reason)))
     return JudgeRow(
         **record.names,
@@ -186,6 +189,7 @@ def judged_row(
         judge=kept.get("model") or judge,
         prompt_sha256=hashlib.sha256(f"{prompt.system}\0{prompt.user}".encode()).hexdigest(),
         reply=reply,
+        points=points,
         subtask=problem.subtask or None,
         status=NO_ANSWER if reply is None else UNKNOWN if value is None else "",
     )
