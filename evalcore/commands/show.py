@@ -24,8 +24,8 @@ from ngramscan.reporting import refuse_other
 from ngramscan.reporting.command import Option, Result, command
 from ngramscan.reporting.layout import print_line
 
-_LEAST_WIDTH = 40
-"""Columns of fewer characters are hard to read; outputs then follow one another."""
+_LEAST_WIDTH, _MOST_WIDTH = 40, 100
+"""Lines of fewer or more characters are hard to read; below that, outputs follow one another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +86,7 @@ def _print(console: Console, rows: Sequence[ShowRow]) -> None:
         ]
         is_wide = console.width >= _LEAST_WIDTH * len(cells)
         grid = Grid.grid(padding=(0, 2, 1, 0), expand=True)
+        grid.width = min(console.width, _MOST_WIDTH * len(cells))
         for row in [cells] if is_wide else [[cell] for cell in cells]:
             grid.add_row(*row)
         for column in grid.columns:
