@@ -49,9 +49,9 @@ def found_by(frame: pd.DataFrame, *names: str) -> dict[tuple[Any, ...], Any]:
 
 
 def test_groups_cross_benchmarks_and_models_in_all_three_commands(tmp_path: Path) -> None:
-    right = SCORES.assign(value=(SCORES["value"] >= 0.8).astype(float))
+    right = SCORES.assign(value=(SCORES["value"] >= 6 / 7).astype(float))
     pairs = side_by_side(right)
-    options: dict[str, Any] = {"by": "tier", "right_from": 0.8}
+    options: dict[str, Any] = {"by": "tier", "right_from": 6 / 7}
     compared = found_by(evalcore.compare(SCORES, **PAIR, **options))
     outcomes = found_by(evalcore.outcomes(SCORES, **OUTCOME, **options))
     usage = SCORES.assign(completion_tokens=SCORES.index + 10, prompt_tokens=5, epoch=None)
@@ -74,12 +74,26 @@ def test_groups_cross_benchmarks_and_models_in_all_three_commands(tmp_path: Path
             tokens = usage[(usage[[*GROUP, "method"]] == [*key, method]).all(axis=1)]
             assert cost[*key, method]["accuracy"] == pytest.approx(pair[method].mean())
             assert cost[*key, method]["mean_tokens"] == tokens["completion_tokens"].mean()
-    pooled = found_by(evalcore.compare(SCORES, **PAIR, by="tier,model", right_from=0.8))
+    pooled = found_by(evalcore.compare(SCORES, **PAIR, by="tier,model", right_from=6 / 7))
     for key, pair in pairs.groupby(["model", "tier"]):
         row = pooled["all", *key]
         assert row["accuracy_baseline"] == pytest.approx(pair["cot"].mean())
     family = [row["p_holm"] for key, row in compared.items() if key[1] != "all"]
     assert max(family) == 1  # Holm's factor of eight tests, not of one a group
+
+
+def test_what_has_no_result_costs_nothing(tmp_path: Path) -> None:
+    table = SCORES[(SCORES["dataset"] == "a") & (SCORES["model"] == "m1")].head(20)
+    status = ["unknown"] * 3 + ["no_answer"] * 4 + ["scored"] * 13
+    value = table["value"].where(np.array(status) == "scored")
+    usage = tmp_path / "u.jsonl"
+    tokens = {"completion_tokens": 1, "prompt_tokens": 1, "reasoning_tokens": 1, "epoch": None}
+    table.assign(**tokens).to_json(usage, orient="records", lines=True)
+    scores = table.assign(status=status, value=value, method="cot", id=range(20))
+    for no_answer, n in (("wrong", 17), ("exclude", 13)):
+        row = evalcore.efficiency(scores, usage=usage, no_answer=no_answer).iloc[0]
+        assert (row["n"], row["n_unknown"], row["n_no_answer"]) == (n, 3, 4)
+        assert row["accuracy"] == pytest.approx(value.sum() / n)
 
 
 def test_points_weigh_problems_and_their_scale_changes_nothing() -> None:

@@ -232,10 +232,9 @@ def _row(names: dict[str, Any], levels: pd.DataFrame, lowest: int) -> OutcomeRow
     # 4 if the adaptive method is right, plus 2 if some baselines are, plus 1 if all are.
     numbers = 4 * right[adaptive] + 2 * some + every
     fail, _, wrong, lost, alone, _, chosen, solve = np.bincount(numbers, minlength=8).tolist()
-    choices = chosen + wrong + lost
-    share = wilson(chosen, choices) if choices else None
-    interval = share if names["model"] != ALL else None
-    note = "" if interval else _CLUSTERED if share else _NO_CHOICE
+    choices, is_clustered = chosen + wrong + lost, names["model"] == ALL
+    selection = _share("selection", chosen, choices, has_interval=not is_clustered)
+    note = _NO_CHOICE if not choices else _CLUSTERED if is_clustered else ""
     return OutcomeRow(
         **names,
         rule=", ".join(levels.index.unique("rule")),
@@ -253,9 +252,8 @@ def _row(names: dict[str, Any], levels: pd.DataFrame, lowest: int) -> OutcomeRow
         accuracy=(solve + chosen + alone) / n,
         upper_bound=(n - fail - alone) / n,
         upper_bound_with_adaptive=(n - fail) / n,
-        selection_accuracy=share.value if share else None,
-        selection_low=interval.low if interval else None,
-        selection_high=interval.high if interval else None,
+        selection_accuracy=selection.pop("selection"),
+        **selection,
         note=note,
     )
 
@@ -269,19 +267,13 @@ def _wins(levels: pd.DataFrame, lowest: int, alpha: float) -> Iterator[WinRow]:
             less: Any = (both[adaptive] < both[baseline]).groupby(level=CELL).sum()
             signs = np.sign(more - less)
             tested = signs * [mcnemar(*counts) < alpha for counts in zip(more, less, strict=True)]
-            yield WinRow(
-                model=model,
-                baseline=baseline,
-                treatment=adaptive,
-                cells=len(signs),
-                wins=int((signs > 0).sum()),
-                ties=int((signs == 0).sum()),
-                losses=int((signs < 0).sum()),
-                wins_by_test=int((tested > 0).sum()),
-                ties_by_test=int((tested == 0).sum()),
-                losses_by_test=int((tested < 0).sum()),
-                alpha=alpha,
-            )
+            counted: dict[str, Any] = {
+                f"{name}{end}": int((found == sign).sum())
+                for end, found in (("", signs), ("_by_test", tested))
+                for name, sign in (("wins", 1), ("ties", 0), ("losses", -1))
+            }
+            names = {"model": model, "baseline": baseline, "treatment": adaptive}
+            yield WinRow(**names, cells=len(signs), alpha=alpha, **counted)
 
 
 def _agreements(levels: pd.DataFrame, answers: pd.DataFrame, lowest: int) -> Iterator[AnswersRow]:
@@ -304,7 +296,8 @@ def _agreements(levels: pd.DataFrame, answers: pd.DataFrame, lowest: int) -> Ite
             }
             figures: dict[str, Any] = {}
             for name, hits in shares.items():
-                figures |= _share(name, hits, has_interval=names["model"] != ALL)
+                counted = int(hits.sum()), len(hits)
+                figures |= _share(name, *counted, has_interval=names["model"] != ALL)
             yield AnswersRow(
                 **names,
                 rule=", ".join(part.index.unique("rule")),
@@ -324,9 +317,9 @@ def _comparable(answer: Any) -> str:
     return text
 
 
-def _share(name: str, hits: pd.Series, has_interval: bool) -> dict[str, float | None]:
+def _share(name: str, hits: int, n: int, has_interval: bool) -> dict[str, Any]:
     """Return a share with its Wilson interval; None without problems."""
-    share = wilson(int(hits.sum()), len(hits)) if len(hits) else None
+    share = wilson(hits, n) if n else None
     low, high = (share.low, share.high) if share and has_interval else (None, None)
     return {name: share.value if share else None, f"{name}_low": low, f"{name}_high": high}
 
