@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from evalcore.commands.outcomes import outcomes
     from evalcore.commands.run import run
     from evalcore.commands.score import score
+    from evalcore.commands.show import show
 
 __all__ = ["agreement", "audit", "compare", "datasets_check", "datasets_fetch", "datasets_list"]
-__all__ += ["efficiency", "judge", "link", "logs", "outcomes", "run", "score"]
+__all__ += ["efficiency", "judge", "link", "logs", "outcomes", "run", "score", "show"]
 
 
 def __getattr__(name: str) -> Any:

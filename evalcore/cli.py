@@ -13,7 +13,7 @@ from ngramscan.reporting.terminal import Commands
 main = Commands(
     "evalcore.commands.{}",
     [
-        *("run", "score", "judge", "logs", "compare", "outcomes", "efficiency"),
+        *("run", "score", "show", "judge", "logs", "compare", "outcomes", "efficiency"),
         *("agreement", "audit", "link"),
     ],
     keeping=["run", "judge"],

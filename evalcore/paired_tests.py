@@ -49,6 +49,8 @@ class Comparison:
     difference: Estimate
     p: PValue
     p_exact: float | None
+    size: float
+    """The sum of the weights of the pairs; without weights, their number."""
     spread: float | None
     """Standard deviation of the differences. None: a problem has several, or there is one pair."""
 
@@ -62,15 +64,15 @@ class Comparison:
 
 
 def _in_order(
-    baseline: ArrayLike, treatment: ArrayLike, problems: ArrayLike | None
-) -> tuple[Floats, npt.NDArray[Any]]:
-    """Return the values of both methods and the problems of the pairs, sorted."""
+    baseline: ArrayLike, treatment: ArrayLike, problems: ArrayLike | None, weights: ArrayLike
+) -> tuple[Floats, npt.NDArray[Any], Floats]:
+    """Return the values of both methods, the problems and the weights of the pairs, sorted."""
     both = np.stack([np.asarray(values, dtype=np.float64) for values in (baseline, treatment)])
     numbers = np.arange(both[0].size) if problems is None else np.asarray(problems)
     if both.shape != (2, numbers.size) or np.isinf(both).any():
         raise ValueError(_EXPECTED)
     order = np.lexsort((both[1], both[0], numbers))
-    return both[:, order], numbers[order]
+    return both[:, order], numbers[order], np.broadcast_to(weights, numbers.shape)[order]
 
 
 def compare_pairs(
@@ -79,28 +81,33 @@ def compare_pairs(
     generator: np.random.Generator,
     settings: Settings = DEFAULTS,
     problems: ArrayLike | None = None,
+    weights: ArrayLike = 1.0,
 ) -> Comparison:
     """Compare two methods on the same problems; right and wrong answers by McNemar's mid-p test.
 
     The values are from 0 to 1, or nan if there is no answer. `problems` says which problem each
     value answers; by default each has its own. Answers of several models to one problem are not
     independent, so problems are compared. The order of pairs with named problems does not matter.
+    `weights` say how much pairs count, such as the points of their problems, which are then graded.
     """
-    both, numbers = _in_order(baseline, treatment, problems)
+    both, numbers, weighing = _in_order(baseline, treatment, problems, weights)
     missing = np.isnan(both)
     kept = ~missing.any(axis=0) | (settings.no_answer == "wrong")
     if not kept.any():
         raise ValueError(_EXPECTED)
     is_binary = bool(np.isin(both[~missing], (0, 1)).all())
-    is_plain = np.unique(numbers).size == numbers.size
+    is_plain = np.unique(numbers).size == numbers.size and np.ptp(weighing) == 0
     values = np.where(missing, 0.0, both)[:, kept]
     differences = values[1] - values[0]
     signs = round_float_noise(differences)
     more, less = int((signs > 0).sum()), int((signs < 0).sum())
+    weighing, size = weighing[kept], float(weighing[kept].sum())
+    weighing = weighing / weighing.min()  # a problem weighs at least 1
     sums, sizes, p_exact = differences, None, None
     if not is_plain:
         groups = np.unique(numbers[kept], return_inverse=True)[1]
-        sums, sizes = np.bincount(groups, weights=differences), np.bincount(groups)
+        sums = np.bincount(groups, weights=differences * weighing)
+        sizes = np.bincount(groups, weights=weighing)
     if is_plain and is_binary:
         p_exact = mcnemar(less, more)
         note = "" if more + less else "no pair differs"
@@ -108,7 +115,7 @@ def compare_pairs(
         difference = _binary_difference(values, settings, generator)
     else:
         difference, p = _mean_difference(sums, sizes, settings, generator)
-    first, second = values.mean(axis=1).tolist()
+    first, second = np.average(values, axis=1, weights=weighing).tolist()
     return Comparison(
         n=differences.size,
         treatment_only=more,
@@ -118,6 +125,7 @@ def compare_pairs(
         difference=difference,
         p=p,
         p_exact=p_exact,
+        size=size,
         spread=float(differences.std(ddof=1)) if is_plain and differences.size > 1 else None,
     )
 

@@ -1,22 +1,27 @@
-"""Score rows → what is known about each answer; the answers of two methods side by side.
+"""Scores that are compared: which are read, what is known of each, two methods side by side.
 
-A cell is what is compared separately: a benchmark, a model and a rule, unless `--by` pools some.
+A cell is what is compared separately: a benchmark, a model, a group of problems and a rule, unless
+`--by` pools some.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import compress
 from math import inf
 from operator import itemgetter
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from evalcore.scores import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, ScoreRow
+from evalcore.commands.logs import is_log, read_logs
+from evalcore.scores import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, GroupedRow, ScoreRow, read_all
 from ngramscan.errors import InputError
+from ngramscan.options import OPTIONS, Option
+from ngramscan.reading.row_files import GivenTables, Table, as_tables
 from ngramscan.reporting.columns import ALL
-from ngramscan.reporting.command import Option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,12 +30,82 @@ Names = Annotated[str | Sequence[str], Option(metavar="NAME")]
 NoAnswer = Literal["wrong", "exclude"]
 Draws = Annotated[int, Option(metavar="N", least=100)]
 Seed = Annotated[int, Option(least=0)]
-CELL = ["dataset", "model", "rule"]
+CELL = ["dataset", "model", "group", "rule"]
 NAMES = [*CELL, "baseline", "treatment"]
 NOT_ASKED, NOT_KNOWN, NOT_ANSWERED, ANSWERED, RIGHT = range(5)
 """How much is known about an answer; a pair or problem counts by its lowest level."""
 LEAST = {"wrong": NOT_ANSWERED, "exclude": ANSWERED}
 """The lowest level that counts, by how missing answers are treated."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions:
+    """Which scores are compared, and how they count.
+
+    Parameters
+    ----------
+    by : str or sequence of str
+        Show separately each value of these columns of the scores, which may be any that describe
+        problems. Benchmarks and models are kept apart unless only one of them is named.
+    rule : str or sequence of str
+        Use only scores by these rules.
+    run : str or sequence of str
+        The run to use where a method has several: its name, part of it, or `latest`.
+    no_answer : str
+        How to count outputs that were refused, cut off or empty: as `wrong`, or `exclude` them.
+    right_from : float, optional
+        Count graded answers as right from this value on (0 to 1), and as wrong below it.
+    """
+
+    heading: ClassVar[str] = OPTIONS
+
+    by: Annotated[str | Sequence[str], Option(metavar="COLUMNS")] = ("dataset", "model")
+    rule: Names = ()
+    run: Names = ()
+    no_answer: NoAnswer = "wrong"
+    right_from: Annotated[float | None, Option(metavar="VALUE", over=0, most=1)] = None
+
+    @property
+    def kept_apart(self) -> list[str]:
+        """Return which of benchmark and model are not pooled."""
+        return [name for name in CELL[:2] if name in self.by] or CELL[:2] * bool(self.by)
+
+    @property
+    def lowest(self) -> int:
+        """Return the lowest level of an answer that counts."""
+        return LEAST[self.no_answer]
+
+    def read(
+        self, scores: GivenTables, weight: str | None = None, is_one_rule: bool = True
+    ) -> tuple[list[GroupedRow], list[str]]:
+        """Return the rows of score tables and of logs, and notices on the logs."""
+        tables, notices = list[Table](), list[str]()
+        for table in as_tables(scores):
+            if isinstance(table, str | Path) and is_log(Path(table)):
+                log = read_logs([table])
+                placed: Any = [(str(table), asdict(row)) for row in log.rows]
+                tables.append(placed)
+                notices += log.notices
+            else:
+                tables.append(table)
+        by = [name for name in self.by if name not in CELL[:2]]
+        rows = read_all(tables, self.rule, self.run, by, weight)
+        if is_one_rule:
+            _refuse_rules(rows)
+        if (least := self.right_from) is not None:
+            rows = [
+                row if row.value is None else replace(row, value=float(row.value >= least))
+                for row in rows
+            ]
+        return rows, notices
+
+
+def _refuse_rules(rows: Sequence[ScoreRow]) -> None:
+    """Raise an InputError if a benchmark has several rules."""
+    for dataset in dict.fromkeys(row.dataset for row in rows):
+        known = dict.fromkeys(row.rule for row in rows if row.dataset == dataset)
+        if len(known) > 1:
+            raise InputError(dataset, f"scored by {', '.join(known)}; choose one with --rule")
 
 
 def to_table(rows: Sequence[ScoreRow], by: Sequence[str] = CELL) -> pd.DataFrame:
@@ -41,8 +116,12 @@ def to_table(rows: Sequence[ScoreRow], by: Sequence[str] = CELL) -> pd.DataFrame
     """
     import pandas as pd
 
-    given = (*CELL, "method", "id", "epoch", "value", "subtask", "status")
-    table = pd.DataFrame({name: [getattr(row, name) for row in rows] for name in given})
+    given = ("dataset", "model", "rule", "method", "id", "epoch", "value", "answer", "subtask")
+    table = pd.DataFrame(
+        {name: [getattr(row, name) for row in rows] for name in (*given, "status")}
+    )
+    for name, usual in (("group", ""), ("weight", 1.0)):
+        table[name] = [getattr(row, name, usual) for row in rows]
     table["value"] = table["value"].astype(float)
     levels = table["status"].map({UNKNOWN: NOT_KNOWN, NO_ANSWER: NOT_ANSWERED})
     table["level"] = levels.fillna(ANSWERED)
@@ -62,6 +141,11 @@ def to_table(rows: Sequence[ScoreRow], by: Sequence[str] = CELL) -> pd.DataFrame
     return table.iloc[by_cell].assign(place=range(len(table)))
 
 
+def name_cell(names: Iterable[str]) -> str:
+    """Return what messages call a cell, or something in one."""
+    return ", ".join(filter(None, names))
+
+
 def find_pairs(table: pd.DataFrame, methods: Iterable[tuple[str, str]]) -> list[pd.DataFrame]:
     """Return the pairs of answers of each baseline and treatment, for each cell that has both.
 
@@ -71,7 +155,7 @@ def find_pairs(table: pd.DataFrame, methods: Iterable[tuple[str, str]]) -> list[
     """
     table = table.assign(cell=table.groupby(CELL, sort=False).ngroup())
     epochs: Any = table.groupby(["asked", "method"])["epoch"].agg(frozenset).to_dict()
-    keys = [*CELL, "cell", "asked", "problem", "subtask", "id", "epoch"]
+    keys = [*CELL, "cell", "asked", "problem", "weight", "subtask", "id", "epoch"]
     found = []
     for number, chosen in enumerate(methods):
         uneven = [n for n, _ in epochs if len({epochs.get((n, name)) for name in chosen}) > 1]

@@ -9,12 +9,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
+import msgspec
 from rich.console import Console
 
 from ngramscan.errors import InputError
-from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
+from ngramscan.reading.row_files import (
+    GivenTables,
+    Rows,
+    Table,
+    as_tables,
+    name_of,
+    read_rows,
+    read_table,
+)
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import to_columns
 from ngramscan.reporting.layout import Layout, print_columns
@@ -23,6 +32,7 @@ from ngramscan.reporting.plots import make_kind, make_plot
 Names = Sequence[str]
 SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = ("scored", "not_found", "no_answer", "unknown")
 LATEST = "latest"
+_ABSENT = {"epoch": None, "reason": "", "status": ""}
 _TIME = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d"
 group_of = attrgetter("dataset", "model", "method", "rule")
 """Names that the rows of one run share; of several such runs, one is chosen."""
@@ -71,52 +81,83 @@ class ScoreRow:
             raise ValueError(f"status {self.status}, but {has}; expected {' or '.join(known)}")
 
 
-def read_scores(table: Table) -> list[ScoreRow]:
-    """Read the rows of one table; further columns, as judges' rows have them, are left out."""
-    absent = {"epoch": None, "reason": "", "status": ""}
-    return read_rows(table, ScoreRow, "rows of `evalcore score`", absent)
+_Score = TypeVar("_Score", bound=ScoreRow)
+
+
+def read_scores(table: Table, row_type: type[_Score]) -> list[_Score]:
+    """Read the rows of one table; columns that the type lacks are left out."""
+    return read_rows(table, row_type, "rows of `evalcore score`", _ABSENT)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedRow(ScoreRow):
+    """A score with what further columns say about its problem."""
+
+    group: str = ""
+    """The values of the columns that `--by` names, benchmark and model aside."""
+    weight: Annotated[float, msgspec.Meta(gt=0, le=1e9)] = 1.0
+    """How much the problem counts, such as its points."""
+
+
+def _grouped(table: Table, by: Names, weight: str | None) -> Rows:
+    columns = [("--by", name) for name in by] + ([("--weight", weight)] if weight else [])
+    for place, values in read_table(table):
+        for option, name in columns:
+            refuse_other(option, name, values)
+            if values[name] in {None, ""}:
+                raise InputError(place, f"no {name}, which {option} needs in every row")
+        group = ", ".join(str(values[name]) for name in by)
+        yield place, values | {"group": group, "weight": values[weight] if weight else 1}
 
 
 def outputs_valued(table: Table, value: float | None) -> set[ScoreKey]:
     """Return the outputs to which all rules of a table give this value, or None."""
-    rows = read_scores(table)
+    rows = read_scores(table, ScoreRow)
     others = {key_of(row) for row in rows if row.value not in {value, None}}
     return {key_of(row) for row in rows if row.value == value} - others
 
 
-def read_all(scores: GivenTables, rules: Names = (), runs: Names = ()) -> list[ScoreRow]:
-    """Read score rows of one run per method, by all rules or by those that are named."""
+def read_all(
+    scores: GivenTables,
+    rules: Names = (),
+    runs: Names = (),
+    by: Names = (),
+    weight: str | None = None,
+) -> list[GroupedRow]:
+    """Read score rows of one run per method, by all rules or by those that are named.
+
+    Columns of problems group them (`by`) or weigh them.
+    """
     tables = as_tables(scores)
     files = [
         os.path.realpath(table) if isinstance(table, str | Path) else id(table) for table in tables
     ]
     if len(set(files)) < len(files):
         raise InputError("scores", "a file is given twice")
-    placed = [(row, name_of(table)) for table in tables for row in read_scores(table)]
+    placed = list[tuple[GroupedRow, str]]()
+    for table in tables:
+        values: Any = [*_grouped(table, by, weight)]
+        placed += [(row, name_of(table)) for row in read_scores(values, GroupedRow)]
     if not placed:
         raise InputError("scores", "no rows")
     refuse_other("--rule", rules, (row.rule for row, _ in placed))
     placed = [(row, place) for row, place in placed if not rules or row.rule in rules]
     seen: dict[tuple[Any, ...], str] = {}
+    told: dict[tuple[str, str], tuple[str, float]] = {}
+    columns = ", ".join([*by, *filter(None, [weight])])
     for row, place in placed:
         if (key := (*key_of(row), row.rule, row.run)) in seen:
             named = " ".join(str(part) for part in key if part is not None)
             raise InputError(place, f"two rows of {named}; the other is in {seen[key]}")
         seen[key] = place
+        known = told.setdefault((row.dataset, row.id), (row.group, row.weight))
+        if known != (row.group, row.weight):
+            problem = f"id {row.id} of {row.dataset} has several values of {columns}"
+            raise InputError(place, f"{problem}; expected a column that describes problems")
     return choose_runs([row for row, _ in placed], runs)
 
 
-def read_chosen(scores: GivenTables, rules: Names = (), runs: Names = ()) -> list[ScoreRow]:
-    """Read what `read_all` does; raise an InputError if a benchmark has several rules."""
-    rows = read_all(scores, rules, runs)
-    for dataset in dict.fromkeys(row.dataset for row in rows):
-        known = dict.fromkeys(row.rule for row in rows if row.dataset == dataset)
-        if len(known) > 1:
-            raise InputError(dataset, f"scored by {', '.join(known)}; choose one with --rule")
-    return rows
-
-
-def choose_runs(rows: Sequence[ScoreRow], wanted: Sequence[str] = ()) -> list[ScoreRow]:
+def choose_runs(rows: Sequence[_Score], wanted: Sequence[str] = ()) -> list[_Score]:
     """Keep one run of each method: the one with a wanted name, or part of it, or the `latest`."""
     runs = count_runs(rows)
     for name in wanted:

@@ -58,9 +58,9 @@ SHARED = {
 EVALCORE = (
     "commands",
     *("options", "formats", "benchmarks", "prompts", "records", "endpoint", "run", "sandbox"),
-    *("extraction", "rules", "scores", "score", "judge_sample", "judge", "paired_tests", "pairing"),
-    *("compare", "prevalence_links", "link", "logs", "outcomes", "efficiency", "agreement"),
-    *("claim_formulas",),
+    *("extraction", "rules", "scores", "score", "judge_sample", "judge", "logs", "paired_tests"),
+    *("pairing", "compare", "prevalence_links", "link", "outcomes", "efficiency", "show"),
+    *("agreement", "claim_formulas"),
     *("audit", "", "cli", "__main__"),
 )
 # Imported in functions, since they are slow to import and not needed by every command.

@@ -66,6 +66,7 @@ def test_a_score_is_scaled_to_points_and_what_has_no_value_says_why() -> None:
     said = {"reply": '{"score": 80, "feedback": "a\\n gap "}', "model": "judge-1-2026"}
     row = judged_row(prompt, PROBLEM, RECORD, "judge-1", said)
     assert (row.value, row.answer, row.reason) == (0.8, "80", "16 of 20 points; a gap")
+    assert row.points == 20
     assert (row.rule, row.judge, row.status) == ("judge:judge-1", "judge-1-2026", "scored")
     assert (row.method, row.extraction, row.task) == ("f-1+cot", "whole output", "grade")
     asked = f"{prompt.system}\0{prompt.user}"

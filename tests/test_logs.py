@@ -123,10 +123,10 @@ def test_the_command_writes_scores_tokens_and_a_summary(tmp_path: Path) -> None:
     code, stdout, stderr = invoke("logs", log, "-o", target, "--usage", usage)
     assert (code, stdout, stderr[: len(said)]) == (0, "", said)
     assert re.search("sums +lab/made +cot +answer +2 +50.0 ", stderr), "the summary"
-    assert [r.value for r in read_scores(target)] == [1.0, None, None]
+    assert [r.value for r in read_scores(target, ScoreRow)] == [1.0, None, None]
     assert pd.read_csv(usage).prompt_tokens.fillna(-1).tolist() == [10, 10, -1]
     assert invoke("logs", log, "-o", target, "-q", "--missing", "as-recorded") == (0, "", "")
-    assert [r.value for r in read_scores(target)] == [1.0, 0.0, None]
+    assert [r.value for r in read_scores(target, ScoreRow)] == [1.0, 0.0, None]
     cells = [line.split() for line in invoke("logs", log)[1].splitlines()]
     [summary] = [line for line in cells if line[:1] == ["sums"]]
     [header] = [line for line in cells if "accuracy" in line]

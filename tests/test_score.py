@@ -179,7 +179,7 @@ def test_malformed_rows_are_refused_with_their_place(tmp_path: Path, case: dict[
     path, said = tmp_path / f"s.{case['kind']}", case["said"]
     path.write_text(case["content"].replace("LONG", "x" * 200_000), encoding="latin-1")
     with pytest.raises(InputError) as error:
-        read_scores(path)
+        read_scores(path, ScoreRow)
     assert (str(path) + said if said[0] == ":" else said) in str(error.value)
 
 
@@ -198,7 +198,7 @@ def test_a_column_under_another_name_is_refused_by_its_own(tmp_path: Path) -> No
     with pytest.raises(InputError, match=r"no columns dataset, model, rule, value; rename `corr"):
         evalcore.logs(path, dataset="d", model="m")
     with pytest.raises(InputError, match=r"no such file or folder; a table \(\.csv, "):
-        read_scores(tmp_path / "none.csv")
+        read_scores(tmp_path / "none.csv", ScoreRow)
 
 
 def score(shared: Path, method: str, rule: list[str]) -> tuple[pd.DataFrame, pd.DataFrame, Any]:

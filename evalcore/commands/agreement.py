@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalcore.scores import key_of, read_scores
+from evalcore.scores import ScoreRow, key_of, read_scores
 from ngramscan.errors import InputError, some_of
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_table
 from ngramscan.reporting.columns import print_notes, to_columns
@@ -87,7 +87,7 @@ def _cells(table: Table) -> Iterator[tuple[str, str, str, Any]]:
     rows: Any = list(read_table(table))
     columns = rows[0][1].keys()
     if columns >= {"dataset", "model", "method", "id", "rule"}:
-        for (place, _), score in zip(rows, read_scores(rows), strict=True):
+        for (place, _), score in zip(rows, read_scores(rows, ScoreRow), strict=True):
             if not score.rule.startswith("judge:"):
                 raise InputError(place, f"rule {score.rule}; expected {_JUDGED}")
             item = " · ".join(str(part) for part in key_of(score) if part is not None)

@@ -20,19 +20,19 @@ from evalcore.pairing import (
     NAMES,
     NOT_ANSWERED,
     Draws,
-    Names,
-    NoAnswer,
+    ScoreOptions,
     Seed,
     find_pairs,
     left_out,
+    name_cell,
     to_table,
 )
-from evalcore.scores import ScoreRow, read_all
+from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import ALL, first_of, for_paper, print_pooled, to_columns
-from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, command
+from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 from ngramscan.reporting.layout import Columns, Layout, p_text, percent
 from ngramscan.statistics.p_values import disagreement, holm
 from ngramscan.statistics.streams import stream
@@ -41,19 +41,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _OPTIONAL = ("both answered", "not found", "unknown", "detectable", "p exact")
-_PAPER = ["dataset", "model", "methods", "n", "treatment only", "baseline only"]
+_PAPER = ["dataset", "model", "group", "methods", "n", "treatment only", "baseline only"]
 _PAPER += ["baseline", "treatment", "difference", "p", "p Holm"]
 _SHARES = ("accuracy_baseline", "accuracy_treatment", "detectable")
 ColumnNames = Annotated[str | Sequence[str], Option(metavar="COLUMNS")]
 Methods = Annotated[str | Sequence[str], Option(metavar="METHOD")]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompareRow:
     """Two methods on the same problems; accuracies, differences and their limits are fractions."""
 
     dataset: str
     model: str
+    group: str = ""
+    """The values of further columns that `--by` names."""
     rule: str
     baseline: str
     treatment: str
@@ -90,7 +92,7 @@ class CompareRow:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AverageRow:
     """Two methods averaged over several subtasks or benchmarks; shares are fractions."""
 
@@ -98,6 +100,7 @@ class AverageRow:
     """`micro` weighs pairs equally, `macro over subtasks` or `benchmarks` weighs these equally."""
     dataset: str
     model: str
+    group: str = ""
     rule: str
     baseline: str
     treatment: str
@@ -123,8 +126,8 @@ class _Compared(NamedTuple):
 
     @property
     def title(self) -> str:
-        dataset, model, rule, baseline, treatment = self.names.values()
-        return f"{dataset}, {model}, {rule}, {treatment} − {baseline}"
+        *cell, baseline, treatment = self.names.values()
+        return f"{name_cell(cell)}, {treatment} − {baseline}"
 
 
 def compare_methods(
@@ -140,16 +143,15 @@ def compare_methods(
     Without a baseline, every method is compared with every other; without treatments, the baseline
     is compared with all others.
     """
-    refuse_other("--by", by, CELL[:2])
     refuse_other("--family", family, NAMES)
     table = to_table(rows, by)
     methods = _pairs_of_methods([*table["method"].unique()], baseline, treatments)
-    several = table.groupby(["dataset", "rule"])["model"].transform("nunique") > 1
+    several = table.groupby(["dataset", "group", "rule"])["model"].transform("nunique") > 1
     by_model = find_pairs(table, methods)
     pooled = find_pairs(table[several].assign(model=ALL), methods)
     cells: Any = [*table.groupby(CELL, sort=False)["method"].unique().items()]
     if not by_model:
-        there = [f"{', '.join(cell)}: {', '.join(names)}" for cell, names in cells]
+        there = [f"{name_cell(cell)}: {', '.join(names)}" for cell, names in cells]
         problem = "nothing to compare: no benchmark, model and rule has two of the methods"
         raise InputError("scores", f"{problem}; there are {first_of(there)}")
     single = [_compare_cell(pairs, settings) for pairs in by_model]
@@ -158,7 +160,7 @@ def compare_methods(
     levels = [(cell.title, cell.pairs["least"]) for cell in single]
     messages = left_out("pair", levels, LEAST[settings.no_answer])
     wanted = product(dict.fromkeys(chain(*methods)), cells)
-    absent = [f"{', '.join(cell)}: no {name}" for name, (cell, has) in wanted if name not in has]
+    absent = [f"{name_cell(cell)}: no {name}" for name, (cell, has) in wanted if name not in has]
     messages["notices"] = [*absent, *messages["notices"], *_uneven(single)]
     return _adjusted(single, family) + _adjusted(together, family), averages, messages
 
@@ -221,8 +223,10 @@ def _test(
     known = pairs[pairs["least"] >= NOT_ANSWERED]
     if not (known["least"] >= LEAST[settings.no_answer]).any():
         return None
-    generator = stream(settings.seed, *names.values(), subtask, settings.no_answer)
-    return compare_pairs(known["value_1"], known["value_2"], generator, settings, known["problem"])
+    told = filter(None, names.values())
+    generator = stream(settings.seed, *told, subtask, settings.no_answer)
+    first, second, problems = (known[name] for name in ("value_1", "value_2", "problem"))
+    return compare_pairs(first, second, generator, settings, problems, known["weight"])
 
 
 def _finite(value: float) -> float | None:
@@ -253,16 +257,17 @@ def _adjusted(cells: Sequence[_Compared], family: Sequence[str]) -> list[Compare
 def _uneven(cells: Sequence[_Compared]) -> Iterator[str]:
     """Warn where answers of one method were found more often; the widest gap stands for all."""
     gaps: list[tuple[float, str]] = []
-    for row in (cell.row for cell in cells if cell.row):
+    for cell in cells:
+        if not (row := cell.row):
+            continue
         first, second = row.unanswered_baseline, row.unanswered_treatment
         if first is None or second is None:
             continue
         if round(abs(first - second), 9) > 0.02:  # 0.05 - 0.03 is more than 0.02
             text = (
-                f"{row.dataset}, {row.model}, {row.rule}, {row.treatment} − {row.baseline}: no "
-                f"answer was found in {percent(first)}% of the complete outputs of {row.baseline} "
-                f"and in {percent(second)}% of those of {row.treatment}; part of the difference "
-                "may come from how answers are found"
+                f"{cell.title}: no answer was found in {percent(first)}% of the complete outputs "
+                f"of {row.baseline} and in {percent(second)}% of those of {row.treatment}; part "
+                "of the difference may come from how answers are found"
             )
             gaps.append((abs(first - second), text))
     if gaps:
@@ -294,7 +299,7 @@ def _average(
     average: str, names: Mapping[str, str], results: Sequence[Comparison], n_unknown: int
 ) -> AverageRow:
     """Weigh results of different problems, whose errors are independent (MOVER)."""
-    sizes = np.array([result.n for result in results])
+    sizes = np.array([result.size for result in results])
     weights = sizes / sizes.sum() if average == "micro" else np.full(len(sizes), 1 / len(sizes))
     estimates = [result.difference for result in results]
     means = [[result.baseline, result.treatment, result.difference.value] for result in results]
@@ -305,7 +310,7 @@ def _average(
         **names,
         average=average,
         parts=len(results),
-        n=int(sizes.sum()),
+        n=sum(result.n for result in results),
         n_unknown=n_unknown,
         accuracy_baseline=baseline,
         accuracy_treatment=treatment,
@@ -323,7 +328,7 @@ def difference_text(row: Any) -> str:
 
 
 def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
-    columns = to_columns(rows, "dataset model rule")
+    columns = to_columns(rows, "dataset model group rule")
     columns["methods"] = [f"{row.treatment} − {row.baseline}" for row in rows]
     columns |= to_columns(rows, "n")
     columns["difference"] = [difference_text(row) for row in rows]
@@ -348,8 +353,8 @@ def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
 
 
 def _print(console: Any, rows: Any, parts: Any, stars: bool) -> None:
-    print_pooled(console, rows, partial(_columns, stars=stars), Layout(4, optional=_OPTIONAL))
-    layout = Layout(5, frozenset({"average"}), title="Averages, with the number of parts")
+    print_pooled(console, rows, partial(_columns, stars=stars), Layout(5, optional=_OPTIONAL))
+    layout = Layout(6, frozenset({"average"}), title="Averages, with the number of parts")
     print_pooled(console, parts, _columns, layout)
 
 
@@ -360,10 +365,7 @@ def compare(
     baseline: Annotated[str | None, Option(metavar="METHOD")] = None,
     treatment: Methods = (),
     all_pairs: bool = False,
-    by: ColumnNames = "dataset,model",
-    rule: Names = (),
-    run: Names = (),
-    no_answer: NoAnswer = "wrong",
+    weight: Annotated[str | None, Option(metavar="COLUMN")] = None,
     interval: Literal["newcombe", "bootstrap"] = "newcombe",
     graded_test: GradedTest = "tilting",
     zeros: Literal["dropped", "pratt"] = "dropped",
@@ -374,6 +376,7 @@ def compare(
     stars: Annotated[bool, Option(is_shown=True)] = False,
     averages: RowsFile = None,
     figure: NewFile = None,
+    **options: Annotated[Any, Shared(ScoreOptions)],
 ) -> Result[CompareRow]:
     """Compare prompting methods in pairs, on the same problems.
 
@@ -393,14 +396,8 @@ def compare(
         Compare only these methods with the baseline. By default all others.
     all_pairs : bool
         Compare every method with every other.
-    by : str or sequence of str
-        Compare separately for each value of these columns; the others are pooled.
-    rule : str or sequence of str
-        Use only scores by these rules.
-    run : str or sequence of str
-        The run to use where a method has several: its name, part of it, or `latest`.
-    no_answer : str
-        How to count outputs that were refused, cut off or empty: as `wrong`, or `exclude` them.
+    weight : str, optional
+        Weigh problems by this column of the scores, such as their points.
     interval : str
         Interval for right and wrong answers of one model; `bootstrap` is bootstrap-t.
     graded_test : str
@@ -433,14 +430,16 @@ def compare(
     --------
     $ evalcore compare scores.jsonl --baseline cot --treatment f-1
     $ evalcore compare scores.jsonl --all-pairs --figure forest.svg
+    $ evalcore compare judged.jsonl --baseline cot --by subtask --weight points
     """
-    chosen = read_all(scores, rule, run)
+    asked = ScoreOptions(**options)
+    chosen, notices = asked.read(scores, weight, is_one_rule=False)
     if (baseline is None) != all_pairs:
         there = ", ".join(dict.fromkeys(row.method for row in chosen))
         problem = "expected either a baseline or --all-pairs; the methods are"
         raise InputError("--baseline", f"{problem} {there}")
     settings = Settings(
-        no_answer=no_answer,
+        no_answer=asked.no_answer,
         interval=interval,
         graded_test=graded_test,
         zeros=zeros,
@@ -449,8 +448,9 @@ def compare(
         seed=seed,
     )
     rows, parts, messages = compare_methods(
-        chosen, baseline, treatments=treatment, by=by, family=family, settings=settings
+        chosen, baseline, treatment, by=asked.kept_apart, family=family, settings=settings
     )
+    messages["notices"] = notices + messages["notices"]
     is_paper = parts and str(averages).lower().endswith(".tex")
     means: tuple[list[Any], type] = for_paper(_columns(parts)) if is_paper else (parts, AverageRow)
     shown = _columns(rows, stars)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalcore.commands.logs import UsageRow
-from evalcore.pairing import Draws, Names, NoAnswer, Seed
+from evalcore.pairing import Draws, ScoreOptions, Seed, to_table
 from evalcore.records import Record, read_records
-from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, key_of, read_chosen
+from evalcore.scores import NO_ANSWER, UNKNOWN, GroupedRow, key_of
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables, read_rows
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import ALL, for_paper, print_notes, print_pooled, to_columns
-from ngramscan.reporting.command import NewFile, Option, Result, command
+from ngramscan.reporting.command import NewFile, Option, Result, Shared, command
 from ngramscan.reporting.layout import Layout
 from ngramscan.statistics import resampling
 from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Floats, Ratio, Resampling
@@ -34,7 +34,7 @@ _BASELINE = "zero-shot"
 FARTHEST = 20.0
 """There is no interval of a cost that reaches beyond so many times the value, or one part in so
 many of it: the tail of tokens is not known from such a sample."""
-_ORDER = ["id", "epoch", "model", "value"]
+_ORDER = ["problem", "epoch", "model", "value"]
 _KINDS = ("prompt", "completion", "reasoning")
 _SUMS = ["outputs", "right", "known", "hits", "used"]
 """Sums for each problem: outputs, right outputs, outputs whose tokens are known, the right ones of
@@ -48,13 +48,15 @@ _QUOTIENTS = {
 """Numerator, denominator, factor of the unit, and the note where there is no quotient."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EfficiencyRow:
     """The cost of one model's answers to one method's prompts; shares are fractions."""
 
     dataset: str
     model: str
     """`all` stands for the answers of all models together."""
+    group: str = ""
+    """The values of further columns that `--by` names."""
     method: str
     rule: str | None = None
     n: int | None = None
@@ -99,45 +101,46 @@ class EfficiencyRow:
 
 _columns = partial(
     to_columns,
-    names="dataset model method rule n accuracy mean_tokens tokens_per_correct on_frontier"
+    names="dataset model group method rule n accuracy mean_tokens tokens_per_correct on_frontier"
     " frontier_share accuracy_per_100_tokens prompt_overhead",
     shares=("accuracy", "accuracy_per_100_tokens", "frontier_share"),
 )
 _OPTIONAL = ("prompt overhead", "frontier share", "accuracy per 100 tokens")
 
 
-def _output(row: ScoreRow | Usage) -> tuple[object, ...]:
+def _output(row: GroupedRow | Usage) -> tuple[object, ...]:
     """Return which output a row describes; records belong to one run each."""
     return *key_of(row), getattr(row, "run", None)
 
 
 def _outputs(
-    rows: Sequence[ScoreRow], usage: Sequence[Usage], tokens: str, no_answer: str, baseline: str
+    rows: Sequence[GroupedRow],
+    usage: Sequence[Usage],
+    tokens: str,
+    asked: ScoreOptions,
+    baseline: str,
 ) -> pd.DataFrame:
-    import pandas as pd
-
-    table = pd.DataFrame([asdict(row) for row in rows])
+    table = to_table(rows, asked.kept_apart)
     by_output = {_output(row): row for row in usage}
     for kind in _KINDS:
         counts = [getattr(by_output.get(_output(row)), f"{kind}_tokens", None) for row in rows]
-        table[kind] = np.array(counts, dtype=float)
+        table[kind] = np.array(counts, dtype=float)[table.index]
     used = table["completion"] + (table["prompt"] if tokens == "total" else 0)
-    left_out = [UNKNOWN, NO_ANSWER] if no_answer == "exclude" else [UNKNOWN]
-    table["counts"] = ~table["status"].isin(left_out)
+    table["counts"] = table["level"] >= asked.lowest
     table["outputs"] = 1.0
-    table["right"] = table["value"].astype(float).fillna(0)
+    table["right"] = table["value"].fillna(0)
     table["known"] = used.notna().astype(float)
     table["used"] = used.fillna(0)
     table["hits"] = table["right"] * table["known"]
     is_baseline = table["method"] == baseline
     table["beside"] = table["prompt"].where(is_baseline)
-    same = table.groupby(["dataset", "model", "id", "epoch"], dropna=False)
+    same = table.groupby(["asked", "id", "epoch"], dropna=False)
     table["more"] = (table["prompt"] - same["beside"].transform("max")).mask(is_baseline)
     return table
 
 
 def _rows(outputs: pd.DataFrame, baseline: str, settings: Resampling) -> Iterator[EfficiencyRow]:
-    for _, answers in outputs.groupby("dataset", sort=False):
+    for _, answers in outputs.groupby(["dataset", "group"], sort=False):
         models = [part for _, part in answers.groupby("model", sort=False)]
         singles = [row for part in models for row in _method_rows(part, baseline, (), settings)]
         yield from singles
@@ -154,9 +157,10 @@ def _method_rows(
     by_method = outputs.groupby("method")
     parts = [by_method.get_group(name) for name in methods]
     counted = [part[part["counts"]] for part in parts]
-    ids = outputs.loc[outputs["counts"], "id"].unique()
-    sums = [part.groupby("id")[_SUMS].sum().reindex(ids, fill_value=0) for part in counted]
-    names = [tuple(map(str, part[["dataset", "model", "method"]].iloc[0])) for part in parts]
+    ids = outputs.loc[outputs["counts"], "problem"].unique()
+    sums = [part.groupby("problem")[_SUMS].sum().reindex(ids, fill_value=0) for part in counted]
+    named = [part[["dataset", "model", "group", "method"]].iloc[0] for part in parts]
+    names = [tuple(filter(None, map(str, name))) for name in named]
     costs = estimate_costs(np.stack(sums), names, settings)
     for part, kept, (columns, notes) in zip(parts, counted, costs, strict=True):
         first, more, n = part.iloc[0], part["more"].dropna(), columns["n"]
@@ -167,10 +171,10 @@ def _method_rows(
         if more.empty and first["method"] != baseline:
             notes.append(f"no overhead: no problem has prompt tokens of this method and {baseline}")
         if n:
-            accuracy = estimate_accuracy(kept["right"], kept["id"], settings.level)
+            accuracy = estimate_accuracy(kept["right"], kept["problem"], settings.level)
             columns |= {"accuracy_low": accuracy.low, "accuracy_high": accuracy.high}
         yield EfficiencyRow(
-            **first[["dataset", "model", "method", "rule"]],
+            **first[["dataset", "model", "group", "method", "rule"]],
             n_no_answer=int((part["status"] == NO_ANSWER).sum()),
             n_unknown=int((part["status"] == UNKNOWN).sum()),
             mean_of_ratios=mean_of_ratios,
@@ -310,7 +314,7 @@ def pareto_frontier(right: Floats, cost: Floats) -> NDArray[np.bool_]:
 
 
 def _print(console: Any, rows: Sequence[EfficiencyRow]) -> None:
-    print_pooled(console, rows, _columns, Layout(4, optional=_OPTIONAL))
+    print_pooled(console, rows, _columns, Layout(5, optional=_OPTIONAL))
     print_notes(console, rows, "model", "method")
 
 
@@ -322,12 +326,10 @@ def efficiency(
     usage: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     baseline: Annotated[str, Option(metavar="METHOD")] = _BASELINE,
     tokens: Literal["completion", "total"] = "completion",
-    rule: Names = (),
-    run: Names = (),
-    no_answer: NoAnswer = "wrong",
     resamples: Draws = 2000,
     seed: Seed = 1,
     figure: NewFile = None,
+    **options: Annotated[Any, Shared(ScoreOptions)],
 ) -> Result[EfficiencyRow]:
     """Show what correct answers cost, and which methods are worth it.
 
@@ -347,8 +349,6 @@ def efficiency(
     tokens : str
         Which tokens to count: `completion` (the reply and its reasoning) or `total` (the prompt,
         too).
-    rule : see outcomes
-    run, no_answer : see compare
     resamples : int
         Number of bootstrap samples of problems, for the intervals.
     seed : see compare
@@ -372,10 +372,11 @@ def efficiency(
     used: Sequence[Usage] = read_records(Path(outputs)) if outputs else []
     if usage:
         used = read_rows(Path(usage), UsageRow, "rows of `evalcore logs --usage`")
-    chosen = read_chosen(scores, rule, run)
+    asked = ScoreOptions(**options)
+    chosen, notices = asked.read(scores)
     if baseline != _BASELINE:
         refuse_other("--baseline", baseline, (row.method for row in chosen))
-    table = _outputs(chosen, used, tokens, no_answer, baseline)
+    table = _outputs(chosen, used, tokens, asked, baseline)
     rows = list(_rows(table, baseline, Resampling(resamples, seed)))
     drawable = [row for row in rows if row.on_frontier is not None]
     if figure and not drawable:
@@ -388,7 +389,7 @@ def efficiency(
         (absent, f"{absent:,} of {len(scored):,} scored outputs are not among the recorded ones"),
         (unused, f"{unused:,} of {len(recorded):,} recorded outputs are left out: not scored"),
     ]
-    notices = [notice for number, notice in left_out if number]
+    notices += [notice for number, notice in left_out if number]
     notices.append(f"Intervals: {resamples:,} bootstrap samples of problems, seed {seed}")
     printed, paper = partial(_print, rows=rows), for_paper(_columns(rows))
     return Result(

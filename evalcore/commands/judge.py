@@ -65,6 +65,8 @@ class JudgeRow(ScoreRow):
     reply: str | None = None
     weight: float | None = None
     """The number of outputs for which this one, drawn at random, stands. None: all are judged."""
+    points: float | None = None
+    """The points of the problem, if the benchmark has them; see `compare --weight`."""
 
 
 class JudgePrompt(msgspec.Struct):
@@ -184,7 +186,8 @@ def judged_row(
             value, label, reason = read_reply(prompt, reply)
         except ValueError as error:
             reason = f"unusable reply: {error}"
-    if value is not None and (points := problem.details.get("points")) is not None:
+    points = problem.details.get("points")
+    if value is not None and points is not None:
         reason = "; ".join(filter(None, (f"{value * points:g} of {points} points", reason)))
     return JudgeRow(
         **record.names,
@@ -197,6 +200,7 @@ def judged_row(
         judge=kept.get("model") or judge,
         prompt_sha256=hashlib.sha256(f"{prompt.system}\0{prompt.user}".encode()).hexdigest(),
         reply=reply,
+        points=points,
         subtask=problem.subtask or None,
         status=NO_ANSWER if reply is None else UNKNOWN if value is None else "",
     )

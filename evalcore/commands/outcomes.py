@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
 from evalcore.pairing import (
     CELL,
-    LEAST,
     NOT_ANSWERED,
     NOT_ASKED,
     RIGHT,
-    Names,
-    NoAnswer,
+    ScoreOptions,
     left_out,
+    name_cell,
     to_table,
 )
-from evalcore.scores import ScoreRow, read_chosen
+from evalcore.scores import GroupedRow
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
 from ngramscan.reporting import refuse_other
@@ -32,7 +32,7 @@ from ngramscan.reporting.columns import (
     print_pooled,
     to_columns,
 )
-from ngramscan.reporting.command import Option, Result, RowsFile, command
+from ngramscan.reporting.command import Option, Result, RowsFile, Shared, command
 from ngramscan.reporting.layout import Layout
 from ngramscan.statistics.proportions import mcnemar, wilson
 
@@ -43,16 +43,16 @@ _CLUSTERED = "no interval: answers of several models to one problem are not inde
 _NO_CHOICE = "no selection accuracy: each problem is solved by all methods or by no baseline"
 _columns = partial(
     to_columns,
-    names="dataset model rule adaptive baselines n all_fail all_solve adaptive_right adaptive_wrong"
-    " only_adaptive accuracy upper_bound selection_accuracy upper_bound_with_adaptive"
-    " all_baselines_but_adaptive no_answer=n_no_answer unknown=n_unknown",
+    names="dataset model group rule adaptive baselines n all_fail all_solve adaptive_right"
+    " adaptive_wrong only_adaptive accuracy upper_bound selection_accuracy"
+    " upper_bound_with_adaptive all_baselines_but_adaptive no_answer=n_no_answer unknown=n_unknown",
     shares=("accuracy", "upper_bound", "upper_bound_with_adaptive", "selection_accuracy"),
 )
 _OPTIONAL = ("upper bound with adaptive", "all baselines but adaptive", "no answer", "unknown")
 _WINS = "model treatment baseline wins ties losses wins_by_test ties_by_test losses_by_test cells"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeRow:
     """How an adaptive method does where its baselines succeed or fail; shares are fractions.
 
@@ -61,6 +61,8 @@ class OutcomeRow:
 
     dataset: str
     model: str
+    group: str = ""
+    """The values of further columns that `--by` names, and the method if rules are compared."""
     rule: str
     adaptive: str
     baselines: str
@@ -100,7 +102,7 @@ class WinRow:
     baseline: str
     treatment: str
     cells: int
-    """Pairs of a benchmark and a model."""
+    """Combinations of a benchmark, a model and a group."""
     wins: int
     """Cells in which the treatment solves more problems."""
     ties: int
@@ -112,40 +114,93 @@ class WinRow:
     alpha: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswersRow:
+    """How accurate two methods are where they give the same answer; shares are fractions.
+
+    Answers are the same if they are equal numbers (six digits), or equal texts, blanks and capitals
+    aside. Limits are those of 95% Wilson intervals; None for several models together.
+    """
+
+    dataset: str
+    model: str
+    group: str = ""
+    rule: str
+    baseline: str
+    adaptive: str
+    n: int
+    n_agree: int
+    agree: float | None
+    """Share of problems to which both give the same answer."""
+    agree_low: float | None
+    agree_high: float | None
+    accuracy_agree: float | None
+    """Accuracy where both give the same answer."""
+    accuracy_agree_low: float | None
+    accuracy_agree_high: float | None
+    accuracy_baseline_differ: float | None
+    accuracy_baseline_differ_low: float | None
+    accuracy_baseline_differ_high: float | None
+    accuracy_adaptive_differ: float | None
+    accuracy_adaptive_differ_low: float | None
+    accuracy_adaptive_differ_high: float | None
+    accepted: float | None
+    """Share of all problems with an answer that is right and that both give. It is the accuracy of
+    taking an answer unless the other method disagrees, and of no answer otherwise."""
+    accepted_low: float | None
+    accepted_high: float | None
+    verified: float | None
+    """The same if a verifier that never errs chooses between different answers: an upper bound."""
+    verified_low: float | None
+    verified_high: float | None
+
+
+_AGREED = "agree accuracy_agree accuracy_baseline_differ accuracy_adaptive_differ accepted verified"
+_agreed_columns = partial(
+    to_columns,
+    names=f"dataset model group rule baseline adaptive n {_AGREED}",
+    shares=_AGREED.split(),
+)
+
+
 def _find_levels(
-    rows: list[ScoreRow], methods: list[str], epoch: int | None, right_from: float | None, low: int
-) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return what is known about each answer, by cell, problem and method; and the messages."""
-    table, keys = to_table(rows), ["dataset", "model", "method", "id"]
+    rows: Sequence[GroupedRow], methods: list[str], epoch: int | None, asked: ScoreOptions
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
+    """Return what is known about each answer, by cell, problem and method; answers; messages."""
+    table, keys = to_table(rows, asked.kept_apart), ["asked", "method", "id"]
+    names = ["dataset", "model", "method", "id"]
     # If a problem has only one answer, it is used whatever the epoch.
     is_epoch = (epoch is None) | table["epoch"].isna() | (table["epoch"] == epoch)
     meant = table[table["method"].isin(methods) & is_epoch]
-    is_graded = ~meant["value"].isin([0, 1, np.nan]) & (right_from is None)
+    is_graded = ~meant["value"].isin([0, 1, np.nan])
     for is_unclear, problem in (
         (meant.duplicated(keys), "several answers to one problem; choose one with --epoch N"),
         (is_graded, "value {:g} is neither right nor wrong; set a limit with --right-from"),
     ):
-        for *names, value in meant.loc[is_unclear, [*keys, "value"]].to_numpy():
-            raise InputError(", ".join(names), problem.format(value))
-    table["level"] = meant["level"] + (meant["value"] >= (right_from or 1))
-    levels = table.groupby(["asked", *CELL, "id", "method"])["level"].first().unstack()
-    levels = levels.reindex(columns=methods)
+        for *named, value in meant.loc[is_unclear, [*names, "value"]].to_numpy():
+            raise InputError(", ".join(named), problem.format(value))
+    table["level"] = meant["level"] + (meant["value"] == 1)
+    by_answer = table.groupby(["asked", *CELL, "id", "method"])
+    levels = by_answer["level"].first().unstack().reindex(columns=methods)
     cells: Any = levels.notna().groupby(level=CELL, sort=False)
     is_complete, known = cells.transform("any").all(axis=1), [*cells.any().iterrows()]
     if not is_complete.any():
-        there = first_of([f"{', '.join(cell)}: {', '.join(has.index[has])}" for cell, has in known])
+        there = first_of([f"{name_cell(cell)}: {', '.join(has.index[has])}" for cell, has in known])
         problem = f"no model was scored on one benchmark with all of them; there are {there}"
         raise InputError(", ".join(methods), problem)
     absences = [
-        f"{dataset}, {model}: left out, no scores for {', '.join(has.index[~has])}"
-        for (dataset, model, _), has in known
+        f"{name_cell(cell[:-1])}: left out, no scores for {', '.join(has.index[~has])}"
+        for cell, has in known
         if not has.all()
     ]
     levels = levels[is_complete].dropna(how="all").fillna(NOT_ASKED)
     least: Any = levels.min(axis=1).groupby(level=CELL, sort=False)
-    messages = left_out("problem", [(", ".join(cell), part) for cell, part in least], low)
+    cells = [(name_cell(cell), part) for cell, part in least]
+    messages = left_out("problem", cells, asked.lowest)
     messages["notices"] = absences + messages["notices"]
-    return levels[least.transform("max") >= low], messages
+    levels = levels[least.transform("max") >= asked.lowest]
+    answers = by_answer["answer"].first().unstack().reindex(index=levels.index, columns=methods)
+    return levels, answers, messages
 
 
 def _by_model(levels: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
@@ -155,15 +210,21 @@ def _by_model(levels: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
 
 
 def _rows(levels: pd.DataFrame, lowest: int) -> Iterator[OutcomeRow]:
-    for dataset, part in levels.groupby(level="dataset", sort=False):
+    for names, part in _parts(levels):
+        yield _row(names, part, lowest)
+
+
+def _parts(levels: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """Yield what belongs to each row: single benchmarks and models, and all of them together."""
+    for (dataset, group), part in levels.groupby(level=["dataset", "group"], sort=False):
         for model, answers in _by_model(part):
-            yield _row(dataset, model, answers, lowest)
-    for model, part in levels.groupby(level="model", sort=False):
+            yield {"dataset": dataset, "model": model, "group": group}, answers
+    for (model, group), part in levels.groupby(level=["model", "group"], sort=False):
         if len(part.index.unique("dataset")) > 1:
-            yield _row(ALL, model, part, lowest)
+            yield {"dataset": ALL, "model": model, "group": group}, part
 
 
-def _row(dataset: Any, model: Any, levels: pd.DataFrame, lowest: int) -> OutcomeRow:
+def _row(names: dict[str, Any], levels: pd.DataFrame, lowest: int) -> OutcomeRow:
     least = levels.min(axis=1)
     right = levels[least >= lowest] == RIGHT
     (adaptive, *baselines), n = levels.columns, len(right)
@@ -171,13 +232,11 @@ def _row(dataset: Any, model: Any, levels: pd.DataFrame, lowest: int) -> Outcome
     # 4 if the adaptive method is right, plus 2 if some baselines are, plus 1 if all are.
     numbers = 4 * right[adaptive] + 2 * some + every
     fail, _, wrong, lost, alone, _, chosen, solve = np.bincount(numbers, minlength=8).tolist()
-    choices = chosen + wrong + lost
-    share = wilson(chosen, choices) if choices else None
-    interval = share if model != ALL else None
-    note = "" if interval else _CLUSTERED if share else _NO_CHOICE
+    choices, is_clustered = chosen + wrong + lost, names["model"] == ALL
+    selection = _share("selection", chosen, choices, has_interval=not is_clustered)
+    note = _NO_CHOICE if not choices else _CLUSTERED if is_clustered else ""
     return OutcomeRow(
-        dataset=dataset,
-        model=model,
+        **names,
         rule=", ".join(levels.index.unique("rule")),
         adaptive=adaptive,
         baselines=", ".join(baselines),
@@ -193,9 +252,8 @@ def _row(dataset: Any, model: Any, levels: pd.DataFrame, lowest: int) -> Outcome
         accuracy=(solve + chosen + alone) / n,
         upper_bound=(n - fail - alone) / n,
         upper_bound_with_adaptive=(n - fail) / n,
-        selection_accuracy=share.value if share else None,
-        selection_low=interval.low if interval else None,
-        selection_high=interval.high if interval else None,
+        selection_accuracy=selection.pop("selection"),
+        **selection,
         note=note,
     )
 
@@ -209,24 +267,79 @@ def _wins(levels: pd.DataFrame, lowest: int, alpha: float) -> Iterator[WinRow]:
             less: Any = (both[adaptive] < both[baseline]).groupby(level=CELL).sum()
             signs = np.sign(more - less)
             tested = signs * [mcnemar(*counts) < alpha for counts in zip(more, less, strict=True)]
-            yield WinRow(
-                model=model,
+            counted: dict[str, Any] = {
+                f"{name}{end}": int((found == sign).sum())
+                for end, found in (("", signs), ("_by_test", tested))
+                for name, sign in (("wins", 1), ("ties", 0), ("losses", -1))
+            }
+            names = {"model": model, "baseline": baseline, "treatment": adaptive}
+            yield WinRow(**names, cells=len(signs), alpha=alpha, **counted)
+
+
+def _agreements(levels: pd.DataFrame, answers: pd.DataFrame, lowest: int) -> Iterator[AnswersRow]:
+    adaptive, *baselines = levels.columns
+    given = answers.map(_comparable)
+    for names, part in _parts(levels):
+        for baseline in baselines:
+            both = part[[baseline, adaptive]]
+            right = both[both.min(axis=1) >= lowest] == RIGHT
+            said = given.loc[right.index]
+            is_same = (said[baseline] != "") & (said[baseline] == said[adaptive])
+            first, second = right[baseline], right[adaptive]
+            shares = {
+                "agree": is_same,
+                "accuracy_agree": first[is_same],
+                "accuracy_baseline_differ": first[~is_same],
+                "accuracy_adaptive_differ": second[~is_same],
+                "accepted": is_same & first,
+                "verified": (is_same & first) | (~is_same & (first | second)),
+            }
+            figures: dict[str, Any] = {}
+            for name, hits in shares.items():
+                counted = int(hits.sum()), len(hits)
+                figures |= _share(name, *counted, has_interval=names["model"] != ALL)
+            yield AnswersRow(
+                **names,
+                rule=", ".join(part.index.unique("rule")),
                 baseline=baseline,
-                treatment=adaptive,
-                cells=len(signs),
-                wins=int((signs > 0).sum()),
-                ties=int((signs == 0).sum()),
-                losses=int((signs < 0).sum()),
-                wins_by_test=int((tested > 0).sum()),
-                ties_by_test=int((tested == 0).sum()),
-                losses_by_test=int((tested < 0).sum()),
-                alpha=alpha,
+                adaptive=adaptive,
+                n=len(right),
+                n_agree=int(is_same.sum()),
+                **figures,
             )
 
 
-def _print(console: Any, rows: Sequence[OutcomeRow], won: Sequence[WinRow]) -> None:
-    print_pooled(console, rows, _columns, Layout(5, frozenset({"baselines"}), _OPTIONAL))
+def _comparable(answer: Any) -> str:
+    """Return an answer such that equal numbers and words are the same text; empty if none."""
+    text = "".join(str(answer).split()).lower() if isinstance(answer, str) else ""
+    with suppress(ValueError):
+        return f"{float(text.replace(',', '')):.6g}"
+    return text
+
+
+def _share(name: str, hits: int, n: int, has_interval: bool) -> dict[str, Any]:
+    """Return a share with its Wilson interval; None without problems."""
+    share = wilson(hits, n) if n else None
+    low, high = (share.low, share.high) if share and has_interval else (None, None)
+    return {name: share.value if share else None, f"{name}_low": low, f"{name}_high": high}
+
+
+def _as_rule(row: GroupedRow) -> GroupedRow:
+    """Return a score in which the rule takes the place of the method."""
+    group = ", ".join(filter(None, [row.group, row.method]))
+    return replace(row, method=row.rule, group=group, rule=ALL)
+
+
+def _print(
+    console: Any,
+    rows: Sequence[OutcomeRow],
+    won: Sequence[WinRow],
+    agreed: Sequence[AnswersRow],
+) -> None:
+    print_pooled(console, rows, _columns, Layout(6, frozenset({"baselines"}), _OPTIONAL))
     print_notes(console, rows, "dataset", "model")
+    layout = Layout(6, title="Equal and different answers")
+    print_pooled(console, agreed, _agreed_columns, layout)
     title = f"Benchmarks won, tied and lost; by test: p < {won[0].alpha:g}" if won else None
     layout = Layout(3, optional=("cells",), title=title)
     print_pooled(console, won if rows else (), partial(to_columns, names=_WINS), layout)
@@ -240,11 +353,10 @@ def outcomes(
     adaptive: Annotated[str, Option(metavar="METHOD")],
     alpha: Annotated[float, Option(over=0, under=1)] = 0.05,
     wins: RowsFile = None,
-    rule: Names = (),
-    run: Names = (),
+    agreements: RowsFile = None,
     epoch: Annotated[int | None, Option(metavar="N")] = None,
-    right_from: Annotated[float | None, Option(metavar="VALUE", over=0, most=1)] = None,
-    no_answer: NoAnswer = "wrong",
+    between: Literal["methods", "rules"] = "methods",
+    **options: Annotated[Any, Shared(ScoreOptions)],
 ) -> Result[OutcomeRow]:
     """Show how an adaptive method does where its baselines succeed or fail.
 
@@ -265,14 +377,14 @@ def outcomes(
         Count a difference as a tie by test if its exact McNemar p is not below this.
     wins : str or Path, optional
         Write wins, ties and losses by model and baseline to this file.
-    rule : str or sequence of str
-        The rule to use for each benchmark; needed if several rules scored it.
-    run : see compare
+    agreements : str or Path, optional
+        Write how often each baseline gives the same answer as the adaptive method, and how accurate
+        equal and different answers are, to this file; the terminal shows it, too.
     epoch : int, optional
         Which of several answers to a problem to use.
-    right_from : float, optional
-        The lowest value that counts as right; needed if there are values other than 0 and 1.
-    no_answer : see compare
+    between : str
+        What to compare: `methods`, or `rules` that scored the same outputs, for each method;
+        `baselines` and `adaptive` then name rules.
 
     Returns
     -------
@@ -284,17 +396,24 @@ def outcomes(
     --------
     $ evalcore outcomes scores.jsonl --baselines zero-shot,cot,pot --adaptive f-1
     $ evalcore outcomes scores.jsonl --baselines cot --adaptive f-1 --wins wins.csv
+    $ evalcore outcomes scores.jsonl --baselines strict --adaptive lenient --between rules
     """
     if not baselines:
         raise InputError("--baselines", "expected at least one method")
-    lowest, chosen = LEAST[no_answer], read_chosen(scores, rule, run)
+    asked = ScoreOptions(**options)
+    chosen, notices = asked.read(scores, is_one_rule=between == "methods")
+    if between == "rules":
+        chosen = [*map(_as_rule, chosen)]
     methods, known = [adaptive, *baselines], [row.method for row in chosen]
     for number, name in enumerate(methods):
         refuse_other("--baselines" if number else "--adaptive", name, known)
         if name in methods[:number]:
             raise InputError(f"--baselines {name}", "this method was given twice")
-    levels, messages = _find_levels(chosen, methods, epoch, right_from, lowest)
-    rows, won = [*_rows(levels, lowest)], [*_wins(levels, lowest, alpha)]
-    printed, paper = partial(_print, rows=rows, won=won), for_paper(_columns(rows))
-    files = [(wins, won, WinRow)]
+    levels, answers, messages = _find_levels(chosen, methods, epoch, asked)
+    messages["notices"] = notices + messages["notices"]
+    rows, won = [*_rows(levels, asked.lowest)], [*_wins(levels, asked.lowest, alpha)]
+    agreed = [*_agreements(levels, answers, asked.lowest)] if agreements else []
+    printed = partial(_print, rows=rows, won=won, agreed=agreed)
+    paper = for_paper(_columns(rows))
+    files: Any = [(wins, won, WinRow), (agreements, agreed, AnswersRow)]
     return Result(rows, OutcomeRow, print_table=printed, files=files, for_paper=paper, **messages)

@@ -242,7 +242,7 @@ KINDS: tuple[Kind, ...] = (
         "Average differences of methods",
         "average dataset model rule baseline treatment",
         "parts n accuracy_baseline accuracy_treatment | n_unknown",
-        make_plot("difference", "dataset model", "average rule baseline treatment"),
+        make_plot("difference", "dataset model", "average group rule baseline treatment"),
     ),
     make_kind(
         "compare",
@@ -251,7 +251,7 @@ KINDS: tuple[Kind, ...] = (
         "n accuracy_baseline accuracy_treatment p p_holm | n_no_answer n_unknown treatment_only"
         " baseline_only unanswered_baseline unanswered_treatment p_exact n_complete"
         " difference_complete p_complete detectable",
-        make_plot("difference", "dataset", "model rule baseline treatment", aside="n p"),
+        make_plot("difference", "dataset", "model group rule baseline treatment", aside="n p"),
     ),
     make_kind(
         "outcomes --wins",
@@ -268,7 +268,7 @@ KINDS: tuple[Kind, ...] = (
         make_plot(
             "selection_accuracy",
             "dataset model",
-            "rule adaptive baselines",
+            "group rule adaptive baselines",
             "share",
             limits="selection",
         ),
@@ -284,7 +284,7 @@ KINDS: tuple[Kind, ...] = (
         " prompt_overhead prompt_overhead_n frontier_share",
         make_plot(
             "accuracy",
-            "dataset model rule",
+            "dataset model group rule",
             "method",
             "share",
             across="mean_tokens",

@@ -24,7 +24,7 @@ __all__ = ["UsageRow", "logs", "read_logs"]
 
 
 def _read_scores(file: LogFile) -> Log:
-    rows = scores.read_scores(file.path)
+    rows = scores.read_scores(file.path, scores.ScoreRow)
     kept = [replace(row, **file.given) for row in rows if file.wants(row.rule)]
     return Log(rules={row.rule for row in rows}, rows=kept)
 
@@ -51,6 +51,8 @@ def _read_lines(file: LogFile) -> Log:
     return log
 
 
+_SUFFIXES = {".eval", ".json", ".jsonl"}
+_INSPECT = "a log of Inspect"
 _SAMPLES = "samples of lm-evaluation-harness"
 _RESULTS = "results of lm-evaluation-harness without the samples, which are in files beside it"
 _NO_ERRORS = "lm-evaluation-harness records no errors: empty or cut replies may be failed requests"
@@ -59,7 +61,7 @@ _ROW = "".join(rf"(?=.* {name} )" for name in ("dataset", "model", "method", "id
 _LINE = r"\.jsonl(?=.* id )(?=.* correct )"
 _SCORES = rf"\.csv |\.parquet |\S*{_ROW}|{_LINE}(?=.* (?:dataset|model|method|rule) )"
 _KINDS: dict[str, tuple[str, str, Callable[[LogFile], Log]]] = {
-    "a log of Inspect": ("inspect", r"\.eval |\S* version status eval ", read_inspect),
+    _INSPECT: ("inspect", r"\.eval |\S* version status eval ", read_inspect),
     _SAMPLES: ("lm-eval", r"\.jsonl(?=.* doc_id )(?=.* filtered_resps )", read_lm_eval),
     "scores": ("scores", _SCORES, _read_scores),
     'lines of "id" and "correct"': ("scores", _LINE, _read_lines),
@@ -112,7 +114,7 @@ def _find(path: Path, layout: str, notices: list[str], options: dict[str, Any]) 
     paths = [path]
     if path.is_dir():
         paths = [file for file in sorted(path.rglob("*")) if file.is_file()]
-        paths = [file for file in paths if file.suffix in {".eval", ".json", ".jsonl"}]
+        paths = [file for file in paths if file.suffix in _SUFFIXES]
     wanted = [kind for kind, (name, *_) in _KINDS.items() if name and layout in {"auto", name}]
     kinds = {file: _recognise(LogFile(file, **options)) for file in paths}
     if kinds.get(path, "") is None and layout in {"inspect", "lm-eval"}:
@@ -126,6 +128,13 @@ def _find(path: Path, layout: str, notices: list[str], options: dict[str, Any]) 
         shown = [str(file.relative_to(path)) for file in others[:3]] + ["…"] * (len(others) > 3)
         notices.append(f"{path}: not logs, and not read: {', '.join(shown)}")
     return logs
+
+
+def is_log(path: Path) -> bool:
+    """Tell whether a file, or a folder, has results of another tool."""
+    if not path.is_file() or path.suffix not in _SUFFIXES:
+        return path.is_dir()
+    return _recognise(LogFile(path)) in {_INSPECT, _SAMPLES, _RESULTS}
 
 
 def _recognise(file: LogFile) -> str | None:

@@ -1,0 +1,143 @@
+"""`evalcore show`: the outputs of all methods for one problem, with answers and verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import Annotated
+
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from evalcore.commands.judge import JudgeRow
+from evalcore.records import Record, read_records
+from evalcore.scores import key_of, read_scores
+from ngramscan.errors import InputError, some_of
+from ngramscan.progress import visible_line
+from ngramscan.reading.row_files import GivenTables, as_tables
+from ngramscan.reporting import refuse_other
+from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.layout import print_line
+
+_LEAST_WIDTH, _MOST_WIDTH = 40, 100
+"""Lines of fewer or more characters are hard to read; below that, outputs follow one another."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowRow:
+    """One output for the problem, and what one rule or judge says of it."""
+
+    dataset: str
+    model: str
+    method: str
+    id: str
+    epoch: int | None
+    output: str | None
+    """None: the model refused, or gave no text."""
+    rule: str | None = None
+    """None: the output has no score."""
+    value: float | None = None
+    status: str = ""
+    answer: str | None = None
+    reason: str = ""
+    reply: str | None = None
+    """The judge's words."""
+
+
+def _rows(records: Sequence[Record], scores: Sequence[JudgeRow]) -> Iterator[ShowRow]:
+    told = ("rule", "value", "status", "answer", "reason", "reply")
+    for record in records:
+        about = [score for score in scores if key_of(score) == key_of(record)]
+        said = [{name: getattr(score, name) for name in told} for score in about]
+        for verdict in said or [{}]:
+            yield ShowRow(**record.names, output=record.output, **verdict)
+
+
+def _lines(rows: Sequence[ShowRow]) -> Iterator[Text]:
+    """Yield what is known of one output: its name, the verdicts, and the text."""
+    first = rows[0]
+    epoch = "" if first.epoch is None else f", epoch {first.epoch}"
+    yield Text(f"{first.method}{epoch}", style="bold")
+    for row in rows:
+        if row.rule:
+            value = row.status.replace("_", " ") if row.value is None else f"{row.value:g}"
+            parts = [f"{row.rule}: {value}", row.answer and f"answer {row.answer}", row.reason]
+            yield Text(visible_line("; ".join(filter(None, parts))), style="cyan")
+        yield from map(Text, _visible_lines(row.reply or ""))
+    yield Text()
+    yield from map(Text, _visible_lines(first.output or "(no output)"))
+
+
+def _visible_lines(text: str) -> list[str]:
+    return [*map(visible_line, text.splitlines())]
+
+
+def _print(console: Console, rows: Sequence[ShowRow]) -> None:
+    for names, members in groupby(rows, attrgetter("dataset", "model", "id")):
+        print_line(console, " · ".join(names), "bold")
+        cells = [
+            Text("\n").join(_lines([*output]))
+            for _, output in groupby(members, attrgetter("method", "epoch"))
+        ]
+        is_wide = console.width >= _LEAST_WIDTH * len(cells)
+        grid = Grid.grid(padding=(0, 2, 1, 0), expand=True)
+        grid.width = min(console.width, _MOST_WIDTH * len(cells))
+        for row in [cells] if is_wide else [[cell] for cell in cells]:
+            grid.add_row(*row)
+        for column in grid.columns:
+            column.ratio, column.overflow = 1, "fold"
+        console.print(grid)
+
+
+@command
+def show(
+    id: str,
+    *,
+    outputs: Annotated[str | Path, Option(metavar="PATH")] = "outputs",
+    scores: Annotated[GivenTables, Option(metavar="FILE")] = (),
+    dataset: Annotated[str | None, Option(metavar="NAME")] = None,
+    model: Annotated[str | None, Option(metavar="NAME")] = None,
+) -> Result[ShowRow]:
+    """Show all outputs for one problem, with the answers found, verdicts, and judges' words.
+
+    Methods are side by side where the terminal is wide enough, and below each other otherwise.
+
+    Parameters
+    ----------
+    id : str
+        Id of the problem.
+    outputs : str or Path
+        Recorded outputs: a file, or a folder such as `evalcore run` writes.
+    scores : str, Path or DataFrame, or several of them
+        Rows of `evalcore score` or `judge`.
+    dataset : str, optional
+        Only outputs for this benchmark.
+    model : str, optional
+        Only outputs of this model.
+
+    Returns
+    -------
+    DataFrame
+        One row per output and rule.
+
+    Examples
+    --------
+    $ evalcore show 17 --outputs outputs/financemath --scores scores.jsonl
+    """
+    records = read_records(Path(outputs))
+    for option, name, wanted in (("--dataset", "dataset", dataset), ("--model", "model", model)):
+        if wanted:
+            refuse_other(option, wanted, (getattr(record, name) for record in records))
+            records = [record for record in records if getattr(record, name) == wanted]
+    found = [record for record in records if record.id == id]
+    if not found:
+        known = some_of(dict.fromkeys(record.id for record in records))
+        raise InputError(f"id {id}", f"no output for it in {outputs}; it has {known}")
+    judged = [row for table in as_tables(scores) for row in read_scores(table, JudgeRow)]
+    rows = [*_rows(sorted(found, key=attrgetter("dataset", "model")), judged)]
+    return Result(rows, ShowRow, print_table=partial(_print, rows=rows))

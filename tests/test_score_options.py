@@ -1,0 +1,254 @@
+"""Groups, weights, thresholds and logs in comparisons, equal answers and rules, by pandas."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+import evalcore
+from ngramscan.errors import InputError
+from ngramscan.statistics.proportions import wilson
+from tests.support.command import invoke
+from tests.support.made_logs import header, sample, write_inspect
+
+METHODS = ["cot", "f-1"]
+PAIR: dict[str, Any] = {"baseline": "cot", "treatment": "f-1"}
+OUTCOME: dict[str, Any] = {"baselines": "cot", "adaptive": "f-1"}
+GROUP = ["dataset", "model", "tier"]
+
+
+def made_scores() -> pd.DataFrame:
+    """Two benchmarks and models, scores in sevenths; tiers and points belong to problems."""
+    generator = np.random.default_rng(3)
+    problems = pd.MultiIndex.from_product(
+        [["a", "b"], map(str, range(40))], names=["dataset", "id"]
+    )
+    told = pd.DataFrame({"tier": generator.choice(["T1", "T2"], 80)}, index=problems)
+    told["points"] = generator.integers(5, 31, 80) / 2
+    runs = pd.MultiIndex.from_product([["m1", "m2"], METHODS], names=["model", "method"])
+    table = told.reset_index().merge(runs.to_frame(index=False), how="cross")
+    values = generator.integers(0, 8, len(table)) / 7
+    answers = generator.choice(["2", "2.0", " 2 ", "x = 1", "X=1"], len(table))
+    return table.assign(value=values, answer=answers, rule="r")
+
+
+SCORES = made_scores()
+
+
+def side_by_side(table: pd.DataFrame, column: str = "value") -> pd.DataFrame:
+    keys = [*GROUP, "id", "points"]
+    return table.pivot_table(index=keys, columns="method", values=column, aggfunc="first")
+
+
+def found_by(frame: pd.DataFrame, *names: str) -> dict[tuple[Any, ...], Any]:
+    index = list(names) or ["dataset", "model", "group"]
+    return {tuple(row[name] for name in index): row for row in frame.to_dict("records")}
+
+
+def test_groups_cross_benchmarks_and_models_in_all_three_commands(tmp_path: Path) -> None:
+    right = SCORES.assign(value=(SCORES["value"] >= 6 / 7).astype(float))
+    pairs = side_by_side(right)
+    options: dict[str, Any] = {"by": "tier", "right_from": 6 / 7}
+    compared = found_by(evalcore.compare(SCORES, **PAIR, **options))
+    outcomes = found_by(evalcore.outcomes(SCORES, **OUTCOME, **options))
+    usage = SCORES.assign(completion_tokens=SCORES.index + 10, prompt_tokens=5, epoch=None)
+    usage = usage.assign(reasoning_tokens=None)
+    usage.to_json(tmp_path / "u.jsonl", orient="records", lines=True)
+    costs = evalcore.efficiency(SCORES, usage=tmp_path / "u.jsonl", **options)
+    cost = found_by(costs, "dataset", "model", "group", "method")
+    assert len(compared) == 4 * 2 + 2 * 2  # and all models together
+    for key, pair in pairs.groupby(GROUP):
+        first, second = pair["cot"], pair["f-1"]
+        more, less = int((second > first).sum()), int((first > second).sum())
+        row, outcome = compared[key], outcomes[key]
+        assert (row["n"], row["treatment_only"], row["baseline_only"]) == (len(pair), more, less)
+        assert row["accuracy_treatment"] == pytest.approx(second.mean())
+        tail = 2 * binom.cdf(min(more, less), more + less, 0.5)
+        mid = min(tail, 1) - binom.pmf(min(more, less), more + less, 0.5) * (more != less)
+        assert more == less or row["p"] == pytest.approx(mid)
+        assert (outcome["only_adaptive"], outcome["adaptive_wrong"]) == (more, less)
+        for method in METHODS:
+            tokens = usage[(usage[[*GROUP, "method"]] == [*key, method]).all(axis=1)]
+            assert cost[*key, method]["accuracy"] == pytest.approx(pair[method].mean())
+            assert cost[*key, method]["mean_tokens"] == tokens["completion_tokens"].mean()
+    pooled = found_by(evalcore.compare(SCORES, **PAIR, by="tier,model", right_from=6 / 7))
+    for key, pair in pairs.groupby(["model", "tier"]):
+        row = pooled["all", *key]
+        assert row["accuracy_baseline"] == pytest.approx(pair["cot"].mean())
+    family = [row["p_holm"] for key, row in compared.items() if key[1] != "all"]
+    assert max(family) == 1  # Holm's factor of eight tests, not of one a group
+
+
+def test_what_has_no_result_costs_nothing(tmp_path: Path) -> None:
+    table = SCORES[(SCORES["dataset"] == "a") & (SCORES["model"] == "m1")].head(20)
+    status = ["unknown"] * 3 + ["no_answer"] * 4 + ["scored"] * 13
+    value = table["value"].where(np.array(status) == "scored")
+    usage = tmp_path / "u.jsonl"
+    tokens = {"completion_tokens": 1, "prompt_tokens": 1, "reasoning_tokens": 1, "epoch": None}
+    table.assign(**tokens).to_json(usage, orient="records", lines=True)
+    scores = table.assign(status=status, value=value, method="cot", id=range(20))
+    for no_answer, n in (("wrong", 17), ("exclude", 13)):
+        row = evalcore.efficiency(scores, usage=usage, no_answer=no_answer).iloc[0]
+        assert (row["n"], row["n_unknown"], row["n_no_answer"]) == (n, 3, 4)
+        assert row["accuracy"] == pytest.approx(value.sum() / n)
+
+
+def test_points_weigh_problems_and_their_scale_changes_nothing() -> None:
+    points = SCORES["points"]
+    frame = evalcore.compare(SCORES, **PAIR, weight="points")
+    rows = found_by(frame, "dataset", "model")
+    scaled = evalcore.compare(SCORES.assign(points=points / 1000), **PAIR, weight="points")
+    pd.testing.assert_frame_equal(frame, scaled)
+    pairs = side_by_side(SCORES).reset_index()
+    for key, pair in pairs.groupby(["dataset", "model"]):
+        first, second = (np.average(pair[name], weights=pair["points"]) for name in METHODS)
+        row = rows[key]
+        assert row["accuracy_baseline"] == pytest.approx(first)
+        assert row["difference"] == pytest.approx(second - first)
+        assert row["difference_low"] < row["difference"] < row["difference_high"]
+    # A problem of n points weighs as much as n problems of one, but is one problem.
+    whole = SCORES.assign(points=(2 * points).astype(int))
+    repeated = whole.loc[whole.index.repeat(whole["points"])]
+    repeated = repeated.assign(
+        id=repeated["id"] + "-" + repeated.groupby(level=0).cumcount().astype(str)
+    )
+    apart = found_by(evalcore.compare(repeated, **PAIR), "dataset", "model")
+    width = "difference_high", "difference_low"
+    for key, row in rows.items():
+        assert row["difference"] == pytest.approx(apart[key]["difference"])
+        assert row[width[0]] - row[width[1]] > 1.5 * (apart[key][width[0]] - apart[key][width[1]])
+    equal = evalcore.compare(SCORES.assign(points=7), **PAIR, weight="points")
+    pd.testing.assert_frame_equal(equal, evalcore.compare(SCORES, **PAIR))
+
+
+def test_intervals_of_points_cover_the_mean_over_points() -> None:
+    generator, n, inside = np.random.default_rng(8), 40, 0
+    population = pd.DataFrame({"points": generator.choice([5, 10, 40], 5000)})
+    population["cot"] = generator.random(5000)
+    shift = 0.3 * (population["points"] == 40) * generator.random(5000)
+    population["f-1"] = (population["cot"] + shift + generator.normal(0, 0.2, 5000)).clip(0, 1)
+    truth = np.average(population["f-1"] - population["cot"], weights=population["points"])
+    for _ in range(60):
+        drawn = population.sample(n, random_state=generator).reset_index(names="id")
+        long = drawn.melt(["id", "points"], METHODS, var_name="method")
+        table = long.assign(dataset="d", model="m", rule="r")
+        row = evalcore.compare(table, **PAIR, weight="points").iloc[0]
+        inside += row["difference_low"] <= truth <= row["difference_high"]
+    assert inside >= 52  # of 60 by chance 57 ± 1.7
+
+
+def test_equal_and_different_answers_and_what_accepting_equal_ones_reaches(tmp_path: Path) -> None:
+    right = SCORES.assign(value=(SCORES["value"] > 0.5).astype(float))
+    path = tmp_path / "agreements.csv"
+    evalcore.outcomes(right, **OUTCOME, agreements=path)
+    rows = found_by(pd.read_csv(path), "dataset", "model")
+    kinds = {"2": "2", "2.0": "2", " 2 ": "2", "x = 1": "x=1", "X=1": "x=1"}
+    answers = side_by_side(right.assign(answer=right["answer"].map(kinds)), "answer")
+    values = side_by_side(right)
+    for key, pair in values.groupby(["dataset", "model"]):
+        said = answers.loc[pair.index]
+        same = said["cot"] == said["f-1"]
+        first, second = pair["cot"] == 1, pair["f-1"] == 1
+        row = rows[key]
+        share = wilson(int((same & first).sum()), len(pair))
+        assert row["n_agree"] == same.sum()
+        assert row["accuracy_agree"] == pytest.approx(first[same].mean())
+        assert row["accuracy_baseline_differ"] == pytest.approx(first[~same].mean())
+        assert row["accuracy_adaptive_differ"] == pytest.approx(second[~same].mean())
+        limits = [row[f"accepted{end}"] for end in ("", "_low", "_high")]
+        assert limits == pytest.approx([share.value, share.low, share.high])
+        verified = ((same & first) | (~same & (first | second))).mean()
+        assert row["verified"] == pytest.approx(verified)
+    assert pd.isna(rows["a", "all"]["agree_low"])
+    silent = tmp_path / "silent.csv"
+    evalcore.outcomes(right.assign(answer=None), **OUTCOME, agreements=silent)
+    assert set(pd.read_csv(silent)["n_agree"]) == {0}  # no answer equals no other
+
+
+def test_rules_are_compared_for_each_method() -> None:
+    strict = SCORES.assign(value=(SCORES["value"] > 0.8).astype(float), rule="strict")
+    lenient = SCORES.assign(value=(SCORES["value"] > 0.4).astype(float), rule="lenient")
+    both = pd.concat([strict, lenient])
+    found = evalcore.outcomes(both, baselines="strict", adaptive="lenient", between="rules")
+    rows = found_by(found)
+    for key, part in both.groupby(["dataset", "model", "method"]):
+        table = part.pivot_table(index="id", columns="rule", values="value")
+        only = int((table["lenient"] > table["strict"]).sum())
+        row = rows[key]
+        assert (row["only_adaptive"], row["adaptive_wrong"]) == (only, 0)
+        assert row["all_solve"] == table["strict"].sum()
+
+
+def test_topics_of_financemath_and_strict_against_lenient(shared: Path) -> None:
+    folder = shared / "data" / "financemath"
+    options: dict[str, Any] = {"dataset": "financemath", "layout": "financemath", "method": "cot"}
+    options |= {"data": folder / "validation.json", "rule": ["strict", "lenient"]}
+    scores = evalcore.score(folder / "validation/raw_cot_outputs", **options)
+    topics = {one["question_id"]: one["topic"] for one in _questions(folder)}
+    assert (scores["subtask"] == scores["id"].map(topics)).all()
+    compare: dict[str, Any] = {"baselines": "strict", "adaptive": "lenient", "between": "rules"}
+    rows = found_by(evalcore.outcomes(scores, by="subtask", **compare))
+    values = scores.assign(right=scores["value"].fillna(0) == 1)
+    table = values.pivot_table(
+        index=["model", "subtask", "id"], columns="rule", values="right", aggfunc="first"
+    )
+    assert len(table) == 6 * 200
+    for (model, topic), part in table.groupby(["model", "subtask"]):
+        row = rows["financemath", model, f"{topic}, cot"]
+        wrong_format = int((part["lenient"].astype(bool) & ~part["strict"].astype(bool)).sum())
+        assert (row["n"], row["only_adaptive"]) == (len(part), wrong_format)
+
+
+def _questions(folder: Path) -> Any:
+    return pd.read_json(folder / "validation.json").to_dict("records")
+
+
+def test_logs_of_other_tools_are_read_beside_scores(tmp_path: Path) -> None:
+    log = write_inspect(tmp_path / "cot.eval", [sample(f"s{n}", "CI"[n % 2]) for n in (1, 2, 3)])
+    other = header(metadata={"method": "f-1"}, eval_id="E2")
+    second = write_inspect(tmp_path / "f1.json", [sample(f"s{n}") for n in (1, 2, 3)], other)
+    names = {"dataset": "sums", "model": "lab/made", "method": "pot", "rule": "answer", "value": 1}
+    scores = tmp_path / "pot.jsonl"
+    pd.DataFrame([names | {"id": f"s{n}"} for n in (1, 2, 3)]).to_json(
+        scores, orient="records", lines=True
+    )
+    direct = evalcore.compare([log, second, scores], baseline="cot")
+    converted = tmp_path / "converted.jsonl"
+    evalcore.logs(log, second).to_json(converted, orient="records", lines=True)
+    pd.testing.assert_frame_equal(direct, evalcore.compare([converted, scores], baseline="cot"))
+    assert [*direct["treatment"]] == ["f-1", "pot"]
+    assert direct["accuracy_baseline"].tolist() == pytest.approx([1 / 3, 1 / 3])
+
+
+REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({}, {"by": "colour"}, r'by="colour": expected one of dataset, id, .*'),
+    ({}, {"by": "answer"}, r"id \d+ of a has several values of answer; a column that describes"),
+    ({"tier": None}, {"by": "tier"}, r"data frame, row 1: no tier, which --?by=? needs"),
+    ({}, {"weight": "wieght"}, r'weight="wieght": one of dataset'),
+    ({"points": "many"}, {"weight": "points"}, r"row 1: weight: "),
+    ({"points": 0}, {"weight": "points"}, r"row 1: weight: .*> 0"),
+    ({"points": np.nan}, {"weight": "points"}, r"row 1: no points, which"),
+    ({"points": np.inf}, {"weight": "points"}, r"row 1: weight: .*<= 1"),
+]
+
+
+@pytest.mark.parametrize(("changed", "options", "message"), REFUSED, ids=range(len(REFUSED)))
+def test_columns_that_can_not_group_or_weigh_are_refused(
+    changed: dict[str, Any], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        evalcore.compare(SCORES.assign(**changed), **PAIR, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_group_with_one_method_is_named_and_the_others_are_compared(tmp_path: Path) -> None:
+    is_alone = (SCORES["tier"] == "T1") & (SCORES["method"] == "f-1")
+    path = tmp_path / "s.jsonl"
+    SCORES[~is_alone & (SCORES["model"] == "m1")].to_json(path, orient="records", lines=True)
+    ran = invoke("compare", path, "--baseline", "cot", "--by", "tier", "--format", "csv")
+    assert ran.code == 0
+    assert {row["group"] for row in ran.rows} == {"T2"}
+    assert "a, m1, T1, r: no f-1" in ran.stderr

@@ -1,0 +1,69 @@
+"""One problem with all outputs, beside and below each other."""
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import evalcore
+from ngramscan.errors import InputError
+from tests.support.outputs import shown_in, write_texts
+
+TEXTS = {"cot": ["first", "It is \x1b[31m 42.\nThe answer [b]is[/b] 42."], "f-1": ["x", "y = 41"]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_texts(tmp_path / "outputs", TEXTS)
+    names = {"dataset": "d", "model": "m", "id": "1", "rule": "numbers"}
+    rows = [
+        names | {"method": "cot", "value": 1.0, "answer": "42"},
+        names | {"method": "f-1", "value": 0.0, "answer": "41", "reason": "41 is not 42"},
+        names | {"method": "f-1", "value": None, "rule": "judge:j", "reply": "Can't say."},
+    ]
+    pd.DataFrame(rows).to_json(tmp_path / "s.jsonl", orient="records", lines=True)
+    return tmp_path
+
+
+def test_a_row_per_output_and_rule(folder: Path) -> None:
+    found = evalcore.show("1", outputs=folder / "outputs", scores=folder / "s.jsonl")
+    rows = found[["method", "rule", "answer", "status", "reply"]].astype(object)
+    assert rows.where(rows.notna(), None).to_numpy().tolist() == [
+        ["cot", "numbers", "42", "scored", None],
+        ["f-1", "numbers", "41", "scored", None],
+        ["f-1", "judge:j", None, "unknown", "Can't say."],
+    ]
+    assert [*found["output"]] == [TEXTS["cot"][1], "y = 41", "y = 41"]
+    assert len(evalcore.show("0", outputs=folder / "outputs")) == 2
+
+
+@pytest.mark.parametrize(("width", "is_beside"), [(100, True), (60, False)])
+def test_methods_are_side_by_side_where_there_is_room(
+    folder: Path, width: int, is_beside: bool
+) -> None:
+    files = {"outputs": folder / "outputs", "scores": folder / "s.jsonl"}
+    result: Any = inspect.unwrap(evalcore.show)("1", **files)
+    stdout = shown_in(width, result.print_table)
+    assert bool(re.search(r"^cot +f-1", stdout, re.MULTILINE)) == is_beside
+    assert max(map(len, stdout.splitlines())) <= width
+    for text in (
+        "numbers: 1; answer 42",
+        "41 is not 42",
+        "judge:j: unknown",
+        "Can't say.",
+        "[b]is",
+    ):
+        assert text in stdout
+    assert "\x1b" not in stdout  # a model's text moves no cursor
+
+
+def test_what_is_not_there_is_said(folder: Path) -> None:
+    for id_, options, message in (
+        ("7", {}, "id=7: no output for it in .*; it has 0, 1"),
+        ("1", {"model": "n"}, 'model="n": expected one of m'),
+    ):
+        with pytest.raises(InputError, match=message):
+            evalcore.show(id_, outputs=folder / "outputs", **options)
