@@ -203,8 +203,9 @@ def _cells(
 ) -> tuple[list[_Cell], dict[str, Any]]:
     """Return the methods of each benchmark, model and rule, then their pairs, and messages."""
     found, levels, alone = [], [], []
-    for cell, part in table.groupby(CELL, sort=False):
-        names: dict[str, Any] = dict(zip(CELL, cell, strict=True))
+    columns = [name for name in CELL if name != "group"]
+    for cell, part in table.groupby(columns, sort=False):
+        names: dict[str, Any] = dict(zip(columns, cell, strict=True))
         methods = [*part["method"].unique()]
         for method, answers in part.groupby("method", sort=False):
             valued = answers.assign(y=answers["value"].fillna(0.0), least=answers["level"])

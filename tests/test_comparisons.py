@@ -163,11 +163,11 @@ def test_what_can_not_be_compared_is_refused() -> None:
         (rows, {"treatment": "tot"}, 'treatment="tot": expected one of cot, pot'),
         (rows, {"treatment": "COT"}, 'treatment="cot": this method is the baseline, too'),
         (rows, {"by": "colour"}, 'by="colour": expected one of dataset, model, method, id, .*'),
-        (rows, {"by": "method"}, "id 0 of d has several values of method; a column that"),
+        (rows, {"by": "method"}, "id 0 of d has several values of method; expected a column that"),
         (
             rows,
             {"family": "colour"},
-            'family="colour": one of dataset, model, group, rule, baseline',
+            'family="colour": expected one of dataset, model, group, rule, baseline',
         ),
         (rows, {"baseline": None}, expected),
         (rows, {"all_pairs": True}, expected),

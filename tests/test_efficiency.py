@@ -198,8 +198,8 @@ def test_outputs_and_scores_that_do_not_match_or_are_not_known_are_told(made: Ma
 REFUSED: list[tuple[str, str | None, str]] = [
     ("usage", None, "outputs: missing; scores don't hold token counts"),
     ("outputs", "outputs", "usage: not allowed with outputs"),
-    ("tokens", "no", 'tokens="no": one of completion, total'),
-    ("no_answer", "no", 'no_answer="no": one of wrong, exclude'),
+    ("tokens", "no", 'tokens="no": expected one of completion, total'),
+    ("no_answer", "no", 'no_answer="no": expected one of wrong, exclude'),
     ("baseline", "no", 'baseline="no": expected one of cot'),
     ("figure", "f.svg", "nothing to draw: no tokens are known"),
 ]

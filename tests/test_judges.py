@@ -47,8 +47,8 @@ REPLIES: list[tuple[str, str, tuple[float | None, str] | str]] = [
     ("score", "[1]", "not a JSON object"),
     ("score", "Score: 80", "not valid JSON"),
     ("score", "[" * 100_000, "not valid JSON"),
-    ("cause", '{"cause": "D"}', "one of A, B, C"),
-    ("cause", '{"cause": ["A"]}', "one of A, B, C"),
+    ("cause", '{"cause": "D"}', "expected one of A, B, C"),
+    ("cause", '{"cause": ["A"]}', "expected one of A, B, C"),
 ]
 
 

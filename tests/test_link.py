@@ -61,7 +61,7 @@ def test_what_can_not_be_joined_is_refused() -> None:
     refused(r"of these tiers; there are PoT \(see rename\)", counts("PoT", 1))
     for text in ("tot=CoT", "=CoT", "cot"):
         refused(f'rename="{text}": expected METHOD=NAME: a compared', rename=text)
-    refused('tier="T3": one of T1 was', tier="T3")
+    refused('tier="T3": expected one of T1', tier="T3")
     undocumented = [replace(one, documents=None) for one in COUNTS]
     refused(
         "counts: i, .*: no documents in this row; ngramscan docnorm estimates them",

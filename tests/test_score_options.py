@@ -225,9 +225,13 @@ def test_logs_of_other_tools_are_read_beside_scores(tmp_path: Path) -> None:
 
 REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({}, {"by": "colour"}, r'by="colour": expected one of dataset, id, .*'),
-    ({}, {"by": "answer"}, r"id \d+ of a has several values of answer; a column that describes"),
+    (
+        {},
+        {"by": "answer"},
+        r"id \d+ of a has several values of answer; expected a column that describes",
+    ),
     ({"tier": None}, {"by": "tier"}, r"data frame, row 1: no tier, which --?by=? needs"),
-    ({}, {"weight": "wieght"}, r'weight="wieght": one of dataset'),
+    ({}, {"weight": "wieght"}, r'weight="wieght": expected one of dataset'),
     ({"points": "many"}, {"weight": "points"}, r"row 1: weight: "),
     ({"points": 0}, {"weight": "points"}, r"row 1: weight: .*> 0"),
     ({"points": np.nan}, {"weight": "points"}, r"row 1: no points, which"),
