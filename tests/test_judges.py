@@ -36,7 +36,7 @@ REPLIES: list[tuple[str, str, tuple[float | None, str] | str]] = [
     ("cause", '{"cause": "B", "why": "x"}', (None, "B")),
     ("boxed", "It is correct.", r"no \\boxed"),
     ("boxed", "\\boxed{Correct}, no: \\boxed{Incorrect}", "both"),
-    ("points", POINTS.format(9), "points 9; a number from 0 to 7"),
+    ("points", POINTS.format(9), "points 9; expected a number from 0 to 7"),
     ("points", POINTS.format("9" * 5000), "limit"),
     ("points", POINTS.format(1) + POINTS.format(6), "both 1 and 6"),
     ("points", "<points>6.5 out of 7</points>", "no <points>"),

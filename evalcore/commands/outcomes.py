@@ -383,7 +383,7 @@ def outcomes(
     epoch : int, optional
         Which of several answers to a problem to use.
     between : str
-        What to compare: `methods`, or `rules` that scored the same outputs, for each method;
+        Compare `methods`, or `rules` that scored the same outputs, for each method;
         `baselines` and `adaptive` then name rules.
 
     Returns

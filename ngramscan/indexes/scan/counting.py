@@ -95,7 +95,7 @@ def _finder(sought: Sought) -> Excerpts:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a piece of a corpus may share with texts."""
+    """The parts of a piece that texts may share with it."""
 
     parts: list[bytes]
     """Different ones."""
