@@ -51,7 +51,7 @@ def test_what_is_not_there_and_claims_that_are_no_text_are_refused(tmp_path: Pat
     with pytest.raises(InputError, match=r"claims\.yaml: no such file"):
         audit(tmp_path)
     file.write_text("claims: []")
-    with pytest.raises(InputError, match="none: no such file or folder; a folder of CSV"):
+    with pytest.raises(InputError, match="none: no such file or folder; expected a folder of CSV"):
         audit(tmp_path / "none", claims=file)
     file.write_bytes(b"\xff")
     with pytest.raises(InputError, match="not UTF-8 at byte 0"):

@@ -137,7 +137,7 @@ UNREADABLE: list[tuple[dict[str, bytes], dict[str, object], str]] = [
     ({}, {}, "it has no .csv files"),
     ({"t.csv": b"a\n"}, {}, "t.csv: no rows"),
     ({"t.csv": b"a\n\xff\n"}, {}, "t.csv:2: not UTF-8"),
-    ({"t.csv/a": b""}, {}, r"t\.csv: a folder; a table"),
+    ({"t.csv/a": b""}, {}, r"t\.csv: a folder; expected a table"),
     *(({"t.csv": b"a\n%s\n" % text}, {}, "is not a number") for text in NO_NUMBERS),
     (ONE, {"keys": ["b"]}, "no table has a column 'b'"),
     (ONE, {"counts": ["t.b"]}, "decimals: t has no column 'b'"),

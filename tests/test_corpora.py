@@ -44,13 +44,15 @@ def test_what_json_lines_may_be(tmp_path: Path) -> None:
     [
         pytest.param(b'{"text": "a', "not valid JSON: Unterminated string", id="cut"),
         pytest.param(b"text", "not valid JSON: Expecting value", id="not valid JSON"),
-        pytest.param(b'["a"]', "not a JSON object; one with the text", id="a list"),
+        pytest.param(b'["a"]', "not a JSON object; expected one with the text", id="a list"),
         pytest.param(b'"text"', "not a JSON object", id="a string"),
         pytest.param(b'{"body": "a", "id": 1}', "no field 'text'; it has: body, id", id="no field"),
         pytest.param(b"{}", "no field 'text'; it has: none", id="no field at all"),
-        pytest.param(b'{"text": null}', "field 'text' is null; a string", id="null"),
-        pytest.param(b'{"text": 12}', "field 'text' is int; a string", id="a number"),
-        pytest.param(b'{"text": ["a"]}', "field 'text' is list; a string", id="a list of strings"),
+        pytest.param(b'{"text": null}', "field 'text' is null; expected a string", id="null"),
+        pytest.param(b'{"text": 12}', "field 'text' is int; expected a string", id="a number"),
+        pytest.param(
+            b'{"text": ["a"]}', "field 'text' is list; expected a string", id="a list of strings"
+        ),
         pytest.param(b'{"text": "a\\ud800"}', "a lone surrogate at character 1", id="surrogate"),
         pytest.param(b'{"text": "\xe9"}', "not UTF-8 at byte 10 of the line", id="Latin-1"),
         pytest.param(b'{"a": ' * 100_000, "not valid JSON: ", id="nested too deep"),

@@ -165,7 +165,12 @@ def write_answers(folder: Path) -> None:
     for line in (folder / "scores.jsonl").read_text().splitlines():
         score = json.loads(line)
         for judge in ("a", "b"):
-            said = {"judge": judge, "rule": f"judge:{judge}", "answer": str(score["value"])}
+            said = {
+                "judge": judge,
+                "rule": f"judge:{judge}",
+                "answer": str(score["value"]),
+                "points": 5,
+            }
             judged += json.dumps({**score, **said, "task": "grade", "status": "scored"}) + "\n"
     write(folder / "judged.jsonl", judged)
     program = json.dumps({"id": "validation-8", "output": "```python\nanswer = 1\n```"}) + "\n"

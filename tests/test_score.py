@@ -197,7 +197,7 @@ def test_a_column_under_another_name_is_refused_by_its_own(tmp_path: Path) -> No
     path.write_text(json.dumps({"id": "1", "method": "pot", "correct": True}) + "\n")
     with pytest.raises(InputError, match=r"no columns dataset, model, rule, value; rename `corr"):
         evalcore.logs(path, dataset="d", model="m")
-    with pytest.raises(InputError, match=r"no such file or folder; a table \(\.csv, "):
+    with pytest.raises(InputError, match=r"no such file or folder; expected a table \(\.csv, "):
         read_scores(tmp_path / "none.csv", ScoreRow)
 
 

@@ -216,7 +216,7 @@ def test_a_file_that_is_no_tokenizer_is_one_line(tmp_path: Path) -> None:
         assert message.startswith(f"--tokenizer {tmp_path / name}: {problem}"), name
         assert "\n" not in message
     for missing in (tmp_path / "nowhere", tmp_path):
-        with pytest.raises(InputError, match=r"directory; a SentencePiece model"):
+        with pytest.raises(InputError, match=r"directory; expected a SentencePiece model"):
             open_tokenizer(missing, 2)
 
 
