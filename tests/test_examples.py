@@ -38,6 +38,7 @@ NOT_RUN = {
     r"^ngramscan serve": "runs until it is stopped: test_serve.py",
     r"--scheduler": "needs a cluster: test_scan_runs.py",
     r"commoncrawl|datasets (fetch|check)|s3://|example\.org|infini-gram:": "needs the network",
+    r"--between rules": "needs scores by two rules: test_score_options.py",
     r"imo-proofbench|bbh-word-sorting": "needs files that are not shipped",
     r"capitals|unit-first|first-word": "test_extending.py",
 }

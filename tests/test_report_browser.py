@@ -487,7 +487,7 @@ def test_hostile_rows_run_nothing_and_break_nothing(
             part.locator("button.csv").click()
             part.locator("button.latex").click()
             for one in part.locator("td summary").all()[:30]:
-                one.click()
+                one.dispatch_event("click")  # the key column may be above it
             assert part.locator("tbody tr").count() >= len(HOSTILE)
         assert visit.page.evaluate("window.hacked") is None
         whole = visit.page.content()

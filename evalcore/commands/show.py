@@ -127,7 +127,7 @@ def show(
 
     Examples
     --------
-    $ evalcore show 17 --outputs outputs/financemath --scores scores.jsonl
+    $ evalcore show validation-8 --outputs outputs/financemath
     """
     records = read_records(Path(outputs))
     for option, name, wanted in (("--dataset", "dataset", dataset), ("--model", "model", model)):
