@@ -46,7 +46,7 @@ def test_scores_become_numbers_and_letters_are_told(path: Path) -> None:
         assert read_one(path, sample("s1", said[0]))[1] == [f"scores {said} as Inspect does: 1"]
     for no_share in ("X", 7, -0.1, [1, 0], "inf", 10**400):
         made_logs.write_inspect(path, [sample("s1", no_share)])
-        refused(r"log\.eval: sample s1, epoch 1, answer .*: a number from 0 to 1", [path])
+        refused(r"log\.eval: sample s1, epoch 1, answer .*: expected a number from 0 to 1", [path])
 
 
 CUT = {"stop_reason": "max_tokens"}
@@ -61,7 +61,7 @@ def test_several_scorers_are_several_rules_and_read_only_where_asked_for(path: P
     ]
     tested = sample("s1", scores={**scores, "points": {"value": 87}})
     assert [row.rule for row in read(path, tested, wanted=["exact"]).rows] == ["exact"]
-    refused("points 87: a number from 0 to 1", [path])
+    refused("points 87: expected a number from 0 to 1", [path])
     [row] = read(path, failed("s1")).rows  # the scorer that the task planned
     assert (row.rule, row.value) == ("answer", None)
 
@@ -164,7 +164,7 @@ def test_malformed_lines_and_results_are_refused_with_their_place(tmp_path: Path
         (whole[: whole.rindex('{"doc_id"')], "truncated: 2 of 3 documents of loose"),
         (whole + "[]\n", r"\.jsonl:7: Expected object"),
         (whole.replace('"metrics"', '"m"'), "1: Object missing required field metrics"),
-        (whole.replace(value, '"exact_match": 61'), r"\.jsonl:1: exact_match 61: a number"),
+        (whole.replace(value, '"exact_match": 61'), r"\.jsonl:1: exact_match 61: expected a number"),
         (whole.replace(value, '"other": 1'), "1: exact_match: the row lacks this score"),
         (whole + whole.splitlines()[0] + "\n", "id 's3', .*: it is there twice"),
         ("", "it is empty; one row per"),

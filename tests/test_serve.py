@@ -75,7 +75,7 @@ def assert_is_refusal(got: httpx.Response, status: int) -> str:
         ({"s": []}, "s is a list; expected a whole number"),
         ({"max_ctx_len": 2**70}, "max_ctx_len is out of range; expected 1 to 10000"),
         ({"query": 5}, "query is a number; expected a string"),
-        ({"query": "a\ud800"}, "query has a lone surrogate at character 1; expected Unicode text "),
+        ({"query": "a\ud800"}, "query has a lone surrogate at character 1; expected Unicode text"),
         ({"query_type": {}}, "query_type is an object; expected a string"),
         (
             {"query_type": "Count"},
