@@ -164,10 +164,13 @@ def test_malformed_lines_and_results_are_refused_with_their_place(tmp_path: Path
         (whole[: whole.rindex('{"doc_id"')], "truncated: 2 of 3 documents of loose"),
         (whole + "[]\n", r"\.jsonl:7: Expected object"),
         (whole.replace('"metrics"', '"m"'), "1: Object missing required field metrics"),
-        (whole.replace(value, '"exact_match": 61'), r"\.jsonl:1: exact_match 61: expected a number"),
+        (
+            whole.replace(value, '"exact_match": 61'),
+            r"\.jsonl:1: exact_match 61: expected a number",
+        ),
         (whole.replace(value, '"other": 1'), "1: exact_match: the row lacks this score"),
         (whole + whole.splitlines()[0] + "\n", "id 's3', .*: it is there twice"),
-        ("", "it is empty; one row per"),
+        ("", "it is empty; expected one row per"),
     ):
         path.write_text(text)
         refused(message, [path], "lm-eval")
