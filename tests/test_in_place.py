@@ -378,6 +378,19 @@ def test_damaged_files_are_errors_and_lead_nowhere(tmp_path: Path) -> None:
                 look_around(server.url + name)
 
 
+def test_the_last_pointer_ends_where_the_numbers_end(tmp_path: Path) -> None:
+    # Behind its eight pointers of 15 bits is one byte less than a pointer, then another field.
+    text = "".join(random.Random(1).choices("abcdefgh ", k=8700))
+    write_shard(tmp_path, [text.encode()], [b"{}"])
+    patterns = [part.encode() for part in {text[at : at + 2] for at in range(len(text) - 1)}]
+    with RangeServer(tmp_path) as server, opened(server.url, 0) as (ranges, far):
+        (found,) = find_in_all(ranges, far, patterns)
+    assert far[0].data.layout.btnrp.bits == 8 * 15
+    starts = [text.startswith(part.decode(), at) for part in patterns for at in range(len(text))]
+    expected = np.reshape(starts, (len(patterns), -1)).sum(axis=1)
+    assert np.diff(found)[:, 0].tolist() == expected.tolist()
+
+
 def test_pointers_that_lead_out_of_the_numbers_are_refused(tmp_path: Path) -> None:
     shutil.copytree(INDEXES / "replay", tmp_path / "index")
     with RangeServer(tmp_path / "index") as server:

@@ -195,9 +195,11 @@ class InPlaceFile:
             return {}
         pointer = self._at[BTNRP_WIDTH]
         first, stop = (_entry(pieces[BTNRP], at, pointer) for at in (number, number + 1))
-        # The pointer of a superblock without a bit is 0, and the last one has none behind it.
+        # The pointer of a superblock without a bit is 0; behind the last one is another field.
         end = self._at[BTNR_BITS]
-        stop = min(stop if stop > first else end, first + SUPERBLOCK * _LONGEST_NUMBER)
+        is_last = (number + 2) * pointer > self.layout.btnrp.bits
+        stop = end if is_last or stop <= first else stop
+        stop = min(stop, first + SUPERBLOCK * _LONGEST_NUMBER)
         if not first <= stop <= end:
             raise self.corrupt("field rrr.btnrp: a pointer leads out of the numbers")
         # The types say where a block's number is. All are read, so that none has to wait for them.
