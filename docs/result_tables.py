@@ -88,26 +88,22 @@ def markers() -> str:
 
 
 def traced() -> str:
-    """Return the differences between texts and programs, for each model and all together."""
-    rows = [row for row in rows_of("traced.csv") if (row["prompt"], row["baseline"]) == PAIR]
-    lines = [
-        "| model | texts, % | programs, % | difference, points | adjusted p | first 50 words |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
-    for whole in [row for row in rows if row["measure"] == "coverage"]:
-        (first,) = (
-            row
-            for row in rows
-            if (row["model"], row["measure"]) == (whole["model"], "coverage_truncated")
-        )
-        cells = [
-            whole["model"],
-            _percent(whole["mean_baseline"]),
-            _percent(whole["mean"]),
-            _interval(whole, "difference"),
-            _p(whole),
-            _interval(first, "difference"),
-        ]
+    """Return the differences between texts and programs in both corpora, for each model and all."""
+    sources, documentation = (
+        {
+            row["model"]: row
+            for row in rows_of(name)
+            if (row["prompt"], row["baseline"], row["measure"]) == (*PAIR, "coverage")
+        }
+        for name in ("traced.csv", "traced-documentation.csv")
+    )
+    one = "texts, % | programs, % | difference, points"
+    lines = [f"| model | sources: {one} | documentation: {one} |", "|---" + "|---:" * 6 + "|"]
+    for model in sources:
+        cells = [model]
+        for row in (sources[model], documentation[model]):
+            cells += [_percent(row["mean_baseline"]), _percent(row["mean"])]
+            cells.append(_interval(row, "difference"))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
