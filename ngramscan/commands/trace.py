@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import ceil, log2
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,11 +52,13 @@ from ngramscan.reading.streams import read_bytes
 from ngramscan.reporting import tables
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 
-_MORE_PER_SPAN = 14
-"""Questions, at most, that the two ends of a span take after its windows."""
+_BITS_PER_LETTER = 4
+"""What a letter tells of the places of a text, for estimates."""
 _PLANNED = (
-    f"this is for the first windows; each span takes up to {_MORE_PER_SPAN} more requests; a corpus"
-    " that is scanned is read once, and with --spans twice more"
+    "this is for the first windows; each span takes up to 14 more questions, from 64 words on 2"
+    " more whenever its length doubles. In place, requests are a rough estimate for texts of which"
+    " little occurs: copied ones take several times as many. A corpus that is scanned is read once,"
+    " and with --spans twice more"
 )
 
 
@@ -286,6 +289,7 @@ def _plan(
 ) -> list[PlanRow]:
     """Return what the first windows of all texts take; what occurs takes some more questions."""
     rows = []
+    longest = max((len(WordText(text.text).words) for text in texts), default=0)
     for opened in indexes:
         least = options.least_in(opened)
         apart = least - width_in(opened, least) + 1
@@ -295,7 +299,18 @@ def _plan(
             for window in windows_of(WordText(text.text), least, width_in(opened, least)).values()
         ]
         (row,) = make_plan(len(texts), list(dict.fromkeys(windows)), 0, 0, [opened])
+        if row.requests < row.requests_at_most:
+            # In place: a search ends, from behind, once no place of the corpus is left.
+            known = ceil(log2(opened.size().bytes or 1) / _BITS_PER_LETTER)
+            ends = list(dict.fromkeys(window[-known:] for window in windows))
+            (searched,) = make_plan(len(texts), ends, 0, 0, [opened])
+            row = replace(searched, lookups=row.lookups, requests_at_most=row.requests_at_most)
         # So many spans can begin between two windows.
-        at_most = row.requests_at_most * (1 + apart * _MORE_PER_SPAN)
+        at_most = row.requests_at_most * (1 + apart * _more_for(longest))
         rows.append(replace(row, requests_at_most=at_most))
     return rows
+
+
+def _more_for(words: int) -> int:
+    """Return how many questions the ends of a span take after its windows, at most."""
+    return 2 * words.bit_length() + 2
