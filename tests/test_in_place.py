@@ -75,8 +75,9 @@ def test_a_trace_takes_about_as_many_requests_as_said(four: Path, tmp_path: Path
     lines = [json.dumps({"id": number, "output": text}) for number, text in enumerate(texts)]
     (tmp_path / "o.jsonl").write_text("\n".join(lines))
     with RangeServer(four) as server:
-        common = ("trace", tmp_path / "o.jsonl", "--index", f"fm9:{server.url}", "--format", "csv")
-        common = (*common, "--journal", tmp_path / "journal", "--index-memory", "240KB")
+        spec = ("--index", f"fm9:{server.url}", "--index-memory", "240KB")
+        kept = ("--journal", tmp_path / "journal", "--format", "csv")
+        common = ("trace", tmp_path / "o.jsonl", *spec, *kept)
         (plan,) = invoke(*common, "--dry-run").rows
         headers = len(server.record().requests)
         ran = invoke(*common)
