@@ -261,10 +261,11 @@ def test_a_window_that_occurs_takes_few_questions_more(vocabulary: int) -> None:
         assert isinstance(spans, list)
         found = [(span.first, span.stop) for span in spans]
         assert found == spans_of(text.text, documents, 5)
-        windows = windows_of(text, 5, 3).values()
-        occurring = [part for part in windows if any(part in each for each in documents)]
-        more = len(index.asked) - len({*windows})
-        assert more <= 4 * len(occurring)
+        windows = windows_of(text, 5, 3)
+        occurring = [n for n in windows if any(windows[n] in each for each in documents)]
+        outside = [n for n in occurring if not any(a <= n and n + 3 <= b for a, b in found)]
+        more = len(index.asked) - len({*windows.values()})
+        assert more <= 14 * len(spans) + 4 * len(outside)
         assert len(index.asked) == len({*index.asked})
 
 

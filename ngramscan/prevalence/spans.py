@@ -298,5 +298,5 @@ def _longest(
         present = [number for number in asked if occurs[part(number)]]
         known = max(present, default=known)
         most = min((number - 1 for number in asked if number not in present), default=most)
-        step *= 2
+        step *= 4
     return known
