@@ -68,6 +68,29 @@ def asked(url: str, tmp_path: Path, *options: str, command: str = "count") -> Ra
     return invoke(command, *literals, *spec, *options)
 
 
+def test_a_trace_takes_about_as_many_requests_as_said(four: Path, tmp_path: Path) -> None:
+    rng = random.Random(4)
+    words = [word for document in DOCUMENTS for word in document.split()]
+    texts = [" ".join(rng.choices(words, k=60)) for _ in range(5)]
+    copied = [text for text in DOCUMENTS if len(text.split()) > 12 and text.isascii()]
+    texts += [f"So {rng.choice(copied)[:90]} | {text}" for text in texts[:3]]
+    lines = [json.dumps({"id": number, "output": text}) for number, text in enumerate(texts)]
+    (tmp_path / "o.jsonl").write_text("\n".join(lines))
+    with RangeServer(four) as server:
+        spec = ("--index", f"fm9:{server.url}", "--index-memory", "240KB")
+        kept = ("--journal", tmp_path / "journal", "--format", "csv")
+        common = ("trace", tmp_path / "o.jsonl", *spec, *kept)
+        (plan,) = invoke(*common, "--dry-run").rows
+        headers = len(server.record().requests)
+        ran = invoke(*common)
+        used = len(server.record().requests) - headers
+        assert ran.code == 0, ran.stderr
+    assert sum(int(row["spans"]) for row in ran.rows) >= 3
+    # In an index this small, searches of new texts end sooner than is said.
+    assert used / 1.2 < int(plan["requests"]) < 3 * used
+    assert used < int(plan["requests_at_most"])
+
+
 # The same answers
 
 

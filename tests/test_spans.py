@@ -251,6 +251,30 @@ def test_a_service_is_asked_as_often_as_said(seed: int) -> None:
     assert len(index.asked) == len(set(index.asked))
 
 
+@pytest.mark.parametrize("vocabulary", [3, 8, 30, 200, 3000])
+def test_a_window_that_occurs_takes_few_questions_more(vocabulary: int) -> None:
+    rng = random.Random(vocabulary)
+    words = [f"w{number}" for number in range(vocabulary)]
+    for _ in range(20):
+        documents = [" ".join(rng.choices(words, k=rng.randint(1, 300))) for _ in range(20)]
+        parts = list[str]()
+        for _ in range(rng.randint(1, 6)):
+            copied = rng.choice(documents).split()
+            parts += rng.choices([*words, "x", "y", "z"], k=rng.randint(0, 40))
+            parts += copied[rng.randrange(len(copied)) :][: rng.randint(1, 200)]
+        index, text = Counting(documents), WordText(" ".join(parts))
+        (spans,) = find_spans([text], index, 5).spans
+        assert isinstance(spans, list)
+        found = [(span.first, span.stop) for span in spans]
+        assert found == spans_of(text.text, documents, 5)
+        windows = windows_of(text, 5, 3)
+        occurring = [n for n in windows if any(windows[n] in each for each in documents)]
+        outside = [n for n in occurring if not any(a <= n and n + 3 <= b for a, b in found)]
+        more = len(index.asked) - len({*windows.values()})
+        assert more <= 14 * len(spans) + 4 * len(outside)
+        assert len(index.asked) == len({*index.asked})
+
+
 class Counting(TextIndex):
     """Counts in texts, and keeps what it was asked."""
 

@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,15 @@ import pytest
 
 from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.tokens.shard import open_token_folder
-from tests.support.command import invoke
+from ngramscan.index_files.tokens.tokenizers import load_tokenizer
+from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.options import IndexOptions
+from ngramscan.indexes.tokens.hosted_matches import pieces_of
+from ngramscan.prevalence.spans import WordText, find_spans
+from ngramscan.progress import Progress
+from tests.support.command import Ran, invoke
+from tests.support.killed import repeated_after_kills
+from tests.support.token_service import TokenServer
 from tests.test_token_files import COPIES, genuine, some_documents, write_folder
 
 LLAMA = COPIES / "llamalike.model"
@@ -138,5 +147,139 @@ def test_words_and_tokens_are_not_mixed(tmp_path: Path) -> None:
     ran = invoke("trace", tmp_path / "cot.jsonl", "--index", index, "--tokenizer", LLAMA)
     assert (ran.code, ran.stderr.count("\n")) == (2, 1)
     assert "words and tokens are not traced together" in ran.stderr
-    ran = invoke("trace", tmp_path / "cot.jsonl", "--index", "infini-gram:c4train")
-    assert "it takes a request per token" in ran.stderr
+
+
+# A hosted index: a question per token
+
+TOKENIZERS = {
+    "v4_pysmall_llama_s3": LLAMA,
+    "v5_pysmall_llama": LLAMA,
+    "v4_pysmall_olmo2": COPIES / "allenai_dolma2.json.gz",
+}
+NAME = "v4_pysmall_llama_s3"
+
+
+def serve(name: str, **options: Any) -> TokenServer:
+    return TokenServer({name: (COPIES / name, TOKENIZERS[name])}, **options)
+
+
+def write_outputs(path: Path, *texts: str) -> None:
+    lines = [json.dumps({"id": number, "output": text}) for number, text in enumerate(texts)]
+    path.write_text("\n".join(lines))
+
+
+def documents() -> list[str]:
+    lines = (COPIES / "corpus_small.jsonl").read_text().splitlines()
+    return [json.loads(line)["text"] for line in lines]
+
+
+def without_names(ran: Ran, *names: str) -> list[dict[str, Any]]:
+    return [{key: row[key] for key in row if key not in {"index", *names}} for row in ran.rows]
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_a_service_gives_the_rows_of_its_files(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng, texts = random.Random(1), ["", "a", "this AND that OR so", "…", "\n", " x"]
+    own = ("Zürich 東京 ", " “x” AND y OR z ", "  \n 12 x=1; ")
+    for document in rng.sample(documents(), 24):
+        start = rng.randrange(len(document) + 1)
+        texts.append(rng.choice(own) + document[start:][: rng.randrange(350)])
+    write_outputs(Path("o.jsonl"), *texts, " and also ".join(["So", *texts[-6:]]))
+    common = ("trace", "o.jsonl", "--format", "csv", "--journal", "replies.sqlite", "--index")
+    with serve(name) as server:
+        spec = f"infini-gram:{server.url}{name}"
+        (guess,) = invoke(*common, spec, "--dry-run").rows
+        assert not server.read_log()
+        far = invoke(*common, spec)
+        asked = server.read_log()
+        (plan,) = invoke(*common, spec, "--dry-run").rows
+        again = invoke(*common, spec)
+        assert len(server.read_log()) == len(asked)
+    near = invoke(*common, f"tokens:{COPIES / name}", "--tokenizer", TOKENIZERS[name])
+    assert (far.code, near.code) == (0, 0), far.stderr
+    assert without_names(far) == without_names(near) == without_names(again)
+    assert max(int(row["longest"]) for row in far.rows) > 30
+    assert len({json.dumps({**one, "arrived_at": 0}) for one in asked}) == len(asked)
+    per_token = sum(one["query_type"] == "infgram_prob" for one in asked)
+    assert 0 < per_token < sum(int(row["words"]) for row in far.rows)  # some begin alike
+    assert f"a request per token: {per_token:,} for" in far.stderr
+    assert "a request per token" not in again.stderr
+    # Two more: the size of an index that is not in the catalog.
+    assert plan["requests"] == plan["requests_at_most"] == str(len(asked) - 2)
+    assert len(asked) / 1.2 < int(guess["requests"]) < len(asked) * 1.5
+    assert len(asked) < int(guess["requests_at_most"])
+
+
+def spans_in(journal: Path, server: TokenServer, texts: Sequence[str]) -> Any:
+    options = IndexOptions(journal=journal)
+    with open_indexes([f"infini-gram:{server.url}{NAME}"], options, Progress()) as (index,):
+        return find_spans([WordText(text) for text in texts], index, 2)
+
+
+def test_spans_of_a_service_have_the_counts_of_its_files(tmp_path: Path) -> None:
+    text = "Zürich: " + documents()[0][:300] + " see also the file"
+    with serve(NAME) as server:
+        found = spans_in(tmp_path / "replies.sqlite", server, [text])
+    folder = genuine(COPIES / NAME)
+    with open_indexes([f"tokens:{folder.path}"], IndexOptions(tokenizer=LLAMA), Progress()) as (
+        index,
+    ):
+        local = find_spans([WordText(text)], index, 2)
+    assert found.spans == local.spans
+    assert {part: each.occurrences for part, each in found.counts.items()} == {
+        part: each.occurrences for part, each in local.counts.items()
+    }
+
+
+def test_parts_longer_than_a_question_are_an_error_of_their_text(tmp_path: Path) -> None:
+    long = max(documents(), key=len)[:2900]
+    with serve(NAME) as server:
+        lost, kept = spans_in(
+            tmp_path / "replies.sqlite", server, [long, "see also the file"]
+        ).spans
+    assert "499 tokens in a row or more occur" in str(lost)
+    assert kept
+
+
+@pytest.mark.parametrize(
+    ("lies", "problem"),
+    [
+        ({"infgram_prob": {"suffix_len": 600}}, "a longest end that can't be true"),
+        ({"infgram_prob": {"prompt_cnt": 0}}, "a longest end that can't be true"),
+        ({"infgram_prob": {"suffix_len": None}}, "no longest end"),
+        ({"infgram_prob": {"token_ids": [1, 2]}}, "a reply about other tokens"),
+        ({"count": {"tokens": ["a"]}}, "not a name for each token"),
+        ({"count": {"token_ids": [7, 8], "tokens": ["a", "b"]}}, "the tokenizer changes the text"),
+    ],
+)
+def test_a_service_that_lies_gives_no_spans(
+    lies: dict[str, Any], problem: str, tmp_path: Path
+) -> None:
+    with serve(NAME, lies=lies) as server:
+        (lost,) = spans_in(tmp_path / "replies.sqlite", server, ["see also the file"]).spans
+    assert problem in str(lost)
+
+
+@pytest.mark.integration
+def test_a_killed_trace_of_tokens_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_outputs(Path("o.jsonl"), *(document[:150] for document in documents()[:4]))
+    with serve(NAME, delay=0.03) as server:
+        spec = f"infini-gram:{server.url}{NAME}"
+        assert repeated_after_kills(server, spec, at=[6, 25, 40]) <= 3 * 4
+
+
+def test_pieces_have_the_tokens_of_the_whole() -> None:
+    text = "\n".join(documents())[:40_000] + " x AND y OR z é 1 2  3 " + "東京" * 200 + " end"
+    pieces = pieces_of(text)
+    assert " ".join(pieces) == text
+    assert len(pieces) > 60
+    assert not any(" AND " in piece or " OR " in piece for piece in pieces)
+    for file in {*TOKENIZERS.values()}:
+        encode = load_tokenizer(file).after_space
+        assert [token for piece in pieces for token in encode(piece)] == encode(text)

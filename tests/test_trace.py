@@ -21,9 +21,9 @@ from ngramscan.prevalence.trace import GivenText, TraceOptions, TraceResult, Tra
 from ngramscan.prevalence.trace_methods import DifferenceRow, make_curve, make_differences
 from tests.support.cases import case_table
 from tests.support.command import invoke
+from tests.support.killed import repeated_after_kills
 from tests.support.service import ApiServer
 from tests.support.word_spans import longest_from, spans_of, words_of
-from tests.test_contaminate_runs import kill_once
 from tests.test_spans import Counting
 
 COPIED = "the quick brown fox jumps over the lazy dog and then sleeps until the next morning comes"
@@ -395,29 +395,22 @@ def test_what_it_takes_is_said_before(here: Path) -> None:
         asked = len(api.read_log())
     assert (row["patterns"], ran.code) == ("4", 0)
     assert int(row["requests"]) <= asked <= int(row["requests"]) + 3 * 14
-    assert int(row["requests_at_most"]) == 37 * int(row["requests"])  # of up to 31 words
+    assert int(row["requests_at_most"]) == 15 * int(row["requests"])
     again = invoke(*common, "--format", "csv")  # the service is gone: all is in the journal
     assert (again.code, again.rows) == (0, ran.rows)
 
 
-def test_a_killed_run_asks_again_only_for_what_was_under_way(here: Path) -> None:
-    with ApiServer({"x": here / "corpus.jsonl"}, delay=0.004) as api:
-        ask = [
-            "trace",
-            "outputs",
-            "--index",
-            f"{api.url}x",
-            "--format",
-            "csv",
-            "--concurrency",
-            "2",
-        ]
-        whole = invoke(*ask, "--journal", "other")
-        n = len(api.read_log())
-        kill_once([*ask, "--journal", "j"], lambda: len(api.read_log()), n + n // 2)
-        again = invoke(*ask, "--journal", "j")
-        assert (again.code, again.rows) == (0, whole.rows)
-        assert len(api.read_log()) <= 2 * n + 2
+@pytest.mark.integration
+def test_a_killed_trace_goes_on_where_it_was(here: Path) -> None:
+    texts = [f"x y {COPIED[4:70]} z", f"So {OTHER} {COPIED}", "a b c d e f g h " * 3 + OTHER[9:60]]
+    lines = [json.dumps({"id": number, "output": text}) for number, text in enumerate(texts)]
+    (here / "o.jsonl").write_text("\n".join(lines))
+    with ApiServer({"x": here / "corpus.jsonl"}, delay=0.05) as api:
+        # In the first windows, and in the questions about longer parts.
+        assert repeated_after_kills(api, f"{api.url}x", at=[6, 15, 12]) <= 3 * 4
+        kept = len(api.read_log())
+        assert repeated_after_kills(api, f"{api.url}x", at=[]) <= 3 * 4
+        assert len(api.read_log()) == kept
 
 
 @pytest.mark.usefixtures("here")

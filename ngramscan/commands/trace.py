@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from math import ceil, log2
 from pathlib import Path
 from typing import Annotated, Any
 
-from ngramscan.commands.shared import DEFAULT_INDEX, IndexSpecs, TracingOptions, refuse_kinds
+from ngramscan.commands.shared import DEFAULT_INDEX, IndexSpecs, TracingOptions
 from ngramscan.errors import InputError, some_of
 from ngramscan.indexes.base import Index
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
+from ngramscan.indexes.tokens.base import finds_matches
 from ngramscan.outputs.formulas import kinds_of
 from ngramscan.outputs.reading import (
     ASKED_FIELDS,
@@ -27,7 +28,7 @@ from ngramscan.outputs.reading import (
     id_in,
 )
 from ngramscan.prevalence.count import explained
-from ngramscan.prevalence.plan import PlanRow, make_plan
+from ngramscan.prevalence.plan import PlanRow, make_plan, make_row
 from ngramscan.prevalence.spans import WordText, width_in, windows_of
 from ngramscan.prevalence.trace import (
     GivenText,
@@ -52,13 +53,17 @@ from ngramscan.reading.streams import read_bytes
 from ngramscan.reporting import tables
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 
-_BITS_PER_LETTER = 4
-"""What a letter tells of the places of a text, for estimates."""
+_MORE_PER_WINDOW = 14
+"""Questions, at most, that a window takes that occurs: those of the ends of its spans."""
+_BITS_PER_BYTE = 2.8
+"""Of a text in the order of an index, for estimates: so much does a byte narrow a search down."""
 _PLANNED = (
-    "this is for the first windows; each span takes up to 14 more questions, from 64 words on 2"
-    " more whenever its length doubles. In place, requests are a rough estimate for texts of which"
-    " little occurs: copied ones take several times as many. A corpus that is scanned is read once,"
-    " and with --spans twice more"
+    "requests are for the first windows, requests_at_most for texts that are copied as a whole: a"
+    f" window that occurs takes up to {_MORE_PER_WINDOW} more; a corpus that is scanned is read"
+    " once, and with --spans twice more"
+)
+_PLANNED_TOKENS = (
+    "a request per token; requests are an estimate until the tokens are in the journal"
 )
 
 
@@ -155,9 +160,6 @@ def trace(
     if no_mask and mask is not None:
         raise InputError("--no-mask", "it can't go with --mask")
     wanted = TraceOptions(min_words, index_from, index_to, truncate)
-    refuse_kinds(
-        index, ("infini-gram:",), "it takes a request per token; index the corpus: tokens:DIR"
-    )
     asked = TracingOptions(**options)
     read = _read_plain(outputs) if plain else asked.read_outputs(outputs)
     drawn = _draw([each for each in read.outputs if each.has_text], sample, asked.seed)
@@ -167,7 +169,7 @@ def trace(
         texts += _controls(control, control_field, texts)
     with open_indexes(index, asked, progress) as indexes:
         if asked.dry_run:
-            return Result(_plan(texts, wanted, indexes), PlanRow, [_PLANNED])
+            return Result(_plan(texts, wanted, indexes), PlanRow, [*_describe_plan(indexes)])
         if len({opened.unit for opened in indexes}) > 1:
             raise InputError("--index", "words and tokens are not traced together; ask one by one")
         found = run_trace(texts, indexes, wanted)
@@ -287,30 +289,31 @@ def _describe(found: TraceResult) -> list[str]:
 def _plan(
     texts: Sequence[GivenText], options: TraceOptions, indexes: Sequence[Index]
 ) -> list[PlanRow]:
-    """Return what the first windows of all texts take; what occurs takes some more questions."""
+    """Return what all tokens take, or the first windows of all texts and at most their spans."""
     rows = []
-    longest = max((len(WordText(text.text).words) for text in texts), default=0)
     for opened in indexes:
+        if finds_matches(opened):
+            cost = opened.cost_of_matches([text.text for text in texts])
+            rows.append(make_row(opened, len(texts), len(texts), 0, cost))
+            continue
         least = options.least_in(opened)
-        apart = least - width_in(opened, least) + 1
-        windows = [
+        windows = dict.fromkeys(
             window
             for text in texts
             for window in windows_of(WordText(text.text), least, width_in(opened, least)).values()
-        ]
-        (row,) = make_plan(len(texts), list(dict.fromkeys(windows)), 0, 0, [opened])
-        if row.requests < row.requests_at_most:
-            # In place: a search ends, from behind, once no place of the corpus is left.
-            known = ceil(log2(opened.size().bytes or 1) / _BITS_PER_LETTER)
-            ends = list(dict.fromkeys(window[-known:] for window in windows))
-            (searched,) = make_plan(len(texts), ends, 0, 0, [opened])
-            row = replace(searched, lookups=row.lookups, requests_at_most=row.requests_at_most)
-        # So many spans can begin between two windows.
-        at_most = row.requests_at_most * (1 + apart * _more_for(longest))
+        )
+        # Most searches end where chance does, so that no more of a window is looked for.
+        size = opened.size().largest_shard_bytes
+        known = math.ceil(math.log2(size) / _BITS_PER_BYTE) if size else 0
+        (row,) = make_plan(len(texts), [window[-known:] for window in windows], 0, 0, [opened])
+        (whole,) = make_plan(len(texts), list(windows), 0, 0, [opened])
+        at_most = whole.requests_at_most * (1 + _MORE_PER_WINDOW)
         rows.append(replace(row, requests_at_most=at_most))
     return rows
 
 
-def _more_for(words: int) -> int:
-    """Return how many questions the ends of a span take after its windows, at most."""
-    return 2 * words.bit_length() + 2
+def _describe_plan(indexes: Sequence[Index]) -> Iterator[str]:
+    if not all(finds_matches(opened) for opened in indexes):
+        yield _PLANNED
+    if any(finds_matches(opened) for opened in indexes):
+        yield _PLANNED_TOKENS

@@ -175,6 +175,12 @@ class Cost:
     bytes: int = 0
     seconds: float = 0.0
 
+    @property
+    def duration(self) -> str:
+        """The seconds as H:MM:SS."""
+        seconds = round(self.seconds)
+        return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
 
 def requests_at(rate: float, requests: int) -> Cost:
     """Return the cost of some requests, at so many per second."""

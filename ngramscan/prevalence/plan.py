@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ngramscan.indexes.base import Index
+from ngramscan.indexes.base import Cost, Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,20 @@ def make_plan(
     rows = []
     for index in indexes:
         cost, is_read = index.cost(lookups, windows, context), bool(index.document_counts)
-        seconds = round(cost.seconds)
-        clock = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-        row = PlanRow(
-            index=index.name,
-            patterns=patterns,
-            lookups=0 if is_read else len(lookups),
-            windows_at_most=0 if is_read else windows,
-            requests_at_most=cost.requests_at_most,
-            requests=cost.requests,
-            bytes=cost.bytes,
-            duration=clock if cost.requests else None,
-        )
-        rows.append(row)
+        asked = (0, 0) if is_read else (len(lookups), windows)
+        rows.append(make_row(index, patterns, *asked, cost))
     return rows
+
+
+def make_row(index: Index, patterns: int, lookups: int, windows: int, cost: Cost) -> PlanRow:
+    """Return the row of an index for a cost that is known."""
+    return PlanRow(
+        index=index.name,
+        patterns=patterns,
+        lookups=lookups,
+        windows_at_most=windows,
+        requests_at_most=cost.requests_at_most,
+        requests=cost.requests,
+        bytes=cost.bytes,
+        duration=cost.duration if cost.requests else None,
+    )

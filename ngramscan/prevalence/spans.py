@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ngramscan.errors import InputError, NgramscanError
+from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Excerpts, Index, MatchStarts, QueryCount
 from ngramscan.indexes.tokens.base import MatchingIndex, finds_matches
 from ngramscan.matching import Matcher, count_texts
@@ -197,11 +197,10 @@ def _of_tokens(texts: Sequence[WordText], index: MatchingIndex, least: int) -> F
     """Return the spans of tokens, and how often each occurs."""
     spans: list[list[Span] | NgramscanError] = []
     counts, in_tokens = dict[str, QueryCount](), list[WordText]()
-    for text in texts:
-        try:
-            matches = index.matches(text.text)
-        except InputError as error:
-            spans.append(error)
+    found = index.matches([text.text for text in texts])
+    for text, matches in zip(texts, found, strict=True):
+        if isinstance(matches, NgramscanError):
+            spans.append(matches)
             in_tokens.append(text)
             continue
         of_text, reach = list[Span](), 0
@@ -350,5 +349,5 @@ def _longest(
         present = [number for number in asked if occurs[part(number)]]
         known = max(present, default=known)
         most = min((number - 1 for number in asked if number not in present), default=most)
-        step *= 2
+        step *= 4
     return known

@@ -12,7 +12,7 @@ import random
 import re
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
@@ -225,6 +225,12 @@ def _unmapped(piece: str) -> bytes:
         return piece.translate(_ALPHABET).encode("latin-1")
     except UnicodeEncodeError:
         return piece.encode()
+
+
+def contents_of_names(names: Sequence[str]) -> Iterator[list[bytes]]:
+    """Yield what tokens with some names stand for, in either kind of vocabulary."""
+    yield [*map(_unescaped, names)]
+    yield [*map(_unmapped, names)]
 
 
 def _alphabet() -> dict[int, int]:

@@ -102,12 +102,13 @@ class ApiClient:
         items: Iterable[A],
         work: Callable[[A, bool], T],
         failure: Callable[[A, NgramscanError], F],
+        announce: Callable[[int], None] | None = None,
     ) -> Iterator[T | F]:
         """Start to do some work for each item, once; yield the results, or errors, as they come.
 
         `work` gets the item and whether it may ask the host; where it must and may not, it raises a
         NotKeptError. All is tried with the journal alone first: a host may be away that isn't
-        needed.
+        needed. `announce` gets the number of items to ask about, before any of them is.
         """
         known: list[T | F] = []
         missing = []
@@ -118,6 +119,8 @@ class ApiClient:
                 missing.append(item)
             except NgramscanError as error:
                 known.append(failure(item, error))
+        if announce and missing:
+            announce(len(missing))
         self.progress.expect(len(missing), "answers")
         self.progress.detail(f"{index}: from the journal: {len(known)}, to ask: {len(missing)}")
 

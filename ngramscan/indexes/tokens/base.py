@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeGuard
 
+from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import (
+    Cost,
     CountSource,
     Index,
     Occurrences,
@@ -165,14 +167,17 @@ class TokenIndex(Index, Protocol):
 class MatchingIndex(TokenIndex, Protocol):
     """An index over tokens that finds the longest parts of a text."""
 
-    def matches(self, text: str) -> TokenMatches:
-        """Return the tokens of a text, and the longest part that occurs from each of them on.
+    def cost_of_matches(self, texts: Sequence[str]) -> Cost:
+        """Estimate the work of finding the matches of some texts, without doing it."""
+
+    def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | NgramscanError]:
+        """Yield the tokens of each text in order, and the longest part from each of them on.
 
         An InputError says that the tokens are those of another text.
         """
 
     def count_ngrams(self, ngrams: Mapping[str, Sequence[int]]) -> dict[str, QueryCount]:
-        """Return the occurrences of some n-grams of tokens, by their texts."""
+        """Return the occurrences of some matches, which are in no longer one, by texts."""
 
 
 def finds_matches(index: Index) -> TypeGuard[MatchingIndex]:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
+import httpx
+
 from ngramscan.errors import RemoteError, RemoteRefused
 from ngramscan.indexes.base import (
     COMMON_CONTEXT,
@@ -44,6 +46,7 @@ from ngramscan.indexes.tokens.base import (
     read_alike,
 )
 from ngramscan.indexes.tokens.catalog import PREFIX, find_token_index, near_token_names
+from ngramscan.indexes.tokens.hosted_matches import HostedMatcher
 from ngramscan.indexes.tokens.replies import (
     TokenDocument,
     check_ids,
@@ -86,17 +89,30 @@ class HostedTokenIndex:
         self.name = name
         self._asked_as, self._size, self._client = asked_as, size, client
         self._found: dict[str, TokenOccurrences] = {}
+        matcher = HostedMatcher(name, client, self._answer)
+        self.matches, self.count_ngrams = matcher.matches, matcher.count_ngrams
+        self.cost_of_matches = matcher.cost
 
     # Questions
 
     def _ask(self, read: Callable[[Reply], T], may_ask: bool, **request: Any) -> Answer[T]:
         """Return the answer to a question; without `may_ask`, only the journal is asked."""
+        return self._answer(request, read_token_reply, read, may_ask)
+
+    def _answer(
+        self,
+        request: Reply,
+        parse: Callable[[httpx.Response], Reply],
+        read: Callable[[Reply], T],
+        may_ask: bool,
+    ) -> Answer[T]:
+        """Return the same; `parse` returns what the journal keeps of a reply."""
         client, key = self._client, key_of(request)
         if kept := client.kept(self.name, key, read, may_ask):
             return kept
         body = {"index": self._asked_as, **request}
         try:
-            reply, answer = client.ask(self.name, key, body, read_token_reply, read)
+            reply, answer = client.ask(self.name, key, body, parse, read)
         except UnknownIndexError as error:
             near = " or ".join(near_token_names(self._asked_as))
             hint = f"did you mean {near}?" if near else "see ngramscan index list"

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ngramscan.clock import now
-from ngramscan.errors import IndexFormatError, InputError
+from ngramscan.errors import IndexFormatError, InputError, NgramscanError
 from ngramscan.index_files.compiled import Integers, compile_for
 from ngramscan.index_files.findings import is_object
 from ngramscan.index_files.tokens.shard import Excerpt, TokenFolder, open_token_folder
@@ -43,6 +43,7 @@ from ngramscan.indexes.tokens.base import (
     name_of_place,
     read_alike,
 )
+from ngramscan.indexes.tokens.places import token_places
 from ngramscan.progress import Progress
 
 _SEEN = 100_000
@@ -129,10 +130,21 @@ class TokenFolderIndex:
                 note=note,
             )
 
-    def matches(self, text: str) -> TokenMatches:
-        """Return the tokens of a text, and the longest part that occurs from each of them on."""
-        ids = self._tokenizer.after_space(text)
-        return TokenMatches(ids, self._places(text, ids), self._folder.match_ends(ids).tolist())
+    def cost_of_matches(self, _: Sequence[str]) -> Cost:
+        """Return nothing: it takes no requests."""
+        return Cost()
+
+    def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | NgramscanError]:
+        """Yield the tokens of each text, and the longest part that occurs from each of them on."""
+        for text in texts:
+            ids = self._tokenizer.after_space(text)
+            contents = [self._tokenizer.content([each]) for each in ids]
+            try:
+                places = token_places(self.name, text, contents)
+            except InputError as error:
+                yield error
+            else:
+                yield TokenMatches(ids, places, self._folder.match_ends(ids).tolist())
 
     def count_ngrams(self, ngrams: Mapping[str, Sequence[int]]) -> dict[str, QueryCount]:
         """Return the occurrences of some n-grams of tokens, by their texts."""
@@ -141,22 +153,6 @@ class TokenFolderIndex:
             text: QueryCount(text, number, None, "tokens", now())
             for text, number in zip(ngrams, numbers, strict=True)
         }
-
-    def _places(self, text: str, ids: Sequence[int]) -> list[tuple[int, int]]:
-        """Return the characters of each token; a character of several tokens is in all of them."""
-        sizes = [len(self._tokenizer.content([each])) for each in ids]
-        content = self._tokenizer.content(ids)
-        lead = len(content) - len(text.encode())
-        if content[lead:] != text.encode() or lead not in {0, len(self._tokenizer.lead)}:
-            raise InputError(self.name, "the tokenizer changes the text, so spans have no places")
-        # The number of the character that each byte belongs to, and of the one that it begins.
-        begins = np.array([byte & 0xC0 != 0x80 for byte in content[lead:]], np.int64)
-        held = np.append(np.cumsum(begins) - 1, len(text))
-        ends = np.cumsum([0, *sizes]) - lead
-        starts = held[np.maximum(ends[:-1], 0)].tolist()
-        behind = np.append(held[:-1] + 1, len(text))
-        stops = [int(behind[end - 1]) if end > 0 else 0 for end in ends[1:].tolist()]
-        return list(zip(starts, stops, strict=True))
 
     def _make_forms(self, query: str) -> list[tuple[int, ...]]:
         """Return the one or two n-grams of a query, or raise an InputError."""

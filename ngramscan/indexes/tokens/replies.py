@@ -72,6 +72,28 @@ def read_ids(reply: Reply) -> tuple[int, ...]:
     return tuple(ids)
 
 
+def read_named_ids(reply: Reply) -> tuple[tuple[int, ...], list[str]]:
+    """Return the tokens of a text, which may have none, and their names."""
+    ids, names = reply.get("token_ids"), reply.get("tokens")
+    if (ids, names) == ([], []):
+        return (), []
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise refusal("no names of tokens in the reply", reply)
+    if len(names) != len(read_ids(reply)):
+        raise refusal("not a name for each token in the reply", reply)
+    return read_ids(reply), names
+
+
+def read_longest_end(reply: Reply, most: int) -> tuple[int, int]:
+    """Return how long the longest end of an n-gram is that occurs, and how often it does."""
+    length, count = reply.get("suffix_len"), reply.get("prompt_cnt")
+    if not is_size(length) or not is_size(count):
+        raise refusal("no longest end in the reply", reply)
+    if not int(str(length)) <= most or not int(str(count)):
+        raise refusal("a longest end that can't be true:", reply)
+    return int(str(length)), int(str(count))
+
+
 def read_after_newline(reply: Reply) -> tuple[int, ...]:
     """Return the tokens behind a newline in the question, without those of the newline.
 

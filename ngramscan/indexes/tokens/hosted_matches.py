@@ -1,0 +1,224 @@
+"""The longest parts of texts that a hosted index over tokens has: one question per token.
+
+`infgram_prob` looks for the longest end of an n-gram, without its last token, that occurs, and
+tells its length and its occurrences. The tokens of a text are asked for in pieces, since a question
+may have 500 tokens; their names tell which characters they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import httpx
+import numpy as np
+
+from ngramscan.errors import InputError, NgramscanError, RemoteRefused
+from ngramscan.index_files.tokens.tokenizers import contents_of_names
+from ngramscan.indexes.base import TOKEN_RATE, Cost, CountSource, QueryCount, requests_at
+from ngramscan.indexes.http.client import Answer, ApiClient, NotKeptError
+from ngramscan.indexes.http.replies import Reply
+from ngramscan.indexes.tokens.base import TokenMatches
+from ngramscan.indexes.tokens.places import token_places
+from ngramscan.indexes.tokens.replies import (
+    check_ids,
+    check_query,
+    read_longest_end,
+    read_named_ids,
+    read_token_reply,
+)
+from ngramscan.progress import counted
+
+_LONGEST = 499
+"""Tokens of a question without the last one, which the service doesn't look for."""
+_PIECE_BYTES = 490
+"""Of a piece of a text: it has fewer tokens than bytes, or one more, and may have 500."""
+_BYTES_PER_TOKEN = 3.2
+"""Of recorded outputs of models with a vocabulary like Llama's; 3.8 with OLMo 2's."""
+_CUT = re.compile(r"(?<=\S) (?=[A-Za-z])")
+_OPERATOR = re.compile(r"(AND|OR)( |$)")
+
+NamedIds = tuple[tuple[int, ...], list[str]]
+_Item = tuple[int, int]
+"""The number of a text, and of a token behind the end of a part of it."""
+
+
+class _Tokens(NamedTuple):
+    ids: list[int]
+    places: list[tuple[int, int]]
+
+
+class _LongestEnd(NamedTuple):
+    length: int
+    occurrences: int
+    source: CountSource
+    asked_at: str
+
+
+class HostedMatcher:
+    """Asks one hosted index about the tokens of texts; `ask` is how the index asks anything."""
+
+    def __init__(self, name: str, client: ApiClient, ask: Callable[..., Answer[Any]]) -> None:
+        self._name, self._client, self._ask = name, client, ask
+        self._counts: dict[tuple[int, ...], _LongestEnd] = {}
+
+    def cost(self, texts: Sequence[str]) -> Cost:
+        """Return a request per piece and token; their number is known only to the journal."""
+        all_pieces, known = set[str](), list[_Tokens]()
+        at_most = requests = 0
+        for text in texts:
+            pieces, size = pieces_of(text), len(text.encode())
+            all_pieces |= {*pieces}
+            try:
+                ids = [token for each in pieces for token in self._piece(each, False)[0]]
+                known.append(_Tokens(ids, []))
+            except (NotKeptError, NgramscanError):
+                at_most += size + len(pieces)
+                requests += round(size / _BYTES_PER_TOKEN)
+        questions = len({item for of_text in _questions(known) for item in of_text})
+        at_most, requests = (each + len(all_pieces) + questions for each in (at_most, requests))
+        return Cost(at_most, requests, seconds=requests_at(TOKEN_RATE, requests).seconds)
+
+    def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | NgramscanError]:
+        """Ask about all tokens of all texts; yield the matches of each, in order."""
+        found = self._tokens_of(texts)
+        by_text = _questions(found)
+        items = [item for of_text in by_text for item in of_text]
+        work, announce = partial(self._longest_end, found), partial(self._announce, len(texts))
+        answers: dict[_Item, _LongestEnd | NgramscanError] = dict(
+            self._client.answers(self._name, items, work, _failed, announce)
+        )
+        for tokens, of_text in zip(found, by_text, strict=True):
+            if isinstance(tokens, NgramscanError):
+                yield tokens
+                continue
+            of_ends = [answers[item] for item in of_text]
+            longest = [each for each in of_ends if isinstance(each, _LongestEnd)]
+            errors = [each for each in of_ends if isinstance(each, NgramscanError)]
+            yield errors[0] if errors else self._joined(tokens, longest)
+
+    def count_ngrams(self, ngrams: Mapping[str, Sequence[int]]) -> dict[str, QueryCount]:
+        """Return the occurrences of matches, which came with them."""
+        known = {text: self._counts[tuple(ids)] for text, ids in ngrams.items()}
+        return {
+            text: QueryCount(text, each.occurrences, None, each.source, each.asked_at)
+            for text, each in known.items()
+        }
+
+    def _announce(self, texts: int, requests: int) -> None:
+        took = requests_at(TOKEN_RATE, requests).duration
+        work = f"a request per token: {requests:,} for {counted(texts, 'text')}, about {took}"
+        self._client.progress.notice(f"{self._name}: {work}")
+
+    # Tokens
+
+    def _tokens_of(self, texts: Sequence[str]) -> list[_Tokens | NgramscanError]:
+        pieces = [piece for text in texts for piece in pieces_of(text)]
+        known: dict[str, Any] = dict(
+            self._client.answers(self._name, pieces, self._named_piece, _failed)
+        )
+        return [self._joined_tokens(text, known) for text in texts]
+
+    def _named_piece(self, piece: str, may_ask: bool) -> tuple[str, Any]:
+        return piece, self._piece(piece, may_ask)
+
+    def _piece(self, piece: str, may_ask: bool) -> NamedIds:
+        check_query(piece)
+        request = {"query_type": "count", "query": piece}
+        tokens: NamedIds = self._ask(request, read_token_reply, read_named_ids, may_ask)[0]
+        return tokens
+
+    def _joined_tokens(self, text: str, known: Mapping[str, Any]) -> _Tokens | NgramscanError:
+        ids, names = list[int](), list[str]()
+        for piece in pieces_of(text):
+            if isinstance(known[piece], NgramscanError):
+                error: NgramscanError = known[piece]
+                return error
+            ids += known[piece][0]
+            names += known[piece][1]
+        problem: InputError | None = None
+        for contents in contents_of_names(names):
+            try:
+                return _Tokens(ids, token_places(self._name, text, contents))
+            except InputError as error:
+                problem = error
+        assert problem is not None
+        return problem
+
+    # Matches
+
+    def _longest_end(
+        self, found: Sequence[Any], item: _Item, may_ask: bool
+    ) -> tuple[_Item, _LongestEnd]:
+        number, end = item
+        ids: list[int] = found[number].ids
+        prompt = ids[max(0, end - _LONGEST) : end]
+        question = [*prompt, ids[min(end, len(ids) - 1)]]
+
+        def parse(response: httpx.Response) -> Reply:
+            reply = read_token_reply(response)
+            check_ids(reply, question)
+            # The tokens again, and their names, would fill the journal.
+            return {
+                name: each for name, each in reply.items() if name not in {"tokens", "token_ids"}
+            }
+
+        read = partial(read_longest_end, most=len(prompt))
+        request = {"query_type": "infgram_prob", "query_ids": question}
+        (length, occurrences), source, asked_at = self._ask(request, parse, read, may_ask)
+        if length == _LONGEST < end:
+            problem = f"{_LONGEST} tokens in a row or more occur, and it can't tell how many"
+            raise RemoteRefused(f"{self._name}: {problem}; a local index can")
+        return item, _LongestEnd(length, occurrences, source, asked_at)
+
+    def _joined(
+        self, tokens: _Tokens, found: Sequence[_LongestEnd]
+    ) -> TokenMatches | RemoteRefused:
+        ids, places = tokens
+        starts = [end - each.length for end, each in enumerate(found, 1)]
+        if starts != sorted(starts):
+            return RemoteRefused(f"{self._name}: lengths of matches that contradict each other")
+        ends = np.maximum(np.searchsorted(starts, range(len(ids)), side="right"), range(len(ids)))
+        for last, (start, following) in enumerate(pairwise([*starts, len(ids)])):
+            if following > start:  # in no longer match
+                self._counts[tuple(ids[start : last + 1])] = found[last]
+        return TokenMatches(ids, places, ends.tolist())
+
+
+def _questions(found: Sequence[_Tokens | NgramscanError]) -> list[list[_Item]]:
+    """Return what to ask about each text: where texts begin alike, the same items."""
+    numbers: dict[tuple[int, int], int] = {}  # of each beginning and the token behind it
+    items: dict[tuple[int, int], _Item] = {}
+    by_text = list[list[_Item]]()
+    for number, tokens in enumerate(found):
+        ids = tokens.ids if isinstance(tokens, _Tokens) else []
+        of_text, beginning = list[_Item](), 0
+        for end, (token, following) in enumerate(pairwise([*ids, *ids[-1:]]), 1):
+            beginning = numbers.setdefault((beginning, token), len(numbers) + 1)
+            of_text.append(items.setdefault((beginning, following), (number, end)))
+        by_text.append(of_text)
+    return by_text
+
+
+def pieces_of(text: str) -> list[str]:
+    """Cut a text before words, so that the pieces have the tokens that it has as a whole.
+
+    The service puts a space before each piece, where the text has one. None has an operator of the
+    service in it, unless there is no such place.
+    """
+    first, *others = _CUT.split(text)
+    pieces = [first]
+    for other in others:
+        longer = f"{pieces[-1]} {other}"
+        if len(longer.encode()) > _PIECE_BYTES or _OPERATOR.match(other):
+            pieces.append(other)
+        else:
+            pieces[-1] = longer
+    return pieces if text else []
+
+
+def _failed(item: Any, error: NgramscanError) -> tuple[Any, NgramscanError]:
+    return item, error

@@ -1,0 +1,29 @@
+"""Runs of `ngramscan trace` against a service that are killed and run again."""
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+
+from tests.support.command import NGRAMSCAN
+from tests.support.service import ApiServer
+
+
+def repeated_after_kills(server: ApiServer, spec: str, at: Sequence[int]) -> int:
+    """Trace the outputs of `o.jsonl`, and return how many questions were asked more than once.
+
+    The run is killed after so many questions of its own, each time, and then left to its end.
+    """
+    command = [*NGRAMSCAN, "trace", "o.jsonl", "--index", spec, "--journal", "replies.sqlite"]
+    for questions in at:
+        before = len(server.read_log())
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while len(server.read_log()) < before + questions and process.poll() is None:
+            time.sleep(0.005)
+        assert process.poll() is None, "it ended before it was killed"
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    subprocess.run(command, check=True, capture_output=True)
+    log = [json.dumps({**one, "arrived_at": 0}, sort_keys=True) for one in server.read_log()]
+    return len(log) - len({*log})
