@@ -1,6 +1,5 @@
 """Agreement of judges against other software, and definitions written out."""
 
-import json
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -114,7 +113,6 @@ def coverage(name: str, n: int, share: float, kappa: float, runs: int, labels: i
     return float(np.mean(covered))
 
 
-SKEWED = [("Cohen", 0.8, 0.0), ("Fleiss", 0.9, 0.4), ("quadratic", 0.8, 0.4)]
 MANY = product(MADE, [0.5, 0.8, 0.9, 0.95], [0.0, 0.4, 0.8])
 TWO_LABELS = product(["Cohen", "Fleiss", "alpha"], [0.5, 0.95], [0.0, 0.4, 0.8])
 QUICK = [("Cohen", 0.95, 0.4), ("alpha", 0.95, 0.8)]
@@ -162,20 +160,6 @@ def test_weights_count_numbers_by_value_and_others_by_their_order(k: int, weight
     by_value = coefficients(numbers, weights=weights).value
     assert by_value["weighted_kappa"] == pytest.approx(weighted_by_definition(words, values, k))
     assert by_value["cohen_kappa"] == by_order.value["cohen_kappa"]
-
-
-TABLE = {"1": "aab", "2": "aaa", "3": "bbb", "4": "ab.", "5": "ab.", "6": ".a."}
-CELLS = [(i, j, row["xyz".index(j)].strip(".") or None) for i, row in TABLE.items() for j in "xyz"]
-SCORE = {"dataset": "d", "model": "m", "method": "f-1", "epoch": None, "value": None}
-WIDE = [f"{i},{','.join(row.replace('.', ' '))}\n" for i, row in TABLE.items()]
-JUDGED = (SCORE | {"id": i, "rule": f"judge:{j}", "answer": label} for i, j, label in CELLS)
-PLAIN = ({"item": i, "judge": j, "label": label} for i, j, label in CELLS)
-FORMS = {
-    "labels.csv": LONG + "".join(f"{i},{j},{label or ''}\n" for i, j, label in CELLS),
-    "wide.csv": "".join(["item,x,y,z\n", *WIDE]),
-    "judged.jsonl": "\n".join(map(json.dumps, JUDGED)),
-    "labels.jsonl": "\n".join(map(json.dumps, PLAIN)),
-}
 
 
 TWO = LONG + "1,x,a\n1,y,b\n"

@@ -7,37 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import optimize, stats
 
-from ngramscan.statistics.bounded_means import ADDED_WEIGHT, BoundedMean
+from ngramscan.statistics.bounded_means import BoundedMean
 from tests.support.sizes import sets
 
 Floats = NDArray[np.float64]
 Make = Callable[[np.random.Generator, int], Floats]
-
-
-def by_definition(values: Floats, mean: float, least: float, most: float) -> float:
-    """Return the p-value with the variance of weights that are found as a constrained minimum.
-
-    Of all weights with that mean, the tilted ones are nearest to those of the sample (least
-    Kullback–Leibler divergence).
-    """
-    n, bound = len(values), least if values.mean() > mean else most
-    points = np.append(values, bound) - mean
-    own = np.append(np.ones(n), ADDED_WEIGHT) / (n + ADDED_WEIGHT)
-
-    def divergence(weights: Floats) -> float:
-        return float(weights @ np.log(np.maximum(weights, 1e-300) / own))
-
-    sums = optimize.LinearConstraint(np.stack([np.ones(n + 1), points]), [1, 0], [1, 0])
-    options: Any = {"maxiter": 1000, "ftol": 1e-14}
-    found = optimize.minimize(
-        divergence, own, bounds=[(0, 1)] * (n + 1), constraints=sums, options=options
-    )
-    assert found.success
-    variance = float(found.x @ points**2)
-    distance = abs(values.mean() - mean) / math.sqrt(variance / n)
-    return 2 * float(stats.t.sf(distance, n - 1))
 
 
 @pytest.mark.parametrize(

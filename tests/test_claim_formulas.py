@@ -113,14 +113,6 @@ def test_figures_are_judged_as_they_are_printed(
     assert found.recomputed == ends[len(ends) // 2]
 
 
-REPEATED = [
-    ("A 1 2 B 1 2 C 2 1", "B repeats A in t"),
-    ("A 1 2 B 1 2 C 1 2", "B repeats A in t; C repeats A in t"),
-    ("A 1.0 2 B 1 2 C 0 1", "B repeats A in t"),
-    ("A 1 2 B 1 3 C 2 1", "no figure"),
-]
-
-
 def test_wilson_and_power_are_those_of_statsmodels(compute: Compute) -> None:
     low, high = proportion_confint(52, 86, method="wilson")
     assert compute("wilson_low(52, 86)").recomputed == pytest.approx(low, abs=1e-10)

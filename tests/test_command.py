@@ -20,8 +20,6 @@ from ngramscan.reporting.rows import choose_target
 from ngramscan.reporting.terminal import Commands
 from tests.support.command import invoke
 
-RAISED = {"interrupt": KeyboardInterrupt(), "wrong": InputError("place", "\x1bwrong")}
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -85,20 +83,6 @@ def measure(
         heading=f"a heading{'*' * stars}",
         for_paper=([Row("for", "paper")], Row),
     )
-
-
-@command
-def do_again(*, what: str, times: Annotated[int | None, Option(flags="-n")] = None) -> Result[Row]:
-    """Do it again; some things go wrong.
-
-    Parameters
-    ----------
-    what, times : various
-        What to do, and how often.
-    """
-    if what in RAISED:
-        raise RAISED[what]
-    return Result([Row(what, str(times))], Row, is_silent=True, exit_code=3)
 
 
 @command

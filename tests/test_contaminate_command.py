@@ -3,7 +3,6 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +16,11 @@ from ngramscan.prevalence.benchmark_entries import draw_entries, read_entries
 from ngramscan.prevalence.contamination_shares import ShareRow
 from tests.support.cases import case_table
 from tests.support.command import Ran, invoke
-from tests.support.service import ApiServer, Faults
 from tests.test_completion import offers
 from tests.test_figures import marks, overlapping, saved, texts_of
 
 Rows = list[dict[str, Any]]
 ALL_CLASSES = ("clean", "suspicious", "dirty")
-KINDS = {
-    **dict.fromkeys((1, 2), "as they are, with an answer"),
-    3: "wrapped at 40 characters a line",
-    4: "in upper case",
-    5: "the first two thirds",
-}
-"""What the crawl of the page has of a question, by the last digit of its id."""
 ALWAYS = ("--index", "scan:crawl.jsonl", "--workers", "1", "-q")
 
 
@@ -120,16 +111,6 @@ def test_answers_near_the_questions_are_told_apart() -> None:
 
 
 # Benchmarks
-
-GOOD: Rows = [{"id": 1, "question": "What is this?"}, {"id": "b", "question": "And what is that?"}]
-
-
-WRITERS: dict[str, Callable[[Path], object]] = {
-    "q.jsonl": lambda path: path.write_text("".join(json.dumps(row) + "\n" for row in GOOD)),
-    "q.json": lambda path: path.write_text(json.dumps(GOOD)),
-    "q.csv": lambda path: pd.DataFrame(GOOD).to_csv(path, index=False),
-    "q.parquet": lambda path: pd.DataFrame(GOOD).astype(str).to_parquet(path),
-}
 
 
 @pytest.mark.parametrize(
@@ -222,15 +203,6 @@ def test_a_sample_is_drawn_by_its_seed_and_keeps_the_order(here: Path) -> None:
 
 
 # What is missing
-
-
-@pytest.fixture
-def failing(here: Path) -> Iterator[tuple[ApiServer, str]]:
-    """A service that answers one window of the first entry with nonsense."""
-    question = read_lines("exam.jsonl")[0]["question"][:50]
-    faults = Faults(bodies={question: '{"cnt": 1}'})
-    with ApiServer({"v2_x": here / "crawl.jsonl"}, faults=faults) as api:
-        yield api, question
 
 
 # Screens and figures

@@ -69,10 +69,6 @@ def exams(folder: Path, **texts: str) -> Path:
     return folder
 
 
-OWN: list[dict[str, Any]] = [{"id": 1, "question": "Capital of France? ", "answer": "Paris"}]
-OWN += [{"id": n, "question": f"{n} + {n}?", "answer": str(2 * n)} for n in (2, 3)]
-
-
 def test_a_benchmark_that_is_not_there_says_what_to_do(tmp_path: Path) -> None:
     for name, benchmark in benchmarks().items():
         refused(f"--dataset {name}: .* run `evalcore datasets fetch {name}`", load, name, None)

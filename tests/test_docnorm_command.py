@@ -20,8 +20,6 @@ from tests.support.command import invoke as run
 from tests.support.service import Spawned, spawn
 from tests.test_literals import SHARDS
 
-DOCS = Path(__file__).parent / "replay" / "docs"
-
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Spawned]:

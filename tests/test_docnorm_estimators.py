@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -23,7 +22,7 @@ from ngramscan.prevalence.estimators import (
     required_draws,
 )
 from ngramscan.statistics.estimates import Estimate
-from tests.support.populations import Drawn, Floats, Texts, population, texts
+from tests.support.populations import Floats, Texts, population, texts
 from tests.support.sizes import sets
 
 MANY = 10**9  # occurrences, of which no sample is a large part
@@ -73,44 +72,7 @@ def seen(documents: Sequence[int]) -> int:
     return len(set(documents))
 
 
-def estimates(drawn: Drawn, shares: Floats, occurrences: int) -> Iterator[BoundedEstimate]:
-    for documents, row in zip(drawn.documents.tolist(), shares, strict=True):
-        yield documents_of(Draws(row, row, occurrences), seen(documents))
-
-
 # One pattern
-
-
-Kinds = dict[int, int]
-"""How many documents have how many occurrences."""
-
-
-def exactly(kinds: Kinds, n: int) -> tuple[float, float, float, float]:
-    """Return the coverage, mean estimate over truth, mean squared printed error, and variance.
-
-    No simulation: every sample that n independent draws can give, with its probability.
-    """
-    counts = np.array(list(kinds))
-    chances = counts * np.array(list(kinds.values()))
-    truth, chances = sum(kinds.values()) / chances.sum(), chances / chances.sum()
-    bars = np.array(list(combinations(range(n + len(kinds) - 1), len(kinds) - 1)))
-    ends = np.full((len(bars), 1), n + len(kinds) - 1)
-    times = np.diff(np.hstack([np.full_like(ends, -1), bars, ends])) - 1
-    rows = []
-    for one in times:
-        estimate, error = mean_share(np.repeat(1 / counts, one), MANY)
-        low, high = estimate.limits
-        holds = low <= truth * (1 + 1e-9) and truth <= high * (1 + 1e-9)
-        rows.append((holds, estimate.value, error**2))
-    weights = stats.multinomial.pmf(times, n, chances)
-    holds, values, squares = np.array(rows).T
-    assert weights.sum() == pytest.approx(1)
-    return (
-        float(weights @ holds),
-        float(weights @ values) / truth,
-        float(weights @ squares),
-        float(weights @ (values - truth) ** 2),
-    )
 
 
 def korn_and_graubard(shares: Floats, level: float) -> float:
@@ -149,14 +111,7 @@ def test_shares_that_can_not_be_are_refused(shares: list[float]) -> None:
 # Without replacement
 
 
-SMALL = [("narrative-like", 1000, 200), ("geometric", 60, 200), ("lognormal", 60, 250)]
-SMALL += [("Zipf", 300, 400), ("mixture", 200, 1000)]
-
-
 # Documents seen in part
-
-
-RULES = ["first", "size_bias", "combined"]
 
 
 def simulate_hidden(shown: Texts, every: Draws, n: int) -> Simulated:
@@ -175,9 +130,6 @@ def test_one_over_what_is_seen_alone_misses_the_truth() -> None:
     simulated = simulate_hidden(shown, Draws(seen_only, seen_only, seen_only.size), 500)
     assert simulated.values.mean() > 1.5
     assert simulated.coverage < 0.05
-
-
-SHARE = st.tuples(st.floats(0, 1, allow_subnormal=False), st.floats(0, 1, allow_subnormal=False))
 
 
 # Several patterns

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -23,12 +22,3 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with (folder / name).open("a", encoding="utf-8") as file:
             file.write(text)
     return folder
-
-
-def reply(messages: Sequence[Mapping[str, str]]) -> str:
-    """Say 4, and as a judge whether the answer has a 4."""
-    question = messages[-1]["content"]
-    if "Golden Answer" in question:
-        assert "Golden Answer:\n4\n" in question
-        return "\\boxed{Correct}" if "\\boxed{4.0}" in question else "\\boxed{Incorrect}"
-    return "It is \\boxed{4.0}." if "2 + 2" in question else "I can't say."

@@ -1,7 +1,5 @@
 """The reader of local indexes, against the original's answers, a slow reader and brute force."""
 
-import json
-import random
 import shutil
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -17,11 +15,7 @@ from tests.support import fm9_reference
 
 HERE = Path(__file__).parent
 REPLAY = HERE / "replay"
-EXPECTED = [*map(json.loads, (REPLAY / "reader_expected.jsonl").read_bytes().splitlines())]
 SMALL = [HERE / "fm9" / name / "index" for name in ("d1", "d5", "dempty", "dlit")]
-BROKEN = HERE / "fm9" / "broken_dwin_cpus2"
-
-DOCUMENTS = ["", "\0 nul \0\0", "\t\r\n\r\n\n", "a" * 12, "ab" * 240, "é€😀" * 7, "", "x", "😀"]
 
 
 @cache
@@ -46,25 +40,6 @@ def write_shard(
         offsets = np.cumsum([0, *map(len, parts)])[:-1].astype("<u8")
         (directory / f"{name}_offset").write_bytes(offsets.tobytes())
     return directory
-
-
-def texts_of(file: Path) -> list[bytes]:
-    return [json.loads(line)["text"].encode() for line in file.read_bytes().splitlines()]
-
-
-@pytest.fixture(scope="module")
-def mixed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Shard, list[bytes]]:
-    """Return documents of words, of repetitions, of noise, and the edge cases."""
-    rng, drawn = random.Random(5), list(DOCUMENTS)
-    words = ["".join(rng.choices("etaoinshrdlué", k=rng.randint(1, 9))) for _ in range(300)]
-    for _ in range(20):
-        drawn.append(rng.choice(["a", "ab", "\n", "0101", "xyz\r\n"]) * rng.randint(1, 500))
-        drawn.append("".join(map(chr, rng.choices(range(1, 0x3000), k=rng.randint(1, 400)))))
-        drawn.append(" ".join(rng.choices(words, k=rng.randint(1, 400))))
-    rng.shuffle(drawn)
-    texts = [text.encode() for text in drawn]
-    lines = [json.dumps({"metadata": {"n": n}}).encode() for n in range(len(texts))]
-    return Shard(write_shard(tmp_path_factory.mktemp("mixed"), texts, lines)), texts
 
 
 # The original's answers

@@ -1,7 +1,6 @@
 """Answers of a service that can't be true fail, and each kind is known."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,8 +9,6 @@ import pytest
 from ngramscan.errors import RemoteRefused
 from ngramscan.indexes.base import Place
 from ngramscan.indexes.http.replies import (
-    CutCharacterError,
-    UnknownIndexError,
     read_count,
     read_found,
     read_reply,
@@ -19,18 +16,7 @@ from ngramscan.indexes.http.replies import (
 )
 from ngramscan.remote.exchange import RateLimitedError, TransientError
 
-HERE = Path(__file__).parent
 DEEP = "[" * 100_000 + "]" * 100_000
-
-
-def kind_of(status: int, said: str) -> type[Exception] | None:
-    if "Failed to decode" in said:
-        return CutCharacterError
-    if status == 500 or (status == 200 and (not said or "error" in said)):
-        return TransientError
-    if "Invalid index" in said:
-        return UnknownIndexError
-    return None if status == 200 else RemoteRefused
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,14 @@
 
 import hashlib
 from dataclasses import replace
-from importlib import resources
 from typing import Any
 
 import pytest
-import yaml
 
 from evalcore.commands.judge import choose_prompt, judged_row, read_reply
 from evalcore.formats import Problem
 from evalcore.records import Record
 
-ENTRIES = yaml.safe_load((resources.files("evalcore") / "judge_prompts.yaml").read_text())
 DETAILS = {"solution": ["THE", "SOLUTION"], "guidelines": "GUIDE", "points": 20}
 PROBLEM = Problem("p1", "Prove it.", "42", details=DETAILS)
 RUN: Any = {"dataset": "aicrypto", "model": "secret-model", "method": "f-1+cot"}

@@ -71,11 +71,3 @@ def test_a_place_without_outputs_says_what_was_expected(tmp_path: Path) -> None:
 
 
 # Commands that read outputs
-
-EXAMPLES = Path(__file__).resolve().parent.parent / "outputs"
-SMALL = """
-name: small
-patterns:
-  - {text: let us, method: CoT, tier: T2, kind: narrative}
-  - {text: def f, method: PoT, tier: T1, kind: narrative}
-"""

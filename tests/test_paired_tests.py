@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.stats import ttest_1samp
 from statsmodels.stats.power import TTestPower
 
@@ -15,7 +14,6 @@ from evalcore.paired_tests import Settings, compare_pairs
 from ngramscan.statistics.power import mcnemar_detectable, mcnemar_power, t_detectable, t_power
 from ngramscan.statistics.resampling import bootstrap_t
 
-Floats = NDArray[np.float64]
 NAN = float("nan")
 
 

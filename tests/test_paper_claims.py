@@ -7,8 +7,6 @@ from typing import Any
 import pandas as pd
 import pytest
 import yaml
-from scipy.stats import wilcoxon
-from statsmodels.stats.contingency_tables import mcnemar
 
 import evalcore
 from evalcore.commands.audit import AuditRow
@@ -235,15 +233,6 @@ def test_claims_have_the_values_that_pandas_gives(
 ) -> None:
     expected = values_of(family())
     assert {name: rows[name].recomputed for name in expected} == pytest.approx(expected, abs=2e-5)
-
-
-def usual(net: int, pairs: int) -> float:
-    b, c = (pairs + net) // 2, (pairs - net) // 2
-    return float(mcnemar([[0, b], [c, 0]], exact=pairs < 25, correction=True).pvalue)
-
-
-def ranks(*signed: int, **how: Any) -> float:
-    return float(wilcoxon(signed, **how).pvalue)
 
 
 # Each computed by hand from the printed page: what is published, what it should be, why.

@@ -1,6 +1,6 @@
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,9 @@ from scipy import stats
 from ngramscan import count
 from ngramscan.corpora import CorpusFile
 from ngramscan.errors import InputError
-from ngramscan.indexes.scan.sampling import Sample, estimate_total, take_sample
+from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.statistics.estimates import UNTRUSTED, cluster_total
 from tests.support import corpus_files
-from tests.support.sizes import sets
 
 FILES = [CorpusFile(f"{n}.jsonl", "jsonl", 1000 + n) for n in range(400)]
 
@@ -34,10 +33,6 @@ def test_amounts_that_are_none_are_refused(amount: str) -> None:
 
 def files_of(sizes: Sequence[int | None]) -> list[CorpusFile]:
     return [CorpusFile(f"{n}.jsonl", "jsonl", size) for n, size in enumerate(sizes)]
-
-
-def numbers_of(sample: Sample) -> tuple[int, ...]:
-    return tuple(int(Path(file.path).stem) for file in sample.files)
 
 
 # What follows from a sample
@@ -106,71 +101,10 @@ def test_clusters_that_can_not_be_are_refused(
 
 
 Array = NDArray[np.float64]
-MakeCounts = Callable[[np.random.Generator, Array], Array]
-
-
-def rates(log_sd: float, with_size: float = 0) -> MakeCounts:
-    """Return counts at lognormal rates, per file, which may go up or down with the size."""
-
-    def counts(random: np.random.Generator, sizes: Array) -> Array:
-        rate = np.exp(random.normal(0, log_sd, sizes.size)) * (sizes / 20) ** with_size
-        return random.poisson(sizes * rate).astype(float)
-
-    return counts
-
-
-def in_a_quarter(random: np.random.Generator, sizes: Array) -> Array:
-    return np.where(random.random(sizes.size) < 0.25, rates(1)(random, sizes), 0)
 
 
 def rare(random: np.random.Generator, sizes: Array) -> Array:
     return random.poisson(sizes / 50 * random.gamma(1, 1, sizes.size)).astype(float)
-
-
-# Standard deviation of log sizes, counts, least coverage, and whether sizes are known.
-CORPORA: dict[str, tuple[float, MakeCounts, float, bool]] = {
-    "sizes 2, rates 1": (2, rates(1), 0.92, True),
-    "sizes 1, rates 1": (1, rates(1), 0.92, True),
-    "sizes 2, rates 0.5": (2, rates(0.5), 0.92, True),
-    "sizes 2, rates 1, higher in large files": (2, rates(1, 0.3), 0.92, True),
-    "sizes 2, rates 1, lower in large files": (2, rates(1, -0.3), 0.92, True),
-    "sizes 1.5, a document per file": (1.5, lambda _, sizes: np.ones(sizes.size), 0.92, True),
-    "sizes 1, counts without regard to size": (1, rates(1, -1), 0.92, True),
-    "sizes 2, counts without regard to size": (2, rates(1, -1), 0.88, True),
-    "sizes 2, rare: one in 50,000 bytes": (2, rare, 0.92, True),
-    "sizes 1, in a quarter of files": (1, in_a_quarter, 0.9, True),
-    "sizes 2, rates 1.5": (2, rates(1.5), 0.86, True),
-    "sizes alike, rates 1": (0, rates(1), 0.92, True),
-    "sizes not known, 0.5, rates 0.5": (0.5, rates(0.5), 0.92, False),
-    "sizes not known, 1, rates 1": (1, rates(1), 0.85, False),
-    "sizes not known, 2, rates 1": (2, rates(1), 0.7, False),
-}
-
-
-def outcome(name: str, n: int, n_corpora: int, samples: int) -> tuple[float, float]:
-    """Take samples of several corpora of 400 files, and see whether the intervals have the total.
-
-    Returns coverage, and mean of the estimates over the total.
-    """
-    log_sd, make_counts, _, knows_sizes = CORPORA[name]
-    random = np.random.default_rng(20261120)
-    values, holds = [], []
-    for corpus in range(n_corpora):
-        sizes = np.exp(random.normal(np.log(20_000), log_sd, 400)).round()
-        counts = make_counts(random, sizes / 1000).astype(int)
-        files = files_of(sizes.astype(int).tolist() if knows_sizes else [None] * 400)
-        total = int(counts.sum())
-        for seed in range(samples):
-            sample = take_sample(files, str(n), corpus * samples + seed)
-            estimate = estimate_total(sample, counts[list(numbers_of(sample))].tolist())
-            values.append(estimate.value / total)
-            if estimate.low is not None and estimate.high is not None:
-                holds.append(estimate.low <= total <= estimate.high)
-    return float(np.mean(holds)), float(np.mean(values))
-
-
-QUICK = ("sizes 2, rates 1", 10, sets(25))
-MANY = [pytest.param(name, 40, 100, marks=pytest.mark.slow) for name in CORPORA]
 
 
 # The command

@@ -1,7 +1,6 @@
 """Scans for thousands of queries, and of normalized texts."""
 
 import json
-import random
 from pathlib import Path
 
 import pytest
@@ -11,13 +10,6 @@ from ngramscan.indexes.base import Index, Place, QueryCount
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.progress import SILENT, Progress
-
-DRAW = random.Random(5)
-WORDS = ["".join(DRAW.choices("abcdé", k=DRAW.randint(1, 9))) for _ in range(500)]
-TEXTS = [" ".join(DRAW.choices(WORDS, k=60)) for _ in range(200)]
-QUERIES = list(
-    dict.fromkeys(text[start : start + 50] for text in TEXTS for start in range(0, 200, 20))
-)
 
 
 def write_corpus(folder: Path, texts: list[str], n_files: int = 4) -> str:

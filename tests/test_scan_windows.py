@@ -160,9 +160,6 @@ def check(
             assert (window.document, window.document_bytes) == (made.names[number], len(content))
 
 
-KINDS = [*corpus_files.WRITERS, "parts of JSON lines", "parts of Parquet", "text", "python"]
-
-
 @pytest.mark.parametrize("kind", ["parts of JSON lines", "c.parquet"])
 def test_processes_find_the_same(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

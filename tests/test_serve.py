@@ -45,10 +45,6 @@ def indexes() -> dict[str, ServedIndex]:
 
 # --- recordings ---------------------------------------------------------------------------------
 
-# Served by the original, refused here: outside the documented range.
-CONTEXTS = {f"get.replay.paper01.s0.first.ctx{n}" for n in (0, 10_001, 1_000_000)}
-REFUSED = {*CONTEXTS, "get.ctx_true", "get.ctx_2pow63", "get.ctx_2pow64_minus_1"}
-
 
 def assert_is_refusal(got: httpx.Response, status: int) -> str:
     assert (got.status_code, got.headers["content-type"]) == (status, "application/json")

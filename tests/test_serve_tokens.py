@@ -373,30 +373,6 @@ def test_more_than_can_be_counted_exactly_is_refused(
     assert count["count"] == drawn["cnt"] > 18_136
 
 
-VALUES: list[Any] = [
-    *(None, True, False, 0, 1, -1, 3, 1000, 10_001, 65535, 2**31, 2**63, 2**64, -(2**63), 10**400),
-    *(
-        0.5,
-        1e308,
-        float("nan"),
-        float("inf"),
-        "",
-        "the",
-        "the AND of",
-        " OR ",
-        "\ud800",
-        "a" * 1001,
-    ),
-    *("\0", "𝒙 AND", "▁", SHARDED.name, BACKWARDS.name, "__class__", "find_cnf", "get_doc_by_ptr"),
-    *([], {}, [[]], [[[]]], [[[], [1]]], [1, [2]], [[1]], [[[1]], [[2.0]]], [[[1]], 2], [1] * 501),
-    *([[[1]]] * 5, [[[1]] * 5], [[[272]], [[True]]], [65535, 272], [[[65535]], [[272]]], [31_999]),
-]
-KINDS = ["count", "prob", "ntd", "infgram_prob", "infgram_ntd", "find", "find_cnf"]
-KINDS += ["get_doc_by_rank", "get_doc_by_ptr", "search_docs"]
-FIELDS = ["index", "corpus", "query_type", "query", "query_ids", "s", "rank", "ptr", "max_support"]
-FIELDS += ["max_disp_len", "maxnum", "max_clause_freq", "max_diff_tokens", "source", "x"]
-
-
 # --- the process --------------------------------------------------------------------------------
 
 

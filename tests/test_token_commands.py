@@ -1,12 +1,10 @@
 """`count`, `docnorm`, `contexts` and `contaminate` where some indexes are token-level."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.support.command import Ran, invoke
-from tests.support.made_tokens import MadeTokens
 from tests.support.token_oracle import TOKENS
 
 FOLDER = TOKENS / "v4_pysmall_llama_s3"
@@ -22,8 +20,6 @@ patterns:
   - {text: Return the, method: PoT, tier: T1, kind: narrative}
   - {text: 'def ', method: PoT, tier: T2, kind: code}
 """
-
-Run = Callable[..., Ran]
 
 
 @pytest.fixture
@@ -102,13 +98,3 @@ def test_a_phrase_that_has_the_tokens_of_another_text_is_not_shown(shared: Path)
 
 
 # A service
-
-
-@pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> MadeTokens:
-    """A service in this process: its client has tests of its own."""
-    index = MadeTokens([[[10, 11, 12] * n for n in range(1, 40)]], {"a b": [(10, 11)]},
-                       is_service=True)  # fmt: skip
-    opener = "ngramscan.indexes.tokens.hosted.open_hosted"
-    monkeypatch.setattr(opener, lambda _name, _client: index)
-    return index

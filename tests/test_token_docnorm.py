@@ -21,7 +21,6 @@ from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.progress import Progress
 from ngramscan.reporting.tables import print_docnorm
 from tests.support.made_tokens import REACH, Ids, MadeTokens, starts
-from tests.support.token_oracle import TOKENS, TokenOracle
 
 Result = DocnormResult[TokenDocnormRow]
 ESTIMATORS: tuple[Estimator, ...] = ("combined", "size-bias", "first")
@@ -56,19 +55,6 @@ def covers(row: TokenDocnormRow, truth: int) -> bool:
 
 def opened(folder: Path, tokenizer: Path) -> TokenIndex:
     return open_tokens(folder, tokenizer, Progress())
-
-
-@pytest.fixture(scope="module")
-def small() -> TokenIndex:
-    return opened(TOKENS / "v4_pysmall_llama_s3", TOKENS / "llamalike.model")
-
-
-@pytest.fixture(scope="module")
-def oracle() -> TokenOracle:
-    return TokenOracle(TOKENS / "v4_pysmall_llama_s3")
-
-
-PHRASES = ("step by step", "step by", "the file", "Return the", "Return", "by", "zebra crossing")
 
 
 @pytest.mark.slow
@@ -128,11 +114,6 @@ def shards(request: pytest.FixtureRequest) -> list[list[list[int]]]:
         assert sum(len(one) > 5_000 for one in documents) > 20
     third = len(documents) // 3
     return [documents[:third], [], documents[third:]]
-
-
-def truth_of(index: MadeTokens, *names: str) -> int:
-    needles = [as_text(ids) for name in names for ids in QUERIES[name]]
-    return sum(any(one in text for one in needles) for shard in index.texts for text in shard)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

@@ -115,7 +115,6 @@ _RARE_KINDS: dict[str, _Shape] = {
     "a third with 1, others about 100": _with_ones(1 / 3, 100, 0.5),
     "nine tenths with 1, others about 1000": _with_ones(0.9, 1000, 0.5),
 }
-CONSTANT, VARIED, RARE_KINDS = tuple(_CONSTANT), tuple(_VARIED), tuple(_RARE_KINDS)
 
 
 @cache
@@ -126,27 +125,6 @@ def population(shape: str, n_documents: int = N_DOCUMENTS) -> Population:
 
 
 # Several patterns
-
-
-@dataclass(frozen=True)
-class Patterns:
-    """Several patterns in the same documents."""
-
-    counts: Integers
-    """Shape (documents, patterns); every document has at least one occurrence."""
-    first_pattern: Integers
-    """For each document, the pattern whose occurrence stands before all others."""
-
-    def draw(
-        self, random: np.random.Generator, pattern: int, sets: int, n: int
-    ) -> tuple[Drawn, int]:
-        """Draw occurrences of one pattern; shares are among those of all patterns."""
-        there = np.flatnonzero(self.counts[:, pattern])
-        own = Population(self.counts[there, pattern])
-        drawn = own.draw(random, sets, n, repeats=True)
-        documents = there[drawn.documents]
-        first = drawn.first * (self.first_pattern[documents] == pattern)
-        return Drawn(documents, 1 / self.counts[documents].sum(axis=-1), first), own.occurrences
 
 
 # Documents with lengths, seen through a window
