@@ -237,6 +237,3 @@ def test_pooled_rows_are_sums_with_wider_intervals() -> None:
     assert (everything.share_low or 1) < (wilson(24, 48).low or 0) - 0.03
     with pytest.raises(InputError, match="named 'all'"):
         run_blend(outputs_of({("d", "all", "f-1"): [F]}), SET)
-
-
-# The command

@@ -103,12 +103,6 @@ def test_without_windows_nothing_is_asked() -> None:
     assert not index.rounds
 
 
-# The union
-
-
-# Only until the verdict is known
-
-
 # Corpora that are read
 
 

@@ -202,9 +202,6 @@ def test_a_sample_is_drawn_by_its_seed_and_keeps_the_order(here: Path) -> None:
     assert set(pd.read_csv("s.csv")["population"]) == {120}
 
 
-# What is missing
-
-
 # Screens and figures
 
 

@@ -68,12 +68,6 @@ def test_the_ratio_of_the_paper_is_one_where_the_truth_is_fifteen() -> None:
     assert ours.occurrences_per_document == pytest.approx(15)
 
 
-# Planning
-
-
-# Totals
-
-
 # What fails
 
 

@@ -108,9 +108,6 @@ def test_shares_that_can_not_be_are_refused(shares: list[float]) -> None:
         mean_share(shares, MANY)
 
 
-# Without replacement
-
-
 # Documents seen in part
 
 
@@ -146,9 +143,6 @@ def test_a_pattern_whose_draws_do_not_vary_still_widens_the_union() -> None:
     with_whole = estimate_documents([varied, draws_of(*[1] * 10, *[0] * 30, occurrences=40)], 1)
     assert with_whole.lower.value == pytest.approx(alone.lower.value + 10)
     assert with_whole.high - with_whole.low == pytest.approx(alone.high - alone.low)
-
-
-# Ratios
 
 
 # Planning

@@ -42,9 +42,6 @@ def write_shard(
     return directory
 
 
-# The original's answers
-
-
 # A larger one, against brute force and the slow reader
 
 

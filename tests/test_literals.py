@@ -158,9 +158,6 @@ def test_totals_are_of_methods(here: Path) -> None:
     assert not (here / "t.csv").exists()
 
 
-# Documents and contexts
-
-
 # Pattern sets
 
 

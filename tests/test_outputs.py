@@ -68,6 +68,3 @@ def test_a_place_without_outputs_says_what_was_expected(tmp_path: Path) -> None:
     (tmp_path / "all.jsonl").touch()
     told = refusal("blend", tmp_path / "al.jsonl")
     assert told.endswith(f"no such file or folder; did you mean {tmp_path}/all.jsonl?")
-
-
-# Commands that read outputs

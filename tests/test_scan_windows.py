@@ -192,9 +192,6 @@ def test_places_that_are_asked_for_twice_or_are_not_there(tmp_path: Path) -> Non
     assert list(index.windows([], 5)) == []
 
 
-# What is read
-
-
 # What changed
 
 

@@ -427,6 +427,3 @@ def test_folder_is_refused(tmp_path: Path) -> None:
     code, told = run("serve", INDEXES[0], tmp_path / "cut", "--port", "0")
     assert (code, told.count("\n")) == (1, 1)
     assert told.startswith(f"Error: {file}: ")
-
-
-# --- a command over HTTP ------------------------------------------------------------------------

@@ -348,9 +348,6 @@ def test_all_recorded_requests_are_answered_as_by_the_original(shared: Path) -> 
     assert seen["engine 200"] == len(posted) - 265 > 600
 
 
-# --- against a count ----------------------------------------------------------------------------
-
-
 # --- limits and hostile requests ----------------------------------------------------------------
 
 

@@ -78,9 +78,6 @@ def test_recorded_outputs_follow_what_their_prompts_ask(shared: Path) -> None:
         assert own[expected] / own.total() >= 0.98, own
 
 
-# Rows
-
-
 # Rules
 
 MINIMAL = """name: mine

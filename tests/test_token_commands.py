@@ -95,6 +95,3 @@ def test_a_phrase_that_has_the_tokens_of_another_text_is_not_shown(shared: Path)
     (line,) = ran.stderr.splitlines()
     assert "has the tokens of another text" in line
     assert "2 of 2 contexts missing" in line
-
-
-# A service

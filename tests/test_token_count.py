@@ -88,9 +88,6 @@ def test_tokens_that_are_bytes_count_any_string(shared: Path) -> None:
             assert row.note == "tokens are bytes: every occurrence of the string"
 
 
-# Patterns that tokens can't count
-
-
 # Totals
 
 
@@ -120,6 +117,3 @@ def test_a_rate_without_the_size_of_the_index_is_unknown(monkeypatch: pytest.Mon
     monkeypatch.setattr(index, "size", IndexSize)
     (rate,) = [one for one in totals_of(index, query("d", "B")) if "million" in one.statistic]
     assert (rate.value, rate.note) == (None, "the number of tokens in the index is unknown")
-
-
-# Rows

@@ -124,9 +124,6 @@ def population(shape: str, n_documents: int = N_DOCUMENTS) -> Population:
     return Population(make(np.random.default_rng(SEED), n_documents).astype(np.int64))
 
 
-# Several patterns
-
-
 # Documents with lengths, seen through a window
 
 CONTEXT = 10_000
