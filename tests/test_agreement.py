@@ -17,9 +17,8 @@ from scipy.stats import t
 from evalcore import agreement
 from evalcore.commands.agreement import coefficient
 from ngramscan.errors import InputError
+from tests.support.cases import case_table
 from tests.support.sizes import sets
-
-LONG = "item,judge,label\n"
 
 
 def coefficients(rows: Any, **options: Any) -> pd.DataFrame:
@@ -162,39 +161,7 @@ def test_weights_count_numbers_by_value_and_others_by_their_order(k: int, weight
     assert by_value["cohen_kappa"] == by_order.value["cohen_kappa"]
 
 
-TWO = LONG + "1,x,a\n1,y,b\n"
-ONE_NUMBER = LONG + "1,x,a\n1,y,3\n"
-OTHER_RULE = '{"dataset":"d","model":"m","method":"a","id":"1","rule":"r","value":1}'
-MEASURED = LONG + "".join(f"{n},{j},{n}\n" for n in range(51) for j in "xy")
-ORDINAL = {"scale": "ordinal"}
-REFUSED: list[tuple[str, str | None, dict[str, Any], str]] = [
-    ("no.csv", None, {}, "no such file"),
-    ("l.txt", "item\n", {}, r"a table \(\.csv, \.jsonl or"),
-    ("l.csv", LONG, {}, "there are no rows"),
-    ("l.csv", "a,b\n1,2\n", {}, "the columns are a, b; item, judge and label, or"),
-    ("l.csv", "item\n1\n", {}, "the columns are item; item, judge and label, or"),
-    ("l.csv", LONG + "1,x,a\n,y,a\n", {}, r"l\.csv:3: no item"),
-    ("l.csv", LONG + "1,x,a\n1,x,b\n", {}, r"l\.csv:3: item '1' already has a label of x at"),
-    ("l.csv", LONG + "1,x,a\n2,x,b\n", {}, "judges: 1; at least two"),
-    ("l.jsonl", '{"item": 1, "x": [1], "y": 2}', {}, r"label \[1\]; text or"),
-    ("l.jsonl", OTHER_RULE, {}, r"l\.jsonl:1: rule r; rows of `evalcore judge`"),
-    ("l.csv", ONE_NUMBER, {"scale": "interval"}, "'a' is not a number$"),
-    ("l.csv", ONE_NUMBER, ORDINAL, "'a' is not a number; give the order of labels with order"),
-    ("l.csv", ONE_NUMBER, {"weights": "linear"}, "weights=\"linear\": label 'a' is not a number"),
-    ("l.csv", TWO, ORDINAL | {"order": "a"}, "order: each label was expected once: a, b"),
-    ("l.csv", TWO, ORDINAL | {"order": "a,b,a"}, "each label was expected once: a, b"),
-    ("l.csv", TWO, {"order": "a,b"}, 'order: not used by scale="nominal"'),
-    (
-        "l.csv",
-        TWO,
-        {"scale": "interval", "order": "a,b"},
-        'order: not used by scale="interval", but by ordinal',
-    ),
-    ("l.csv", MEASURED, {}, "51 different ones; at most 50"),
-]
-
-
-@pytest.mark.parametrize(("name", "content", "options", "message"), REFUSED)
+@pytest.mark.parametrize(*case_table("unusable_labels"))
 def test_what_can_not_be_used_is_refused(
     tmp_path: Path, name: str, content: str | None, options: dict[str, Any], message: str
 ) -> None:

@@ -19,6 +19,7 @@ from ngramscan.prevalence.contaminate import (
 from ngramscan.prevalence.contamination_answers import find_answers
 from ngramscan.prevalence.contamination_rules import make_rule
 from ngramscan.prevalence.contamination_shares import make_shares
+from tests.support.cases import case_table
 from tests.support.recorder import Recorder
 from tests.support.text_index import TextIndex
 
@@ -59,18 +60,7 @@ class Documents(TextIndex):
 # An oracle that shares nothing with the code
 
 
-@pytest.mark.parametrize(
-    ("rule", "text", "how", "verdict"),
-    [
-        ("gpt4", "The cat sat.", "", "dirty"),
-        ("gpt4", "The cat  sat.", "", "clean"),
-        ("gpt4-stripped", "The cat\nsat!", "alphanumeric", "dirty"),
-        ("gpt4-stripped", "the cat sat", "alphanumeric", "clean"),
-        ("gpt3", "the CAT, sat", "words", "dirty"),
-        ("palm", "the cats sat", "words", "clean"),
-        ("ngram-3", "The\tcat: sat", "words", "dirty"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("contamination_rules"))
 def test_each_rule_sees_what_it_says(
     rule: str, text: str, how: Normalization, verdict: str
 ) -> None:

@@ -113,47 +113,12 @@ def test_answers_near_the_questions_are_told_apart() -> None:
 # Benchmarks
 
 
-@pytest.mark.parametrize(
-    ("content", "more", "problem"),
-    [
-        ('{"id": 1, "question": ""}', [], "1: question is empty; mend the row or leave it out"),
-        ('{"id": 1, "question": null}', [], "1: question is None, which is no text; mend"),
-        ('{"id": 1, "question": ["a"]}', [], "1: question is ['a'], which is no text; mend"),
-        ('{"id": true, "question": "a"}', [], "1: id is True, which is no text; mend"),
-        ('{"id": "", "question": "a"}', [], "1: id is empty; mend"),
-        ('{"id": NaN, "question": "a"}', [], "1: id is nan, which is no text; mend"),
-        ('{"question": "a"}\n{"id": 1}', [], "2: no column question; the columns are id; name"),
-        (
-            '{"id": 1, "Problem": "a", "answer": 1}',
-            [],
-            "1: no column question; the columns are id, Problem, answer; --field 'Problem' if that",
-        ),
-        (
-            '{"ID": 1, "question": "a"}',
-            ["--id-field", "id"],
-            "1: no column id; the columns are ID, question; --id-field 'ID' if that is meant",
-        ),
-        (
-            '{"id": 1, "question": "a"}\n{"id": 2, "question": "b"}\n{"id": "1", "question": "c"}',
-            [],
-            "3: the id '1' stands at q.jsonl:1 too; entries need ids that differ: --id-field names",
-        ),
-        (
-            '{"id": 1, "question": "a\\ud83d b"}',
-            [],
-            "1: question has a lone surrogate at character 1, half of a character; mend the row",
-        ),
-        (b'{"id": 1, "question": "caf\xe9"}', [], "1: not valid JSON: 'utf-8' codec can't decode"),
-        ("", [], " it is empty"),
-        ("[1]", [], " its content is"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("malformed_entries"))
 def test_what_can_t_be_an_entry_is_one_line(
-    content: str | bytes, more: list[str], problem: str, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    content: str, more: list[str], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("q.jsonl").write_bytes(content if isinstance(content, bytes) else content.encode())
+    Path("q.jsonl").write_bytes(content.encode(errors="surrogateescape"))
     ran = invoke("contaminate", "q.jsonl", "--index", "scan:q.jsonl", *more)
     assert (ran.code, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
     expected = f"Error: q.jsonl:{problem}" if problem != " its content is" else "Error: q.jsonl"

@@ -145,16 +145,7 @@ def test_the_first_lines_say_what_is_compared(
     assert "longer than" not in invoke("keyness", tmp_path, "--of=cot", "--against=pot").stdout
 
 
-@pytest.mark.parametrize(
-    ("own", "others", "named"),
-    [
-        pytest.param("a", "abcde", "pot of a; cot of a, b, c and 2 more", id="one and several"),
-        pytest.param("a", "b", "pot of a; cot of b", id="one and another"),
-        pytest.param("ab", "a", "pot of a, b; cot of a", id="several and one"),
-        pytest.param("ab", "ba", "", id="the same"),
-        pytest.param("a", "a", "", id="one"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("different_models"))
 def test_rows_say_that_the_sides_have_different_models(
     tmp_path: Path, own: str, others: str, named: str
 ) -> None:

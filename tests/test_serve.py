@@ -22,6 +22,7 @@ from ngramscan.index_files.fm9.reader import open_shards
 from ngramscan.progress import Progress
 from ngramscan.serve import app, server
 from ngramscan.serve.protocol import RefusedError, ServedIndex, answer
+from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.serve_process import INDEXES, JSON, THE, Served, ask, send, serving
 
@@ -60,23 +61,7 @@ def assert_is_refusal(got: httpx.Response, status: int) -> str:
 # --- fields -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"rank": 361157}, "rank is out of range; 0 to 361156 was expected"),
-        ({"rank": -1}, "rank is out of range; 0 to 361156 was expected"),
-        ({"rank": 1.0}, "rank is a number that is not whole; a whole number was expected"),
-        ({"rank": True}, "rank is a boolean; a whole number was expected"),
-        ({"rank": None}, "rank is null; a whole number was expected"),
-        ({"s": []}, "s is a list; a whole number was expected"),
-        ({"max_ctx_len": 2**70}, "max_ctx_len is out of range; 1 to 10000 was expected"),
-        ({"query": 5}, "query is a number; a string was expected"),
-        ({"query": "a\ud800"}, "query has a lone surrogate at character 1; Unicode text was "),
-        ({"query_type": {}}, "query_type is an object; a string was expected"),
-        ({"query_type": "Count"}, "Invalid query_type: Count; count, find or get_doc_by_rank was"),
-        ({"index": "x" * 999}, f"Invalid index: {'x' * 100}…; here are replay, replay2"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("refused_requests"))
 def test_refusal_names_the_field(
     indexes: dict[str, ServedIndex], change: dict[str, Any], problem: str
 ) -> None:

@@ -33,6 +33,7 @@ from ngramscan.journal import Journal
 from ngramscan.prevalence.plan import make_plan
 from ngramscan.progress import Progress
 from ngramscan.remote.exchange import TransientError
+from tests.support.cases import case_table
 from tests.support.command import NGRAMSCAN, Ran
 from tests.support.command import invoke as run
 from tests.support.fake_clock import FakeClock
@@ -257,51 +258,18 @@ def test_a_reply_that_can_not_be_true_is_refused(read: Any, reply: dict[str, Any
         read(reply, **more)
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        {"cnt": 3, "segment_by_shard": [[0, 2]]},
-        {"cnt": 2, "segment_by_shard": [[2, 0]]},
-        {"cnt": 2, "segment_by_shard": [[0, 2]], "approx": True},
-        {"cnt": 20, "segment_by_shard": [[0, 20]]},
-        {"count": 2},
-    ],
-)
+@pytest.mark.parametrize(*case_table("wrong_token_segments"))
 def test_segments_that_can_not_be_true_are_refused(reply: dict[str, Any]) -> None:
     with pytest.raises(RemoteRefused):
         read_segments(reply, 10)
 
 
-@pytest.mark.parametrize(
-    ("ids", "pieces", "rest"),
-    [
-        ([13, 5, 6], ["<0x0A>", "st", "ep"], (5, 6)),
-        ([220, 198, 7], ["Ġ", "Ċ", "x"], (7,)),
-        ([198, 7], ["ĠĊ", "x"], (7,)),
-        ([198, 7], ["Ċx", "y"], ()),
-        ([271, 7], ["ĠĊĊ", "x"], ()),
-        ([13, 13, 7], ["<0x0A>", "<0x0A>", "x"], (13, 7)),
-        ([5, 198, 7], ["a", "Ċ", "x"], ()),
-        ([10, 65], ["\n", "A"], (65,)),
-        ([5], ["x"], ()),
-    ],
-)
-def test_the_tokens_after_a_newline(
-    ids: list[int], pieces: list[str], rest: tuple[int, ...]
-) -> None:
-    assert read_after_newline({"token_ids": ids, "tokens": pieces}) == rest
+@pytest.mark.parametrize(*case_table("tokens_after_newline"))
+def test_the_tokens_after_a_newline(ids: list[int], pieces: list[str], rest: list[int]) -> None:
+    assert read_after_newline({"token_ids": ids, "tokens": pieces}) == tuple(rest)
 
 
-@pytest.mark.parametrize(
-    ("lies", "problem"),
-    [
-        ({"find": {"cnt": 1}}, "segments that do not sum to their count"),
-        ({"count": {"token_ids": None}}, "no tokens of the query"),
-        ({"find": {"token_ids": [272], "tokens": ["▁the"]}}, "tokens of another text"),
-        ({"find": {"token_ids": [1, 2]}}, "a reply about other tokens"),
-        ({"count": {"tokens": []}}, "no names of tokens"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("lying_counts"))
 def test_a_service_that_lies_gives_no_count(
     lies: dict[str, Any], problem: str, opened: Opened
 ) -> None:
@@ -311,15 +279,7 @@ def test_a_service_that_lies_gives_no_count(
     assert problem in str(one.error)
 
 
-@pytest.mark.parametrize(
-    ("lies", "problem"),
-    [
-        ({"spans": [["nothing of it", None]]}, "does not show"),
-        ({"doc_len": 1}, "contradicting lengths"),
-        ({"token_ids": [5]}, "a reply about other tokens"),
-        ({"spans": 5}, "no document in the reply"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("lying_documents"))
 def test_a_document_that_lies_is_a_failure(
     lies: dict[str, Any], problem: str, opened: Opened
 ) -> None:
