@@ -72,7 +72,7 @@ def asked(url: str, tmp_path: Path, *options: str, command: str = "count") -> Ra
 @pytest.mark.parametrize(
     ("name", "memory", "n"),
     [
-        ("replay2", 0, 7),
+        ("replay2", 0, 6),
         ("four", 4 * TABLES, 5),
         ("four", 1 << 30, 6),
         pytest.param("replay2", 0, 25, marks=pytest.mark.slow),

@@ -145,9 +145,10 @@ DAMAGES: dict[Damage, set[str]] = {
 
 @DEEP
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_each_of_many_damages_is_found(tmp_path: Path, damage: Damage, deep: bool) -> None:
+@pytest.mark.parametrize("n", [10, pytest.param(40, marks=pytest.mark.slow)])
+def test_each_of_many_damages_is_found(tmp_path: Path, damage: Damage, deep: bool, n: int) -> None:
     sound = write_folder(tmp_path / "sound", SHARDS, 2)
-    for seed in range(40):
+    for seed in range(n):
         folder = shutil.copytree(sound, tmp_path / "damaged", dirs_exist_ok=True)
         damage(folder, random.Random(seed))
         found = found_in(folder, deep)

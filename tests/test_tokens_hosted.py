@@ -62,7 +62,7 @@ def oracles() -> dict[str, TokenOracle]:
     return {name: TokenOracle(TOKENS / name) for name in FILES}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server() -> Iterator[TokenServer]:
     with serve(*FILES) as started:
         yield started
@@ -182,11 +182,13 @@ def test_texts_that_the_service_refuses_fail_alone(
 # Documents
 
 
+@pytest.mark.parametrize("every", [12, pytest.param(5, marks=pytest.mark.slow)])
 def test_marked_occurrences_bound_those_of_the_document(
     server: TokenServer,
     tokenizers: dict[str, Tokenizer],
     oracles: dict[str, TokenOracle],
     opened: Opened,
+    every: int,
 ) -> None:
     index, oracle = opened(server), oracles[LLAMA]
     texts = ["vermilion", "step by step", "ha ha", "zyxmarker", "of"]
@@ -199,7 +201,7 @@ def test_marked_occurrences_bound_those_of_the_document(
             for form in one.forms
             for part in form.segments
             for place in range_places(one.query, part.shard, part.low, part.high)
-        ][::5]
+        ][::every]
         held = oracle.documents_with(*(list(form.ids) for form in one.forms))
         for window in index.examine(places, by_query):
             assert isinstance(window, MarkedWindow)
