@@ -12,6 +12,7 @@ from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.fm9 import reader
 from ngramscan.index_files.fm9.reader import Shard, open_shards
 from tests.support import fm9_reference
+from tests.support.cases import case_table
 
 HERE = Path(__file__).parent
 REPLAY = HERE / "replay"
@@ -71,23 +72,10 @@ def test_ranks_and_documents_out_of_range_are_refused(rank: int) -> None:
 # What is an index
 
 
-@pytest.mark.parametrize(
-    ("offsets", "words"),
-    [
-        pytest.param(b"", "0 bytes, expected a positive multiple of 8", id="empty"),
-        pytest.param(b"\0" * 39, "39 bytes, expected", id="no multiple of 8"),
-        pytest.param([0, 12, 24, 25], "4 entries, but 5 bytes FF", id="one too few"),
-        pytest.param([1, 12, 24, 25, 33], "the first entry is 1", id="first not 0"),
-        pytest.param([0, 12, 12, 25, 33], "entry 2 is not above", id="twice the same"),
-        pytest.param([0, 24, 12, 25, 33], "entry 2 is not above", id="not in order"),
-        pytest.param([0, 12, 24, 25, 36], "the last entry is 36", id="beyond the text"),
-        pytest.param([0, 12, 24, 25, 2**64 - 1], "beyond the text", id="far beyond"),
-        pytest.param([0, 12, 2**63, 25, 33], "entry 3 is not above", id="one far beyond"),
-    ],
-)
-def test_wrong_offsets_are_refused(tmp_path: Path, offsets: bytes | list[int], words: str) -> None:
+@pytest.mark.parametrize(*case_table("wrong_offsets"))
+def test_wrong_offsets_are_refused(tmp_path: Path, offsets: str | list[int], words: str) -> None:
     shutil.copytree(SMALL[1], tmp_path / "x")
-    raw = offsets if isinstance(offsets, bytes) else np.array(offsets, "<u8").tobytes()
+    raw = offsets.encode() if isinstance(offsets, str) else np.array(offsets, "<u8").tobytes()
     (tmp_path / "x" / "data_offset").write_bytes(raw)
     with pytest.raises(IndexFormatError, match=words):
         open_shards(tmp_path / "x")[0].windows([0], 1, 1)

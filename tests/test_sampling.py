@@ -14,8 +14,9 @@ from ngramscan import count
 from ngramscan.corpora import CorpusFile
 from ngramscan.errors import InputError
 from ngramscan.indexes.scan.sampling import estimate_total, take_sample
-from ngramscan.statistics.estimates import UNTRUSTED, cluster_total
+from ngramscan.statistics.estimates import cluster_total
 from tests.support import corpus_files
+from tests.support.cases import case_table
 
 FILES = [CorpusFile(f"{n}.jsonl", "jsonl", 1000 + n) for n in range(400)]
 
@@ -60,24 +61,11 @@ def test_counts_in_proportion_to_size_have_no_error() -> None:
 
 
 NO_VARIATION = "no interval: the counts of the files do not vary"
-CLUSTERS = [
-    (500, ([5] * 9, [1] * 9, [0.09] * 9, 100), "no interval: only 9 files were read"),
-    (18, ([0] * 41 + [1] * 9, [1] * 50, [0.5] * 50, 100), "no interval: it is in 9 of 50 files, t"),
-    (
-        *(118, ([9] * 12 + [1] + [0] * 19, [1] * 32, [1.0] * 12 + [0.1] * 20, 212)),
-        "no interval: it is in 1 of 20 files drawn by chance",
-    ),
-    (400, ([4] * 20, [1] * 20, [0.2] * 20, 100), NO_VARIATION),
-    (2000, ([9, 11] * 10, [1] * 20, [0.1] * 20, 200), ""),
-    (2400, ([9, 11] * 10 + [40], [1] * 21, [0.1] * 21, 210), f"{UNTRUSTED}: one file makes up 17%"),
-    # A file that was certain to be read adds no error, however large it is.
-    (2040, ([9, 11] * 10 + [40], [1] * 20 + [4], [0.1] * 20 + [1], 204), ""),
-]
 
 
-@pytest.mark.parametrize(("value", "clusters", "note"), CLUSTERS)
+@pytest.mark.parametrize(*case_table("clusters"))
 def test_few_or_rare_clusters_have_no_interval_and_a_single_large_one_is_told(
-    value: float, clusters: tuple[list[int], list[int], list[float], int], note: str
+    value: float, clusters: list[Any], note: str
 ) -> None:
     estimate = cluster_total(*clusters)
     assert estimate.value == pytest.approx(value)

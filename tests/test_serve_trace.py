@@ -17,6 +17,7 @@ from ngramscan.progress import visible
 from ngramscan.serve.app import MAX_BODY_BYTES
 from ngramscan.serve.search import LONGEST_PHRASE
 from ngramscan.serve.texts import LONGEST_TEXT
+from tests.support.cases import case_table
 from tests.support.command import run
 from tests.support.marked_texts import ReadMark, read_texts
 from tests.support.serve_process import PATIENCE_S, Served, serving
@@ -150,19 +151,11 @@ def test_a_text_is_shown_and_never_obeyed(served: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "headers", "status", "problem"),
-    [
+    *case_table(
+        "refused_texts",
         ({"text": "x" * (LONGEST_TEXT + 1)}, {}, 400, "text: 10,001 characters; the limit is"),
-        ({"text": " \n"}, {}, 400, "text: enter a text"),
-        ({"text": ["a", "b"]}, {}, 400, "text: it was given 2 times; once was expected"),
-        ({"text": "a", "index": "none"}, {}, 400, "index: there is no none; here are bytes"),
-        ({"text": "a", "words": "0"}, {}, 400, "words: a whole number from 1 to 100"),
         ({"text": "x" * (MAX_BODY_BYTES + 1)}, {}, 413, "The body is too long"),
-        ({"text": "a"}, {"Sec-Fetch-Site": "cross-site"}, 403, "comes from another page"),
-        ({"text": "a"}, {"Sec-Fetch-Site": "same-site"}, 403, "comes from another page"),
-        ({"text": "a"}, {"Content-Type": "text/plain"}, 415, "Content-Type: application/x-www-f"),
-        ({"text": "a"}, {"Host": "elsewhere.example"}, 421, "Unknown host"),
-    ],
+    )
 )
 def test_what_is_refused_is_said_beside_the_form(
     served: Served, fields: dict[str, Any], headers: dict[str, str], status: int, problem: str

@@ -17,17 +17,15 @@ from ngramscan.index_files.tokens.tokenizers import Tokenizer, load_tokenizer
 from ngramscan.indexes.base import IndexSize, QueryFailure, WindowFailure
 from ngramscan.indexes.http.client import ApiClient
 from ngramscan.indexes.options import IndexOptions
+from ngramscan.indexes.tokens import replies
 from ngramscan.indexes.tokens.base import MarkedWindow, TokenOccurrences
 from ngramscan.indexes.tokens.hosted import HostedTokenIndex, open_hosted
 from ngramscan.indexes.tokens.replies import (
     TokenDocument,
     positions_of,
     read_after_newline,
-    read_document,
-    read_ids,
     read_segments,
     read_token_reply,
-    read_total,
 )
 from ngramscan.journal import Journal
 from ngramscan.prevalence.plan import make_plan
@@ -226,38 +224,12 @@ def range_places(query: str, shard: int, low: int, high: int) -> Iterator[Any]:
 
 # Replies that lie
 
-DOCUMENT = {
-    "doc_ix": 3,
-    "doc_len": 20,
-    "disp_len": 10,
-    "needle_offset": 5,
-    "spans": [["a ", None], ["b", "0"]],
-    "metadata": "{}\n",
-}
 
-
-@pytest.mark.parametrize(
-    ("read", "reply"),
-    [
-        (read_ids, {"token_ids": []}),
-        (read_ids, {"token_ids": [[[1]]]}),
-        (read_ids, {"token_ids": [True]}),
-        (read_ids, {}),
-        (read_after_newline, {"token_ids": [13, 5], "tokens": ["<0x0A>"]}),
-        (read_total, {"count": 5}),
-        (read_total, {"count": -1, "approx": False}),
-        (read_total, {"count": 5, "approx": True}),
-        *((read_document, DOCUMENT | wrong) for wrong in (
-            {"doc_ix": "3"}, {"disp_len": 0}, {"disp_len": 21}, {"needle_offset": 10},
-            {"needle_offset": -1}, {"spans": "a"}, {"spans": [["a"]]}, {"spans": [[1, None]]},
-            {"metadata": None}, {"doc_len": 2**60}, {"disp_len": 19, "needle_offset": 9},
-        )),
-    ],
-)  # fmt: skip
-def test_a_reply_that_can_not_be_true_is_refused(read: Any, reply: dict[str, Any]) -> None:
-    more = {"most_shown": 16} if read is read_document else {}
+@pytest.mark.parametrize(*case_table("wrong_token_replies"))
+def test_a_reply_that_can_not_be_true_is_refused(read: str, reply: dict[str, Any]) -> None:
+    more = {"most_shown": 16} if read == "read_document" else {}
     with pytest.raises(RemoteRefused):
-        read(reply, **more)
+        getattr(replies, read)(reply, **more)
 
 
 @pytest.mark.parametrize(*case_table("wrong_token_segments"))
