@@ -16,7 +16,6 @@ TOKENS = Path(__file__).parent.parent / "tokens"
 WIDTHS = {"v4_pysmall_bytes": 1, "v4_pysmall_olmo2": 4}
 """Bytes per token; 2 for all others."""
 
-Json = dict[str, Any]
 Array = np.ndarray[Any, Any]
 
 
@@ -140,21 +139,3 @@ class TokenOracle:
         if self.backwards:
             offset = length - offset - needle
         return Occurrence(document, length, offset)
-
-    def window(self, shard: int, rank: int, most: int) -> Json:
-        """Return what the engine shows of a rank; the folder must not be backwards.
-
-        The occurrence may be a separator: what follows it is shown, and its offset is no number.
-        """
-        assert not self.backwards
-        at = self.occurrence(shard, rank, 1)
-        first, end = max(0, at.offset - most // 2), min(at.length, at.offset + (most + 1) // 2)
-        return {
-            "doc_ix": at.document,
-            "doc_len": at.length,
-            "disp_len": end - first,
-            "needle_offset": at.offset - first if at.offset >= 0 else 2**63 - 1,
-            "metadata": self.metadata(at.document),
-            "token_ids": self.tokens_of(at.document)[first:end],
-            "blocked": False,
-        }
