@@ -1,5 +1,4 @@
 import os
-import random
 import re
 import signal
 import subprocess
@@ -76,12 +75,6 @@ def test_prose_is_for_a_judge_unless_the_text_is_the_same() -> None:
     assert verdict("odd n", " odd $n$.").value == 1.0
     assert verdict("1,2,3", r"1,2,\ldots,3").reason == f"{NEEDS_A_JUDGE}written with dots"
     assert "a set given by a condition" in verdict("5", r"\{ (a,b): ab>1 \}").reason
-
-
-def written(number: Fraction, draw: random.Random) -> str:
-    sign, size, decimal = "-" * (number < 0), abs(number), f"{float(number):g}"
-    forms = [str(number), rf"{sign}\dfrac{{{2 * size.numerator}}}{{{2 * size.denominator}}}"]
-    return draw.choice([*forms, decimal] if Fraction(decimal) == number else forms)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ Where it errs, the right answer is counted in `tokenized`, read without any code
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from ngramscan.serve.app import IndexApplication
 from ngramscan.serve.server import open_tokens
 from ngramscan.serve.token_protocol import ServedTokens
 from tests.support.command import invoke
-from tests.support.serve_process import INDEXES, JSON, Served, read_lines, serving
+from tests.support.serve_process import INDEXES, JSON, read_lines
 
 HERE = Path(__file__).parent / "tokens"
 LLAMA, OLMO2 = HERE / "llamalike.model", HERE / "allenai_dolma2.json.gz"
@@ -371,13 +371,6 @@ def test_more_than_can_be_counted_exactly_is_refused(
 
 
 # --- the process --------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    folders = (SHARDED, *INDEXES, BACKWARDS)
-    with serving("-v", "--tokenizer", str(LLAMA), indexes=folders) as one:
-        yield one
 
 
 @pytest.mark.parametrize(

@@ -66,12 +66,6 @@ def server() -> Iterator[TokenServer]:
         yield started
 
 
-def forms(name: str, text: str, tokenizers: dict[str, Tokenizer]) -> list[list[int]]:
-    """Return both n-grams of a text."""
-    both = tokenizers[name].after_space(text), tokenizers[name].after_newline(text)
-    return [list(ids) for ids in dict.fromkeys(tuple(one) for one in both if one)]
-
-
 def count(url: str, journal: Path, *more: str | Path, names: tuple[str, ...] = (LLAMA,)) -> Ran:
     indexes = [part for name in names for part in ("--index", f"infini-gram:{url}{name}")]
     asked = [part for text in (*PHRASES, ABSENT) for part in ("-e", text)]
