@@ -87,7 +87,7 @@ def pieces() -> str:
     return f"{' qqq <b> é '.join(parts)}\n\nzzz\n{long[:1500]}"
 
 
-@pytest.mark.parametrize("min_words", [3, 5])
+@pytest.mark.parametrize("min_words", [5, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_spans_are_those_of_the_command(
     served: Served, folders: tuple[Path, Path], tmp_path: Path, min_words: int
 ) -> None:
