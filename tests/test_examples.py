@@ -44,11 +44,11 @@ NOT_RUN = {
 """Examples that do not run here, and why."""
 SMALLER = {
     r"--index python": "--limit-documents 99",
-    r"evalcore (compare|efficiency)|link .*--problems": "--resamples 200",
+    r"evalcore (compare|efficiency)|link .*--problems": "--resamples 100",
     r"evalcore run --dataset financemath(?!.*--limit)": "--limit 9",
 }
 """What is added to an example, so that it takes less time."""
-N_MADE = 40  # problems with made scores, of 120
+N_MADE = 20  # problems with made scores, of 120
 LINKED = ("counts.csv", "compared.csv")
 PROGRAMS = ("duckdb", "jq", "fish")
 WEEKS = ("05", "08", "13", "18", "21", "26", "30")
