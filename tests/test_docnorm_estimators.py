@@ -35,10 +35,6 @@ def draws_of(*shares: float, occurrences: int = MANY, highest: Sequence[float] =
     return Draws(lowest, np.array(highest or shares, dtype=np.float64), occurrences)
 
 
-def documents_of(draws: Draws, seen_documents: int = 1) -> BoundedEstimate:
-    return estimate_documents([draws], seen_documents)
-
-
 def seen(documents: Sequence[int]) -> int:
     return len(set(documents))
 
@@ -85,7 +81,7 @@ def test_shares_that_can_not_be_are_refused(shares: list[float]) -> None:
 def test_a_pattern_whose_draws_do_not_vary_still_widens_the_union() -> None:
     varied = draws_of(*(1 / count for count in range(1, 301)), occurrences=50_000)
     constant = draws_of(*[0.5] * 300, occurrences=50_000)
-    alone, both = documents_of(varied), estimate_documents([varied, constant], 1)
+    alone, both = estimate_documents([varied], 1), estimate_documents([varied, constant], 1)
     assert both.high - both.upper.value > 1.03 * (alone.high - alone.upper.value)
     assert both.lower.value - both.low > 1.03 * (alone.lower.value - alone.low)
     assert both.standard_error == pytest.approx(alone.standard_error)

@@ -99,16 +99,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return Made(texts, folder)
 
 
-def truth_of(made: Made, *texts: str) -> int:
-    return oracle.union_documents(texts, made.texts)
-
-
 # Counted
 
 
 def test_documents_of_a_local_index_over_tokens_are_those_of_a_search(made: Made) -> None:
     frame = ngramscan.docnorm(literal=WORDS, index=made.tokens)
-    truth = [truth_of(made, word) for word in WORDS]
+    truth = [oracle.union_documents([word], made.texts) for word in WORDS]
     for name in ("token_documents", "token_documents_low", "token_documents_high"):
         assert list(frame[name]) == truth
     assert set(frame["estimator"]) == {"exact"}

@@ -31,11 +31,8 @@ def truth() -> dict[str, int]:
 
 def paper(faults: Faults | None = None, delay: float = 0.0) -> ApiServer:
     """Serve the same small corpus as each of the eight indexes of the paper."""
-    return serve(*(hosted.name for hosted in PAPER), faults=faults, delay=delay)
-
-
-def serve(*names: str, faults: Faults | None = None, delay: float = 0.0) -> ApiServer:
-    return ApiServer(dict.fromkeys(names, DOCS / "a.jsonl"), faults=faults, delay=delay)
+    corpora = {hosted.name: DOCS / "a.jsonl" for hosted in PAPER}
+    return ApiServer(corpora, faults=faults, delay=delay)
 
 
 def count(url: str, journal: Path, *more: str | Path) -> Ran:

@@ -1,11 +1,9 @@
 import math
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
@@ -32,10 +30,6 @@ def test_amounts_that_are_none_are_refused(amount: str) -> None:
 # How files are drawn
 
 
-def files_of(sizes: Sequence[int | None]) -> list[CorpusFile]:
-    return [CorpusFile(f"{n}.jsonl", "jsonl", size) for n, size in enumerate(sizes)]
-
-
 # What follows from a sample
 
 
@@ -53,7 +47,8 @@ def test_with_equal_chances_it_is_the_estimate_of_the_text_books() -> None:
 
 
 def test_counts_in_proportion_to_size_have_no_error() -> None:
-    sample = take_sample(files_of([10 * 2**n for n in range(18)]), "12", 3)
+    files = [CorpusFile(f"{n}.jsonl", "jsonl", 10 * 2**n) for n in range(18)]
+    sample = take_sample(files, "12", 3)
     counts = [3 * (file.size or 0) for file in sample.files]
     estimate = estimate_total(sample, counts)
     assert estimate.value == pytest.approx(30 * (2**18 - 1))
@@ -115,15 +110,12 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, in
     return folder, totals
 
 
-def rows_of(frame: pd.DataFrame, key: str = "query") -> dict[Any, dict[Any, Any]]:
-    return frame.set_index(key).to_dict("index")
-
-
 def test_all_files_as_a_sample_are_exact_and_few_give_no_interval(
     shards: tuple[Path, dict[str, int]],
 ) -> None:
     folder, totals = shards
-    rows = rows_of(count("f1", index=f"scan:{folder}", sample_files="100%"))
+    frame = count("f1", index=f"scan:{folder}", sample_files="100%")
+    rows: Any = frame.set_index("query").to_dict("index")
     for query, total in totals.items():
         row = rows[query]
         assert row["occurrences_low"] == row["occurrences"] == row["occurrences_high"] == total

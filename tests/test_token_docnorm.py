@@ -53,15 +53,12 @@ def covers(row: TokenDocnormRow, truth: int) -> bool:
 # Genuine indexes
 
 
-def opened(folder: Path, tokenizer: Path) -> TokenIndex:
-    return open_tokens(folder, tokenizer, Progress())
-
-
 @pytest.mark.slow
 def test_vermilion_is_covered(shared: Path) -> None:
     """1 to 200 occurrences per document; 1,374 of them in 400 documents that were made so."""
     folder = shared / "tokens" / "index" / "v4_pystdlib_llama"
-    index = opened(folder, shared / "tokens" / "tokenizers" / "llamalike.model")
+    tokenizer = shared / "tokens" / "tokenizers" / "llamalike.model"
+    index = open_tokens(folder, tokenizer, Progress())
     (truth,) = [
         row["token_documents"]
         for row in map(json.loads, (shared / "tokens" / "truth.jsonl").read_text().splitlines())

@@ -19,10 +19,6 @@ Damage = Callable[[Path, random.Random], None]
 Numbers = np.ndarray[Any, Any]
 
 
-def found_in(folder: Path, deep: bool) -> list[tuple[str, str]]:
-    return [(one.file, one.problem) for one in verify_tokens(folder, deep, SILENT)]
-
-
 @DEEP
 @pytest.mark.parametrize("name", ["v4_pysmall_llama_s3", "v4_pysmall_olmo2", "v5_pysmall_llama"])
 def test_their_copies_are_sound(name: str, deep: bool) -> None:
@@ -136,7 +132,7 @@ def test_each_of_many_damages_is_found(tmp_path: Path, damage: str, deep: bool, 
     for seed in range(n):
         folder = shutil.copytree(sound, tmp_path / "damaged", dirs_exist_ok=True)
         change(folder, random.Random(seed))
-        found = found_in(folder, deep)
+        found = verify_tokens(folder, deep, SILENT)
         assert found, f"seed {seed}"
-        assert {file.split(".")[0] for file, _ in found} & places, found
+        assert {one.file.split(".")[0] for one in found} & places, found
         shutil.rmtree(folder)

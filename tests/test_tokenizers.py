@@ -52,10 +52,6 @@ def olmo2() -> Tokenizer:
     return open_tokenizer(OLMO2, 4)
 
 
-def documents_of(folder: TokenFolder) -> list[list[int]]:
-    return [folder.tokens_of(number).tolist() for number in range(folder.documents)]
-
-
 # Documents
 
 
@@ -68,7 +64,9 @@ def check_documents(folder: TokenFolder, tokenizer: Tokenizer, texts: list[str])
         contents = [unicodedata.normalize("NFC", text).encode() for text in texts]
     else:
         contents = [text.encode() for text in texts]
-    for content, text, ids in zip(contents, texts, documents_of(folder), strict=True):
+    assert folder.documents == len(texts)
+    for number, (content, text) in enumerate(zip(contents, texts, strict=True)):
+        ids = folder.tokens_of(number).tolist()
         assert tokenizer.of_document(text) == ids
         assert tokenizer.content(ids).removeprefix(tokenizer.lead) == content
 
