@@ -139,7 +139,7 @@ def test_a_damaged_index_gives_no_number(made: Made, tmp_path: Path, kind: str, 
 
 @pytest.fixture(scope="module")
 def served_in_part(made: Made) -> Iterator[str]:
-    with serving(indexes=(made.folder / "index",)) as server:
+    with serving("--max-context", "11000", indexes=(made.folder / "index",)) as server:
         yield f"{server.url}index"
 
 
@@ -170,7 +170,7 @@ def test_a_server_that_shows_less_says_so(made: Made, served_in_part: str, tmp_p
 
     local, part = map(rows_of, (made.fm9, served_in_part))
     assert {row["truncated_share"] for row in local} == {0}
-    said = "at most 10,000 bytes are shown on each side, not 500,000"
+    said = "at most 11,000 bytes are shown on each side, not 500,000"
     assert [said in row["note"] for row in part] == [row["truncated_share"] > 0 for row in part]
     assert any(said in row["note"] for row in part)
     shown = ("docnorm", "-e", "return", "--draws", "30", "--context", "500000")
