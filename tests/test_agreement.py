@@ -1,6 +1,5 @@
 """Agreement of judges against other software, and definitions written out."""
 
-import json
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,8 @@ from scipy.stats import t
 from evalcore import agreement
 from evalcore.commands.agreement import coefficient
 from ngramscan.errors import InputError
+from tests.support.cases import case_table
 from tests.support.sizes import sets
-
-LONG = "item,judge,label\n"
 
 
 def coefficients(rows: Any, **options: Any) -> pd.DataFrame:
@@ -114,7 +112,6 @@ def coverage(name: str, n: int, share: float, kappa: float, runs: int, labels: i
     return float(np.mean(covered))
 
 
-SKEWED = [("Cohen", 0.8, 0.0), ("Fleiss", 0.9, 0.4), ("quadratic", 0.8, 0.4)]
 MANY = product(MADE, [0.5, 0.8, 0.9, 0.95], [0.0, 0.4, 0.8])
 TWO_LABELS = product(["Cohen", "Fleiss", "alpha"], [0.5, 0.95], [0.0, 0.4, 0.8])
 QUICK = [("Cohen", 0.95, 0.4), ("alpha", 0.95, 0.8)]
@@ -164,53 +161,7 @@ def test_weights_count_numbers_by_value_and_others_by_their_order(k: int, weight
     assert by_value["cohen_kappa"] == by_order.value["cohen_kappa"]
 
 
-TABLE = {"1": "aab", "2": "aaa", "3": "bbb", "4": "ab.", "5": "ab.", "6": ".a."}
-CELLS = [(i, j, row["xyz".index(j)].strip(".") or None) for i, row in TABLE.items() for j in "xyz"]
-SCORE = {"dataset": "d", "model": "m", "method": "f-1", "epoch": None, "value": None}
-WIDE = [f"{i},{','.join(row.replace('.', ' '))}\n" for i, row in TABLE.items()]
-JUDGED = (SCORE | {"id": i, "rule": f"judge:{j}", "answer": label} for i, j, label in CELLS)
-PLAIN = ({"item": i, "judge": j, "label": label} for i, j, label in CELLS)
-FORMS = {
-    "labels.csv": LONG + "".join(f"{i},{j},{label or ''}\n" for i, j, label in CELLS),
-    "wide.csv": "".join(["item,x,y,z\n", *WIDE]),
-    "judged.jsonl": "\n".join(map(json.dumps, JUDGED)),
-    "labels.jsonl": "\n".join(map(json.dumps, PLAIN)),
-}
-
-
-TWO = LONG + "1,x,a\n1,y,b\n"
-ONE_NUMBER = LONG + "1,x,a\n1,y,3\n"
-OTHER_RULE = '{"dataset":"d","model":"m","method":"a","id":"1","rule":"r","value":1}'
-MEASURED = LONG + "".join(f"{n},{j},{n}\n" for n in range(51) for j in "xy")
-ORDINAL = {"scale": "ordinal"}
-REFUSED: list[tuple[str, str | None, dict[str, Any], str]] = [
-    ("no.csv", None, {}, "no such file"),
-    ("l.txt", "item\n", {}, r"a table \(\.csv, \.jsonl or"),
-    ("l.csv", LONG, {}, "no rows"),
-    ("l.csv", "a,b\n1,2\n", {}, "the columns are a, b; expected item, judge and label, or"),
-    ("l.csv", "item\n1\n", {}, "the columns are item; expected item, judge and label, or"),
-    ("l.csv", LONG + "1,x,a\n,y,a\n", {}, r"l\.csv:3: no item"),
-    ("l.csv", LONG + "1,x,a\n1,x,b\n", {}, r"l\.csv:3: item '1' already has a label of x at"),
-    ("l.csv", LONG + "1,x,a\n2,x,b\n", {}, "judges: 1; expected at least two"),
-    ("l.jsonl", '{"item": 1, "x": [1], "y": 2}', {}, r"label \[1\]; expected text or"),
-    ("l.jsonl", OTHER_RULE, {}, r"l\.jsonl:1: rule r; expected rows of `evalcore judge`"),
-    ("l.csv", ONE_NUMBER, {"scale": "interval"}, "'a' is not a number$"),
-    ("l.csv", ONE_NUMBER, ORDINAL, "'a' is not a number; give the order of labels with order"),
-    ("l.csv", ONE_NUMBER, {"weights": "linear"}, "weights=\"linear\": label 'a' is not a number"),
-    ("l.csv", TWO, ORDINAL | {"order": "a"}, "order: expected each label once: a, b"),
-    ("l.csv", TWO, ORDINAL | {"order": "a,b,a"}, "expected each label once: a, b"),
-    ("l.csv", TWO, {"order": "a,b"}, 'order: not used by scale="nominal"'),
-    (
-        "l.csv",
-        TWO,
-        {"scale": "interval", "order": "a,b"},
-        'order: not used by scale="interval", but by ordinal',
-    ),
-    ("l.csv", MEASURED, {}, "51 different ones; at most 50"),
-]
-
-
-@pytest.mark.parametrize(("name", "content", "options", "message"), REFUSED)
+@pytest.mark.parametrize(*case_table("unusable_labels"))
 def test_what_can_not_be_used_is_refused(
     tmp_path: Path, name: str, content: str | None, options: dict[str, Any], message: str
 ) -> None:

@@ -1,5 +1,4 @@
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -7,19 +6,9 @@ import pytest
 from evalcore.claim_formulas import parse_printed
 from evalcore.commands.audit import AuditRow, audit, audit_rows, judge
 from ngramscan.errors import InputError
-from tests.support import command
 from tests.support.cases import case_table, cases
 
 SCORES = "task,pct,n,mark\nx,10.0,4,a\ny,20.5,4,b\n"
-invoke = partial(command.invoke, "audit")
-CLAIM = """
-claims:
-- id: one
-  where: text
-  statement: the sum
-  published: "30.5"
-  formula: sum(scores.pct)
-"""
 
 
 def check(folder: Path, claims: str, scores: str = SCORES) -> list[AuditRow]:
@@ -34,10 +23,6 @@ def test_a_verdict_follows_from_the_figures(row: dict[str, str]) -> None:
     assert printed is not None
     value, low, high = (Fraction(row[name]) for name in ("value", "low", "high"))
     assert judge(printed, value, low, high, row["relation"])[0] == row["verdict"]
-
-
-FIGURE = 'published: "30.5"'
-NAMED = CLAIM.replace("claims:", "values: {double: 'sum(scores.pct) * 2'}\nclaims:")
 
 
 @pytest.mark.parametrize(*case_table("malformed_claims"))

@@ -1,7 +1,6 @@
 """`ngramscan blend`: counts against brute force, pairs by hand, tables in any width."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from ngramscan.patterns.files import parse_patterns
 from ngramscan.patterns.regexes import compile_regex
 from ngramscan.statistics.proportions import mcnemar, wilson
 from tests.support.cases import case_table
-from tests.support.outputs import count_starts, outputs_of, write_texts
+from tests.support.outputs import count_starts, outputs_of
 
 PATTERNS = """
 name: own
@@ -238,18 +237,3 @@ def test_pooled_rows_are_sums_with_wider_intervals() -> None:
     assert (everything.share_low or 1) < (wilson(24, 48).low or 0) - 0.03
     with pytest.raises(InputError, match="named 'all'"):
         run_blend(outputs_of({("d", "all", "f-1"): [F]}), SET)
-
-
-# The command
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    texts: dict[str, list[str | None]] = {
-        "f-1": [F, F, G],
-        "f-1+pot": [F + CODE, CODE, None],
-        "zero-shot": [G, "1", "2"],
-    }
-    write_texts(tmp_path / "outputs", texts)
-    (tmp_path / "own.yaml").write_text(PATTERNS, encoding="utf-8")
-    return tmp_path

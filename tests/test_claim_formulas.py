@@ -113,14 +113,6 @@ def test_figures_are_judged_as_they_are_printed(
     assert found.recomputed == ends[len(ends) // 2]
 
 
-REPEATED = [
-    ("A 1 2 B 1 2 C 2 1", "B repeats A in t"),
-    ("A 1 2 B 1 2 C 1 2", "B repeats A in t; C repeats A in t"),
-    ("A 1.0 2 B 1 2 C 0 1", "B repeats A in t"),
-    ("A 1 2 B 1 3 C 2 1", "no figure"),
-]
-
-
 def test_wilson_and_power_are_those_of_statsmodels(compute: Compute) -> None:
     low, high = proportion_confint(52, 86, method="wilson")
     assert compute("wilson_low(52, 86)").recomputed == pytest.approx(low, abs=1e-10)
@@ -131,26 +123,12 @@ def test_wilson_and_power_are_those_of_statsmodels(compute: Compute) -> None:
     assert back == pytest.approx(0.5, abs=1e-6)
 
 
-NO_NUMBERS = [b'""', b".", b"10-100+", b'"1,000"', b"no", b"+"]
-ONE = {"t.csv": b"a\n1\n"}
-UNREADABLE: list[tuple[dict[str, bytes], dict[str, object], str]] = [
-    ({}, {}, "it has no .csv files"),
-    ({"t.csv": b"a\n"}, {}, "t.csv: no rows"),
-    ({"t.csv": b"a\n\xff\n"}, {}, "t.csv:2: not UTF-8"),
-    ({"t.csv/a": b""}, {}, r"t\.csv: a folder; expected a table"),
-    *(({"t.csv": b"a\n%s\n" % text}, {}, "is not a number") for text in NO_NUMBERS),
-    (ONE, {"keys": ["b"]}, "no table has a column 'b'"),
-    (ONE, {"counts": ["t.b"]}, "decimals: t has no column 'b'"),
-    (ONE, {"decimals": {"a": 1}}, "decimals: a: expected table.conditions..column"),
-]
-
-
-@pytest.mark.parametrize(("files", "reading", "problem"), UNREADABLE)
+@pytest.mark.parametrize(*case_table("unreadable_tables"))
 def test_tables_that_cannot_be_read_are_refused(
-    tmp_path: Path, files: dict[str, bytes], reading: dict[str, object], problem: str
+    tmp_path: Path, files: dict[str, str], reading: dict[str, object], problem: str
 ) -> None:
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes(content)
+        (tmp_path / name).write_bytes(content.encode(errors="surrogateescape"))
     with pytest.raises(InputError, match=problem):
         compute_in(tmp_path, "t.a", **reading)

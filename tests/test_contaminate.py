@@ -1,12 +1,9 @@
 import json
-import random
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
 from ngramscan.clock import now
 from ngramscan.errors import RemoteUnavailable
@@ -17,22 +14,16 @@ from ngramscan.matching import Normalization, normalized
 from ngramscan.prevalence.contaminate import (
     ContaminateResult,
     Entry,
-    EntryRow,
-    queries_of,
     run_contaminate,
 )
 from ngramscan.prevalence.contamination_answers import find_answers
 from ngramscan.prevalence.contamination_rules import make_rule
 from ngramscan.prevalence.contamination_shares import make_shares
+from tests.support.cases import case_table
 from tests.support.recorder import Recorder
 from tests.support.text_index import TextIndex
 
 MINI = make_rule("mini")
-SHORT_WORDS = st.sampled_from(["a", "b", "ab", "é", "aé", "ba", "b.", "A"])
-PHRASES = st.lists(SHORT_WORDS, max_size=9).map(" ".join)
-ENTRIES = st.lists(PHRASES, min_size=1, max_size=4).map(
-    lambda texts: [Entry(str(number), text) for number, text in enumerate(texts)]
-)
 
 
 class Documents(TextIndex):
@@ -69,49 +60,7 @@ class Documents(TextIndex):
 # An oracle that shares nothing with the code
 
 
-class Seen(NamedTuple):
-    start: int
-    stop: int
-    text: str
-    occurrences: int
-
-
-def naive_windows(text: str, width: int, unit: str) -> list[tuple[int, int, str]]:
-    """Return all stretches of so many words, or of so many characters that begin at a word."""
-    if unit == "words":
-        words = list(re.finditer(r"\w+", text))
-        runs = [words[i : i + width] for i in range(max(1, len(words) - width + 1))]
-        return [
-            (run[0].start(), run[-1].end(), f" {' '.join(w[0].lower() for w in run)} ")
-            for run in runs
-            if run
-        ]
-    text = text.strip()
-    if 0 < len(text) < width:
-        return [(0, len(text), text)]
-    begins = re.finditer(rf"(?<!\S)(?=\S)(?=([\s\S]{{{width}}}))", text)
-    return [(at.start(), at.start() + width, at[1]) for at in begins]
-
-
-def columns(row: EntryRow) -> tuple[object, ...]:
-    assert row.eta_low == row.eta == row.eta_high
-    assert row.asked == row.windows
-    evidence = row.rarest, row.rarest_occurrences
-    return (row.id, row.windows, row.found, row.eta, row.verdict, *evidence, row.longest_run)
-
-
-@pytest.mark.parametrize(
-    ("rule", "text", "how", "verdict"),
-    [
-        ("gpt4", "The cat sat.", "", "dirty"),
-        ("gpt4", "The cat  sat.", "", "clean"),
-        ("gpt4-stripped", "The cat\nsat!", "alphanumeric", "dirty"),
-        ("gpt4-stripped", "the cat sat", "alphanumeric", "clean"),
-        ("gpt3", "the CAT, sat", "words", "dirty"),
-        ("palm", "the cats sat", "words", "clean"),
-        ("ngram-3", "The\tcat: sat", "words", "dirty"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("contamination_rules"))
 def test_each_rule_sees_what_it_says(
     rule: str, text: str, how: Normalization, verdict: str
 ) -> None:
@@ -122,12 +71,6 @@ def test_each_rule_sees_what_it_says(
 
 
 # Failures
-
-
-def limits(row: EntryRow) -> tuple[float, float]:
-    assert row.eta_low is not None
-    assert row.eta_high is not None
-    return row.eta_low, row.eta_high
 
 
 def test_what_failed_is_unknown_and_counts_neither_as_found_nor_as_absent() -> None:
@@ -148,28 +91,6 @@ def test_without_windows_nothing_is_asked() -> None:
     assert [(row.windows, row.eta_low, row.verdict) for row in rows] == [(0, None, None)] * 2
     assert {row.note for row in rows} == {"no window of 50 characters in it"}
     assert not index.rounds
-
-
-# The union
-
-
-# Only until the verdict is known
-
-
-def planted(seed: int, rule_name: str) -> tuple[list[Entry], list[str]]:
-    """Return entries that share a beginning, and as documents windows of theirs at random."""
-    chance = random.Random(seed)
-    n = chance.choice([3, 10**4])  # some repeat strings
-    entries = [
-        Entry(str(i), "which is it " + " ".join(str(chance.randrange(n)) for _ in range(15)))
-        for i in range(chance.randrange(1, 5))
-    ]
-    rule, share = make_rule(rule_name, WIDTHS.get(rule_name)), chance.random()
-    queries = queries_of(entries, rule, 1).values()
-    return entries, [query for each in queries for query in each if chance.random() < share]
-
-
-WIDTHS = {"mini": 12, "gpt4": 12, "gpt3": 3, "palm": 3}
 
 
 # Corpora that are read

@@ -3,7 +3,6 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +16,11 @@ from ngramscan.prevalence.benchmark_entries import draw_entries, read_entries
 from ngramscan.prevalence.contamination_shares import ShareRow
 from tests.support.cases import case_table
 from tests.support.command import Ran, invoke
-from tests.support.service import ApiServer, Faults
 from tests.test_completion import offers
 from tests.test_figures import marks, overlapping, saved, texts_of
 
 Rows = list[dict[str, Any]]
 ALL_CLASSES = ("clean", "suspicious", "dirty")
-KINDS = {
-    **dict.fromkeys((1, 2), "as they are, with an answer"),
-    3: "wrapped at 40 characters a line",
-    4: "in upper case",
-    5: "the first two thirds",
-}
-"""What the crawl of the page has of a question, by the last digit of its id."""
 ALWAYS = ("--index", "scan:crawl.jsonl", "--workers", "1", "-q")
 
 
@@ -121,58 +112,13 @@ def test_answers_near_the_questions_are_told_apart() -> None:
 
 # Benchmarks
 
-GOOD: Rows = [{"id": 1, "question": "What is this?"}, {"id": "b", "question": "And what is that?"}]
 
-
-WRITERS: dict[str, Callable[[Path], object]] = {
-    "q.jsonl": lambda path: path.write_text("".join(json.dumps(row) + "\n" for row in GOOD)),
-    "q.json": lambda path: path.write_text(json.dumps(GOOD)),
-    "q.csv": lambda path: pd.DataFrame(GOOD).to_csv(path, index=False),
-    "q.parquet": lambda path: pd.DataFrame(GOOD).astype(str).to_parquet(path),
-}
-
-
-@pytest.mark.parametrize(
-    ("content", "more", "problem"),
-    [
-        ('{"id": 1, "question": ""}', [], "1: question is empty; mend the row or leave it out"),
-        ('{"id": 1, "question": null}', [], "1: question is None, which is no text; mend"),
-        ('{"id": 1, "question": ["a"]}', [], "1: question is ['a'], which is no text; mend"),
-        ('{"id": true, "question": "a"}', [], "1: id is True, which is no text; mend"),
-        ('{"id": "", "question": "a"}', [], "1: id is empty; mend"),
-        ('{"id": NaN, "question": "a"}', [], "1: id is nan, which is no text; mend"),
-        ('{"question": "a"}\n{"id": 1}', [], "2: no column question; the columns are id; name"),
-        (
-            '{"id": 1, "Problem": "a", "answer": 1}',
-            [],
-            "1: no column question; the columns are id, Problem, answer; --field 'Problem' if that",
-        ),
-        (
-            '{"ID": 1, "question": "a"}',
-            ["--id-field", "id"],
-            "1: no column id; the columns are ID, question; --id-field 'ID' if that is meant",
-        ),
-        (
-            '{"id": 1, "question": "a"}\n{"id": 2, "question": "b"}\n{"id": "1", "question": "c"}',
-            [],
-            "3: the id '1' stands at q.jsonl:1 too; entries need ids that differ: --id-field names",
-        ),
-        (
-            '{"id": 1, "question": "a\\ud83d b"}',
-            [],
-            "1: question has a lone surrogate at character 1, half of a character; mend the row",
-        ),
-        (b'{"id": 1, "question": "caf\xe9"}', [], "1: not valid JSON: 'utf-8' codec can't decode"),
-        ("", [], " it is empty"),
-        ("[1]", [], " its content is"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("malformed_entries"))
 def test_what_can_t_be_an_entry_is_one_line(
-    content: str | bytes, more: list[str], problem: str, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    content: str, more: list[str], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("q.jsonl").write_bytes(content if isinstance(content, bytes) else content.encode())
+    Path("q.jsonl").write_bytes(content.encode(errors="surrogateescape"))
     ran = invoke("contaminate", "q.jsonl", "--index", "scan:q.jsonl", *more)
     assert (ran.code, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
     expected = f"Error: q.jsonl:{problem}" if problem != " its content is" else "Error: q.jsonl"
@@ -219,18 +165,6 @@ def test_a_sample_is_drawn_by_its_seed_and_keeps_the_order(here: Path) -> None:
     ran = contaminate("--sample", "30", "--seed", "4", "--shares", "s.csv")
     assert "30 of 120 entries were drawn at random with seed 4" in ran.stdout
     assert set(pd.read_csv("s.csv")["population"]) == {120}
-
-
-# What is missing
-
-
-@pytest.fixture
-def failing(here: Path) -> Iterator[tuple[ApiServer, str]]:
-    """A service that answers one window of the first entry with nonsense."""
-    question = read_lines("exam.jsonl")[0]["question"][:50]
-    faults = Faults(bodies={question: '{"cnt": 1}'})
-    with ApiServer({"v2_x": here / "crawl.jsonl"}, faults=faults) as api:
-        yield api, question
 
 
 # Screens and figures

@@ -93,12 +93,6 @@ def test_a_killed_run_over_a_service_asks_only_for_what_is_missing(
         assert len(server.read_log()) == asked.total()
 
 
-def verdict(found: int, windows: int) -> str:
-    return (
-        "dirty" if 5 * found >= 4 * windows else "suspicious" if 5 * found >= windows else "clean"
-    )
-
-
 def kept(journal: Path) -> int:
     try:
         with contextlib.closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as opened:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from ngramscan.prevalence.contamination_effects import (
     make_effects,
 )
 from ngramscan.prevalence.contamination_rules import EntryClass
+from tests.support.cases import case_table
 
 
 def entry(id_: str, verdict: EntryClass | None, index: str = "a") -> EntryRow:
@@ -94,36 +96,14 @@ def test_a_note_says_if_only_a_large_gain_would_have_been_found() -> None:
     assert (found.p < 0.001, found.detectable > 0.2, found.note) == (True, True, "")
 
 
-EXPECTED = "expected a number from 0 to 1, or no answer"
-WRONG = [
-    (
-        [score("x", 1), score("y", 0)],
-        "scores: no id is that of an entry; the ids are x, y, …, those of the entries 0, 1, 2, …",
-    ),
-    ([], "scores: no id is that of an entry; the ids are none, …, those of the entries 0, 1, 2, …"),
-    (
-        [score(0, 1), replace(score(1, 1), rule="judge")],
-        "gsm8k, m, cot: scored by exact, judge; choose one with --score-rule",
-    ),
-    (
-        [replace(score(0, 1), run="monday"), score(0, 0)],
-        "gsm8k, m, cot: several runs: monday, one without a name; keep one in the file",
-    ),
-    ([score(0, 1), score(0, 1)], "gsm8k, m, cot: id 0 is scored twice; was a file given twice?"),
-    ([score(0, 62.5)], f"gsm8k, m, cot, id 0: value 62.5; {EXPECTED}"),
-    ([score(0, float("nan"))], f"gsm8k, m, cot, id 0: value nan; {EXPECTED}"),
-    ([score(0, None, "scored")], f"gsm8k, m, cot, id 0: no value and status scored; {EXPECTED}"),
-    ([score(0, 1, "unknown")], f"gsm8k, m, cot, id 0: value 1 and status unknown; {EXPECTED}"),
-]
-
-
-@pytest.mark.parametrize(("given", "message"), WRONG)
-def test_scores_that_cannot_be_used_are_named(given: list[GivenScore], message: str) -> None:
+@pytest.mark.parametrize(*case_table("unusable_scores"))
+def test_scores_that_cannot_be_used_are_named(given: list[dict[str, Any]], message: str) -> None:
+    found = [replace(score(0, 1), **fields) for fields in given]
     with pytest.raises(InputError) as error:
-        make_effects(entries(clean=3, dirty=1), given)
+        make_effects(entries(clean=3, dirty=1), found)
     assert str(error.value) == message
     with pytest.raises(InputError) as error:
-        check_scores(given, iter(["0", "1", "2", "3"]))
+        check_scores(found, iter(["0", "1", "2", "3"]))
     assert str(error.value) == message
 
 

@@ -12,14 +12,6 @@ from tests.support.cases import case_table
 ByteOrCharacter = Literal["characters", "bytes"]
 # Characters of one to four bytes, several kinds of blanks, marks that are not letters.
 TEXTS = st.text(alphabet="abZß€𝛑.-_ \n\u00a0", max_size=60)
-QUESTION = (
-    "  A train leaves at 9:15 — at 80 km/h. How far has it come when the clock strikes noon,\n"
-    "if nothing stops it?\n"
-)
-
-
-def queries(text: str, rule: Rule, draw: str = "") -> list[str]:
-    return [window.query for window in windows_of(text, rule, draw)]
 
 
 def naive_windows(text: str, rule: Rule) -> list[str]:
@@ -74,12 +66,6 @@ def test_the_least_number_of_windows_is_exact(percent: int, windows: int) -> Non
 def test_other_choices_are_recorded_too() -> None:
     other = make_rule("mini", 60, "bytes", "end", "skip", strip=False)
     assert other.described == "mini: 60 bytes from each word on; tail end, short skip, not stripped"
-
-
-NO_SUCH = (
-    "no such rule; did you mean mini? (all: mini, gpt4, gpt4-stripped, gpt3, palm or ngram-N"
-    " (windows of N words))"
-)
 
 
 @pytest.mark.parametrize(*case_table("contamination_choices"))

@@ -6,7 +6,7 @@ import pytest
 
 from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.contamination_rules import make_rule
-from ngramscan.prevalence.contamination_shares import ShareRow, make_shares
+from ngramscan.prevalence.contamination_shares import make_shares
 from ngramscan.statistics.proportions import wilson
 
 MINI = make_rule("mini")
@@ -23,15 +23,11 @@ def entry(
     )
 
 
-def by_class(rows: list[ShareRow]) -> dict[str, ShareRow]:
-    return {row.verdict: row for row in rows if row.verdict != "curve"}
-
-
 def test_entries_are_counted_by_class_and_by_threshold() -> None:
     found = [0, 1, 2, 3, 7, 8, 9, 10, 10, 10]
     rows = [entry(number, 10, one) for number, one in enumerate(found)]
     shares = make_shares(rows, MINI, population=10, seed=7)
-    classes = by_class(shares)
+    classes = {row.verdict: row for row in shares if row.verdict != "curve"}
     assert {name: row.n for name, row in classes.items()} == {
         "clean": 2,
         "suspicious": 3,

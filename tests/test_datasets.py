@@ -13,6 +13,7 @@ import evalcore
 from evalcore.benchmarks import Dataset, benchmarks, find_benchmark, load_dataset
 from evalcore.formats import Problem
 from ngramscan.errors import IncompleteError, InputError
+from tests.support.cases import case_table
 from tests.support.made_benchmarks import refused, write, write_financemath, write_proofbench
 
 PHYSICS, MATHS = "olympiadbench-oe-physics", "olympiadbench-oe-maths"
@@ -69,10 +70,6 @@ def exams(folder: Path, **texts: str) -> Path:
     return folder
 
 
-OWN: list[dict[str, Any]] = [{"id": 1, "question": "Capital of France? ", "answer": "Paris"}]
-OWN += [{"id": n, "question": f"{n} + {n}?", "answer": str(2 * n)} for n in (2, 3)]
-
-
 def test_a_benchmark_that_is_not_there_says_what_to_do(tmp_path: Path) -> None:
     for name, benchmark in benchmarks().items():
         refused(f"--dataset {name}: .* run `evalcore datasets fetch {name}`", load, name, None)
@@ -95,30 +92,13 @@ def test_all_copies_that_are_there_are_checked_and_failures_told(tmp_path: Path)
 MADE: dict[str, Callable[..., Path]] = {"financemath": write_financemath, PHYSICS: physics}
 MADE["aicrypto"] = exams
 ANSWERS = ("imo-answerbench", "answerbench_v2.csv")
-SORTING = ("bbh-word-sorting", "word_sorting.json")
-WRONG: list[tuple[str, str, Any, str]] = [
-    ("financemath", "validation.json", b"[{]", "validation.json: not valid JSON: "),
-    (*SORTING, b"[]", "word_sorting.json: Expected object"),
-    (*SORTING, b"{}", "examples: Expected array"),
-    (*ANSWERS, b"a\n1\n", "answerbench_v2.csv:2: no column Problem ID, Problem, Short"),
-    (*ANSWERS, b"a\n" + b"x" * 200_000, "not valid CSV: field larger"),
-    ("mine", "empty.csv", b"id,question,answer\n", "no rows"),
-    ("aicrypto", "exam1_2", "Prove it.", "problem2.tex: problems with points: none"),
-    ("aicrypto", "exam1_2", "**Problem 3 (1 points)**", "points: 3; expected one"),
-    ("financemath", "size", 199, "199 problems; expected 200"),
-    ("financemath", "question", " ", "[1]: question is ' '; expected text"),
-    ("financemath", "tables", "| a |", "[1]: tables: Expected array, got str"),
-    ("financemath", "ground_truth", True, "[1]: ground_truth is True; expected text"),
-    ("financemath", "ground_truth", "8", "[1]: ground_truth: Expected float, got str"),
-    ("financemath", "ground_truth", float("nan"), "[1]: ground_truth is nan; expected text"),
-    (PHYSICS, "error", "small", "COMP.jsonl:1: error: $[0]: Expected float | null, got str"),
-    (PHYSICS, "answer_type", "Poem", ":1: answer_type is Poem; expected Numerical, Expression, "),
-    (PHYSICS, "question", "", ":1: question: Expected str of length >= 1"),
-    ("mine", "a.csv", b"id,question,answer\n3,a,b\n3,c,d\n", "csv: id 3 occurs more than once"),
-]
 
 
-@pytest.mark.parametrize(("name", "what", "value", "message"), WRONG)
+@pytest.mark.parametrize(
+    *case_table(
+        "malformed_benchmarks", (*ANSWERS, "a\n" + "x" * 200_000, "not valid CSV: field larger")
+    )
+)
 def test_wrong_is_refused(name: str, what: str, value: Any, message: str, tmp_path: Path) -> None:
     is_file = "." in what
     made = write(tmp_path / what, value) if is_file else MADE[name](tmp_path, **{what: value})

@@ -19,7 +19,6 @@ from tests.support import corpus_files, oracle
 from tests.support.text_index import TextIndex
 
 N_DOCUMENTS, CONTEXT = 60, 1500
-WORDS = ["return", "import ", "def ", "for ", "raise ", "class ", "None", "True", "except", "self"]
 
 
 def query(text: str, method: str = "A", tier: str = "T1") -> Query:
@@ -39,11 +38,6 @@ def limits(row: DocnormRow) -> tuple[int, int]:
     return row.documents_low, row.documents_high
 
 
-def row_of(result: DocnormResult[DocnormRow], pattern: str) -> DocnormRow:
-    (row,) = [row for row in result.rows if row.pattern == pattern]
-    return row
-
-
 # The intervals cover what was counted
 
 
@@ -56,13 +50,6 @@ def documents() -> list[str]:
     chosen = [path.read_text(encoding="utf-8", errors="ignore") for path in paths[:N_DOCUMENTS]]
     assert sum(len(text) > 2 * CONTEXT for text in chosen) > N_DOCUMENTS / 4
     return chosen
-
-
-@pytest.fixture(scope="module")
-def real(documents: list[str]) -> TextIndex:
-    """Return the documents in two shards, and a third in which nothing is found."""
-    half = len(documents) // 2
-    return TextIndex(documents[:half], documents[half:], ["0 1 2", "3"])
 
 
 # What the rows say
@@ -79,12 +66,6 @@ def test_the_ratio_of_the_paper_is_one_where_the_truth_is_fifteen() -> None:
     assert "coinciding pairs: says nothing about occurrences per document" in row.note
     assert ours.documents == 2000
     assert ours.occurrences_per_document == pytest.approx(15)
-
-
-# Planning
-
-
-# Totals
 
 
 # What fails

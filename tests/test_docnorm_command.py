@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,8 +19,6 @@ from tests.support.command import NGRAMSCAN
 from tests.support.command import invoke as run
 from tests.support.service import Spawned, spawn
 from tests.test_literals import SHARDS
-
-DOCS = Path(__file__).parent / "replay" / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -96,19 +94,6 @@ def test_wrong_usage_is_one_line(more: list[str], words: str) -> None:
 
 
 # contexts
-
-Contexts = Callable[..., list[dict[str, str]]]
-
-
-@pytest.fixture
-def contexts(server: Spawned, tmp_path: Path) -> Contexts:
-    def ask(text: str, *more: str) -> list[dict[str, str]]:
-        asked = ("--api-url", server.url, "--journal", tmp_path / "j", "--format", "csv")
-        ran = run("contexts", "-e", text, *asked, *more)
-        assert (ran.code, ran.stderr) == (0, "")
-        return ran.rows
-
-    return ask
 
 
 # The lines of a terminal

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy import stats
 
 from ngramscan.prevalence.docnorm_totals import outward
@@ -23,40 +22,11 @@ from ngramscan.prevalence.estimators import (
     required_draws,
 )
 from ngramscan.statistics.estimates import Estimate
-from tests.support.populations import Drawn, Floats, Texts, population, texts
-from tests.support.sizes import sets
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 MANY = 10**9  # occurrences, of which no sample is a large part
-N_SETS = sets(500)
-
-
-@dataclass(frozen=True, slots=True)
-class Simulated:
-    """What came of many sets of draws, relative to the true number."""
-
-    values: Floats
-    lows: Floats
-    highs: Floats
-    errors: Floats
-
-    @classmethod
-    def of(cls, bounds: Sequence[BoundedEstimate], truth: float) -> Simulated:
-        values = [(one.lower.value + one.upper.value) / 2 for one in bounds]
-        rows = [(one.low, one.high, one.standard_error) for one in bounds]
-        return cls(np.array(values) / truth, *(np.array(rows) / truth).T)
-
-    @property
-    def coverage(self) -> float:
-        # Rounding of the last digit is no miss.
-        return float(np.mean((self.lows <= 1 + 1e-9) & (self.highs >= 1 - 1e-9)))
-
-    def check_error(self) -> None:
-        """The mean is the truth and the printed standard error the spread, up to chance."""
-        spread = float(self.values.std())
-        assert abs(self.values.mean() - 1) <= self.errors.mean()
-        assert abs(self.values.mean() - 1) <= 3.5 * spread / math.sqrt(self.values.size) + 1e-9
-        near = 2.5 / math.sqrt(self.values.size)
-        assert spread == pytest.approx(self.errors.mean(), rel=near, abs=1e-9)
 
 
 def draws_of(*shares: float, occurrences: int = MANY, highest: Sequence[float] = ()) -> Draws:
@@ -65,52 +35,11 @@ def draws_of(*shares: float, occurrences: int = MANY, highest: Sequence[float] =
     return Draws(lowest, np.array(highest or shares, dtype=np.float64), occurrences)
 
 
-def documents_of(draws: Draws, seen_documents: int = 1) -> BoundedEstimate:
-    return estimate_documents([draws], seen_documents)
-
-
 def seen(documents: Sequence[int]) -> int:
     return len(set(documents))
 
 
-def estimates(drawn: Drawn, shares: Floats, occurrences: int) -> Iterator[BoundedEstimate]:
-    for documents, row in zip(drawn.documents.tolist(), shares, strict=True):
-        yield documents_of(Draws(row, row, occurrences), seen(documents))
-
-
 # One pattern
-
-
-Kinds = dict[int, int]
-"""How many documents have how many occurrences."""
-
-
-def exactly(kinds: Kinds, n: int) -> tuple[float, float, float, float]:
-    """Return the coverage, mean estimate over truth, mean squared printed error, and variance.
-
-    No simulation: every sample that n independent draws can give, with its probability.
-    """
-    counts = np.array(list(kinds))
-    chances = counts * np.array(list(kinds.values()))
-    truth, chances = sum(kinds.values()) / chances.sum(), chances / chances.sum()
-    bars = np.array(list(combinations(range(n + len(kinds) - 1), len(kinds) - 1)))
-    ends = np.full((len(bars), 1), n + len(kinds) - 1)
-    times = np.diff(np.hstack([np.full_like(ends, -1), bars, ends])) - 1
-    rows = []
-    for one in times:
-        estimate, error = mean_share(np.repeat(1 / counts, one), MANY)
-        low, high = estimate.limits
-        holds = low <= truth * (1 + 1e-9) and truth <= high * (1 + 1e-9)
-        rows.append((holds, estimate.value, error**2))
-    weights = stats.multinomial.pmf(times, n, chances)
-    holds, values, squares = np.array(rows).T
-    assert weights.sum() == pytest.approx(1)
-    return (
-        float(weights @ holds),
-        float(weights @ values) / truth,
-        float(weights @ squares),
-        float(weights @ (values - truth) ** 2),
-    )
 
 
 def korn_and_graubard(shares: Floats, level: float) -> float:
@@ -146,47 +75,13 @@ def test_shares_that_can_not_be_are_refused(shares: list[float]) -> None:
         mean_share(shares, MANY)
 
 
-# Without replacement
-
-
-SMALL = [("narrative-like", 1000, 200), ("geometric", 60, 200), ("lognormal", 60, 250)]
-SMALL += [("Zipf", 300, 400), ("mixture", 200, 1000)]
-
-
-# Documents seen in part
-
-
-RULES = ["first", "size_bias", "combined"]
-
-
-def simulate_hidden(shown: Texts, every: Draws, n: int) -> Simulated:
-    random, found = np.random.default_rng(7), []
-    for _ in range(N_SETS):
-        drawn = random.integers(0, every.occurrences, n)
-        by_first = None if every.by_first is None else every.by_first[drawn]
-        draws = Draws(every.lowest[drawn], every.highest[drawn], every.occurrences, by_first)
-        found.append(documents_of(draws, seen(shown.documents[drawn].tolist())))
-    return Simulated.of(found, shown.n_documents)
-
-
-def test_one_over_what_is_seen_alone_misses_the_truth() -> None:
-    shown = texts(12_000, 70)
-    seen_only = shown.size_bias().highest
-    simulated = simulate_hidden(shown, Draws(seen_only, seen_only, seen_only.size), 500)
-    assert simulated.values.mean() > 1.5
-    assert simulated.coverage < 0.05
-
-
-SHARE = st.tuples(st.floats(0, 1, allow_subnormal=False), st.floats(0, 1, allow_subnormal=False))
-
-
 # Several patterns
 
 
 def test_a_pattern_whose_draws_do_not_vary_still_widens_the_union() -> None:
     varied = draws_of(*(1 / count for count in range(1, 301)), occurrences=50_000)
     constant = draws_of(*[0.5] * 300, occurrences=50_000)
-    alone, both = documents_of(varied), estimate_documents([varied, constant], 1)
+    alone, both = estimate_documents([varied], 1), estimate_documents([varied, constant], 1)
     assert both.high - both.upper.value > 1.03 * (alone.high - alone.upper.value)
     assert both.lower.value - both.low > 1.03 * (alone.lower.value - alone.low)
     assert both.standard_error == pytest.approx(alone.standard_error)
@@ -196,17 +91,14 @@ def test_a_pattern_whose_draws_do_not_vary_still_widens_the_union() -> None:
     assert with_whole.high - with_whole.low == pytest.approx(alone.high - alone.low)
 
 
-# Ratios
-
-
 # Planning
 
 
-def pilots(shape: str, n_sets: int) -> Iterator[Draws]:
-    documents = population(shape)
-    drawn = documents.draw(np.random.default_rng(13), n_sets, 100, repeats=True)
-    for row in drawn.shares:
-        yield Draws(row, row, documents.occurrences)
+def pilots(counts: Integers, n_sets: int) -> Iterator[Draws]:
+    """Yield sets of 100 occurrences drawn from documents that have so many each."""
+    shares = 1 / np.repeat(counts, counts)
+    for row in np.random.default_rng(13).choice(shares, (n_sets, 100)):
+        yield Draws(row, row, shares.size)
 
 
 def test_where_30_draws_do_fewer_do_not() -> None:
@@ -215,8 +107,14 @@ def test_where_30_draws_do_fewer_do_not() -> None:
 
 
 def test_no_more_are_asked_for_than_needed_or_allowed_or_than_there_are() -> None:
-    assert {required_draws(pilot, 0.1, 10**6) for pilot in pilots("narrative-like", 20)} == {100}
-    pilot = next(pilots("mixture", 1))
+    random = np.random.default_rng(20261121)
+    alike, many = random.geometric(1 / 1.08, 100_000), random.poisson(150, 100_000).clip(1)
+    assert {required_draws(pilot, 0.1, 10**6) for pilot in pilots(alike, 20)} == {100}
+    kind = random.random(many.size)
+    varied = np.where(
+        kind < 0.7, 1, np.where(kind < 0.95, random.geometric(1 / 25, kind.size), many)
+    )
+    pilot = next(pilots(varied, 1))
     for most in (777, 150, 50):
         assert required_draws(pilot, 0.001, most) == most
     few = Draws(pilot.lowest, pilot.highest, 400)

@@ -1,14 +1,10 @@
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ngramscan.indexes.base import Occurrences, Place, Segment, Window
 from ngramscan.matching import find_starts, least_distance
 from ngramscan.prevalence.draw_places import draw_places
-from ngramscan.prevalence.draws import SHIFT_BYTES, Estimator, Share, document_share, shares_beside
-
-FOUND = Occurrences("q", (Segment(0, 100, 103), Segment(2, 0, 1), Segment(3, 7, 13)))
-ALL = [Place("q", s.shard, rank) for s in FOUND.segments for rank in range(s.low, s.high)]
+from ngramscan.prevalence.draws import Share, document_share, shares_beside
 
 
 def test_draws_depend_on_seed_index_and_query_and_on_nothing_else() -> None:
@@ -55,22 +51,6 @@ def window_at(start: int, needle: bytes, document: bytes, context: int, shift: i
         starts_document=(low == 0 and start < context - shift) or high - low == len(document),
         metadata="",
     )
-
-
-def shares(
-    document: bytes, texts: list[bytes], context: int, estimator: Estimator, seed: int
-) -> list[Share]:
-    random = np.random.default_rng(seed)
-    return [
-        document_share(
-            window_at(start, text, document, context, int(random.integers(0, SHIFT_BYTES + 1))),
-            {one: one.decode() for one in texts},
-            context - SHIFT_BYTES,
-            estimator,
-        )
-        for text in texts
-        for start in find_starts(text, document)
-    ]
 
 
 def test_a_hidden_part_may_hold_an_occurrence_across_each_edge() -> None:

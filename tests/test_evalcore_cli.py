@@ -18,7 +18,6 @@ from tests.support import command
 from tests.support.chat_server import Answer, ChatServer, Faults, Messages, chat_server, hash_of
 from tests.support.made_benchmarks import write, write_financemath, write_proofbench
 
-ROOT = Path(__file__).resolve().parent.parent
 METHODS = ("cot", "pot", "f-1")
 SECRET = "sk-made-up-1234567890"
 FINANCE = ("--dataset", "financemath", "--data", "validation.json")

@@ -13,16 +13,6 @@ from tests.support.command import Ran, invoke
 from tests.support.made_benchmarks import write, write_financemath, write_proofbench
 
 QUESTIONS = [{"id": f"q{n}", "question": f"{n} + 1?", "answer": str(n + 1)} for n in range(4)]
-OWN = "--data questions.jsonl"
-RUN = f"run {OWN} --model m --method cot --limit 1"
-WRONG_URLS = [
-    "localhost:8000/v1",
-    "http:///v1",
-    "http://[::1]x/v1",
-    "http://xn--/",
-    "http://h:99999",
-]
-URL = "--base-url: not a URL; expected http://HOST:PORT/v1 or https://"
 
 
 def jsonl(*rows: object) -> str:

@@ -13,21 +13,13 @@ from xml.etree import ElementTree
 import pytest
 
 from ngramscan.errors import InputError
-from ngramscan.outputs.blend import run_blend
-from ngramscan.outputs.reading import read_outputs
-from ngramscan.outputs.strategies import load_rules, run_strategies
-from ngramscan.patterns.files import load_patterns
 from ngramscan.prevalence.count import CountRow
 from ngramscan.reporting.charts.files import check_target, paint, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-OUTPUTS = Path(__file__).resolve().parent.parent / "outputs"
-LONG = ["deepseek-ai/DeepSeek-V3.1-Terminus-reasoner", "Qwen/Qwen3-30B-A3B-Thinking-2507-Instruct"]
-MODELS = [*LONG, "a", *(f"model-{n}" for n in range(2))]
 METHODS = ["CoT", "PoT", "FP/F-1"]
-MANY = [*METHODS, "a method with a long name", "Self-Consistency"]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -41,15 +33,6 @@ def counts(indexes: int, methods: Sequence[str], patterns: int, estimated: bool)
         keys = (f"index_{index}", method, "T1", "narrative", text, text)
         rows.append(CountRow(*keys, n, None, "s", "t", estimated, *limits))
     return rows
-
-
-def shares() -> list[Any]:
-    return run_strategies(read_outputs(OUTPUTS), load_rules()).rows
-
-
-def blend() -> tuple[list[Any], list[Any]]:
-    found = run_blend(read_outputs(OUTPUTS), load_patterns("f1"))
-    return found.rows, found.retention
 
 
 def saved(path: Path, *tables: Sequence[Any], **options: Any) -> ElementTree.Element:

@@ -22,7 +22,6 @@ from tests.support.fm9_reference import Shard
 
 HERE = Path(__file__).parent
 D5 = HERE / "fm9" / "d5" / "docs.jsonl"
-TEXTS = ["", "one text", "größer 笔记 😀", "a\nb\n", "x" * 300, "\0\t", "last"]
 
 
 def build(

@@ -20,11 +20,6 @@ DOCUMENTS = [
     for line in (REPLAY / "docs" / f"{name}.jsonl").read_text(encoding="utf-8").split("\n")
     if line
 ]
-QUERIES = [
-    *("step by step", "the answer is", "no such words"),
-    *("\n", "\0", "\r\n", "é", "e", "aa", "😀"),
-]
-SHARDS = pytest.mark.parametrize(("name", "shards"), [("replay", 1), ("replay2", 2)])
 
 
 def local(name: str = "replay2", progress: Progress | None = None) -> Fm9Index:

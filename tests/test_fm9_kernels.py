@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from ngramscan.errors import IndexFormatError
@@ -18,8 +17,6 @@ from ngramscan.index_files.compiled import WarmingKernel
 from ngramscan.index_files.fm9.reader import Fm9File
 from ngramscan.matching import count_by_brute_force
 from tests.support import fm9_reference as reference
-
-NONE = np.zeros(0, np.int64)
 
 
 def test_a_contradiction_that_a_question_meets_is_an_error(tmp_path: Path) -> None:

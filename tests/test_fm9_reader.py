@@ -1,7 +1,5 @@
 """The reader of local indexes, against the original's answers, a slow reader and brute force."""
 
-import json
-import random
 import shutil
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -14,14 +12,11 @@ from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.fm9 import reader
 from ngramscan.index_files.fm9.reader import Shard, open_shards
 from tests.support import fm9_reference
+from tests.support.cases import case_table
 
 HERE = Path(__file__).parent
 REPLAY = HERE / "replay"
-EXPECTED = [*map(json.loads, (REPLAY / "reader_expected.jsonl").read_bytes().splitlines())]
 SMALL = [HERE / "fm9" / name / "index" for name in ("d1", "d5", "dempty", "dlit")]
-BROKEN = HERE / "fm9" / "broken_dwin_cpus2"
-
-DOCUMENTS = ["", "\0 nul \0\0", "\t\r\n\r\n\n", "a" * 12, "ab" * 240, "é€😀" * 7, "", "x", "😀"]
 
 
 @cache
@@ -46,28 +41,6 @@ def write_shard(
         offsets = np.cumsum([0, *map(len, parts)])[:-1].astype("<u8")
         (directory / f"{name}_offset").write_bytes(offsets.tobytes())
     return directory
-
-
-def texts_of(file: Path) -> list[bytes]:
-    return [json.loads(line)["text"].encode() for line in file.read_bytes().splitlines()]
-
-
-@pytest.fixture(scope="module")
-def mixed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Shard, list[bytes]]:
-    """Return documents of words, of repetitions, of noise, and the edge cases."""
-    rng, drawn = random.Random(5), list(DOCUMENTS)
-    words = ["".join(rng.choices("etaoinshrdlué", k=rng.randint(1, 9))) for _ in range(300)]
-    for _ in range(20):
-        drawn.append(rng.choice(["a", "ab", "\n", "0101", "xyz\r\n"]) * rng.randint(1, 500))
-        drawn.append("".join(map(chr, rng.choices(range(1, 0x3000), k=rng.randint(1, 400)))))
-        drawn.append(" ".join(rng.choices(words, k=rng.randint(1, 400))))
-    rng.shuffle(drawn)
-    texts = [text.encode() for text in drawn]
-    lines = [json.dumps({"metadata": {"n": n}}).encode() for n in range(len(texts))]
-    return Shard(write_shard(tmp_path_factory.mktemp("mixed"), texts, lines)), texts
-
-
-# The original's answers
 
 
 # A larger one, against brute force and the slow reader
@@ -99,23 +72,10 @@ def test_ranks_and_documents_out_of_range_are_refused(rank: int) -> None:
 # What is an index
 
 
-@pytest.mark.parametrize(
-    ("offsets", "words"),
-    [
-        pytest.param(b"", "0 bytes, expected a positive multiple of 8", id="empty"),
-        pytest.param(b"\0" * 39, "39 bytes, expected", id="no multiple of 8"),
-        pytest.param([0, 12, 24, 25], "4 entries, but 5 bytes FF", id="one too few"),
-        pytest.param([1, 12, 24, 25, 33], "the first entry is 1", id="first not 0"),
-        pytest.param([0, 12, 12, 25, 33], "entry 2 is not above", id="twice the same"),
-        pytest.param([0, 24, 12, 25, 33], "entry 2 is not above", id="not in order"),
-        pytest.param([0, 12, 24, 25, 36], "the last entry is 36", id="beyond the text"),
-        pytest.param([0, 12, 24, 25, 2**64 - 1], "beyond the text", id="far beyond"),
-        pytest.param([0, 12, 2**63, 25, 33], "entry 3 is not above", id="one far beyond"),
-    ],
-)
-def test_wrong_offsets_are_refused(tmp_path: Path, offsets: bytes | list[int], words: str) -> None:
+@pytest.mark.parametrize(*case_table("wrong_offsets"))
+def test_wrong_offsets_are_refused(tmp_path: Path, offsets: str | list[int], words: str) -> None:
     shutil.copytree(SMALL[1], tmp_path / "x")
-    raw = offsets if isinstance(offsets, bytes) else np.array(offsets, "<u8").tobytes()
+    raw = offsets.encode() if isinstance(offsets, str) else np.array(offsets, "<u8").tobytes()
     (tmp_path / "x" / "data_offset").write_bytes(raw)
     with pytest.raises(IndexFormatError, match=words):
         open_shards(tmp_path / "x")[0].windows([0], 1, 1)

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -28,7 +27,6 @@ from tests.test_fm9_writer import written
 FIXTURES = Path(__file__).parent / "fm9"
 D5 = FIXTURES / "d5" / "index"
 DLIT = FIXTURES / "dlit" / "index"
-BROKEN = FIXTURES / "broken_dwin_cpus2"
 DAMAGED = "not a manifest of an index; build the index again, or remove this file"
 
 
@@ -150,14 +148,6 @@ def flip(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[random.Random(2).randrange(len(data))] ^= 4
     path.write_bytes(data)
-
-
-CHANGES: dict[str, Callable[[Path], object]] = {
-    "changed: its SHA-256 is ": flip,
-    "0 bytes, but ": lambda path: path.write_bytes(b""),
-    "1 bytes, but ": lambda path: path.write_bytes(b"\0"),
-    "missing": Path.unlink,
-}
 
 
 def test_all_changed_files_are_found(index: Path) -> None:

@@ -32,10 +32,6 @@ def packed(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
     return words
 
 
-def stored(bits: NDArray[np.uint8]) -> bytes:
-    return b"".join(encode_rrr(packed(bits), len(bits)))
-
-
 def random_text(size: int, alphabet: bytes, seed: int = 1) -> bytes:
     return bytes(random.Random(seed).choices(alphabet, k=size)) + b"\xfa"
 
@@ -74,7 +70,8 @@ def test_bits_are_stored_as_by_the_slow_writer(density: float | NDArray[np.float
     draw, densities = np.random.default_rng(1), np.full(24 * 800, density)
     for size in SIZES if isinstance(density, int | float) else (24 * 800, 4064 * 4, 127 * 100):
         bits = (draw.random(size) < densities[:size]).astype(np.uint8)
-        assert stored(bits) == fm9_reference.write_rrr(bits), size
+        stored = b"".join(encode_rrr(packed(bits), len(bits)))
+        assert stored == fm9_reference.write_rrr(bits), size
 
 
 @pytest.mark.parametrize("text", [b"", b"\xfaabc\xfa", b"abca"])

@@ -23,7 +23,6 @@ patterns:
 """
 TEXTS = ("step by step", "let us do it step by step", "def f(): pass", "Let us")
 OUTPUTS = {"cot": "let us go step by step", "pot": "def f(): return 1"}
-COUNT: dict[str, Any] = {"index": "scan:c.jsonl", "workers": 1}
 
 
 @pytest.fixture(autouse=True)
@@ -56,9 +55,6 @@ def frame() -> pd.DataFrame:
         for rule in ("strict", "lenient")
     ]
     return to_frame(rows, ScoreRow)
-
-
-RUNS = [("2026-01-02T03-04-05_Ka", 11, 7.0), ("2026-01-03T00-00-00_Kb", 6, 700.0)]
 
 
 def test_what_is_refused_is_named(here: Path, frame: pd.DataFrame) -> None:

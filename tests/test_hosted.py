@@ -19,7 +19,6 @@ from tests.support.service import FAULT_KINDS, ApiServer, Faults
 DOCS = Path(__file__).parent / "replay" / "docs"
 TEXTS = [pattern.text for pattern in load_patterns("f1").patterns]
 NOWHERE = "http://127.0.0.1:9/"
-Rows = list[dict[str, str]]
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +31,8 @@ def truth() -> dict[str, int]:
 
 def paper(faults: Faults | None = None, delay: float = 0.0) -> ApiServer:
     """Serve the same small corpus as each of the eight indexes of the paper."""
-    return serve(*(hosted.name for hosted in PAPER), faults=faults, delay=delay)
-
-
-def serve(*names: str, faults: Faults | None = None, delay: float = 0.0) -> ApiServer:
-    return ApiServer(dict.fromkeys(names, DOCS / "a.jsonl"), faults=faults, delay=delay)
+    corpora = {hosted.name: DOCS / "a.jsonl" for hosted in PAPER}
+    return ApiServer(corpora, faults=faults, delay=delay)
 
 
 def count(url: str, journal: Path, *more: str | Path) -> Ran:
@@ -98,14 +94,6 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(
     # At most four were under way at the end: those may be asked twice, and nothing else.
     assert asked_before < 368 == len(set(asked))
     assert len(asked) <= 368 + 4
-
-
-HOSTILE = {
-    '{"count": -1}': "no count in the reply",
-    '{"count": 1' + "0" * 4000 + "}": "more occurrences than the corpus has bytes",
-    " " * 1_100_000: "a body of more than 1,000,000 bytes",
-    '{"count": ' + "[" * 100_000 + "]" * 100_000 + "}": "HTTP 200, but not a JSON object",
-}
 
 
 def test_without_a_network_one_line_says_what_works(monkeypatch: pytest.MonkeyPatch) -> None:

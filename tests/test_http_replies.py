@@ -1,7 +1,6 @@
 """Answers of a service that can't be true fail, and each kind is known."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,27 +9,15 @@ import pytest
 from ngramscan.errors import RemoteRefused
 from ngramscan.indexes.base import Place
 from ngramscan.indexes.http.replies import (
-    CutCharacterError,
-    UnknownIndexError,
     read_count,
     read_found,
     read_reply,
     read_window,
 )
 from ngramscan.remote.exchange import RateLimitedError, TransientError
+from tests.support.cases import case_table
 
-HERE = Path(__file__).parent
 DEEP = "[" * 100_000 + "]" * 100_000
-
-
-def kind_of(status: int, said: str) -> type[Exception] | None:
-    if "Failed to decode" in said:
-        return CutCharacterError
-    if status == 500 or (status == 200 and (not said or "error" in said)):
-        return TransientError
-    if "Invalid index" in said:
-        return UnknownIndexError
-    return None if status == 200 else RemoteRefused
 
 
 @pytest.mark.parametrize(
@@ -63,22 +50,7 @@ def test_a_reply_without_a_count_is_refused(count: object) -> None:
     assert len(str(error.value)) < 300
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ({}, "no segments"),
-        ({"cnt": 2}, "no segments"),
-        ({"cnt": 2, "segment_by_shard": [[0, 1]]}, "do not sum"),
-        ({"cnt": True, "segment_by_shard": [[3, 2]]}, "no segments"),
-        ({"cnt": 1, "segment_by_shard": [[0, 1, 2]]}, "no segments"),
-        ({"cnt": 1, "segment_by_shard": [[-1, 0]]}, "no segments"),
-        ({"cnt": 1, "segment_by_shard": ["01"]}, "no segments"),
-        ({"cnt": 1, "segment_by_shard": [[False, True]]}, "no segments"),
-        ({"cnt": 1, "segment_by_shard": {"0": [0, 1]}}, "no segments"),
-        ({"cnt": 2**70 - 3, "segment_by_shard": [[3, 2**70]]}, "no segments"),
-        ({"cnt": 2**47, "segment_by_shard": [[0, 2**47]]}, "more occurrences"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("wrong_segments"))
 def test_segments_that_are_none_are_refused(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(RemoteRefused, match=words):
         read_found(wrong, "q", 2**46)
@@ -95,26 +67,7 @@ GOOD = {
 PLACE = Place("key", 0, 5)
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        *(({name: None}, "no window in the reply") for name in GOOD),
-        ({"doc_ix": -1}, "no window in the reply"),
-        ({"doc_ix": True}, "no window in the reply"),
-        ({"doc_len": "7"}, "no window in the reply"),
-        ({"metadata": {}}, "no window in the reply"),
-        ({"disp_len": 6}, "contradicting lengths"),
-        ({"doc_len": 6}, "contradicting lengths"),
-        ({"needle_offset": 2**64 - 1}, "no window in the reply"),
-        ({"needle_offset": 2**40}, "contradicting lengths"),
-        ({"text": "a key " + "x" * 99, "disp_len": 105, "doc_len": 105}, "contradicting lengths"),
-        ({"text": "a key \ud800"}, "half a character"),
-        ({"metadata": "\udfff"}, "half a character"),
-        ({"needle_offset": 1}, "does not show 'key'"),
-        ({"needle_offset": 5}, "does not show 'key'"),
-        ({"text": "a kez b"}, "does not show 'key'"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("wrong_windows"))
 def test_a_window_of_something_else_is_refused(change: dict[str, Any], words: str) -> None:
     with pytest.raises(RemoteRefused, match=words):
         read_window({**GOOD, **change}, PLACE, 10)

@@ -97,7 +97,7 @@ def test_a_trace_takes_about_as_many_requests_as_said(four: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("name", "memory", "n"),
     [
-        ("replay2", 0, 7),
+        ("replay2", 0, 6),
         ("four", 4 * TABLES, 5),
         ("four", 1 << 30, 6),
         pytest.param("replay2", 0, 25, marks=pytest.mark.slow),

@@ -15,8 +15,6 @@ from tests.support.cases import case_table
 from tests.support.command import invoke
 
 HERE = Path(__file__).parent
-REPLAY = HERE / "replay" / "index"
-BROKEN = HERE / "fm9" / "broken_dwin_cpus2"
 D5 = HERE / "fm9" / "d5" / "index"
 
 
@@ -85,7 +83,6 @@ def test_a_built_index_is_counted_sampled_and_shown_as_the_corpus_is(tmp_path: P
 
 
 TOKENS = HERE / "tokens"
-LLAMA = TOKENS / "llamalike.model"
 
 
 @pytest.mark.parametrize(*case_table("token_index_usage"))

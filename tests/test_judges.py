@@ -2,17 +2,15 @@
 
 import hashlib
 from dataclasses import replace
-from importlib import resources
 from typing import Any
 
 import pytest
-import yaml
 
 from evalcore.commands.judge import choose_prompt, judged_row, read_reply
 from evalcore.formats import Problem
 from evalcore.records import Record
+from tests.support.cases import case_table
 
-ENTRIES = yaml.safe_load((resources.files("evalcore") / "judge_prompts.yaml").read_text())
 DETAILS = {"solution": ["THE", "SOLUTION"], "guidelines": "GUIDE", "points": 20}
 PROBLEM = Problem("p1", "Prove it.", "42", details=DETAILS)
 RUN: Any = {"dataset": "aicrypto", "model": "secret-model", "method": "f-1+cot"}
@@ -25,37 +23,16 @@ FORMS = {
 }
 
 
-POINTS = "<points>{} out of 7</points>"
-REPLIES: list[tuple[str, str, tuple[float | None, str] | str]] = [
-    ("boxed", "Same value. \\boxed{Correct}", (1.0, "Correct")),
-    ("boxed", "\\boxed{\\text{Incorrect}}", (0.0, "Incorrect")),
-    ("boxed", 2 * "\\boxed{Correct} so ", (1.0, "Correct")),
-    ("points", "fine\n<points>6 out of 7</points>", (6 / 7, "6")),
-    ("score", '{"score": 82.5}', (0.825, "82.5")),
-    ("score", '```json\n{"score": 100}\n```', (1.0, "100")),
-    ("cause", '{"cause": "B", "why": "x"}', (None, "B")),
-    ("boxed", "It is correct.", r"no \\boxed"),
-    ("boxed", "\\boxed{Correct}, no: \\boxed{Incorrect}", "both"),
-    ("points", POINTS.format(9), "points 9; expected a number from 0 to 7"),
-    ("points", POINTS.format("9" * 5000), "limit"),
-    ("points", POINTS.format(1) + POINTS.format(6), "both 1 and 6"),
-    ("points", "<points>6.5 out of 7</points>", "no <points>"),
-    ("score", '{"score": "80"}', "a number"),
-    ("score", '{"score": true}', "a number"),
-    ("score", '{"score": NaN}', "0 to 100"),
-    ("score", '{"score": 1, "score": 90}', "twice"),
-    ("score", "[1]", "not a JSON object"),
-    ("score", "Score: 80", "not valid JSON"),
-    ("score", "[" * 100_000, "not valid JSON"),
-    ("cause", '{"cause": "D"}', "expected one of A, B, C"),
-    ("cause", '{"cause": ["A"]}', "expected one of A, B, C"),
-]
-
-
-@pytest.mark.parametrize(("form", "reply", "read"), REPLIES, ids=range(len(REPLIES)))
+@pytest.mark.parametrize(
+    *case_table(
+        "judge_replies",
+        ("points", f"<points>{'9' * 5000} out of 7</points>", "limit"),
+        ("score", "[" * 100_000, "not valid JSON"),
+    )
+)
 def test_what_was_asked_for_is_read_and_all_else_unparsed(form: str, reply: str, read: Any) -> None:
-    if isinstance(read, tuple):
-        assert read_reply(FORMS[form], reply)[:2] == read
+    if isinstance(read, list):
+        assert read_reply(FORMS[form], reply)[:2] == tuple(read)
     else:
         with pytest.raises(ValueError, match=read):
             read_reply(FORMS[form], reply)

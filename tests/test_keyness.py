@@ -80,19 +80,6 @@ def test_dispersion_of_even_and_of_concentrated_words() -> None:
 # What is found
 
 
-def bursty(
-    draw: np.random.Generator, documents: Sequence[int], words: int, rate: float
-) -> list[str]:
-    """Return texts whose words come in bursts: a gamma factor per document and word."""
-    texts = []
-    for size in documents:
-        counts = draw.poisson(rate * draw.gamma(0.3, 1 / 0.3, words) * size)
-        # A filler keeps the length what it is to be.
-        pieces = [f"w{k}" for k in np.repeat(np.arange(words), counts)]
-        texts.append(" ".join(pieces + ["f"] * max(size - len(pieces), 1)))
-    return texts
-
-
 def test_planted_phrases_are_found_and_stand_once() -> None:
     draw = np.random.default_rng(4)
     filler = [" ".join(draw.choice(list("abcdefgh"), 40)) for _ in range(80)]
@@ -158,16 +145,7 @@ def test_the_first_lines_say_what_is_compared(
     assert "longer than" not in invoke("keyness", tmp_path, "--of=cot", "--against=pot").stdout
 
 
-@pytest.mark.parametrize(
-    ("own", "others", "named"),
-    [
-        pytest.param("a", "abcde", "pot of a; cot of a, b, c and 2 more", id="one and several"),
-        pytest.param("a", "b", "pot of a; cot of b", id="one and another"),
-        pytest.param("ab", "a", "pot of a, b; cot of a", id="several and one"),
-        pytest.param("ab", "ba", "", id="the same"),
-        pytest.param("a", "a", "", id="one"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("different_models"))
 def test_rows_say_that_the_sides_have_different_models(
     tmp_path: Path, own: str, others: str, named: str
 ) -> None:
@@ -189,10 +167,6 @@ def test_rows_are_shown_though_there_is_nothing_to_export(outputs: Path, tmp_pat
     ran = invoke("keyness", outputs, "--of", "PoT", "--against", "CoT", *more)
     assert (ran.code, "0 n-grams tested" in ran.stdout) == (1, True)
     assert ran.stderr.endswith("none.yaml: not written: no n-gram was found; try a larger --q\n")
-
-
-HARD = ["yes", "null", "- a", "'\"", "a: b", " # x", "\t", "\n  x"]
-HARD += ["é…\u2028\x85", "\x1b", "\\", "1"]
 
 
 def row_of(text: str) -> KeynessRow:

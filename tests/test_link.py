@@ -40,15 +40,6 @@ def link(rows: Any, compared: Sequence[CompareRow] = (COMPARED,), **options: Any
     return evalcore.link(to_frame(rows, PatternCount), to_frame(compared, CompareRow), **options)
 
 
-RATIOS = [
-    (COUNTS, "occurrences", [40, 300, 5000, 7], [10, 100, 1000]),
-    (COUNTS, "documents", [20, 150, 2500, 3], [5, 50, 500]),
-    # variants add up, other tiers are left out
-    ([*COUNTS, COUNTS[0], *RARE], "occurrences", [40, 300, 5000, 7], [20, 100, 1000]),
-    ([*counts("CoT", 0, 0), *counts("F-1", 3, 4)], "occurrences", [3, 4], [0, 0]),
-]
-
-
 def test_what_can_not_be_joined_is_refused() -> None:
     def refused(message: str, rows: list[PatternCount] = COUNTS, **options: Any) -> None:
         with pytest.raises(InputError, match=message):

@@ -11,6 +11,7 @@ import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.patterns.files import load_patterns
 from tests.support import oracle
+from tests.support.cases import case_table
 from tests.support.command import NGRAMSCAN, invoke
 
 REPLAY = Path(__file__).parent / "replay"
@@ -104,34 +105,11 @@ def test_process_substitution_is_a_file_like_any_other(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ([], "PATTERNS: nothing to count; give texts, as in -e 'step by step', or a pattern set"),
-        (["wrod"], "wrod: no such file or shipped set; to count the text itself: -e wrod"),
-        (["f2"], "f2: no such file or shipped set; did you mean f1? to count the text itself: "),
-        (["f1.yaml"], "f1.yaml: no such file or shipped set; did you mean f1? to count"),
-        (["mnie.yaml"], "mnie.yaml: no such file or shipped set; did you mean mine.yaml?"),
-        (["Mine"], "Mine: no such file or shipped set; did you mean mine.yaml?"),
-        (["my set.yaml"], "my set.yaml: no such file or shipped set; "),
-        (["a\nb.yaml"], r"a\nb.yaml: no such file or shipped set; to count the text"),
-        (["a&b"], "a&b: no such file or shipped set; to count the text itself: -e 'a&b'"),
+    *case_table(
+        "no_patterns",
         (["x" * 5000], "no such file or shipped set; to count the text itself: -e TEXT"),
-        (["folder"], "folder: not a pattern set; to count in its texts: --index scan:folder"),
-        (["c.jsonl"], "c.jsonl: not a pattern set; to count in its texts: --index scan:c.jsonl"),
-        (["lines.txt"], "lines.txt: not a pattern set; to count each of its lines: -f lines.txt"),
-        (["-f", "mine.yaml"], "-f mine.yaml: a pattern set is given without -f: mine.yaml"),
-        (["-f", "none.txt"], "none.txt: no such file or directory"),
-        (["-f", "empty.txt"], "empty.txt: no text in it; expected one per line"),
-        (["-f", "nul.txt"], "nul.txt:3: it has a NUL character"),
-        (["-f", "latin.txt"], "latin.txt: not UTF-8 at byte 4"),
-        (["-e", ""], "--literal: it is empty; enter a phrase"),
-        ([""], "PATTERNS: it is empty; enter a phrase"),
-        (["-e", "a\udcff"], "--literal: it is not valid UTF-8"),
-        (["-e", "a", "--tier", "T1"], "--tier T1: it selects from pattern sets, and only literals"),
-        (["a b", "--method", "CoT"], "--method CoT: it selects from pattern sets, and only"),
-        (["mine.yaml", "-e", "a", "--method", "F-1"], "--method F-1: pattern set mine has no such"),
-    ],
-)  # fmt: skip
+    )
+)
 def test_what_is_no_pattern_is_refused_with_its_cure(
     here: Path, given: list[str], said: str
 ) -> None:
@@ -156,9 +134,6 @@ def test_totals_are_of_methods(here: Path) -> None:
         said = "--totals t.csv: only patterns of a method have totals, and literals have no method"
         assert (ran.code, ran.stderr) == (2, f"Error: {said}\n")
     assert not (here / "t.csv").exists()
-
-
-# Documents and contexts
 
 
 # Pattern sets

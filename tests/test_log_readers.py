@@ -49,9 +49,6 @@ def test_scores_become_numbers_and_letters_are_told(path: Path) -> None:
         refused(r"log\.eval: sample s1, epoch 1, answer .*: expected a number from 0 to 1", [path])
 
 
-CUT = {"stop_reason": "max_tokens"}
-
-
 def test_several_scorers_are_several_rules_and_read_only_where_asked_for(path: Path) -> None:
     scores = {"exact": {"value": "I"}, "judge": {"value": {"form": 0.5, "sum": 1}, "answer": 5}}
     rows = read(path, sample("s1", scores=scores), failed("s2")).rows

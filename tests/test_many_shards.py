@@ -136,9 +136,6 @@ def test_a_limit_of_mapped_files_is_one_line_with_the_cure(tmp_path: Path) -> No
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
-# Threads
-
-
 # Which folders are an index
 
 

@@ -1,5 +1,4 @@
 import os
-import random
 import re
 import signal
 import subprocess
@@ -78,12 +77,6 @@ def test_prose_is_for_a_judge_unless_the_text_is_the_same() -> None:
     assert "a set given by a condition" in verdict("5", r"\{ (a,b): ab>1 \}").reason
 
 
-def written(number: Fraction, draw: random.Random) -> str:
-    sign, size, decimal = "-" * (number < 0), abs(number), f"{float(number):g}"
-    forms = [str(number), rf"{sign}\dfrac{{{2 * size.numerator}}}{{{2 * size.denominator}}}"]
-    return draw.choice([*forms, decimal] if Fraction(decimal) == number else forms)
-
-
 @pytest.fixture
 def golds(shared: Path) -> list[Problem]:
     olympiad, imo = (find_benchmark(name) for name in ("olympiadbench-oe-maths", "imo-answerbench"))
@@ -106,7 +99,7 @@ def test_every_gold_accepts_itself_boxed_and_by_algebra(golds: list[Problem], ev
         assert compare_texts(task) == Grade(1.0, "the same text")
 
 
-@pytest.mark.parametrize(("every", "steps"), [(4, 1), pytest.param(1, 9, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("every", "steps"), [(8, 1), pytest.param(1, 9, marks=pytest.mark.slow)])
 def test_no_gold_of_another_digit_is_right(golds: list[Problem], every: int, steps: int) -> None:
     with_tolerance = [gold for gold in golds if gold.details.get("tolerance")]
     items = [
@@ -116,7 +109,7 @@ def test_no_gold_of_another_digit_is_right(golds: list[Problem], every: int, ste
         for digit in [*re.finditer("[0-9]", text)][::-every]
         for step in range(1, steps + 1)
     ]
-    assert len(items) > 300
+    assert len(items) > 1100 // every
     verdicts = list(compare_all(items, workers=2))
     assert not any(one.failed for one in verdicts)
     accepted = [item for item, one in zip(items, verdicts, strict=True) if one.value == 1.0]
@@ -130,24 +123,24 @@ ENDLESS = r"\prod_{k=1}^{100000000} k"
 SAME = Grade(1.0, "equal")
 
 
+# The third recurses too deeply, or is too late for that.
 CANT_BE_READ = [(f"(1, {ENDLESS})", "(1, 2)"), ("|" * 3000, "x^2"), ("2^" * 1000 + "1", "7")]
 
 
-def test_an_answer_that_can_not_be_read_is_wrong_if_its_gold_can() -> None:
-    items = [item(*case) for case in [*CANT_BE_READ, ("7", ENDLESS), ("1/2", "0.5")]]
+@pytest.mark.parametrize("n", [1, pytest.param(3, marks=pytest.mark.slow)])
+def test_an_answer_that_can_not_be_read_is_wrong_if_its_gold_can(n: int) -> None:
+    items = [item(*case) for case in [*CANT_BE_READ[:n], ("7", ENDLESS), ("1/2", "0.5")]]
     *wrong, unknown, right = compare_all(items, seconds=1, workers=1)
-    # The third recurses too deeply, or is too late for that.
     reason = r"answer can't be read: (time-out after 1 s|RecursionError: .*)"
     assert [one.reason for one in wrong if not re.fullmatch(reason, one.reason)] == []
-    assert [(one.value, one.failed) for one in wrong] == [(0.0, False)] * 3
+    assert [(one.value, one.failed) for one in wrong] == [(0.0, False)] * n
     assert unknown == Grade(None, "grader: time-out after 1 s", failed=True)
     assert right == SAME
 
 
 ACCIDENTS = {
-    "1 / 0": "ZeroDivisionError: division by zero",
-    "bytearray(3 << 30) and 1 / 0": "Error",  # on macOS, which sets no limit, the second
-    "(_ for _ in ()).throw(SystemExit(4))": "exit status 4",
+    # macOS sets no limit.
+    "bytearray(3 << 30) and 1 / 0": "MemoryError" if sys.platform == "linux" else "ZeroDivision",
     "__import__('os').abort()": "was killed by SIGABRT",
 }
 
@@ -158,9 +151,9 @@ def test_a_crash_fails_one(monkeypatch: pytest.MonkeyPatch) -> None:
     crashing += "; p.compare_formulas = lambda i: a.get(str(i.value), lambda: real(i))(); serve("
     command = formula_pool._COMMAND.replace("serve(", crashing)
     monkeypatch.setattr(formula_pool, "_COMMAND", command)
-    items = [item(value, "0.5") for n in range(11, 15) for value in (str(n), "1/2")]
+    items = [item(value, "0.5") for n in range(11, 13) for value in (str(n), "1/2")]
     verdicts = list(compare_all(items, seconds=60, workers=1))
-    assert verdicts[1::2] == [SAME] * 4
+    assert verdicts[1::2] == [SAME] * 2
     for crash, said in zip(verdicts[::2], ACCIDENTS.values(), strict=True):
         assert (crash.value, crash.failed) == (None, True)
         assert said in crash.reason

@@ -6,6 +6,7 @@ import pytest
 
 from ngramscan.errors import InputError
 from ngramscan.outputs.reading import read_outputs
+from tests.support.cases import case_table
 from tests.support.outputs import refusal, write_lines
 
 
@@ -28,24 +29,10 @@ def test_a_field_may_name_the_prompt(tmp_path: Path) -> None:
         assert refusal(command, file, *fields) == expected
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        pytest.param(b'{"output": "x"}\n{"output": \n', ":2: not valid JSON: ", id="broken line"),
-        pytest.param(b'{"output": "x"}\n{"output": "\xff"}\n', ":2: not UTF-8", id="not UTF-8"),
-        pytest.param(b'{"reply": "x"}\n', ":1: no field 'output'; it has: reply", id="no field"),
-        pytest.param(b'{"output": 3}\n', ":1: field 'output' is int;", id="a number"),
-        pytest.param(b'{"output": ["a", "b"]}\n', ":1: field 'output' is list;", id="two texts"),
-        pytest.param(b'"output"\n', ":1: not a JSON object;", id="no object"),
-        pytest.param(b"null\n", ":1: not a JSON object;", id="null"),
-        pytest.param(b'[{"output": "x"}, 3]', "[2]: not a JSON object;", id="no object in a list"),
-        pytest.param(b'[{"output": "x"}', ": not valid JSON: ", id="a broken list"),
-        pytest.param(b'{"id": 1, "output": "x"}\n' * 2, ":2: id '1' of", id="an id twice"),
-    ],
-)
-def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, content: bytes, words: str) -> None:
+@pytest.mark.parametrize(*case_table("malformed_outputs"))
+def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, content: str, words: str) -> None:
     file = write_lines(tmp_path / "d" / "m" / "cot.jsonl")
-    file.write_bytes(content)
+    file.write_bytes(content.encode(errors="surrogateescape"))
     assert refusal("tiers", tmp_path).startswith(f"{file}{words}")
 
 
@@ -68,14 +55,3 @@ def test_a_place_without_outputs_says_what_was_expected(tmp_path: Path) -> None:
     (tmp_path / "all.jsonl").touch()
     told = refusal("blend", tmp_path / "al.jsonl")
     assert told.endswith(f"no such file or folder; did you mean {tmp_path}/all.jsonl?")
-
-
-# Commands that read outputs
-
-EXAMPLES = Path(__file__).resolve().parent.parent / "outputs"
-SMALL = """
-name: small
-patterns:
-  - {text: let us, method: CoT, tier: T2, kind: narrative}
-  - {text: def f, method: PoT, tier: T1, kind: narrative}
-"""

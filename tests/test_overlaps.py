@@ -1,19 +1,6 @@
-from itertools import pairwise
-
 import pytest
 
 from ngramscan.patterns.overlaps import merged_strings
-
-
-def places(texts: list[str], corpus: str) -> int:
-    """Count occurrences, but two that share a word only once: by positions, not by strings."""
-    found = sorted(
-        (start, start + len(text))
-        for text in texts
-        for start in range(len(corpus))
-        if corpus.startswith(text, start)
-    )
-    return len(found) - sum(stop > next_start for (_, stop), (next_start, _) in pairwise(found))
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,10 @@ from typing import Any
 import pandas as pd
 import pytest
 import yaml
-from scipy.stats import wilcoxon
-from statsmodels.stats.contingency_tables import mcnemar
 
 import evalcore
 from evalcore.commands.audit import AuditRow
+from tests.support.cases import cases
 from tests.support.once import published_claims
 
 PUBLISHED = Path(evalcore.__file__).with_name("published")
@@ -237,58 +236,11 @@ def test_claims_have_the_values_that_pandas_gives(
     assert {name: rows[name].recomputed for name in expected} == pytest.approx(expected, abs=2e-5)
 
 
-def usual(net: int, pairs: int) -> float:
-    b, c = (pairs + net) // 2, (pairs - net) // 2
-    return float(mcnemar([[0, b], [c, 0]], exact=pairs < 25, correction=True).pvalue)
-
-
-def ranks(*signed: int, **how: Any) -> float:
-    return float(wilcoxon(signed, **how).pvalue)
-
-
 # Each computed by hand from the printed page: what is published, what it should be, why.
-BY_HAND: dict[str, tuple[str, float]] = {
-    "rows-repeated-13": ("0", 1),  # Accounting, GPT-5 and Gemini: 25.64, 58.97, 61.54, 76.92
-    "eff-FinanceMath-f1-gemini": ("1.95", 5650 / 2879),  # 1.9625
-    "macro-both-zs": ("49.49", 49.50),
-    "macro-both-f1": ("61.06", 61.07),
-    "ratio-f1-pot-same": ("121", 121.6),
-    "corpora-bytes": ("81.7", 81.752),  # rounds to 81.8
-    "flips-all": ("1916", 460 + 1438 + 200 + 18),
-    "flips-models": ("5", 3),  # DeepSeek-V3.1, GPT-5, Qwen3-30B in table 16
-    # 588 + 104 right in table 16, 579 + 100 in table 12.
-    "flips-oe-variant": ("9", 588 + 104 - 579 - 100),
-    "flips-pot-label": ("0", 2),  # 13.84 % of 1,438 is 199, 15.00 % of 400 is 60
-    "whole-pooled-Olympiad": ("0", 1),  # 695 and 696 of 7,163 are 9.70 and 9.72 %
-    "tests-n-imo": ("400", 400 + 60),
-    "cells-significant-better-pot": ("11", 4 + 5 + 1),
-    **{f"eval-proofs-{method}": ("0", n) for method, n in zip(METHODS, (4, 4, 5, 4), strict=True)},
-    **{f"eval-crypto-{method}": ("0", 5) for method in METHODS},
-    "eval-exact": ("0", 1),  # FinanceMath: exact match
-    "eval-regex": ("0", 1),  # IMO-AnswerBench: a language model
-    "eval-binary": ("2", 3),  # FinanceMath, OlympiadBench, IMO-AnswerBench
-    "eval-judge-prompts": ("3", 4),  # OlympiadBench TP has none
-    "eval-partial": ("0", 3),  # three of four answers on Lorentz transformations
-    "styles-n-OlympiadBench": ("5752", 7190),  # and 5,752 is 4 times 1,438
-    "judges-range-C-min": ("64", 64.8),  # rounds to 65
-    "judges-majority-kappa": ("86", 85),
-    "fs-over-better-min": ("4", 90.5 - 87.09),  # rounds to 3
-    "fs-over-either": ("8", 61.0 - 51.5),  # rounds to 9 or 10
-    "docnorm-8.88": ("8.88", 100 / 11),  # and 100 / 12 is 8.33
-    "patterns-associated": ("0", 4 + 4 + 5 + 10),
-    "prompts-latex": ("4", 2),
-    "prompts-menu": ("4", 2),
-    "prompts-verify": ("4", 2),
-    "prompts-code": ("4", 3),
-    "prompts-isolated": ("4", 0),
-    "prompts-fp": ("4", 0),
-}
-
-
-@pytest.mark.parametrize("claim", BY_HAND)
+@pytest.mark.parametrize("case", cases("mismatches"), ids=lambda case: case["claim"])
 def test_mismatches_have_the_figures_that_were_computed_by_hand(
-    rows: Mapping[str, AuditRow], claim: str
+    rows: Mapping[str, AuditRow], case: dict[str, str]
 ) -> None:
-    row, (published, recomputed) = rows[claim], BY_HAND[claim]
-    assert (row.published, row.verdict) == (published, "mismatch")
-    assert row.recomputed == pytest.approx(recomputed, abs=0.02)
+    row = rows[case["claim"]]
+    assert (row.published, row.verdict) == (case["published"], "mismatch")
+    assert row.recomputed == pytest.approx(float(case["recomputed"]), abs=0.02)

@@ -6,15 +6,6 @@ from ngramscan.patterns.model import Pattern, PatternSet, merge
 from tests.support.cases import case_table
 
 
-def entry(**changes: str) -> str:
-    fields = {"text": "'a b'", "method": "CoT", "tier": "T1", "kind": "narrative"} | changes
-    return "{" + ", ".join(f"{key}: {value}" for key, value in fields.items() if value) + "}"
-
-
-def document(*entries: str) -> str:
-    return "name: mine\nsource: me\npatterns:\n" + "".join(f"  - {line}\n" for line in entries)
-
-
 @pytest.mark.parametrize(*case_table("malformed_patterns"))
 def test_a_set_that_breaks_the_format_is_refused_with_its_place(message: str, content: str) -> None:
     with pytest.raises(InputError) as error:

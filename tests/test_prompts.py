@@ -15,28 +15,13 @@ from evalcore.formats import Problem
 from evalcore.prompts import PromptSet, load_templates
 from tests.support.made_benchmarks import refused
 
-ROOT = Path(__file__).resolve().parent.parent
-DOCUMENT = (ROOT / "docs" / "prompts.md").read_text(encoding="utf-8")
-METHODS = {"zero-shot", "cot", "pot", "fp", "f-1", "f-1+zs", "f-1+cot", "f-1+pot", "f-1+verify"}
-METHODS |= {"formulate-and-solve"}
 FIELDS = {"answer_type_text": "The answer is a number. ", "unit_text": ", without its unit"}
 FIELDS["boxed_format"] = "\\boxed{answer}(unit)"
-TEXT = "Find \\frac{1}{2} of {problem}, {{problem}} and {{unit_text}}."
-SECRET = {"solution": "the secret solution"}
-PROBLEM = Problem("p1", TEXT, gold="the secret gold", fields=FIELDS, details=SECRET)
-BARE = Problem("1", "PROBLEM", gold=None, fields=FIELDS)
 
 
 @cache
 def load(dataset: str, extra: Path | None = None) -> PromptSet:
     return load_templates(find_benchmark(dataset), extra)
-
-
-def messages(dataset: str, method: str, problem: Problem = PROBLEM) -> tuple[str | None, str]:
-    rendered = load(dataset).render(method, problem)
-    by_role = {each["role"]: each["content"] for each in rendered}
-    assert [each["role"] for each in rendered] in (["user"], ["system", "user"])
-    return by_role.get("system"), by_role["user"]
 
 
 def load_own(folder: Path, text: str) -> PromptSet:
@@ -47,24 +32,6 @@ def load_own(folder: Path, text: str) -> PromptSet:
 @pytest.fixture
 def paper(shared: Path) -> Any:
     return yaml.safe_load((shared / "paper/prompts.yaml").read_text(encoding="utf-8"))
-
-
-def expected(paper: dict[str, Any], benchmark: str, name: str) -> tuple[str | None, str]:
-    """The messages that follow from the paper's boxes, put together as its words say."""
-    entry, parts = paper[benchmark][name], ("system", "prefix", "user")
-    system, prefix, user = (entry.get(f"{key}_resolved", entry.get(key)) for key in parts)
-    if benchmark == "AICrypto":
-        both = (paper[benchmark]["base"]["system"], entry["addition"])
-        system = "\n\n".join(part for part in both if part)
-    user = user or (f"{prefix}\n\nPROBLEM" if prefix else "PROBLEM")
-    for field, value in {"problem": "PROBLEM", "problem_statement": "PROBLEM", **FIELDS}.items():
-        user = user.replace(f"{{{field}}}", value)
-    return system, user
-
-
-BOXES = {"financemath": "FinanceMath", "aicrypto": "AICrypto"}
-BOXES |= dict.fromkeys(("imo-answerbench", "imo-proofbench"), "IMO-Bench")
-BOXES |= dict.fromkeys(("olympiadbench-oe-maths", "olympiadbench-oe-physics"), "OlympiadBench")
 
 
 LIKE_TEMPLATES = ["{{problem}}", "{{verify}}", "{problem}", "\\frac{{a}}{{b}}", "\\1"]

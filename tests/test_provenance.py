@@ -112,7 +112,3 @@ def test_a_call_in_python_is_shown_as_it_was(corpus: Path) -> None:
 def test_secrets_in_urls_are_not_kept(given: str, shown: str | None) -> None:
     shown = shown or "s3://b/x?versionId=3&X-Amz-Signature=…&sig=…"
     assert without_secrets(given) == shown
-
-
-RECORD = {"command": "x", "version": "1", "finished_at": "2026-01-01T00:00:00+00:00"}
-RUN = Run("x", "1", "2026-01-01T00:00:00+00:00")

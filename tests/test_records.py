@@ -11,6 +11,7 @@ import pytest
 
 from evalcore.records import Record, in_order, open_records, read_records, record_path
 from ngramscan.outputs.reading import read_outputs
+from tests.support.cases import case_table
 from tests.support.made_benchmarks import refused, write
 
 OURS, FINANCE, BENCH = "a/b/c.jsonl", "made-1.json", "lab-made-1-cot/task.json"
@@ -72,23 +73,7 @@ def test_the_layout_of_big_bench_hard_is_read_with_row_numbers_as_ids(tmp_path: 
         assert found == [(*run, "task-0", "a b"), (*run, "task-1", "b a")]
 
 
-FIRST = '{"id": "1", "output": "4"}\n'
-MALFORMED: list[tuple[str, Any, str]] = [
-    (OURS, FIRST + '{"id": "2", "outp\n', ":2: not valid JSON"),
-    (OURS, FIRST + "[1]", ":2: Expected object, got array"),
-    (OURS, FIRST + '{"id": "2"}', ":2: Object missing required field output"),
-    (OURS, '{"id": 1.5, "output": ""}', ":1: id: Expected str, got float"),
-    (OURS, FIRST + FIRST, ":2: id '1' is also at .*:1"),
-    (OURS, b'{"id": "1", "output": "\xff"}\n', ":1: not valid JSON"),
-    (FINANCE, [{"question_id": 1, "output": ["x", "y"]}], "output: Expected array of length <= 1"),
-    (BENCH, {}, "task.json: outputs: Expected array, got null"),
-    ("made/task.json", {"outputs": []}, "its folder must be named MODEL-METHOD"),
-    ("made/task.json", b" \n", "task.json: it is empty"),
-    ("made/task.txt", "", "no outputs in it; `evalcore run -o FOLDER`"),
-]
-
-
-@pytest.mark.parametrize(("name", "content", "problem"), MALFORMED)
+@pytest.mark.parametrize(*case_table("malformed_records"))
 def test_what_is_malformed_is_named(tmp_path: Path, name: str, content: Any, problem: str) -> None:
     layout = {OURS: "evalcore", FINANCE: "financemath"}.get(name, "bbh")
     write(tmp_path / name, content)

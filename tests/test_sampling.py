@@ -1,11 +1,9 @@
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
@@ -13,10 +11,10 @@ from scipy import stats
 from ngramscan import count
 from ngramscan.corpora import CorpusFile
 from ngramscan.errors import InputError
-from ngramscan.indexes.scan.sampling import Sample, estimate_total, take_sample
-from ngramscan.statistics.estimates import UNTRUSTED, cluster_total
+from ngramscan.indexes.scan.sampling import estimate_total, take_sample
+from ngramscan.statistics.estimates import cluster_total
 from tests.support import corpus_files
-from tests.support.sizes import sets
+from tests.support.cases import case_table
 
 FILES = [CorpusFile(f"{n}.jsonl", "jsonl", 1000 + n) for n in range(400)]
 
@@ -30,14 +28,6 @@ def test_amounts_that_are_none_are_refused(amount: str) -> None:
 
 
 # How files are drawn
-
-
-def files_of(sizes: Sequence[int | None]) -> list[CorpusFile]:
-    return [CorpusFile(f"{n}.jsonl", "jsonl", size) for n, size in enumerate(sizes)]
-
-
-def numbers_of(sample: Sample) -> tuple[int, ...]:
-    return tuple(int(Path(file.path).stem) for file in sample.files)
 
 
 # What follows from a sample
@@ -64,7 +54,8 @@ def test_with_equal_chances_it_is_the_estimate_of_the_text_books(
 
 
 def test_counts_in_proportion_to_size_have_no_error() -> None:
-    sample = take_sample(files_of([10 * 2**n for n in range(18)]), "12", 3)
+    files = [CorpusFile(f"{n}.jsonl", "jsonl", 10 * 2**n) for n in range(18)]
+    sample = take_sample(files, "12", 3)
     counts = [3 * (file.size or 0) for file in sample.files]
     estimate = estimate_total(sample, counts)
     assert estimate.value == pytest.approx(30 * (2**18 - 1))
@@ -72,31 +63,11 @@ def test_counts_in_proportion_to_size_have_no_error() -> None:
 
 
 NO_VARIATION = "no interval: the counts of the files do not vary"
-CLUSTERS = [
-    (500, ([5] * 9, [1] * 9, [0.09] * 9, 100), "no interval: only 9 files were read"),
-    (18, ([0] * 41 + [1] * 9, [1] * 50, [0.5] * 50, 100), "no interval: it is in 9 of 50 files, t"),
-    (
-        *(118, ([9] * 12 + [1] + [0] * 19, [1] * 32, [1.0] * 12 + [0.1] * 20, 212)),
-        "no interval: it is in 1 of 20 files drawn by chance",
-    ),
-    (128, ([9] * 12 + [1, 1] + [0] * 18, [1] * 32, [1.0] * 12 + [0.1] * 20, 212), ""),
-    (400, ([4] * 20, [1] * 20, [0.2] * 20, 100), NO_VARIATION),
-    (2000, ([9, 11] * 10, [1] * 20, [0.1] * 20, 200), ""),
-    (2000, ([9, 11] * 9 + [20], [1] * 19, [0.1] * 19, 190), ""),
-    (2400, ([9, 11] * 10 + [40], [1] * 21, [0.1] * 21, 210), f"{UNTRUSTED}: one file makes up 17%"),
-    (
-        5000,
-        ([9, 11] * 10 + [300], [1] * 21, [0.1] * 21, 210),
-        f"{UNTRUSTED}: one file makes up 60%",
-    ),
-    # A file that was certain to be read adds no error, however large it is.
-    (2040, ([9, 11] * 10 + [40], [1] * 20 + [4], [0.1] * 20 + [1], 204), ""),
-]
 
 
-@pytest.mark.parametrize(("value", "clusters", "note"), CLUSTERS)
+@pytest.mark.parametrize(*case_table("clusters"))
 def test_few_or_rare_clusters_have_no_interval_and_a_single_large_one_is_told(
-    value: float, clusters: tuple[list[int], list[int], list[float], int], note: str
+    value: float, clusters: list[Any], note: str
 ) -> None:
     estimate = cluster_total(*clusters)
     assert estimate.value == pytest.approx(value)
@@ -120,71 +91,10 @@ def test_clusters_that_can_not_be_are_refused(
 
 
 Array = NDArray[np.float64]
-MakeCounts = Callable[[np.random.Generator, Array], Array]
-
-
-def rates(log_sd: float, with_size: float = 0) -> MakeCounts:
-    """Return counts at lognormal rates, per file, which may go up or down with the size."""
-
-    def counts(random: np.random.Generator, sizes: Array) -> Array:
-        rate = np.exp(random.normal(0, log_sd, sizes.size)) * (sizes / 20) ** with_size
-        return random.poisson(sizes * rate).astype(float)
-
-    return counts
-
-
-def in_a_quarter(random: np.random.Generator, sizes: Array) -> Array:
-    return np.where(random.random(sizes.size) < 0.25, rates(1)(random, sizes), 0)
 
 
 def rare(random: np.random.Generator, sizes: Array) -> Array:
     return random.poisson(sizes / 50 * random.gamma(1, 1, sizes.size)).astype(float)
-
-
-# Standard deviation of log sizes, counts, least coverage, and whether sizes are known.
-CORPORA: dict[str, tuple[float, MakeCounts, float, bool]] = {
-    "sizes 2, rates 1": (2, rates(1), 0.92, True),
-    "sizes 1, rates 1": (1, rates(1), 0.92, True),
-    "sizes 2, rates 0.5": (2, rates(0.5), 0.92, True),
-    "sizes 2, rates 1, higher in large files": (2, rates(1, 0.3), 0.92, True),
-    "sizes 2, rates 1, lower in large files": (2, rates(1, -0.3), 0.92, True),
-    "sizes 1.5, a document per file": (1.5, lambda _, sizes: np.ones(sizes.size), 0.92, True),
-    "sizes 1, counts without regard to size": (1, rates(1, -1), 0.92, True),
-    "sizes 2, counts without regard to size": (2, rates(1, -1), 0.88, True),
-    "sizes 2, rare: one in 50,000 bytes": (2, rare, 0.92, True),
-    "sizes 1, in a quarter of files": (1, in_a_quarter, 0.9, True),
-    "sizes 2, rates 1.5": (2, rates(1.5), 0.86, True),
-    "sizes alike, rates 1": (0, rates(1), 0.92, True),
-    "sizes not known, 0.5, rates 0.5": (0.5, rates(0.5), 0.92, False),
-    "sizes not known, 1, rates 1": (1, rates(1), 0.85, False),
-    "sizes not known, 2, rates 1": (2, rates(1), 0.7, False),
-}
-
-
-def outcome(name: str, n: int, n_corpora: int, samples: int) -> tuple[float, float]:
-    """Take samples of several corpora of 400 files, and see whether the intervals have the total.
-
-    Returns coverage, and mean of the estimates over the total.
-    """
-    log_sd, make_counts, _, knows_sizes = CORPORA[name]
-    random = np.random.default_rng(20261120)
-    values, holds = [], []
-    for corpus in range(n_corpora):
-        sizes = np.exp(random.normal(np.log(20_000), log_sd, 400)).round()
-        counts = make_counts(random, sizes / 1000).astype(int)
-        files = files_of(sizes.astype(int).tolist() if knows_sizes else [None] * 400)
-        total = int(counts.sum())
-        for seed in range(samples):
-            sample = take_sample(files, str(n), corpus * samples + seed)
-            estimate = estimate_total(sample, counts[list(numbers_of(sample))].tolist())
-            values.append(estimate.value / total)
-            if estimate.low is not None and estimate.high is not None:
-                holds.append(estimate.low <= total <= estimate.high)
-    return float(np.mean(holds)), float(np.mean(values))
-
-
-QUICK = ("sizes 2, rates 1", 10, sets(25))
-MANY = [pytest.param(name, 40, 100, marks=pytest.mark.slow) for name in CORPORA]
 
 
 # The command
@@ -207,15 +117,12 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, in
     return folder, totals
 
 
-def rows_of(frame: pd.DataFrame, key: str = "query") -> dict[Any, dict[Any, Any]]:
-    return frame.set_index(key).to_dict("index")
-
-
 def test_all_files_as_a_sample_are_exact_and_few_give_no_interval(
     shards: tuple[Path, dict[str, int]],
 ) -> None:
     folder, totals = shards
-    rows = rows_of(count("f1", index=f"scan:{folder}", sample_files="100%"))
+    frame = count("f1", index=f"scan:{folder}", sample_files="100%")
+    rows: Any = frame.set_index("query").to_dict("index")
     for query, total in totals.items():
         row = rows[query]
         assert row["occurrences_low"] == row["occurrences"] == row["occurrences_high"] == total

@@ -110,17 +110,6 @@ def test_cut_files_are_named_and_the_others_are_not_read_again(tmp_path: Path) -
     assert recorder.details == [f"{cut}: read"]
 
 
-QUESTIONS: list[dict[str, Any]] = [
-    {},
-    {"queries": ["a"]},
-    {"unions": [["a", "b"]]},
-    {"ignore_case": True},
-    {"text_field": "url"},
-    {"skip_bad_lines": True},
-    {"exclude_source": ("*/wiki/*",)},
-]
-
-
 DAMAGED = [
     "{",
     "[" * 100_000,

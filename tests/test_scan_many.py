@@ -1,23 +1,15 @@
 """Scans for thousands of queries, and of normalized texts."""
 
 import json
-import random
 from pathlib import Path
 
 import pytest
 
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import Index, Place, QueryCount
+from ngramscan.indexes.base import Place
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.progress import SILENT, Progress
-
-DRAW = random.Random(5)
-WORDS = ["".join(DRAW.choices("abcdé", k=DRAW.randint(1, 9))) for _ in range(500)]
-TEXTS = [" ".join(DRAW.choices(WORDS, k=60)) for _ in range(200)]
-QUERIES = list(
-    dict.fromkeys(text[start : start + 50] for text in TEXTS for start in range(0, 200, 20))
-)
+from ngramscan.progress import SILENT
 
 
 def write_corpus(folder: Path, texts: list[str], n_files: int = 4) -> str:
@@ -25,18 +17,6 @@ def write_corpus(folder: Path, texts: list[str], n_files: int = 4) -> str:
         lines = [json.dumps({"text": text}) + "\n" for text in texts[number::n_files]]
         (folder / f"{number}.jsonl").write_text("".join(lines))
     return f"scan:{folder}/*.jsonl"
-
-
-def ask(index: Index, queries: list[str]) -> dict[str, tuple[int, int | None]]:
-    counts = [count for count in index.counts(queries) if isinstance(count, QueryCount)]
-    return {count.query: (count.occurrences, count.documents) for count in counts}
-
-
-def scan(
-    spec: str, queries: list[str], options: IndexOptions, progress: Progress = SILENT
-) -> dict[str, tuple[int, int | None]]:
-    with open_indexes([spec], options, progress) as (index,):
-        return ask(index, queries)
 
 
 def test_normalized_texts_have_no_places(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.progress import SILENT
 from tests.support import corpus_files, oracle
+from tests.support.cases import case_table
 from tests.support.command import NGRAMSCAN, run
 from tests.test_formats import F1, make_texts
 
@@ -182,18 +183,8 @@ def test_a_crawl_is_read_by_its_own_list_here_and_far_away(tmp_path: Path) -> No
         check(f"{host}/crawl-data/CC/wet.paths.gz", ["solve for x"] * 6)
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        pytest.param(b"", "an empty list", id="empty"),
-        pytest.param(b"nowhere.jsonl\n", "lists nowhere.jsonl, which is in no folder", id="gone"),
-        pytest.param(b"/nowhere/a.jsonl\n", "lists /nowhere/a.jsonl, where no file is", id="path"),
-        pytest.param(b"list\n", "no known format", id="another format"),
-        pytest.param(b"\xff\xfe", "not UTF-8", id="no text"),
-        pytest.param(b"/a.jsonl\n/b.jsonl\n/a.jsonl\n", "lists /a.jsonl twice", id="twice"),
-    ],
-)
-def test_lists_that_name_nothing_are_refused(tmp_path: Path, content: bytes, problem: str) -> None:
-    (tmp_path / "list").write_bytes(content)
+@pytest.mark.parametrize(*case_table("malformed_lists"))
+def test_lists_that_name_nothing_are_refused(tmp_path: Path, content: str, problem: str) -> None:
+    (tmp_path / "list").write_bytes(content.encode(errors="surrogateescape"))
     with pytest.raises((InputError, CorpusError), match=problem):
         open_corpus(f"@{tmp_path / 'list'}")

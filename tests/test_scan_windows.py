@@ -160,9 +160,6 @@ def check(
             assert (window.document, window.document_bytes) == (made.names[number], len(content))
 
 
-KINDS = [*corpus_files.WRITERS, "parts of JSON lines", "parts of Parquet", "text", "python"]
-
-
 @pytest.mark.parametrize("kind", ["parts of JSON lines", "c.parquet"])
 def test_processes_find_the_same(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -193,9 +190,6 @@ def test_places_that_are_asked_for_twice_or_are_not_there(tmp_path: Path) -> Non
     windows = [result.place for result in results if isinstance(result, Window)]
     assert sorted(map(str, windows)) == sorted(map(str, right))
     assert list(index.windows([], 5)) == []
-
-
-# What is read
 
 
 # What changed

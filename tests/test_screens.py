@@ -180,6 +180,3 @@ def test_only_a_word_that_has_no_room_is_broken() -> None:
     assert [cells.replace(" ", "") for cells in block.columns["name"]] == ["x" * 50, "afewwords"]
     assert max(map(len, text.splitlines())) <= 40
     assert "a few words" in text
-
-
-# The terminal

@@ -22,6 +22,7 @@ from ngramscan.index_files.fm9.reader import open_shards
 from ngramscan.progress import Progress
 from ngramscan.serve import app, server
 from ngramscan.serve.protocol import RefusedError, ServedIndex, answer
+from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.serve_process import INDEXES, JSON, THE, Served, ask, send, serving
 
@@ -45,10 +46,6 @@ def indexes() -> dict[str, ServedIndex]:
 
 # --- recordings ---------------------------------------------------------------------------------
 
-# Served by the original, refused here: outside the documented range.
-CONTEXTS = {f"get.replay.paper01.s0.first.ctx{n}" for n in (0, 10_001, 1_000_000)}
-REFUSED = {*CONTEXTS, "get.ctx_true", "get.ctx_2pow63", "get.ctx_2pow64_minus_1"}
-
 
 def assert_is_refusal(got: httpx.Response, status: int) -> str:
     assert (got.status_code, got.headers["content-type"]) == (status, "application/json")
@@ -64,26 +61,7 @@ def assert_is_refusal(got: httpx.Response, status: int) -> str:
 # --- fields -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"rank": 361157}, "rank is out of range; expected 0 to 361156"),
-        ({"rank": -1}, "rank is out of range; expected 0 to 361156"),
-        ({"rank": 1.0}, "rank is a number that is not whole; expected a whole number"),
-        ({"rank": True}, "rank is a boolean; expected a whole number"),
-        ({"rank": None}, "rank is null; expected a whole number"),
-        ({"s": []}, "s is a list; expected a whole number"),
-        ({"max_ctx_len": 2**70}, "max_ctx_len is out of range; expected 1 to 10000"),
-        ({"query": 5}, "query is a number; expected a string"),
-        ({"query": "a\ud800"}, "query has a lone surrogate at character 1; expected Unicode text"),
-        ({"query_type": {}}, "query_type is an object; expected a string"),
-        (
-            {"query_type": "Count"},
-            "Invalid query_type: Count; expected count, find or get_doc_by_rank",
-        ),
-        ({"index": "x" * 999}, f"Invalid index: {'x' * 100}…; here are replay, replay2"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("refused_requests"))
 def test_refusal_names_the_field(
     indexes: dict[str, ServedIndex], change: dict[str, Any], problem: str
 ) -> None:
@@ -434,6 +412,3 @@ def test_folder_is_refused(tmp_path: Path) -> None:
     code, told = run("serve", INDEXES[0], tmp_path / "cut", "--port", "0")
     assert (code, told.count("\n")) == (1, 1)
     assert told.startswith(f"Error: {file}: ")
-
-
-# --- a command over HTTP ------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from ngramscan.progress import visible
 from ngramscan.serve.app import MAX_BODY_BYTES
 from ngramscan.serve.search import LONGEST_PHRASE
 from ngramscan.serve.texts import LONGEST_TEXT
+from tests.support.cases import case_table
 from tests.support.command import run
 from tests.support.marked_texts import ReadMark, read_texts
 from tests.support.serve_process import PATIENCE_S, Served, serving
@@ -86,7 +87,7 @@ def pieces() -> str:
     return f"{' qqq <b> é '.join(parts)}\n\nzzz\n{long[:1500]}"
 
 
-@pytest.mark.parametrize("min_words", [3, 5])
+@pytest.mark.parametrize("min_words", [5, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_spans_are_those_of_the_command(
     served: Served, folders: tuple[Path, Path], tmp_path: Path, min_words: int
 ) -> None:
@@ -150,24 +151,11 @@ def test_a_text_is_shown_and_never_obeyed(served: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "headers", "status", "problem"),
-    [
+    *case_table(
+        "refused_texts",
         ({"text": "x" * (LONGEST_TEXT + 1)}, {}, 400, "text: 10,001 characters; the limit is"),
-        ({"text": " \n"}, {}, 400, "text: enter a text"),
-        ({"text": ["a", "b"]}, {}, 400, "text: it was given 2 times; expected once"),
-        ({"text": "a", "index": "none"}, {}, 400, "no index named none; available: bytes"),
-        ({"text": "a", "words": "0"}, {}, 400, "words: expected a whole number from 1 to 100"),
         ({"text": "x" * (MAX_BODY_BYTES + 1)}, {}, 413, "The body is too long"),
-        ({"text": "a"}, {"Sec-Fetch-Site": "cross-site"}, 403, "comes from another page"),
-        ({"text": "a"}, {"Sec-Fetch-Site": "same-site"}, 403, "comes from another page"),
-        (
-            {"text": "a"},
-            {"Content-Type": "text/plain"},
-            415,
-            "Content-Type: expected application/x-www-f",
-        ),
-        ({"text": "a"}, {"Host": "elsewhere.example"}, 421, "Unknown host"),
-    ],
+    )
 )
 def test_what_is_refused_is_said_beside_the_form(
     served: Served, fields: dict[str, Any], headers: dict[str, str], status: int, problem: str

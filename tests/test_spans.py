@@ -116,7 +116,9 @@ def of_a_scan(folder: Path, documents: list[str]) -> Iterator[Index]:
     ("opened", "least"),
     [
         *((of_files, least) for least in (1, 2, 5)),
-        *((opened, least) for opened in (of_a_service, of_a_scan) for least in (2, 5)),
+        (of_a_service, 5),
+        (of_a_scan, 5),
+        *(pytest.param(opened, 2, marks=pytest.mark.slow) for opened in (of_a_service, of_a_scan)),
         (of_files_in_place, 5),
     ],
 )
@@ -169,7 +171,7 @@ def test_match_starts_are_those_of_a_brute_force(
     ]
 
 
-@pytest.mark.parametrize("pieces", [1, 4])
+@pytest.mark.parametrize("pieces", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_a_copied_text_is_searched_in_linear_time(
     pieces: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,6 +54,3 @@ def test_without_anything_to_compare_there_is_no_ratio() -> None:
     assert row_of(run_tiers(found, SET), "alpha").note == "no outputs of other methods"
     with pytest.raises(ValueError, match="both kinds"):
         rate_ratio(np.array([1, 2]), np.array([True, True]), np.array([0, 1]))
-
-
-# The command

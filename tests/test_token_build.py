@@ -20,10 +20,7 @@ from ngramscan.index_files.tokens.tokenizers import load_tokenizer
 from ngramscan.progress import SILENT
 from tests.support.command import NGRAMSCAN
 
-TOKENS = Path(__file__).parent / "tokens"
-CORPUS = TOKENS / "corpus_small.jsonl"
 PLAIN = ReadOptions()
-LLAMA, OLMO2 = TOKENS / "llamalike.model", TOKENS / "allenai_dolma2.json.gz"
 
 
 def built(

@@ -1,12 +1,11 @@
 """`count`, `docnorm`, `contexts` and `contaminate` where some indexes are token-level."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.support.cases import case_table
 from tests.support.command import Ran, invoke
-from tests.support.made_tokens import MadeTokens
 from tests.support.token_oracle import TOKENS
 
 FOLDER = TOKENS / "v4_pysmall_llama_s3"
@@ -22,8 +21,6 @@ patterns:
   - {text: Return the, method: PoT, tier: T1, kind: narrative}
   - {text: 'def ', method: PoT, tier: T2, kind: code}
 """
-
-Run = Callable[..., Ran]
 
 
 @pytest.fixture
@@ -56,33 +53,17 @@ def test_tables_say_how_the_two_kinds_differ(here: Path, command: str) -> None:
     assert ran.stdout.startswith(first)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (("count", "a b", "--count-anyway", *BOTH), "--count-anyway: only token-level indexes"),
-        (("count", "a b", "--tokenizer", "t", *BOTH), "--tokenizer: only tokens: takes it, not "),
-        (("count", "a b", "--index", TOKEN_INDEX), "--tokenizer"),
-        (("docnorm", "a b", "--drawn", "d.csv", "--index", TOKEN_INDEX), "--drawn: tokens:"),
-        (("docnorm", "a b", "--context", "500", "--index", TOKEN_INDEX), "--context 500: bytes; "),
-        (
-            ("contaminate", "b.jsonl", "--index", f"python,{TOKEN_INDEX}"),
-            f"--index {TOKEN_INDEX}: its counts are lower bounds",
-        ),
-        (
-            ("contaminate", "b.jsonl", "--index", "infini-gram:pileval"),
-            "--index infini-gram:pileval: its counts are lower bounds",
-        ),
-    ],
-)
+@pytest.mark.parametrize(*case_table("token_usage"))
 def test_options_that_do_not_go_with_tokens_are_refused_in_a_line(
-    here: Path, arguments: tuple[str, ...], problem: str
+    here: Path, arguments: list[str], problem: str
 ) -> None:
     if arguments[0] == "docnorm":
-        arguments += ("--tokenizer", str(TOKENIZER))
-    ran = invoke(*arguments, "-q")
+        arguments = [*arguments, "--tokenizer", str(TOKENIZER)]
+    given = (one.format(corpus=CORPUS, tokens=TOKEN_INDEX) for one in arguments)
+    ran = invoke(*given, "-q")
     assert (ran.code, ran.stdout) == (2, "")
     (line,) = ran.stderr.splitlines()
-    assert problem in line
+    assert problem.format(tokens=TOKEN_INDEX) in line
     assert not [*here.glob("d.csv")]
 
 
@@ -99,16 +80,3 @@ def test_a_phrase_that_has_the_tokens_of_another_text_is_not_shown(shared: Path)
     (line,) = ran.stderr.splitlines()
     assert "has the tokens of another text" in line
     assert "2 of 2 contexts missing" in line
-
-
-# A service
-
-
-@pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> MadeTokens:
-    """A service in this process: its client has tests of its own."""
-    index = MadeTokens([[[10, 11, 12] * n for n in range(1, 40)]], {"a b": [(10, 11)]},
-                       is_service=True)  # fmt: skip
-    opener = "ngramscan.indexes.tokens.hosted.open_hosted"
-    monkeypatch.setattr(opener, lambda _name, _client: index)
-    return index

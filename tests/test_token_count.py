@@ -18,7 +18,6 @@ from tests.support.made_tokens import MadeTokens
 from tests.support.token_oracle import TOKENS, TokenOracle
 
 LOWER = "token n-grams: a lower bound of the string's occurrences"
-REFUSED = "tokens: a pattern of kind latex or code, or one that doesn't begin and end with a word"
 SPACES = f"{LOWER}; the tokenizer reads ▁ (U+2581) as a space; such texts are counted, too"
 PHRASES = ("step by step", "Return the", "object", "Let's think", "zebra crossing", "café")
 
@@ -89,9 +88,6 @@ def test_tokens_that_are_bytes_count_any_string(shared: Path) -> None:
             assert row.note == "tokens are bytes: every occurrence of the string"
 
 
-# Patterns that tokens can't count
-
-
 # Totals
 
 
@@ -121,9 +117,3 @@ def test_a_rate_without_the_size_of_the_index_is_unknown(monkeypatch: pytest.Mon
     monkeypatch.setattr(index, "size", IndexSize)
     (rate,) = [one for one in totals_of(index, query("d", "B")) if "million" in one.statistic]
     assert (rate.value, rate.note) == (None, "the number of tokens in the index is unknown")
-
-
-# Rows
-
-
-KEYS = ("x", None, None, None, "p", "p")

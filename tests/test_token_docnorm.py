@@ -21,7 +21,6 @@ from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.progress import Progress
 from ngramscan.reporting.tables import print_docnorm
 from tests.support.made_tokens import REACH, Ids, MadeTokens, starts
-from tests.support.token_oracle import TOKENS, TokenOracle
 
 Result = DocnormResult[TokenDocnormRow]
 ESTIMATORS: tuple[Estimator, ...] = ("combined", "size-bias", "first")
@@ -54,28 +53,12 @@ def covers(row: TokenDocnormRow, truth: int) -> bool:
 # Genuine indexes
 
 
-def opened(folder: Path, tokenizer: Path) -> TokenIndex:
-    return open_tokens(folder, tokenizer, Progress())
-
-
-@pytest.fixture(scope="module")
-def small() -> TokenIndex:
-    return opened(TOKENS / "v4_pysmall_llama_s3", TOKENS / "llamalike.model")
-
-
-@pytest.fixture(scope="module")
-def oracle() -> TokenOracle:
-    return TokenOracle(TOKENS / "v4_pysmall_llama_s3")
-
-
-PHRASES = ("step by step", "step by", "the file", "Return the", "Return", "by", "zebra crossing")
-
-
 @pytest.mark.slow
 def test_vermilion_is_covered(shared: Path) -> None:
     """1 to 200 occurrences per document; 1,374 of them in 400 documents that were made so."""
     folder = shared / "tokens" / "index" / "v4_pystdlib_llama"
-    index = opened(folder, shared / "tokens" / "tokenizers" / "llamalike.model")
+    tokenizer = shared / "tokens" / "tokenizers" / "llamalike.model"
+    index = open_tokens(folder, tokenizer, Progress())
     (truth,) = [
         row["token_documents"]
         for row in map(json.loads, (shared / "tokens" / "truth.jsonl").read_text().splitlines())
@@ -128,11 +111,6 @@ def shards(request: pytest.FixtureRequest) -> list[list[list[int]]]:
         assert sum(len(one) > 5_000 for one in documents) > 20
     third = len(documents) // 3
     return [documents[:third], [], documents[third:]]
-
-
-def truth_of(index: MadeTokens, *names: str) -> int:
-    needles = [as_text(ids) for name in names for ids in QUERIES[name]]
-    return sum(any(one in text for one in needles) for shard in index.texts for text in shard)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

@@ -4,6 +4,7 @@ import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +16,7 @@ from tests.test_token_files import COPIES, some_documents, write_folder
 DEEP = pytest.mark.parametrize("deep", [False, True])
 SHARDS = [some_documents(seed, 40, 6) for seed in range(3)]
 Damage = Callable[[Path, random.Random], None]
-
-
-def found_in(folder: Path, deep: bool) -> list[tuple[str, str]]:
-    return [(one.file, one.problem) for one in verify_tokens(folder, deep, SILENT)]
+Numbers = np.ndarray[Any, Any]
 
 
 @DEEP
@@ -27,71 +25,64 @@ def test_their_copies_are_sound(name: str, deep: bool) -> None:
     assert verify_tokens(COPIES / name, deep, SILENT) == []
 
 
-def pointers(path: Path) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
-    text = path.with_name(path.name.replace("table", "tokenized")).stat().st_size
-    raw = np.frombuffer(path.read_bytes(), np.uint8).copy()
-    return raw.reshape(text // 2, -1)
+def changing(name: str, edit: Callable[[Numbers, random.Random], object]) -> Damage:
+    """Return what changes the numbers in one of the files of a name: a row for each pointer."""
+
+    def damage(folder: Path, draw: random.Random) -> None:
+        number = draw.randrange(3)
+        path, text = folder / f"{name}.{number}", folder / f"tokenized.{number}"
+        kind = {"table": "u1", "tokenized": "<u2"}.get(name, "<u8")
+        numbers = np.frombuffer(path.read_bytes(), kind).copy()
+        if name == "table":
+            numbers = numbers.reshape(text.stat().st_size // 2, -1)
+        edit(numbers, draw)
+        path.write_bytes(numbers.tobytes())
+
+    return damage
 
 
-def swap(folder: Path, draw: random.Random) -> None:
-    path = folder / f"table.{draw.randrange(3)}"
-    table = pointers(path)
-    low, high = sorted(draw.sample(range(len(table)), 2))
-    table[[low, high]] = table[[high, low]]
-    path.write_bytes(table.tobytes())
+def exchange(numbers: Numbers, one: int, other: int) -> None:
+    numbers[[one, other]] = numbers[[other, one]]
 
 
-def swap_neighbours(folder: Path, draw: random.Random) -> None:
-    path = folder / f"table.{draw.randrange(3)}"
-    table = pointers(path)
-    rank = draw.randrange(len(table) - 1)
-    table[[rank, rank + 1]] = table[[rank + 1, rank]]
-    path.write_bytes(table.tobytes())
+def swap(numbers: Numbers, draw: random.Random) -> None:
+    exchange(numbers, *sorted(draw.sample(range(len(numbers)), 2)))
 
 
-def repeat(folder: Path, draw: random.Random) -> None:
-    path = folder / f"table.{draw.randrange(3)}"
-    table = pointers(path)
-    rank = draw.randrange(len(table) - 1)
-    table[rank] = table[rank + 1]
-    path.write_bytes(table.tobytes())
+def swap_neighbours(numbers: Numbers, draw: random.Random) -> None:
+    rank = draw.randrange(len(numbers) - 1)
+    exchange(numbers, rank, rank + 1)
 
 
-def point_outside(folder: Path, draw: random.Random) -> None:
-    path = folder / f"table.{draw.randrange(3)}"
-    table = pointers(path)
-    table[draw.randrange(len(table))] = 0xFF
-    path.write_bytes(table.tobytes())
+def repeat(numbers: Numbers, draw: random.Random) -> None:
+    rank = draw.randrange(len(numbers) - 1)
+    numbers[rank] = numbers[rank + 1]
 
 
-def point_inside_a_token(folder: Path, draw: random.Random) -> None:
-    path = folder / f"table.{draw.randrange(3)}"
-    table = pointers(path)
-    table[draw.randrange(len(table)), 0] |= 1
-    path.write_bytes(table.tobytes())
+def point_outside(numbers: Numbers, draw: random.Random) -> None:
+    numbers[draw.randrange(len(numbers))] = 0xFF
 
 
-def change_token(folder: Path, draw: random.Random) -> None:
-    path = folder / f"tokenized.{draw.randrange(3)}"
-    tokens = np.frombuffer(path.read_bytes(), "<u2").copy()
-    at = draw.randrange(1, len(tokens))
-    tokens[at] = 9 if tokens[at] != 9 else 8  # no other token has these ids
-    path.write_bytes(tokens.tobytes())
+def point_inside_a_token(numbers: Numbers, draw: random.Random) -> None:
+    numbers[draw.randrange(len(numbers)), 0] |= 1
 
 
-def move_offset(folder: Path, draw: random.Random) -> None:
-    path = folder / f"offset.{draw.randrange(3)}"
-    offsets = np.frombuffer(path.read_bytes(), "<u8").copy()
-    offsets[draw.randrange(1, len(offsets))] += draw.choice((1, 1 << 40))
-    path.write_bytes(offsets.tobytes())
+def change_token(numbers: Numbers, draw: random.Random) -> None:
+    at = draw.randrange(1, len(numbers))
+    numbers[at] = 9 if numbers[at] != 9 else 8  # no other token has these ids
 
 
-def swap_offsets(folder: Path, draw: random.Random) -> None:
-    path = folder / f"offset.{draw.randrange(3)}"
-    offsets = np.frombuffer(path.read_bytes(), "<u8").copy()
-    at = draw.randrange(1, len(offsets) - 1)
-    offsets[[at, at + 1]] = offsets[[at + 1, at]]
-    path.write_bytes(offsets.tobytes())
+def move_offset(numbers: Numbers, draw: random.Random) -> None:
+    numbers[draw.randrange(1, len(numbers))] += draw.choice((1, 1 << 40))
+
+
+def swap_offsets(numbers: Numbers, draw: random.Random) -> None:
+    at = draw.randrange(1, len(numbers) - 1)
+    exchange(numbers, at, at + 1)
+
+
+def move_line(numbers: Numbers, draw: random.Random) -> None:
+    numbers[draw.randrange(len(numbers))] += draw.choice((1, 1 << 40))
 
 
 def drop_offset(folder: Path, draw: random.Random) -> None:
@@ -101,16 +92,8 @@ def drop_offset(folder: Path, draw: random.Random) -> None:
 
 
 def cut(folder: Path, draw: random.Random) -> None:
-    names = ("tokenized", "table", "offset", "metadata", "metaoff")
-    path = folder / f"{draw.choice(names)}.{draw.randrange(3)}"
+    path = folder / f"{draw.choice(sorted(ALL))}.{draw.randrange(3)}"
     path.write_bytes(path.read_bytes()[: -draw.randrange(2, 9)])
-
-
-def move_line(folder: Path, draw: random.Random) -> None:
-    path = folder / f"metaoff.{draw.randrange(3)}"
-    offsets = np.frombuffer(path.read_bytes(), "<u8").copy()
-    offsets[draw.randrange(len(offsets))] += draw.choice((1, 1 << 40))
-    path.write_bytes(offsets.tobytes())
 
 
 def break_line(folder: Path, draw: random.Random) -> None:
@@ -122,35 +105,34 @@ def break_line(folder: Path, draw: random.Random) -> None:
 
 
 def remove(folder: Path, draw: random.Random) -> None:
-    names = ("tokenized", "table", "offset", "metadata", "metaoff")
-    (folder / f"{draw.choice(names)}.{draw.randrange(3)}").unlink()
+    (folder / f"{draw.choice(sorted(ALL))}.{draw.randrange(3)}").unlink()
 
 
-DAMAGES: dict[Damage, set[str]] = {
-    swap: {"table"},
-    swap_neighbours: {"table"},
-    repeat: {"table"},
-    point_outside: {"table"},
-    point_inside_a_token: {"table"},
-    change_token: {"table", "tokenized", "offset"},
-    move_offset: {"offset", "table"},
-    swap_offsets: {"offset"},
-    drop_offset: {"table", "tokenized"},
-    cut: {"tokenized", "table", "offset", "metadata", "metaoff"},
-    move_line: {"metaoff"},
-    break_line: {"metadata", "metaoff"},
-    remove: {"tokenized", "table", "offset", "metadata", "metaoff"},
+ALL = {"tokenized", "table", "offset", "metadata", "metaoff"}
+TABLE = (swap, swap_neighbours, repeat, point_outside, point_inside_a_token)
+DAMAGES: dict[str, tuple[Damage, set[str]]] = {
+    **{edit.__name__: (changing("table", edit), {"table"}) for edit in TABLE},
+    "change_token": (changing("tokenized", change_token), {"table", "tokenized", "offset"}),
+    "move_offset": (changing("offset", move_offset), {"offset", "table"}),
+    "swap_offsets": (changing("offset", swap_offsets), {"offset"}),
+    "drop_offset": (drop_offset, {"table", "tokenized"}),
+    "cut": (cut, ALL),
+    "move_line": (changing("metaoff", move_line), {"metaoff"}),
+    "break_line": (break_line, {"metadata", "metaoff"}),
+    "remove": (remove, ALL),
 }
 
 
 @DEEP
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_each_of_many_damages_is_found(tmp_path: Path, damage: Damage, deep: bool) -> None:
+@pytest.mark.parametrize("n", [10, pytest.param(40, marks=pytest.mark.slow)])
+def test_each_of_many_damages_is_found(tmp_path: Path, damage: str, deep: bool, n: int) -> None:
+    change, places = DAMAGES[damage]
     sound = write_folder(tmp_path / "sound", SHARDS, 2)
-    for seed in range(40):
+    for seed in range(n):
         folder = shutil.copytree(sound, tmp_path / "damaged", dirs_exist_ok=True)
-        damage(folder, random.Random(seed))
-        found = found_in(folder, deep)
+        change(folder, random.Random(seed))
+        found = verify_tokens(folder, deep, SILENT)
         assert found, f"seed {seed}"
-        assert {file.split(".")[0] for file, _ in found} & DAMAGES[damage], found
+        assert {one.file.split(".")[0] for one in found} & places, found
         shutil.rmtree(folder)

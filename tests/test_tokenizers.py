@@ -10,7 +10,6 @@ import random
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -53,10 +52,6 @@ def olmo2() -> Tokenizer:
     return open_tokenizer(OLMO2, 4)
 
 
-def documents_of(folder: TokenFolder) -> list[list[int]]:
-    return [folder.tokens_of(number).tolist() for number in range(folder.documents)]
-
-
 # Documents
 
 
@@ -69,7 +64,9 @@ def check_documents(folder: TokenFolder, tokenizer: Tokenizer, texts: list[str])
         contents = [unicodedata.normalize("NFC", text).encode() for text in texts]
     else:
         contents = [text.encode() for text in texts]
-    for content, text, ids in zip(contents, texts, documents_of(folder), strict=True):
+    assert folder.documents == len(texts)
+    for number, (content, text) in enumerate(zip(contents, texts, strict=True)):
+        ids = folder.tokens_of(number).tolist()
         assert tokenizer.of_document(text) == ids
         assert tokenizer.content(ids).removeprefix(tokenizer.lead) == content
 
@@ -243,24 +240,3 @@ def test_each_index_has_one_tokenizer(shared: Path) -> None:
         corpus = shared / "tokens" / ("corpus" if "stdlib" in name else "corpus_small")
         lines = (corpus / f"{corpus.name}.jsonl").read_text().splitlines()
         check_documents(folder, tokenizer, [json.loads(line)["text"] for line in lines])
-
-
-def recorded(shared: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    for line in (shared / "tokens" / "exchanges.jsonl").read_text().splitlines():
-        one = json.loads(line)
-        if one["via"] == "http" and one["status"] == 200 and "token_ids" in one["reply"]:
-            request = one["request"]
-            yield request | {"index": request.get("index") or request["corpus"]}, one["reply"]
-
-
-def spans_of(ids: list[int], query: list[int]) -> Iterator[list[int]]:
-    """Yield the parts of a text as the service divides it: each occurrence, and what is between."""
-    start = at = 0
-    while at < len(ids):
-        if query and ids[at : at + len(query)] == query:
-            yield from filter(None, (ids[start:at], query))
-            start = at = at + len(query)
-        else:
-            at += 1
-    if start < len(ids):
-        yield ids[start:]

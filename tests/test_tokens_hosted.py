@@ -17,22 +17,21 @@ from ngramscan.index_files.tokens.tokenizers import Tokenizer, load_tokenizer
 from ngramscan.indexes.base import IndexSize, QueryFailure, WindowFailure
 from ngramscan.indexes.http.client import ApiClient
 from ngramscan.indexes.options import IndexOptions
+from ngramscan.indexes.tokens import replies
 from ngramscan.indexes.tokens.base import MarkedWindow, TokenOccurrences
 from ngramscan.indexes.tokens.hosted import HostedTokenIndex, open_hosted
 from ngramscan.indexes.tokens.replies import (
     TokenDocument,
     positions_of,
     read_after_newline,
-    read_document,
-    read_ids,
     read_segments,
     read_token_reply,
-    read_total,
 )
 from ngramscan.journal import Journal
 from ngramscan.prevalence.plan import make_plan
 from ngramscan.progress import Progress
 from ngramscan.remote.exchange import TransientError
+from tests.support.cases import case_table
 from tests.support.command import NGRAMSCAN, Ran
 from tests.support.command import invoke as run
 from tests.support.fake_clock import FakeClock
@@ -61,16 +60,10 @@ def oracles() -> dict[str, TokenOracle]:
     return {name: TokenOracle(TOKENS / name) for name in FILES}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server() -> Iterator[TokenServer]:
     with serve(*FILES) as started:
         yield started
-
-
-def forms(name: str, text: str, tokenizers: dict[str, Tokenizer]) -> list[list[int]]:
-    """Return both n-grams of a text."""
-    both = tokenizers[name].after_space(text), tokenizers[name].after_newline(text)
-    return [list(ids) for ids in dict.fromkeys(tuple(one) for one in both if one)]
 
 
 def count(url: str, journal: Path, *more: str | Path, names: tuple[str, ...] = (LLAMA,)) -> Ran:
@@ -181,11 +174,13 @@ def test_texts_that_the_service_refuses_fail_alone(
 # Documents
 
 
+@pytest.mark.parametrize("every", [12, pytest.param(5, marks=pytest.mark.slow)])
 def test_marked_occurrences_bound_those_of_the_document(
     server: TokenServer,
     tokenizers: dict[str, Tokenizer],
     oracles: dict[str, TokenOracle],
     opened: Opened,
+    every: int,
 ) -> None:
     index, oracle = opened(server), oracles[LLAMA]
     texts = ["vermilion", "step by step", "ha ha", "zyxmarker", "of"]
@@ -198,7 +193,7 @@ def test_marked_occurrences_bound_those_of_the_document(
             for form in one.forms
             for part in form.segments
             for place in range_places(one.query, part.shard, part.low, part.high)
-        ][::5]
+        ][::every]
         held = oracle.documents_with(*(list(form.ids) for form in one.forms))
         for window in index.examine(places, by_query):
             assert isinstance(window, MarkedWindow)
@@ -223,85 +218,26 @@ def range_places(query: str, shard: int, low: int, high: int) -> Iterator[Any]:
 
 # Replies that lie
 
-DOCUMENT = {
-    "doc_ix": 3,
-    "doc_len": 20,
-    "disp_len": 10,
-    "needle_offset": 5,
-    "spans": [["a ", None], ["b", "0"]],
-    "metadata": "{}\n",
-}
 
-
-@pytest.mark.parametrize(
-    ("read", "reply"),
-    [
-        (read_ids, {"token_ids": []}),
-        (read_ids, {"token_ids": [[[1]]]}),
-        (read_ids, {"token_ids": [True]}),
-        (read_ids, {}),
-        (read_after_newline, {"token_ids": [13, 5], "tokens": ["<0x0A>"]}),
-        (read_total, {"count": 5}),
-        (read_total, {"count": -1, "approx": False}),
-        (read_total, {"count": 5, "approx": True}),
-        *((read_document, DOCUMENT | wrong) for wrong in (
-            {"doc_ix": "3"}, {"disp_len": 0}, {"disp_len": 21}, {"needle_offset": 10},
-            {"needle_offset": -1}, {"spans": "a"}, {"spans": [["a"]]}, {"spans": [[1, None]]},
-            {"metadata": None}, {"doc_len": 2**60}, {"disp_len": 19, "needle_offset": 9},
-        )),
-    ],
-)  # fmt: skip
-def test_a_reply_that_can_not_be_true_is_refused(read: Any, reply: dict[str, Any]) -> None:
-    more = {"most_shown": 16} if read is read_document else {}
+@pytest.mark.parametrize(*case_table("wrong_token_replies"))
+def test_a_reply_that_can_not_be_true_is_refused(read: str, reply: dict[str, Any]) -> None:
+    more = {"most_shown": 16} if read == "read_document" else {}
     with pytest.raises(RemoteRefused):
-        read(reply, **more)
+        getattr(replies, read)(reply, **more)
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        {"cnt": 3, "segment_by_shard": [[0, 2]]},
-        {"cnt": 2, "segment_by_shard": [[2, 0]]},
-        {"cnt": 2, "segment_by_shard": [[0, 2]], "approx": True},
-        {"cnt": 20, "segment_by_shard": [[0, 20]]},
-        {"count": 2},
-    ],
-)
+@pytest.mark.parametrize(*case_table("wrong_token_segments"))
 def test_segments_that_can_not_be_true_are_refused(reply: dict[str, Any]) -> None:
     with pytest.raises(RemoteRefused):
         read_segments(reply, 10)
 
 
-@pytest.mark.parametrize(
-    ("ids", "pieces", "rest"),
-    [
-        ([13, 5, 6], ["<0x0A>", "st", "ep"], (5, 6)),
-        ([220, 198, 7], ["Ġ", "Ċ", "x"], (7,)),
-        ([198, 7], ["ĠĊ", "x"], (7,)),
-        ([198, 7], ["Ċx", "y"], ()),
-        ([271, 7], ["ĠĊĊ", "x"], ()),
-        ([13, 13, 7], ["<0x0A>", "<0x0A>", "x"], (13, 7)),
-        ([5, 198, 7], ["a", "Ċ", "x"], ()),
-        ([10, 65], ["\n", "A"], (65,)),
-        ([5], ["x"], ()),
-    ],
-)
-def test_the_tokens_after_a_newline(
-    ids: list[int], pieces: list[str], rest: tuple[int, ...]
-) -> None:
-    assert read_after_newline({"token_ids": ids, "tokens": pieces}) == rest
+@pytest.mark.parametrize(*case_table("tokens_after_newline"))
+def test_the_tokens_after_a_newline(ids: list[int], pieces: list[str], rest: list[int]) -> None:
+    assert read_after_newline({"token_ids": ids, "tokens": pieces}) == tuple(rest)
 
 
-@pytest.mark.parametrize(
-    ("lies", "problem"),
-    [
-        ({"find": {"cnt": 1}}, "segments that do not sum to their count"),
-        ({"count": {"token_ids": None}}, "no tokens of the query"),
-        ({"find": {"token_ids": [272], "tokens": ["▁the"]}}, "tokens of another text"),
-        ({"find": {"token_ids": [1, 2]}}, "a reply about other tokens"),
-        ({"count": {"tokens": []}}, "no names of tokens"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("lying_counts"))
 def test_a_service_that_lies_gives_no_count(
     lies: dict[str, Any], problem: str, opened: Opened
 ) -> None:
@@ -311,15 +247,7 @@ def test_a_service_that_lies_gives_no_count(
     assert problem in str(one.error)
 
 
-@pytest.mark.parametrize(
-    ("lies", "problem"),
-    [
-        ({"spans": [["nothing of it", None]]}, "does not show"),
-        ({"doc_len": 1}, "contradicting lengths"),
-        ({"token_ids": [5]}, "a reply about other tokens"),
-        ({"spans": 5}, "no document in the reply"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("lying_documents"))
 def test_a_document_that_lies_is_a_failure(
     lies: dict[str, Any], problem: str, opened: Opened
 ) -> None:

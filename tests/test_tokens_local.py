@@ -33,12 +33,6 @@ def local(name: str) -> TokenFolderIndex:
     return open_tokens(COPIES / name, TOKENIZERS[name], SILENT)
 
 
-@cache
-def tokenized(tokenizer: Path, width: int) -> list[list[int]]:
-    opened = open_tokenizer(tokenizer, width)
-    return [opened.of_document(text) for text in TEXTS.values()]
-
-
 def found(index: TokenFolderIndex, query: str) -> TokenOccurrences:
     (one,) = index.lookups([query])
     assert isinstance(one, TokenOccurrences)

@@ -6,8 +6,9 @@ from ngramscan.errors import RemoteUnavailable
 from ngramscan.indexes.base import IndexSize, QueryCount, QueryFailure
 from ngramscan.patterns.model import Pattern, PatternSet
 from ngramscan.prevalence.count import run_count
-from ngramscan.prevalence.totals import SUM_NOTE, Total, make_totals
+from ngramscan.prevalence.totals import Total, make_totals
 from ngramscan.statistics.estimates import geometric_mean_ratio
+from tests.support.cases import objects
 from tests.support.text_index import TextIndex
 
 
@@ -92,53 +93,13 @@ def find(
     return found[[*found][-1] if kind is None else kind]
 
 
-VALUES = {
-    ("sum_of_pattern_counts", "CoT", "T1"): 130,
-    ("union_of_occurrences", "CoT", "T1"): 100,
-    ("union_of_occurrences", "F", "T1"): 8,
-    ("union_of_occurrences", "F", "T2"): 50 + 40 - 10,
-    ("union_of_occurrences", "F", "T1+T2"): 8 + 80,
-    ("sum_of_pattern_counts", "F", "T1+T2"): 105,
-    ("sum_of_pattern_counts", "F", "T3"): 1000,
-    ("patterns", "CoT", "T1+T2"): 3,
-    ("patterns_without_occurrence", "CoT", "T1+T2"): 1,
-    ("smallest_pattern_count", "CoT", "T1+T2"): 0,
-    ("lower_quartile_pattern_count", "CoT", "T1+T2"): 15,
-    ("median_pattern_count", "CoT", "T1+T2"): 30,
-    ("upper_quartile_pattern_count", "CoT", "T1+T2"): 65,
-    ("largest_pattern_count", "CoT", "T1+T2"): 100,
-    ("largest_pattern_share", "CoT", "T1+T2"): 100 / 130,
-    ("union_per_gigabyte", "CoT", "T1"): 25.0,
-    ("union_per_million_documents", "CoT", "T1"): 50.0,
-    ("ratio_of_sums", "F", "T1+T2", "CoT"): 105 / 130,
-    ("ratio_of_unions", "F", "T1+T2", "CoT"): 88 / 100,
-    ("ratio_without_largest", "F", "T1+T2", "CoT"): 55 / 130,
-    ("ratio_without_largest_of_versus", "F", "T1+T2", "CoT"): 105 / 30,
-    ("probability_of_superiority", "F", "T1+T2", "CoT"): (1 + 1 + 2 + 2) / 12,
-    ("patterns", "F", "T1+T2", "", "latex"): 2,
-    ("sum_of_pattern_counts", "F", "T1+T2", "", "latex"): 15,
-    ("union_of_occurrences", "F", "T1+T2", "", "latex"): 8,
-    ("union_of_occurrences", "F", "T1+T2", "", "narrative"): 80,
-    ("largest_pattern_share", "F", "T1+T2", "", "latex"): 8 / 15,
-    ("union_per_gigabyte", "F", "T1+T2", "", "latex"): 2.0,
-    ("ratio_of_sums", "F", "T1+T2", "CoT", "narrative"): 90 / 130,
-    ("ratio_of_unions", "F", "T1+T2", "CoT", "narrative"): 80 / 100,
-    ("probability_of_superiority", "F", "T1+T2", "CoT", "narrative"): 4 / 6,
-}
-NOTES = {
-    ("sum_of_pattern_counts", "CoT", "T1"): SUM_NOTE,
-    ("largest_pattern_share", "CoT", "T1+T2"): "step by step",
-    ("ratio_without_largest", "F", "T1+T2", "CoT"): "without using the formula",
-    ("ratio_without_largest_of_versus", "F", "T1+T2", "CoT"): "without step by step",
-}
-
-
 def test_totals_done_by_hand() -> None:
     totals = totals_of()
-    for names, value in VALUES.items():
-        assert find(totals, *names).value == pytest.approx(value), names
-    for names, note in NOTES.items():
-        assert find(totals, *names).note == note
+    names = ("statistic", "method", "tiers", "versus", "kind")
+    for case in objects("totals"):
+        found = find(totals, *(case[name] for name in names))
+        assert found.value == pytest.approx(case["value"]), case
+        assert found.note == case.get("note", found.note)
     means = find(totals, "ratio_of_geometric_means", "F", "T1+T2", "CoT")
     expected = geometric_mean_ratio([8, 7, 50, 40], [100, 30, 0])
     assert (means.value, means.low, means.high) == (expected.value, expected.low, expected.high)

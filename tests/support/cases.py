@@ -25,8 +25,15 @@ def tables(name: str) -> dict[str, Any]:
     return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def case_table(name: str) -> tuple[list[str], list[Any]]:
-    """Return what `parametrize` takes: the names, and the values of each case; `id` is its own."""
+def case_table(name: str, *more: tuple[Any, ...]) -> tuple[list[str], list[Any]]:
+    """Return what `parametrize` takes: the names, and the values of each case; `id` is its own.
+
+    `more` are the cases that would be too long for a file.
+    """
     rows = objects(name)
     names = [name for name in rows[0] if name != "id"]
-    return names, [pytest.param(*(row[name] for name in names), id=row.get("id")) for row in rows]
+    known = [pytest.param(*(row[name] for name in names), id=row.get("id")) for row in rows]
+    return names, [
+        *known,
+        *(pytest.param(*values, id=f"long {n}") for n, values in enumerate(more)),
+    ]

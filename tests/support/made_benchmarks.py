@@ -11,10 +11,10 @@ from ngramscan.errors import InputError
 
 
 def write(path: Path, content: Any) -> Path:
-    """Write bytes, a text, or anything else as JSON."""
+    """Write bytes, a text with wrong bytes as lone surrogates, or anything else as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = content if isinstance(content, bytes | str) else json.dumps(content)
-    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    path.write_bytes(text.encode(errors="surrogateescape") if isinstance(text, str) else text)
     return path
 
 

@@ -9,7 +9,6 @@ _MARK = re.compile(
     '<mark(?P<attributes>[^>]*)>(?P<text>.*?)<span role="tooltip"[^>]*>(?P<note>.*?)</span></mark>',
     re.DOTALL,
 )
-_PIECE = re.compile('<span class="level-[1-4]">(.*?)</span>', re.DOTALL)
 
 
 @dataclass

@@ -48,12 +48,6 @@ class LongText:
         word, place = divmod(at - 1, len(WORD))
         return _SORTED.index(WORD[place]) * self.repeats + word
 
-    def position(self, rank: int) -> int:
-        if rank >= self.n - 4:
-            return self._last[rank - self.n + 4]
-        byte, word = divmod(rank, self.repeats)
-        return 1 + word * len(WORD) + WORD.index(_SORTED[byte])
-
     def segment(self, pattern: bytes) -> tuple[int, int]:
         """Return the ranks of a part of the first document: half-open."""
         place = WORD.index(pattern[0])
