@@ -36,7 +36,7 @@ from ngramscan.index_files.fm9.tables import (
     make_tables,
 )
 from ngramscan.remote.files import RemoteFile
-from ngramscan.remote.ranges import Ranges, Reading, finished
+from ngramscan.remote.ranges import PIECE_BYTES, Ranges, Reading, finished
 
 _BITS = BLOCK * SUPERBLOCK
 _TYPES = 7 * SUPERBLOCK
@@ -124,6 +124,9 @@ class InPlaceFile:
         kept_bytes = sum(field.bytes for field in fields.values())
         self.kept_bytes = file.size if self._is_whole else kept_bytes
         """Bytes that are read before the first step."""
+        parts = [file.size] if self._is_whole else [field.bytes for field in fields.values()]
+        self.loads = sum(-(-size // PIECE_BYTES) for size in parts)
+        """Requests for these bytes."""
 
     @classmethod
     async def open(cls, ranges: Ranges, file: RemoteFile, memory: int) -> InPlaceFile:
