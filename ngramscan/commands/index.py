@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -238,7 +239,8 @@ def _build(
     place = str(place).removeprefix("fm9:")
     target = place if "://" in place else index_folder(place)
     opened = _opened(corpus, asked)
-    return Result(build_index(opened, target, progress, asked.read, options), BuildRow)
+    rows = build_index(opened, target, progress, asked.read, options)
+    return Result(rows, BuildRow, [_next(f"fm9:{place}")])
 
 
 def _build_tokens(
@@ -260,7 +262,12 @@ def _build_tokens(
     except KeyboardInterrupt as error:
         error.add_note("nothing was kept.")
         raise
-    return Result(rows, TokenBuildRow)
+    file = f" --tokenizer {shlex.quote(str(tokenizer))}" if tokenizer else ""
+    return Result(rows, TokenBuildRow, [_next(f"tokens:{folder}") + file])
+
+
+def _next(spec: str) -> str:
+    return f"to count in it: ngramscan count TEXT --index {shlex.quote(spec)}"
 
 
 def _refuse_for_tokens(wanted: _Shards, asked: ReadingOptions) -> None:

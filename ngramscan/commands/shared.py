@@ -169,7 +169,7 @@ def split_arguments(
     for given in others:
         is_path = is_stream(given) or Path(given).exists()
         if Path(given).suffix in {".yaml", ".yml"} or (
-            not is_path and str(given) in shipped_sets()
+            not is_path and str(given).lower() in shipped_sets()
         ):
             sets.append(given)
         elif is_path:
