@@ -44,8 +44,8 @@ _OPTIONAL = ("both answered", "not found", "unknown", "detectable", "p exact")
 _PAPER = ["dataset", "model", "methods", "n", "treatment only", "baseline only"]
 _PAPER += ["baseline", "treatment", "difference", "p", "p Holm"]
 _LEGEND = (
-    "difference: in percentage points, with its interval; p: by the test that -o FILE names; p Holm:"
-    " adjusted within the family of tests; baseline, treatment: mean accuracy in percent;"
+    "difference: in percentage points, with its interval; p: by the test that -o FILE names;"
+    " p Holm: adjusted within the family of tests; baseline, treatment: mean accuracy in percent;"
     " detectable: smallest difference found with 80% power"
 )
 _SHARES = ("accuracy_baseline", "accuracy_treatment", "detectable")
