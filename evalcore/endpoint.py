@@ -84,7 +84,7 @@ def request_parameters(
         name, _, value = extra.partition("=")
         name, option = name.strip(), f"--param {extra}"
         if not name or "=" not in extra:
-            raise InputError(option, "KEY=VALUE was expected")
+            raise InputError(option, "expected KEY=VALUE")
         if _SECRET.search(name):
             raise InputError(f"--param {name}", "outputs would keep the secret; see --api-key-env")
         if name in {"model", "messages", "stream", "n"}:
@@ -193,7 +193,7 @@ def _completions_url(base_url: str | None) -> str:
         is_url, host = False, b""
     if not (base_url and is_url and re.fullmatch(rb"[!-~]+", host)):
         problem = "not a URL" if base_url else "missing"
-        raise InputError("--base-url", f"{problem}; http://HOST:PORT/v1 or https://… was expected")
+        raise InputError("--base-url", f"{problem}; expected http://HOST:PORT/v1 or https://…")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise InputError(f"--base-url of {parts.hostname}", "it has more than an address in it")
     return base_url.rstrip("/") + "/chat/completions"
@@ -232,7 +232,7 @@ def _read_response(response: httpx.Response, key: ApiKey) -> dict[str, Any]:
 def _read_reply(body: dict[str, Any], choice: dict[str, Any]) -> dict[str, Any]:
     message = _at(choice, dict, "message")
     if message is None:
-        raise TransientError("HTTP 200, but no answer in it")
+        raise TransientError("HTTP 200, but without an answer")
     finish_reason = _at(choice, str, "finish_reason")
     output, refusal = _read_content(message.get("content"))
     filtered = "content_filter" if finish_reason == "content_filter" else None
@@ -258,7 +258,7 @@ def _read_content(content: object) -> tuple[str | None, str | None]:
     if content is None or isinstance(content, str):
         return content, None
     if not isinstance(content, list):
-        raise TransientError("HTTP 200, but the answer is no text")
+        raise TransientError("HTTP 200, but the answer is not text")
     texts, refusals = [], []
     for part in content:
         match part:
@@ -269,7 +269,7 @@ def _read_content(content: object) -> tuple[str | None, str | None]:
             case {"type": "thinking" | "reasoning"}:
                 pass
             case _:
-                raise RemoteRefused("HTTP 200, but a part of the answer is no text")
+                raise RemoteRefused("HTTP 200, but a part of the answer is not text")
     return "".join(texts) if texts else None, "".join(refusals) or None
 
 

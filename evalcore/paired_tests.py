@@ -17,7 +17,7 @@ from ngramscan.statistics.proportions import Pairs, mcnemar, mid_p_mcnemar, pair
 from ngramscan.statistics.resampling import Floats, MeanDifference, bootstrap_t
 from ngramscan.statistics.sign_tests import round_float_noise, sign_flip_test, signed_rank_test
 
-_EXPECTED = "two finite lists of one length with at least one pair were expected"
+_EXPECTED = "expected two finite lists of one length with at least one pair"
 GradedTest = Literal["tilting", "bootstrap-t", "signed-rank", "sign-flip"]
 
 

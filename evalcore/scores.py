@@ -40,7 +40,7 @@ class ScoreRow:
     method: str
     id: str
     epoch: int | None
-    """Number of a repeated answer; None if each problem was asked once."""
+    """Number of a repeated answer; None if each problem has one answer."""
     rule: str
     value: float | None
     """From 0 (wrong) to 1 (right). None: no value; see `status` and `reason`."""
@@ -56,14 +56,14 @@ class ScoreRow:
     """The run of the method, if a log records it: its start and its name. None: not known."""
     status: str = ""
     """`scored`; `not_found`: a complete output without an answer, hence wrong; `no_answer`: a
-    refusal, cut off or empty; `unknown`: nobody knows. The last two have no value. By default
+    refusal, cut off or empty; `unknown`: unknown. The last two have no value. By default
     `scored` with a value, and `unknown` without."""
 
     def __post_init__(self) -> None:
         """Complete the status; raise a ValueError if value and status contradict each other."""
         has = "no value" if self.value is None else f"value {self.value:g}"
         if self.value is not None and not 0 <= self.value <= 1:
-            raise ValueError(f"{has}; a number from 0 to 1 was expected")
+            raise ValueError(f"{has}; expected a number from 0 to 1")
         known = (UNKNOWN, NO_ANSWER) if self.value is None else (SCORED, NOT_FOUND)
         if not self.status:
             object.__setattr__(self, "status", known[0])
@@ -94,7 +94,7 @@ def read_all(scores: GivenTables, rules: Names = (), runs: Names = ()) -> list[S
         raise InputError("scores", "a file is given twice")
     placed = [(row, name_of(table)) for table in tables for row in read_scores(table)]
     if not placed:
-        raise InputError("scores", "there are no rows")
+        raise InputError("scores", "no rows")
     refuse_other("--rule", rules, (row.rule for row, _ in placed))
     placed = [(row, place) for row, place in placed if not rules or row.rule in rules]
     seen: dict[tuple[Any, ...], str] = {}

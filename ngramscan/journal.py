@@ -1,4 +1,4 @@
-"""Replies kept in SQLite, so that nothing is asked twice.
+"""Replies kept in SQLite, so that no request is sent twice.
 
 Corpora don't change, so a reply stays true: a run that was stopped resumes where it was, and a
 second run asks only for what is new. Any number of runs on one machine can share a file. It is in

@@ -44,7 +44,7 @@ def test_alpha_is_that_of_the_package_krippendorff(rows: Any, level: Any) -> Non
     data = np.array(rows, dtype=float)
     data[np.isfinite(data).sum(axis=1) < 2] = np.nan
     if len(np.unique(data[np.isfinite(data)])) < 2:
-        reason = "not defined: all labels are the same" if found["items"] else "there are no items"
+        reason = "not defined: all labels are the same" if found["items"] else "no items"
         assert pd.isna(found.value)
         assert found.note == f"{level}; {reason}"
     else:
@@ -186,19 +186,19 @@ ORDINAL = {"scale": "ordinal"}
 REFUSED: list[tuple[str, str | None, dict[str, Any], str]] = [
     ("no.csv", None, {}, "no such file"),
     ("l.txt", "item\n", {}, r"a table \(\.csv, \.jsonl or"),
-    ("l.csv", LONG, {}, "there are no rows"),
-    ("l.csv", "a,b\n1,2\n", {}, "the columns are a, b; item, judge and label, or"),
-    ("l.csv", "item\n1\n", {}, "the columns are item; item, judge and label, or"),
+    ("l.csv", LONG, {}, "no rows"),
+    ("l.csv", "a,b\n1,2\n", {}, "the columns are a, b; expected item, judge and label, or"),
+    ("l.csv", "item\n1\n", {}, "the columns are item; expected item, judge and label, or"),
     ("l.csv", LONG + "1,x,a\n,y,a\n", {}, r"l\.csv:3: no item"),
     ("l.csv", LONG + "1,x,a\n1,x,b\n", {}, r"l\.csv:3: item '1' already has a label of x at"),
-    ("l.csv", LONG + "1,x,a\n2,x,b\n", {}, "judges: 1; at least two"),
-    ("l.jsonl", '{"item": 1, "x": [1], "y": 2}', {}, r"label \[1\]; text or"),
-    ("l.jsonl", OTHER_RULE, {}, r"l\.jsonl:1: rule r; rows of `evalcore judge`"),
+    ("l.csv", LONG + "1,x,a\n2,x,b\n", {}, "judges: 1; expected at least two"),
+    ("l.jsonl", '{"item": 1, "x": [1], "y": 2}', {}, r"label \[1\]; expected text or"),
+    ("l.jsonl", OTHER_RULE, {}, r"l\.jsonl:1: rule r; expected rows of `evalcore judge`"),
     ("l.csv", ONE_NUMBER, {"scale": "interval"}, "'a' is not a number$"),
     ("l.csv", ONE_NUMBER, ORDINAL, "'a' is not a number; give the order of labels with order"),
     ("l.csv", ONE_NUMBER, {"weights": "linear"}, "weights=\"linear\": label 'a' is not a number"),
-    ("l.csv", TWO, ORDINAL | {"order": "a"}, "order: each label was expected once: a, b"),
-    ("l.csv", TWO, ORDINAL | {"order": "a,b,a"}, "each label was expected once: a, b"),
+    ("l.csv", TWO, ORDINAL | {"order": "a"}, "order: expected each label once: a, b"),
+    ("l.csv", TWO, ORDINAL | {"order": "a,b,a"}, "expected each label once: a, b"),
     ("l.csv", TWO, {"order": "a,b"}, 'order: not used by scale="nominal"'),
     (
         "l.csv",
@@ -218,5 +218,5 @@ def test_what_can_not_be_used_is_refused(
         (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         agreement(tmp_path / name, **options)
-    with pytest.raises(InputError, match="judges: 0; at least two"):
+    with pytest.raises(InputError, match="judges: 0; expected at least two"):
         agreement([])

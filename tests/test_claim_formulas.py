@@ -135,7 +135,7 @@ NO_NUMBERS = [b'""', b".", b"10-100+", b'"1,000"', b"no", b"+"]
 ONE = {"t.csv": b"a\n1\n"}
 UNREADABLE: list[tuple[dict[str, bytes], dict[str, object], str]] = [
     ({}, {}, "it has no .csv files"),
-    ({"t.csv": b"a\n"}, {}, "t.csv: there are no rows"),
+    ({"t.csv": b"a\n"}, {}, "t.csv: no rows"),
     ({"t.csv": b"a\n\xff\n"}, {}, "t.csv:2: not UTF-8"),
     ({"t.csv/a": b""}, {}, r"t\.csv: a folder; a table"),
     *(({"t.csv": b"a\n%s\n" % text}, {}, "is not a number") for text in NO_NUMBERS),

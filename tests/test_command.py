@@ -190,7 +190,7 @@ def test_rows_go_to_stdout_as_bytes_and_other_files_do_not() -> None:
     group = Commands("tests.test_command", ["measure"])
     ran = CliRunner().invoke(group, ["measure", "x", "--format", "parquet", "-q"])
     assert pd.read_parquet(io.BytesIO(ran.stdout_bytes))["name"].tolist() == list("0123456")
-    problem = "Error: --averages -: it can't be stdout; a path was expected\n"
+    problem = "Error: --averages -: it can't be stdout; expected a path\n"
     assert terminal("measure x --averages -") == (2, "", problem)
     with pytest.raises(InputError, match='averages="-": it can\'t be stdout'):
         measure("x", averages=Path("-"))
@@ -213,7 +213,7 @@ def test_a_column_sorts_rows_in_every_format_and_in_a_plain_table(tmp_path: Path
         assert "".join(re.findall(r"^ +(\d) ", shown, flags=re.M)) == expected
     assert "for & paper" not in terminal("measure x --format latex --sort name")[1]
     assert "x" in terminal("do again --what x --sort name")[1], "rows that are asked for"
-    known = "one of name, value was expected; did you mean value?"
+    known = "expected one of name, value; did you mean value?"
     assert terminal("measure x --sort valeu") == (2, "", f"Error: --sort valeu: {known}\n")
 
 

@@ -154,21 +154,21 @@ def test_of_several_runs_none_is_chosen_for_the_reader(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_compared_is_refused() -> None:
-    rows, expected = both(A, B), "baseline: either .* was expected; the methods are cot, pot"
+    rows, expected = both(A, B), "baseline: expected either .*; the methods are cot, pot"
     alone = [replace(ROW, model=model) for model in ("m", "m0", "m1", "m2", "m3")]
     cases: list[tuple[list[ScoreRow], dict[str, Any], str]] = [
         (alone, {}, r"there are d, m, strict: cot; d, m0.*; d, m1, strict: cot; and 2 more$"),
         (scored("cot", A), {}, "scores: nothing to compare: .*; there are d, m, strict: cot$"),
-        (rows, {"baseline": "dot"}, 'baseline="dot": one of cot, pot was expected'),
-        (rows, {"treatment": "tot"}, 'treatment="tot": one of cot, pot was expected'),
+        (rows, {"baseline": "dot"}, 'baseline="dot": expected one of cot, pot'),
+        (rows, {"treatment": "tot"}, 'treatment="tot": expected one of cot, pot'),
         (rows, {"treatment": "COT"}, 'treatment="cot": this method is the baseline, too'),
-        (rows, {"by": "rule"}, 'by="rule": one of dataset, model was expected'),
+        (rows, {"by": "rule"}, 'by="rule": expected one of dataset, model'),
         (rows, {"family": "colour"}, 'family="colour": one of dataset, model, rule, baseline'),
         (rows, {"baseline": None}, expected),
         (rows, {"all_pairs": True}, expected),
-        (rows, {"rule": "lenient"}, 'rule="lenient": one of strict was expected'),
+        (rows, {"rule": "lenient"}, 'rule="lenient": expected one of strict'),
         (rows, {"level": 2.0}, "level=2"),
-        ([], {}, "data frame: there are no rows"),
+        ([], {}, "data frame: no rows"),
     ]
     for given, options, message in cases:
         with pytest.raises(InputError, match=message):

@@ -135,12 +135,12 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize(
     ("content", "more", "problem"),
     [
-        ('{"id": 1, "question": ""}', [], "1: question is empty; mend the row or leave it out"),
-        ('{"id": 1, "question": null}', [], "1: question is None, which is no text; mend"),
-        ('{"id": 1, "question": ["a"]}', [], "1: question is ['a'], which is no text; mend"),
-        ('{"id": true, "question": "a"}', [], "1: id is True, which is no text; mend"),
+        ('{"id": 1, "question": ""}', [], "1: question is empty; correct the row or leave it out"),
+        ('{"id": 1, "question": null}', [], "1: question is None, which is not text; mend"),
+        ('{"id": 1, "question": ["a"]}', [], "1: question is ['a'], which is not text; mend"),
+        ('{"id": true, "question": "a"}', [], "1: id is True, which is not text; mend"),
         ('{"id": "", "question": "a"}', [], "1: id is empty; mend"),
-        ('{"id": NaN, "question": "a"}', [], "1: id is nan, which is no text; mend"),
+        ('{"id": NaN, "question": "a"}', [], "1: id is nan, which is not text; mend"),
         ('{"question": "a"}\n{"id": 1}', [], "2: no column question; the columns are id; name"),
         (
             '{"id": 1, "Problem": "a", "answer": 1}',
@@ -201,7 +201,7 @@ def test_what_was_read_otherwise_than_meant_is_a_notice() -> None:
     )
     assert ran.code == 0
     assert ran.stderr == (
-        "standard input: there is no column id, so ids are the numbers of the rows, from 1\n"
+        "standard input: no column id, so ids are the numbers of the rows, from 1\n"
         "--sample 9: the file has no more than 2 entries; all are looked at\n"
         "entries no longer than a window: 1, the first is 1; each is looked for as a whole"
         " (--short skip leaves out shorter ones)\n"

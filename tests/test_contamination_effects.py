@@ -94,7 +94,7 @@ def test_a_note_says_if_only_a_large_gain_would_have_been_found() -> None:
     assert (found.p < 0.001, found.detectable > 0.2, found.note) == (True, True, "")
 
 
-EXPECTED = "a number from 0 to 1 was expected, or no answer"
+EXPECTED = "expected a number from 0 to 1, or no answer"
 WRONG = [
     (
         [score("x", 1), score("y", 0)],

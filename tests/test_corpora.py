@@ -107,7 +107,7 @@ def test_json_that_is_not_json_lines_is_told(tmp_path: Path) -> None:
 
 
 def test_a_place_without_a_corpus_is_refused(tmp_path: Path) -> None:
-    forms = r"JSON lines \(\.jsonl\), Parquet \(\.parquet\) or text \(\.txt\) was expected"
+    forms = r"expected JSON lines \(\.jsonl\), Parquet \(\.parquet\) or text \(\.txt\)"
     with pytest.raises(InputError, match=f"scan:.*nothing: no such file or folder; {forms}$"):
         open_corpus(str(tmp_path / "nothing"))
     for nowhere in (tmp_path, tmp_path / "*.jsonl"):
@@ -115,7 +115,9 @@ def test_a_place_without_a_corpus_is_refused(tmp_path: Path) -> None:
             open_corpus(str(nowhere))
     (tmp_path / "a.docx").write_bytes(b"x")
     (tmp_path / "b.docx").write_bytes(b"x")
-    with pytest.raises(InputError, match=f"no file of a known format in it; {forms}, or --input-"):
+    with pytest.raises(
+        InputError, match=f"contains no file of a known format; {forms}, or --input-"
+    ):
         open_corpus(str(tmp_path))
     with pytest.raises(InputError, match=r"a\.docx: unknown format: \.docx; --input-form"):
         open_corpus(str(tmp_path / "a.docx"))

@@ -102,7 +102,7 @@ WRONG: list[tuple[str, str, Any, str]] = [
     (*SORTING, b"{}", "examples: Expected array"),
     (*ANSWERS, b"a\n1\n", "answerbench_v2.csv:2: no column Problem ID, Problem, Short"),
     (*ANSWERS, b"a\n" + b"x" * 200_000, "not valid CSV: field larger"),
-    ("mine", "empty.csv", b"id,question,answer\n", "there are no rows"),
+    ("mine", "empty.csv", b"id,question,answer\n", "no rows"),
     ("aicrypto", "exam1_2", "Prove it.", "problem2.tex: problems with points: none"),
     ("aicrypto", "exam1_2", "**Problem 3 (1 points)**", "points: 3; expected one"),
     ("financemath", "size", 199, "199 problems; expected 200"),

@@ -212,7 +212,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("price_in", 1, "price_out: missing; costs need both prices"),
     ("tokens", "no", 'tokens="no": one of completion, total'),
     ("no_answer", "no", 'no_answer="no": one of wrong, exclude'),
-    ("baseline", "no", 'baseline="no": one of cot was expected'),
+    ("baseline", "no", 'baseline="no": expected one of cot'),
     ("figure", "f.svg", "nothing to draw: no tokens are known"),
 ]
 

@@ -22,7 +22,7 @@ WRONG_URLS = [
     "http://xn--/",
     "http://h:99999",
 ]
-URL = "--base-url: not a URL; http://HOST:PORT/v1 or https://"
+URL = "--base-url: not a URL; expected http://HOST:PORT/v1 or https://"
 
 
 def jsonl(*rows: object) -> str:

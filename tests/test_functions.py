@@ -68,13 +68,13 @@ def test_what_is_refused_is_named(here: Path, frame: pd.DataFrame) -> None:
     bad: Any = 5
     for call, problem in (
         (lambda: evalcore.compare(nameless, all_pairs=True), "row 1: no column method; it should"),
-        (lambda: evalcore.compare(bad, all_pairs=True), "int: a file or a data frame was expected"),
+        (lambda: evalcore.compare(bad, all_pairs=True), "int: expected a file or a data frame"),
         (lambda: ngramscan.blend("none", retention="x.svg", figure=Path("link/x.svg")), same),
         (lambda: evalcore.link("a.csv", "b.csv", ranks="x.svg", figure="x.svg"), same),
         (lambda: evalcore.agreement("l.csv"), r"^l\.csv:3: not UTF-8.*$"),
         (lambda: evalcore.link("l.csv", "l.csv"), r"^l\.csv:3: not UTF-8.*$"),
         (lambda: evalcore.logs("l.csv"), r"^l\.csv:3: not UTF-8.*$"),
-        (lambda: ngramscan.count("f1", tier=bad), "tier=5: one of T1, T2, T3 was expected"),
+        (lambda: ngramscan.count("f1", tier=bad), "tier=5: expected one of T1, T2, T3"),
         (lambda: read_records(Path("outputs")), r"it is empty; run `evalcore run` again"),
     ):
         with pytest.raises((InputError, TypeError), match=problem):

@@ -56,11 +56,11 @@ def test_what_can_not_be_joined_is_refused() -> None:
 
     refused("no patterns of T1, T2", RARE)
     literal = replace(COUNTS[0], method=None, tier=None)
-    refused("no patterns of T1, T2; a set with methods and tiers was expected", [literal])
+    refused("no patterns of T1, T2; expected a set with methods and tiers", [literal])
     assert len(link([literal, *COUNTS])) == 1
     refused(r"of these tiers; there are PoT \(see rename\)", counts("PoT", 1))
     for text in ("tot=CoT", "=CoT", "cot"):
-        refused(f'rename="{text}": METHOD=NAME was expected: a compared', rename=text)
+        refused(f'rename="{text}": expected METHOD=NAME: a compared', rename=text)
     refused('tier="T3": one of T1 was', tier="T3")
     undocumented = [replace(one, documents=None) for one in COUNTS]
     refused(
@@ -79,7 +79,7 @@ def test_what_can_not_be_joined_is_refused() -> None:
         seen_in_part,
         measure="documents",
     )
-    refused('rule="nope": one of strict was expected', rule="nope")
+    refused('rule="nope": expected one of strict', rule="nope")
 
 
 def test_three_methods_have_an_order_two_have_none_and_nine_no_p(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_a_pattern_set_comes_from_standard_input_too() -> None:
         (
             b"step by step\n",
             ["-"],
-            ":1: a pattern set in YAML was expected; for one text per line: -f -",
+            ":1: expected a pattern set in YAML; for one text per line: -f -",
         ),
         (b"", ["-", "-f", "-"], ": it can be read only once; - was given twice"),
     ):
@@ -121,11 +121,11 @@ def test_process_substitution_is_a_file_like_any_other(here: Path) -> None:
         (["lines.txt"], "lines.txt: not a pattern set; to count each of its lines: -f lines.txt"),
         (["-f", "mine.yaml"], "-f mine.yaml: a pattern set is given without -f: mine.yaml"),
         (["-f", "none.txt"], "none.txt: no such file or directory"),
-        (["-f", "empty.txt"], "empty.txt: no text in it; one per line was expected"),
+        (["-f", "empty.txt"], "empty.txt: contains no text; expected one per line"),
         (["-f", "nul.txt"], "nul.txt:3: it has a NUL character"),
         (["-f", "latin.txt"], "latin.txt: not UTF-8 at byte 4"),
-        (["-e", ""], "--literal: it is empty; a text to count was expected"),
-        ([""], "PATTERNS: it is empty; a text to count was expected"),
+        (["-e", ""], "--literal: it is empty; expected a text to count"),
+        ([""], "PATTERNS: it is empty; expected a text to count"),
         (["-e", "a\udcff"], "--literal: it is not valid UTF-8"),
         (["-e", "a", "--tier", "T1"], "--tier T1: it selects from pattern sets, and only literals"),
         (["a b", "--method", "CoT"], "--method CoT: it selects from pattern sets, and only"),

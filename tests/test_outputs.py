@@ -24,7 +24,7 @@ def test_a_field_may_name_the_prompt(tmp_path: Path) -> None:
     write_lines(file, {**record, "prompt": 3})
     fields = ("--output-field=reply", "--prompt-field=prompt")
     for command in ("tiers", "strategies"):
-        expected = f"{file}:1: field 'prompt': a prompt's name was expected"
+        expected = f"{file}:1: field 'prompt': expected a prompt's name"
         assert refusal(command, file, *fields) == expected
 
 
@@ -63,8 +63,8 @@ def test_broken_lines_are_skipped_on_request_and_counted(tmp_path: Path) -> None
 def test_a_place_without_outputs_says_what_was_expected(tmp_path: Path) -> None:
     expected = "a folder of DATASET/MODEL/PROMPT.jsonl or DATASET/raw_PROMPT_outputs/MODEL.json"
     told = refusal("blend", tmp_path / "none")
-    assert told.endswith(f"none: no such file or folder; {expected} was expected")
-    assert refusal("blend", tmp_path).endswith(f"no outputs there; {expected} was expected")
+    assert told.endswith(f"none: no such file or folder; expected {expected}")
+    assert refusal("blend", tmp_path).endswith(f"no outputs there; expected {expected}")
     (tmp_path / "all.jsonl").touch()
     told = refusal("blend", tmp_path / "al.jsonl")
     assert told.endswith(f"no such file or folder; did you mean {tmp_path}/all.jsonl?")

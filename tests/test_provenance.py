@@ -84,7 +84,7 @@ def test_without_a_file_there_is_nothing_to_write_beside(corpus: Path) -> None:
     sidecar_of(path).mkdir()
     done = invoke(*given, "-o", path)
     assert done.code == 2
-    assert done.stderr.endswith("rows.csv.provenance.json: it is a folder; a file was expected\n")
+    assert done.stderr.endswith("rows.csv.provenance.json: it is a folder; expected a file\n")
     assert not path.exists()
 
 

@@ -84,7 +84,7 @@ MALFORMED: list[tuple[str, Any, str]] = [
     (BENCH, {}, "task.json: outputs: Expected array, got null"),
     ("made/task.json", {"outputs": []}, "its folder must be named MODEL-METHOD"),
     ("made/task.json", b" \n", "task.json: it is empty"),
-    ("made/task.txt", "", "no outputs in it; `evalcore run -o FOLDER`"),
+    ("made/task.txt", "", "contains no outputs; `evalcore run -o FOLDER`"),
 ]
 
 

@@ -105,7 +105,7 @@ def test_cut_files_are_named_and_the_others_are_not_read_again(tmp_path: Path) -
         recorder = Recorder()
         check(open_index(folder, journal, recorder).document_counts(QUERIES, UNIONS), TEXTS, 7)
     assert recorder.notices == [
-        f"scan:{folder}: 6 of 7 files or parts are from the journal; --refresh reads again"
+        f"scan:{folder}: 6 of 7 files or parts are from the journal (--refresh to read again)"
     ]
     assert recorder.details == [f"{cut}: read"]
 

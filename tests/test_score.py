@@ -80,7 +80,7 @@ def test_lenient_compares_programs_with_the_reference_program_and_strict_with_th
 
 def test_benchmarks_name_rules_that_there_are() -> None:
     financemath = find_benchmark("financemath")
-    with pytest.raises(InputError, match="--rule exact: one of strict, lenient was expected"):
+    with pytest.raises(InputError, match="--rule exact: expected one of strict, lenient"):
         choose_scoring(financemath, ["exact"], [])
     with pytest.raises(InputError, match="no rule can score it; use `evalcore judge"):
         choose_scoring(find_benchmark("imo-proofbench"), [], [])

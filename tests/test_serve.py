@@ -67,16 +67,16 @@ def assert_is_refusal(got: httpx.Response, status: int) -> str:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"rank": 361157}, "rank is out of range; 0 to 361156 was expected"),
-        ({"rank": -1}, "rank is out of range; 0 to 361156 was expected"),
-        ({"rank": 1.0}, "rank is a number that is not whole; a whole number was expected"),
-        ({"rank": True}, "rank is a boolean; a whole number was expected"),
-        ({"rank": None}, "rank is null; a whole number was expected"),
-        ({"s": []}, "s is a list; a whole number was expected"),
-        ({"max_ctx_len": 2**70}, "max_ctx_len is out of range; 1 to 10000 was expected"),
-        ({"query": 5}, "query is a number; a string was expected"),
+        ({"rank": 361157}, "rank is out of range; expected 0 to 361156"),
+        ({"rank": -1}, "rank is out of range; expected 0 to 361156"),
+        ({"rank": 1.0}, "rank is a number that is not whole; expected a whole number"),
+        ({"rank": True}, "rank is a boolean; expected a whole number"),
+        ({"rank": None}, "rank is null; expected a whole number"),
+        ({"s": []}, "s is a list; expected a whole number"),
+        ({"max_ctx_len": 2**70}, "max_ctx_len is out of range; expected 1 to 10000"),
+        ({"query": 5}, "query is a number; expected a string"),
         ({"query": "a\ud800"}, "query has a lone surrogate at character 1; Unicode text was "),
-        ({"query_type": {}}, "query_type is an object; a string was expected"),
+        ({"query_type": {}}, "query_type is an object; expected a string"),
         ({"query_type": "Count"}, "Invalid query_type: Count; count, find or get_doc_by_rank was"),
         ({"index": "x" * 999}, f"Invalid index: {'x' * 100}…; here are replay, replay2"),
     ],
@@ -400,7 +400,7 @@ def test_public_host_is_warned_of(indexes: dict[str, ServedIndex]) -> None:
     with server.open_socket("0.0.0.0", 0) as listener:
         told = list(server._describe([indexes["replay"]], "0.0.0.0", listener))
         assert f"http://127.0.0.1:{listener.getsockname()[1]}/replay: 257" in told[0]
-    assert told[1] == "anyone who can reach 0.0.0.0 can ask: there is no authentication"
+    assert told[1] == "anyone who can reach 0.0.0.0 can query it: there is no authentication"
 
 
 def run(*arguments: str | Path) -> tuple[int, str]:

@@ -410,7 +410,7 @@ def served() -> Iterator[Served]:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        pytest.param([SHARDED], "Error: --tokenizer FILE was expected: ", id="none"),
+        pytest.param([SHARDED], "Error: --tokenizer FILE is needed: ", id="none"),
         pytest.param(
             [SHARDED, "--tokenizer", HERE / "corpus_small.jsonl"],
             "not a tokenizer",

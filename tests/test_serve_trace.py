@@ -154,7 +154,7 @@ def test_a_text_is_shown_and_never_obeyed(served: Served) -> None:
     [
         ({"text": "x" * (LONGEST_TEXT + 1)}, {}, 400, "text: 10,001 characters; the limit is"),
         ({"text": " \n"}, {}, 400, "text: enter a text"),
-        ({"text": ["a", "b"]}, {}, 400, "text: it was given 2 times; once was expected"),
+        ({"text": ["a", "b"]}, {}, 400, "text: it was given 2 times; expected once"),
         ({"text": "a", "index": "none"}, {}, 400, "index: there is no none; here are bytes"),
         ({"text": "a", "words": "0"}, {}, 400, "words: a whole number from 1 to 100"),
         ({"text": "x" * (MAX_BODY_BYTES + 1)}, {}, 413, "The body is too long"),

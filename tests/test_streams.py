@@ -98,7 +98,7 @@ def test_a_terminal_is_no_corpus(tmp_path: Path) -> None:
     os.close(ours)
     os.close(theirs)
     assert done.returncode == 2
-    assert b"standard input: a pipe or file was expected, not a terminal" in done.stderr
+    assert b"standard input: expected a pipe or file, not a terminal" in done.stderr
 
 
 def test_the_first_bytes_say_what_comes_through_a_pipe() -> None:
@@ -175,7 +175,7 @@ def test_what_needs_files_is_refused_for_a_pipe() -> None:
 
 
 def test_a_corpus_without_a_document_is_an_error(tmp_path: Path) -> None:
-    assert refused(b"", *SEARCH, "scan:-") == "standard input: it is empty; a corpus was expected"
+    assert refused(b"", *SEARCH, "scan:-") == "standard input: it is empty; expected a corpus"
     assert "/dev/null: it is empty" in refused(b"", *SEARCH, "scan:/dev/null")
     for name, content in {
         "a.jsonl": b"",
@@ -186,10 +186,10 @@ def test_a_corpus_without_a_document_is_an_error(tmp_path: Path) -> None:
     }.items():
         (tmp_path / name).write_bytes(content)
         told = refused(b"", *SEARCH, f"scan:{tmp_path / name}")
-        assert told == f"scan:{tmp_path / name}: no document in it"
+        assert told == f"scan:{tmp_path / name}: contains no documents"
     done = invoke(*SEARCH, f"scan:{tmp_path}", "--refresh")
     assert (done.code, done.stdout) == (2, "")
-    assert done.stderr == f"Error: scan:{tmp_path}: no document in it\n"
+    assert done.stderr == f"Error: scan:{tmp_path}: contains no documents\n"
     (tmp_path / "f.jsonl").write_bytes(b'{"id": "a", "text": "solve for"}\n')
     check(invoke(*SEARCH, f"scan:{tmp_path}"), ["solve for"])
     told = refused(b"", *SEARCH, f"scan:{tmp_path}", "--exclude-source", "a")
@@ -197,7 +197,7 @@ def test_a_corpus_without_a_document_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "f.jsonl").write_bytes(b"{bad\n")
     done = invoke(*SEARCH, f"scan:{tmp_path / 'f.jsonl'}", "--skip-bad-lines")
     assert (done.code, done.stdout) == (2, "")
-    assert "no document in it; skipped: 1 not valid JSON" in done.stderr
+    assert "contains no documents; skipped: 1 not valid JSON" in done.stderr
 
 
 # Outputs
@@ -262,15 +262,15 @@ def test_what_is_no_table_is_told_by_its_content(tmp_path: Path) -> None:
         ("t.csv", forms[".parquet"], "its content is Parquet; rename it to .parquet"),
         ("t.csv", forms[".jsonl"], "its content is JSON lines; rename it to .jsonl"),
         ("t.jsonl", forms[".json"], "its content is a JSON list; rename it to .json"),
-        ("t.json", forms[".jsonl"], "a JSON list of rows was expected; name JSON lines .jsonl"),
+        ("t.json", forms[".jsonl"], "expected a JSON list of rows; name JSON lines .jsonl"),
         ("t.parquet", forms[".csv"], "not a Parquet file, or truncated"),
         ("t.csv", b"<!DOCTYPE html><html>", "its content is an HTML page; a table (.csv,"),
         ("t.csv", b"PK\3\4...", "its content is a zip archive or a spreadsheet; a table (.csv, "),
         ("t.jsonl", b" \n", "it is empty; run the command that writes it again"),
         ("t.csv.gz", b"item,judge", "can't be read"),
         ("t.csv.gz", gzip.compress(forms[".csv"])[:-9], "the file is truncated"),
-        ("t.log", b"x", "a table (.csv, .jsonl or .parquet) was expected"),
-        ("t.eval", b"x", "a table (.csv, .jsonl or .parquet) was expected; `evalcore logs "),
+        ("t.log", b"x", "expected a table (.csv, .jsonl or .parquet)"),
+        ("t.eval", b"x", "expected a table (.csv, .jsonl or .parquet); `evalcore logs "),
     ]:
         (tmp_path / name).write_bytes(content)
         with pytest.raises(InputError) as error:
@@ -278,5 +278,5 @@ def test_what_is_no_table_is_told_by_its_content(tmp_path: Path) -> None:
         assert str(error.value).startswith(f"{tmp_path / name}: {problem}")
     with pytest.raises(InputError, match=r"no such file or folder; did you mean .*/t\.jsonl\?"):
         list(read_table(tmp_path / "tt.jsonl"))
-    with pytest.raises(InputError, match=r": a folder; a table \(\.csv, .* was expected"):
+    with pytest.raises(InputError, match=r": a folder; expected a table \(\.csv, .*"):
         list(read_table(tmp_path))

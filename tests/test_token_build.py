@@ -112,14 +112,14 @@ def test_a_folder_has_to_be_new(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert built(corpus, tmp_path / "empty", None).documents == 1
     for where, problem in {
-        "empty": "the folder is not empty; a new one was expected",
-        "c.jsonl": "it is a file; a new folder was expected",
-        "no/x": f"there is no folder {tmp_path / 'no'}",
+        "empty": "the folder is not empty; expected a new one",
+        "c.jsonl": "it is a file; expected a new folder",
+        "no/x": f"no such folder: {tmp_path / 'no'}",
     }.items():
         with pytest.raises(InputError) as raised:
             built(corpus, tmp_path / where, None)
         assert str(raised.value) == f"{tmp_path / where}: {problem}"
-    with pytest.raises(InputError, match=r"s3://a/b: a folder of this machine was expected"):
+    with pytest.raises(InputError, match=r"s3://a/b: expected a folder of this machine"):
         build_token_index(
             open_corpus(str(corpus)), "s3://a/b", load_tokenizer(None), ReadOptions(), SILENT
         )
@@ -131,7 +131,7 @@ def test_nothing_is_left_of_a_build_that_fails(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"c\.jsonl:2"):
         built(corpus, tmp_path / "x", None)
     corpus.write_text("\n")
-    with pytest.raises(InputError, match="no document in it"):
+    with pytest.raises(InputError, match="contains no documents"):
         built(corpus, tmp_path / "x", None)
     assert [path.name for path in tmp_path.iterdir()] == ["c.jsonl"]
 

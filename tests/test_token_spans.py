@@ -125,7 +125,7 @@ def test_the_command_traces_tokens(
         assert span["occurrences"] > 0
     assert max(len(span["text"]) for span in spans) > 500
     table = invoke("trace", "cot.jsonl", *index, *options).stdout
-    assert "Copied from the corpus word for word, 5 tokens or more, %" in table
+    assert "Copied verbatim from the corpus, 5 tokens or more, %" in table
 
 
 def test_words_and_tokens_are_not_mixed(tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ def test_a_tiny_index_has_its_tokenizer(llama: Tokenizer, olmo2: Tokenizer, tmp_
 
 def bad_files(folder: Path) -> Iterator[tuple[str, bytes, str]]:
     noise = random.Random(1).randbytes(3000)
-    yield "noise", noise, "not a tokenizer; a SentencePiece model or a tokenizer.json was expected"
+    yield "noise", noise, "not a tokenizer; expected a SentencePiece model or a tokenizer.json"
     yield "half.model", LLAMA.read_bytes()[:200_000], "not a tokenizer; "
     yield "empty", b"", "the file is empty; "
     yield "other.json", b'{"model": {"name": "x"}}', "not a tokenizer.json; "

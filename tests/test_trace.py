@@ -328,7 +328,7 @@ def test_rows_and_files_of_the_command(here: Path) -> None:
 def test_the_table_of_a_person(here: Path) -> None:
     ran = invoke("trace", "outputs", *SCAN)
     assert ran.code == 0
-    assert "Copied from the corpus word for word, 5 words or more, %" in ran.stdout
+    assert "Copied verbatim from the corpus, 5 words or more, %" in ran.stdout
     assert "pot - cot" in ran.stdout
 
 

@@ -74,7 +74,7 @@ def _read_labels(tables: Iterable[Table]) -> dict[tuple[str, str], str | None]:
         if not item or not judge:
             raise InputError(place, "no judge" if item else "no item")
         if isinstance(value, dict | list):
-            raise InputError(place, f"label {json.dumps(value)}; text or a number was expected")
+            raise InputError(place, f"label {json.dumps(value)}; expected text or a number")
         first = places.setdefault((item, judge), place)
         if first != place:
             raise InputError(place, f"item {item!r} already has a label of {judge} at {first}")
@@ -89,12 +89,12 @@ def _cells(table: Table) -> Iterator[tuple[str, str, str, Any]]:
     if columns >= {"dataset", "model", "method", "id", "rule"}:
         for (place, _), score in zip(rows, read_scores(rows), strict=True):
             if not score.rule.startswith("judge:"):
-                raise InputError(place, f"rule {score.rule}; {_JUDGED} were expected")
+                raise InputError(place, f"rule {score.rule}; expected {_JUDGED}")
             item = " · ".join(str(part) for part in key_of(score) if part is not None)
             yield place, item, score.rule.removeprefix("judge:"), score.answer
     elif "item" not in columns or len(columns) == 1:
         forms = "item, judge and label, or item and one column per judge"
-        problem = f"the columns are {some_of(columns)}; {forms}, or {_JUDGED} were expected"
+        problem = f"the columns are {some_of(columns)}; expected {forms}, or {_JUDGED}"
         raise InputError(name_of(table), problem)
     else:
         is_long = columns >= {"judge", "label"}
@@ -120,7 +120,7 @@ def _scale(
     if order and (is_nominal or scale == "interval"):
         raise InputError("--order", f"not used by --scale {scale}, but by ordinal and --weights")
     if order and not (len(set(order)) == len(order) and set(labels) <= set(order)):
-        raise InputError("--order", f"each label was expected once: {', '.join(labels)}")
+        raise InputError("--order", f"expected each label once: {', '.join(labels)}")
     if order or is_nominal:
         return {label: float(place) for place, label in enumerate(order or labels)}
     if unknown := [label for label in labels if not math.isfinite(numbers[label])]:
@@ -166,7 +166,7 @@ def coefficient(
     codes = codes[(codes >= 0).sum(axis=1) >= 2]
     n, given, unit = len(codes), np.unique(codes[codes >= 0]), np.eye(len(values), dtype=np.int64)
     if not n:
-        return Figure(n, note="there are no items")
+        return Figure(n, note="no items")
     if surplus is None:
         rows, possible = codes, np.array([*product(given, repeat=2)])
     else:
@@ -272,7 +272,7 @@ def _shares(
 
 def _share(statistic: str, judges: str, label: str | None, count: int, n: int) -> AgreementRow:
     if not n:
-        return _row(statistic, judges, Figure(n), "there are no items", label, count)
+        return _row(statistic, judges, Figure(n), "no items", label, count)
     share = wilson(count, n)
     note = "tied votes" if (statistic, label) == ("majority", None) else ""
     figure = Figure(n, share.value, share.low, share.high)
@@ -363,7 +363,7 @@ def agreement(
     worth = _scale(given.values(), scale, [*order], weights)
     items, judges = (list(dict.fromkeys(key[part] for key in given)) for part in (0, 1))
     if len(judges) < 2:
-        raise InputError("labels", f"judges: {len(judges)}; at least two were expected")
+        raise InputError("labels", f"judges: {len(judges)}; expected at least two")
     table = {item: [given.get((item, judge)) for judge in judges] for item in items}
     numbers = {label: number for number, label in enumerate(worth)}
     codes = np.array([[numbers.get(label or "", -1) for label in row] for row in table.values()])

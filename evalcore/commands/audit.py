@@ -135,7 +135,7 @@ def _expand(claim: Claim, lists: Mapping[str, _Choices]) -> Iterator[Claim]:
     loops = []
     for choices in claim.loops.values():
         if isinstance(choices, str) and choices not in lists:
-            raise ValueError(f"for: there is no list {choices!r}")
+            raise ValueError(f"for: no list named {choices!r}")
         found = lists[choices] if isinstance(choices, str) else choices
         if not found:
             raise ValueError("for: a list is empty")
@@ -165,7 +165,7 @@ def audit_rows(
     file = Path(claims) if claims else folder / "claims.yaml"
     needed = file if folder.is_dir() else folder
     if not needed.exists():
-        cure = "a folder of CSV files with claims.yaml, or --claims FILE, was expected"
+        cure = "expected a folder of CSV files with claims.yaml, or --claims FILE"
         raise InputError(str(needed), f"no such file or folder; {cure}")
     root = as_type(parse_yaml(read_text(file), file.name), _ClaimsFile, file.name)
     found: dict[str, Claim] = {}

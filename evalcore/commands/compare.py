@@ -67,7 +67,7 @@ class CompareRow:
     n_no_answer: int
     """Pairs in which a model gave no answer: it refused, was cut off, or wrote nothing."""
     n_unknown: int
-    """Pairs left out because one result is unknown (not asked, not run, not judged, a crash)."""
+    """Pairs left out because one result is unknown (no request, not run, not judged, a crash)."""
     treatment_only: int
     """Pairs in which only the treatment is right; with graded answers, has the higher score."""
     baseline_only: int
@@ -444,7 +444,7 @@ def compare(
     chosen = read_all(scores, rule, run)
     if (baseline is None) != all_pairs:
         there = ", ".join(dict.fromkeys(row.method for row in chosen))
-        problem = "either a baseline or --all-pairs was expected; the methods are"
+        problem = "expected either a baseline or --all-pairs; the methods are"
         raise InputError("--baseline", f"{problem} {there}")
     settings = Settings(
         no_answer=no_answer,

@@ -1,4 +1,4 @@
-"""`evalcore efficiency`: what correct answers cost, and which methods are worth it."""
+"""`evalcore efficiency`: accuracy against token cost."""
 
 from __future__ import annotations
 
@@ -179,7 +179,9 @@ def _method_rows(
             notes.append(f"costs are known for {len(priced)} of {n} outputs")
         notes.append(few)
         if more.empty and first["method"] != baseline:
-            notes.append(f"no overhead: no problem has prompt tokens of this method and {baseline}")
+            notes.append(
+                f"overhead unknown: no problem has prompt tokens of this method and {baseline}"
+            )
         if n:
             accuracy = estimate_accuracy(kept["right"], kept["id"], settings.level)
             columns |= {"accuracy_low": accuracy.low, "accuracy_high": accuracy.high}
@@ -351,7 +353,7 @@ def efficiency(
     seed: Seed = 1,
     figure: NewFile = None,
 ) -> Result[EfficiencyRow]:
-    """Show what correct answers cost, and which methods are worth it.
+    """Show accuracy against token cost.
 
     SCORES are files of rows of `evalcore score`, `judge` or `logs`. Accuracy per 100 tokens is a
     ratio of means; rows of all models also have the mean of the models' ratios. Tokens that were

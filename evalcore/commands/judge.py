@@ -64,7 +64,7 @@ class JudgeRow(ScoreRow):
     prompt_sha256: str = ""
     reply: str | None = None
     weight: float | None = None
-    """The number of outputs for which this one, drawn at random, stands. None: all are judged."""
+    """Number of outputs that this one represents, drawn at random. None: all are judged."""
 
 
 class JudgePrompt(msgspec.Struct):
@@ -148,10 +148,10 @@ def read_reply(prompt: JudgePrompt, reply: str) -> tuple[float | None, str, str]
     problem = f"{prompt.field} {json.dumps(answer)}"
     if prompt.labels:
         if not isinstance(answer, str) or answer not in prompt.labels:
-            raise ValueError(f"{problem}; one of {', '.join(prompt.labels)} was expected")
+            raise ValueError(f"{problem}; expected one of {', '.join(prompt.labels)}")
         return prompt.labels[answer], answer, reason
     if type(answer) not in {int, float} or not 0 <= answer <= prompt.most:
-        raise ValueError(f"{problem}; a number from 0 to {prompt.most:g} was expected")
+        raise ValueError(f"{problem}; expected a number from 0 to {prompt.most:g}")
     return answer / prompt.most, f"{answer:g}", reason
 
 
@@ -302,7 +302,7 @@ def judge(
     r"""Let models judge what no rule can score: proofs, prose, and why an answer failed.
 
     Judges see the problem, the reference and the answer, never the method or the model. Every reply
-    is kept; run the same command again to ask only for the missing ones.
+    is kept; run the same command again to request only the missing ones.
 
     Parameters
     ----------

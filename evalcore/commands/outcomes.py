@@ -286,7 +286,7 @@ def outcomes(
     $ evalcore outcomes scores.jsonl --baselines cot --adaptive f-1 --wins wins.csv
     """
     if not baselines:
-        raise InputError("--baselines", "at least one method was expected")
+        raise InputError("--baselines", "expected at least one method")
     lowest, chosen = LEAST[no_answer], read_chosen(scores, rule, run)
     methods, known = [adaptive, *baselines], [row.method for row in chosen]
     for number, name in enumerate(methods):

@@ -52,7 +52,7 @@ def _share(target: str | float) -> float:
     except ValueError:
         share = 0.0
     if not 0 < share < 1:
-        raise InputError(f"--target {target}", "a share between 0 and 100%, as 10%, was expected")
+        raise InputError(f"--target {target}", "expected a share between 0 and 100%, as 10%")
     return share
 
 

@@ -1,4 +1,4 @@
-"""`ngramscan journal`: the stored replies, so that nothing is asked twice."""
+"""`ngramscan journal`: the stored replies, so that no request is sent twice."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def journal_clear(
 ) -> Result[JournalRow]:
     """Remove all stored replies, or those from one index.
 
-    Commands will then ask again. In a terminal you confirm first; elsewhere --yes is required.
+    Commands will then send these requests again. In a terminal you confirm first; elsewhere --yes
+    is required.
 
     Parameters
     ----------

@@ -33,9 +33,7 @@ def _lengths(n: str | int | None, unit: str) -> tuple[int, int]:
     match = re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", str(n))
     lengths = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
     if not 1 <= lengths[0] <= lengths[1] <= largest:
-        problem = (
-            f"a length or a range such as 1-{largest} was expected, in {unit}s, up to {largest}"
-        )
+        problem = f"expected a length or a range such as 1-{largest}, in {unit}s, up to {largest}"
         raise InputError(f"--n {n}", problem)
     return lengths
 
@@ -100,7 +98,7 @@ def keyness(
     $ ngramscan keyness outputs/ --of CoT --against PoT --unit character --n 6-10
     """
     if not against:
-        raise InputError("--against", "a method was expected")
+        raise InputError("--against", "expected a method")
     for method in against:
         if method.lower() == of.lower():
             raise InputError(f"--against {method}", "it is the method of --of")

@@ -96,7 +96,7 @@ def report(
     $ ngramscan report counts.csv documents.csv comparisons.csv --title "Formulas" --open
     """
     if not results:
-        raise InputError("RESULTS", "a file of rows was expected")
+        raise InputError("RESULTS", "expected a file of rows")
     path = Path(output) if output else _FILE if for_table else None
     is_stdout = for_table and str(path) == "-"
     if is_stdout and open:
@@ -131,7 +131,7 @@ def _make(tables: Sequence[Table], title: str | None) -> tuple[Page, list[str]]:
         except NoRowsError as error:  # a search that found nothing
             notices.append(f"{error}; the page has no section for it")
     if not read:
-        raise InputError("RESULTS", "there are no rows in any of them")
+        raise InputError("RESULTS", "no rows in any of them")
     named = list(dict.fromkeys(results.kind.title for results in read))
     shown = [named[0], *(f"{title[0].lower()}{title[1:]}" for title in named[1:3])]
     rest = f" and {len(named) - 3} more" * (len(named) > 3)

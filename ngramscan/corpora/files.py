@@ -82,9 +82,9 @@ def _why_none(location: str, has_files: bool) -> str:
             return f"{suffix} is not a corpus format; {_CONVERT}"
         return f"unknown format: {suffix or 'no suffix'}; {_CURE}"
     if has_files:
-        return f"no file of a known format in it; {_FORMS} was expected, or {_CURE}"
+        return f"contains no file of a known format; expected {_FORMS}, or {_CURE}"
     if path.is_dir() or is_remote(location) or glob.has_magic(location):
-        return f"no file there; {_FORMS} was expected"
+        return f"no file there; expected {_FORMS}"
     return missing(path, _FORMS)
 
 
@@ -97,7 +97,7 @@ def _open_stream(path: str, form: Format | None) -> _Found:
         if len(head) >= _HEAD_BYTES:
             break
     if not head:
-        raise InputError(name, "it is empty; a corpus was expected")
+        raise InputError(name, "it is empty; expected a corpus")
     is_sniffed, form = form is None, form or _format_in(head, name)
     if form == "parquet":
         problem = "Parquet can't be read from a pipe, since its end says what is in it"
@@ -224,7 +224,7 @@ def _read_list(path: str) -> list[str]:
         raise CorpusError(path, f"not a list: not UTF-8 at byte {error.start}") from error
     names = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     if not names:
-        raise InputError(path, "an empty list; one path or URL per line was expected")
+        raise InputError(path, "an empty list; expected one path or URL per line")
     return names
 
 

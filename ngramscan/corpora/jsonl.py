@@ -1,9 +1,9 @@
 """JSON lines: one document per line, its text in one field.
 
 A line ends with LF, CR LF or a lone CR, as in Python's text mode, in which the original tools read.
-An empty line is no document; an empty text is one. A byte order mark at the start of a file is
+An empty line is not a document; an empty text is one. A byte order mark at the start of a file is
 skipped. NaN, Infinity and bytes that are not UTF-8 are accepted in other fields than the text; of
-a key that stands twice the last counts. A text that is not a string, or that has a lone surrogate
+a key that appears twice the last counts. A text that is not a string, or that has a lone surrogate
 (which UTF-8 can't hold), is an error.
 """
 
@@ -61,7 +61,7 @@ def read_jsonl(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
         (before,) = records_before([piece], lambda _: None)
         line = before + parser.lines_read + 1
         is_other = line == 1 and unpacked_path(path).suffix == ".json"
-        cure = "; --exclude-source leaves out a file that is no part of a corpus" * is_other
+        cure = "; --exclude-source leaves out a file that is not part of a corpus" * is_other
         problem = error.problem if isinstance(error, CorpusError) else f"{error}{cure}"
         raise CorpusError(f"{path}:{line}", problem) from error
 
@@ -202,15 +202,15 @@ class _Parser:
             raise _BadLineError("not valid JSON", f"not valid JSON: {error}") from error
         name, field = self._field, f"field {self._field!r}"
         if not isinstance(row, dict):
-            problem = "not a JSON object; one with the text in a field was expected"
+            problem = "not a JSON object; expected one with the text in a field"
             raise _BadLineError("not a JSON object", problem)
         if name not in row:
             problem = f"no {field}; it has: {some_of(row) or 'none'} (see --text-field)"
             raise _BadLineError(f"without {field}", problem)
         if row[name] is None:
-            raise _BadLineError("null", f"{field} is null; a string was expected")
+            raise _BadLineError("null", f"{field} is null; expected a string")
         if not isinstance(row[name], str):
-            problem = f"{field} is {type(row[name]).__name__}; a string was expected"
+            problem = f"{field} is {type(row[name]).__name__}; expected a string"
             raise _BadLineError("not a string", problem)
         try:
             row[name] = row[name].encode()

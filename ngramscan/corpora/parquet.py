@@ -111,7 +111,7 @@ def _batch(batch: pa.RecordBatch, path: str, row: int, consumed: int) -> Batch:
     column = batch.column(0)
     if column.null_count:
         first = row + 1 + column.is_null().to_pylist().index(True)
-        raise CorpusError(f"{path}: row {first}", "the text is null; a string was expected")
+        raise CorpusError(f"{path}: row {first}", "the text is null; expected a string")
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     values = batch.column(1).to_pylist() if batch.num_columns > 1 else ()

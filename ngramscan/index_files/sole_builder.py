@@ -51,11 +51,11 @@ def sole_builder(place: str) -> Iterator[None]:
 def new_folder(folder: Path, place: str) -> bool:
     """Whether a folder is still to be made; an InputError says that it can't be one."""
     if not folder.parent.is_dir():
-        raise InputError(place, f"there is no folder {folder.parent}")
+        raise InputError(place, f"no such folder: {folder.parent}")
     if folder.is_symlink():
         raise InputError(place, "a symbolic link that leads to itself")
     if folder.exists() and not folder.is_dir():
-        raise InputError(place, "it is a file; a new folder was expected")
+        raise InputError(place, "it is a file; expected a new folder")
     return not folder.exists()
 
 
@@ -95,7 +95,7 @@ def _remove_leftovers(folder: Path) -> None:
 
 @contextmanager
 def _lock_of(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, and remove leftovers while nobody else builds there."""
+    """Hold the lock of a folder, and remove leftovers while no other process builds there."""
     lock = folder / _LOCK
     with lock.open("ab") as file:
         try:

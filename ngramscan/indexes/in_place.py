@@ -1,4 +1,4 @@
-"""An index that is asked where it lies: `fm9:https://…`, `fm9:s3://…`.
+"""An index that is queried in place: `fm9:https://…`, `fm9:s3://…`.
 
 Its replies are kept in the journal, with the sizes and validators of its files: other files have
 other replies. Known replies are given without asking whether the files are still the same, as for a

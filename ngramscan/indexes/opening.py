@@ -31,9 +31,9 @@ _FORMS = (
 )
 _CORPUS_FILE = re.compile(r"\.(jsonl?|ndjson|parquet|txt|warc|wet|paths)(\.gz|\.zstd?)?$")
 _LEADS = {
-    "fm9": "an index; to ask it: --index fm9:",
+    "fm9": "an index; to query it: --index fm9:",
     "scan": "a corpus; to read it: --index scan:",
-    "tokens": "an index over tokens; to ask it, with --tokenizer FILE: --index tokens:",
+    "tokens": "an index over tokens; to query it, with --tokenizer FILE: --index tokens:",
 }
 _TAKERS = {
     **dict.fromkeys(("text_field", "skip_bad_lines", "input_format", "skip_unknown"), ("scan:",)),
@@ -98,7 +98,7 @@ class _Opener:
             raise InputError("--ignore-case", f"only scan: and python take it, not {spec}")
         if rule := self._options.normalization:
             asked = "in words" if rule == "words" else "by letters and digits alone"
-            only = f"only corpora that are read (scan:…, python) can be asked {asked}"
+            only = f"only corpora that are read (scan:…, python) can be searched {asked}"
             raise InputError("--rule", f"{only}, not {spec}")
 
     def _open_scan(self, spec: str) -> Index:
@@ -144,7 +144,7 @@ class _Opener:
 
         folder, _, name = place.rpartition("/")
         if not name:
-            raise InputError(f"--index {spec}", f"no index named; {spec}NAME was expected")
+            raise InputError(f"--index {spec}", f"no index named; expected {spec}NAME")
         url = f"{folder}/" if "://" in place else TOKEN_URL
         return open_hosted(name, self._client(url))
 
@@ -171,7 +171,7 @@ class _Opener:
         if not urlsplit(spec).path.strip("/") or not name:
             hosted = find_hosted(urlsplit(spec).hostname or "")
             expected = f"--index {hosted.alias}" if hosted else f"{shown}NAME"
-            raise InputError(f"--index {shown}", f"no index named; {expected} was expected")
+            raise InputError(f"--index {shown}", f"no index named; expected {expected}")
         if _CORPUS_FILE.search(name):
             problem = f"a file, not an index; to read it: --index scan:{shown.rstrip('/')}"
             raise InputError(f"--index {shown.rstrip('/')}", problem)

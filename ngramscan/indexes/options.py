@@ -170,5 +170,5 @@ def parse_size(text: str | int, where: str = "--shard-size") -> int:
     """Return the bytes of a size like 500MB, 1.5GB or 1000; units are powers of 1000."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Z]*)", str(text).strip().upper(), re.ASCII)
     if found is None or found[2] not in _UNITS:
-        raise InputError(f"{where} {text}", "a size like 500MB or 1GB was expected")
+        raise InputError(f"{where} {text}", "expected a size like 500MB or 1GB")
     return round(float(found[1]) * _UNITS[found[2]])

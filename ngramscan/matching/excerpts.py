@@ -3,7 +3,7 @@
 A gram is a few bytes, and has a hash. The hashes of all grams of the given texts are in tables.
 Documents are looked at only at every second, fourth or eighth byte; a shared part that is that much
 longer than a gram has a whole one at such a place, wherever it is. Nearly all places have the hash
-of no gram. What is left is too much rather than too little, and small.
+of no gram. The rest is too much rather than too little, and small.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def read_outputs(
         ]
         outputs += found
         if not found:
-            notices.append(f"{name}: no outputs in it")
+            notices.append(f"{name}: contains no outputs")
     if bad:
         notices.append(f"{where}: malformed lines skipped: {len(bad)}")
     if not outputs:
@@ -127,7 +127,7 @@ def _files(path: Path) -> list[tuple[Path, Group]]:
         raise InputError(str(path), missing(path, _EXPECTED))
     files = [(file, group) for file in sorted(path.rglob("*")) if (group := _group_of(file))]
     if not files:
-        raise InputError(str(path), f"no outputs there; {_EXPECTED} was expected")
+        raise InputError(str(path), f"no outputs there; expected {_EXPECTED}")
     return files
 
 
@@ -169,7 +169,7 @@ def _records(name: str, content: bytes, bad: list[str] | None) -> Iterator[tuple
 
 def _output(record: Any, place: str, group: Group, field: str, prompt_field: str | None) -> Output:
     if not isinstance(record, dict):
-        raise InputError(place, "not a JSON object; one with an output was expected")
+        raise InputError(place, "not a JSON object; expected one with an output")
     if field not in record:
         known = some_of(record) or "none"
         problem = f"no field {field!r}; it has: {known} (see --output-field)"
@@ -180,7 +180,7 @@ def _output(record: Any, place: str, group: Group, field: str, prompt_field: str
         text = text[0] if text else None
     if text is not None and not isinstance(text, str):
         found = f"field {field!r} is {type(text).__name__}"
-        raise InputError(place, f"{found}; a string, or a list of one, was expected")
+        raise InputError(place, f"{found}; expected a string, or a list of one")
     id_ = id_in(record)
     epoch = f"#{record['epoch']}" if id_ and record.get("epoch") is not None else ""
     return Output(
@@ -207,7 +207,7 @@ def _group_in(record: Any, place: str, group: Group, prompt_field: str | None) -
         # The path of a file with several prompts does not say who wrote, though it may look so.
         fields |= {"model": "model", "prompt": prompt_field}
         if not isinstance(record.get(prompt_field), str) or not record[prompt_field]:
-            raise InputError(place, f"field {prompt_field!r}: a prompt's name was expected")
+            raise InputError(place, f"field {prompt_field!r}: expected a prompt's name")
     fields_given = {name: record.get(field) for name, field in fields.items()}
     return group._replace(
         **{name: text for name, text in fields_given.items() if isinstance(text, str)}

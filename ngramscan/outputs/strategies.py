@@ -234,7 +234,7 @@ def _rule(node: Node) -> Rule:
     fields["reason"].string()
     code = fields["code"].value() if "code" in fields else None
     if not isinstance(code, bool | None):
-        raise fields["code"].error("true or false was expected")
+        raise fields["code"].error("expected true or false")
     limits = {key: _threshold(fields[key]) for key in sorted(fields.keys() & _THRESHOLDS)}
     return Rule(fields["name"].string(), fields["strategy"].choice(STRATEGIES), code, limits)
 
@@ -244,5 +244,5 @@ def _threshold(node: Node) -> float:
     value = node.value()
     if type(value) not in {int, float} or not 0 <= value <= most:
         between = "between 0 and 1" if most == 1 else "of at least 0"
-        raise node.error(f"a number {between} was expected")
+        raise node.error(f"expected a number {between}")
     return float(value)

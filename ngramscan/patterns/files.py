@@ -72,7 +72,7 @@ def parse_patterns(content: str, where: str) -> PatternSet:
     """Parse the content of a pattern file; errors begin with `where`."""
     root = compose_yaml(content, where)
     if where == name_of(STDIN) and not isinstance(root.node, MappingNode):
-        raise root.error("a pattern set in YAML was expected; for one text per line: -f -")
+        raise root.error("expected a pattern set in YAML; for one text per line: -f -")
     fields = root.fields({"name", "patterns"}, {"source", "regexes"})
     source, regexes = fields.get("source"), fields.get("regexes")
     return PatternSet(
@@ -84,7 +84,7 @@ def parse_patterns(content: str, where: str) -> PatternSet:
 
 
 def _distinct(nodes: Iterable[Node], read: Callable[[Node], _Entry]) -> tuple[_Entry, ...]:
-    """Read the entries, and refuse one that stands there twice."""
+    """Read the entries, and refuse one that appears twice."""
     entries: list[_Entry] = []
     lines: dict[tuple[str, str], int] = {}
     for node in nodes:

@@ -80,7 +80,7 @@ def _is_set(given: PathOrName) -> bool:
 
 
 def _checked(text: str, where: str) -> str:
-    problem = "it is empty; a text to count was expected" * (not text)
+    problem = "it is empty; expected a text to count" * (not text)
     if "\0" in text:
         problem = "it has a NUL character"
     if any("\ud800" <= character <= "\udfff" for character in text):
@@ -97,5 +97,5 @@ def _read_literals(file: PathOrName) -> list[str]:
     lines = [line.removesuffix("\r") for line in content.split("\n")]
     found = [_checked(line, f"{where}:{number}") for number, line in enumerate(lines, 1) if line]
     if not found:
-        raise InputError(where, "no text in it; one per line was expected")
+        raise InputError(where, "contains no text; expected one per line")
     return found

@@ -211,7 +211,7 @@ def _value(score: GivenScore) -> float | None:
     where = f"{score.dataset}, {score.model}, {score.method}, id {score.id}"
     given = "no value" if score.value is None else f"value {score.value:g}"
     given += f" and status {score.status}" if score.status else ""
-    raise InputError(where, f"{given}; a number from 0 to 1 was expected, or no answer")
+    raise InputError(where, f"{given}; expected a number from 0 to 1, or no answer")
 
 
 def _effect(

@@ -99,7 +99,7 @@ class TraceRow:
 
 @dataclass(frozen=True, slots=True)
 class SpanRow:
-    """A part of a text that an index has word for word."""
+    """A part of a text that an index has verbatim."""
 
     index: str
     dataset: str

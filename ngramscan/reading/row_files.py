@@ -58,10 +58,10 @@ def read_table(table: Table) -> Rows:
     for place, row in rows:
         is_empty = False
         if not isinstance(row, dict):
-            raise InputError(place, "not a JSON object; a row was expected")
+            raise InputError(place, "not a JSON object; expected a row")
         yield place, row
     if is_empty:
-        raise NoRowsError(name_of(table), "there are no rows")
+        raise NoRowsError(name_of(table), "no rows")
 
 
 def has_rows(path: str | Path) -> bool:
@@ -82,23 +82,23 @@ def _file_rows(path: Path) -> Rows:
     suffix = (seen or ".csv") if is_stream(path) else unpacked_path(path).suffix.lower()
     # One JSON object in a .json file gets a message of its own.
     if seen not in {"", suffix} and (seen, suffix) != (".jsonl", ".json"):
-        cure = f"rename it to {seen}" if seen in _READERS else f"{_TABLES} was expected"
+        cure = f"rename it to {seen}" if seen in _READERS else f"expected {_TABLES}"
         raise InputError(name, f"its content is {_CONTENTS.get(seen, seen)}; {cure}")
     return _READERS[suffix](name, content)
 
 
 def _refuse_name(path: Path) -> None:
     if not path.is_file():
-        folder = f"a folder; {_TABLES} was expected"
+        folder = f"a folder; expected {_TABLES}"
         raise InputError(str(path), folder if path.is_dir() else missing(path, _TABLES))
     if not has_rows(path):
         cure = f"; `evalcore logs {path} -o scores.jsonl` makes one" * (path.suffix == ".eval")
-        raise InputError(str(path), f"{_TABLES} was expected{cure}")
+        raise InputError(str(path), f"expected {_TABLES}{cure}")
 
 
 def _frame(frame: pd.DataFrame) -> Rows:
     if not hasattr(frame, "columns"):
-        raise TypeError(f"{type(frame).__name__}: a file or a data frame was expected")
+        raise TypeError(f"{type(frame).__name__}: expected a file or a data frame")
     names = [str(name) for name in frame.columns]
     _refuse_same_names("data frame", names)
     # Plain values of Python, and None for whatever pandas takes as missing.
@@ -147,7 +147,7 @@ def _json(name: str, content: bytes) -> Rows:
             raise
         rows = None
     if not isinstance(rows, list):
-        raise InputError(name, "a JSON list of rows was expected; name JSON lines .jsonl")
+        raise InputError(name, "expected a JSON list of rows; name JSON lines .jsonl")
     return ((f"{name}[{number}]", row) for number, row in enumerate(rows, 1))
 
 

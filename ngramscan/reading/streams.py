@@ -76,11 +76,11 @@ def unpacked_path(path: object) -> Path:
 
 
 def missing(path: Path, expected: str) -> str:
-    """Say that a file is not there, and which one beside it may be meant, or what was expected."""
+    """Say that a file is not there, and which one beside it may be meant, or what is expected."""
     near = nearest(
         path.name, sorted({neighbour.name for neighbour in path.parent.glob("*")} - {path.name})
     )
-    cure = f"did you mean {path.with_name(near)}?" if near else f"{expected} was expected"
+    cure = f"did you mean {path.with_name(near)}?" if near else f"expected {expected}"
     return f"no such file or folder; {cure}"
 
 
@@ -121,7 +121,7 @@ def read_raw(path: object) -> Iterator[bytes]:
         return
     problem = "it is closed" if sys.stdin is None else ""
     if not problem and sys.stdin.isatty():
-        problem = "a pipe or file was expected, not a terminal: cat FILE | ngramscan …"
+        problem = "expected a pipe or file, not a terminal: cat FILE | ngramscan …"
     if not problem and sys.stdin in _taken:
         problem = "two inputs are `-`, but it can be read only once"
     if problem:

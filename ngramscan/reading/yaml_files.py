@@ -48,7 +48,7 @@ class _StrictLoader(yaml.SafeLoader):
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         for key in keys:
             if keys.count(key) > 1:
-                problem = f"{key} stands twice"
+                problem = f"{key} appears twice"
                 raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
         return super().construct_mapping(node, deep)
 
@@ -107,7 +107,7 @@ class Node:
     def fields(self, needed: Set[str], optional: Set[str] = frozenset()) -> dict[str, Node]:
         """Return the values of a mapping by key; refuse unknown, missing and repeated keys."""
         if not isinstance(self.node, yaml.MappingNode):
-            raise self.error("a mapping was expected")
+            raise self.error("expected a mapping")
         fields: dict[str, Node] = {}
         for key_node, value in self.node.value:
             key, name = Node(key_node, self.where, self.path), str(key_node.value)
@@ -115,7 +115,7 @@ class Node:
                 known = ", ".join(sorted(needed | optional))
                 raise key.error(f"unknown key {name!r}; known: {known}")
             if name in fields:
-                raise key.error(f"the key {name!r} stands twice")
+                raise key.error(f"the key {name!r} appears twice")
             fields[name] = Node(value, self.where, f"{self.path}.{name}".lstrip("."))
         if missing := sorted(needed - fields.keys()):
             raise self.error(f"no {', no '.join(missing)}")
@@ -124,9 +124,9 @@ class Node:
     def items(self, may_be_empty: bool = False) -> list[Node]:
         """Return the values of a list."""
         if not isinstance(self.node, yaml.SequenceNode):
-            raise self.error("a list was expected")
+            raise self.error("expected a list")
         if not (self.node.value or may_be_empty):
-            raise self.error("a list with something in it was expected")
+            raise self.error("expected a list with something in it")
         values = enumerate(self.node.value)
         return [Node(value, self.where, f"{self.path}[{number}]") for number, value in values]
 
@@ -140,14 +140,14 @@ class Node:
     def string(self, may_be_empty: bool = False) -> str:
         """Return a text that UTF-8 can hold."""
         if not isinstance(self.node, yaml.ScalarNode) or self.node.tag != "tag:yaml.org,2002:str":
-            raise self.error("a string was expected; put it in quotes")
+            raise self.error("expected a string; put it in quotes")
         text = str(self.node.value)
         if not (text or may_be_empty):
             raise self.error("it is empty")
         if "\0" in text:
             raise self.error("it has a NUL character")
         if any("\ud800" <= character <= "\udfff" for character in text):
-            raise self.error("it has a lone surrogate, which is no text")
+            raise self.error("it has a lone surrogate, which is not text")
         return text
 
     def choice(self, choices: Sequence[str]) -> str:

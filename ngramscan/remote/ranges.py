@@ -228,7 +228,7 @@ class Ranges:
         grown = _FIRST_BACKOFF_S * _BACKOFF_GROWTH**exponent if exponent >= 0 else 0.0
         seconds = max(grown * random.uniform(0.5, 1.5), error.retry_after or 0.0)
         if seconds > LONGEST_PAUSE_S:
-            raise RemoteUnavailable(f"{name}: {error}; it asks to come back in {seconds:.0f} s")
+            raise RemoteUnavailable(f"{name}: {error}; it says to retry in {seconds:.0f} s")
         self._progress.detail(f"{name}: {error}; again in {seconds:.1f} s")
         if is_slow_down:  # that is meant for all requests
             self._resume_at = max(self._resume_at, self._loop.time() + seconds)

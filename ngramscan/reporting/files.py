@@ -21,14 +21,14 @@ TAKES_NO_MORE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 def check_writable(path: Path) -> None:
     """Raise an InputError where a file can't be written."""
     if path.is_dir():
-        raise InputError(str(path), "it is a folder; a file was expected")
+        raise InputError(str(path), "it is a folder; expected a file")
     if _is_stream(path):
         return
     if _real(path).is_symlink():
         raise InputError(str(path), "a symbolic link that leads to itself; remove it")
     folder = (_real(path) if path.is_symlink() else path).parent
     if not folder.is_dir():
-        raise InputError(str(path), f"there is no folder {folder}")
+        raise InputError(str(path), f"no such folder: {folder}")
     try:
         # Asking the system for permission is no proof: a folder may be of a kind without files.
         with tempfile.NamedTemporaryFile(dir=folder):
@@ -40,7 +40,7 @@ def check_writable(path: Path) -> None:
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a new file and put it in the place of `path` when it is done.
 
-    Symbolic links are followed. A device, a pipe or anything else that is no regular file is
+    Symbolic links are followed. A device, a pipe or anything else that is not a regular file is
     written to when all is done, not replaced. Leftovers of a killed process that was writing the
     same file are removed. If writing fails, the old file stays.
     """

@@ -68,7 +68,7 @@ class ShownOption(click.Option):
         self.heading, self.is_rare = heading or OUTPUT, is_rare
 
     def get_help_extra(self, ctx: click.Context) -> Any:
-        """Return what stands in brackets; variables only where all options are shown."""
+        """Return what is in brackets; variables only where all options are shown."""
         extra = super().get_help_extra(ctx)
         if not ctx.meta.get(SHOWS_ALL):
             extra.pop("envvars", None)
@@ -162,7 +162,7 @@ class _Finite(click.ParamType[Any]):
         """Return the number."""
         number = super().convert(value, param, ctx)
         if not abs(number) < 2**63:
-            self.fail(f"{value} is not a number that can be used", param, ctx)
+            self.fail(f"{value} is out of range", param, ctx)
         return number
 
 
@@ -249,7 +249,7 @@ def _converted(option: click.Parameter, kind: click.ParamType[Any], item: Any) -
 
 
 def _is_frame(value: object) -> bool:
-    """Tell whether a value is a data frame, which may stand in the place of a file."""
+    """Tell whether a value is a data frame, which may replace a file."""
     return hasattr(value, "columns")
 
 
@@ -265,7 +265,7 @@ def refuse_other(option: str, given: str | Iterable[str], known: Iterable[str]) 
     names = list(dict.fromkeys(known))
     for value in [given] if isinstance(given, str) else given:
         if value not in names:
-            problem = f"one of {', '.join(names)} was expected{suggestion(value, names)}"
+            problem = f"expected one of {', '.join(names)}{suggestion(value, names)}"
             raise InputError(f"{option} {value}", problem)
 
 
@@ -294,13 +294,13 @@ def check_written(
             files[parameters(function)[name].opts[-1]] = values[name]
     for flag, path in files.items():
         if str(path) == "-":
-            raise InputError(f"{flag} -", "it can't be stdout; a path was expected")
+            raise InputError(f"{flag} -", "it can't be stdout; expected a path")
     # A link that leads to itself is for those to refuse who open it.
     seen = {os.path.realpath(output): "-o"} if output else {}
     for flag, path in files.items():
         first = seen.setdefault(os.path.realpath(path), flag) if path else flag
         if first != flag:
-            problem = f"{first} writes to the same file; two files were expected"
+            problem = f"{first} writes to the same file; expected two files"
             raise InputError(f"{flag} {path}", problem)
     if figure := values.get("figure"):
         from ngramscan.reporting.charts.files import check_target  # slow to import

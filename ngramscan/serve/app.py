@@ -114,10 +114,10 @@ class IndexApplication:
         started_at = time.perf_counter()
         with self._one_more(request):
             if _is_of_another_page(request):
-                raise HTTPException(403, "A web page elsewhere may not ask this server", _CLOSE)
+                raise HTTPException(403, "A web page elsewhere may not query this server", _CLOSE)
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             if not re.fullmatch(r"application/(.*\+)?json", kind):
-                raise HTTPException(415, "Content-Type: application/json was expected")
+                raise HTTPException(415, "Content-Type: expected application/json")
             body = await _read_body(request)
             work = partial(self._answer, body)
             response = await self._clients.serve(request, self._threads, work)
@@ -150,7 +150,7 @@ class IndexApplication:
         if is_of_another_page:
             raise HTTPException(403, "This text comes from another page: paste it here", _CLOSE)
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
-            raise HTTPException(415, f"Content-Type: {_FORM} was expected", _CLOSE)
+            raise HTTPException(415, f"Content-Type: expected {_FORM}", _CLOSE)
         return partial(self._trace_page.answer, await _read_body(request))
 
     def _page_of(self, request: Request) -> SearchPage | TracePage:
@@ -300,10 +300,10 @@ async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     problem, headers = error.detail, error.headers
     if error.status_code == 404:
-        problem = "There is nothing at this path; POST / was expected"
+        problem = "There is nothing at this path; expected POST /"
     elif error.status_code == 405:
         expected = "GET" if request.url.path == "/indexes" else "POST"
-        problem = f"{request.method} is not allowed; {expected} was expected"
+        problem = f"{request.method} is not allowed; expected {expected}"
     return _to_response(error.status_code, {"error": problem}, headers)
 
 

@@ -20,7 +20,7 @@ _KINDS = {
 
 
 class RefusedError(Exception):
-    """A request that can't be answered; the message names the field and what was expected."""
+    """A request that can't be answered; expected the message names the field and what."""
 
 
 def parse(body: bytes) -> Fields:
@@ -33,7 +33,7 @@ def parse(body: bytes) -> Fields:
         problem = "The body is nested too deeply, or a number in it has too many digits"
         raise RefusedError(problem) from error
     if not isinstance(request, dict):
-        raise RefusedError(f"The body is {_KINDS[type(request)]}; a JSON object was expected")
+        raise RefusedError(f"The body is {_KINDS[type(request)]}; expected a JSON object")
     return request
 
 
@@ -48,7 +48,7 @@ def required(request: Fields, name: str, kind: type, expected: str) -> Any:
         raise RefusedError(f"Missing required field: '{name}'")
     if type(request[name]) is not kind:  # True would pass as an integer
         found = _KINDS[type(request[name])]
-        raise RefusedError(f"{name} is {found}; {expected} was expected")
+        raise RefusedError(f"{name} is {found}; expected {expected}")
     return request[name]
 
 
@@ -58,7 +58,7 @@ def encode(query: str) -> bytes:
         return query.encode()
     except UnicodeEncodeError as error:
         problem = f"a lone surrogate at character {error.start}"
-        raise RefusedError(f"query has {problem}; Unicode text was expected") from error
+        raise RefusedError(f"query has {problem}; expected Unicode text") from error
 
 
 def shortened(text: str) -> str:

@@ -33,7 +33,7 @@ def text_in(pairs: Pairs, name: str) -> str | None:
     """Return a value that is given once at most."""
     values = [value for key, value in pairs if key == name]
     if len(values) > 1:
-        raise RefusedError(f"{name}: it was given {len(values)} times; once was expected")
+        raise RefusedError(f"{name}: it was given {len(values)} times; expected once")
     return values[0] if values else None
 
 
@@ -43,7 +43,7 @@ def number_in(pairs: Pairs, name: str, default: int, most: int, least: int = 0) 
     if not given:
         return default
     if not re.fullmatch("[0-9]{1,16}", given) or not least <= int(given) <= most:
-        raise RefusedError(f"{name}: a whole number from {least} to {most} was expected")
+        raise RefusedError(f"{name}: expected a whole number from {least} to {most}")
     return int(given)
 
 

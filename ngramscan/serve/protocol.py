@@ -131,7 +131,7 @@ def _answer_about_bytes(
         case "get_doc_by_rank":
             fields = _window(index, query, request, max_context)
         case _:
-            known = "count, find or get_doc_by_rank was expected"
+            known = "expected count, find or get_doc_by_rank"
             raise RefusedError(f"Invalid query_type: {shortened(kind)}; {known}")
     return {**fields, "latency": (time.perf_counter() - started_at) * 1000}
 
@@ -158,5 +158,5 @@ def _window(index: ServedIndex, query: str, request: Fields, max_context: int) -
 def _number(request: Fields, name: str, least: int, most: int) -> int:
     value: int = required(request, name, int, "a whole number")
     if not least <= value <= most:
-        raise RefusedError(f"{name} is out of range; {least} to {most} was expected")
+        raise RefusedError(f"{name} is out of range; expected {least} to {most}")
     return value

@@ -128,7 +128,7 @@ def read_question(query: bytes, known: Collection[str]) -> Question | None:
         raise RefusedError(f"phrase: {error.problem}") from error
     start = number_in(pairs, "from", 0, MOST_SHOWN - PER_PAGE)
     if start % PER_PAGE:
-        raise RefusedError(f"from: it is {start}; a multiple of {PER_PAGE} was expected")
+        raise RefusedError(f"from: it is {start}; expected a multiple of {PER_PAGE}")
     return Question(phrase, names, number_in(pairs, "seed", 1, 2**53), start)
 
 
@@ -146,7 +146,7 @@ def fill_in_time(
         if time.monotonic() < until:
             fill(answer)
         else:
-            problem = f"not asked: the others took {MOST_SECONDS:.0f} s; ask it alone"
+            problem = f"not searched: the others took {MOST_SECONDS:.0f} s; search it alone"
             answer.problems.append(problem)
         yield answer
 

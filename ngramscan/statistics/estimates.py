@@ -90,7 +90,7 @@ def probability_of_superiority(counts: ArrayLike, other_counts: ArrayLike) -> fl
 def _log_counts(counts: ArrayLike) -> Floats:
     array = np.asarray(counts, dtype=np.float64)
     if not array.size or array.min() < 0:
-        raise ValueError("at least one count was expected, and each not negative")
+        raise ValueError("expected at least one count, and each not negative")
     return np.asarray(np.log(array + 0.5))
 
 

@@ -52,7 +52,7 @@ def t_power(n: int, effect: float) -> float:
     The effect is the mean difference divided by the standard deviation of the differences (d_z).
     """
     if n < 2 or not math.isfinite(effect):
-        raise ValueError("enough pairs and a finite effect were expected")
+        raise ValueError("expected enough pairs and a finite effect")
     limit, shift = scipy.special.stdtrit(n - 1, 1 - ALPHA / 2), abs(effect) * math.sqrt(n)
     tails = scipy.stats.nct.sf(limit, n - 1, shift), scipy.stats.nct.cdf(-limit, n - 1, shift)
     return float(np.nansum(tails))  # scipy returns nan for a vanishing tail
@@ -65,7 +65,7 @@ def t_detectable(n: int, power: float = POWER) -> float:
     and a power of 95% (it is 17.66), and sometimes an array.
     """
     if not ALPHA < power < 1:
-        raise ValueError("a power between alpha and 1 was expected")
+        raise ValueError("expected a power between alpha and 1")
     power_at, largest = partial(t_power, n), 1.0
     while power_at(largest) < power:
         largest *= 2

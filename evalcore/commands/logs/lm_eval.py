@@ -65,7 +65,7 @@ def read_lm_eval(file: LogFile) -> Log:
         fields = decode(place, line, dict[str, Any])
         documents.append(as_type({**fields, "place": place, "fields": fields}, _Document, place))
     if not documents:
-        raise InputError(str(path), "it is empty; one row per document and filter was expected")
+        raise InputError(str(path), "it is empty; expected one row per document and filter")
     named = _SAMPLES.fullmatch(path.name)
     task, time = named.groups() if named else ("", None)
     # Runs that were told to write to one file put its name in the place of `results`.

@@ -194,5 +194,5 @@ def to_number(place: str, value: Any) -> float | None:
     if value is None or str(value) == "nan":
         return None
     if not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InputError(place, "a number from 0 to 1 or C, P, I, N was expected; see --rule")
+        raise InputError(place, "expected a number from 0 to 1 or C, P, I, N; see --rule")
     return float(value)

@@ -67,11 +67,11 @@ class BuildOptions:
         """The maximum text of a shard; an InputError says that it is too small or too large."""
         if self.memory is None:
             limit, given = self.shard_bytes, f"--shard-size {self.shard_bytes}"
-            problem = f"1 to {LONGEST_TEXT} bytes were expected"
+            problem = f"expected 1 to {LONGEST_TEXT} bytes"
         else:
             limit = longest_text_in(self.memory // self.workers - _PROCESS_BYTES)
             given = f"--memory {self.memory}"
-            problem = f"more than {format_bytes(_PROCESS_BYTES)} for each worker was expected"
+            problem = f"expected more than {format_bytes(_PROCESS_BYTES)} for each worker"
         if not 0 < limit <= LONGEST_TEXT:
             raise InputError(given, problem)
         return limit
@@ -110,7 +110,7 @@ def build_index(
     written or has something else in it, or that memory is short.
     """
     if options.workers < 1:
-        raise InputError(f"--workers {options.workers}", "at least 1 was expected")
+        raise InputError(f"--workers {options.workers}", "expected at least 1")
     limit = options.shard_limit
     place = str(place) if is_remote(str(place)) else os.path.realpath(place)
     workers = Workers(options.workers, options.scheduler, progress)
@@ -125,7 +125,7 @@ def build_index(
             if skipped:
                 progress.notice(f"{corpus.name}: {describe_skipped(skipped)}")
             if not shards:
-                raise InputError(corpus.name, "no document in it")
+                raise InputError(corpus.name, "contains no documents")
             plan = replace(asked, shards=_numbered(kept, shards))
             places.write(place, PLAN, plan.to_json())
         if plan.shards[0].file < 0 and _entry(place, plan.shards[0]) is None:
@@ -165,7 +165,7 @@ def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list
     if scheduler is not None:
         raise InputError(pipe.path, "a cluster can't read a pipe; give the files")
     if places.read(place, PLAN) is not None:
-        raise InputError(place, f"the build of a pipe was interrupted, it can't go on; {_CURE}")
+        raise InputError(place, f"the build of a pipe was interrupted, it can't resume; {_CURE}")
     with working_folder(place, "pipe") as folder:
         copy = folder / f"pipe.{pipe.format}"
         with places.as_input_error(copy), copy.open("wb") as out:
@@ -196,7 +196,7 @@ def _known_plan(place: str, asked: Plan) -> Plan | None:
 def _check_free(place: str) -> list[ShardPlan]:
     is_taken = places.read(place, MANIFEST) is not None
     if is_taken or (not is_remote(place) and files_in(Path(place))):
-        problem = "the folder is not empty; a new or an empty one was expected"
+        problem = "the folder is not empty; expected a new or an empty one"
         cure = "; to add documents to the index in it: ngramscan index add"
         raise InputError(place, problem + cure * is_taken)
     return []

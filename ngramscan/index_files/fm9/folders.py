@@ -29,7 +29,7 @@ def shard_folders(directory: Path, allow_partial: bool = False) -> list[Path]:
     """
     if not directory.is_dir():
         problem = "not a folder" if directory.exists() else "no such folder"
-        raise InputError(str(directory), f"{problem}; that of an index was expected ({_MADE})")
+        raise InputError(str(directory), f"{problem}; expected that of an index ({_MADE})")
     planned = planned_shards(directory)
     if planned is not None:
         return _built(directory, planned, allow_partial)
@@ -40,7 +40,7 @@ def shard_folders(directory: Path, allow_partial: bool = False) -> list[Path]:
         return [directory]
     inner = [name for name in _folders_in(directory) if is_shard(directory / name)]
     if not inner:
-        problem = f"not an index: no {', '.join(FILES)} in it or in a folder of it; {_MADE}"
+        problem = f"not an index: it and its folders lack {', '.join(FILES)}; {_MADE}"
         raise InputError(str(directory), problem)
     return [directory / name for name in in_order(inner, str(directory))]
 
@@ -54,7 +54,7 @@ def in_order(names: Sequence[str], place: str) -> list[str]:
     numbers = {number for number in order.values() if number >= 0}
     if gaps := set(range(len(numbers))) - numbers:
         problem = f"shard {min(gaps)} is missing: there are others up to {max(numbers)}; copy it "
-        raise IndexFormatError(place, f"{problem}here, or ask one shard: fm9:{place}/N")
+        raise IndexFormatError(place, f"{problem}here, or query one shard: fm9:{place}/N")
     return sorted(names, key=lambda name: (order[name], name))
 
 

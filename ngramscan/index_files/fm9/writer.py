@@ -91,7 +91,7 @@ def write_fm9(
 
 def _frequencies(text: NDArray[np.uint8]) -> list[int]:
     if not 0 < len(text) <= LONGEST_TEXT:
-        raise ValueError(f"a text of 1 to {LONGEST_TEXT} bytes was expected, not {len(text)}")
+        raise ValueError(f"expected a text of 1 to {LONGEST_TEXT} bytes, not {len(text)}")
     rows = np.zeros((2, 256), np.int64)
     count_bytes(text, rows)
     counts = [int(count) for count in rows.sum(axis=0)]

@@ -75,7 +75,7 @@ def build_token_index(
     with locked_folder(folder) as work, as_input_error(folder):
         documents = _write_documents(work, _documents(corpus, read, progress), tokenizer, width)
         if not documents:
-            raise InputError(corpus.name, "no document in it")
+            raise InputError(corpus.name, "contains no documents")
         text_bytes = (work / "tokenized.0").stat().st_size
         progress.note(f"sorting {text_bytes // width:,} tokens")
         with _enough_memory(folder, text_bytes, width):
@@ -120,12 +120,12 @@ def memory_to_sort(text_bytes: int, width: int) -> int:
 def _free_folder(directory: str | Path) -> Path:
     """Return where an index is to be; an InputError says that it can't be there."""
     if is_remote(str(directory)):
-        raise InputError(str(directory), "a folder of this machine was expected")
+        raise InputError(str(directory), "expected a folder of this machine")
     folder = Path(os.path.realpath(directory))
     if new_folder(folder, str(directory)):
         return folder
     if any(folder.iterdir()):
-        raise InputError(str(directory), "the folder is not empty; a new one was expected")
+        raise InputError(str(directory), "the folder is not empty; expected a new one")
     return folder
 
 

@@ -101,7 +101,7 @@ class TokenShard:
         expected = " or ".join(str(text * pointer // width) for width in WIDTHS)
         sizes = f"{self.text.path.name} has {text} bytes and {self.offsets.path.name} "
         sizes += f"{self.documents} documents"
-        problem = f"{table} bytes, but {sizes}: {expected} were expected; one of them is cut"
+        problem = f"{table} bytes, but {sizes}: expected {expected}; one of them is cut"
         raise self.table.corrupt(problem)
 
     def file(self, name: str) -> _File:
@@ -214,7 +214,7 @@ class TokenShard:
         """Return tokens of one document."""
         tokens = self.words[start:stop].astype(np.int64)
         if (tokens == self.separator).any():
-            problem = "a document goes on over a separator; an entry is missing or wrong"
+            problem = "a document continues past a separator; an entry is missing or wrong"
             raise self.offsets.corrupt(problem)
         return tokens
 
@@ -399,5 +399,5 @@ def open_token_folder(directory: Path) -> TokenFolder:
     # As text, since the numbers that the original gives to shards and documents are of that order.
     shards = [TokenShard(directory, number) for number in sorted(numbers)]
     if not any(shard.documents for shard in shards):
-        raise IndexFormatError(str(directory), "no documents in it")
+        raise IndexFormatError(str(directory), "contains no documents")
     return TokenFolder(directory, shards, sum(sizes.values()))

@@ -24,7 +24,7 @@ from ngramscan.progress import counted
 _SPACE = "▁"
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _ENDS = ("</s>", "<|endoftext|>", "<|end_of_text|>", "<|eot|>")
-_WANTED = "a SentencePiece model or a tokenizer.json was expected"
+_WANTED = "expected a SentencePiece model or a tokenizer.json"
 _SAMPLE, _LONGEST, _CUT, _FITTING = 32, 2_000, 100, 0.75
 """Documents to try, tokens of each, how many of these a cut through a word can change, and the
 share that has to come out the same: a few words can by chance."""
@@ -244,7 +244,7 @@ def open_tokenizer(path: str | Path | None, width: int) -> Tokenizer:
     """
     if path is None and width > 1:
         problem = f"tokens of {width} bytes are numbers in its vocabulary, which no index holds"
-        raise InputError("--tokenizer FILE was expected", problem)
+        raise InputError("--tokenizer FILE is needed", problem)
     tokenizer = load_tokenizer(path)
     if tokenizer.vocabulary >= 1 << 8 * width:
         has = f"its {counted(tokenizer.vocabulary, 'token')} aren't those of the index"
@@ -288,7 +288,7 @@ def _from_json(content: bytes, name: str, where: str) -> Tokenizer:
     is_of_bytes = '"ByteLevel"' in steps
     if not is_of_bytes and not (isinstance(vocabulary, dict) and "<0x0A>" in vocabulary):
         kinds = "BPE of bytes, or with bytes in the place of unknown characters"
-        raise InputError(where, f"another kind of tokenizer; {kinds}, was expected")
+        raise InputError(where, f"another kind of tokenizer; expected {kinds}")
     with needs_extra(where, "tokens"):
         from tokenizers import Tokenizer as Library
     try:

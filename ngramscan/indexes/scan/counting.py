@@ -95,7 +95,7 @@ def _finder(sought: Sought) -> Excerpts:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a piece of a corpus may share with texts."""
+    """The bytes that a piece of a corpus may share with texts."""
 
     parts: list[bytes]
     """Different ones."""

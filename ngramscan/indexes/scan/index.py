@@ -48,8 +48,8 @@ LEVEL = 0.95
 class ScanIndex:
     """Counts occurrences and documents exactly, for all queries in one pass.
 
-    Occurrences can be looked at too: a rank is a place among all occurrences of a query as they
-    stand in the corpus, in one shard. Where only some files are read, it is one in these files.
+    Occurrences can be looked at too: a rank is a place among all occurrences of a query in the
+    order of the corpus, in one shard. Where only some files are read, it is one in these files.
     With a journal, which keeps the counts of each file, a run that was stopped reads on where it
     was; the option `refresh` reads also what the journal has.
     """
@@ -160,7 +160,9 @@ class ScanIndex:
         """Keep the size of what was read; it is an error if there is no document."""
         if not any(each.documents_read for each in results):
             is_filtered = self._options.read.exclude_sources
-            problem = "--exclude-source leaves no document" if is_filtered else "no document in it"
+            problem = (
+                "--exclude-source leaves no document" if is_filtered else "contains no documents"
+            )
             raise InputError(self.name, "; ".join(filter(None, [problem, _skipped(results)])))
         documents_read = {piece: each.documents_read for piece, each in enumerate(results)}
         bytes_read = {piece: each.bytes_read for piece, each in enumerate(results)}
@@ -175,7 +177,7 @@ class ScanIndex:
             problem = "a pipe can't be read again to show texts; write it to a file: scan:FILE"
             raise InputError(self._corpus.files[0].path, problem)
         if self._options.normalization:
-            raise InputError(self.name, "its texts were normalized: there are no places to show")
+            raise InputError(self.name, "its texts were normalized: no places to show")
         if unknown := [query for query in queries if query not in self._counted]:
             self.document_counts(unknown, ())
         for query in queries:
@@ -187,7 +189,7 @@ class ScanIndex:
         """Read once more, but only where the places are, and yield a window on each.
 
         A window fails where its file can't be read or was changed since it was counted, and where
-        the query has no such occurrence. A place may stand there twice.
+        the query has no such occurrence. A place may be there twice.
         """
         queries = list(dict.fromkeys(place.query for place in places))
         list(self.find(queries))

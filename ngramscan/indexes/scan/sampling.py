@@ -88,7 +88,7 @@ def _number(amount: str, n_files: int) -> int:
         share = float(amount.removesuffix("%")) / 100 if amount.endswith("%") else None
         n = round(share * n_files) if share is not None else int(amount)
     except (ValueError, OverflowError) as error:
-        raise InputError(where, "a number of files, or a share like 1%, was expected") from error
+        raise InputError(where, "expected a number of files, or a share like 1%") from error
     n = max(n, 1) if share and share > 0 else n
     if not 0 < n <= n_files:
         number = "only one file" if n_files == 1 else f"{n_files} files"

@@ -67,7 +67,7 @@ def _print_prompts(
         "creativity index": [_mean_index(some) for _, some, _ in shown],
         "longest": [cell(max(row.longest for row in some)) for _, some, _ in shown],
     }
-    title = f"Copied from the corpus word for word, {least} {unit} or more, %"
+    title = f"Copied verbatim from the corpus, {least} {unit} or more, %"
     optional = ("masked", "creativity index", "longest", unit, "outputs")
     if {*columns["kind"]} == {ALL_KINDS}:
         del columns["kind"]
