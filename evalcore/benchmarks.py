@@ -87,7 +87,9 @@ def load_dataset(benchmark: Benchmark, data: str | Path | None) -> Dataset:
         raise InputError(f"--dataset {place}", f"not fetched yet; {cure}")
     if path and not paths:
         named = " or ".join((*list(benchmark.files)[:1], *benchmark.other_names))
-        raise InputError(place, f"no {named} in it" if path.exists() else "no such file or folder")
+        raise InputError(
+            place, f"contains no {named}" if path.exists() else "no such file or folder"
+        )
     sha256 = _sha256(*paths)
     refuse_other(f"{benchmark.prompts}: format", benchmark.format, FORMATS)
     problems, faults = FORMATS[benchmark.format](benchmark, *paths)

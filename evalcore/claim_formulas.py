@@ -422,7 +422,7 @@ def _impossible_pct(cells: Value, n: Value | None = None, *, of: str = "") -> It
     for _, cell in _cells(cells):
         size = _size(cell, n, of)
         if not _wholes(cell, size):
-            yield f"{cell} is no whole number of {size}"
+            yield f"{cell} is not a whole number of {size}"
 
 
 def _of_counts(function: Callable[..., float | None]) -> Callable[..., Fraction]:

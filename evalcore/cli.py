@@ -23,7 +23,7 @@ main = Commands(
     help="""Run prompting methods on models, score the answers, and compare the methods.
 
     Exit codes: 0 all done, 1 something could not be done (what was done is kept), 2 wrong usage,
-    130 interrupted (what was done is kept; run the same command to go on).
+    130 interrupted (what was done is kept; run the same command to resume).
     """,
 )
 datasets = Commands(

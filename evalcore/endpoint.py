@@ -232,7 +232,7 @@ def _read_response(response: httpx.Response, key: ApiKey) -> dict[str, Any]:
 def _read_reply(body: dict[str, Any], choice: dict[str, Any]) -> dict[str, Any]:
     message = _at(choice, dict, "message")
     if message is None:
-        raise TransientError("HTTP 200, but no answer in it")
+        raise TransientError("HTTP 200, but without an answer")
     finish_reason = _at(choice, str, "finish_reason")
     output, refusal = _read_content(message.get("content"))
     filtered = "content_filter" if finish_reason == "content_filter" else None
@@ -258,7 +258,7 @@ def _read_content(content: object) -> tuple[str | None, str | None]:
     if content is None or isinstance(content, str):
         return content, None
     if not isinstance(content, list):
-        raise TransientError("HTTP 200, but the answer is no text")
+        raise TransientError("HTTP 200, but the answer is not text")
     texts, refusals = [], []
     for part in content:
         match part:
@@ -269,7 +269,7 @@ def _read_content(content: object) -> tuple[str | None, str | None]:
             case {"type": "thinking" | "reasoning"}:
                 pass
             case _:
-                raise RemoteRefused("HTTP 200, but a part of the answer is no text")
+                raise RemoteRefused("HTTP 200, but a part of the answer is not text")
     return "".join(texts) if texts else None, "".join(refusals) or None
 
 

@@ -127,7 +127,7 @@ RULES: Mapping[str, Callable[[str], str | None]] = {
 
 
 def extract(text: str, names: Sequence[str]) -> tuple[str, str] | None:
-    """Return the final answer as it stands in the text, and the first rule that finds one."""
+    """Return the final answer as it is in the text, and the first rule that finds one."""
     found = ((RULES[name](text), name) for name in names)
     return next(((answer, name) for answer, name in found if answer), None)
 

@@ -158,7 +158,7 @@ def _answerbench(benchmark: Benchmark, path: Path) -> Parsed:
             whole = [other for other in namesakes if other.get("Source")]
             if not whole:
                 cure = f"put a whole {first} of the same project beside this file"
-                raise InputError(place, f"{broken}, and its answer stands in its problem; {cure}")
+                raise InputError(place, f"{broken}, and its problem has the answer; {cure}")
             faults.append(f"{broken} upstream; it was taken from {first}")
             if hashlib.sha256(replaced.read_bytes()).hexdigest() != sha256:
                 faults.append(f"{first} beside it is not the published file")

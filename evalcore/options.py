@@ -56,7 +56,7 @@ class RecordOptions(BenchmarkOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class EndpointOptions:
-    """How an endpoint is asked.
+    """How requests to an endpoint are sent.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class EndpointOptions:
     api_key_env : str
         Environment variable that holds the key.
     concurrency : int
-        Maximum number of simultaneous questions.
+        Maximum number of simultaneous requests.
     rate : float, optional
         Maximum number of requests per second. By default no limit.
     timeout_s : float

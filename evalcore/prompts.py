@@ -73,7 +73,7 @@ class PromptSet:
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """Fill in the placeholders, which stand in double braces; a KeyError names a missing value."""
+    """Fill in the placeholders, which are in double braces; a KeyError names a missing value."""
     return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
 
 

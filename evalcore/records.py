@@ -25,7 +25,7 @@ from ngramscan.reading.yaml_files import as_type, input_errors
 
 _OPENING = b'{"id": '  # how each of our lines begins
 _NOT_ENDED = "the last line was not written to its end"
-_CURE = "run `evalcore run` again, which goes on there, or delete"
+_CURE = "run `evalcore run` again, which resumes there, or delete"
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]  # of tokens, epochs, attempts
 
 
@@ -35,7 +35,7 @@ class Record:
 
     id: str
     epoch: Number | None = None
-    """Number of a repeated answer, from 1; None if each problem was asked once."""
+    """Number of a repeated answer, from 1; None if each problem has one answer."""
     dataset: str
     model: str
     """As the user calls it."""
@@ -103,7 +103,7 @@ def folder_name(model: str) -> str:
 
 
 def record_path(folder: Path, dataset: str, model: str, method: str) -> Path:
-    """Return FOLDER/DATASET/MODEL/METHOD.jsonl; raise an InputError if that is no valid path."""
+    """Return FOLDER/DATASET/MODEL/METHOD.jsonl; raise an InputError if that is not a valid path."""
     for name in (dataset, folder_name(model), method):
         if not name.strip(". ") or "/" in name or not name.isprintable():
             raise InputError(repr(name), "can't be the name of a file or folder")
@@ -234,7 +234,7 @@ def _contents(path: Path, layout: str, on_notice: _Tell) -> Iterator[tuple[Path,
     suffix = ".jsonl" if layout == "evalcore" else ".json"
     files = [path] if path.is_file() or is_stream(path) else sorted(path.rglob(f"*{suffix}"))
     if not files:
-        problem = "no outputs in it; `evalcore run -o FOLDER` writes them"
+        problem = "contains no outputs; `evalcore run -o FOLDER` writes them"
         if others := sorted(path.rglob("*.json*")):
             problem = f"no {suffix} files in it; another --layout may fit {others[0].name}"
         raise InputError(str(path), problem if path.is_dir() else "no such file or folder")

@@ -50,7 +50,7 @@ class ScoreRow:
     method: str
     id: str
     epoch: int | None
-    """Number of a repeated answer; None if each problem was asked once."""
+    """Number of a repeated answer; None if each problem has one answer."""
     rule: str
     value: float | None
     """From 0 (wrong) to 1 (right). None: no value; see `status` and `reason`."""
@@ -66,7 +66,7 @@ class ScoreRow:
     """The run of the method, if a log records it: its start and its name. None: not known."""
     status: str = ""
     """`scored`; `not_found`: a complete output without an answer, hence wrong; `no_answer`: a
-    refusal, cut off or empty; `unknown`: nobody knows. The last two have no value. By default
+    refusal, cut off or empty; `unknown`: unknown. The last two have no value. By default
     `scored` with a value, and `unknown` without."""
 
     def __post_init__(self) -> None:

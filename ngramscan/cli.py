@@ -24,7 +24,7 @@ main = Commands(
     help="""Corpus statistics: what language models were trained on, with intervals.
 
     Exit codes: 0 all done, 1 something could not be done (what was done is kept), 2 wrong usage,
-    130 interrupted (what was done is kept; run the same command to go on).
+    130 interrupted (what was done is kept; run the same command to resume).
     """,
 )
 click.version_option(__version__, prog_name="ngramscan")(main)
@@ -46,7 +46,7 @@ _add_group(
     ["info", "clear"],
     """Show or remove stored replies.
 
-    Nothing is asked twice: replies are in ~/.cache/ngramscan/replies.sqlite, on macOS in
+    No request is sent twice: replies are in ~/.cache/ngramscan/replies.sqlite, on macOS in
     ~/Library/Caches/ngramscan/replies.sqlite, or in the file of --journal.
     """,
 )

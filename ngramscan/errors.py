@@ -102,11 +102,11 @@ class RemoteError(NgramscanError):
 
 
 class RemoteRefused(RemoteError):
-    """A service refused, or its answer makes no sense; asking again won't help."""
+    """A service refused, or its answer makes no sense; retrying won't help."""
 
 
 class RemoteUnavailable(RemoteError):
-    """A service can't be reached or is overloaded; asking again later may help."""
+    """A service can't be reached or is overloaded; retrying later may help."""
 
 
 class WorkerLostError(NgramscanError):

@@ -1,4 +1,4 @@
-"""Replies kept in SQLite, so that nothing is asked twice.
+"""Replies kept in SQLite, so that no request is sent twice.
 
 Corpora don't change, so a reply stays true: a run that was stopped resumes where it was, and a
 second run asks only for what is new. Any number of runs on one machine can share a file. It is in
@@ -12,7 +12,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +48,10 @@ class Reply(NamedTuple):
 
     text: str
     asked_at: str
+
+
+Names = Callable[[str, str], bool]
+"""Tells of a source and a stored name whether it is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,18 +164,20 @@ class Journal:
         with self._locked(is_writing=True) as connection:
             connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?)", row)
 
-    def rows(self) -> list[JournalRow]:
-        """Return what the journal has, one row per source and index."""
+    def rows(self, chosen: Names | None = None) -> list[JournalRow]:
+        """Return what the journal has of some names or of all, one row per source and index."""
         select = "SELECT source, shown(source, name), count(*), min(asked_at), max(asked_at)"
         with self._locked() as connection:
-            found = connection.execute(f"{select} FROM replies GROUP BY 1, 2").fetchall()
+            connection.create_function("chosen", 2, chosen or _is_any)
+            query = f"{select} FROM replies WHERE chosen(source, name) GROUP BY 1, 2"
+            found = connection.execute(query).fetchall()
         return [JournalRow(*row) for row in found]
 
-    def clear(self, index: str | None = None) -> None:
-        """Remove all replies, or those from one index, and free their space."""
-        delete = "DELETE FROM replies WHERE :index IS NULL OR shown(source, name) = :index"
+    def clear(self, chosen: Names | None = None) -> None:
+        """Remove the replies of some names or of all, and free their space."""
         with self._locked(is_writing=True) as connection:
-            connection.execute(delete, {"index": index})
+            connection.create_function("chosen", 2, chosen or _is_any)
+            connection.execute("DELETE FROM replies WHERE chosen(source, name)")
             connection.execute("VACUUM")
 
     def close(self) -> None:
@@ -191,7 +197,25 @@ def _stored(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode()
 
 
+def _is_any(_source: str, _name: str) -> bool:
+    return True
+
+
+def names_of(indexes: Collection[str], files: Collection[str]) -> Names:
+    """Return which stored names are those of some indexes, or of pieces of some files."""
+    stored = {_stored(file) for file in files}
+
+    def is_one(source: str, name: str) -> bool:
+        return _shown(source, name) in indexes or (source == "scan" and _file(name) in stored)
+
+    return is_one
+
+
+def _file(name: str) -> str:
+    """Return the file of a piece, as a scan stores it."""
+    return name.rsplit("|", 4)[0]
+
+
 def _shown(source: str, name: str) -> str:
-    """Return the index of a stored name; of a scan that is one of a piece of a file."""
-    folder = os.path.dirname(name.rsplit("|", 4)[0])
-    return f"scan:{folder or '.'}" if source == "scan" else name
+    """Return the index of a stored name; of a scan the folder of the piece's file."""
+    return f"scan:{os.path.dirname(_file(name)) or '.'}" if source == "scan" else name

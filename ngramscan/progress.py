@@ -176,6 +176,10 @@ def open_console(stderr: bool = False, is_wide: bool = False) -> Console:
             for segment in super().render(renderable, options):
                 yield segment if segment.control else segment._replace(text=visible(segment.text))
 
+        def on_broken_pipe(self) -> None:
+            """Leave it to the command, which ends quietly; rich would end with 1."""
+            raise BrokenPipeError
+
     # Patterns are data: "[bold]" and ":key:" in them are no markup.
     console = VisibleConsole(stderr=stderr, highlight=False, markup=False, emoji=False)
     if is_wide or not (stderr or console.is_terminal):

@@ -42,7 +42,7 @@ def test_alpha_is_that_of_the_package_krippendorff(rows: Any, level: Any) -> Non
     data = np.array(rows, dtype=float)
     data[np.isfinite(data).sum(axis=1) < 2] = np.nan
     if len(np.unique(data[np.isfinite(data)])) < 2:
-        reason = "not defined: all labels are the same" if found["items"] else "there are no items"
+        reason = "not defined: all labels are the same" if found["items"] else "no items"
         assert pd.isna(found.value)
         assert found.note == f"{level}; {reason}"
     else:

@@ -147,7 +147,7 @@ def test_what_was_read_otherwise_than_meant_is_a_notice() -> None:
     )
     assert ran.code == 0
     assert ran.stderr == (
-        "standard input: there is no column id, so ids are the numbers of the rows, from 1\n"
+        "standard input: no column id, so ids are the numbers of the rows, from 1\n"
         "--sample 9: the file has no more than 2 entries; all are looked at\n"
         "entries no longer than a window: 1, the first is 1; each is looked for as a whole"
         " (--short skip leaves out shorter ones)\n"

@@ -195,9 +195,21 @@ def test_outputs_and_scores_that_do_not_match_or_are_not_known_are_told(made: Ma
     assert "1 of 3 recorded outputs are left out: not scored" in stderr
 
 
-REFUSED: list[tuple[str, str | None, str]] = [
+def test_costs_are_those_written_out_and_need_both_token_counts(made: Made) -> None:
+    made.add("m", "cot", [(1, 1000, 200), (0, 3000, 100), (0.5, None, 900), ("?", 9, 9)])
+    made.add("m", "pot", [(0, 1000, 200)])
+    found = made.found(price_in=2, price_out=10)
+    dollars = (1000 * 2 + 200 * 10 + 3000 * 2 + 100 * 10) / 1e6
+    costs = {"cost_per_answer": dollars / 2, "cost_per_correct": dollars}
+    check(found["m cot"], "costs are known for 2 of 3 outputs", **costs)
+    check(found["m pot"], cost_per_answer=0.004, cost_per_correct=None)
+    check(made.found()["m cot"], cost_per_answer=None, cost_per_correct=None)
+
+
+REFUSED: list[tuple[str, Any, str]] = [
     ("usage", None, "outputs: missing; scores don't hold token counts"),
     ("outputs", "outputs", "usage: not allowed with outputs"),
+    ("price_in", 1, "price_out: missing; costs need both prices"),
     ("tokens", "no", 'tokens="no": expected one of completion, total'),
     ("no_answer", "no", 'no_answer="no": expected one of wrong, exclude'),
     ("baseline", "no", 'baseline="no": expected one of cot'),

@@ -122,7 +122,7 @@ def test_what_may_pass_is_asked_again_after_growing_pauses() -> None:
         (httpx.Response(200, json={"error": {"message": "no"}}), "with an error: no"),
         (httpx.Response(200, json={"choices": []}), "no answer in it"),
         (ok(finish_reason="error"), "broken off: no reason given"),
-        (ok({"content": 4}), "the answer is no text"),
+        (ok({"content": 4}), "the answer is not text"),
         (ok(usage={"prompt_tokens": -1}), "prompt_tokens can't be true"),
         (httpx.ReadTimeout("slow"), "no answer in 600 s"),
         (httpx.Response(200, content=b"[" * 100_000), "but not a JSON object"),
@@ -152,7 +152,7 @@ def test_a_refusal_is_told_in_one_line_and_one_of_everything_ends_the_asking() -
         (error(404), f"HTTP 404: {SAID}; check the base URL .*", True),
         (error(301, Location="http://elsewhere.example/"), f"HTTP 301: {SAID}.*followed.*", True),
         (error(429, "insufficient_quota"), f"HTTP 429: {SAID}", True),
-        (ok({"content": [{"type": "image_url"}]}), ".* a part of the answer is no text", False),
+        (ok({"content": [{"type": "image_url"}]}), ".* a part of the answer is not text", False),
     ):
         with asking([answer, ok()]) as ask:
             with pytest.raises(RemoteRefused) as caught:

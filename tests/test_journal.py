@@ -87,11 +87,27 @@ def test_the_replies_of_one_index_are_removed_and_then_all(kept: Path) -> None:
     assert ngramscan.journal_info(journal=kept).empty
 
 
+@pytest.mark.parametrize(
+    ("form", "removed"), [("{}", 1), ("{}/", 3), ("{}/*.jsonl", 2), ("{}/a.jsonl", 1), ("{}/.", 3)]
+)
+def test_an_index_is_cleared_by_each_form_that_count_takes(
+    form: str, removed: int, tmp_path: Path
+) -> None:
+    kept, folder = tmp_path / "kept.sqlite", tmp_path / "corpus"
+    (folder / "inner").mkdir(parents=True)
+    for name in ("a", "b", "inner/c"):
+        (folder / f"{name}.jsonl").write_text('{"text": "a"}\n')
+    spec = "scan:" + form.format(folder / "a.jsonl" if form == "{}" else folder)
+    invoke("count", "-e", "a", "--index", f"scan:{folder}", "--journal", kept)
+    cleared = invoke("journal", "clear", "--index", spec, "--journal", kept, "--yes")
+    assert (cleared.code, cleared.stderr) == (0, f"{kept}: replies removed: {removed}\n")
+
+
 @pytest.mark.parametrize("content", [b"", b"n\n", b"y\n"])
 def test_without_a_terminal_nothing_is_removed_unless_yes_is_said(
     kept: Path, content: bytes
 ) -> None:
-    for more, what in (((), "all replies"), (("--index", "dclm"), "the replies from v2_dclm_all")):
+    for more, what in (((), "all replies"), (("--index", "dclm"), "the replies from dclm")):
         refused = invoke("journal", "clear", *more, "--journal", kept, content=content)
         assert (refused.code, refused.stdout) == (2, "")
         problem = f"removing {what} must be confirmed, and standard input is not a terminal"

@@ -107,7 +107,7 @@ def test_what_is_no_log_is_refused(folder: Path) -> None:
         ("notes.json", "inspect", "missing required field eval"),
         ("notes.json", "lm-eval", "notes.json:1: Object missing"),
         ("problems.jsonl", "scores", "not a known log; expected scores, or lines of"),
-        ("lm", "inspect", "no logs in it"),
+        ("lm", "inspect", "contains no logs"),
     ):
         refused(message, [folder / name.replace("*", TIME)], layout)
 

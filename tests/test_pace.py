@@ -20,4 +20,4 @@ def test_the_pause_is_as_long_as_the_host_asks() -> None:
     clock.slow_down(7.0)
     clock.pace.acquire()
     assert clock.waits == [7.0]
-    assert clock.slow_down(601.0) == "; it asks to come back in 601 s"
+    assert clock.slow_down(601.0) == "; it says to retry in 601 s"

@@ -167,7 +167,7 @@ def test_a_store_without_bucket_keys_library_or_protocol_is_told(
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
     assert problem_of(f"s3://{BUCKET}/x").endswith(
-        "there are no credentials (Unable to locate credentials); set AWS_ACCESS_KEY_ID and "
+        "no credentials (Unable to locate credentials); set AWS_ACCESS_KEY_ID and "
         "AWS_SECRET_ACCESS_KEY, or run: aws configure"
     )
 
@@ -176,7 +176,7 @@ def test_a_store_without_bucket_keys_library_or_protocol_is_told(
     ("kind", "error", "told"),
     [
         ("403", InputError, "access is denied (Access Denied); the credentials must allow"),
-        ("500", RemoteUnavailable, "); later, the same command goes on"),
+        ("500", RemoteUnavailable, "); later, the same command resumes"),
     ],
 )
 def test_refusals_are_told_and_failures_retried(
@@ -220,7 +220,7 @@ def test_a_cut_or_failed_upload_is_repeated_and_a_third_one_given_up(
     FAULTS[:] = [None, None, reset, reset, 3]
     with pytest.raises(RemoteUnavailable) as caught:
         places.publish(work, "faulty://other", SHARD_FILES)
-    expected = "the store failed (3 of 12 bytes arrived); later, the same command goes on"
+    expected = "the store failed (3 of 12 bytes arrived); later, the same command resumes"
     assert str(caught.value) == f"faulty://other/{SHARD_FILES[2]}: {expected}"
     assert "manifest.json" not in files_in("faulty://other")
     FAULTS[:] = [NotImplementedError("read only")]

@@ -61,7 +61,7 @@ BROKEN = {
     f"phases: {{formalize: x}}\nmethods: {{a: {USER}}}": "phases: the name formalize is taken",
     f"phases: {{problem: x}}\nmethods: {{a: {USER}}}": "phases: the name problem is taken",
     f"methods: {{a: {USER}, A: {USER}}}": "method a is defined twice",
-    "methods:\n  a: {user: x}\n  a: {user: y}": ":2: not valid YAML: a stands twice",
+    "methods:\n  a: {user: x}\n  a: {user: y}": ":2: not valid YAML: a appears twice",
 }
 
 

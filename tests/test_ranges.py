@@ -41,7 +41,7 @@ REFUSED = {
     "416": "HTTP 416",
     "loop": "redirected in a circle",
     "region": "the bucket is in the region eu-west-1; set AWS_DEFAULT_REGION=eu-west-1",
-    "later": "HTTP 503; it asks to come back in 3600 s",
+    "later": "HTTP 503; it says to retry in 3600 s",
 }
 OTHERS = ("404", "basic", "login", "redirect", "no_etag", "stall", "slow", "away")
 
@@ -378,7 +378,7 @@ def test_the_disk_has_no_bytes_of_another_version(
 
 
 def test_a_cache_that_fails_does_not_stop_a_run(server: RangeServer, tmp_path: Path) -> None:
-    progress, problem = Recorder(), "no such table: pieces; this run goes on without this cache"
+    progress, problem = Recorder(), "no such table: pieces; this run continues without this cache"
     url, path = server.url + "fine/file", tmp_path / "ranges-1.sqlite"
     with reading(url, cache_dir=tmp_path) as given:
         check(*given, (10_000, 10_100))

@@ -22,9 +22,9 @@ def write_corpus(folder: Path, texts: list[str], n_files: int = 4) -> str:
 def test_normalized_texts_have_no_places(tmp_path: Path) -> None:
     options = IndexOptions(journal=tmp_path / "j.sqlite", normalization="words")
     with open_indexes([write_corpus(tmp_path, ["a b"], 1)], options, SILENT) as (index,):
-        with pytest.raises(InputError, match="normalized: there are no places to show"):
+        with pytest.raises(InputError, match="normalized: no places to show"):
             list(index.find([" a "]))
-        with pytest.raises(InputError, match="normalized: there are no places to show"):
+        with pytest.raises(InputError, match="normalized: no places to show"):
             list(index.windows([Place(" a ", 0, 0)], 10))
 
 

@@ -381,7 +381,7 @@ def test_public_host_is_warned_of(indexes: dict[str, ServedIndex]) -> None:
     with server.open_socket("0.0.0.0", 0) as listener:
         told = list(server._describe([indexes["replay"]], "0.0.0.0", listener))
         assert f"http://127.0.0.1:{listener.getsockname()[1]}/replay: 257" in told[0]
-    assert told[1] == "anyone who can reach 0.0.0.0 can ask: there is no authentication"
+    assert told[1] == "anyone who can reach 0.0.0.0 can query it: there is no authentication"
 
 
 def run(*arguments: str | Path) -> tuple[int, str]:

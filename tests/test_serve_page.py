@@ -231,7 +231,7 @@ def test_a_question_of_another_page_waits_for_the_person(served: Served, site: s
     got = visit(served.url, "q=step+by+step&index=replay2&seed=7", **{"Sec-Fetch-Site": site})
     shown = Reader(got.text)
     assert got.status_code == 403
-    assert shown.problems == ["This question comes from another page: choose Search to ask it"]
+    assert shown.problems == ["This question comes from another page: choose Search to run it"]
     assert (shown.rows, shown.sections) == ([], [])
     values = {given["name"]: given.get("value") for tag, given in shown.tags if tag == "input"
               and (given["name"] != "index" or "checked" in given)}  # fmt: skip
@@ -393,7 +393,7 @@ def test_after_too_long_no_further_index_is_asked(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(search, "MOST_SECONDS", 0.0)
     got = Reader(asyncio.run(get(service_of(*INDEXES), "q=the")).text)
     assert got.data[1:] == [[], []]
-    assert got.problems == ["not asked: the others took 0 s; ask it alone"] * 2
+    assert got.problems == ["not searched: the others took 0 s; search it alone"] * 2
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def coefficient(
     codes = codes[(codes >= 0).sum(axis=1) >= 2]
     n, given, unit = len(codes), np.unique(codes[codes >= 0]), np.eye(len(values), dtype=np.int64)
     if not n:
-        return Figure(n, note="there are no items")
+        return Figure(n, note="no items")
     if surplus is None:
         rows, possible = codes, np.array([*product(given, repeat=2)])
     else:
@@ -272,7 +272,7 @@ def _shares(
 
 def _share(statistic: str, judges: str, label: str | None, count: int, n: int) -> AgreementRow:
     if not n:
-        return _row(statistic, judges, Figure(n), "there are no items", label, count)
+        return _row(statistic, judges, Figure(n), "no items", label, count)
     share = wilson(count, n)
     note = "tied votes" if (statistic, label) == ("majority", None) else ""
     figure = Figure(n, share.value, share.low, share.high)

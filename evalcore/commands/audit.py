@@ -135,7 +135,7 @@ def _expand(claim: Claim, lists: Mapping[str, _Choices]) -> Iterator[Claim]:
     loops = []
     for choices in claim.loops.values():
         if isinstance(choices, str) and choices not in lists:
-            raise ValueError(f"for: there is no list {choices!r}")
+            raise ValueError(f"for: no list named {choices!r}")
         found = lists[choices] if isinstance(choices, str) else choices
         if not found:
             raise ValueError("for: a list is empty")

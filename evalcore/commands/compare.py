@@ -33,7 +33,7 @@ from ngramscan.reading.row_files import GivenTables
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import ALL, first_of, for_paper, print_pooled, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
-from ngramscan.reporting.layout import Columns, Layout, p_text, percent
+from ngramscan.reporting.layout import Columns, Layout, p_text, percent, print_line
 from ngramscan.statistics.p_values import disagreement, holm
 from ngramscan.statistics.streams import stream
 
@@ -43,6 +43,11 @@ if TYPE_CHECKING:
 _OPTIONAL = ("both answered", "not found", "unknown", "detectable", "p exact")
 _PAPER = ["dataset", "model", "group", "methods", "n", "treatment only", "baseline only"]
 _PAPER += ["baseline", "treatment", "difference", "p", "p Holm"]
+_LEGEND = (
+    "difference: in percentage points, with its interval; p: by the test that -o FILE names;"
+    " p Holm: adjusted within the family of tests; baseline, treatment: mean accuracy in percent;"
+    " detectable: smallest difference found with 80% power"
+)
 _SHARES = ("accuracy_baseline", "accuracy_treatment", "detectable")
 ColumnNames = Annotated[str | Sequence[str], Option(metavar="COLUMNS")]
 Methods = Annotated[str | Sequence[str], Option(metavar="METHOD")]
@@ -64,7 +69,7 @@ class CompareRow:
     n_no_answer: int
     """Pairs in which a model gave no answer: it refused, was cut off, or wrote nothing."""
     n_unknown: int
-    """Pairs left out because one result is unknown (not asked, not run, not judged, a crash)."""
+    """Pairs left out because one result is unknown (no request, not run, not judged, a crash)."""
     treatment_only: int
     """Pairs in which only the treatment is right; with graded answers, has the higher score."""
     baseline_only: int
@@ -354,6 +359,8 @@ def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
 
 def _print(console: Any, rows: Any, parts: Any, stars: bool) -> None:
     print_pooled(console, rows, partial(_columns, stars=stars), Layout(5, optional=_OPTIONAL))
+    if rows:
+        print_line(console, _LEGEND, "dim")
     layout = Layout(6, frozenset({"average"}), title="Averages, with the number of parts")
     print_pooled(console, parts, _columns, layout)
 

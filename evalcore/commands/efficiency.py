@@ -1,4 +1,4 @@
-"""`evalcore efficiency`: what correct answers cost, and which methods are worth it."""
+"""`evalcore efficiency`: accuracy against token cost."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Usage = Record | UsageRow
-_BASELINE = "zero-shot"
+Price = Annotated[float | None, Option(metavar="DOLLARS", least=0)]
+_BASELINE, _UNKNOWN = "zero-shot", (np.nan, np.nan)
 FARTHEST = 20.0
 """There is no interval of a cost that reaches beyond so many times the value, or one part in so
 many of it: the tail of tokens is not known from such a sample."""
@@ -88,6 +89,10 @@ class EfficiencyRow:
     mean_prompt_tokens: float | None = None
     mean_completion_tokens: float | None = None
     mean_reasoning_tokens: float | None = None
+    cost_per_answer: float | None = None
+    """In dollars, at the given prices; None: no prices, or no token counts of the prompt."""
+    cost_per_correct: float | None = None
+    """All dollars divided by the number of correct answers. None: nothing is correct."""
     prompt_overhead: float | None = None
     """Mean number of prompt tokens beyond those of the baseline on the same problem."""
     prompt_overhead_n: int | None = None
@@ -101,8 +106,9 @@ class EfficiencyRow:
 
 _columns = partial(
     to_columns,
-    names="dataset model group method rule n accuracy mean_tokens tokens_per_correct on_frontier"
-    " frontier_share accuracy_per_100_tokens prompt_overhead",
+    names="dataset model group method rule n accuracy mean_tokens tokens_per_correct"
+    " cost_per_answer cost_per_correct on_frontier frontier_share accuracy_per_100_tokens"
+    " prompt_overhead",
     shares=("accuracy", "accuracy_per_100_tokens", "frontier_share"),
 )
 _OPTIONAL = ("prompt overhead", "frontier share", "accuracy per 100 tokens")
@@ -119,6 +125,7 @@ def _outputs(
     tokens: str,
     asked: ScoreOptions,
     baseline: str,
+    prices: tuple[float, float],
 ) -> pd.DataFrame:
     table = to_table(rows, asked.kept_apart)
     by_output = {_output(row): row for row in usage}
@@ -126,6 +133,7 @@ def _outputs(
         counts = [getattr(by_output.get(_output(row)), f"{kind}_tokens", None) for row in rows]
         table[kind] = np.array(counts, dtype=float)[table.index]
     used = table["completion"] + (table["prompt"] if tokens == "total" else 0)
+    table["dollars"] = (table["prompt"] * prices[0] + table["completion"] * prices[1]) / 1e6
     table["counts"] = table["level"] >= asked.lowest
     table["outputs"] = 1.0
     table["right"] = table["value"].fillna(0)
@@ -167,9 +175,14 @@ def _method_rows(
         mean_of_ratios, few = _mean_of_ratios(singles, first["method"])
         if columns["n_tokens"] != n:
             notes.insert(0, f"tokens are known for {columns['n_tokens']} of {n} outputs")
+        priced = kept[kept["dollars"].notna()]
+        if 0 < len(priced) < n:
+            notes.append(f"costs are known for {len(priced)} of {n} outputs")
         notes.append(few)
         if more.empty and first["method"] != baseline:
-            notes.append(f"no overhead: no problem has prompt tokens of this method and {baseline}")
+            notes.append(
+                f"overhead unknown: no problem has prompt tokens of this method and {baseline}"
+            )
         if n:
             accuracy = estimate_accuracy(kept["right"], kept["problem"], settings.level)
             columns |= {"accuracy_low": accuracy.low, "accuracy_high": accuracy.high}
@@ -181,6 +194,8 @@ def _method_rows(
             mean_prompt_tokens=_mean(kept["prompt"]),
             mean_completion_tokens=_mean(kept["completion"]),
             mean_reasoning_tokens=_mean(kept["reasoning"]),
+            cost_per_answer=_mean(priced["dollars"]),
+            cost_per_correct=_ratio(priced["dollars"].sum(), priced["right"].sum()),
             prompt_overhead=_mean(more),
             prompt_overhead_n=len(more) or None,
             note="; ".join(filter(None, notes)),
@@ -202,6 +217,10 @@ def _mean_of_ratios(rows: Sequence[EfficiencyRow], method: str) -> tuple[float |
 def _mean(values: Any) -> float | None:
     known = np.array(values, dtype=float)[np.isfinite(values)]
     return float(known.mean()) if known.size else None
+
+
+def _ratio(above: float, below: float) -> float | None:
+    return float(above / below) if below else None
 
 
 @np.errstate(divide="ignore", invalid="ignore")
@@ -326,12 +345,14 @@ def efficiency(
     usage: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     baseline: Annotated[str, Option(metavar="METHOD")] = _BASELINE,
     tokens: Literal["completion", "total"] = "completion",
+    price_in: Price = None,
+    price_out: Price = None,
     resamples: Draws = 2000,
     seed: Seed = 1,
     figure: NewFile = None,
     **options: Annotated[Any, Shared(ScoreOptions)],
 ) -> Result[EfficiencyRow]:
-    """Show what correct answers cost, and which methods are worth it.
+    """Show accuracy against token cost.
 
     SCORES are files of rows of `evalcore score`, `judge` or `logs`. Accuracy per 100 tokens is a
     ratio of means; rows of all models also have the mean of the models' ratios. Tokens that were
@@ -349,6 +370,10 @@ def efficiency(
     tokens : str
         Which tokens to count: `completion` (the reply and its reasoning) or `total` (the prompt,
         too).
+    price_in : float, optional
+        Dollars per million prompt tokens; with `price_out`, costs are shown.
+    price_out : float, optional
+        Dollars per million completion tokens, reasoning included.
     resamples : int
         Number of bootstrap samples of problems, for the intervals.
     seed : see compare
@@ -364,7 +389,11 @@ def efficiency(
     --------
     $ evalcore efficiency scores.jsonl --outputs outputs/
     $ evalcore efficiency scores.jsonl --outputs outputs/ --tokens total --figure frontier.svg
+    $ evalcore efficiency scores.jsonl --outputs outputs/ --price-in 0.5 --price-out 1.5
     """
+    if (price_in is None) != (price_out is None):
+        missing = "--price-out" if price_out is None else "--price-in"
+        raise InputError(missing, "missing; costs need both prices, each per million tokens")
     if outputs and usage:
         raise InputError("--usage", "not allowed with --outputs; both hold the tokens")
     if not outputs and not usage:
@@ -376,7 +405,8 @@ def efficiency(
     chosen, notices = asked.read(scores)
     if baseline != _BASELINE:
         refuse_other("--baseline", baseline, (row.method for row in chosen))
-    table = _outputs(chosen, used, tokens, asked, baseline)
+    prices = (price_in, price_out) if price_in is not None and price_out is not None else _UNKNOWN
+    table = _outputs(chosen, used, tokens, asked, baseline, prices)
     rows = list(_rows(table, baseline, Resampling(resamples, seed)))
     drawable = [row for row in rows if row.on_frontier is not None]
     if figure and not drawable:

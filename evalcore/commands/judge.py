@@ -64,7 +64,7 @@ class JudgeRow(ScoreRow):
     prompt_sha256: str = ""
     reply: str | None = None
     weight: float | None = None
-    """The number of outputs for which this one, drawn at random, stands. None: all are judged."""
+    """Number of outputs that this one represents, drawn at random. None: all are judged."""
     points: float | None = None
     """The points of the problem, if the benchmark has them; see `compare --weight`."""
 
@@ -306,7 +306,7 @@ def judge(
     r"""Let models judge what no rule can score: proofs, prose, and why an answer failed.
 
     Judges see the problem, the reference and the answer, never the method or the model. Every reply
-    is kept; run the same command again to ask only for the missing ones.
+    is kept; run the same command again to request only the missing ones.
 
     Parameters
     ----------

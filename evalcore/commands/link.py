@@ -25,11 +25,11 @@ from ngramscan.reporting.layout import Layout, p_text, print_columns
 from ngramscan.statistics.estimates import geometric_mean_ratio
 
 CORRELATIONAL = (
-    "Prevalence and accuracy are shown side by side. This is no evidence of cause, whether they "
+    "Prevalence and accuracy are shown side by side. This is not evidence of cause, whether they "
     "agree or not: methods differ in many other ways, and there are few of them."
 )
 NO_CAUSE = (
-    "This is no evidence of cause: frequent problems differ from rare ones in other ways, too."
+    "This is not evidence of cause: frequent problems differ from rare ones in other ways, too."
 )
 Lists = Mapping[Any, Sequence[float]]
 """The counts of patterns by index and method."""
@@ -122,7 +122,7 @@ def _why_no_documents(row: PatternCount) -> str:
     if low is None or high is None:
         return "no documents in this row; ngramscan docnorm estimates them"
     return (
-        f"two estimates of documents, {low:,.0f} and {high:,.0f}, since they were seen in part; "
+        f"two estimates of documents, {low:,.0f} and {high:,.0f}, since long ones were truncated; "
         "use --measure occurrences, or run ngramscan docnorm with --draws "
         f"{row.occurrences:.0f}, which looks at all occurrences, or with a larger --context"
     )
@@ -279,7 +279,7 @@ def link(
     COUNTS are rows of `ngramscan count` or `docnorm`. SCORES are rows of `evalcore compare`, or of
     `evalcore score`, which are then compared in all pairs. With --problems, COUNTS has a count for
     each problem or topic, and SCORES are rows of `evalcore score`: does prevalence predict
-    accuracy, problem by problem, and do methods change that? The result is no evidence of cause.
+    accuracy, problem by problem, and do methods change that? The result is not evidence of cause.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class Spending:
         return f"the token budget of {self.token_budget:,} is used up"
 
     def __str__(self) -> str:
-        words = f"{self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
+        words = f"{self.prompt_tokens:,} prompt and {self.completion_tokens:,} completion tokens"
         if self.price_in is not None and self.price_out is not None:
             spent = self.prompt_tokens * self.price_in + self.completion_tokens * self.price_out
             words += f", cost {spent / 1e6:,.2f}"
@@ -106,7 +106,7 @@ def ask_missing(
     noted_at = time.monotonic()
     with records.open_records(path, progress.notice) as file:
         todo = _unanswered(file, questions)
-        done = Counter({"answered": 0, "there before": len(questions) - len(todo)})
+        done = Counter({"answered": 0, "already answered": len(questions) - len(todo)})
 
         def ask_within_budget(question: Question) -> Record:
             if reason := usage.why_exhausted():
@@ -133,7 +133,7 @@ def ask_missing(
     words = [f"{count} × {reason}" for reason, count in reasons.most_common(3)]
     words += [f"{len(reasons) - 3} other reasons"] * (len(reasons) > 3)
     failure = f"{len(missing)} of {len(questions)} answers are missing ({'; '.join(words)})"
-    return notice, f"{path}: {failure}; run again to ask only these" * bool(missing)
+    return notice, f"{path}: {failure}; run again to request only these" * bool(missing)
 
 
 def _unanswered(file: records.RecordFile, questions: Sequence[Question]) -> list[Question]:
@@ -202,7 +202,7 @@ def run(
 ) -> Result[Record] | Result[MessageRow]:
     r"""Ask a model the problems of a benchmark by one or several prompting methods.
 
-    Each answer is kept as it comes; run the same command again to ask only for the missing ones.
+    Each answer is kept as it comes; run the same command again to request only the missing ones.
 
     Parameters
     ----------
@@ -215,9 +215,9 @@ def run(
     limit : int, optional
         Ask only the first N problems.
     epochs : int
-        How many times each problem is asked.
+        Number of answers to request for each problem.
     token_budget : int, optional
-        Stop asking after this many tokens.
+        Send no more requests after this many tokens.
     price_in : float, optional
         Price per million prompt tokens.
     price_out : float, optional
@@ -225,7 +225,7 @@ def run(
     replay : str or Path, optional
         Folder of recorded outputs that answer in the place of a model.
     dry_run : bool
-        Show the messages about the first problem, and ask nothing.
+        Show the messages about the first problem, and send nothing.
     output : str or Path
         Folder that keeps the outputs, as FOLDER/DATASET/MODEL/METHOD.jsonl.
     progress : Progress

@@ -154,4 +154,4 @@ RULES: Mapping[str, Callable[[Sequence[Item], Tools], Iterator[Grade]]] = {
     "numbers": numbers,
 }
 FOR_NUMBERS = frozenset({"strict", "lenient", "numbers"})
-"""Rules to which a text without a digit is no answer."""
+"""Rules to which a text without a digit is not an answer."""

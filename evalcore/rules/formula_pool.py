@@ -107,7 +107,7 @@ def _verdicts(items: Sequence[Item], process: Any, start: Any, seconds: float) -
 
 
 def _results(items: Sequence[Item], process: Any, start: Any, seconds: float) -> Iterator[Any]:
-    """Yield what a process says of its items; behind one that ended it, another goes on."""
+    """Yield what a process says of its items; behind one that ended it, another continues."""
     is_ready = False
     for number in range(len(items)):
         process = process or start(items[number:])

@@ -220,7 +220,7 @@ def _repeating(whole: str, first: str, *repeated: str) -> str:
 
 _NO_FORMULA = {
     "two numbers stand side by side": r"\d\s+[\d.]|\d\.\d+\.|\.\.",
-    "a sign in it that is no mathematics there": r"[%°'\"]",
+    "a sign in it that is not mathematics there": r"[%°'\"]",
     "words in it": r"(?<![A-Za-z\\])(?:[A-Za-z]{6,}|[A-Za-z]{2,}(?:\s+[A-Za-z]{2,}){2})",
     "it is empty": "^$",
     "words or dots in it": r"\\(?:(?:text|mathrm)(?!\s*\{\s*[A-Za-z]\s*\})|[lc]?dots)(?![A-Za-z])",

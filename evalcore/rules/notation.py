@@ -65,7 +65,7 @@ def levels(text: str) -> list[int]:
 
 
 def enclosed(text: str) -> tuple[str, str]:
-    """Return the pair of brackets that enclose a text, `` for none, and what stands in them."""
+    """Return the pair of brackets that enclose a text, `` for none, and their content."""
     *before, last = levels(text) or [1]
     if last or 0 in before or not re.fullmatch(r"[(\[{⦃].*[)\]}⦄]", text):
         return "", text
@@ -213,7 +213,7 @@ def read_number(text: str, as_authors: bool) -> float | int | None:
     In the text after the last `=` or `≈`, it is the number at the beginning, or, if words come
     first, the last number. A formula is not computed, and percent signs and units never scale.
     FinanceMath's authors take the first of `a or b` and compute products; where they find no number
-    they go on with 0, but here there is none.
+    they continue with 0, but here there is none.
     """
     text = _after_relations(text)
     if as_authors:

@@ -108,10 +108,10 @@ def answers(text: str, is_number: bool, unit: str = "") -> list[tuple[str, str]]
     text : str
         An answer, or several with commas between them.
     is_number : bool
-        Whether a comma may stand between thousands.
+        Whether a comma may separate thousands.
     unit : str
-        The unit that the problem names, as `unit_of` returns it: it is taken off wherever it stands
-        behind a value, also as a bare letter. Others are only if common (cm, not J) and marked as
+        The unit that the problem names, as `unit_of` returns it: it is taken off wherever it
+        follows a value, also as a bare letter. Others are only if common (cm, not J) and marked as
         text, or of two letters or more.
     """
     text = clean(text)
@@ -153,7 +153,7 @@ def _without_unit(text: str, unit: str) -> tuple[str, str]:
 
 
 def _cut(text: str, unit: str) -> str:
-    """Return what stands before a unit at the end of a text, `` if it doesn't stand there."""
+    """Return what precedes a unit at the end of a text, `` if it isn't there."""
     brackets, inner = enclosed(text)
     parts = split(inner, ",") if brackets[:1] in {"(", "["} else []
     if parts:
@@ -171,7 +171,7 @@ def _cut(text: str, unit: str) -> str:
 
 
 def unit_behind(text: str, is_marked: bool = False) -> str:
-    """Return a known unit that stands behind a number and nothing else, `` for none.
+    """Return a known unit that follows a number and nothing else, `` for none.
 
     `is_marked` asks for one that is marked as text, behind the last of several numbers perhaps:
     `5 A` may be five areas, `2 kT` an energy.

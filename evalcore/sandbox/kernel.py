@@ -66,7 +66,7 @@ def drop_privileges() -> None:
 def enter_namespaces(readable: Iterable[str]) -> None:
     """Move this process to a world where only some folders are, none of them writable.
 
-    There is no `/proc` in that world: nothing about other processes can be asked. Where the kernel
+    There is no `/proc` in that world: nothing about other processes can be seen. Where the kernel
     refuses a step, OSError is raised; the process is then in a half-made world and must end.
     """
     sources = {path: os.path.realpath(path) for path in (*readable, *DEVICES)}

@@ -23,7 +23,7 @@ from evalcore.sandbox.layers import Limits
 from ngramscan.errors import SandboxError
 
 Status = Literal["ok", "error", "timeout", "memory", "killed", "no result", "lost"]
-"""`lost`: the sandbox failed while the program ran, which says nothing about the program."""
+"""`lost`: the sandbox failed while the program ran, which is not about the program."""
 
 ANSWER_WITHIN_S, END_WITHIN_S, GRACE_S = 60.0, 10.0, 30.0
 """A supervisor ends its program in time; one that hasn't answered so long after is ended, too."""

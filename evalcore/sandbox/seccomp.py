@@ -84,7 +84,7 @@ def step(code: int, operand: int, if_true: int = 0, if_false: int = 0) -> bytes:
 
 
 def deny(values: Iterable[int]) -> bytes:
-    """Return the steps that end with EPERM where the loaded word is one of these, or go on."""
+    """Return the steps that end with EPERM where the loaded word is one of these, or continue."""
     refuse = step(RETURN, FAIL | errno.EPERM)
     return b"".join(step(JUMP_IF_EQUAL, value, if_false=1) + refuse for value in values)
 

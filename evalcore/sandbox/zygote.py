@@ -52,7 +52,7 @@ def load(names: Iterable[str]) -> None:
 
 
 def readable_folders(packages: list[str]) -> list[str]:
-    """Return what Python needs, with the folders of packages; none of them lies in another."""
+    """Return what Python needs, with the folders of packages; none of them is inside another."""
     python = os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "lib")
     chosen: list[str] = []
     for path in sorted({os.path.abspath(p) for p in (*SYSTEM, *python, *packages)}, key=len):
@@ -62,7 +62,7 @@ def readable_folders(packages: list[str]) -> list[str]:
 
 
 def main(arguments: str) -> None:
-    """Tell which layers there are, and run programs until nobody asks any more; see `Zygote`."""
+    """Tell which layers there are, and run programs until no request comes; see `Zygote`."""
     config = json.loads(arguments)
     control = socket.socket(fileno=config["control"])
     sys.argv = [""]
@@ -109,7 +109,7 @@ def main(arguments: str) -> None:
 
 
 def serve(control: socket.socket, world: World, parent: int) -> Iterator[int]:
-    """Start a supervisor for each request, until nobody is there to make any; yield its number.
+    """Start a supervisor for each request, until no client is left; yield its number.
 
     Without a request, 0 is yielded from time to time.
 

@@ -219,7 +219,7 @@ def _read_scores(
 def _describe_read(where: str, read: BenchmarkEntries, sample: int | None) -> list[str]:
     """Say how a file was read that may not be what its owner meant."""
     n = len(read.entries)
-    numbered = f"{where}: there is no column id, so ids are the numbers of the rows, from 1"
+    numbered = f"{where}: no column id, so ids are the numbers of the rows, from 1"
     all_of_them = f"--sample {sample}: the file has no more than {n:,} entries; all are looked at"
     return [numbered] * read.is_numbered + [all_of_them] * (sample is not None and sample >= n)
 

@@ -53,7 +53,7 @@ def count(
     """Count how often texts occur in corpora.
 
     PATTERNS are texts with a space in them, pattern sets in YAML files, or names of shipped sets
-    (see `ngramscan patterns list`). Give a single word with -e. Hosted indexes know occurrences
+    (see `ngramscan patterns list`). Give a single word with -e. Hosted indexes report occurrences
     only; in corpora that are read (scan:, python), documents are counted too. Pattern sets also
     have totals of each method.
 
@@ -127,7 +127,9 @@ def count(
     rows = counting.rows
     sums = make_totals(counting) if needs_totals else []
     if known := sum(row.source == "journal" for row in rows):
-        progress.notice(f"{known} of {len(rows)} counts are from the journal; --refresh asks again")
+        progress.notice(
+            f"{known} of {len(rows)} counts are from the journal (--refresh to request again)"
+        )
     failures = describe_missing(counting.missing, queries, len(indexes))
     types = [{"bytes": CountRow, "tokens": TokenCountRow}[unit] for unit in units]
     return Result(

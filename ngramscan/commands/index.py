@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -57,7 +58,7 @@ def index_info(
     progress: Progress = SILENT,
     **options: Annotated[Any, Shared(IndexOptions, without=("refresh",))],
 ) -> Result[IndexInfo]:
-    """Ask one index for its size, and check that it answers.
+    """Show the size of one index, and check that it answers.
 
     SPEC is the same as for `ngramscan count --index`. A corpus is read to the end for this. If an
     index is not complete yet, its finished shards are shown, and the exit code is 1.
@@ -71,8 +72,8 @@ def index_info(
     Returns
     -------
     DataFrame
-        One row per index: name, documents, bytes or tokens, seconds for one question; of a local
-        index also shards, bytes of its files, and the memory that asking and building it take.
+        One row per index: name, documents, bytes or tokens, seconds for one query; of a local
+        index also shards, bytes of its files, and the memory that querying and building it take.
 
     Examples
     --------
@@ -181,7 +182,7 @@ def index_add(
     """Add documents to an index, as new shards.
 
     The shards that are there, and the numbers of their documents, stay as they are. Until all new
-    ones are built, the index can't be asked; after an interruption, the same command goes on.
+    ones are built, the index can't be queried; after an interruption, the same command resumes.
 
     Parameters
     ----------
@@ -238,7 +239,8 @@ def _build(
     place = str(place).removeprefix("fm9:")
     target = place if "://" in place else index_folder(place)
     opened = _opened(corpus, asked)
-    return Result(build_index(opened, target, progress, asked.read, options), BuildRow)
+    rows = build_index(opened, target, progress, asked.read, options)
+    return Result(rows, BuildRow, [_next(f"fm9:{place}")])
 
 
 def _build_tokens(
@@ -260,7 +262,12 @@ def _build_tokens(
     except KeyboardInterrupt as error:
         error.add_note("nothing was kept.")
         raise
-    return Result(rows, TokenBuildRow)
+    file = f" --tokenizer {shlex.quote(str(tokenizer))}" if tokenizer else ""
+    return Result(rows, TokenBuildRow, [_next(f"tokens:{folder}") + file])
+
+
+def _next(spec: str) -> str:
+    return f"to count in it: ngramscan count TEXT --index {shlex.quote(spec)}"
 
 
 def _refuse_for_tokens(wanted: _Shards, asked: ReadingOptions) -> None:
@@ -315,7 +322,7 @@ def index_verify(
     Returns
     -------
     DataFrame
-        One row per problem: shard, file, place, problem; no row if the index is sound.
+        One row per problem: shard, file, place, problem; no row if no damage is found.
 
     Examples
     --------
@@ -337,11 +344,13 @@ def index_verify(
     if is_of_tokens:
         plain = f"all offsets, and a sample of tables and metadata; {_DEEP_FINDS_TOKENS}"
         depth = "every position of every table" if deep else plain
-        return Result([], Finding, [f"{directory}: sound ({depth})"], print_table=lambda _: None)
+        return Result(
+            [], Finding, [f"{directory}: no damage found ({depth})"], print_table=lambda _: None
+        )
     checks = ["every bit" if deep else "all tables and some of the text"]
     if all((shard / MANIFEST).is_file() for shard in shard_folders(folder)):
         checks.insert(0, "every file as in manifest.json")
     else:
         checks += [_DEEP_FINDS] * (not deep) + ["no manifest.json to compare with"]
-    sound = f"{directory}: sound ({'; '.join(checks)})"
+    sound = f"{directory}: no damage found ({'; '.join(checks)})"
     return Result([], Finding, [sound], print_table=lambda _: None)

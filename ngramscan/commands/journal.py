@@ -1,19 +1,19 @@
-"""`ngramscan journal`: the stored replies, so that nothing is asked twice."""
+"""`ngramscan journal`: the stored replies, so that no request is sent twice."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
 import click
 
-from ngramscan.errors import InputError, nearest
-from ngramscan.indexes.catalog import find_hosted
-from ngramscan.journal import Journal, JournalRow, default_path
-from ngramscan.progress import format_bytes
+from ngramscan.errors import InputError, NgramscanError, nearest
+from ngramscan.indexes.options import IndexOptions
+from ngramscan.journal import Journal, JournalRow, Names, default_path, names_of
+from ngramscan.progress import SILENT, format_bytes
 from ngramscan.reporting.command import Option, Result, command
 
 
@@ -52,12 +52,13 @@ def journal_clear(
 ) -> Result[JournalRow]:
     """Remove all stored replies, or those from one index.
 
-    Commands will then ask again. In a terminal you confirm first; elsewhere --yes is required.
+    Commands will then send these requests again. In a terminal you confirm first; elsewhere --yes
+    is required.
 
     Parameters
     ----------
     index : str, optional
-        Only replies from this index, with its name in `ngramscan journal info`.
+        Only replies from this index, named as for `count` or as in `ngramscan journal info`.
     journal : see count
     yes : bool
         Don't ask for confirmation.
@@ -72,20 +73,33 @@ def journal_clear(
     $ ngramscan journal clear --index dclm --yes
     $ ngramscan journal clear --yes
     """
-    hosted = find_hosted(index) if index else None
-    name = hosted.name if hosted else index
     with _open(journal) as (path, kept):
-        rows = kept.rows()
-        if name and name not in {row.index for row in rows}:
-            near = nearest(name, [row.index for row in rows])
+        chosen = _stored_names(index, path) if index else None
+        rows = kept.rows(chosen)
+        if index and not rows:
+            near = nearest(index, [row.index for row in kept.rows()])
             hint = f"did you mean {near}?" if near else "see ngramscan journal info"
             raise InputError(f"--index {index}", f"{path} has no replies from it; {hint}")
         if rows and not yes:
-            _confirm(f"the replies from {name}" if name else "all replies", path)
-        kept.clear(name)
-    removed = [row for row in rows if name in {None, row.index}]
-    notice = f"{path}: replies removed: {sum(row.replies for row in removed):,}"
-    return Result(removed, JournalRow, [notice], is_silent=True)
+            _confirm(f"the replies from {index}" if index else "all replies", path)
+        kept.clear(chosen)
+    notice = f"{path}: replies removed: {sum(row.replies for row in rows):,}"
+    return Result(rows, JournalRow, [notice], is_silent=True)
+
+
+def _stored_names(index: str, journal: Path) -> Names:
+    """Return which stored names are those of an index, named as for `count` or as shown."""
+    # They are slow to import.
+    from ngramscan.indexes.opening import open_indexes
+    from ngramscan.indexes.scan.index import ScanIndex
+
+    names, files = {index}, set[str]()
+    options = IndexOptions(journal=journal, skip_unknown=index.startswith("scan:"))
+    # An index that can't be opened any more has the name that is shown.
+    with suppress(NgramscanError), open_indexes([index], options, SILENT) as opened:
+        names |= {each.name for each in opened}
+        files = {path for each in opened if isinstance(each, ScanIndex) for path in each.paths}
+    return names_of(names, files)
 
 
 def _confirm(what: str, path: Path) -> None:

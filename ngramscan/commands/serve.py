@@ -31,14 +31,14 @@ def serve(
     The protocol is that of the public infini-gram-mini service. DIR is an index made by
     `ngramscan index build` or by infini-gram-mini: a shard, or a folder of shards. An index over
     tokens, as infini-gram makes them, is served in the protocol of infini-gram. Each index is named
-    after its folder. A browser gets a page to search them. There is no authentication.
+    after its folder. A browser gets a page to search them. Clients are not authenticated.
 
     Parameters
     ----------
     *directories : str or Path
         Folders of indexes.
     host : str
-        Address to listen on; other machines can ask unless it is a loopback address.
+        Address to listen on; other machines can reach it unless this is a loopback address.
     port : int
         Port to listen on; 0 takes any that is free.
     concurrency : int, optional

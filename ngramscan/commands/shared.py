@@ -45,13 +45,13 @@ class SelectionOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class AskingOptions(IndexOptions):
-    """How indexes are asked, or that they are not.
+    """How indexes are queried, or that they are not.
 
     Parameters
     ----------
     dry_run : bool
-        Print how many requests, bytes, hours and dollars it would take, one row per index, and ask
-        nothing but the headers of index files.
+        Print how many requests, bytes, hours and dollars it would take, one row per index, and read
+        only index headers.
     """
 
     heading: ClassVar[str] = OUTPUT
@@ -131,7 +131,7 @@ class MarkerOptions(SelectionOptions, OutputOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class TracingOptions(AskingOptions, OutputOptions):
-    """How outputs are read, and how indexes are asked about them."""
+    """How outputs are read, and how indexes are queried about them."""
 
 
 def load_ahead(module: str) -> None:
@@ -169,7 +169,7 @@ def split_arguments(
     for given in others:
         is_path = is_stream(given) or Path(given).exists()
         if Path(given).suffix in {".yaml", ".yml"} or (
-            not is_path and str(given) in shipped_sets()
+            not is_path and str(given).lower() in shipped_sets()
         ):
             sets.append(given)
         elif is_path:

@@ -1,4 +1,4 @@
-"""`ngramscan trace`: which parts of outputs are in corpora, verbatim."""
+"""`ngramscan trace`: which parts of outputs are in corpora verbatim."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def trace(
     progress: Progress = SILENT,
     **options: Annotated[Any, Shared(TracingOptions, without=("ignore_case",))],
 ) -> Result[TraceRow] | Result[PlanRow]:
-    """Find which parts of outputs are in corpora, verbatim, and compare prompts.
+    """Find which parts of outputs are in corpora verbatim, and compare prompts.
 
     OUTPUTS are given as to blend; with --plain they are files of text. A span is a part of an
     output, of whole words, that a corpus has exactly so, and that is in no longer one. Coverage is
@@ -171,7 +171,9 @@ def trace(
         if asked.dry_run:
             return Result(_plan(texts, wanted, indexes), PlanRow, [*_describe_plan(indexes)])
         if len({opened.unit for opened in indexes}) > 1:
-            raise InputError("--index", "words and tokens are not traced together; ask one by one")
+            raise InputError(
+                "--index", "words and tokens are not traced together; trace them one by one"
+            )
         found = run_trace(texts, indexes, wanted)
         examples = list(make_spans(found, indexes, min_words, asked.seed)) if spans else []
         sizes = sizes_in_words(found.sizes)
@@ -253,7 +255,7 @@ def _controls(table: Table, field: str, texts: Sequence[GivenText]) -> list[Give
             problem = f"no column {field}; it has: {some_of(row)} (see --control-field)"
             raise InputError(place, problem)
         if not isinstance(row[field], str) or not row[field].strip():
-            raise InputError(place, f"{field} is no text; mend the row or leave it out")
+            raise InputError(place, f"{field} is not text; correct the row or leave it out")
         solutions[_id_of(place, row)] = row[field]
     controls = [
         replace(

@@ -89,7 +89,7 @@ def read_piece(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     """Yield the documents of a piece; a CorpusError names a record that can't be read.
 
     It is also one that the file is no longer what it was when the corpus was opened. That is looked
-    at after each reading, before anybody gets what was read: nothing is a mix of old and new.
+    at after each reading, before what was read is used: nothing is a mix of old and new.
     """
     has_any = False
     try:

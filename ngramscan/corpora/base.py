@@ -115,7 +115,7 @@ class Batch:
     fields: Sequence[dict[str, Any]] = ()
     """The other fields of each JSON line where asked for; else empty."""
     lines_read: int = 0
-    """Lines of the piece up to the end of this batch; 0: its records are no lines."""
+    """Lines of the piece up to the end of this batch; 0: its records are not lines."""
 
 
 def describe_skipped(skipped: Mapping[str, int]) -> str:

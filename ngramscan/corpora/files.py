@@ -32,6 +32,8 @@ _FORMATS: dict[str, Format] = {
 """By suffix, which that of a compression may follow."""
 _FORMS = "JSON lines (.jsonl), Parquet (.parquet) or text (.txt)"  # the three likeliest
 _CURE = "--input-format says it: jsonl, text, warc or parquet"
+_TABLES = {".csv", ".tsv", ".xlsx"}
+_CONVERT = "convert it to JSONL or Parquet, with the texts in a field named text"
 _HEAD_BYTES = 16  # enough to tell the formats apart
 _Found = tuple[list[CorpusFile], list[str]]
 _Named = CorpusFile | str
@@ -75,9 +77,12 @@ def find_files(
 def _why_none(location: str, has_files: bool) -> str:
     path = Path(location).expanduser()
     if has_files and not path.is_dir():
-        return f"its name doesn't say the format; {_CURE}"
+        suffix = unpacked_path(path).suffix.lower()
+        if suffix in _TABLES:
+            return f"{suffix} is not a corpus format; {_CONVERT}"
+        return f"unknown format: {suffix or 'no suffix'}; {_CURE}"
     if has_files:
-        return f"no file of a known format in it; expected {_FORMS}, or {_CURE}"
+        return f"contains no file of a known format; expected {_FORMS}, or {_CURE}"
     if path.is_dir() or is_remote(location) or glob.has_magic(location):
         return f"no file there; expected {_FORMS}"
     return missing(path, _FORMS)

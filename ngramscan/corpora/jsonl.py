@@ -1,9 +1,9 @@
 """JSON lines: one document per line, its text in one field.
 
 A line ends with LF, CR LF or a lone CR, as in Python's text mode, in which the original tools read.
-An empty line is no document; an empty text is one. A byte order mark at the start of a file is
+An empty line is not a document; an empty text is one. A byte order mark at the start of a file is
 skipped. NaN, Infinity and bytes that are not UTF-8 are accepted in other fields than the text; of
-a key that stands twice the last counts. A text that is not a string, or that has a lone surrogate
+a key that appears twice the last counts. A text that is not a string, or that has a lone surrogate
 (which UTF-8 can't hold), is an error.
 """
 
@@ -61,7 +61,7 @@ def read_jsonl(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
         (before,) = records_before([piece], lambda _: None)
         line = before + parser.lines_read + 1
         is_other = line == 1 and unpacked_path(path).suffix == ".json"
-        cure = "; --exclude-source leaves out a file that is no part of a corpus" * is_other
+        cure = "; --exclude-source leaves out a file that is not part of a corpus" * is_other
         problem = error.problem if isinstance(error, CorpusError) else f"{error}{cure}"
         raise CorpusError(f"{path}:{line}", problem) from error
 

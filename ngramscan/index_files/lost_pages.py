@@ -58,7 +58,7 @@ def forget(row: int) -> None:
 
 
 def is_lost(row: int) -> bool:
-    """Whether zeros stand in the place of a file."""
+    """Whether zeros replace a file."""
     return row < _MOST and bool(_watched[row, 2])
 
 

@@ -22,7 +22,7 @@ from ngramscan.remote.stores import is_remote, open_store, problem_of
 T = TypeVar("T")
 
 _PAUSES_S = (2.0, 10.0)
-"""Before a store is asked again; s3fs has retried for some seconds by then."""
+"""Before a request to a store is repeated; s3fs has retried for some seconds by then."""
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _RIGHTS = (
     "the credentials must allow listing, reading, writing and deleting there, and a requester-pays "
@@ -102,7 +102,7 @@ def remove(place: str, name: str) -> None:
 def move(place: str, source: str, target: str, names: Sequence[str]) -> None:
     """Move the files of a shard from one folder of an index to another; empty: its own.
 
-    An interrupted call leaves what it has moved, so that the same call goes on.
+    An interrupted call leaves what it has moved, so that the same call resumes.
     """
     old, new = join(place, source), join(place, target)
     if is_remote(place):
@@ -172,10 +172,10 @@ def _translated(url: str) -> Iterator[None]:
     except Exception as error:
         kind, reason = found = problem_of(error)
         if not found.is_final:
-            problem = f"the store failed ({reason}); later, the same command goes on"
+            problem = f"the store failed ({reason}); later, the same command resumes"
             raise RemoteUnavailable(f"{url}: {problem}") from error
         problem = {
-            "credentials": f"there are no credentials ({reason}); {_KEYS}",
+            "credentials": f"no credentials ({reason}); {_KEYS}",
             "denied": f"access is denied ({reason}); {_RIGHTS}",
             "missing": f"can't be written ({reason}); the bucket must be there",
         }.get(kind, f"can't be written ({reason})")

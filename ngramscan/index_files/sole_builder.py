@@ -95,7 +95,7 @@ def _remove_leftovers(folder: Path) -> None:
 
 @contextmanager
 def _lock_of(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, and remove leftovers while nobody else builds there."""
+    """Hold the lock of a folder, and remove leftovers while no other process builds there."""
     lock = folder / _LOCK
     with lock.open("ab") as file:
         try:

@@ -6,6 +6,7 @@ bytes "tokens". The service has spelled crawls `v2_cc_2025-05`, and since 2026 `
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from ngramscan.errors import nearest
@@ -30,6 +31,11 @@ class IndexRow:
     def is_crawl_snapshot(self) -> bool:
         """Whether it is a snapshot of the crawl, which shares pages with other snapshots."""
         return self.alias.startswith("cc-")
+
+    def has_word(self, word: str) -> bool:
+        """Tell whether a word is one of the corpus's name, or begins the alias."""
+        known = re.findall(r"[a-z]+", self.corpus.lower())
+        return word in known or self.alias.startswith(word)
 
     @property
     def spellings(self) -> tuple[str, ...]:
@@ -72,8 +78,11 @@ def find_hosted(name: str) -> IndexRow | None:
 
 
 def nearest_names(name: str) -> list[str]:
-    """Return names that an unknown one begins, or the one that looks most like it."""
+    """Return names that an unknown one begins, or those that have a word of it, or the nearest."""
     hosted = [name for index in CATALOG for name in (index.alias, index.name)]
     names, asked = ["python", "paper", *hosted], name.lower()
     begun = [name for name in names if asked and name.startswith(asked)]
-    return begun[:3] or [*filter(None, [nearest(name, names)])]
+    # Not in a path: train.jsonl is none of the indexes.
+    words = [] if re.search(r"[./\\]", name) else re.findall(r"[a-z]{3,}", asked)
+    alike = [index.alias for index in CATALOG if any(map(index.has_word, words))]
+    return begun[:3] or [*filter(None, [nearest(name, names)])] or alike[:3]

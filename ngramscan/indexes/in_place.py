@@ -1,4 +1,4 @@
-"""An index that is asked where it lies: `fm9:https://…`, `fm9:s3://…`.
+"""An index that is queried in place: `fm9:https://…`, `fm9:s3://…`.
 
 Its replies are kept in the journal, with the sizes and validators of its files: other files have
 other replies. Known replies are given without asking whether the files are still the same, as for a
@@ -49,6 +49,8 @@ _ANY = "surrogateescape"  # bytes that are not UTF-8 are kept, too
 _LATENCY_S, _REQUESTS_PER_S = 0.03, 2500
 _BYTES_PER_REQUEST, _METADATA_BYTES = 100, 150
 _BYTES_PER_S = 50e6
+_OFFSET_READS, _METADATA_READS = 4, 2
+"""Reads of the tables of offsets for a window, and of the headers of a shard's metadata."""
 _LIKELY = 0.5
 """Share of the requests that a search takes if both its ends stay apart."""
 
@@ -83,7 +85,7 @@ class InPlaceIndex:
         self._index: Fm9Index | None = None
         self._shards: list[InPlaceShard] = []
         self._fingerprint, self._size, self._note = "", IndexSize(), ""
-        self._has_answered = False
+        self._has_answered, self._opening = False, 0
         kept = {} if options.refresh else journal.get(self.name, self.name, [_FILES])
         with suppress(*DAMAGED):
             known = json.loads(kept[_FILES].text)
@@ -97,8 +99,10 @@ class InPlaceIndex:
         if self._index:
             return self._index
         ranges = self._ranges()
+        sent = ranges.requests
         # Half of the memory, so that there is room for other parts.
         self._shards = open_in_place(ranges, self._url, self._options.memory_bytes // 2)
+        self._opening = ranges.requests - sent
         found = partial(find_in_all, ranges, self._shards)
         if changed := ranges.changed:
             what_changed = f"{counted(len(changed), 'file')} changed since an earlier run"
@@ -206,7 +210,7 @@ class InPlaceIndex:
         self._opened()
         patterns = [query.encode() for query in queries]
         suffixes = {pattern[at:] for pattern in patterns for at in range(len(pattern) - 1)}
-        at_most = rounds = kept = 0
+        at_most = rounds = kept = loads = 0
         for shard in self._shards:
             steps = shard.data.steps
             # Both ends of a range are asked for.
@@ -216,7 +220,9 @@ class InPlaceIndex:
             )
             rounds = max(rounds, longest * shard.data.rounds_per_step)
             kept += shard.data.kept_bytes
-        loaded = Cost(len(self._shards), len(self._shards), kept, kept / _BYTES_PER_S)
+            loads += shard.data.loads
+        opened = self._opening + loads
+        loaded = Cost(opened, opened, kept, kept / _BYTES_PER_S + self._opening * _LATENCY_S)
         found = self._cost(at_most, round(at_most * _LIKELY), rounds)
         longest = max(map(len, patterns), default=0)
         windows_cost = self._cost_of_windows(windows, 2 * context + longest)
@@ -231,7 +237,8 @@ class InPlaceIndex:
         # In one direction the next sampled place is so far away; texts are read from its end on.
         walked = SA_STEP + min(text_bytes, of_document) + _METADATA_BYTES + ISA_STEP
         steps = largest.layout.size / largest.n
-        requests = round(windows * walked * steps * largest.reads_per_step)
+        requests = round(windows * (walked * steps * largest.reads_per_step + _OFFSET_READS))
+        requests += len(self._shards) * (_METADATA_READS + largest.loads)
         longest = (4 * SA_STEP + 2 * ISA_STEP) * steps * largest.rounds_per_step
         return self._cost(requests, requests, longest)
 

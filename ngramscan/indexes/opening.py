@@ -31,9 +31,9 @@ _FORMS = (
 )
 _CORPUS_FILE = re.compile(r"\.(jsonl?|ndjson|parquet|txt|warc|wet|paths)(\.gz|\.zstd?)?$")
 _LEADS = {
-    "fm9": "an index; to ask it: --index fm9:",
+    "fm9": "an index; to query it: --index fm9:",
     "scan": "a corpus; to read it: --index scan:",
-    "tokens": "an index over tokens; to ask it, with --tokenizer FILE: --index tokens:",
+    "tokens": "an index over tokens; to query it, with --tokenizer FILE: --index tokens:",
 }
 _TAKERS = {
     **dict.fromkeys(("text_field", "skip_bad_lines", "input_format", "skip_unknown"), ("scan:",)),
@@ -98,7 +98,7 @@ class _Opener:
             raise InputError("--ignore-case", f"only scan: and python take it, not {spec}")
         if rule := self._options.normalization:
             asked = "in words" if rule == "words" else "by letters and digits alone"
-            only = f"only corpora that are read (scan:…, python) can be asked {asked}"
+            only = f"only corpora that are read (scan:…, python) can be searched {asked}"
             raise InputError("--rule", f"{only}, not {spec}")
 
     def _open_scan(self, spec: str) -> Index:

@@ -1,8 +1,8 @@
 r"""Split an output into code, formulas and words.
 
-Code is a fenced block that is a program, or lines of Python without a fence. A formula stands
-between `$…$`, `$$…$$`, `\(…\)` or `\[…\]`, in an environment of displayed mathematics, or is a line
-that is an equation (`x = 3*y`). A dollar sign of an amount (`$600,000`) opens no formula.
+Code is a fenced block that is a program, or lines of Python without a fence. A formula is
+enclosed by `$…$`, `$$…$$`, `\(…\)` or `\[…\]`, in an environment of displayed mathematics, or is a
+line that is an equation (`x = 3*y`). A dollar sign of an amount (`$600,000`) opens no formula.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ _LONGEST_EQUATION = 1000
 
 
 def _without_code(text: str) -> tuple[list[str], int | None]:
-    """Return the lines that are no code, and how many of them stand before the last program."""
+    """Return the lines that are not code, and how many of them precede the last program."""
     lines = text.split("\n")
     prose: list[str] = []
     before, behind = None, 0

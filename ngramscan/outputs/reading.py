@@ -108,7 +108,7 @@ def read_outputs(
         ]
         outputs += found
         if not found:
-            notices.append(f"{name}: no outputs in it")
+            notices.append(f"{name}: contains no outputs")
     if bad:
         notices.append(f"{where}: malformed lines skipped: {len(bad)}")
     if not outputs:

@@ -33,9 +33,9 @@ def shipped_sets() -> list[str]:
 
 
 def find_patterns(path_or_name: PathOrName) -> str | None:
-    """Return the file of a pattern set, or the shipped one of this name; None: there is none."""
+    """Return the file of a pattern set, or the shipped one of this name in any case, or None."""
     given = os.path.expanduser(path_or_name)
-    shipped = [str(folder / f"{given}.yaml") for folder in shipped_folders()]
+    shipped = [str(folder / f"{given.lower()}.yaml") for folder in shipped_folders()]
     # Unlike Path.exists, this also takes a text that is too long for the name of a file.
     return next((name for name in (given, *shipped) if name == STDIN or os.path.exists(name)), None)
 
@@ -84,7 +84,7 @@ def parse_patterns(content: str, where: str) -> PatternSet:
 
 
 def _distinct(nodes: Iterable[Node], read: Callable[[Node], _Entry]) -> tuple[_Entry, ...]:
-    """Read the entries, and refuse one that stands there twice."""
+    """Read the entries, and refuse one that appears twice."""
     entries: list[_Entry] = []
     lines: dict[tuple[str, str], int] = {}
     for node in nodes:

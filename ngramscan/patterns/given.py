@@ -97,5 +97,5 @@ def _read_literals(file: PathOrName) -> list[str]:
     lines = [line.removesuffix("\r") for line in content.split("\n")]
     found = [_checked(line, f"{where}:{number}") for number, line in enumerate(lines, 1) if line]
     if not found:
-        raise InputError(where, "no text in it; expected one per line")
+        raise InputError(where, "contains no text; expected one per line")
     return found

@@ -47,7 +47,7 @@ def read_entries(
         name = _text(place, row, column, "--id-field") if column else str(number)
         if name in places:
             cure = "" if not column else "; entries need ids that differ: --id-field names them"
-            raise InputError(place, f"the id {name!r:.60} stands at {places[name]} too{cure}")
+            raise InputError(place, f"the id {name!r:.60} is also at {places[name]}{cure}")
         places[name] = place
         entries.append(Entry(name, text, answer))
     return BenchmarkEntries(entries, column is None)
@@ -80,13 +80,13 @@ def _text(place: str, row: Mapping[str, Any], column: str, option: str) -> str:
     if is_number and option != "--field" and math.isfinite(value):
         return str(value)
     if not isinstance(value, str) or not value.strip():
-        shown = "empty" if isinstance(value, str) else f"{value!r:.40}, which is no text"
-        raise InputError(place, f"{column} is {shown}; mend the row or leave it out")
+        shown = "empty" if isinstance(value, str) else f"{value!r:.40}, which is not text"
+        raise InputError(place, f"{column} is {shown}; correct the row or leave it out")
     try:
         value.encode()
     except UnicodeEncodeError as error:
         problem = f"{column} has a lone surrogate at character {error.start}, half of a character"
-        raise InputError(place, f"{problem}; mend the row or leave it out") from error
+        raise InputError(place, f"{problem}; correct the row or leave it out") from error
     return value
 
 

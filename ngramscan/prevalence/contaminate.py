@@ -87,7 +87,7 @@ def run_contaminate(
     Each index is asked for all different windows at once. A window whose count failed is unknown,
     not absent; so is one that was not seen where only a sample of the files was read. Where only
     the first documents are read, these are the corpus. An InputError says that an index can't be
-    asked in this way.
+    queried in this way.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def _ask(
     plans = []
     for index in indexes:
         is_read = index.document_counts is not None
-        why = "are not in the files that were read" if is_read else "were not asked for"
+        why = "are not in the files that were read" if is_read else "were not queried"
         answers = _Answers(index.name, why)
         in_rounds = decide and not is_read
         rounds = _rounds(windows, rule, answers) if in_rounds else iter([texts])

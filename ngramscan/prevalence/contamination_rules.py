@@ -53,7 +53,7 @@ class Rule:
     normalization: Normalization = ""
     draws: int | None = None
     """Random windows per text, which begin at any character; None: one at the beginning of each
-    word, a word being what stands between white space."""
+    word, a word being what white space separates."""
     tail: Tail = "drop"
     """Windows that the end of the text cuts short: left out, kept as they are, or moved to end
     there (once)."""

@@ -34,7 +34,7 @@ class ShareRow:
     n: int
     """Entries of this verdict for certain."""
     n_unknown: int
-    """Entries that windows which were not asked may bring to it."""
+    """Entries that windows without a request may bring to it."""
     share: float | None
     """n of entries; None: some are unknown, or there are none. The limits allow for both."""
     share_low: float

@@ -65,7 +65,7 @@ def per_document(
 def seen_in_part(bounds: BoundedEstimate, form: str) -> str:
     """Say between which two estimates the number of documents, or a ratio of them, is."""
     low, high = format(bounds.lower.value, form), format(bounds.upper.value, form)
-    return f"documents seen in part: estimates from {low} to {high}"
+    return f"long documents were truncated: estimates from {low} to {high}"
 
 
 # Totals

@@ -1,6 +1,6 @@
 """Numbers of documents, estimated from occurrences drawn at random: arrays in, values out.
 
-A random one of T occurrences lies in a document that has c of them with probability c/T. To undo
+A random one of T occurrences is in a document that has c of them with probability c/T. To undo
 this bias, each draw counts for a share of a document: 1/c, or 1 for the first occurrence in its
 document and 0 for others. Over all occurrences, either share has the mean p = D/T, where D is the
 number of documents. Everything here estimates that mean, with an interval. Where a document is seen
@@ -348,7 +348,7 @@ def documents_of_repeats(
     `documents` has the document of each of K draws with replacement; U are distinct. If M of the
     K(K−1)/2 pairs of draws share a document, K(K−1)/2M estimates T²/Σc², and there are at least so
     many documents. The lower limit uses the upper Poisson limit of M; the upper one is T. `note`
-    says that K/U is no estimate of occurrences per document.
+    says that K/U is not an estimate of occurrences per document.
     """
     from scipy.special import gammaincinv
 

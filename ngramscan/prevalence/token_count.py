@@ -1,7 +1,7 @@
 r"""Patterns × token-level indexes → count rows: n-grams of tokens, not occurrences of strings.
 
 A pattern that doesn't begin and end with a word, as `\frac{`, shares its first and last tokens with
-whatever stands beside it. Its n-grams find few of its occurrences: it is counted on request only.
+whatever is beside it. Its n-grams find few of its occurrences: it is counted on request only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""Halves of characters in JSON: `"\ud83d"` without the other half is no text that UTF-8 can hold.
+r"""Halves of characters in JSON: `"\ud83d"` without the other half is not text that UTF-8 can hold.
 
 Tools that cut texts by their own units write them. They are replaced where a file is read, so that
 nothing later ends in the middle of its work over one of them.

@@ -48,7 +48,7 @@ class _StrictLoader(yaml.SafeLoader):
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         for key in keys:
             if keys.count(key) > 1:
-                problem = f"{key} stands twice"
+                problem = f"{key} appears twice"
                 raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
         return super().construct_mapping(node, deep)
 
@@ -115,7 +115,7 @@ class Node:
                 known = ", ".join(sorted(needed | optional))
                 raise key.error(f"unknown key {name!r}; known: {known}")
             if name in fields:
-                raise key.error(f"the key {name!r} stands twice")
+                raise key.error(f"the key {name!r} appears twice")
             fields[name] = Node(value, self.where, f"{self.path}.{name}".lstrip("."))
         if missing := sorted(needed - fields.keys()):
             raise self.error(f"no {', no '.join(missing)}")
@@ -147,7 +147,7 @@ class Node:
         if "\0" in text:
             raise self.error("it has a NUL character")
         if any("\ud800" <= character <= "\udfff" for character in text):
-            raise self.error("it has a lone surrogate, which is no text")
+            raise self.error("it has a lone surrogate, which is not text")
         return text
 
     def choice(self, choices: Sequence[str]) -> str:

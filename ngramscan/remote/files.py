@@ -72,8 +72,8 @@ class Source:
     """Remote files; made and used on one event loop. Errors are TransientErrors or final.
 
     A signed URL of S3 is read as fast as any other over HTTP, and the server itself checks that the
-    file is the same. It is asked anonymously at first: nobody needs credentials for a public
-    bucket. Files of other protocols are read in threads.
+    file is the same. It is asked anonymously at first: a public bucket needs no
+    credentials. Files of other protocols are read in threads.
     """
 
     def __init__(self, concurrency: int) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from ngramscan.errors import RemoteUnavailable
 
 LONGEST_PAUSE_S = 600.0
-"""If a server asks for a longer pause, this run stops asking it."""
+"""If a server asks for a longer pause, this run sends it no more requests."""
 FRUITLESS_PAUSES = 9
 """This many growing pauses, about three minutes, without an answer are the last."""
 _FIRST_PAUSE_S = 1.0
@@ -92,7 +92,7 @@ class Pace:
         `answer`; an empty text if they do.
         """
         if retry_after is not None and retry_after > LONGEST_PAUSE_S:
-            return f"; it asks to come back in {retry_after:.0f} s"
+            return f"; it says to retry in {retry_after:.0f} s"
         with self._lock:
             now = self._clock.now()
             if self._is_same_event(turn, now):

@@ -97,7 +97,7 @@ class RangeCache:
             if isinstance(error, sqlite3.ProgrammingError):  # a fault of this code, which must show
                 raise
             self._is_usable = False
-            self._progress.notice(f"{self._path}: {error}; this run goes on without this cache")
+            self._progress.notice(f"{self._path}: {error}; this run continues without this cache")
             return []
 
     def add(self, file: RemoteFile) -> bool:

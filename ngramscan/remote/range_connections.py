@@ -53,7 +53,7 @@ class Connections:
             b"etag": etag.encode("latin-1"),
         }
         asked = request.encode("latin-1"), expected, idle
-        # A server may have closed it without a word: then another one is made.
+        # A server may have closed it silently: then another one is made.
         if streams := _take_open(idle):
             with suppress(_NoAnswerError):
                 return await _exchange(streams, *asked)

@@ -34,7 +34,7 @@ _FIRST_BACKOFF_S, _BACKOFF_GROWTH = 0.03, 2.5
 """About 30 s in all, but a server that fails now and then hardly slows a chain of reads down."""
 _GAP_BYTES = 512
 """Reads that lie closer are one request: its headers alone are as long."""
-_PIECE_BYTES = 1 << 20
+PIECE_BYTES = 1 << 20
 """Longer reads are several requests."""
 _OTHER_FILES = 40
 """Descriptors for everything else: the journal, and libraries that are loaded late."""
@@ -114,8 +114,8 @@ class Ranges:
 
     async def read(self, file: RemoteFile, start: int, stop: int) -> bytes:
         """Return exactly the bytes from start to stop."""
-        starts = range(start, stop, _PIECE_BYTES)
-        reads = [self.start(file, at, min(at + _PIECE_BYTES, stop)) for at in starts]
+        starts = range(start, stop, PIECE_BYTES)
+        reads = [self.start(file, at, min(at + PIECE_BYTES, stop)) for at in starts]
         return b"".join([await finished(read) for read in reads])
 
     def start(self, file: RemoteFile, start: int, stop: int) -> Reading:
@@ -190,7 +190,7 @@ class Ranges:
         return content
 
     def _keep(self, key: Key, content: bytes) -> None:
-        if len(content) >= _PIECE_BYTES:  # parts of tables, which who reads them keeps
+        if len(content) >= PIECE_BYTES:  # parts of tables, which who reads them keeps
             return
         self._kept[key] = content
         self._kept_bytes += len(content) + _ENTRY_BYTES
@@ -228,7 +228,7 @@ class Ranges:
         grown = _FIRST_BACKOFF_S * _BACKOFF_GROWTH**exponent if exponent >= 0 else 0.0
         seconds = max(grown * random.uniform(0.5, 1.5), error.retry_after or 0.0)
         if seconds > LONGEST_PAUSE_S:
-            raise RemoteUnavailable(f"{name}: {error}; it asks to come back in {seconds:.0f} s")
+            raise RemoteUnavailable(f"{name}: {error}; it says to retry in {seconds:.0f} s")
         self._progress.detail(f"{name}: {error}; again in {seconds:.1f} s")
         if is_slow_down:  # that is meant for all requests
             self._resume_at = max(self._resume_at, self._loop.time() + seconds)
@@ -279,7 +279,7 @@ def _merged(wanted: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
     groups: list[list[tuple[int, int]]] = []
     stop = first = 0
     for piece in sorted(wanted):
-        if groups and piece[0] - stop <= _GAP_BYTES and piece[1] - first <= _PIECE_BYTES:
+        if groups and piece[0] - stop <= _GAP_BYTES and piece[1] - first <= PIECE_BYTES:
             groups[-1].append(piece)
         else:
             groups.append([piece])

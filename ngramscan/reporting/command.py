@@ -1,6 +1,6 @@
 """A command's function → the same command in Python and in the terminal.
 
-Name, type, default and help of an option stand once: in the signature and the numpydoc of the
+Name, type, default and help of an option are written once: in the signature and the numpydoc of the
 function, or in a dataclass that several functions share. Positional parameters are the command's
 arguments unless they have flags, and what is given for them passes the same checks wherever it
 comes from. `rate : see run` repeats the help of another command; lines of "Examples" that begin
@@ -111,7 +111,7 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
         for name in options:
             if name not in by_name:
                 hint = suggestion(name, by_name) or f"; there are {', '.join(by_name)}"
-                raise TypeError(f"{function.__name__}(): there is no option {name!r}{hint}")
+                raise TypeError(f"{function.__name__}(): no option {name!r}{hint}")
         bound = signature.bind(*arguments, **options)
         given = dict(bound.arguments)
         bound.apply_defaults()

@@ -1,9 +1,9 @@
 """How rows and columns are printed, whatever they hold, at any width.
 
-A value that is the same in all rows stands once above them. In a table that is too wide, names that
-many rows share become headings; then optional columns are left out, and named below; then the table
-is folded into blocks, each with the columns that name its rows. No cell is cut, and no word or
-interval is broken that fits on a line.
+A value that is the same in all rows is shown once above them. In a table that is too wide, names
+that many rows share become headings; then optional columns are left out, and named below; then the
+table is folded into blocks, each with the columns that name its rows. No cell is cut, and no word
+or interval is broken that fits on a line.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class ShownOption(click.Option):
         self.heading, self.is_rare = heading or OUTPUT, is_rare
 
     def get_help_extra(self, ctx: click.Context) -> Any:
-        """Return what stands in brackets; variables only where all options are shown."""
+        """Return what is in brackets; variables only where all options are shown."""
         extra = super().get_help_extra(ctx)
         if not ctx.meta.get(SHOWS_ALL):
             extra.pop("envvars", None)
@@ -162,7 +162,7 @@ class _Finite(click.ParamType[Any]):
         """Return the number."""
         number = super().convert(value, param, ctx)
         if not abs(number) < 2**63:
-            self.fail(f"{value} number out of range", param, ctx)
+            self.fail(f"{value} is out of range", param, ctx)
         return number
 
 
@@ -249,7 +249,7 @@ def _converted(option: click.Parameter, kind: click.ParamType[Any], item: Any) -
 
 
 def _is_frame(value: object) -> bool:
-    """Tell whether a value is a data frame, which may stand in the place of a file."""
+    """Tell whether a value is a data frame, which may replace a file."""
     return hasattr(value, "columns")
 
 

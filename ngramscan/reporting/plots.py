@@ -28,7 +28,7 @@ class Plot:
     across_limits: tuple[str, str] = ("", "")
     """The limits of `across`."""
     aside: tuple[str, ...] = ()
-    """Numbers that stand beside the label, such as the size of a group."""
+    """Numbers shown beside the label, such as the size of a group."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The parameters of commands, as their functions declare them: types, defaults, texts, columns.
 
-The fields of a dataclass that stands at `**options` are parameters like the others.
+The fields of a dataclass that is at `**options` are parameters like the others.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def option_of(hint: Any) -> Option:
 
 
 def sections_of(documented: Any) -> dict[str, str]:
-    """Return the sections of a docstring by their headings; what stands before them is `Text`."""
+    """Return the sections of a docstring by their headings; what precedes them is `Text`."""
     parts = re.split(r"^(\w+)\n-+\n", inspect.cleandoc(documented.__doc__ or ""), flags=re.M)
     return dict(zip(["Text", *parts[1::2]], parts[::2], strict=True))
 

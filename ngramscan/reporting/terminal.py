@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import inspect
 import locale
 import os
 import re
+import signal
+import stat
 import sys
-from collections.abc import Callable, Collection, Sequence
+import termios
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import fields
 from functools import partial
@@ -22,8 +26,8 @@ from click.shell_completion import CompletionItem
 
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.options import HEADINGS, OUTPUT
-from ngramscan.progress import Terminal, open_console, visible, visible_line
-from ngramscan.reading.streams import MAX_BYTES
+from ngramscan.progress import Terminal, counted, open_console, visible, visible_line
+from ngramscan.reading.streams import MAX_BYTES, name_of
 from ngramscan.reporting.command import NoRows, Result, write_files
 from ngramscan.reporting.completion import offered
 from ngramscan.reporting.files import TAKES_NO_MORE
@@ -50,6 +54,8 @@ from ngramscan.reporting.rows import (
 from ngramscan.reporting.signatures import columns_of, hints_of, sections_of, signature_of
 
 _LONGEST_LINE = 10_000
+_UNREAD = 128 + signal.SIGPIPE
+"""Exit code where the reader of stdout is gone, as shells have it."""
 _TYPED = "ngramscan.typed"
 """The key of the arguments as they were typed, in click's `meta`."""
 
@@ -102,7 +108,11 @@ class Commands(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, and keep them as they were typed."""
         ctx.meta.setdefault(_TYPED, [*args])  # a group within a group has only the rest
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except BrokenPipeError:
+            _discard_stdout()
+            ctx.exit(_UNREAD)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; translate errors into the exit codes of the documentation."""
@@ -114,12 +124,13 @@ class Commands(click.Group):
             _say(f"Error: {error}{''.join(getattr(error, '__notes__', ()))}")
             ctx.exit(error.exit_code)
         except OSError as error:
-            if error.errno not in TAKES_NO_MORE:
-                raise  # click itself ends a command whose reader is gone
-            _say(f"Error: stdout: can't be written ({os.strerror(error.errno or 0).lower()})")
-            # The rest of the output goes nowhere, so that the process can end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            ctx.exit(1)
+            is_unread = isinstance(error, BrokenPipeError)  # as before `head`
+            if not is_unread and error.errno not in TAKES_NO_MORE:
+                raise
+            if not is_unread:
+                _say(f"Error: stdout: can't be written ({os.strerror(error.errno or 0).lower()})")
+            _discard_stdout()
+            ctx.exit(_UNREAD if is_unread else 1)
         except MemoryError:
             _say("Error: memory is short; give less at once, or use a machine that has more")
             ctx.exit(1)
@@ -131,12 +142,31 @@ class Commands(click.Group):
             ctx.exit(130)
 
 
+def _discard_stdout() -> None:
+    """Let the rest of the output go nowhere, so that the process can end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 class Command(click.Command):
     """A command whose help has its options in groups; the rare ones only with `--help-all`."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters; `--help-all` is the last of them."""
         return [*super().get_params(ctx), _HELP_ALL]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; if several are missing, say all of them."""
+        typed = [*args]
+        try:
+            return super().parse_args(ctx, args)
+        except click.MissingParameter:
+            given, _, _ = self.make_parser(ctx).parse_args(typed)
+            required = [option for option in self.get_params(ctx) if option.required]
+            missing = [each for each in required if _is_missing(each, ctx, given)]
+            if len(missing) < 2:
+                raise
+            names = ", ".join(each.get_error_hint(ctx) for each in missing)
+            raise click.UsageError(f"Missing {names}.", ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, group by group."""
@@ -150,6 +180,11 @@ class Command(click.Command):
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records, col_max=25)
+
+
+def _is_missing(parameter: click.Parameter, ctx: click.Context, given: Mapping[str, Any]) -> bool:
+    value, _ = parameter.consume_value(ctx, given)
+    return parameter.value_is_missing(value)
 
 
 def to_click(function: Callable[..., Any], name: str | None = None) -> click.Command:
@@ -264,6 +299,8 @@ def _run(
         raise InputError("--provenance", "it goes with -o FILE, beside which it writes")
     if sort and (columns := columns_of(function)):
         refuse_other("--sort", sort.removeprefix("-"), columns)
+    if not quiet and _ignores_stdin(context, values):
+        _say("standard input is not read; to count in it: --index scan:-")
     signature = signature_of(function)
     bound = signature.bind_partial()
     has_progress = "progress" in signature.parameters
@@ -277,13 +314,41 @@ def _run(
             raise
     run = write_files(result, typed_command(context, context.meta.get(_TYPED, ())), **settings)
     _show(result, target, run, sort, wide, is_asked=bool(format_name or sort), quiet=quiet)
-    for notice in () if quiet else result.notices:
-        _say(notice)
-    if result.is_summary and result.print_table and not quiet and not given[FOR_TABLE]:
-        result.print_table(open_console(stderr=True))
+    if not quiet:
+        _say_more(result, given[FOR_TABLE])
     for line in result.failures:
         _say(f"Error: {line}")
     context.exit(1 if result.failures else result.exit_code)
+
+
+def _say_more(result: Result[Any], is_table: bool) -> None:
+    for file, rows, _ in result.files:
+        _say_written(file, len(rows))
+    for notice in result.notices:
+        _say(notice)
+    if result.is_summary and result.print_table and not is_table:
+        result.print_table(open_console(stderr=True))
+
+
+def _ignores_stdin(context: click.Context, values: Mapping[str, Any]) -> bool:
+    """Tell whether a pipe has bytes that a command with an index does not read."""
+    if context.get_parameter_source("index") is not ParameterSource.DEFAULT:
+        return False
+    given = [each for value in values.values() for each in _members(value)]
+    if any(name_of(each) == name_of("-") for each in given):
+        return False
+    waiting = bytearray(4)
+    try:  # there may be no standard input
+        if not stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode):
+            return False
+        fcntl.ioctl(sys.stdin, termios.FIONREAD, waiting)
+    except (OSError, ValueError, AttributeError):
+        return False
+    return any(waiting)
+
+
+def _members(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else [value]
 
 
 def _name_variable(error: InputError, context: click.Context) -> None:
@@ -318,7 +383,14 @@ def _show(
             show = print_table or partial(print_rows, rows=list(rows), row_type=row_type)
             show(open_console(is_wide=wide))
         else:
-            _emit(list(rows), row_type, target, run)
+            rows = list(rows)
+            _emit(rows, row_type, target, run)
+            _say_written(None if quiet else target.path, len(rows))
+
+
+def _say_written(file: str | Path | None, n_rows: int) -> None:
+    if file:
+        _say(f"wrote {file}: {counted(n_rows, 'row')}")
 
 
 def _emit(rows: Sequence[Any], row_type: type, target: Target, run: Run) -> None:

@@ -114,7 +114,7 @@ class IndexApplication:
         started_at = time.perf_counter()
         with self._one_more(request):
             if _is_of_another_page(request):
-                raise HTTPException(403, "A web page elsewhere may not ask this server", _CLOSE)
+                raise HTTPException(403, "A web page elsewhere may not query this server", _CLOSE)
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             if not re.fullmatch(r"application/(.*\+)?json", kind):
                 raise HTTPException(415, "Content-Type: expected application/json")

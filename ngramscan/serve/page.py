@@ -77,7 +77,7 @@ class SearchPage:
             question = None
         if question is None:
             return self.answer(query, url)  # asks nothing
-        problem = "This question comes from another page: choose Search to ask it"
+        problem = "This question comes from another page: choose Search to run it"
         return 403, iter([self._render(question, problem=problem)])
 
     def problem(self, problem: str) -> str:

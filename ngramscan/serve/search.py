@@ -146,7 +146,7 @@ def fill_in_time(
         if time.monotonic() < until:
             fill(answer)
         else:
-            problem = f"not asked: the others took {MOST_SECONDS:.0f} s; ask it alone"
+            problem = f"not searched: the others took {MOST_SECONDS:.0f} s; search it alone"
             answer.problems.append(problem)
         yield answer
 

@@ -118,7 +118,7 @@ def _open_all(
 
 
 def open_tokens(name: str, folder: TokenFolder, tokenizer: str | Path | None) -> ServedTokens:
-    """Open an index over tokens and ask it once; that of bytes has no other tokenizer."""
+    """Open an index over tokens and query it once; that of bytes has no other tokenizer."""
     opened = open_tokenizer(None if folder.width == 1 else tokenizer, folder.width)
     check_fit(opened, folder)
     folder.find([opened.after_space("a")])
@@ -126,7 +126,7 @@ def open_tokens(name: str, folder: TokenFolder, tokenizer: str | Path | None) ->
 
 
 def _open_index(name: str, folder: Path, progress: Progress) -> ServedIndex:
-    """Open an index and ask it once, so that the first client does not have to wait."""
+    """Open an index and query it once, so that the first client does not have to wait."""
     shards = open_shards(folder)
     compile_reader(shards[0], progress)
     index = ServedIndex(name, shards)
@@ -158,7 +158,7 @@ def _describe(
     for index in indexes:
         yield f"{url}{index.name}: {_size(index)}"
     if not _taken(listener).is_loopback:
-        yield f"anyone who can reach {host} can ask: there is no authentication"
+        yield f"anyone who can reach {host} can query it: there is no authentication"
     yield f"{url} in a browser: a page to search"
     body = f'{{"index": "{indexes[0].name}", "query_type": "count", "query": "step by step"}}'
     yield f"curl {url} -H 'Content-Type: application/json' -d '{body}'"

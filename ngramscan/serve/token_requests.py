@@ -133,7 +133,7 @@ def check_names(kind: str, request: Fields, taken: Sequence[str]) -> None:
     for name in request:
         if name not in _ANYWHERE and name not in taken:
             also = f"; it takes {', '.join(taken)}" if taken else ""
-            raise RefusedError(f"{shortened(name)} is no field of this {kind}{also}")
+            raise RefusedError(f"{shortened(name)} is not a field of this {kind}{also}")
 
 
 def check_limits(request: Fields, taken: Sequence[str]) -> None:

@@ -39,7 +39,7 @@ class TracePage:
         self._indexes, self._templates = indexes, templates
 
     def answer(self, form: bytes) -> tuple[int, Iterator[str]]:
-        """Return the status and the page of a form, in parts; an empty one asks nothing."""
+        """Return the status and the page of a form, in parts; an empty one sends no query."""
         try:
             question = read_text_question(form, self._indexes)
         except RefusedError as error:

@@ -122,7 +122,9 @@ def _find(path: Path, layout: str, notices: list[str], options: dict[str, Any]) 
     logs = {file: kind for file, kind in kinds.items() if kind in wanted}
     if not logs:
         is_outputs = _OUTPUTS in kinds.values()
-        problem = _OUTPUTS if is_outputs else kinds.get(path, "no logs in it") or "not a known log"
+        problem = (
+            _OUTPUTS if is_outputs else kinds.get(path, "contains no logs") or "not a known log"
+        )
         raise InputError(str(path), f"{problem}; expected {', or '.join(wanted)}")
     if others := [file for file in kinds if kinds[file] not in {*wanted, _RESULTS}]:
         shown = [str(file.relative_to(path)) for file in others[:3]] + ["…"] * (len(others) > 3)

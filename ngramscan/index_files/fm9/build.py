@@ -165,7 +165,7 @@ def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list
     if scheduler is not None:
         raise InputError(pipe.path, "a cluster can't read a pipe; give the files")
     if places.read(place, PLAN) is not None:
-        raise InputError(place, f"the build of a pipe was interrupted, it can't go on; {_CURE}")
+        raise InputError(place, f"the build of a pipe was interrupted, it can't resume; {_CURE}")
     with working_folder(place, "pipe") as folder:
         copy = folder / f"pipe.{pipe.format}"
         with places.as_input_error(copy), copy.open("wb") as out:

@@ -40,7 +40,7 @@ def shard_folders(directory: Path, allow_partial: bool = False) -> list[Path]:
         return [directory]
     inner = [name for name in _folders_in(directory) if is_shard(directory / name)]
     if not inner:
-        problem = f"not an index: no {', '.join(FILES)} in it or in a folder of it; {_MADE}"
+        problem = f"not an index: it and its folders lack {', '.join(FILES)}; {_MADE}"
         raise InputError(str(directory), problem)
     return [directory / name for name in in_order(inner, str(directory))]
 
@@ -54,7 +54,7 @@ def in_order(names: Sequence[str], place: str) -> list[str]:
     numbers = {number for number in order.values() if number >= 0}
     if gaps := set(range(len(numbers))) - numbers:
         problem = f"shard {min(gaps)} is missing: there are others up to {max(numbers)}; copy it "
-        raise IndexFormatError(place, f"{problem}here, or ask one shard: fm9:{place}/N")
+        raise IndexFormatError(place, f"{problem}here, or query one shard: fm9:{place}/N")
     return sorted(names, key=lambda name: (order[name], name))
 
 

@@ -1,8 +1,8 @@
-"""Asks an index where it lies: on a web server, or in an object store.
+"""Queries an index in place: on a web server, or in an object store.
 
 A question is a chain of small reads, each of which says where the next one is. So all questions to
-all shards go on at once, as tasks of one event loop. The compiled loops are those of the local
-reader: they stop at a part of the file that is missing, and go on once it is here.
+all shards run at once, as tasks of one event loop. The compiled loops are those of the local
+reader: they stop at a missing part of the file, and continue once it is loaded.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ngramscan.index_files.fm9.tables import (
     make_tables,
 )
 from ngramscan.remote.files import RemoteFile
-from ngramscan.remote.ranges import Ranges, Reading, finished
+from ngramscan.remote.ranges import PIECE_BYTES, Ranges, Reading, finished
 
 _BITS = BLOCK * SUPERBLOCK
 _TYPES = 7 * SUPERBLOCK
@@ -76,7 +76,7 @@ class _PartsHere:
         self.clear()
 
     def clear(self) -> None:
-        """Forget all parts: the search has gone on."""
+        """Forget all parts: the search has advanced."""
         self._data = b""
         self._keys: list[int] = []
         self._at: list[Integers] = []
@@ -124,6 +124,9 @@ class InPlaceFile:
         kept_bytes = sum(field.bytes for field in fields.values())
         self.kept_bytes = file.size if self._is_whole else kept_bytes
         """Bytes that are read before the first step."""
+        parts = [file.size] if self._is_whole else [field.bytes for field in fields.values()]
+        self.loads = sum(-(-size // PIECE_BYTES) for size in parts)
+        """Requests for these bytes."""
 
     @classmethod
     async def open(cls, ranges: Ranges, file: RemoteFile, memory: int) -> InPlaceFile:

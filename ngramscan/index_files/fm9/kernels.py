@@ -7,8 +7,8 @@ endless loop. A field of up to 64 bits is read as two words, up to 16 bytes more
 last such field is always followed by 272 bytes.
 
 The same loops read a file in place, of which only some parts are here: they stop at a part that is
-missing, note which one it is, and leave all that it takes to go on from there. Whether parts can be
-missing is in the type of `Tables`, so that it costs nothing where the whole file is here.
+missing, note which one it is, and leave all that it takes to resume from there. Whether parts can
+be missing is in the type of `Tables`, so that it costs nothing where the whole file is here.
 """
 
 # All integers are 64 bits wide, and of one kind in each expression: numba turns others into floats.
@@ -482,7 +482,7 @@ def extract(
     """Copy parts of the text, 0 <= start <= stop <= n, to their places in `text`.
 
     They are read backwards from `ranks`, those of the suffixes at their stops; one that is -1 is
-    looked up. Returns 0; or CORRUPT, and leaves in `ranks` and `stops` where to go on.
+    looked up. Returns 0; or CORRUPT, and leaves in `ranks` and `stops` where to resume.
     """
     for number in range(len(starts)):
         start = starts[number]

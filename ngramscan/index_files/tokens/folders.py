@@ -27,7 +27,7 @@ def list_files(directory: Path) -> dict[str, int]:
     if any((folder / "tokenized").exists() for folder in (directory, *inner)):
         problem = "an index of version 6, a folder per shard, which is not read; only 4 and 5 are"
     elif any(map(is_shard, (directory, *inner))):
-        problem = f"an index over bytes, not over tokens; to ask it: --index fm9:{directory}"
+        problem = f"an index over bytes, not over tokens; to query it: --index fm9:{directory}"
     else:
-        problem = f"not an index over tokens: no {', '.join(f'{name}.0' for name in NEEDED)} in it"
+        problem = f"not an index over tokens: it lacks {', '.join(f'{name}.0' for name in NEEDED)}"
     raise InputError(where, problem)

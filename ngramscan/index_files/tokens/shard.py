@@ -214,7 +214,7 @@ class TokenShard:
         """Return tokens of one document."""
         tokens = self.words[start:stop].astype(np.int64)
         if (tokens == self.separator).any():
-            problem = "a document goes on over a separator; an entry is missing or wrong"
+            problem = "a document continues past a separator; an entry is missing or wrong"
             raise self.offsets.corrupt(problem)
         return tokens
 
@@ -399,5 +399,5 @@ def open_token_folder(directory: Path) -> TokenFolder:
     # As text, since the numbers that the original gives to shards and documents are of that order.
     shards = [TokenShard(directory, number) for number in sorted(numbers)]
     if not any(shard.documents for shard in shards):
-        raise IndexFormatError(str(directory), "no documents in it")
+        raise IndexFormatError(str(directory), "contains no documents")
     return TokenFolder(directory, shards, sum(sizes.values()))

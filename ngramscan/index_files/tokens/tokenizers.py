@@ -294,7 +294,7 @@ def _from_json(content: bytes, name: str, where: str) -> Tokenizer:
     is_of_bytes = '"ByteLevel"' in steps
     if not is_of_bytes and not (isinstance(vocabulary, dict) and "<0x0A>" in vocabulary):
         kinds = "BPE of bytes, or with bytes in the place of unknown characters"
-        raise InputError(where, f"another kind of tokenizer; expected {kinds},")
+        raise InputError(where, f"another kind of tokenizer; expected {kinds}")
     with needs_extra(where, "tokens"):
         from tokenizers import Tokenizer as Library
     try:

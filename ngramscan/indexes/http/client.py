@@ -49,7 +49,7 @@ class NotKeptError(Exception):
 
 
 class ApiClient:
-    """One host: its address, its pace, the journal of its replies, and the threads that ask it.
+    """One host: its address, its pace, the journal of its replies, and the threads that query it.
 
     All questions to the host fail if there is no connection within a few seconds of the first one,
     or if a question uses up all its attempts while no other is answered.
@@ -137,7 +137,7 @@ class ApiClient:
     ) -> Answer[T] | None:
         """Return the answer of a stored reply; None if there is none, or one that can't be true.
 
-        Then it is a NotKeptError where the host may not be asked.
+        Then it is a NotKeptError where no request may be sent.
         """
         if not self.refresh:
             stored = self.journal.get(self.url, index, [request])

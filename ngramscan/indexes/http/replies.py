@@ -1,11 +1,11 @@
 """Reads and checks the answers of the infini-gram-mini protocol.
 
-An answer to something that was not asked must not become a number: everything that can be checked
+An answer to another question must not become a number: everything that can be checked
 in a reply is checked here. Only this module distinguishes kinds of failure:
 
 * 403, 429          slow down: the host pauses (see `pace`)
 * connection lost, timeout, 408, 500, 502, 503, 504, 200 with an `error`, a body that is not JSON
-                    temporary: asked again, with growing pauses
+                    temporary: repeated, with growing pauses
 * an unknown index, or a window that would cut a character
                     another form of the question may work
 * anything else     permanent: RemoteRefused

@@ -95,7 +95,7 @@ def _finder(sought: Sought) -> Excerpts:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The parts of a piece that texts may share with it."""
+    """The bytes that a piece of a corpus may share with texts."""
 
     parts: list[bytes]
     """Different ones."""

@@ -48,8 +48,8 @@ LEVEL = 0.95
 class ScanIndex:
     """Counts occurrences and documents exactly, for all queries in one pass.
 
-    Occurrences can be looked at too: a rank is a place among all occurrences of a query as they
-    stand in the corpus, in one shard. Where only some files are read, it is one in these files.
+    Occurrences can be looked at too: a rank is a place among all occurrences of a query in the
+    order of the corpus, in one shard. Where only some files are read, it is one in these files.
     With a journal, which keeps the counts of each file, a run that was stopped reads on where it
     was; the option `refresh` reads also what the journal has.
     """
@@ -97,6 +97,11 @@ class ScanIndex:
                 raise InputError(f"--{flag} {value}", f"{where}: {problem}")
         if (options.workers or 1) > 1:
             self._run.progress.notice(f"{where}: one process reads it, whatever --workers says")
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of its files."""
+        return [file.path for file in self._corpus.files]
 
     def size(self) -> IndexSize:
         """Return the documents and bytes that were read (or estimated); unknown before."""
@@ -172,7 +177,7 @@ class ScanIndex:
             problem = "a pipe can't be read again to show texts; write it to a file: scan:FILE"
             raise InputError(self._corpus.files[0].path, problem)
         if self._options.normalization:
-            raise InputError(self.name, "its texts were normalized: there are no places to show")
+            raise InputError(self.name, "its texts were normalized: no places to show")
         if unknown := [query for query in queries if query not in self._counted]:
             self.document_counts(unknown, ())
         for query in queries:
@@ -184,7 +189,7 @@ class ScanIndex:
         """Read once more, but only where the places are, and yield a window on each.
 
         A window fails where its file can't be read or was changed since it was counted, and where
-        the query has no such occurrence. A place may stand there twice.
+        the query has no such occurrence. A place may be there twice.
         """
         queries = list(dict.fromkeys(place.query for place in places))
         list(self.find(queries))

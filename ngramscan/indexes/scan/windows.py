@@ -1,7 +1,7 @@
 """Windows on the occurrences of a scanned corpus, which is read again where they are.
 
-A scan keeps no places, only how many occurrences each piece has. So the occurrences are numbered as
-they stand in the corpus: pieces in their order, documents in theirs, start offsets rising.
+A scan keeps no places, only how many occurrences each piece has. So the occurrences are numbered in
+the order of the corpus: pieces in their order, documents in theirs, start offsets rising.
 """
 
 from __future__ import annotations

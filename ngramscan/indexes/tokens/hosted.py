@@ -2,7 +2,8 @@
 
 The service has no tokenizer to ask, but it tells the tokens of each query: of a text as they are
 after a space, and of a newline with the text behind it as they are at the beginning of a line. All
-else is asked by tokens. Replies are kept in the journal, by tokens, so that nothing is asked twice.
+else is asked by tokens. Replies are kept in the journal, by tokens, so that no request is sent
+twice.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reads and checks the answers of the infini-gram protocol, as `http.replies` does for the other.
 
 Beside what holds there, this service says in a 200 with an `error` that the question itself is
-wrong (too long, an id out of range): asked again, it would be wrong again.
+wrong (too long, an id out of range): repeated, it would be wrong again.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def check_query(query: str) -> None:
     for operator in _OPERATORS:
         if operator in query:
             problem = f"{operator.strip()!r} between spaces is an operator of the service"
-            raise RemoteRefused(f"{query!r} can't be asked: {problem}; a local index can be asked")
+            raise RemoteRefused(f"{query!r} can't be queried: {problem}; a local index can be")
 
 
 def read_ids(reply: Reply) -> tuple[int, ...]:

@@ -38,7 +38,7 @@ _TOTALS_NOTES = (
 )
 _RATIOS_NOTES = (
     "no largest: the sum without the largest pattern of the first method",
-    "geometric means: ratio of those of count + 0.5, with the 95% Welch interval over patterns as"
+    "geometric means: their ratio for count + 0.5, with a 95% Welch interval over patterns, as"
     " if they were drawn at random",
 )
 _OF_A_QUERY = re.compile(f"; (?:documents: )?(?:no interval|{UNTRUSTED})")

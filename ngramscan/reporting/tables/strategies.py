@@ -15,7 +15,7 @@ from ngramscan.reporting.tables import parts
 _FOOTNOTES = (
     "shares are percentages with 95% Wilson intervals; similar outputs for the same problem count"
     " for less",
-    "formulas: percentage of characters that stand in formulas, the mean over outputs",
+    "formulas: percentage of characters in formulas, the mean over outputs",
 )
 _POOLED = "all: all models together"
 

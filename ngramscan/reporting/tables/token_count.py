@@ -14,7 +14,7 @@ from ngramscan.reporting.layout import Layout, cell, print_columns, rate
 from ngramscan.reporting.tables import parts
 
 BYTES_AND_TOKENS = (
-    "two kinds of counts, never to be added: occurrences are those of the string, wherever it"
+    "two kinds of counts, never to be added: occurrences are those of the string,"
     " stands; token occurrences only those as an n-gram after a space or at the beginning of a line"
 )
 _TOTALS = {
