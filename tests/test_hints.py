@@ -51,7 +51,7 @@ def test_what_is_given_as_an_index_leads_to_the_spec_that_works(spec: str, hint:
 
 
 def test_an_index_is_taken_by_its_spec_wherever_its_folder_is() -> None:
-    assert "fm9:my-index: sound" in invoke("index", "verify", "fm9:my-index").stderr
+    assert "fm9:my-index: no damage found" in invoke("index", "verify", "fm9:my-index").stderr
     assert invoke("index", "build", "corpus", "-o", "fm9:new").code == 0
     assert ngramscan.count("mine.yaml", index="fm9:new")["occurrences"].tolist() == [6]
 

@@ -90,10 +90,11 @@ def test_cost_is_told_and_a_budget_is_kept(tmp_path: Path, monkeypatch: pytest.M
     progress, usage = create_autospec(Progress), Spending(price_in=1e5, price_out=1e7)
     model = Made(**{"p-1": {"prompt_tokens": 5000, "completion_tokens": None}})
     run(model, tmp_path, 2, usage=usage, progress=progress, size=1, method="f-2")
-    second = "5,010 + 5 tokens, cost 551.00; without those of 1 answers, which are unknown"
+    second = "5,010 prompt and 5 completion tokens, cost 551.00; without those of 1 answers,"
+    second += " which are unknown"
     noted = [call.args[0] for call in progress.note.call_args_list]
-    assert noted == ["10 + 5 tokens, cost 51.00", second, ""]
-    assert str(Spending(price_in=3.0)) == "0 + 0 tokens"
+    assert noted == ["10 prompt and 5 completion tokens, cost 51.00", second, ""]
+    assert str(Spending(price_in=3.0)) == "0 prompt and 0 completion tokens"
 
 
 def test_recorded_outputs_answer_in_the_place_of_a_model(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_a_question_of_a_page_elsewhere_is_refused(served: Served, site: str | N
     given = {"Sec-Fetch-Site": site} if site else {}
     got = ask(served.url, THE, **given)
     if site in {"cross-site", "same-site"}:
-        assert "A web page elsewhere may not ask" in assert_is_refusal(got, 403)
+        assert "A web page elsewhere may not query" in assert_is_refusal(got, 403)
     else:
         assert got.json()["count"] == 2918
 

@@ -56,7 +56,7 @@ from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Share
 _MORE_PER_WINDOW = 14
 """Questions, at most, that a window takes that occurs: those of the ends of its spans."""
 _BITS_PER_BYTE = 2.8
-"""Of a text in the order of an index, for estimates: so much does a byte narrow a search down."""
+"""Bits by which a byte of text narrows a search down, for estimates."""
 _PLANNED = (
     "requests are for the first windows, requests_at_most for texts that are copied as a whole: a"
     f" window that occurs takes up to {_MORE_PER_WINDOW} more; a corpus that is scanned is read"

@@ -313,17 +313,18 @@ def _run(
             _name_variable(error, context)
             raise
     run = write_files(result, typed_command(context, context.meta.get(_TYPED, ())), **settings)
-    _show(result, target, run, sort, wide, is_asked=bool(format_name or sort), quiet=quiet)
+    n_rows = _show(result, target, run, sort, wide, is_asked=bool(format_name or sort), quiet=quiet)
     if not quiet:
         _say_more(result, given[FOR_TABLE])
+        _say_written(
+            [(target.path, n_rows), *((path, len(rows)) for path, rows, _ in result.files)]
+        )
     for line in result.failures:
         _say(f"Error: {line}")
     context.exit(1 if result.failures else result.exit_code)
 
 
 def _say_more(result: Result[Any], is_table: bool) -> None:
-    for file, rows, _ in result.files:
-        _say_written(file, len(rows))
     for notice in result.notices:
         _say(notice)
     if result.is_summary and result.print_table and not is_table:
@@ -366,7 +367,8 @@ def _show(
     wide: bool,
     is_asked: bool,
     quiet: bool,
-) -> None:
+) -> int | None:
+    """Print the rows or write them; return how many, if they are not a table."""
     is_table = target.format == "table"
     if result.heading and (is_table or not quiet):
         click.echo(result.heading, err=not is_table)
@@ -385,12 +387,14 @@ def _show(
         else:
             rows = list(rows)
             _emit(rows, row_type, target, run)
-            _say_written(None if quiet else target.path, len(rows))
+            return len(rows)
+    return None
 
 
-def _say_written(file: str | Path | None, n_rows: int) -> None:
-    if file:
-        _say(f"wrote {file}: {counted(n_rows, 'row')}")
+def _say_written(written: Sequence[tuple[str | Path | None, int | None]]) -> None:
+    for file, n_rows in written:
+        if file and n_rows is not None:
+            _say(f"wrote {file}: {counted(n_rows, 'row')}")
 
 
 def _emit(rows: Sequence[Any], row_type: type, target: Target, run: Run) -> None:

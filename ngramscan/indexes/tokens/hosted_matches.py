@@ -35,9 +35,9 @@ from ngramscan.progress import counted
 _LONGEST = 499
 """Tokens of a question without the last one, which the service doesn't look for."""
 _PIECE_BYTES = 490
-"""Of a piece of a text: it has fewer tokens than bytes, or one more, and may have 500."""
+"""Bytes of a piece of a text: it has fewer tokens than bytes, or one more, and may have 500."""
 _BYTES_PER_TOKEN = 3.2
-"""Of recorded outputs of models with a vocabulary like Llama's; 3.8 with OLMo 2's."""
+"""Mean over recorded outputs of models with a vocabulary like Llama's; 3.8 with OLMo 2's."""
 _CUT = re.compile(r"(?<=\S) (?=[A-Za-z])")
 _OPERATOR = re.compile(r"(AND|OR)( |$)")
 
