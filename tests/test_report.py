@@ -6,7 +6,7 @@ import json
 import re
 import webbrowser
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,11 +20,12 @@ from ngramscan.errors import InputError
 from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.assemble import make_page
 from ngramscan.reporting.page.display import source_of
+from ngramscan.reporting.page.findings import find
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.plots import Kind
 from ngramscan.reporting.provenance import Run
-from tests.support.browser import UNFOLD
 from tests.support.command import invoke
+from tests.test_report_words import CASES, DIFFERENCES, KIND_OF
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -150,6 +151,26 @@ def test_rows_beyond_the_limits_are_said_to_be_left_out() -> None:
     assert f"{1500 - kept:,} rows of the file, which the page doesn&#39;t have" in page
 
 
+def test_the_first_screen_has_findings_that_their_sections_have() -> None:
+    rows = {title: case for title, case in CASES.values() if title != "Counts"}
+    parts = [Results(KIND_OF[title], "rows.csv", (*case[0],), case) for title, case in rows.items()]
+    page = read(make_page(parts, "All", WHEN))
+    named = {str(one.attributes.get("id")): one for one in page.all("section")}
+    found = [*named["summary"].all("li")]
+    assert 3 <= len(found) <= 5
+    for one in found:
+        (link,) = one.all("a")
+        section = named[(link.attributes["href"] or "")[1:]]
+        assert one.text.strip() in {line.text for line in section.all("li")}
+        assert "[" in one.text or "No difference was shown" in one.text
+    assert DIFFERENCES in found[0].whole, "comparisons come first"
+    assert next(named["summary"].all("figcaption")).text.startswith(DIFFERENCES)
+    texts = ["B.", "Brackets enclose intervals.", "A is “[” 1 [0, 2].", "C is “[”."]
+    assert [one.text for one in find([(parts[0], texts)])] == texts[2:3]
+    order = [next(one.all("h2")).text for name, one in named.items() if name.startswith("rows-")]
+    assert order == [kind.title for kind in KINDS if kind.title in rows]
+
+
 # What a page may do
 
 
@@ -205,6 +226,7 @@ def test_the_script_shows_rows_as_the_page_does(browser: Browser, tmp_path: Path
     values = [*NUMBERS, None, float("inf"), *(10**n / 7 for n in range(-9, 17))]
     counts = [
         count_row(query=HOSTILE[n % len(HOSTILE)], note="n" * 40 * n, occurrences_low=value)
+        | {"occurrences": n / 8, "share": value, "eta": n / 1600}
         for n, value in enumerate(values)
     ]
     contexts = [
@@ -213,11 +235,13 @@ def test_the_script_shows_rows_as_the_page_does(browser: Browser, tmp_path: Path
         for url in ("https://a.org/?<b>&c", "javascript:ran()", "", "s" * 90)
     ]
     path = tmp_path / "page.html"
-    parts = [results_of(counts), results_of(contexts)]
+    counted = results_of(counts)
+    numbers = counted.kind.numbers | {"share", "eta"}
+    parts = [replace(counted, kind=replace(counted.kind, numbers=numbers)), results_of(contexts)]
     path.write_text(make_page(parts, "Rows", WHEN), encoding="utf-8")
     page = browser.new_page()
     page.goto(path.as_uri())
-    page.evaluate(UNFOLD)
+    page.evaluate("document.querySelectorAll('.fold').forEach((one) => (one.open = true))")
     cells = "all => all.map(one => [one.className, one.dataset.value ?? null, one.innerHTML])"
     before = page.eval_on_selector_all("td", cells)
     for box in page.locator("input").all():

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngramscan.reporting.charts.axes import exact_text, make_axis, number
+from ngramscan.reporting.charts.axes import make_axis, number, value_text
 from ngramscan.reporting.charts.panels import MOST_PANELS, Figure, draw
 from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.results import Results
+from tests.test_report import HOSTILE
 
 Row = dict[str, Any]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -127,11 +128,7 @@ def numbers_in(text: str) -> list[float]:
     return [float(Decimal(one) / (100 if unit else 1)) for one, unit in plain]
 
 
-CASES = [
-    ("Counts", "occurrences", True),
-    ("Differences of methods", "difference", False),
-    ("Outputs with markers of each method", "share", False),
-]
+SIZES = [("m", 3), ("all", 1200)]
 
 
 def test_infinite_values_are_arrows_at_the_ends() -> None:
@@ -149,6 +146,17 @@ def test_infinite_values_are_arrows_at_the_ends() -> None:
     assert len(places(some, "bar")) == 1
 
 
+def test_all_models_come_first_with_notes_in_words_and_ticks_below_their_lines() -> None:
+    rows = [outputs("cot", 1.0, 0.9, 1.0, with_marker=n, outputs=n, model=m) for m, n in SIZES]
+    _, root = only(rows, "Outputs with markers of each method")
+    assert [one.text for one in of_class(root, "label")] == ["all", "m"]
+    assert of_class(root, "aside")[0].text == "1,200 of 1,200 outputs"
+    for each in (root, only([count("a", 7, 1, 100_000), count("b", 7)], "Counts")[1]):
+        lines = {float(one.attrib["x1"].rstrip("%")) for one in of_class(each, "grid")}
+        texts = {float(one.attrib["x"].rstrip("%")) for one in of_class(each, "tick")}
+        assert texts - lines <= {96.0}, "the name of the axis is at its end"
+
+
 def test_negative_numbers_make_a_logarithmic_axis_linear() -> None:
     figure, root = only([count("a", -5), count("b", 500)], "Counts")
     assert "Logarithmic" not in figure.caption
@@ -161,7 +169,7 @@ def test_differences_have_a_line_of_no_difference() -> None:
     _, root = only(rows, "Differences of methods")
     (zero,) = of_class(root, "reference")
     assert inverse(root, is_log=False)(float(zero.attrib["x1"].rstrip("%"))) == pytest.approx(0)
-    assert "10 percentage points" in title_of(marks(root)[0])
+    assert "10.0 percentage points" in title_of(marks(root)[0])
     assert [one.text for one in of_class(root, "label")] == ["a vs. direct", "b vs. direct"]
     assert not of_class(only([count("a", 5, 3, 8)], "Counts")[1], "reference")
 
@@ -197,7 +205,7 @@ def test_a_scatter_has_both_axes_and_the_frontier() -> None:
         told = numbers_in(title_of(mark))
         names = ("accuracy", "accuracy_low", "accuracy_high")
         wide = ("mean_tokens", "mean_tokens_low", "mean_tokens_high")
-        assert told == pytest.approx([row[one] for one in names + wide], rel=1e-3)
+        assert told == pytest.approx([row[one] for one in names + wide], rel=5e-3)
     assert len(spots) == 4
     corners = [
         tuple(float(one.attrib[key].rstrip("%")) for key in ("x1", "y1", "x2", "y2"))
@@ -238,25 +246,16 @@ def test_the_contamination_curve_is_a_line_of_steps_apart_from_the_classes() -> 
     assert [end for one in flat for end in one] == pytest.approx(
         [end for one in expected for end in one], abs=1e-4
     )
-    assert title_of(marks(root)[3]).endswith("eta from 0.4")
+    assert title_of(marks(root)[3]).endswith("eta from 40.0%")
 
 
-HOSTILE = [
-    "<script>alert(1)</script>",
-    '"><img src=x onerror=alert(1)>',
-    "]]></title></svg><script>alert(1)</script>",
-    "\u202eevil\u2066 \x1b[31mred\x1b[0m \x00\ud800\uffff",
-    "x" * 1_000_000,
-    "字" * 500,
-    "&amp; %s {0} {{x}}",
-    "",
-]
+LONG = ("x" * 1_000_000, "字" * 500, "")
 
 
 def test_hostile_texts_stay_texts() -> None:
     rows = [
         count(text, place + 1, 1, None, index=text, method=text)
-        for place, text in enumerate(HOSTILE)
+        for place, text in enumerate([*HOSTILE, *LONG])
     ]
     rows += [row | {"query": "other"} for row in rows]
     for figure in draw(results_of(rows, "Counts")):
@@ -272,7 +271,7 @@ def test_hostile_texts_stay_texts() -> None:
         lines = of_class(root, "label") + of_class(root, "series")
         assert all(len(one.text or "") <= 45 for one in lines)
     first = draw(results_of(rows, "Counts"))[0]
-    assert "<script>alert(1)</script>" in "".join(parse(first).itertext())
+    assert HOSTILE[0] in "".join(parse(first).itertext())
 
 
 FINITE = st.floats(-1e300, 1e300, allow_nan=False, allow_subnormal=True)
@@ -294,15 +293,17 @@ def test_axes_have_room_for_all_numbers_and_ticks_in_order(values: list[float], 
     assert all(ends[0] - slack <= one <= ends[1] + slack for one in inside)
 
 
-@given(st.one_of(st.integers(-(10**27), 10**27), FINITE))
-def test_exact_texts_have_all_digits(value: float) -> None:
-    assert numbers_in(exact_text(value, "number")) == [float(value)]
-    # Hundredfold and back is exact in decimals.
-    assert numbers_in(exact_text(value, "percent")) == [float(value)]
+@given(st.floats(-10, 10).filter(lambda one: abs(one) > 1e-12))
+def test_values_in_words_are_near_them(value: float) -> None:
+    for unit, slack in (("number", 5e-3 * abs(value)), ("percent", 6e-4), ("points", 6e-4)):
+        said = value_text(value, unit).replace("e−", "E−")  # type: ignore[arg-type]
+        assert numbers_in(said) == [pytest.approx(value, abs=slack)], said
+    # The exact value is never on the other side of 0.
+    assert ("−" in value_text(value, "percent").split("e")[0]) == (value < 0)
 
 
 def test_only_numbers_are_numbers() -> None:
     assert [number(one) for one in (True, None, "5", math.nan)] == [None] * 4
     assert number(10**400) == math.inf
-    assert exact_text(None, "percent") == "unknown"
-    assert exact_text(0.287, "percent") == "28.7%"
+    assert value_text(None, "percent") == "unknown"
+    assert value_text(-0.02499999999999991, "points") == "−2.5 percentage points"

@@ -132,10 +132,7 @@ def _make(tables: Sequence[Table], title: str | None) -> tuple[Page, list[str]]:
             notices.append(f"{error}; the page has no section for it")
     if not read:
         raise InputError("RESULTS", "no rows in any of them")
-    named = list(dict.fromkeys(results.kind.title for results in read))
-    shown = [named[0], *(f"{title[0].lower()}{title[1:]}" for title in named[1:3])]
-    rest = f" and {len(named) - 3} more" * (len(named) > 3)
     made_at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    page = Page(make_page(read, title or ", ".join(shown) + rest, made_at))
+    page = Page(make_page(read, title, made_at))
     rows = counted(sum(len(results.rows) for results in read), "row")
     return page, [*notices, f"{rows} of {counted(len(read), 'table')}"]

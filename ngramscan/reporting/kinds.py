@@ -56,23 +56,31 @@ _TOKEN_DOCNORM = make_kind(
 )
 KINDS: tuple[Kind, ...] = (
     _joined(_COUNT, _TOKEN_COUNT),
-    _joined(_DOCNORM, _TOKEN_DOCNORM),
     _COUNT,
     _TOKEN_COUNT,
-    _DOCNORM,
-    _TOKEN_DOCNORM,
     make_kind(
         "totals",
         "Totals of methods",
         "index tiers method kind versus statistic",
         "value low high | level lower_estimate upper_estimate",
     ),
+    _joined(_DOCNORM, _TOKEN_DOCNORM),
+    _DOCNORM,
+    _TOKEN_DOCNORM,
     make_kind(
         "contexts",
         "Occurrences in context",
         "index pattern document",
         "| offset shard rank",
         texts="left match right",
+    ),
+    make_kind(
+        "contaminate",
+        "Contamination of each entry",
+        "index rule id",
+        "windows found | asked rarest_occurrences longest_run",
+        make_plot("eta", "index rule", "id", "share", series="verdict"),
+        texts="verdict",
     ),
     make_kind(
         "contaminate --shares",
@@ -86,7 +94,7 @@ KINDS: tuple[Kind, ...] = (
             "share",
             series="verdict",
             across="eta_from",
-            aside="entries",
+            aside="{n} of {entries} entries",
         ),
     ),
     make_kind(
@@ -100,12 +108,11 @@ KINDS: tuple[Kind, ...] = (
         make_plot("difference", "index", "dataset model method score_rule"),
     ),
     make_kind(
-        "contaminate",
-        "Contamination of each entry",
-        "index rule id",
-        "windows found | asked rarest_occurrences longest_run",
-        make_plot("eta", "index rule", "id", "share", series="verdict"),
-        texts="verdict",
+        "trace",
+        "How much of each output is in the corpus",
+        "index dataset model prompt id kind unit",
+        "words masked coverage novelty | min_words spans longest index_from index_to"
+        " creativity_index truncated_words coverage_truncated",
     ),
     make_kind(
         "trace --curve",
@@ -127,7 +134,10 @@ KINDS: tuple[Kind, ...] = (
         "index dataset model prompt baseline kind measure",
         "problems mean mean_baseline p p_holm | level",
         make_plot(
-            "difference", "index measure", "dataset model prompt baseline", aside="problems p"
+            "difference",
+            "index measure",
+            "dataset model prompt baseline",
+            aside="{problems} problems, p = {p_holm} (Holm)",
         ),
     ),
     make_kind(
@@ -136,47 +146,6 @@ KINDS: tuple[Kind, ...] = (
         "index dataset model prompt id",
         "start end words masked occurrences | documents",
         texts="text",
-    ),
-    make_kind(
-        "trace",
-        "How much of each output is in the corpus",
-        "index dataset model prompt id kind unit",
-        "words masked coverage novelty | min_words spans longest index_from index_to"
-        " creativity_index truncated_words coverage_truncated",
-    ),
-    make_kind(
-        "blend --presence",
-        "Outputs with each pattern",
-        "dataset model method tier pattern prompt",
-        "has_method outputs with_pattern | occurrences level",
-        make_plot(
-            "share",
-            "dataset model",
-            "pattern prompt",
-            "share",
-            series="has_method",
-            aside="with_pattern outputs",
-        ),
-    ),
-    make_kind(
-        "blend --retention",
-        "Markers that outputs keep with a solver",
-        "dataset model prefix solver method prompt_with",
-        "pairs share_alone share_with p | unpaired retention only_alone only_with level p_adjusted",
-        make_plot(
-            "difference",
-            "dataset model",
-            "prefix solver prompt_with",
-            series="method",
-            aside="pairs",
-        ),
-    ),
-    make_kind(
-        "blend --isolation",
-        "Markers in outputs of their own method and of others",
-        "dataset model method",
-        "outputs_own outputs_others share_own share_others | difference level",
-        make_plot("ratio", "dataset model", "method", "log"),
     ),
     make_kind(
         "blend",
@@ -189,8 +158,42 @@ KINDS: tuple[Kind, ...] = (
             "prompt method",
             "share",
             series="has_method",
-            aside="with_marker outputs",
+            aside="{with_marker} of {outputs} outputs",
         ),
+    ),
+    make_kind(
+        "blend --presence",
+        "Outputs with each pattern",
+        "dataset model method tier pattern prompt",
+        "has_method outputs with_pattern | occurrences level",
+        make_plot(
+            "share",
+            "dataset model",
+            "pattern prompt",
+            "share",
+            series="has_method",
+            aside="{with_pattern} of {outputs} outputs",
+        ),
+    ),
+    make_kind(
+        "blend --retention",
+        "Markers that outputs keep with a solver",
+        "dataset model prefix solver method prompt_with",
+        "pairs share_alone share_with p | unpaired retention only_alone only_with level p_adjusted",
+        make_plot(
+            "difference",
+            "dataset model",
+            "prefix solver prompt_with",
+            series="method",
+            aside="{pairs} pairs",
+        ),
+    ),
+    make_kind(
+        "blend --isolation",
+        "Markers in outputs of their own method and of others",
+        "dataset model method",
+        "outputs_own outputs_others share_own share_others | difference level",
+        make_plot("ratio", "dataset model", "method", "log"),
     ),
     make_kind(
         "tiers",
@@ -210,13 +213,6 @@ KINDS: tuple[Kind, ...] = (
         make_plot("log_ratio", "n", "ngram"),
     ),
     make_kind(
-        "strategies --per-output",
-        "Strategy of each output",
-        "dataset model prompt id",
-        "formula_density | has_code steps steps_before_code words characters",
-        texts="strategy rule",
-    ),
-    make_kind(
         "strategies",
         "Strategies of outputs",
         "dataset model prompt strategy",
@@ -227,8 +223,15 @@ KINDS: tuple[Kind, ...] = (
             "prompt strategy",
             "share",
             series="strategy",
-            aside="with_strategy outputs",
+            aside="{with_strategy} of {outputs} outputs",
         ),
+    ),
+    make_kind(
+        "strategies --per-output",
+        "Strategy of each output",
+        "dataset model prompt id",
+        "formula_density | has_code steps steps_before_code words characters",
+        texts="strategy rule",
     ),
     make_kind(
         "score",
@@ -238,26 +241,25 @@ KINDS: tuple[Kind, ...] = (
         texts="status",
     ),
     make_kind(
-        "compare --averages",
-        "Average differences of methods",
-        "average dataset model rule baseline treatment",
-        "parts n accuracy_baseline accuracy_treatment | n_unknown",
-        make_plot("difference", "dataset model", "average group rule baseline treatment"),
-    ),
-    make_kind(
         "compare",
         "Differences of methods",
         "dataset model rule baseline treatment",
         "n accuracy_baseline accuracy_treatment p p_holm | n_no_answer n_unknown treatment_only"
         " baseline_only unanswered_baseline unanswered_treatment p_exact n_complete"
         " difference_complete p_complete detectable",
-        make_plot("difference", "dataset", "model group rule baseline treatment", aside="n p"),
+        make_plot(
+            "difference",
+            "dataset",
+            "model group rule baseline treatment",
+            aside="n = {n}, p = {p_holm} (Holm)",
+        ),
     ),
     make_kind(
-        "outcomes --wins",
-        "Wins, ties and losses",
-        "model baseline treatment",
-        "cells wins ties losses | wins_by_test ties_by_test losses_by_test alpha",
+        "compare --averages",
+        "Average differences of methods",
+        "average dataset model rule baseline treatment",
+        "parts n accuracy_baseline accuracy_treatment | n_unknown",
+        make_plot("difference", "dataset model", "average group rule baseline treatment"),
     ),
     make_kind(
         "outcomes",
@@ -272,6 +274,12 @@ KINDS: tuple[Kind, ...] = (
             "share",
             limits="selection",
         ),
+    ),
+    make_kind(
+        "outcomes --wins",
+        "Wins, ties and losses",
+        "model baseline treatment",
+        "cells wins ties losses | wins_by_test ties_by_test losses_by_test alpha",
     ),
     make_kind(
         "efficiency",
@@ -296,7 +304,7 @@ KINDS: tuple[Kind, ...] = (
         "Estimated shares of the judges' labels",
         "rule label",
         "population drawn count | level strata seed",
-        make_plot("share", "", "rule label", "share", aside="count drawn"),
+        make_plot("share", "", "rule label", "share", aside="{count} of {drawn} drawn"),
         texts="per",
     ),
     # Before `agreement`, whose `judges` are names.
@@ -314,21 +322,6 @@ KINDS: tuple[Kind, ...] = (
         "id where statement",
         "recomputed | low high",
         texts="published verdict",
-    ),
-    make_kind(
-        "link --problems",
-        "Accuracy per tenfold count",
-        "counts dataset model rule method baseline",
-        "groups p p_adjusted | n n_unknown rho count_correlation slope_corrected level",
-        make_plot("slope", "counts", "dataset model rule method baseline", aside="groups p"),
-        texts="transformation",
-    ),
-    make_kind(
-        "link --ranks",
-        "Prevalence and accuracy, ranks of methods",
-        "index measure dataset model rule",
-        "methods p",
-        make_plot("tau", "index measure", "dataset model rule", limits=None),
     ),
     make_kind(
         "link",
@@ -350,8 +343,28 @@ KINDS: tuple[Kind, ...] = (
             across_limits="prevalence",
         ),
     ),
+    make_kind(
+        "link --problems",
+        "Accuracy per tenfold count",
+        "counts dataset model rule method baseline",
+        "groups p p_adjusted | n n_unknown rho count_correlation slope_corrected level",
+        make_plot(
+            "slope",
+            "counts",
+            "dataset model rule method baseline",
+            aside="{groups} groups, p = {p_adjusted} (adjusted)",
+        ),
+        texts="transformation",
+    ),
+    make_kind(
+        "link --ranks",
+        "Prevalence and accuracy, ranks of methods",
+        "index measure dataset model rule",
+        "methods p",
+        make_plot("tau", "index measure", "dataset model rule", limits=None),
+    ),
 )
-"""All kinds, the most special first."""
+"""All kinds, in the order of a page; one that has all columns of another comes first."""
 
 
 def kind_of(columns: Iterable[str]) -> Kind | None:

@@ -225,7 +225,7 @@ def cell(value: object) -> str:
 
 def rate(value: float) -> str:
     """Return a number with three digits, or more where it is a large one."""
-    text = f"{value:z,.0f}" if abs(value) >= 100 else f"{value:z.3g}"
+    text = f"{value:z,.0f}" if 100 <= abs(value) < 1e15 else f"{value:z.3g}"
     return text.replace("inf", "∞")
 
 

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Scale = Literal["log", "linear", "share"]
+Unit = Literal["number", "percent", "points"]
+_SHARE = re.compile(
+    r"(accuracy|coverage|eta|novelty|share|unanswered|upper_bound)(_\w+)?|\w+_(accuracy|share)"
+    r"|\w*formula_density\w*|detectable|retention"
+)
+_POINTS = re.compile("(difference|slope)(_complete|_corrected)?")
+_WORDS = {
+    "has_method": "the prompt asks for the method",
+    "n_no_answer": "without an answer",
+    "n_unknown": "unknown results",
+    "p_adjusted": "p (adjusted)",
+    "p_holm": "p (Holm)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +42,8 @@ class Plot:
     """The column of the other axis; empty: the labels, one below the other."""
     across_limits: tuple[str, str] = ("", "")
     """The limits of `across`."""
-    aside: tuple[str, ...] = ()
-    """Numbers shown beside the label, such as the size of a group."""
+    aside: str = ""
+    """Text beside the label, with columns in braces: `{with_marker} of {outputs}`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +115,7 @@ def make_plot(
         scale=scale,
         across=across,
         across_limits=limits_of(across, across_limits),
-        aside=(*aside.split(),),
+        aside=aside,
     )
 
 
@@ -111,3 +126,17 @@ def limits_of(value: str, start: str | None = "") -> tuple[str, str]:
     """
     name = f"{start or value}_".removeprefix("value_")
     return ("", "") if start is None else (f"{name}low", f"{name}high")
+
+
+def in_words(name: str) -> str:
+    """Return the name of a column as a heading."""
+    return _WORDS.get(name, name.replace("_", " "))
+
+
+def unit_of(name: str, rows: Iterable[Mapping[str, Any]]) -> Unit:
+    """Return how a column of some rows is shown: fractions are percent, as on the screen."""
+    if any(row.get("measure") == "creativity_index" for row in rows):
+        return "number"
+    if _POINTS.fullmatch(name):
+        return "points"
+    return "percent" if _SHARE.fullmatch(name) else "number"

@@ -16,10 +16,6 @@ _PICTURES = os.environ.get("PAGE_PICTURES", "")
 """A folder for pictures of all pages, to be looked at; none are taken without it."""
 
 
-UNFOLD = "document.querySelectorAll('details.folded').forEach((one) => (one.open = true))"
-"""Long tables are folded; what is in them is looked at as a person who opened them does."""
-
-
 @dataclass
 class Visit:
     """A page, and what happened on it."""
@@ -97,7 +93,6 @@ def visiting(browser: Browser, url: str, **options: Any) -> Iterator[Visit]:
 
         page.on("dialog", dismiss)
         page.goto(url)
-        page.evaluate(UNFOLD)
         yield visit
         assert visit.errors == []
         assert visit.dialogs == []

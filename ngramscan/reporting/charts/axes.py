@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
-from ngramscan.reporting.plots import Scale
+from ngramscan.reporting.layout import cell, percent
+from ngramscan.reporting.plots import Scale, Unit
 
-Unit = Literal["number", "percent", "points"]
 _ZERO_STRIP = 0.12
 """The part of a logarithmic axis that is kept for zeros."""
 _LARGEST = 1e300
@@ -69,27 +68,41 @@ def make_axis(numbers: Iterable[float], scale: Scale, unit: Unit) -> Axis:
 
 
 def _log_axis(numbers: list[float], unit: Unit) -> Axis:
+    """Return an axis that ends at 1, 2 or 5 times a power of ten, next to the numbers."""
     exponents = [max(math.log10(value), -300) for value in numbers if value > 0] or [0.0]
-    low, high = math.floor(min(exponents)), math.ceil(max(exponents))
-    high += low == high
+    # The reciprocals of 1, 2 and 5 are 1, 5 and 2 times a power of ten.
+    low, high = _before(min(exponents)), -_before(-max(exponents))
+    if low == high:
+        high = -_before(-low - 0.1)
     has_zeros = 0 in numbers
     bare = Axis(True, low, high, has_zeros, unit)
-    stride = math.ceil((high - low) / 5)
-    parts = (1, 2, 5) if high - low == 1 or (high - low == 2 and high <= 5) else (1,)
+    first, last = math.floor(low), math.ceil(high)
+    stride = math.ceil((last - first) / 5)
+    parts = (1, 2, 5) if last - first == 1 or (high - low <= 2 and high <= 5) else (1,)
     is_long = high > 6 or low < -4
     ticks = [Tick(0, 0, "0")] if has_zeros else []
-    for exponent in range(low, high + 1, stride):
-        for part in parts if exponent < high else (1,):
+    for exponent in range(first, last + 1, stride):
+        for part in parts:
             value = part * 10.0**exponent
+            if not low - 1e-9 <= exponent + math.log10(part) <= high + 1e-9:
+                continue
             text = _power(part, exponent) if is_long else _tick_text(value, unit)
             ticks.append(Tick(value, bare.place(value), text))
     return Axis(True, low, high, has_zeros, unit, tuple(ticks))
 
 
+def _before(exponent: float) -> float:
+    """Return the exponent of the last 1, 2 or 5 times a power of ten that is not greater."""
+    parts = [math.floor(exponent) + math.log10(part) for part in (1, 2, 5, 10)]
+    return max(part for part in parts if part <= exponent + 1e-12)
+
+
 def _linear_axis(numbers: list[float], unit: Unit) -> Axis:
-    least, most = min(numbers, default=0.0), max(numbers, default=0.0)
-    least, most = min(least, 0.0), max(most, 0.0)
-    span = most - least if most - least > 1e-290 else 1.0
+    """Return an axis that ends where the numbers end, with the 0."""
+    low, high = min([*numbers, 0.0]), max([*numbers, 0.0])
+    if high - low <= 1e-290:
+        high = low + 1.0
+    span = high - low
     size = 10.0 ** math.floor(math.log10(span / 5))
     steps = (size * times for times in (1, 2, 2.5, 5, 10, 20))
     # Between lengths in words, or other whole numbers, there is none of 2.5.
@@ -99,12 +112,11 @@ def _linear_axis(numbers: list[float], unit: Unit) -> Axis:
         for step in steps
         if span / step <= 5.000001 and not (are_whole and step != max(1, round(step)))
     )
-    first = math.floor(round(least / step, 9))
-    last = max(math.ceil(round(most / step, 9)), first + 1)
-    bare = Axis(False, first * step, last * step, False, unit)
-    values = [place * step for place in range(first, last + 1)]
+    bare = Axis(False, low, high, False, unit)
+    first, last = (round(low / step, 9), round(high / step, 9))
+    values = [place * step for place in range(math.ceil(first), math.floor(last) + 1)]
     ticks = tuple(Tick(value, bare.place(value), _tick_text(value, unit)) for value in values)
-    return Axis(False, bare.low, bare.high, False, unit, ticks)
+    return Axis(False, low, high, False, unit, ticks)
 
 
 def _between(part: float) -> float:
@@ -135,30 +147,13 @@ def number(value: Any) -> float | None:
     return float(value)
 
 
-def shown_text(value: Any, unit: Unit) -> str:
-    """Return a number of a row in words: shares to a tenth of a percent, others to 4 digits."""
-    as_float = number(value)
-    if as_float is None or math.isinf(as_float) or isinstance(value, int):
-        return exact_text(value, unit)
-    if unit == "number":
-        is_plain = as_float == 0 or 1e-3 <= abs(as_float) < 1e15
-        digits = 0 if abs(as_float) >= 1000 else 3 - math.floor(math.log10(abs(as_float) or 1))
-        return exact_text(round(as_float, digits) if is_plain else float(f"{as_float:.4g}"), unit)
-    return exact_text(round(as_float, 3), unit)
-
-
-def exact_text(value: Any, unit: Unit) -> str:
-    """Return a number of a row in words, with all its digits."""
+def value_text(value: Any, unit: Unit) -> str:
+    """Return a number of a row in words, rounded as in tables."""
     as_float = number(value)
     if as_float is None:
         return "unknown"
     if math.isinf(as_float):
         size = "infinite" if isinstance(value, float) and math.isinf(value) else "beyond 1e300"
         return size if as_float > 0 else f"minus {size}"
-    digits = repr(value if isinstance(value, int) else as_float)
-    scaled = Decimal(digits) * (1 if unit == "number" else 100)
-    is_plain = not value or 1e-9 <= abs(value) < 1e28
-    scaled = scaled.normalize() + 0  # no -0
-    text = f"{scaled:,f}" if is_plain else f"{scaled:E}"
-    text = text.replace("-", "−")
+    text = (cell(value) if unit == "number" else percent(value)).replace("-", "−")
     return text + {"number": "", "percent": "%", "points": " percentage points"}[unit]

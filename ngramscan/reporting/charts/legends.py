@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ngramscan.reporting.charts.axes import Axis, Unit, exact_text, number, shown_text
+from ngramscan.reporting.charts.axes import Axis, number, value_text
 from ngramscan.reporting.charts.plots import Panel, Point
 from ngramscan.reporting.charts.shapes import short
-from ngramscan.reporting.plots import Plot
+from ngramscan.reporting.plots import Plot, Unit, in_words, unit_of
 
 _LONGEST = 120
 Row = dict[str, Any]
@@ -16,23 +16,22 @@ Row = dict[str, Any]
 
 def name_of(value: Any, column: str = "") -> str:
     """Return a value that tells rows apart, as a name."""
-    if isinstance(value, bool) and column == "has_method":
-        return f"the prompt {'asks' if value else 'does not ask'} for the method"
     if isinstance(value, bool):
-        return f"{column.replace('_', ' ')}: {'yes' if value else 'no'}".removeprefix(": ")
+        return f"{in_words(column)}: {'yes' if value else 'no'}".removeprefix(": ")
     return "" if value is None else short(str(value), _LONGEST)
 
 
 def describe(row: Row, plot: Plot, unit: Unit, names: tuple[str, str]) -> str:
-    """Return a row in words, its numbers rounded as in tables."""
+    """Return a row in words, rounded as in tables."""
     label, series = names
     known = [label, series] if series != label and plot.series not in plot.label else [label]
     head = ", ".join(filter(None, known))
-    value = shown_text(row.get(plot.value), unit)
-    parts = [f"{plot.value.replace('_', ' ')} {value}", _limits(row, (plot.low, plot.high), unit)]
+    value = value_text(row.get(plot.value), unit)
+    parts = [f"{in_words(plot.value)} {value}", _limits(row, (plot.low, plot.high), unit)]
     if plot.across:
-        parts.append(f"{plot.across.replace('_', ' ')} {shown_text(row[plot.across], 'number')}")
-        parts.append(_limits(row, plot.across_limits, "number"))
+        across = unit_of(plot.across, [row])
+        parts.append(f"{in_words(plot.across)} {value_text(row[plot.across], across)}")
+        parts.append(_limits(row, plot.across_limits, across))
     text = "; ".join(filter(None, parts))
     return f"{head}: {text}" if head else text
 
@@ -43,17 +42,15 @@ def _limits(row: Row, columns: tuple[str, str], unit: Unit) -> str:
     low, high = (row.get(column) for column in columns)
     has_low, has_high = number(low) is not None, number(high) is not None
     if has_low and has_high:
-        return f"{_interval(row)} {shown_text(low, unit)} to {shown_text(high, unit)}"
+        return f"{_interval(row)} {value_text(low, unit)} to {value_text(high, unit)}"
     if has_low:
-        return f"at least {shown_text(low, unit)}, no upper limit"
-    return f"at most {shown_text(high, unit)}, no lower limit" if has_high else "no interval"
+        return f"at least {value_text(low, unit)}, no upper limit"
+    return f"at most {value_text(high, unit)}, no lower limit" if has_high else "no interval"
 
 
 def _interval(row: Row) -> str:
     level = number(row.get("level"))
-    if level is None:
-        return "confidence interval"
-    return f"{exact_text(row['level'], 'percent')} confidence interval"
+    return f"{100 * level:.10g}% confidence interval" if level else "confidence interval"
 
 
 def summarise(title: str, value_name: str, points: Sequence[Point], axis: Axis) -> str:
@@ -66,7 +63,7 @@ def summarise(title: str, value_name: str, points: Sequence[Point], axis: Axis) 
     least = min(known, key=lambda point: point.size.value or 0.0)
     most = max(known, key=lambda point: point.size.value or 0.0)
     shown = [
-        f"{exact_text(point.size.value, axis.unit)} ({point.label})" for point in (least, most)
+        f"{value_text(point.size.value, axis.unit)} ({point.label})" for point in (least, most)
     ]
     return f"{text}, from {shown[0]} to {shown[1]}."
 
@@ -88,7 +85,7 @@ def caption_of(panel: Panel, plot: Plot, rows: Sequence[Row], counts: tuple[int,
         "Arrows: no limit on that side.": bool(ends),
         "Open marks: no interval; the value is exact, or the table says why.": plot.low
         and any(size.value is not None and not size.has_limits for size in sizes),
-        "Lines without a mark: only bounds are known.": any(size.value is None for size in sizes),
+        "Bars without a mark: only bounds are known.": any(size.value is None for size in sizes),
         "Logarithmic axis.": panel.axis.is_log and not panel.axis.has_zeros,
         "Logarithmic axis; zeros stand apart.": panel.axis.is_log and panel.axis.has_zeros,
         "Logarithmic axis across.": panel.across is not None and panel.across.is_log,

@@ -5,20 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from ngramscan.reporting.charts.axes import Axis, Unit, make_axis, number
+from ngramscan.reporting.charts.axes import Axis, make_axis, number
 from ngramscan.reporting.charts.legends import caption_of, describe, name_of, summarise
 from ngramscan.reporting.charts.plots import Panel, Point, Range, draw_rows, draw_scatter
 from ngramscan.reporting.charts.shapes import short
-from ngramscan.reporting.layout import p_text
+from ngramscan.reporting.columns import ALL
+from ngramscan.reporting.layout import cell, p_text
 from ngramscan.reporting.page.results import Results
-from ngramscan.reporting.plots import Plot
+from ngramscan.reporting.plots import Plot, Unit, in_words, unit_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-MOST_ROWS, MOST_PANELS = 30, 12
+MOST_ROWS, MOST_PANELS = 20, 12
 """Those of a page."""
 _STEPS = "eta_from"
 """The other axis of a curve, whose values hold until the next."""
@@ -27,8 +29,8 @@ _UNITS = {"statistic", "measure"}
 _PAIR = ("baseline", "treatment")
 """Columns that are named together, as treatment vs. baseline."""
 Row = dict[str, Any]
-Styles = dict[tuple[str, ...], dict[str, int]]
-"""The number of the colour and the mark of each name in some columns."""
+Styles = dict[str, int]
+"""The number of the colour and the mark of each name, in whichever columns it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ def draw(
     Figures that are drawn with the same `styles` have the same colours for the same names.
     """
     styles = {} if styles is None else styles
-    plots, rows = results.kind.plots, results.rows
+    # Those of all models together come first.
+    plots, rows = results.kind.plots, sorted(results.rows, key=lambda row: row.get("model") != ALL)
     if not any(plot.across == _STEPS for plot in plots):
         if len(plots) > 1:
             # A row may be about bytes or about tokens, and lacks the values of the other.
@@ -114,7 +117,11 @@ def _draw(
     if len(panels) > setting.most_panels:
         rest = f" The other {len(panels) - setting.most_panels:,} figures are left out."
         figures[-1] = replace(figures[-1], caption=figures[-1].caption + rest)
-    return figures
+    # How they are read is said once.
+    return figures[:1] + [
+        replace(one, caption="") if one.caption == figures[0].caption else one
+        for one in figures[1:]
+    ]
 
 
 def _fit(plot: Plot, rows: Sequence[Row], columns: Sequence[str]) -> Plot:
@@ -144,10 +151,9 @@ def _group(rows: Iterable[Row], columns: Sequence[str]) -> dict[tuple[str, ...],
 
 def _styles(rows: Sequence[Row], plot: Plot, styles: Styles) -> dict[str, int]:
     """Return the style of each series, the same in all panels and in all figures of a page."""
-    is_labelled = plot.across not in {"", _STEPS} and not plot.series
-    known = styles.setdefault(plot.label if is_labelled else (plot.series,), {})
+    styles.setdefault("", 0)
     names = dict.fromkeys(_series(row, plot) for row in rows)
-    return {name: known.setdefault(name, len(known)) for name in names}
+    return {name: styles.setdefault(name, len(styles)) for name in names}
 
 
 def _series(row: Row, plot: Plot) -> str:
@@ -197,13 +203,6 @@ def _most(rows: Sequence[Row], plot: Plot, most_rows: int) -> Sequence[Row]:
     return [rows[place] for place in sorted(places)]
 
 
-def unit_of(plot: Plot) -> Unit:
-    """Return how the values of a plot are shown; differences and slopes are of shares."""
-    if plot.value.startswith(("difference", "slope")):
-        return "points"
-    return "percent" if plot.scale == "share" else "number"
-
-
 def _figure(
     title: str,
     plot: Plot,
@@ -214,15 +213,15 @@ def _figure(
 ) -> Figure:
     drawable = _drawable(rows, plot)
     shown = _most(drawable, plot, setting.most_rows)
-    unit = unit_of(plot)
+    unit = unit_of(plot.value, rows)
     numbers = domain or [value for row in shown for value in _all(row, plot)]
     axis = make_axis(numbers, plot.scale, unit)
     points = [_point(row, plot, unit, styles) for row in shown]
     present = dict.fromkeys(_series(row, plot) for row in shown)
-    absent = f"no {plot.series.replace('_', ' ')}"
+    absent = f"no {in_words(plot.series)}"
     is_named = plot.series not in plot.label and len(styles) > 1
     names = [(name or absent, styles[name]) for name in present] if is_named else []
-    value_name = plot.value.replace("_", " ")
+    value_name = in_words(plot.value)
     panel = Panel(
         summarise(title, value_name, points, axis),
         f"{value_name}, percentage points" if unit == "points" else value_name,
@@ -251,8 +250,9 @@ def _with_across(panel: Panel, plot: Plot, rows: Sequence[Row]) -> Panel:
     given = [number(row.get(column)) for row in rows for column in _ends_across(plot)]
     numbers = [value for value in given if value is not None]
     is_wide = min(numbers) > 0 and max(numbers) >= 30 * min(numbers)
-    axis = make_axis(numbers, "log" if is_wide and not is_step else "linear", "number")
-    name = "eta, at least" if is_step else plot.across.replace("_", " ")
+    unit = unit_of(plot.across, rows)
+    axis = make_axis(numbers, "log" if is_wide and not is_step else "linear", unit)
+    name = "eta, at least" if is_step else in_words(plot.across)
     at_one = plot.across.endswith("ratio") and axis.is_log
     return replace(
         panel,
@@ -287,16 +287,12 @@ def _point(row: Row, plot: Plot, unit: Unit, styles: dict[str, int]) -> Point:
 
 
 def _aside(row: Row, plot: Plot) -> str:
-    """Return the numbers of a row that stand beside its label."""
-    given = {column: number(row.get(column)) for column in plot.aside}
-    part, whole, *_ = (*given.values(), None, None)
-    if [*given][1:] == ["outputs"] and part is not None and whole is not None:
-        return f"{part:,.0f} of {whole:,.0f} outputs"
-    return ", ".join(
-        f"p {p_text(value)}" if column == "p" else f"{column.replace('_', ' ')} {value:,.4g}"
-        for column, value in given.items()
-        if value is not None
-    )
+    """Return what is said beside a row's label; nothing, if a part of it is unknown."""
+    names = [name for _, name, *_ in Formatter().parse(plot.aside) if name]
+    if None in {number(row.get(name)) for name in (plot.value, *names)}:
+        return ""
+    shown = {name: p_text(row[name]) if name[:2] == "p_" else cell(row[name]) for name in names}
+    return plot.aside.format_map(shown).replace("= >", "> ")
 
 
 def _exact(value: Any) -> str | None:

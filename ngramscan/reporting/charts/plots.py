@@ -33,7 +33,7 @@ from ngramscan.reporting.charts.shapes import (
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_LANE = 16
+_LANE = 14
 _HEIGHT = 260
 _MOST_NAMES = 12
 _CHARACTER, _GAP = 0.95, 3.0
@@ -119,7 +119,7 @@ def draw_rows(panel: Panel) -> Markup:
         for point in points:
             rows.append(_lane(point, across, y + _LANE / 2))
             y += _LANE
-        y = max(y, below) + 4
+        y = max(y, below) + 2
     grid = ticks_across(across, top, y, panel.value_name)
     grid += _line_across(panel.reference, across, top, y)
     return canvas(panel.summary, y + 36, head, grid, *rows)

@@ -18,7 +18,7 @@ from ngramscan.reporting.charts.axes import Axis
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-LINE = 16
+LINE = 15
 """The height of a line of text, in pixels."""
 _LONGEST = 300
 _SVG = "http://www.w3.org/2000/svg"
@@ -185,12 +185,13 @@ def ticks_across(across: Across, top: float, bottom: float, name: str) -> Markup
         x = across.at(tick.value)
         parts.append(line("grid", (x, f"{top:g}"), (x, f"{bottom:g}"), data_tick=repr(tick.value)))
         shown: dict[str, str] = {"x": x, "text_anchor": "middle"}
-        if tick.place > 0.94 and across.stop > 90 and len(tick.text) > 3:
-            shown = {"x": "100%", "text_anchor": "end"}
-        elif tick.place < 0.05 and across.start < 10 and len(tick.text) > 3:
-            shown = {"x": "0", "text_anchor": "start"}
+        # A long one has no room in the margin of a phone.
+        if len(tick.text) > 4 and tick.place > 0.94:
+            shown = {"x": x, "text_anchor": "end"}
+        elif len(tick.text) > 4 and tick.place < 0.05:
+            shown = {"x": x, "text_anchor": "start"}
         parts.append(small(tick.text, y=f"{bottom + 14:g}", **shown))
-    label = small(name, x="100%", y=f"{bottom + 30:g}", text_anchor="end")
+    label = small(name, x=f"{across.stop:g}%", y=f"{bottom + 30:g}", text_anchor="end")
     return join([*parts, label])
 
 

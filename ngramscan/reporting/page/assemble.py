@@ -17,10 +17,12 @@ from ngramscan.prevalence.marks import LEVELS
 from ngramscan.progress import counted, visible_line
 from ngramscan.reporting.charts.panels import Figure, Styles, draw
 from ngramscan.reporting.kinds import KINDS
-from ngramscan.reporting.page.display import Shown, number, shortened, show_rows
+from ngramscan.reporting.layout import cell
+from ngramscan.reporting.page.display import Shown, shortened, show_rows
+from ngramscan.reporting.page.findings import Finding, brackets, find
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.page.traced import TracedTexts, mark_texts
-from ngramscan.reporting.page.words import ABOUT_SENTENCES, sentences
+from ngramscan.reporting.page.words import sentences
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -31,26 +33,6 @@ _TEMPLATES = Path(__file__).with_name("templates")
 _ABOUT = ("index", "rule", "score_rule", "estimator", "source", "test", "seed", "level", "asked_at")
 """Columns that say how rows were made."""
 _MOST_LINES = 12
-_MOST_FINDINGS = 5
-_MOST_UNFOLDED = 12
-"""Rows of a table that is not folded."""
-_LEADING = {
-    name: place
-    for place, name in enumerate(
-        (
-            "compare",
-            "link --problems",
-            "contaminate --effects",
-            "trace --differences",
-            "totals",
-            "blend",
-            "efficiency",
-            "link",
-            "contaminate --shares",
-        )
-    )
-}
-"""Kinds of rows whose sentences come first on a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,26 +51,13 @@ class _Part:
     missing: Sequence[str]
     notes: Sequence[str]
 
-    @property
-    def findings(self) -> Sequence[str]:
-        """The sentences without those on how to read them."""
-        return [text for text in self.sentences if not text.startswith(ABOUT_SENTENCES)]
 
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """The first screen of a page."""
-
-    sentences: Sequence[tuple[_Part, str]]
-    lead: _Part | None
-    """The part whose first chart is shown."""
-
-
-def make_page(results: Sequence[Results], title: str, made_at: str) -> str:
+def make_page(results: Sequence[Results], title: str | None, made_at: str) -> str:
     """Return the page of some results; `made_at` is ISO 8601, UTC."""
     from markupsafe import Markup  # slow to import, with jinja2
 
-    results = sorted(results, key=lambda result: KINDS.index(result.kind))  # the order of the flow
+    order = [kind.title for kind in KINDS]
+    results = sorted(results, key=lambda one: order.index(one.kind.title))
     kinds = Counter(result.kind.name for result in results)
     parts, left, styles = [], MOST_BYTES, Styles()
     for n, result in enumerate(results, 1):
@@ -112,16 +81,18 @@ def make_page(results: Sequence[Results], title: str, made_at: str) -> str:
                 list(_notes(result)),
             )
         )
+    findings = find([(part.results, part.sentences) for part in parts])
     return (
         _environment()
         .get_template("page.html")
         .render(
-            title=visible_line(title),
+            title=visible_line(title or _title(results)),
+            findings=findings,
+            brackets=brackets([parts[one.part].sentences for one in findings]),
+            opening=_opening(parts, findings),
             made_at=made_at,
             version=__version__,
             parts=parts,
-            findings=find_findings(parts),
-            most_unfolded=_MOST_UNFOLDED,
             methods=list(
                 dict.fromkeys(result.kind.methods for result in results if result.kind.methods)
             ),
@@ -131,16 +102,16 @@ def make_page(results: Sequence[Results], title: str, made_at: str) -> str:
     )
 
 
-def find_findings(parts: Sequence[_Part]) -> Findings:
-    """Choose a few sentences of a page, those on comparisons first, and one chart."""
-    ordered = sorted(parts, key=lambda part: _LEADING.get(part.results.kind.name, len(_LEADING)))
-    with_sentences = [part for part in ordered if part.findings]
-    chosen = [(part, part.findings[0]) for part in with_sentences[:_MOST_FINDINGS]]
-    for part in with_sentences:
-        more = part.findings[1 : 1 + _MOST_FINDINGS - len(chosen)]
-        chosen += [(part, sentence) for sentence in more]
-    lead = next((part for part in ordered if part.figures), None)
-    return Findings(sorted(chosen, key=lambda pair: with_sentences.index(pair[0])), lead)
+def _title(results: Sequence[Results]) -> str:
+    named = list(dict.fromkeys(one.kind.title for one in results))
+    shown = [named[0], *(f"{title[0].lower()}{title[1:]}" for title in named[1:2])]
+    return ", ".join(shown) + f" and {len(named) - 2} more" * (len(named) > 2)
+
+
+def _opening(parts: Sequence[_Part], findings: Sequence[Finding]) -> Figure | None:
+    """Return the figure of the first screen: that of the weightiest finding with one."""
+    order = [parts[one.part] for one in findings] + [*parts]
+    return next((part.figures[0] for part in order if part.figures), None)
 
 
 @cache
@@ -187,7 +158,7 @@ def _facts(results: Results) -> Iterator[tuple[str, str]]:
 def _said(value: Any) -> str:
     is_count = isinstance(value, int) and not isinstance(value, bool)
     # A seed is a name, not an amount.
-    return value if isinstance(value, str) else str(value) if is_count else number(value)
+    return value if isinstance(value, str) else str(value) if is_count else cell(value)
 
 
 def _missing(results: Results, table: Shown) -> Iterator[str]:

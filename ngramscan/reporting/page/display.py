@@ -12,7 +12,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ngramscan.progress import visible, visible_json, visible_line
+from ngramscan.reporting.layout import UNKNOWN, cell, percent
 from ngramscan.reporting.page.results import Results
+from ngramscan.reporting.plots import Unit, in_words, limits_of, unit_of
 
 FIRST_ROWS = 100
 """Rows that stand in the page as HTML; its script shows the others."""
@@ -22,6 +24,9 @@ _CUT = 300
 _SIDE = 80
 """Characters of a text that are shown at once, and of the text beside a match."""
 _SIDES = ("left", "match", "right")
+_STARTS = {"selection_accuracy": "selection", "prevalence_ratio": "prevalence"}
+"""Values whose limits have a name of their own."""
+_HEADED: dict[Unit, str] = {"number": "", "percent": ", %", "points": ", points"}
 _EXACT = 10**15
 """From here on a script may not read integers exactly, and they are texts for it."""
 _IN_SCRIPT = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
@@ -36,11 +41,25 @@ class Cell:
     text: str
     exact: str | None = None
     """A number or bool as CSV has it; None: a text."""
+    ends: tuple[str, str] | None = None
+    """The limits of a number as CSV has them."""
     whole: str = ""
     """The whole of a text that is shown in part."""
     side: str = ""
     """`left`, `match`, `right` or `source` in a table of contexts."""
     url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    name: str
+    heading: str
+    unit: Unit
+    is_number: bool
+    limits: tuple[str, str] | None
+    """The columns of an interval that stands in the same cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +69,12 @@ class Shown:
     total: int
     kept: int
     """Rows that the page has."""
-    same: Sequence[tuple[str, Cell]]
+    same: Sequence[tuple[Column, Cell]]
     """Columns with the same value in all rows."""
     empty: Sequence[str]
-    """Columns without any value."""
-    shown: Sequence[str]
+    """Headings of columns without any value."""
+    columns: Sequence[Column]
     """The columns of the table."""
-    numbers: frozenset[str]
     rows: Sequence[Sequence[Cell]]
     """The first of them."""
     data: str
@@ -66,57 +84,72 @@ class Shown:
     """Bytes of the rows, shown and as JSON."""
     most_text: int = MOST_TEXT
 
-    def heading(self, name: str) -> str:
-        """Return the heading of a column."""
-        return "source" if name == "metadata" and {*_SIDES} <= {*self.shown} else name
-
 
 def show_rows(results: Results, most_bytes: int) -> Shown:
     """Return the rows as a page shows them; those beyond some bytes of JSON are left out."""
-    columns, rows = results.columns, results.rows
+    names, rows = results.columns, results.rows
     first = rows[0] if rows else {}
-    constant = [
+    constant = {
         name
-        for name in columns
+        for name in names
         if len(rows) > 1
         and name not in _SIDES
         and all(_is_same(row[name], first[name]) for row in rows)
-    ]
-    numbers = frozenset(name for name in columns if _is_numeric(row[name] for row in rows))
-    is_concordance = {*_SIDES} <= {*columns}
-    sides = (*_SIDES, "metadata") if is_concordance else ()
-    labels = [label for label in results.kind.labels if label not in {"document", *sides}]
-    order = [*dict.fromkeys((*labels, *sides, *results.kind.labels, *columns))]
-    order = [name for name in order if name in columns]
-    shown = [name for name in order if name not in constant]
-    cells = [
-        [_cell(row[name], name, is_concordance) for name in shown] for row in rows[:FIRST_ROWS]
-    ]
+    }
+    is_concordance = {*_SIDES} <= {*names}
+    columns = [_column(name, results, constant, is_concordance) for name in _ordered(results)]
+    limits = {end for column in columns for end in column.limits or ()}
+    constant -= limits | {column.name for column in columns if column.limits}
+    table = [column for column in columns if column.name not in constant | limits]
+    shown = [column.name for column in columns if column.name not in constant]
+    cells = [[_cell(row, one, is_concordance) for one in table] for row in rows[:FIRST_ROWS]]
     texts, cut_texts, size_bytes = _bounded(rows, shown, [*map(_html_size, cells)], most_bytes)
     data = {
-        "columns": columns,
+        "columns": names,
         "shown": shown,
-        "numbers": sorted(numbers),
+        "table": [
+            {"name": one.name, "heading": one.heading, "limits": one.limits, "unit": one.unit}
+            | {"isNumber": one.is_number}
+            for one in table
+        ],
         "concordance": is_concordance,
-        "same": {name: _plain(first[name])[0] for name in constant},
+        "same": {name: _plain(first[name])[0] for name in names if name in constant},
     }
     start = _in_script(data).removesuffix("}")
+    same = [column for column in columns if column.name in constant]
     return Shown(
         len(rows) + results.left_out,
         len(texts),
-        [
-            (name, _cell(first[name], name, is_concordance=False))
-            for name in order
-            if name in constant and not _is_nothing(first[name])
-        ],
-        [name for name in order if name in constant and _is_nothing(first[name])],
-        shown,
-        numbers,
+        [(one, _cell(first, one, False)) for one in same if not _is_nothing(first[one.name])],
+        [one.heading for one in same if _is_nothing(first[one.name])],
+        table,
         cells[: len(texts)],
         f'{start},"rows":[{",".join(texts)}]}}',
         cut_texts,
         size_bytes,
     )
+
+
+def _ordered(results: Results) -> list[str]:
+    """Return the names of columns: those that tell rows apart, then the others."""
+    sides = (*_SIDES, "metadata") if {*_SIDES} <= {*results.columns} else ()
+    labels = [label for label in results.kind.labels if label not in {"document", *sides}]
+    order = dict.fromkeys((*labels, *sides, *results.kind.labels, *results.columns))
+    return [name for name in order if name in results.columns]
+
+
+def _column(name: str, results: Results, constant: set[str], is_concordance: bool) -> Column:
+    is_number = _is_numeric(row[name] for row in results.rows)
+    unit = unit_of(name, results.rows) if is_number else "number"
+    heading = "source" if name == "metadata" and is_concordance else in_words(name)
+    ends = limits_of(name, _STARTS.get(name, ""))
+    is_joined = (
+        is_number
+        and not {name, *ends} <= constant
+        and {*ends} <= {*results.columns}
+        and any(row[end] is not None for row in results.rows for end in ends)
+    )
+    return Column(name, heading + _HEADED[unit], unit, is_number, ends if is_joined else None)
 
 
 def _is_same(value: Any, other: Any) -> bool:
@@ -175,21 +208,6 @@ def _in_script(value: Any) -> str:
 # Cells
 
 
-def number(value: float) -> str:
-    """Return a number as it is shown: four digits, or all of a whole number."""
-    if not math.isfinite(value):
-        return "∞" if value > 0 else "−∞"
-    if isinstance(value, int):
-        return f"{value:,}"
-    size = abs(value)
-    if size >= 1e15 or 0 < size < 1e-4:
-        return f"{value:.2e}"
-    if value == int(value):
-        return f"{int(value):,}"
-    text = f"{value:,.1f}" if size >= 1000 else f"{float(f'{value:.4g}'):,}"
-    return text.removesuffix(".0")
-
-
 def shortened(text: str, most: int = 2 * _CUT) -> str:
     """Return a text, or its beginning if it is long."""
     if len(text) <= most:
@@ -197,13 +215,20 @@ def shortened(text: str, most: int = 2 * _CUT) -> str:
     return f"{text[:most]}… ({len(text) - most:,} more characters)"
 
 
-def _cell(value: Any, name: str, is_concordance: bool) -> Cell:
+def shown_number(value: float | None, unit: Unit) -> str:
+    """Return a number as tables on the screen show it, without its unit."""
+    is_fraction = unit != "number" and value is not None and math.isfinite(value)
+    return percent(value) if is_fraction else cell(value)
+
+
+def _cell(row: Mapping[str, Any], column: Column, is_concordance: bool) -> Cell:
+    name, value = column.name, row[column.name]
+    if column.is_number and (value is not None or column.limits):
+        return _number(value, [row[end] for end in column.limits or ()], column.unit)
     if value is None:
-        return Cell("null", "–", "")
+        return Cell("null", UNKNOWN, "")
     if isinstance(value, bool):
-        return Cell("bool", "yes" if value else "no", str(value))
-    if isinstance(value, int | float):
-        return Cell("number", number(value), str(value))
+        return Cell("bool", cell(value), str(value))
     side = name if is_concordance and name in _SIDES else ""
     if side == "match" and len(value) <= _SIDE:
         return Cell("match", visible_line(value))
@@ -213,6 +238,17 @@ def _cell(value: Any, name: str, is_concordance: bool) -> Cell:
             return Cell("source", visible_line(value), url=url)
         side = "source"
     return _text(value, side)
+
+
+def _number(value: float | None, limits: Sequence[float | None], unit: Unit) -> Cell:
+    """Return a number with its interval, if any limit is known."""
+    text = shown_number(value, unit)
+    if any(limit is not None for limit in limits):
+        ends = zip(("-∞", "∞"), limits, strict=True)
+        shown = [none if end is None else shown_number(end, unit) for none, end in ends]
+        text += f" [{', '.join(shown)}]"
+    exact, *ends_exact = ("" if one is None else str(one) for one in (value, *limits))
+    return Cell("number", text, exact, (ends_exact[0], ends_exact[1]) if limits else None)
 
 
 def _text(value: str, side: str) -> Cell:

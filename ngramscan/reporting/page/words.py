@@ -34,10 +34,6 @@ _OUTPUTS = "dataset model prompt method pattern"
 _QUOTED = re.compile("“[^”]*”")
 
 
-ABOUT_SENTENCES = ("Brackets enclose", "The sentences are about")
-"""How sentences begin that say how to read the others."""
-
-
 def sentences(results: Results) -> list[str]:
     """Return what some rows say, in words."""
     texts = [text for say in _SAY[results.kind.name] for text in say(results.rows)]

@@ -30,16 +30,47 @@ function make(tag, attributes = {}, ...children) {
 // Numbers beyond what JSON keeps exactly are texts.
 const exact = (value) => (value === "Infinity" ? "inf" : value === "-Infinity" ? "-inf" : `${value}`);
 
-// As display.number.
+// A number with some digits after the point; of two that are equally near, the even one, as in Python.
+function nearest(value, digits) {
+  const scaled = value * 10 ** digits;
+  const isTie = Number.isInteger(value * 2 ** (digits + 1)) && Math.abs(scaled % 1) === 0.5;
+  return (isTie ? (2 * Math.round(scaled / 2)) / 10 ** digits : value).toFixed(digits);
+}
+
+const power = (number) => number.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
+
+// As layout.cell.
 function rounded(value) {
   const number = Number(value);
-  if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
-  if (typeof value === "string") return value.replace(/\B(?=(\d{3})+$)/g, ",");
   const size = Math.abs(number);
-  if (size >= 1e15 || (size > 0 && size < 1e-4)) return number.toExponential(2).replace(/e-(\d)$/, "e-0$1");
-  if (Number.isInteger(number)) return (number + 0).toLocaleString("en-US"); // no -0
-  const digits = { maximumFractionDigits: size >= 1000 ? 1 : 12 };
-  return Number(size >= 1000 ? number.toFixed(1) : number.toPrecision(4)).toLocaleString("en-US", digits);
+  if (!Number.isFinite(number)) return number > 0 ? "∞" : "-∞";
+  if (typeof value === "string") return value.replace(/\B(?=(\d{3})+$)/g, ",");
+  if (size >= 1e15) return power(Number(number.toPrecision(3)));
+  if (size >= 100) return Number(nearest(number, 0)).toLocaleString("en-US");
+  const digits = size && 2 - Number(number.toExponential(2).split("e")[1]);
+  const short = Number(digits > 7 ? number.toPrecision(3) : nearest(number, digits));
+  return short && Math.abs(short) < 1e-4 ? power(short) : `${short + 0}`; // no -0
+}
+
+// As layout.percent.
+function percent(fraction) {
+  const value = Number((100 * Number(fraction)).toFixed(9));
+  if (!Number.isFinite(value)) return rounded(fraction);
+  if (!value || Math.abs(value) >= 0.05) return nearest(value + 0, 1);
+  const short = Number(value.toPrecision(1));
+  return Math.abs(short) < 1e-4 ? power(short) : `${short}`;
+}
+
+// As display.shown_number.
+const shownNumber = (value, unit) =>
+  isNull(value) ? "–" : unit === "number" ? rounded(value) : percent(value);
+
+// As display._number: a number with its interval.
+function numberText(column, [value, low, high]) {
+  const text = shownNumber(value, column.unit);
+  if (isNull(low) && isNull(high)) return text;
+  const end = (limit, none) => (isNull(limit) ? none : shownNumber(limit, column.unit));
+  return `${text} [${end(low, "-∞")}, ${end(high, "∞")}]`;
 }
 
 function longText(text, side) {
@@ -83,12 +114,20 @@ function sourceCell(metadata) {
   return make("td", { class: "source" }, make("a", link, visible(url)));
 }
 
-function cell(table, name, value) {
-  if (isNull(value)) return make("td", { class: "null", title: "unknown", "data-value": "" }, "–");
-  if (table.numbers.has(name)) {
-    const said = exact(value);
-    return make("td", { class: "number", "data-value": said, title: said }, rounded(value));
+// A value of a row, and the limits that stand in the same cell.
+const valuesOf = (table, column, row) =>
+  [column.name, ...(column.limits ?? [])].map((name) => row[table.places.get(name)]);
+
+function cell(table, column, row) {
+  const [value, ...limits] = valuesOf(table, column, row);
+  const name = column.name;
+  if (column.isNumber && !(isNull(value) && !limits.length)) {
+    const [said, low, high] = [value, ...limits].map((one) => (isNull(one) ? "" : exact(one)));
+    const ends = limits.length ? { "data-low": low, "data-high": high } : {};
+    const attributes = { class: "number", "data-value": said, ...ends, title: said || "unknown" };
+    return make("td", attributes, numberText(column, [value, ...limits]));
   }
+  if (isNull(value)) return make("td", { class: "null", title: "unknown", "data-value": "" }, "–");
   if (typeof value === "boolean") {
     return make("td", { "data-value": value ? "True" : "False" }, value ? "yes" : "no");
   }
@@ -116,8 +155,8 @@ function arranged(table) {
   const rows = asked ? table.rows.filter((row) => text(row).includes(asked)) : [...table.rows];
   if (table.sorted) {
     const { column, sign } = table.sorted;
-    const at = table.shown.indexOf(column);
-    const isNumber = table.numbers.has(column);
+    const at = table.places.get(column);
+    const { isNumber } = table.table.find((one) => one.name === column);
     rows.sort((one, other) => {
       const hasNull = isNull(one[at]) || isNull(other[at]); // unknown ones stay last
       return (hasNull ? 1 : sign) * compared(isNumber, one[at], other[at]);
@@ -129,7 +168,7 @@ function arranged(table) {
 function show(table) {
   table.arranged = arranged(table);
   const rows = table.arranged.slice(0, table.most).map((row) => {
-    const cells = table.shown.map((name, at) => cell(table, name, row[at]));
+    const cells = table.table.map((column) => cell(table, column, row));
     return make("tr", {}, ...cells);
   });
   table.body.replaceChildren(...rows);
@@ -160,10 +199,9 @@ function asText(value) {
 }
 
 function csv(table) {
-  const places = table.columns.map((name) => table.shown.indexOf(name));
-  const of = (row, at, name) => (at < 0 ? table.same[name] : row[at]);
+  const of = (row, name) => (table.places.has(name) ? row[table.places.get(name)] : table.same[name]);
   const lines = table.arranged.map((row) =>
-    places.map((at, n) => quoted(asText(of(row, at, table.columns[n])))).join(",")
+    table.columns.map((name) => quoted(asText(of(row, name)))).join(",")
   );
   return `${[table.columns.map(quoted).join(","), ...lines].join("\n")}\n`;
 }
@@ -174,16 +212,19 @@ function escaped(text) {
 }
 
 function latex(table) {
-  const number = (value) => rounded(value).replace(/,/g, "{,}").replace(/^-/, "$-$").replace("∞", "$\\infty$");
-  const said = (name, value) => {
+  const number = (text) => text.replace(/(\d),(?=\d)/g, "$1{,}").replace(/(?<!e)-/g, "$-$").replace(/∞/g, "$\\infty$");
+  const said = (column, row) => {
+    const [value, ...limits] = valuesOf(table, column, row);
+    if (column.isNumber && !(isNull(value) && !limits.length)) {
+      return number(numberText(column, [value, ...limits])).replace("–", "--");
+    }
     if (isNull(value)) return "--";
-    if (table.numbers.has(name)) return number(value);
     return typeof value === "boolean" ? (value ? "yes" : "no") : escaped(value);
   };
   const line = (cells) => `${cells.join(" & ")} \\\\`;
-  const rows = table.arranged.map((row) => line(table.shown.map((name, at) => said(name, row[at]))));
-  const columns = table.shown.map((name) => (table.numbers.has(name) ? "r" : "l")).join("");
-  const head = line(table.shown.map((name) => escaped(name.replace(/_/g, " "))));
+  const rows = table.arranged.map((row) => line(table.table.map((column) => said(column, row))));
+  const columns = table.table.map((column) => (column.isNumber ? "r" : "l")).join("");
+  const head = line(table.table.map((column) => escaped(column.heading)));
   const parts = ["% needs \\usepackage{booktabs}", `\\begin{tabular}{@{}${columns}@{}}`, "\\toprule"];
   return [...parts, head, "\\midrule", ...rows, "\\bottomrule", "\\end{tabular}", ""].join("\n");
 }
@@ -209,7 +250,8 @@ function revive(section) {
   const find = (selector) => section.querySelector(selector);
   const given = JSON.parse(find("script[type='application/json']").textContent);
   const [filter, status, more] = [find("input"), find("[role=status]"), find("button.more")];
-  const table = { ...given, numbers: new Set(given.numbers), filter, status, more };
+  const places = new Map(given.shown.map((name, at) => [name, at]));
+  const table = { ...given, places, filter, status, more };
   table.body = find("tbody");
   table.fallback = find("textarea");
   table.most = table.body.rows.length;
@@ -263,5 +305,9 @@ function prepareTheme() {
   button.hidden = false;
 }
 
+// What is folded is printed by browsers that know `::details-content`; others need it unfolded.
+addEventListener("beforeprint", () => {
+  for (const fold of document.querySelectorAll("details.fold")) fold.open = true;
+});
 prepareTheme();
 document.querySelectorAll(".rows").forEach(prepare);

@@ -1,0 +1,88 @@
+"""Sentences of all parts of a page → the few that open it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ngramscan.reporting.page.phrases import count_of, quoted
+from ngramscan.reporting.page.results import Results
+from ngramscan.reporting.plots import in_words
+
+_ORDER = (
+    *("compare", "link --problems", "link", "totals", "contaminate --effects"),
+    *("contaminate --shares", "blend", "blend --retention", "trace --differences", "tiers"),
+    *("compare --averages", "outcomes", "efficiency", "blend --presence", "blend --isolation"),
+    *("keyness", "strategies", "trace --curve", "docnorm", "count"),
+)
+"""Kinds whose sentences are findings, by what readers look for first."""
+_LEAST, _MOST = 3, 5
+_MOST_CHARACTERS = 640
+"""As many as leave room for the beginning of a figure on the first screen."""
+_SCOPE = ("dataset", "model", "index")
+_BRACKETS = re.compile("Brackets enclose .*intervals")
+_QUOTED = re.compile("“[^”]*”")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A sentence that opens the page."""
+
+    text: str
+    part: int
+    """The place of its part."""
+    scope: str
+    """The columns that all rows of the part share and the sentence does not name."""
+
+
+def find(parts: Sequence[tuple[Results, Sequence[str]]]) -> list[Finding]:
+    """Return the findings of some parts, each with its sentences, in the order of their weight."""
+    places = sorted(range(len(parts)), key=lambda place: _rank(parts[place][0]))
+    known = {place: [text for text in parts[place][1] if _is_finding(text)] for place in places}
+    if not any(known.values()):
+        known = {place: list(parts[place][1][:1]) for place in places}
+    # Comparisons may have differences in both directions; others have one sentence at first.
+    first = [
+        (place, text)
+        for place in places
+        for text in known[place][: 2 if parts[place][0].kind.name == "compare" else 1]
+    ]
+    rest = [(place, text) for place in places for text in known[place]]
+    found: list[Finding] = []
+    size = 0
+    for place, text in dict.fromkeys([*first, *rest]):
+        size += len(text)
+        is_enough = len(found) >= _LEAST and (size > _MOST_CHARACTERS or (place, text) not in first)
+        if is_enough or len(found) == _MOST:
+            break
+        found.append(Finding(text, place, ", ".join(_scope(parts[place][0], text))))
+    return found
+
+
+def brackets(parts: Sequence[Sequence[str]]) -> str:
+    """Return what brackets enclose, if all parts say the same of them."""
+    said = {text for texts in parts for text in texts if _BRACKETS.match(text)}
+    return said.pop() if len(said) == 1 else "Brackets enclose intervals." * bool(said)
+
+
+def _rank(results: Results) -> int:
+    name = results.kind.name
+    return _ORDER.index(name) if name in _ORDER else len(_ORDER)
+
+
+def _is_finding(text: str) -> bool:
+    """Tell whether a sentence has an interval, or says that no difference was shown."""
+    plain = _QUOTED.sub("", text)
+    has_interval = "[" in plain or "with a wide interval between" in plain
+    return has_interval or plain.startswith("No difference was shown")
+
+
+def _scope(results: Results, text: str) -> Iterator[str]:
+    for name in _SCOPE:
+        values = {row.get(name) for row in results.rows}
+        value = values.pop() if len(values) == 1 else None
+        if value and quoted(value) not in text:
+            yield f"{in_words(name)} {quoted(value)}"
+    if results.left_out:
+        yield f"the first {count_of(len(results.rows), 'row')} only"
