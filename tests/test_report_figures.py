@@ -71,8 +71,8 @@ def statistic(name: str, value: float) -> Row:
     return row | {"low": value - 1, "high": value + 1}
 
 
-def parse(figure: Figure) -> ET.Element:
-    return ET.fromstring(str(figure.svg))
+def parse(figure: Figure, drawing: int = 0) -> ET.Element:
+    return ET.fromstring(f"<div>{figure.svg}</div>")[drawing]
 
 
 def only(rows: list[Row], title: str) -> tuple[Figure, ET.Element]:
@@ -155,6 +155,20 @@ def test_all_models_come_first_with_notes_in_words_and_ticks_below_their_lines()
         lines = {float(one.attrib["x1"].rstrip("%")) for one in of_class(each, "grid")}
         texts = {float(one.attrib["x"].rstrip("%")) for one in of_class(each, "tick")}
         assert texts - lines <= {96.0}, "the name of the axis is at its end"
+
+
+def test_wide_pages_have_labels_beside_the_same_marks() -> None:
+    rows = [compare(name, 0.1, 0.05, 0.2) for name in ("pot", "program-of-thought")]
+    (figure,) = draw(results_of(rows, "Differences of methods"))
+    narrow, wide = (parse(figure, drawing) for drawing in (0, 1))
+    assert [*map(title_of, marks(narrow))] == [*map(title_of, marks(wide))]
+    for root, is_beside in ((narrow, False), (wide, True)):
+        (zero,) = of_class(root, "reference")
+        assert (float(zero.attrib["x1"].rstrip("%")) > 20) is is_beside
+        for label, mark in zip(of_class(root, "label"), marks(root), strict=True):
+            down = places(mark, "bar")[0][1] - float(label.attrib["y"])
+            assert (-8 < down < 0) if is_beside else (4 < down < 15)
+    assert float(wide.attrib["height"]) < float(narrow.attrib["height"])
 
 
 def test_negative_numbers_make_a_logarithmic_axis_linear() -> None:

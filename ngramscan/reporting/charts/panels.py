@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ngramscan.reporting.charts.axes import Axis, make_axis, number
 from ngramscan.reporting.charts.legends import caption_of, describe, name_of, summarise
 from ngramscan.reporting.charts.plots import Panel, Point, Range, draw_rows, draw_scatter
-from ngramscan.reporting.charts.shapes import short
+from ngramscan.reporting.charts.shapes import join, short
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.layout import cell, p_text
 from ngramscan.reporting.page.results import Results
@@ -41,11 +41,13 @@ class Setting:
     """Values without intervals that are worth a figure."""
     most_rows: int
     most_panels: int
-    labels_beside: bool
+    labels_beside: tuple[bool, ...]
+    """For each drawing of the same rows, whether labels are beside them, or above."""
 
 
-ON_A_PAGE = Setting(2, MOST_ROWS, MOST_PANELS, labels_beside=False)
-IN_A_FILE = Setting(1, 200, 1000, labels_beside=True)
+ON_A_PAGE = Setting(2, MOST_ROWS, MOST_PANELS, labels_beside=(False, True))
+"""A page shows one of two drawings, according to its width."""
+IN_A_FILE = Setting(1, 200, 1000, labels_beside=(True,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,12 +231,14 @@ def _figure(
         points,
         names,
         reference=_reference(plot, axis),
-        labels_beside=setting.labels_beside,
     )
     if plot.across:
         panel = _with_across(panel, plot, shown)
     caption = caption_of(panel, plot, shown, (len(drawable), len(rows)))
-    return Figure(title, caption, draw_scatter(panel) if plot.across else draw_rows(panel))
+    if plot.across:
+        return Figure(title, caption, draw_scatter(panel))
+    sides = setting.labels_beside
+    return Figure(title, caption, join(draw_rows(replace(panel, labels_beside=s)) for s in sides))
 
 
 def _reference(plot: Plot, axis: Axis) -> float | None:

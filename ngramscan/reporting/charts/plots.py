@@ -122,7 +122,8 @@ def draw_rows(panel: Panel) -> Markup:
         y = max(y, below) + 2
     grid = ticks_across(across, top, y, panel.value_name)
     grid += _line_across(panel.reference, across, top, y)
-    return canvas(panel.summary, y + 36, head, grid, *rows)
+    class_ = f"plot {'wide' if panel.labels_beside else 'narrow'}"
+    return canvas(panel.summary, y + 36, head, grid, *rows, class_=class_)
 
 
 def _aside(points: Sequence[Point]) -> str:

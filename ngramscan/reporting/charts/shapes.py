@@ -100,10 +100,10 @@ def join(parts: Iterable[Markup]) -> Markup:
     return Markup("").join(parts)
 
 
-def canvas(label: str, height: float, *children: Markup) -> Markup:
+def canvas(label: str, height: float, *children: Markup, class_: str = "plot") -> Markup:
     """Return a whole figure."""
     looks = {"fill": "currentColor", "font_family": "system-ui, sans-serif", "font_size": 12}
-    head = {"class_": "plot", "role": "img", "aria_label": label, **looks}
+    head = {"class_": class_, "role": "img", "aria_label": label, **looks}
     return tag("svg", *children, xmlns=_SVG, width="100%", height=f"{height:g}", **head)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ngramscan.progress import visible_line
+from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.layout import cell, p_text, percent
 from ngramscan.reporting.plots import limits_of
 
@@ -136,7 +137,7 @@ def label_of(row: Row, rows: Sequence[Row], columns: str) -> str:
     """Return the names that tell a row from the others, in parentheses; all names of a lone row."""
     known = {column: row.get(column) for column in columns.split()}
     names = ", ".join(
-        quoted(name)
+        "all models" if (column, name) == ("model", ALL) else quoted(name)
         for column, name in known.items()
         if name not in {None, ""}
         and (len(rows) == 1 or any(other.get(column) != name for other in rows))
@@ -207,9 +208,12 @@ class Difference:
         for verb, is_above in ((self.above, True), (self.below, False)):
             shown = [r for r in known if is_shown(r) and (r["difference"] > 0) is is_above]
             if n := len(shown):
-                row = max(shown, key=lambda row: abs(row["difference"]))
+                # All models together say most; the largest of several is partly so by chance.
+                row = max(shown, key=lambda row: (row.get("model") == ALL, abs(row["difference"])))
                 first, second = self.subjects(row)
-                rest = f", the largest of {number(n)} that were shown in this direction" * (n > 1)
+                rest = f", one of {number(n)} that were shown in this direction" * (n > 1)
+                if row.get("model") != ALL:
+                    rest = rest.replace("one", "the largest")
                 yield f"{first} {verb} {second}{self._signed(row, rows)}{rest}."
         if others := [row for row in known if not is_shown(row)]:
             row = max(others, key=_width)

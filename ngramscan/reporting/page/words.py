@@ -196,6 +196,12 @@ def _say_accuracies(rows: Sequence[Row]) -> Iterator[str]:
         yield f"Adjusted p-values are multiplied by {families}, the number of families of tests."
 
 
+def _with_accuracy(row: Row, side: str) -> str:
+    accuracy = row.get(f"accuracy_{side}")
+    known = "" if accuracy is None else f" ({number(accuracy, is_share=True)}%)"
+    return f"{quoted(row[side])}{known}"
+
+
 def _say_unknown(rows: Sequence[Row]) -> Iterator[str]:
     if unknown := [row["n_unknown"] for row in rows if row.get("n_unknown")]:
         first = in_some(len(unknown), len(rows), "row")
@@ -244,7 +250,7 @@ def _say_ranks(rows: Sequence[Row]) -> Iterator[str]:
 
 _COMPARE = Difference(
     "dataset model rule",
-    lambda row: (quoted(row["treatment"]), quoted(row["baseline"])),
+    lambda row: (_with_accuracy(row, "treatment"), _with_accuracy(row, "baseline")),
     "was more accurate than",
     "was less accurate than",
 )
