@@ -59,7 +59,8 @@ class Made:
         """Return the rows of the patterns, and write their totals to `t.csv`."""
         asked = ("docnorm", self.folder / "patterns.yaml", "--totals", self.folder / "t.csv")
         ran = invoke(*asked, "--format", "csv", "--index", index, *more)
-        notices = [line for line in ran.stderr.splitlines() if not line.startswith("compiling")]
+        lines = ran.stderr.splitlines()
+        notices = [line for line in lines if not line.startswith(("compiling", "wrote"))]
         assert (ran.code, notices) == (0, [])
         return ran.rows
 

@@ -120,7 +120,7 @@ def test_what_may_pass_is_asked_again_after_growing_pauses() -> None:
         (httpx.Response(502, html="<h1>Bad</h1>"), "HTTP 502: an HTML page"),
         (httpx.Response(408), "HTTP 408"),
         (httpx.Response(200, json={"error": {"message": "no"}}), "with an error: no"),
-        (httpx.Response(200, json={"choices": []}), "no answer in it"),
+        (httpx.Response(200, json={"choices": []}), "but without an answer"),
         (ok(finish_reason="error"), "broken off: no reason given"),
         (ok({"content": 4}), "the answer is not text"),
         (ok(usage={"prompt_tokens": -1}), "prompt_tokens can't be true"),

@@ -64,7 +64,7 @@ def test_what_can_not_be_joined_is_refused() -> None:
         for row in undocumented
     ]
     refused(
-        "two estimates of documents, 524 and 1,110, since they were seen in part; use "
+        "two estimates of documents, 524 and 1,110, since long ones were truncated; use "
         'measure="occurrences", or run ngramscan docnorm with --draws [0-9]+, which looks at all '
         "occurrences",
         seen_in_part,

@@ -29,6 +29,8 @@ def test_normalized_texts_have_no_places(tmp_path: Path) -> None:
 
 
 def test_only_corpora_that_are_read_can_be_normalized() -> None:
-    message = r"--rule: only corpora that are read \(scan:…, python\) can be asked in words, not v4"
+    message = (
+        r"--rule: only corpora that are read \(scan:…, python\) can be searched in words, not v4"
+    )
     with pytest.raises(InputError, match=message):
         open_indexes(["v4_rpj_llama_s4"], IndexOptions(normalization="words"), SILENT).__enter__()

@@ -260,7 +260,7 @@ def test_folders_of_other_kinds(tmp_path: Path) -> None:
     for place, kind, problem in (
         (tmp_path / "none", InputError, "no such folder"),
         (tmp_path / "file", InputError, "not a folder"),
-        (tmp_path / "empty", InputError, "no tokenized.0, table.0, offset.0 in it"),
+        (tmp_path / "empty", InputError, "it lacks tokenized.0, table.0, offset.0"),
         (tmp_path / "six", InputError, "version 6"),
         (tmp_path / "nothing", IndexFormatError, "no documents"),
         (HERE / "replay" / "index" / "replay2", InputError, "index over bytes.*--index fm9:"),
@@ -280,7 +280,7 @@ def test_damage_seen_in_a_question(tmp_path: Path) -> None:
         with pytest.raises(IndexFormatError, match=problem):
             open_token_folder(tmp_path).tokens_of(1)
     offsets.write_bytes(bytes(8))
-    with pytest.raises(IndexFormatError, match="goes on over a separator"):
+    with pytest.raises(IndexFormatError, match="continues past a separator"):
         open_token_folder(tmp_path).tokens_of(0)
     folder = open_token_folder(write_folder(tmp_path, [documents], 1))
     change("table.0", lambda raw: b"\x63" * len(raw))(tmp_path)
