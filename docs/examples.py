@@ -65,20 +65,13 @@ patterns:
 {"id": 3, "output": "x = 0.15 \\cdot 80 = \\boxed{12}"}
 """,
 }
-REPORT_ROWS = (
-    "ngramscan count mine.yaml --index scan:corpus.jsonl -q -o rows/counts.parquet",
-    "ngramscan docnorm mine.yaml --index scan:corpus.jsonl -q -o rows/documents.parquet",
-    "ngramscan contexts 'step by step' --index scan:corpus.jsonl -q -o rows/contexts.parquet",
-    "ngramscan contaminate exam.jsonl --index scan:crawl.jsonl --scores scores.jsonl -q"
-    " -o entries.csv --shares rows/shares.parquet --effects rows/effects.parquet",
-    "ngramscan blend outputs/example-formulas -q"
-    " -o rows/blend.parquet --retention rows/retention.parquet",
-    "evalcore score outputs/questions --data questions.jsonl --rule numbers -q"
-    " -o rows/scores.parquet",
-    "evalcore compare scores.jsonl --baseline cot -q -o rows/compared.parquet",
-    "evalcore efficiency scores.jsonl --usage usage.jsonl -q -o rows/efficiency.parquet",
+REPORT = (
+    "evalcore link shift-ciphers-counts.csv shift-ciphers.csv --problems --without 13 -q"
+    " -o slopes.csv --provenance",
+    "ngramscan report methods.csv markers.csv traced.csv slopes.csv"
+    " --title 'Programs or texts on FinanceMath?' -o report.html",
 )
-"""The commands whose rows docs/report-example.html shows."""
+"""The commands that make docs/report-example.html of the rows in docs/results."""
 NAMES = ("Ada", "Emil", "Noor", "Tom", "Yuki")
 THINGS = ("apples", "pencils", "oranges", "stamps", "red balloons", "paper boats")
 METHODS = {"zero-shot": 0.45, "cot": 0.55, "pot": 0.5, "f-1": 0.68}
@@ -90,6 +83,8 @@ def make_files(folder: Path) -> None:
     """Write the files, and scores, tokens and labels drawn at random with a fixed seed."""
     shutil.copytree(ROOT / "outputs", folder / "outputs")
     shutil.copytree(ROOT / "patterns", folder / "patterns")
+    for file in (ROOT / "docs/results").glob("*.csv*"):
+        shutil.copy(file, folder)
     (folder / "tests").mkdir()
     (folder / "tests/tokens").symlink_to(ROOT / "tests/tokens")
     for name, text in TEXTS.items():
