@@ -140,9 +140,10 @@ def test_totals_are_of_methods(here: Path) -> None:
 
 
 def test_the_shipped_sets_are_listed_and_shown(here: Path) -> None:
-    (row,) = invoke("patterns", "list", "--format", "csv").rows
-    assert (row["name"], row["patterns"], row["tiers"]) == ("f1", "46", "T1, T2, T3")
-    assert ngramscan.patterns_list()["methods"].tolist() == ["CoT, PoT, FP/F-1"]
+    rows = invoke("patterns", "list", "--format", "csv").rows
+    listed = [(row["name"], row["patterns"], row["tiers"]) for row in rows]
+    assert listed == [("f1", "46", "T1, T2, T3"), ("verify", "9", "T1, T2")]
+    assert ngramscan.patterns_list()["methods"].tolist() == ["CoT, PoT, FP/F-1", "Verify, Revise"]
     frame = ngramscan.patterns_show("f1").set_index("text")
     texts = [pattern.text for pattern in load_patterns("f1").patterns]
     assert list(frame.index) == texts
