@@ -13,7 +13,8 @@ from evalcore.commands.audit import AuditRow
 from evalcore.commands.compare import AverageRow, CompareRow
 from evalcore.commands.efficiency import EfficiencyRow
 from evalcore.commands.link import LinkRow, RankRow
-from evalcore.commands.outcomes import OutcomeRow, WinRow
+from evalcore.commands.outcomes import AnswersRow, OutcomeRow, WinRow
+from evalcore.commands.show import ShowRow
 from evalcore.judge_sample import LabelShareRow
 from evalcore.prevalence_links import SlopeRow
 from evalcore.scores import ScoreRow
@@ -60,10 +61,12 @@ TYPES: dict[str, tuple[type, ...]] = {
     "Key n-grams of the method": (KeynessRow,),
     "Strategies of outputs": (StrategyRow,),
     "Strategy of each output": (OutputStrategyRow,),
+    "Outputs for a problem, side by side": (ShowRow,),
     "Scores of answers": (ScoreRow,),
     "Differences of methods": (CompareRow,),
     "Average differences of methods": (AverageRow,),
     "Joint outcomes of the adaptive method and its baselines": (OutcomeRow,),
+    "Accuracy where two methods agree": (AnswersRow,),
     "Wins, ties and losses": (WinRow,),
     "Accuracy and tokens": (EfficiencyRow,),
     "Estimated shares of the judges' labels": (LabelShareRow,),

@@ -233,6 +233,14 @@ KINDS: tuple[Kind, ...] = (
         "formula_density | has_code steps steps_before_code words characters",
         texts="strategy rule",
     ),
+    # Before `score`, whose columns these rows have, too.
+    make_kind(
+        "show",
+        "Outputs for a problem, side by side",
+        "dataset model method id epoch rule",
+        "epoch value |",
+        texts="output answer reason reply status",
+    ),
     make_kind(
         "score",
         "Scores of answers",
@@ -273,6 +281,22 @@ KINDS: tuple[Kind, ...] = (
             "group rule adaptive baselines",
             "share",
             limits="selection",
+        ),
+    ),
+    make_kind(
+        "outcomes --agreements",
+        "Accuracy where two methods agree",
+        "dataset model rule baseline adaptive",
+        "n n_agree | agree agree_low agree_high accuracy_baseline_differ"
+        " accuracy_baseline_differ_low accuracy_baseline_differ_high accuracy_adaptive_differ"
+        " accuracy_adaptive_differ_low accuracy_adaptive_differ_high accepted accepted_low"
+        " accepted_high verified verified_low verified_high",
+        make_plot(
+            "accuracy_agree",
+            "dataset model",
+            "group rule baseline adaptive",
+            "share",
+            aside="{n_agree} of {n} agree",
         ),
     ),
     make_kind(

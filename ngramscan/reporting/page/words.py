@@ -159,6 +159,11 @@ def _say_spans(rows: Sequence[Row]) -> Iterator[str]:
     yield f"Shown: {count_of(len(rows), 'span')} of {outputs}, the longest of {longest}."
 
 
+def _say_outputs(rows: Sequence[Row]) -> Iterator[str]:
+    outputs = count_of(len(group_rows(rows, *"dataset model method id epoch".split())), "output")
+    yield f"Shown: {outputs} for {count_of(len(group_rows(rows, 'dataset', 'id')), 'problem')}."
+
+
 def _say_tiers(rows: Sequence[Row]) -> Iterator[str]:
     if known := known_rows(rows, "agrees"):
         spans = [bool(row.get("interval_spans_tiers")) for row in known if row["agrees"]]
@@ -335,6 +340,7 @@ _SAY: dict[str, Sequence[_Say]] = {
     "keyness": (_say_keyness, Measure("The log ratio", "log_ratio", "ngram")),
     "strategies": (_say_strategies,),
     "strategies --per-output": (_tally("strategy", "output"),),
+    "show": (_say_outputs,),
     "score": (_tally("status", "score", "rule"), Measure("The value", "value", limits=None).gaps),
     "compare": (_say_accuracies, _say_unknown),
     "compare --averages": (
@@ -348,6 +354,15 @@ _SAY: dict[str, Sequence[_Say]] = {
             "dataset model rule adaptive baselines",
             unit="%",
             limits="selection",
+        ),
+    ),
+    "outcomes --agreements": (
+        Measure(
+            "The accuracy where both methods give the same answer",
+            "accuracy_agree",
+            "dataset model rule baseline adaptive",
+            "n_agree",
+            "%",
         ),
     ),
     "outcomes --wins": (_say_wins,),
