@@ -160,8 +160,10 @@ def _say_spans(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _say_outputs(rows: Sequence[Row]) -> Iterator[str]:
-    outputs = count_of(len(group_rows(rows, *"dataset model method id epoch".split())), "output")
-    yield f"Shown: {outputs} for {count_of(len(group_rows(rows, 'dataset', 'id')), 'problem')}."
+    outputs = group_rows(rows, "dataset", "model", "method", "id", "epoch")
+    problems = group_rows(rows, "dataset", "id")
+    shown = f"{count_of(len(outputs), 'output')} for {count_of(len(problems), 'problem')}"
+    yield f"Shown: {shown}."
 
 
 def _say_tiers(rows: Sequence[Row]) -> Iterator[str]:
