@@ -22,7 +22,7 @@ from evalcore.endpoint import (
     request_parameters,
 )
 from evalcore.formats import Problem
-from evalcore.options import RunOptions
+from evalcore.options import File, Most, RunOptions
 from evalcore.prompts import PromptSet, load_templates
 from evalcore.records import Record, read_records
 from ngramscan.clock import now
@@ -31,6 +31,7 @@ from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import Option, Result, Shared, command
 
 _NOTE_EVERY_S = 10.0
+_Price = Annotated[float | None, Option(metavar="P", least=0)]
 
 
 @dataclass(slots=True)
@@ -188,12 +189,12 @@ def run(
     *,
     model: Annotated[str, Option(metavar="NAME")],
     methods: Annotated[str | Sequence[str], Option("--method", "NAME,...")],
-    prompts: Annotated[str | Path | None, Option(metavar="FILE")] = None,
-    limit: Annotated[int | None, Option(least=1)] = None,
+    prompts: File = None,
+    limit: Most = None,
     epochs: Annotated[int, Option(least=1)] = 1,
-    token_budget: Annotated[int | None, Option(least=1)] = None,
-    price_in: Annotated[float | None, Option(metavar="P", least=0)] = None,
-    price_out: Annotated[float | None, Option(metavar="P", least=0)] = None,
+    token_budget: Most = None,
+    price_in: _Price = None,
+    price_out: _Price = None,
     replay: Annotated[str | Path | None, Option(metavar="FOLDER")] = None,
     dry_run: bool = False,
     output: Annotated[str | Path, Option(flags="-o --output", metavar="FOLDER")] = "outputs",
