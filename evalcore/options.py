@@ -7,13 +7,14 @@ from typing import Annotated, ClassVar, Literal
 
 from ngramscan.options import OPTIONS, READING, SERVICE, Option
 
+# Types of options that several commands have.
 Name = Annotated[str | None, Option(metavar="NAME")]
 Names = Annotated[str | Sequence[str], Option(metavar="NAME")]
 ColumnName = Annotated[str | None, Option(metavar="COLUMN")]
 ColumnNames = Annotated[str | Sequence[str], Option(metavar="COLUMNS")]
 File = Annotated[str | Path | None, Option(metavar="FILE")]
-Place = Annotated[str | Path | None, Option(metavar="PATH")]
-Most = Annotated[int | None, Option(least=1)]
+FileOrFolder = Annotated[str | Path | None, Option(metavar="PATH")]
+Limit = Annotated[int | None, Option(least=1)]
 Level = Annotated[float, Option(over=0, under=1)]
 Draws = Annotated[int, Option(metavar="N", least=100)]
 Seed = Annotated[int, Option(least=0)]
@@ -38,7 +39,7 @@ class BenchmarkOptions:
     heading: ClassVar[str] = OPTIONS
 
     dataset: Name = None
-    data: Place = None
+    data: FileOrFolder = None
     id_field: _Field = "id"
     question_field: _Field = "question"
     answer_field: _Field = "answer"
@@ -93,7 +94,7 @@ class EndpointOptions:
     rate: Annotated[float | None, Option(metavar="N", over=0)] = None
     timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = 600.0
     temperature: Annotated[float | None, Option(metavar="T")] = 0.0
-    max_tokens: Most = None
+    max_tokens: Limit = None
     params: Annotated[str | Sequence[str], Option(flags="--param", metavar="KEY=VALUE")] = ()
 
 

@@ -1,7 +1,6 @@
 """Recorded answers of models: one record per problem and epoch, in several layouts of files."""
 
 import fcntl
-import hashlib
 import json
 import os
 from collections import defaultdict
@@ -90,11 +89,6 @@ class Record:
     def line(self) -> bytes:
         """Return the record as a line of a file."""
         return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False).encode() + b"\n"
-
-
-def messages_sha256(messages: list[dict[str, str]]) -> str:
-    """Return the SHA-256 of messages as canonical JSON, in hexadecimal."""
-    return hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).hexdigest()
 
 
 def folder_name(model: str) -> str:

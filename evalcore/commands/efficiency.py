@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalcore.commands.logs import UsageRow
-from evalcore.options import Draws, File, Place, Seed
+from evalcore.options import Draws, File, FileOrFolder, Seed
 from evalcore.pairing import Frame, ScoreOptions, to_table
 from evalcore.records import Record, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, GroupedRow, key_of
@@ -171,6 +171,7 @@ def _method_rows(
         if columns["n_tokens"] != n:
             notes.insert(0, f"tokens are known for {columns['n_tokens']} of {n} outputs")
         priced = kept[kept["dollars"].notna()]
+        right = priced["right"].sum()
         if 0 < len(priced) < n:
             notes.append(f"costs are known for {len(priced)} of {n} outputs")
         notes.append(few)
@@ -190,7 +191,7 @@ def _method_rows(
             mean_completion_tokens=_mean(kept["completion"]),
             mean_reasoning_tokens=_mean(kept["reasoning"]),
             cost_per_answer=_mean(priced["dollars"]),
-            cost_per_correct=_ratio(priced["dollars"].sum(), priced["right"].sum()),
+            cost_per_correct=float(priced["dollars"].sum() / right) if right else None,
             prompt_overhead=_mean(more),
             prompt_overhead_n=len(more) or None,
             note="; ".join(filter(None, notes)),
@@ -212,10 +213,6 @@ def _mean_of_ratios(rows: Sequence[EfficiencyRow], method: str) -> tuple[float |
 def _mean(values: Any) -> float | None:
     known = np.array(values, dtype=float)[np.isfinite(values)]
     return float(known.mean()) if known.size else None
-
-
-def _ratio(above: float, below: float) -> float | None:
-    return float(above / below) if below else None
 
 
 @np.errstate(divide="ignore", invalid="ignore")
@@ -326,7 +323,7 @@ def _print(console: Any, rows: Sequence[EfficiencyRow]) -> None:
 def efficiency(
     scores: GivenTables,
     *,
-    outputs: Place = None,
+    outputs: FileOrFolder = None,
     usage: File = None,
     baseline: Annotated[str, Option(metavar="METHOD")] = _BASELINE,
     tokens: Literal["completion", "total"] = "completion",

@@ -326,8 +326,7 @@ def _share(name: str, hits: int, n: int, has_interval: bool) -> dict[str, Any]:
 
 def _as_rule(row: GroupedRow) -> GroupedRow:
     """Return a score in which the rule takes the place of the method."""
-    group = ", ".join(filter(None, [row.group, row.method]))
-    return replace(row, method=row.rule, group=group, rule=ALL)
+    return replace(row, method=row.rule, group=name_cell([row.group, row.method]), rule=ALL)
 
 
 def _print(

@@ -22,8 +22,8 @@ from evalcore.endpoint import (
     request_parameters,
 )
 from evalcore.formats import Problem
-from evalcore.options import File, Most, RunOptions
-from evalcore.prompts import PromptSet, load_templates
+from evalcore.options import File, Limit, RunOptions
+from evalcore.prompts import PromptSet, load_templates, sha256_of
 from evalcore.records import Record, read_records
 from ngramscan.clock import now
 from ngramscan.errors import InputError, RemoteError, RemoteRefused
@@ -190,9 +190,9 @@ def run(
     model: Annotated[str, Option(metavar="NAME")],
     methods: Annotated[str | Sequence[str], Option("--method", "NAME,...")],
     prompts: File = None,
-    limit: Most = None,
+    limit: Limit = None,
     epochs: Annotated[int, Option(least=1)] = 1,
-    token_budget: Most = None,
+    token_budget: Limit = None,
     price_in: _Price = None,
     price_out: _Price = None,
     replay: Annotated[str | Path | None, Option(metavar="FOLDER")] = None,
@@ -267,7 +267,7 @@ def run(
     tasks: dict[Path, list[Question]] = defaultdict(list)
     for name, epoch, problem in product(chosen, numbers, problems.problems[:limit]):
         messages = templates.render(name, problem)
-        known |= {"method": name, "messages_sha256": records.messages_sha256(messages)}
+        known |= {"method": name, "messages_sha256": sha256_of(messages)}
         path = records.record_path(Path(output), problems.name, model, name)
         tasks[path].append(Question(Record(id=problem.id, epoch=epoch, **known), messages))
     usage = Spending(token_budget, price_in, price_out)
