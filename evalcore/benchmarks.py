@@ -13,7 +13,7 @@ from typing import Annotated
 import platformdirs
 
 from evalcore.formats import FORMATS, Benchmark, Problem
-from evalcore.options import BenchmarkOptions
+from evalcore.options import BenchmarkOptions, FileOrFolder
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable, needs_extra
 from ngramscan.reading.row_files import has_rows
 from ngramscan.reading.streams import unpacked_path
@@ -206,7 +206,7 @@ class CheckRow:
 def datasets_check(
     names: Annotated[str | Sequence[str], Option(metavar="[NAME]...")] = (),
     *,
-    data: Annotated[str | Path | None, Option(metavar="PATH")] = None,
+    data: FileOrFolder = None,
 ) -> Result[CheckRow]:
     """Read copies of benchmarks and report their faults.
 

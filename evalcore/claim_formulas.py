@@ -374,7 +374,7 @@ def _discordant(end: int, p_values: Value, *, delta: str, of: str) -> list[Entry
         p = {pairs: usual_mcnemar(net, pairs) for pairs in range(net, n + 1, 2)}
         fits = [pairs for pairs in p if low <= p[pairs] <= high]
         nearest = min(p, key=lambda pairs: max(low - p[pairs], p[pairs] - high))
-        entries.append(Entry(entry.names, Fraction((fits or [nearest])[end]), cell))
+        entries.append(entry._replace(value=Fraction((fits or [nearest])[end])))
     return entries
 
 
@@ -414,7 +414,7 @@ def _exact_pct(cells: Value, n: Value | None = None, *, of: str = "") -> list[En
     for entry, cell in _cells(cells):
         wholes = _wholes(cell, size := _size(cell, n, of))
         exact = Fraction(100 * wholes[0], size) if len(wholes) == 1 else entry.value
-        entries.append(Entry(entry.names, exact, cell))
+        entries.append(entry._replace(value=exact))
     return entries
 
 

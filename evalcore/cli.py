@@ -1,7 +1,5 @@
 """The `evalcore` command: its parts are derived from the functions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Find the final answer or the program in an output, by named rules with versions."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence

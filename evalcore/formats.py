@@ -202,10 +202,15 @@ def _olympiadbench(benchmark: Benchmark, path: Path) -> Parsed:
     return problems, _fault(pictured, "problems need a picture")
 
 
-_KINDS = {"Numerical": "a numerical value", "Expression": "an expression"}
-_KINDS |= {"Equation": "an equation", "Interval": "an interval"}
-# The authors' prompt has no words for these: what a tuple is depends on the problem.
-_KINDS |= {"Tuple": "", "Need_human_evaluate": ""}
+_KINDS = {
+    "Numerical": "a numerical value",
+    "Expression": "an expression",
+    "Equation": "an equation",
+    "Interval": "an interval",
+    # The authors' prompt has no words for these: what a tuple is depends on the problem.
+    "Tuple": "",
+    "Need_human_evaluate": "",
+}
 
 
 def _answer_fields(row: _OlympiadAnswer, place: str) -> dict[str, str]:

@@ -1,7 +1,5 @@
 """The options that several commands share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +7,18 @@ from typing import Annotated, ClassVar, Literal
 
 from ngramscan.options import OPTIONS, READING, SERVICE, Option
 
-Column = Annotated[str, Option(metavar="COLUMN", heading=READING, is_rare=True)]
+# Types of options that several commands have.
+Name = Annotated[str | None, Option(metavar="NAME")]
+Names = Annotated[str | Sequence[str], Option(metavar="NAME")]
+ColumnName = Annotated[str | None, Option(metavar="COLUMN")]
+ColumnNames = Annotated[str | Sequence[str], Option(metavar="COLUMNS")]
+File = Annotated[str | Path | None, Option(metavar="FILE")]
+FileOrFolder = Annotated[str | Path | None, Option(metavar="PATH")]
+Limit = Annotated[int | None, Option(least=1)]
+Level = Annotated[float, Option(over=0, under=1)]
+Draws = Annotated[int, Option(metavar="N", least=100)]
+Seed = Annotated[int, Option(least=0)]
+_Field = Annotated[str, Option(metavar="COLUMN", heading=READING, is_rare=True)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,11 +38,11 @@ class BenchmarkOptions:
 
     heading: ClassVar[str] = OPTIONS
 
-    dataset: Annotated[str | None, Option(metavar="NAME")] = None
-    data: Annotated[str | Path | None, Option(metavar="PATH")] = None
-    id_field: Column = "id"
-    question_field: Column = "question"
-    answer_field: Column = "answer"
+    dataset: Name = None
+    data: FileOrFolder = None
+    id_field: _Field = "id"
+    question_field: _Field = "question"
+    answer_field: _Field = "answer"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,10 +57,8 @@ class RecordOptions(BenchmarkOptions):
         Score only outputs of this method; in layouts other than `evalcore`, the method of all.
     """
 
-    heading: ClassVar[str] = OPTIONS
-
     layout: Literal["evalcore", "financemath", "bbh"] = "evalcore"
-    method: Annotated[str | None, Option(metavar="NAME")] = None
+    method: Name = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +94,7 @@ class EndpointOptions:
     rate: Annotated[float | None, Option(metavar="N", over=0)] = None
     timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = 600.0
     temperature: Annotated[float | None, Option(metavar="T")] = 0.0
-    max_tokens: Annotated[int | None, Option(least=1)] = None
+    max_tokens: Limit = None
     params: Annotated[str | Sequence[str], Option(flags="--param", metavar="KEY=VALUE")] = ()
 
 
@@ -95,11 +102,7 @@ class EndpointOptions:
 class RunOptions(BenchmarkOptions, EndpointOptions):
     """The shared options of `run`."""
 
-    heading: ClassVar[str] = OPTIONS
-
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeOptions(RecordOptions, EndpointOptions):
     """The shared options of `judge`."""
-
-    heading: ClassVar[str] = OPTIONS

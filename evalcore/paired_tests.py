@@ -1,7 +1,5 @@
 """Tests and intervals of paired answers: two lists of values in, one comparison out."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 

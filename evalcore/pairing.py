@@ -12,24 +12,24 @@ from itertools import compress
 from math import inf
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from evalcore.commands.logs import is_log, read_logs
+from evalcore.options import ColumnNames, Names
 from evalcore.scores import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, GroupedRow, ScoreRow, read_all
 from ngramscan.errors import InputError
 from ngramscan.options import OPTIONS, Option
+from ngramscan.progress import counted
 from ngramscan.reading.row_files import GivenTables, Table, as_tables
 from ngramscan.reporting.columns import ALL
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Names = Annotated[str | Sequence[str], Option(metavar="NAME")]
+Frame: TypeAlias = "pd.DataFrame"
 NoAnswer = Literal["wrong", "exclude"]
-Draws = Annotated[int, Option(metavar="N", least=100)]
-Seed = Annotated[int, Option(least=0)]
 CELL = ["dataset", "model", "group", "rule"]
 NAMES = [*CELL, "baseline", "treatment"]
 NOT_ASKED, NOT_KNOWN, NOT_ANSWERED, ANSWERED, RIGHT = range(5)
@@ -59,7 +59,7 @@ class ScoreOptions:
 
     heading: ClassVar[str] = OPTIONS
 
-    by: Annotated[str | Sequence[str], Option(metavar="COLUMNS")] = ("dataset", "model")
+    by: ColumnNames = ("dataset", "model")
     rule: Names = ()
     run: Names = ()
     no_answer: NoAnswer = "wrong"
@@ -108,7 +108,7 @@ def _refuse_rules(rows: Sequence[ScoreRow]) -> None:
             raise InputError(dataset, f"scored by {', '.join(known)}; choose one with --rule")
 
 
-def to_table(rows: Sequence[ScoreRow], by: Sequence[str] = CELL) -> pd.DataFrame:
+def to_table(rows: Sequence[ScoreRow], by: Sequence[str] = CELL) -> Frame:
     """Return score rows in the order of their cells; columns that `by` does not name become `ALL`.
 
     `asked` numbers the original combinations of dataset, model and rule. `not_found` is 1 or 0 in
@@ -116,12 +116,11 @@ def to_table(rows: Sequence[ScoreRow], by: Sequence[str] = CELL) -> pd.DataFrame
     """
     import pandas as pd
 
-    given = ("dataset", "model", "rule", "method", "id", "epoch", "value", "answer", "subtask")
+    told = ("method", "id", "epoch", "value", "answer", "subtask", "status", "weight")
+    usual = {"group": "", "weight": 1.0}  # of scores that are not grouped
     table = pd.DataFrame(
-        {name: [getattr(row, name) for row in rows] for name in (*given, "status")}
+        {name: [getattr(row, name, usual.get(name)) for row in rows] for name in (*CELL, *told)}
     )
-    for name, usual in (("group", ""), ("weight", 1.0)):
-        table[name] = [getattr(row, name, usual) for row in rows]
     table["value"] = table["value"].astype(float)
     levels = table["status"].map({UNKNOWN: NOT_KNOWN, NO_ANSWER: NOT_ANSWERED})
     table["level"] = levels.fillna(ANSWERED)
@@ -146,7 +145,7 @@ def name_cell(names: Iterable[str]) -> str:
     return ", ".join(filter(None, names))
 
 
-def find_pairs(table: pd.DataFrame, methods: Iterable[tuple[str, str]]) -> list[pd.DataFrame]:
+def find_pairs(table: Frame, methods: Iterable[tuple[str, str]]) -> list[Frame]:
     """Return the pairs of answers of each baseline and treatment, for each cell that has both.
 
     Columns of the baseline end in 1. Answers are paired by epoch if both methods have the same
@@ -181,11 +180,13 @@ def left_out(what: str, cells: Iterable[tuple[str, Any]], lowest: int) -> dict[s
         totals += counts
         one_sided, unknown, no_answer, *_ = counts.tolist()
         is_empty = not counts[lowest:].any()
-        why = [f"{unknown:,} with an unknown result"] * bool(unknown)
-        why += [f"{one_sided:,} not put to every method"] * bool(one_sided)
-        why += [f"{no_answer:,} without an answer"] * bool(is_empty and no_answer)
-        n = unknown + one_sided + is_empty * no_answer
-        message = f"{_number(n, what)} left out: {', '.join(why)}"
+        reasons = {
+            "with an unknown result": unknown,
+            "not put to every method": one_sided,
+            "without an answer": no_answer if is_empty else 0,
+        }
+        why = ", ".join(f"{n:,} {reason}" for reason, n in reasons.items() if n)
+        message = f"{counted(sum(reasons.values()), what)} left out: {why}"
         if is_empty:
             failures.append(f"{name}: nothing to compare; {message}")
         elif why:
@@ -193,10 +194,6 @@ def left_out(what: str, cells: Iterable[tuple[str, Any]], lowest: int) -> dict[s
     if len(notices) > 4:
         notices = [f"{notices[0]}; see n_unknown for {len(notices) - 1} more"]
     n = int(totals[:NOT_ANSWERED].sum())
-    heading = f"{n:,} of {_number(int(totals.sum()), what)} {'is' if n == 1 else 'are'} left out"
+    heading = f"{n:,} of {counted(int(totals.sum()), what)} {'is' if n == 1 else 'are'} left out"
     heading = f"{heading}, because one of the results is unknown" * bool(n)
     return {"heading": heading, "notices": notices, "failures": failures}
-
-
-def _number(n: int, what: str) -> str:
-    return f"{n:,} {what}" + "s" * (n != 1)

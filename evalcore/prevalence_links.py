@@ -4,17 +4,15 @@ Problems of one value of `--on` have the same prevalence, so they are one group,
 is permuted, resampled and flipped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from evalcore.pairing import CELL, NOT_ANSWERED, Draws, Seed, find_pairs, left_out, to_table
+from evalcore.options import ColumnName, Draws, File, Level, Seed
+from evalcore.pairing import CELL, NOT_ANSWERED, Frame, find_pairs, left_out, to_table
 from evalcore.scores import read_all
 from ngramscan.errors import InputError, some_of
 from ngramscan.options import OPTIONS, Option
@@ -25,9 +23,6 @@ from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.p_values import disagreement, holm
 from ngramscan.statistics.slopes import rank_correlation, residuals, slope_test
 from ngramscan.statistics.streams import stream
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TRANSFORMATION = "log10(count + 0.5)"
 NO_SLOPE = "no slope: the counts do not vary, or only with covariates"
@@ -61,12 +56,12 @@ class ProblemOptions:
     heading: ClassVar[str] = OPTIONS
 
     on: Annotated[str, Option(metavar="COLUMN")] = "id"
-    count: Annotated[str | None, Option(metavar="COLUMN")] = None
+    count: ColumnName = None
     covariate: Annotated[str | Sequence[str], Option(metavar="COLUMN")] = ()
     without: Annotated[str | Sequence[str], Option(metavar="GROUP")] = ()
-    also: Annotated[str | Path | None, Option(metavar="FILE")] = None
-    placebo: Annotated[str | Path | None, Option(metavar="FILE")] = None
-    level: Annotated[float, Option(over=0, under=1)] = 0.95
+    also: File = None
+    placebo: File = None
+    level: Level = 0.95
     resamples: Draws = 10_000
     seed: Seed = 1
 
@@ -116,7 +111,7 @@ class _Cell(NamedTuple):
 
     names: Mapping[str, Any]
     n_unknown: int
-    groups: pd.DataFrame
+    groups: Frame
     """By the name of the group: the mean of `y`, its `size`, means of covariates."""
 
 
@@ -199,7 +194,7 @@ def _problems(
 
 
 def _cells(
-    table: pd.DataFrame, problems: Mapping[tuple[str, str], tuple[Any, ...]]
+    table: Frame, problems: Mapping[tuple[str, str], tuple[Any, ...]]
 ) -> tuple[list[_Cell], dict[str, Any]]:
     """Return the methods of each benchmark, model and rule, then their pairs, and messages."""
     found, levels, alone = [], [], []
@@ -268,9 +263,9 @@ def _row(cell: _Cell, name: str, sets: Mapping[str, Counts], settings: ProblemOp
     )
 
 
-def _logarithms(groups: pd.DataFrame, counts: Counts) -> Any:
+def _logarithms(groups: Frame, counts: Counts) -> Any:
     return np.log10(np.array([counts[group] for group in groups.index]) + 0.5)
 
 
-def _covariates(groups: pd.DataFrame) -> Any:
+def _covariates(groups: Frame) -> Any:
     return groups.drop(columns=["y", "size"]).to_numpy().T

@@ -51,7 +51,7 @@ class PromptSet:
         """The SHA-256 of all messages in hexadecimal, which changes when a prompt changes."""
         templates = self.methods.items()
         content = {name: [template.system, template.user] for name, template in templates}
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return sha256_of(content)
 
     def resolve(self, method: str) -> str:
         """Return the name of a method, which may be given in any case; or raise an InputError."""
@@ -70,6 +70,11 @@ class PromptSet:
         values = {**problem.fields, "problem": problem.text}
         texts = (("system", template.system), ("user", template.user))
         return [{"role": role, "content": fill(text, values)} for role, text in texts if text]
+
+
+def sha256_of(content: Any) -> str:
+    """Return the SHA-256 of messages or other content as canonical JSON, in hexadecimal."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:

@@ -1,14 +1,13 @@
 """Recorded answers of models: one record per problem and epoch, in several layouts of files."""
 
 import fcntl
-import hashlib
 import json
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from io import FileIO
-from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -90,11 +89,6 @@ class Record:
     def line(self) -> bytes:
         """Return the record as a line of a file."""
         return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False).encode() + b"\n"
-
-
-def messages_sha256(messages: list[dict[str, str]]) -> str:
-    """Return the SHA-256 of messages as canonical JSON, in hexadecimal."""
-    return hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).hexdigest()
 
 
 def folder_name(model: str) -> str:
@@ -289,11 +283,15 @@ def open_records(path: Path, on_notice: _Tell) -> Iterator[RecordFile]:
 def in_order(records: Sequence[Record], dataset: Dataset) -> list[Record]:
     """Return records by run, in the order of the benchmark, which must have their problems."""
     places = {problem.id: place for place, problem in enumerate(dataset.problems)}
-    runs: dict[tuple[str, str, str], list[tuple[int, int, Record]]] = {}
+    runs = defaultdict[tuple[str, ...], list[Record]](list)
     for record in records:
         run = (record.dataset, record.model, record.method)
         if record.id not in places:
             problem = f"{dataset.name} has no problem with the id {record.id!r}"
             raise InputError("/".join(run), problem)
-        runs.setdefault(run, []).append((places[record.id], record.epoch or 0, record))
-    return [record for run in runs.values() for _, _, record in sorted(run, key=itemgetter(0, 1))]
+        runs[run].append(record)
+
+    def place(record: Record) -> tuple[int, int]:
+        return places[record.id], record.epoch or 0
+
+    return [record for run in runs.values() for record in sorted(run, key=place)]

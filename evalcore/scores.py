@@ -1,7 +1,5 @@
 """Score rows: reading tables of them, choosing runs, and summaries per model."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter, defaultdict
@@ -28,6 +26,7 @@ from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import to_columns
 from ngramscan.reporting.layout import Layout, print_columns
 from ngramscan.reporting.plots import make_kind, make_plot
+from ngramscan.statistics.estimates import fields_of
 
 Names = Sequence[str]
 SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = ("scored", "not_found", "no_answer", "unknown")
@@ -236,26 +235,25 @@ SUMMARIES = make_kind(
 
 def summarise(rows: Iterable[ScoreRow]) -> list[SummaryRow]:
     """Return a row per run and rule, in the order of their first scores."""
-    groups: dict[tuple[str, str, str, str, str | None], list[ScoreRow]] = {}
+    groups = defaultdict[object, list[ScoreRow]](list)
     for row in rows:
-        groups.setdefault((*group_of(row), row.run), []).append(row)
+        groups[group_of(row), row.run].append(row)
     return [_summary(rows) for rows in groups.values()]
 
 
 def _summary(rows: Sequence[ScoreRow]) -> SummaryRow:
     known = [row for row in rows if row.status != UNKNOWN]
-    n, values, share = len(known), [row.value or 0.0 for row in known], None
+    n, share = len(known), None
     if known:
         from ngramscan.statistics.two_samples import estimate_accuracy  # slow to import
 
-        share = estimate_accuracy(values, [row.id for row in known])
+        values, problems = [row.value or 0.0 for row in known], [row.id for row in known]
+        share = estimate_accuracy(values, problems)
     return SummaryRow(
         *group_of(rows[0]),
         run=rows[0].run,
         n=n,
-        accuracy=sum(values) / n if n else None,
-        accuracy_low=share.low if share else None,
-        accuracy_high=share.high if share else None,
+        **fields_of("accuracy", share),
         answered=sum(row.answer is not None for row in known) / n if n else None,
         n_no_answer=sum(row.status == NO_ANSWER for row in known),
         n_unknown=len(rows) - n,

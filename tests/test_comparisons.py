@@ -229,3 +229,33 @@ def test_methods_that_differ_by_more_than_2_points_in_answers_not_found_are_told
     treatment: list[Given] = [*([1.0] * (1000 - n_not_found)), *("!" * n_not_found)]
     found = compared(both([1.0] * 1000, treatment, answer="5"))
     assert [notice.partition(":")[0] for notice in found.notices] == ["Warning"] * is_told
+
+
+def test_averages_weigh_subtasks_and_benchmarks_equally_or_by_their_pairs() -> None:
+    parts = {"s": both(A, B), "t": both([*B, "?"], [*A, 1.0]), "u": both(A[2:8], B[2:8])}
+    parts = {name: [replace(row, id=name + row.id) for row in rows] for name, rows in parts.items()}
+    of_a = [replace(row, dataset="a", subtask=name) for name in "st" for row in parts[name]]
+    of_b = [replace(row, dataset="b") for row in parts["u"]]
+    found = compared([*of_a, *of_b]).averages
+    assert [(row.average, row.dataset, row.parts, row.n, row.n_unknown) for row in found] == [
+        ("macro over subtasks", "a", 2, 20, 1),
+        ("micro", "all", 2, 26, 1),
+        ("macro over benchmarks", "all", 2, 26, 1),
+    ]
+    equally, by_pairs = np.array([1 / 2, 1 / 2]), np.array([20 / 26, 6 / 26])
+    averaged = (
+        ([parts["s"], parts["t"]], equally),
+        ([of_a, of_b], by_pairs),
+        ([of_a, of_b], equally),
+    )
+    for row, (each, weights) in zip(found, averaged, strict=True):
+        alone = [compared(rows).rows[0] for rows in each]
+        value, low, high = zip(
+            *((r.difference, r.difference_low, r.difference_high) for r in alone), strict=True
+        )
+        below, above = (np.hypot(*(weights * np.subtract(value, end))) for end in (low, high))
+        ends = row.difference, row.difference_low, row.difference_high
+        expected = weights @ value
+        assert ends == pytest.approx((expected, expected - below, expected + above))
+        of_baseline = [r.accuracy_baseline for r in alone]
+        assert row.accuracy_baseline == pytest.approx(weights @ of_baseline)

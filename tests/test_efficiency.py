@@ -119,6 +119,14 @@ def least_coverage(n: int, models: int, of: Of, runs: int) -> float:
     return float(min(map(np.mean, covered.values())))
 
 
+def test_a_method_of_which_nothing_is_known_has_no_accuracy(made: Made) -> None:
+    made.add("m", "cot", [("?", 10, 5)] * 3)
+    made.add("m", "pot", [(1.0, 10, 5)] * 3)
+    row = made.found()["m cot"]
+    assert (row["n"], row["accuracy"], row["on_frontier"]) == (0, None, None)
+    assert row["note"].startswith("there are no outputs; no tokens are known")
+
+
 @pytest.mark.parametrize("models", [1, 5])
 def test_intervals_cover_costs_of_very_skewed_tokens(models: int) -> None:
     assert least_coverage(30, models, (1.5, 0.9, 0.5), runs=300) >= 0.88

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from evalcore.commands.outcomes import outcomes
 from evalcore.scores import ScoreRow
@@ -129,6 +130,16 @@ def test_repeated_answers_and_graded_values_are_read_as_asked_for() -> None:
     once = to_frame([row("x", 1.0, 1), row("x", 0.0, 2), row("y", 1.0)], ScoreRow)
     found = [records(outcomes(once, **Y, epoch=epoch), *COUNTS)[0] for epoch in (1, 2)]
     assert found == [(1, 0, 0, 0, 0, 1), (1, 0, 0, 1, 0, 0)]
+
+
+def test_selection_has_wilsons_interval_where_answers_are_independent() -> None:
+    letters = {"f": "1101001", "x": "1001101", "y": "0011100"}
+    answers = {("a", model, name): each for model in "mn" for name, each in letters.items()}
+    names = ("adaptive_right", "adaptive_wrong", "selection_low", "selection_high")
+    first, _, together = records(outcomes(table(answers), baselines="x,y", adaptive="f"), *names)
+    interval = proportion_confint(first[0], first[0] + first[1], method="wilson")
+    assert first[2:] == pytest.approx(interval)
+    assert together == (2 * first[0], 2 * first[1], None, None)
 
 
 def test_what_can_not_be_used_is_refused(tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 A coefficient is 1 minus the observed disagreement divided by the disagreement expected by chance.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter
@@ -26,9 +24,9 @@ from ngramscan.reporting.layout import Layout, print_columns
 from ngramscan.statistics.bounded_means import limit, tilted_distance
 from ngramscan.statistics.estimates import t_quantile
 from ngramscan.statistics.proportions import wilson
-from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL
+from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Floats
 
-Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 UNUSUAL_ITEMS = 5
 """There is none either if fewer items have other labels than most."""
 _JUDGED = "rows of `evalcore judge`"
@@ -148,7 +146,7 @@ class Figure(NamedTuple):
 
 
 def coefficient(
-    codes: NDArray[np.int64],
+    codes: Integers,
     values: Floats,
     distance: str,
     surplus: int | None,
@@ -195,7 +193,7 @@ def coefficient(
     return Figure(n, 1 - ratio, low=max(-1.0, 1 - low), high=1 - high)
 
 
-def _no_interval(counts: NDArray[np.int64], ratio: float) -> str:
+def _no_interval(counts: Integers, ratio: float) -> str:
     n, unusual = int(counts.sum()), int(counts.sum() - counts.max())
     if n < ITEMS_FOR_AN_INTERVAL:
         return f"no interval: {n} items; {ITEMS_FOR_AN_INTERVAL} are needed"
@@ -208,9 +206,9 @@ def _no_interval(counts: NDArray[np.int64], ratio: float) -> str:
 
 @np.errstate(divide="ignore", invalid="ignore")
 def _linearised(
-    counts: NDArray[np.int64],
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
+    counts: Integers,
+    first: Integers,
+    second: Integers,
     distances: NDArray[Any] | None,
     surplus: int,
 ) -> tuple[float, Floats, Floats]:
@@ -243,7 +241,7 @@ def _linearised(
     return ratio, in_observed, in_expected
 
 
-def _moved(products: Floats, labels: NDArray[np.int64]) -> Floats:
+def _moved(products: Floats, labels: Integers) -> Floats:
     """Return what the labels of each pattern change by moving ranks; `products` are with gaps."""
     of_label = 4 * products.sum(axis=1)
     moved: Floats = labels @ (np.cumsum(of_label[::-1])[::-1] - of_label / 2)
@@ -287,17 +285,9 @@ def _row(
     label: str | None = None,
     count: int | None = None,
 ) -> AgreementRow:
-    return AgreementRow(
-        statistic=statistic,
-        judges=judges,
-        label=label,
-        items=figure.items,
-        count=count,
-        value=figure.value,
-        low=figure.low,
-        high=figure.high,
-        note="; ".join(filter(None, (note, figure.note))),
-    )
+    both = "; ".join(filter(None, (note, figure.note)))
+    known = figure._replace(note=both)._asdict()
+    return AgreementRow(statistic=statistic, judges=judges, label=label, count=count, **known)
 
 
 def _vote(item: str, labels: Sequence[str | None]) -> VoteRow:

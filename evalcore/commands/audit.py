@@ -16,6 +16,7 @@ import msgspec
 from rich.console import Console
 
 from evalcore.claim_formulas import Cell, Evaluator, Tables, parse_formula, parse_printed, select
+from evalcore.options import File
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import read_table
 from ngramscan.reading.yaml_files import as_type, parse_yaml, read_text
@@ -304,7 +305,7 @@ def _print_counts(console: Console, rows: Sequence[AuditRow]) -> None:
 def audit(
     tables: str | Path | None = None,
     *,
-    claims: Annotated[str | Path | None, Option(metavar="FILE")] = None,
+    claims: File = None,
     verdict: Verdict | Sequence[Verdict] = (),
     strict: Annotated[bool, Option(is_shown=True)] = False,
     verbose: Annotated[bool, Option("-v --verbose", is_shown=True)] = False,

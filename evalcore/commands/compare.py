@@ -1,27 +1,25 @@
 """`evalcore compare`: whether one method is better than another, on the same problems."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations, product
 from operator import itemgetter
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
+from evalcore.options import ColumnName, ColumnNames, Draws, Level, Seed
 from evalcore.paired_tests import DEFAULTS, Comparison, GradedTest, Settings, compare_pairs
 from evalcore.pairing import (
     CELL,
     LEAST,
     NAMES,
     NOT_ANSWERED,
-    Draws,
+    Frame,
     ScoreOptions,
-    Seed,
     find_pairs,
     left_out,
     name_cell,
@@ -34,11 +32,9 @@ from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import ALL, first_of, for_paper, print_pooled, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 from ngramscan.reporting.layout import Columns, Layout, p_text, percent, print_line
+from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.p_values import disagreement, holm
 from ngramscan.statistics.streams import stream
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _OPTIONAL = ("both answered", "not found", "unknown", "detectable", "p exact")
 _PAPER = ["dataset", "model", "group", "methods", "n", "treatment only", "baseline only"]
@@ -49,7 +45,6 @@ _LEGEND = (
     " detectable: smallest difference found with 80% power"
 )
 _SHARES = ("accuracy_baseline", "accuracy_treatment", "detectable")
-ColumnNames = Annotated[str | Sequence[str], Option(metavar="COLUMNS")]
 Methods = Annotated[str | Sequence[str], Option(metavar="METHOD")]
 
 
@@ -125,7 +120,7 @@ class _Compared(NamedTuple):
     """Pairs of answers, and the result of comparing them. None: no pair was left."""
 
     names: dict[str, str]
-    pairs: pd.DataFrame
+    pairs: Frame
     result: Comparison | None
     row: CompareRow | None
 
@@ -175,18 +170,17 @@ def _pairs_of_methods(
 ) -> list[tuple[str, str]]:
     if baseline is None:
         return list(combinations(known, 2))
-    names, chosen = {name.lower(): name for name in reversed(known)}, []
-    options = ["--baseline", *["--treatment"] * len(treatments)]
-    for option, given in zip(options, (baseline, *treatments), strict=True):
-        chosen.append(names.get(given.lower(), given))
-        refuse_other(option, chosen[-1], known)
-    if chosen[0] in chosen[1:]:
-        raise InputError(f"--treatment {chosen[0]}", "this method is the baseline, too")
-    return [(chosen[0], name) for name in chosen[1:] or known if name != chosen[0]]
+    names = {name.lower(): name for name in reversed(known)}
+    first, *others = (names.get(given.lower(), given) for given in (baseline, *treatments))
+    refuse_other("--baseline", first, known)
+    refuse_other("--treatment", others, known)
+    if first in others:
+        raise InputError(f"--treatment {first}", "this method is the baseline, too")
+    return [(first, name) for name in others or known if name != first]
 
 
-def _compare_cell(pairs: pd.DataFrame, settings: Settings) -> _Compared:
-    names = {name: str(pairs[name].iloc[0]) for name in NAMES}
+def _compare_cell(pairs: Frame, settings: Settings) -> _Compared:
+    names: dict[str, Any] = {name: str(pairs[name].iloc[0]) for name in NAMES}
     known = pairs[pairs["least"] >= NOT_ANSWERED]
     result = complete = _test(names, pairs, settings)
     if not result:
@@ -194,7 +188,6 @@ def _compare_cell(pairs: pd.DataFrame, settings: Settings) -> _Compared:
     n_no_answer = int((known["least"] == NOT_ANSWERED).sum())
     if n_no_answer:
         complete = _test(names, pairs, replace(settings, no_answer="exclude"))
-    difference, p = result.difference, result.p
     row = CompareRow(
         **names,
         n=result.n,
@@ -206,13 +199,11 @@ def _compare_cell(pairs: pd.DataFrame, settings: Settings) -> _Compared:
         accuracy_treatment=result.treatment,
         unanswered_baseline=_finite(known.drop_duplicates("place_1")["not_found_1"].mean()),
         unanswered_treatment=_finite(known.drop_duplicates("place_2")["not_found_2"].mean()),
-        difference=difference.value,
-        difference_low=difference.low,
-        difference_high=difference.high,
-        p=p.value,
+        **fields_of("difference", result.difference),
+        p=result.p.value,
         p_exact=result.p_exact,
         p_holm=None,
-        test=p.procedure,
+        test=result.p.procedure,
         n_complete=len(known) - n_no_answer,
         difference_complete=complete.difference.value if complete else None,
         p_complete=complete.p.value if complete else None,
@@ -223,7 +214,7 @@ def _compare_cell(pairs: pd.DataFrame, settings: Settings) -> _Compared:
 
 
 def _test(
-    names: Mapping[str, str], pairs: pd.DataFrame, settings: Settings, subtask: str = ""
+    names: Mapping[str, str], pairs: Frame, settings: Settings, subtask: str = ""
 ) -> Comparison | None:
     known = pairs[pairs["least"] >= NOT_ANSWERED]
     if not (known["least"] >= LEAST[settings.no_answer]).any():
@@ -253,70 +244,67 @@ def _adjusted(cells: Sequence[_Compared], family: Sequence[str]) -> list[Compare
     """Adjust p within each family and rule: two rules for one output are not two experiments."""
     import pandas as pd
 
-    rows, names = [cell.row for cell in cells if cell.row], {"rule", *family}
-    table = pd.DataFrame({name: [getattr(row, name) for row in rows] for name in {"p", *names}})
-    adjusted = table.groupby([*names])["p"].transform(lambda p: holm([*p]))
+    rows, names = [cell.row for cell in cells if cell.row], [*{"rule", *family}]
+    table = pd.DataFrame(rows, columns=["p", *names])
+    adjusted = table.groupby(names)["p"].transform(lambda p: holm([*p]))
     return [replace(row, p_holm=p) for row, p in zip(rows, adjusted, strict=True)]
 
 
 def _uneven(cells: Sequence[_Compared]) -> Iterator[str]:
     """Warn where answers of one method were found more often; the widest gap stands for all."""
     gaps: list[tuple[float, str]] = []
-    for cell in cells:
-        if not (row := cell.row):
-            continue
+    for title, row in [(cell.title, cell.row) for cell in cells if cell.row]:
         first, second = row.unanswered_baseline, row.unanswered_treatment
-        if first is None or second is None:
-            continue
-        if round(abs(first - second), 9) > 0.02:  # 0.05 - 0.03 is more than 0.02
+        gap = float(np.ptp(np.array([first, second], dtype=float)))  # nan if one is unknown
+        if round(gap, 9) > 0.02:  # 0.05 - 0.03 is more than 0.02
             text = (
-                f"{cell.title}: no answer was found in {percent(first)}% of the complete outputs "
+                f"{title}: no answer was found in {percent(first)}% of the complete outputs "
                 f"of {row.baseline} and in {percent(second)}% of those of {row.treatment}; part "
                 "of the difference may come from how answers are found"
             )
-            gaps.append((abs(first - second), text))
+            gaps.append((gap, text))
     if gaps:
         more = f"; {len(gaps) - 1} more comparisons differ by over 2 points" * (len(gaps) > 1)
         yield f"Warning: {max(gaps, key=itemgetter(0))[1]}{more}"
 
 
+_Part = tuple[str, Frame, Comparison | None]
+"""The name of a subtask or benchmark, its pairs, and their comparison, if any is left."""
+
+
 def _averages(cells: Sequence[_Compared], settings: Settings) -> Iterator[AverageRow]:
-    groups: dict[tuple[str, ...], list[tuple[Any, pd.DataFrame, Comparison | None]]]
-    groups = defaultdict(list)
+    benchmarks = defaultdict[tuple[str, ...], list[_Part]](list)
     for cell in cells:
         dataset, *names = cell.names.values()
-        for subtask, part in cell.pairs.groupby("subtask"):
-            result = _test(cell.names, part, settings, f"subtask {subtask}")
-            groups["macro over subtasks", dataset, *names].append((subtask, part, result))
+        benchmarks[tuple(names)].append((dataset, cell.pairs, cell.result))
+        subtasks: list[_Part] = [
+            (str(subtask), pairs, _test(cell.names, pairs, settings, f"subtask {subtask}"))
+            for subtask, pairs in cell.pairs.groupby("subtask")
+        ]
+        yield from _average("macro over subtasks", cell.names.values(), subtasks)
+    for several, parts in benchmarks.items():
         for average in ("micro", "macro over benchmarks"):
-            groups[average, ALL, *names].append((dataset, cell.pairs, cell.result))
-    for key, parts in sorted(
-        groups.items(), key=lambda group: group[0][0] != "macro over subtasks"
-    ):
-        # In the order of their names, so that the order of rows does not change the last digits.
-        results = [result for _, _, result in sorted(parts, key=itemgetter(0)) if result]
-        if len(results) > 1:
-            unknown = sum(int((pairs["least"] < NOT_ANSWERED).sum()) for _, pairs, _ in parts)
-            yield _average(key[0], dict(zip(NAMES, key[1:], strict=True)), results, unknown)
+            yield from _average(average, [ALL, *several], parts)
 
 
-def _average(
-    average: str, names: Mapping[str, str], results: Sequence[Comparison], n_unknown: int
-) -> AverageRow:
+def _average(average: str, names: Iterable[str], parts: Sequence[_Part]) -> Iterator[AverageRow]:
     """Weigh results of different problems, whose errors are independent (MOVER)."""
+    # In the order of their names, so that the order of rows does not change the last digits.
+    results = [result for _, _, result in sorted(parts, key=itemgetter(0)) if result]
+    if len(results) < 2:
+        return
     sizes = np.array([result.size for result in results])
     weights = sizes / sizes.sum() if average == "micro" else np.full(len(sizes), 1 / len(sizes))
-    estimates = [result.difference for result in results]
-    means = [[result.baseline, result.treatment, result.difference.value] for result in results]
-    limits = np.array([[estimate.low, estimate.high] for estimate in estimates], dtype=float)
-    baseline, treatment, difference = (weights @ np.array(means)).tolist()
-    below, above = np.sqrt(weights**2 @ (limits - np.array(means)[:, 2:]) ** 2)
-    return AverageRow(
-        **names,
+    means = np.array([[one.baseline, one.treatment, one.difference.value] for one in results])
+    limits = np.array([[one.difference.low, one.difference.high] for one in results], dtype=float)
+    baseline, treatment, difference = (weights @ means).tolist()
+    below, above = np.sqrt(weights**2 @ (limits - means[:, 2:]) ** 2)
+    yield AverageRow(
+        **dict(zip(NAMES, names, strict=True)),
         average=average,
         parts=len(results),
         n=sum(result.n for result in results),
-        n_unknown=n_unknown,
+        n_unknown=sum(int((pairs["least"] < NOT_ANSWERED).sum()) for _, pairs, _ in parts),
         accuracy_baseline=baseline,
         accuracy_treatment=treatment,
         difference=difference,
@@ -372,12 +360,12 @@ def compare(
     baseline: Annotated[str | None, Option(metavar="METHOD")] = None,
     treatment: Methods = (),
     all_pairs: bool = False,
-    weight: Annotated[str | None, Option(metavar="COLUMN")] = None,
+    weight: ColumnName = None,
     interval: Literal["newcombe", "bootstrap"] = "newcombe",
     graded_test: GradedTest = "tilting",
     zeros: Literal["dropped", "pratt"] = "dropped",
     family: ColumnNames = "",
-    level: Annotated[float, Option(over=0, under=1)] = 0.95,
+    level: Level = 0.95,
     resamples: Draws = 10_000,
     seed: Seed = 1,
     stars: Annotated[bool, Option(is_shown=True)] = False,

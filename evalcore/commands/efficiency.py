@@ -1,18 +1,18 @@
 """`evalcore efficiency`: accuracy against token cost."""
 
-from __future__ import annotations
-
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalcore.commands.logs import UsageRow
-from evalcore.pairing import Draws, ScoreOptions, Seed, to_table
+from evalcore.options import Draws, File, FileOrFolder, Seed
+from evalcore.pairing import Frame, ScoreOptions, to_table
 from evalcore.records import Record, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, GroupedRow, key_of
 from ngramscan.errors import InputError
@@ -26,12 +26,9 @@ from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Floats, Ratio
 from ngramscan.statistics.streams import stream
 from ngramscan.statistics.two_samples import estimate_accuracy
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Usage = Record | UsageRow
 Price = Annotated[float | None, Option(metavar="DOLLARS", least=0)]
-_BASELINE, _UNKNOWN = "zero-shot", (np.nan, np.nan)
+_BASELINE = "zero-shot"
 FARTHEST = 20.0
 """There is no interval of a cost that reaches beyond so many times the value, or one part in so
 many of it: the tail of tokens is not known from such a sample."""
@@ -41,7 +38,6 @@ _SUMS = ["outputs", "right", "known", "hits", "used"]
 """Sums for each problem: outputs, right outputs, outputs whose tokens are known, the right ones of
 these, and their tokens."""
 _QUOTIENTS = {
-    "accuracy": ("right", "outputs", 1, "there are no outputs"),
     "mean_tokens": ("used", "known", 1, "no tokens are known"),
     "tokens_per_correct": ("used", "hits", 1, "no tokens per correct answer: none is correct"),
     "accuracy_per_100_tokens": ("hits", "used", 100, "no accuracy per token: there are no tokens"),
@@ -125,8 +121,8 @@ def _outputs(
     tokens: str,
     asked: ScoreOptions,
     baseline: str,
-    prices: tuple[float, float],
-) -> pd.DataFrame:
+    prices: Floats,
+) -> Frame:
     table = to_table(rows, asked.kept_apart)
     by_output = {_output(row): row for row in usage}
     for kind in _KINDS:
@@ -147,7 +143,7 @@ def _outputs(
     return table
 
 
-def _rows(outputs: pd.DataFrame, baseline: str, settings: Resampling) -> Iterator[EfficiencyRow]:
+def _rows(outputs: Frame, baseline: str, settings: Resampling) -> Iterator[EfficiencyRow]:
     for _, answers in outputs.groupby(["dataset", "group"], sort=False):
         models = [part for _, part in answers.groupby("model", sort=False)]
         singles = [row for part in models for row in _method_rows(part, baseline, (), settings)]
@@ -157,13 +153,12 @@ def _rows(outputs: pd.DataFrame, baseline: str, settings: Resampling) -> Iterato
 
 
 def _method_rows(
-    outputs: pd.DataFrame, baseline: str, singles: Sequence[EfficiencyRow], settings: Resampling
+    outputs: Frame, baseline: str, singles: Sequence[EfficiencyRow], settings: Resampling
 ) -> Iterator[EfficiencyRow]:
     methods = outputs["method"].unique()
     # Sums of outputs in another order may differ in the last digits.
     outputs = outputs.sort_values(_ORDER, kind="stable")
-    by_method = outputs.groupby("method")
-    parts = [by_method.get_group(name) for name in methods]
+    parts = [outputs[outputs["method"] == name] for name in methods]
     counted = [part[part["counts"]] for part in parts]
     ids = outputs.loc[outputs["counts"], "problem"].unique()
     sums = [part.groupby("problem")[_SUMS].sum().reindex(ids, fill_value=0) for part in counted]
@@ -176,6 +171,7 @@ def _method_rows(
         if columns["n_tokens"] != n:
             notes.insert(0, f"tokens are known for {columns['n_tokens']} of {n} outputs")
         priced = kept[kept["dollars"].notna()]
+        right = priced["right"].sum()
         if 0 < len(priced) < n:
             notes.append(f"costs are known for {len(priced)} of {n} outputs")
         notes.append(few)
@@ -195,7 +191,7 @@ def _method_rows(
             mean_completion_tokens=_mean(kept["completion"]),
             mean_reasoning_tokens=_mean(kept["reasoning"]),
             cost_per_answer=_mean(priced["dollars"]),
-            cost_per_correct=_ratio(priced["dollars"].sum(), priced["right"].sum()),
+            cost_per_correct=float(priced["dollars"].sum() / right) if right else None,
             prompt_overhead=_mean(more),
             prompt_overhead_n=len(more) or None,
             note="; ".join(filter(None, notes)),
@@ -219,10 +215,6 @@ def _mean(values: Any) -> float | None:
     return float(known.mean()) if known.size else None
 
 
-def _ratio(above: float, below: float) -> float | None:
-    return float(above / below) if below else None
-
-
 @np.errstate(divide="ignore", invalid="ignore")
 def estimate_costs(
     methods: Floats, names: Sequence[tuple[str, ...]], settings: Resampling
@@ -233,29 +225,28 @@ def estimate_costs(
     tells the rows apart, the last part the methods; an interval depends on them, the seed and the
     method's own problems, and on nothing else.
     """
-    totals = dict(zip(_SUMS, methods.sum(axis=1).T, strict=True))
-    values = {
-        name: factor * totals[above] / totals[below]
-        for name, (above, below, factor, _) in _QUOTIENTS.items()
-    }
-    accuracies, means = values["accuracy"], values["mean_tokens"]
+    outputs, right, known, _, used = methods.sum(axis=1).T
+    accuracies, means = right / outputs, used / known
     on_frontier = pareto_frontier(accuracies, means)
     shares = _frontier_shares(methods, names, settings)
     found = []
-    for number in range(len(methods)):
+    for number, sums in enumerate(methods):
         columns: dict[str, Any] = {
-            "n": int(totals["outputs"][number]),
-            "correct": float(totals["right"][number]),
-            "n_tokens": int(totals["known"][number]),
+            "n": int(outputs[number]),
+            "correct": float(right[number]),
+            "n_tokens": int(known[number]),
         }
+        notes = defaultdict[str, list[str]](list)
+        if outputs[number]:  # its interval is that of `evalcore score`
+            columns["accuracy"] = float(accuracies[number])
+        else:
+            notes["there are no outputs"].append("accuracy")
         if np.isfinite(accuracies[number] + means[number]):
             columns["on_frontier"] = bool(on_frontier[number])
             columns["frontier_share"] = shares[number]
-        notes: dict[str, list[str]] = {}
-        for name, (ratio, drawn) in _drawn_ratios(methods[number], names[number], settings).items():
-            quotient, note = _quotient(name, values[name][number], ratio, drawn, settings.level)
+        for name, quotient, note in _quotients(sums, names[number], settings):
             columns |= quotient
-            notes.setdefault(note, []).append(name)
+            notes[note].append(name)
         named = [
             f"{', '.join(names_of)}: " * note.startswith("no interval") + note
             for note, names_of in notes.items()
@@ -264,23 +255,36 @@ def estimate_costs(
     return found
 
 
-def _drawn_ratios(
+def _quotients(
     sums: Floats, names: Sequence[str], settings: Resampling
-) -> dict[str, tuple[Ratio, Floats]]:
-    """Return the quotients of a method as ratios, with the sums of their rows in each draw."""
+) -> Iterator[tuple[str, dict[str, float], str]]:
+    """Yield the name of each quotient of a method, its columns, and a note if something lacks."""
     part = dict(zip(_SUMS, sums[sums.any(axis=1)].T, strict=True))
-    # The odds of a right answer, whose logarithm is unbounded like those of the others.
-    ratios = [
-        Ratio(part[above], part[below] - part[above] * (name == "accuracy"))
-        for name, (above, below, *_) in _QUOTIENTS.items()
-    ]
+    ratios = [Ratio(part[above], part[below]) for above, below, *_ in _QUOTIENTS.values()]
     rows = np.nan_to_num([ratio.rows() for ratio in ratios])
     drawn = np.empty((*rows.shape[:2], 0))
     if rows.shape[-1] >= ITEMS_FOR_AN_INTERVAL:
         flat = rows.reshape(-1, rows.shape[-1])
         drawn = resampling.drawn_sums(flat, stream(settings.seed, *names), settings.draws)
         drawn = drawn.reshape(*rows.shape[:2], -1)
-    return dict(zip(_QUOTIENTS, zip(ratios, drawn, strict=True), strict=True))
+    for name, ratio, draws in zip(_QUOTIENTS, ratios, drawn, strict=True):
+        above, below, factor, undefined = _QUOTIENTS[name]
+        columns = {name: float(factor * part[above].sum() / part[below].sum())}
+        if not np.isfinite(columns[name]):
+            yield name, {}, undefined
+            continue
+        interval = resampling.studentized_interval(
+            ratio.of_data(),
+            ratio.of_sums(draws),
+            ratio.n,
+            settings.level,
+            one_more=ratio.largest_influence,  # a problem may take more tokens than any seen
+            farthest=FARTHEST,
+        )
+        if interval.low is not None:
+            low, high = interval.limits
+            columns |= {f"{name}_low": factor * low, f"{name}_high": factor * high}
+        yield name, columns, interval.note
 
 
 def _frontier_shares(
@@ -301,28 +305,6 @@ def _frontier_shares(
     return shares
 
 
-def _quotient(
-    name: str, value: float, ratio: Ratio, drawn: Floats, level: float
-) -> tuple[dict[str, float], str]:
-    *_, factor, undefined = _QUOTIENTS[name]
-    if not np.isfinite(value):
-        return {}, undefined
-    if name == "accuracy":  # its interval is that of `evalcore score`
-        return {name: float(value)}, ""
-    interval = resampling.studentized_interval(
-        ratio.of_data(),
-        ratio.of_sums(drawn),
-        ratio.n,
-        level,
-        one_more=ratio.largest_influence,  # a problem may take more tokens than any that was seen
-        farthest=FARTHEST,
-    )
-    if interval.low is None or interval.high is None:
-        return {name: float(value)}, interval.note
-    low, high = factor * interval.low, factor * interval.high
-    return {name: float(value), f"{name}_low": low, f"{name}_high": high}, ""
-
-
 def pareto_frontier(right: Floats, cost: Floats) -> NDArray[np.bool_]:
     """Return which methods, along the last axis, no other beats; one with a nan is not on it."""
     # Comparisons with nan are false, so a method whose cost is unknown beats none.
@@ -341,8 +323,8 @@ def _print(console: Any, rows: Sequence[EfficiencyRow]) -> None:
 def efficiency(
     scores: GivenTables,
     *,
-    outputs: Annotated[str | Path | None, Option(metavar="PATH")] = None,
-    usage: Annotated[str | Path | None, Option(metavar="FILE")] = None,
+    outputs: FileOrFolder = None,
+    usage: File = None,
     baseline: Annotated[str, Option(metavar="METHOD")] = _BASELINE,
     tokens: Literal["completion", "total"] = "completion",
     price_in: Price = None,
@@ -405,7 +387,7 @@ def efficiency(
     chosen, notices = asked.read(scores)
     if baseline != _BASELINE:
         refuse_other("--baseline", baseline, (row.method for row in chosen))
-    prices = (price_in, price_out) if price_in is not None and price_out is not None else _UNKNOWN
+    prices = np.array([price_in, price_out], dtype=float)  # nan: not given
     table = _outputs(chosen, used, tokens, asked, baseline, prices)
     rows = list(_rows(table, baseline, Resampling(resamples, seed)))
     drawable = [row for row in rows if row.on_frontier is not None]

@@ -28,7 +28,7 @@ from evalcore.endpoint import (
 )
 from evalcore.formats import Problem
 from evalcore.judge_sample import STRATA, LabelShareRow, Sample, draw_sample, make_label_shares
-from evalcore.options import JudgeOptions
+from evalcore.options import ColumnNames, JudgeOptions, Seed
 from evalcore.prompts import fill
 from evalcore.records import Record, benchmark_of, in_order, read_chosen
 from evalcore.scores import (
@@ -296,8 +296,8 @@ def judge(
     task: Literal["grade", "failure-causes"] = "grade",
     scores: Annotated[Table | None, Option(metavar="FILE")] = None,
     sample: Annotated[int | None, Option(metavar="N", least=1)] = None,
-    per: Annotated[str | Sequence[str], Option(metavar="COLUMNS")] = (),
-    seed: Annotated[int, Option(least=0)] = 1,
+    per: ColumnNames = (),
+    seed: Seed = 1,
     shares: RowsFile = None,
     journal: NewFile = None,
     progress: Progress = SILENT,

@@ -1,7 +1,5 @@
 """`evalcore link`: how often methods occur in corpora, beside how accurate they are."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +11,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from evalcore.commands.compare import CompareRow, compare_methods, difference_text
-from evalcore.pairing import Names
+from evalcore.options import Names
 from evalcore.prevalence_links import ProblemOptions, SlopeRow, link_problems
 from evalcore.scores import read_all
 from ngramscan.errors import InputError
@@ -31,6 +29,8 @@ CORRELATIONAL = (
 NO_CAUSE = (
     "This is not evidence of cause: frequent problems differ from rare ones in other ways, too."
 )
+_AS_COMPARED = ["dataset", "model", "rule", "baseline", "treatment"]
+_AS_COMPARED += ["difference", "difference_low", "difference_high", "p"]
 Lists = Mapping[Any, Sequence[float]]
 """The counts of patterns by index and method."""
 
@@ -138,19 +138,11 @@ def _rows(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iter
                 yield LinkRow(
                     index=index,
                     measure=measure,
-                    dataset=row.dataset,
-                    model=row.model,
-                    rule=row.rule,
-                    baseline=row.baseline,
-                    treatment=row.treatment,
+                    **{name: getattr(row, name) for name in _AS_COMPARED},
                     prevalence_ratio=ratio.value,
                     prevalence_low=ratio.low,
                     prevalence_high=ratio.high,
                     sum_ratio=sum(treatment) / sum(baseline) if sum(baseline) else None,
-                    difference=row.difference,
-                    difference_low=row.difference_low,
-                    difference_high=row.difference_high,
-                    p=row.p,
                     same_direction=math.log(ratio.value) * row.difference > 0,
                     p_adjusted=row.p_holm,
                 )
@@ -163,23 +155,13 @@ def _ranks(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Ite
         accuracies[row.baseline] = row.accuracy_baseline
         accuracies[row.treatment] = row.accuracy_treatment
     for index in dict.fromkeys(index for index, _ in attested):
-        for (dataset, model, rule), accuracies in cells.items():
+        for cell, accuracies in cells.items():
             methods = [method for method in accuracies if (index, method) in attested]
             if len(methods) < 2:
                 continue
             means = [np.log(np.add(attested[index, name], 0.5)).mean() for name in methods]
-            tau, p, note = rank_agreement(means, [accuracies[name] for name in methods])
-            yield RankRow(
-                index=index,
-                measure=measure,
-                dataset=dataset,
-                model=model,
-                rule=rule,
-                methods=len(methods),
-                tau=tau,
-                p=p,
-                note=note,
-            )
+            agreement = rank_agreement(means, [accuracies[name] for name in methods])
+            yield RankRow(index, measure, *cell, len(methods), *agreement)
 
 
 def rank_agreement(
@@ -321,10 +303,8 @@ def link(
     patterns = read_rows(counts, PatternCount, "rows of `ngramscan count` or `docnorm`")
     given: Any = [*read_table(scores)]  # a pipe can be read once
     if "difference" in given[0][1]:
-        compared, notices = (
-            read_rows(given, CompareRow, "rows of `evalcore compare` or `score`"),
-            [],
-        )
+        notices = list[str]()
+        compared = read_rows(given, CompareRow, "rows of `evalcore compare` or `score`")
         refuse_other("--rule", rule, (row.rule for row in compared))
         compared = [row for row in compared if not rule or row.rule in rule]
     else:

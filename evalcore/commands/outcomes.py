@@ -1,20 +1,20 @@
 """`evalcore outcomes`: which methods solve which problems."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from evalcore.options import Level
 from evalcore.pairing import (
     CELL,
     NOT_ANSWERED,
     NOT_ASKED,
     RIGHT,
+    Frame,
     ScoreOptions,
     left_out,
     name_cell,
@@ -34,10 +34,8 @@ from ngramscan.reporting.columns import (
 )
 from ngramscan.reporting.command import Option, Result, RowsFile, Shared, command
 from ngramscan.reporting.layout import Layout
+from ngramscan.statistics.estimates import fields_of, no_interval
 from ngramscan.statistics.proportions import mcnemar, wilson
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _CLUSTERED = "no interval: answers of several models to one problem are not independent"
 _NO_CHOICE = "no selection accuracy: each problem is solved by all methods or by no baseline"
@@ -165,7 +163,7 @@ _agreed_columns = partial(
 
 def _find_levels(
     rows: Sequence[GroupedRow], methods: list[str], epoch: int | None, asked: ScoreOptions
-) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
+) -> tuple[Frame, Frame, dict[str, Any]]:
     """Return what is known about each answer, by cell, problem and method; answers; messages."""
     table, keys = to_table(rows, asked.kept_apart), ["asked", "method", "id"]
     names = ["dataset", "model", "method", "id"]
@@ -203,18 +201,13 @@ def _find_levels(
     return levels, answers, messages
 
 
-def _by_model(levels: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
+def _by_model(levels: Frame) -> list[tuple[Any, Frame]]:
     """Return the levels of each model, then those of all together if there are several."""
     models = [*levels.groupby(level="model", sort=False)]
     return models + [(ALL, levels)] * (len(models) > 1)
 
 
-def _rows(levels: pd.DataFrame, lowest: int) -> Iterator[OutcomeRow]:
-    for names, part in _parts(levels):
-        yield _row(names, part, lowest)
-
-
-def _parts(levels: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+def _parts(levels: Frame) -> Iterator[tuple[dict[str, Any], Frame]]:
     """Yield what belongs to each row: single benchmarks and models, and all of them together."""
     for (dataset, group), part in levels.groupby(level=["dataset", "group"], sort=False):
         for model, answers in _by_model(part):
@@ -224,7 +217,7 @@ def _parts(levels: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]
             yield {"dataset": ALL, "model": model, "group": group}, part
 
 
-def _row(names: dict[str, Any], levels: pd.DataFrame, lowest: int) -> OutcomeRow:
+def _row(names: dict[str, Any], levels: Frame, lowest: int) -> OutcomeRow:
     least = levels.min(axis=1)
     right = levels[least >= lowest] == RIGHT
     (adaptive, *baselines), n = levels.columns, len(right)
@@ -258,7 +251,7 @@ def _row(names: dict[str, Any], levels: pd.DataFrame, lowest: int) -> OutcomeRow
     )
 
 
-def _wins(levels: pd.DataFrame, lowest: int, alpha: float) -> Iterator[WinRow]:
+def _wins(levels: Frame, lowest: int, alpha: float) -> Iterator[WinRow]:
     adaptive, *baselines = levels.columns
     for model, part in _by_model(levels):
         for baseline in baselines:
@@ -272,11 +265,17 @@ def _wins(levels: pd.DataFrame, lowest: int, alpha: float) -> Iterator[WinRow]:
                 for end, found in (("", signs), ("_by_test", tested))
                 for name, sign in (("wins", 1), ("ties", 0), ("losses", -1))
             }
-            names = {"model": model, "baseline": baseline, "treatment": adaptive}
-            yield WinRow(**names, cells=len(signs), alpha=alpha, **counted)
+            yield WinRow(
+                model=model,
+                baseline=baseline,
+                treatment=adaptive,
+                cells=len(signs),
+                alpha=alpha,
+                **counted,
+            )
 
 
-def _agreements(levels: pd.DataFrame, answers: pd.DataFrame, lowest: int) -> Iterator[AnswersRow]:
+def _agreements(levels: Frame, answers: Frame, lowest: int) -> Iterator[AnswersRow]:
     adaptive, *baselines = levels.columns
     given = answers.map(_comparable)
     for names, part in _parts(levels):
@@ -320,14 +319,14 @@ def _comparable(answer: Any) -> str:
 def _share(name: str, hits: int, n: int, has_interval: bool) -> dict[str, Any]:
     """Return a share with its Wilson interval; None without problems."""
     share = wilson(hits, n) if n else None
-    low, high = (share.low, share.high) if share and has_interval else (None, None)
-    return {name: share.value if share else None, f"{name}_low": low, f"{name}_high": high}
+    if share and not has_interval:
+        share = no_interval(share.value, share.level, _CLUSTERED)
+    return fields_of(name, share)
 
 
 def _as_rule(row: GroupedRow) -> GroupedRow:
     """Return a score in which the rule takes the place of the method."""
-    group = ", ".join(filter(None, [row.group, row.method]))
-    return replace(row, method=row.rule, group=group, rule=ALL)
+    return replace(row, method=row.rule, group=name_cell([row.group, row.method]), rule=ALL)
 
 
 def _print(
@@ -351,7 +350,7 @@ def outcomes(
     *,
     baselines: Annotated[str | Sequence[str], Option(metavar="METHODS")],
     adaptive: Annotated[str, Option(metavar="METHOD")],
-    alpha: Annotated[float, Option(over=0, under=1)] = 0.05,
+    alpha: Level = 0.05,
     wins: RowsFile = None,
     agreements: RowsFile = None,
     epoch: Annotated[int | None, Option(metavar="N")] = None,
@@ -405,13 +404,14 @@ def outcomes(
     if between == "rules":
         chosen = [*map(_as_rule, chosen)]
     methods, known = [adaptive, *baselines], [row.method for row in chosen]
-    for number, name in enumerate(methods):
-        refuse_other("--baselines" if number else "--adaptive", name, known)
-        if name in methods[:number]:
-            raise InputError(f"--baselines {name}", "this method was given twice")
+    refuse_other("--adaptive", adaptive, known)
+    refuse_other("--baselines", baselines, known)
+    if twice := [name for name in methods if methods.count(name) > 1]:
+        raise InputError(f"--baselines {twice[0]}", "this method was given twice")
     levels, answers, messages = _find_levels(chosen, methods, epoch, asked)
     messages["notices"] = notices + messages["notices"]
-    rows, won = [*_rows(levels, asked.lowest)], [*_wins(levels, asked.lowest, alpha)]
+    rows = [_row(names, part, asked.lowest) for names, part in _parts(levels)]
+    won = [*_wins(levels, asked.lowest, alpha)]
     agreed = [*_agreements(levels, answers, asked.lowest)] if agreements else []
     printed = partial(_print, rows=rows, won=won, agreed=agreed)
     paper = for_paper(_columns(rows))

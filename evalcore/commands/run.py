@@ -22,8 +22,8 @@ from evalcore.endpoint import (
     request_parameters,
 )
 from evalcore.formats import Problem
-from evalcore.options import RunOptions
-from evalcore.prompts import PromptSet, load_templates
+from evalcore.options import File, Limit, RunOptions
+from evalcore.prompts import PromptSet, load_templates, sha256_of
 from evalcore.records import Record, read_records
 from ngramscan.clock import now
 from ngramscan.errors import InputError, RemoteError, RemoteRefused
@@ -31,6 +31,7 @@ from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import Option, Result, Shared, command
 
 _NOTE_EVERY_S = 10.0
+_Price = Annotated[float | None, Option(metavar="P", least=0)]
 
 
 @dataclass(slots=True)
@@ -188,12 +189,12 @@ def run(
     *,
     model: Annotated[str, Option(metavar="NAME")],
     methods: Annotated[str | Sequence[str], Option("--method", "NAME,...")],
-    prompts: Annotated[str | Path | None, Option(metavar="FILE")] = None,
-    limit: Annotated[int | None, Option(least=1)] = None,
+    prompts: File = None,
+    limit: Limit = None,
     epochs: Annotated[int, Option(least=1)] = 1,
-    token_budget: Annotated[int | None, Option(least=1)] = None,
-    price_in: Annotated[float | None, Option(metavar="P", least=0)] = None,
-    price_out: Annotated[float | None, Option(metavar="P", least=0)] = None,
+    token_budget: Limit = None,
+    price_in: _Price = None,
+    price_out: _Price = None,
     replay: Annotated[str | Path | None, Option(metavar="FOLDER")] = None,
     dry_run: bool = False,
     output: Annotated[str | Path, Option(flags="-o --output", metavar="FOLDER")] = "outputs",
@@ -266,7 +267,7 @@ def run(
     tasks: dict[Path, list[Question]] = defaultdict(list)
     for name, epoch, problem in product(chosen, numbers, problems.problems[:limit]):
         messages = templates.render(name, problem)
-        known |= {"method": name, "messages_sha256": records.messages_sha256(messages)}
+        known |= {"method": name, "messages_sha256": sha256_of(messages)}
         path = records.record_path(Path(output), problems.name, model, name)
         tasks[path].append(Question(Record(id=problem.id, epoch=epoch, **known), messages))
     usage = Spending(token_budget, price_in, price_out)

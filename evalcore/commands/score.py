@@ -1,7 +1,5 @@
 """`evalcore score`: compare recorded outputs with the reference answers of a benchmark."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +13,7 @@ from evalcore.benchmarks import Dataset, load_dataset
 from evalcore.extraction import FUNCTION_RULES, PROGRAM_RULES, extract
 from evalcore.extraction import RULES as TEXT_RULES
 from evalcore.formats import Answers, Benchmark, Problem
-from evalcore.options import RecordOptions
+from evalcore.options import Names, RecordOptions
 from evalcore.prompts import load_templates
 from evalcore.records import Record, benchmark_of, in_order, read_chosen
 from evalcore.rules import FOR_NUMBERS, RULES, Grade, Item, Tools
@@ -142,8 +140,8 @@ def _counted(run: Any, given: Sequence[Any], unit: str, progress: Progress) -> I
 def score(
     outputs: str | Path,
     *,
-    rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
-    extraction: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
+    rule: Names = (),
+    extraction: Names = (),
     program_seconds: Annotated[float, Option(metavar="S", over=0)] = 30.0,
     allow_weak_sandbox: bool = False,
     figure: NewFile = None,

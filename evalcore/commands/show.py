@@ -1,7 +1,5 @@
 """`evalcore show`: the outputs of all methods for one problem, with answers and verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +13,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from evalcore.commands.judge import JudgeRow
+from evalcore.options import Name
 from evalcore.records import Record, read_records
 from evalcore.scores import key_of, read_scores
 from ngramscan.errors import InputError, some_of
@@ -52,8 +51,11 @@ class ShowRow:
 def _rows(records: Sequence[Record], scores: Sequence[JudgeRow]) -> Iterator[ShowRow]:
     told = ("rule", "value", "status", "answer", "reason", "reply")
     for record in records:
-        about = [score for score in scores if key_of(score) == key_of(record)]
-        said = [{name: getattr(score, name) for name in told} for score in about]
+        said = [
+            {name: getattr(score, name) for name in told}
+            for score in scores
+            if key_of(score) == key_of(record)
+        ]
         for verdict in said or [{}]:
             yield ShowRow(**record.names, output=record.output, **verdict)
 
@@ -100,8 +102,8 @@ def show(
     *,
     outputs: Annotated[str | Path, Option(metavar="PATH")] = "outputs",
     scores: Annotated[GivenTables, Option(metavar="FILE")] = (),
-    dataset: Annotated[str | None, Option(metavar="NAME")] = None,
-    model: Annotated[str | None, Option(metavar="NAME")] = None,
+    dataset: Name = None,
+    model: Name = None,
 ) -> Result[ShowRow]:
     """Show all outputs for one problem, with the answers found, verdicts, and judges' words.
 
@@ -130,9 +132,9 @@ def show(
     $ evalcore show validation-8 --outputs outputs/financemath
     """
     records = read_records(Path(outputs))
-    for option, name, wanted in (("--dataset", "dataset", dataset), ("--model", "model", model)):
+    for name, wanted in (("dataset", dataset), ("model", model)):
         if wanted:
-            refuse_other(option, wanted, (getattr(record, name) for record in records))
+            refuse_other(f"--{name}", wanted, (getattr(record, name) for record in records))
             records = [record for record in records if getattr(record, name) == wanted]
     found = [record for record in records if record.id == id]
     if not found:

@@ -127,7 +127,7 @@ def _blame(item: Item, problem: str, start: Any, seconds: float) -> Grade:
     """
     start_alone = partial(start, work="evaluate")
     alone = [item._replace(value=item.problem.gold or ""), item]
-    gold, answer = _results(alone, start_alone(alone), start_alone, seconds)
+    gold, answer = _results(alone, None, start_alone, seconds)
     if isinstance(answer, str) and not isinstance(gold, str):
         return Grade(0.0, f"answer can't be read: {answer}")
     return Grade(None, f"grader: {problem}", failed=True)

@@ -15,6 +15,7 @@ from evalcore import scores
 from evalcore.commands.logs.inspect import read_inspect
 from evalcore.commands.logs.lm_eval import read_lm_eval
 from evalcore.commands.logs.readers import Log, LogFile, UsageRow, decode
+from evalcore.options import Name, Names
 from ngramscan.errors import InputError
 from ngramscan.reading.yaml_files import input_errors
 from ngramscan.reporting import refuse_other
@@ -113,8 +114,8 @@ def _find(path: Path, layout: str, notices: list[str], options: dict[str, Any]) 
         raise InputError(str(path), "no such file or folder")
     paths = [path]
     if path.is_dir():
-        paths = [file for file in sorted(path.rglob("*")) if file.is_file()]
-        paths = [file for file in paths if file.suffix in _SUFFIXES]
+        there = sorted(path.rglob("*"))
+        paths = [file for file in there if file.suffix in _SUFFIXES and file.is_file()]
     wanted = [kind for kind, (name, *_) in _KINDS.items() if name and layout in {"auto", name}]
     kinds = {file: _recognise(LogFile(file, **options)) for file in paths}
     if kinds.get(path, "") is None and layout in {"inspect", "lm-eval"}:
@@ -170,10 +171,10 @@ def _describe_split_benchmarks(rows: Sequence[scores.ScoreRow]) -> Iterator[str]
 def logs(
     *paths: Annotated[str | Path, Option(metavar="PATH...")],
     layout: Literal["auto", "inspect", "lm-eval", "scores"] = "auto",
-    dataset: Annotated[str | None, Option(metavar="NAME")] = None,
-    model: Annotated[str | None, Option(metavar="NAME")] = None,
-    method: Annotated[str | None, Option(metavar="NAME")] = None,
-    rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
+    dataset: Name = None,
+    model: Name = None,
+    method: Name = None,
+    rule: Names = (),
     missing: Literal["apart", "as-recorded"] = "apart",
     usage: RowsFile = None,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = 256,

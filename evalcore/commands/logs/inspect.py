@@ -125,12 +125,11 @@ def read_inspect(file: LogFile) -> Log:
     names = file.names(run, notes, dataset=about.task, model=about.model)
     # In the order of the benchmark; samples are logged in the order in which they end.
     places = {str(id_): number for number, id_ in enumerate(ids)}
-    samples.sort(key=lambda sample: (str(sample.id), sample.epoch))
-    samples.sort(key=lambda sample: places.get(str(sample.id), len(ids)))
+    samples.sort(key=lambda one: (places.get(str(one.id), len(ids)), str(one.id), one.epoch))
     verdicts = [pair for sample in samples for pair in sample.verdicts().items()]
     answered = {rule for rule, (_, answer) in verdicts if answer is not None}
-    rules = {rule: None for rule, _ in verdicts}
-    rules = rules or {str(scorer.get("name")): None for scorer in about.scorers or ()}
+    named = (str(scorer.get("name")) for scorer in about.scorers or ())
+    rules = dict.fromkeys(rule for rule, _ in verdicts) or dict.fromkeys(named)
     log.rules.update(rules)
     is_repeated = epochs > 1 or len({sample.epoch for sample in samples}) > 1
     scores = list[Recorded]()
