@@ -72,7 +72,7 @@ Tables = Mapping[str, Sequence[Mapping[str, Cell]]]
 def _column(tables: Tables, name: str, column: str) -> list[Cell]:
     found = [name] if name in tables else [full for full in tables if full.startswith(f"{name}_")]
     if len(found) != 1:
-        raise ValueError(f"no table {name!r}; there are {', '.join(sorted(tables))}")
+        raise ValueError(f"no table {name!r}; available: {', '.join(sorted(tables))}")
     return [next(iter(row.values())).beside(column) for row in tables[found[0]]]
 
 
@@ -211,7 +211,7 @@ class Evaluator:
     def _call(self, name: str, node: ast.Call, moved: _Moved) -> Value:
         if name not in FUNCTIONS and name not in CHECKS:
             known = ", ".join(sorted({*FUNCTIONS, *CHECKS, 'claim("id")'}))
-            raise ValueError(f"no function {name!r}; there are {known}")
+            raise ValueError(f"no function {name!r}; available: {known}")
         options = {
             str(option.arg): ast.unparse(option.value).strip("'") for option in node.keywords
         }

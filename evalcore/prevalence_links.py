@@ -138,7 +138,7 @@ def link_problems(
     problems = _problems(given, column, options.covariate)
     known = dict.fromkeys(group for group, *_ in problems.values())
     if wrong := [group for group in options.without if group not in known]:
-        problem = f"no such value of {column}; there are {some_of([*known])}"
+        problem = f"no such value of {column}; available: {some_of([*known])}"
         raise InputError(f"--without {wrong[0]}", problem)
     sets = _read_sets(counts, options, known)
     cells, messages = _cells(to_table(rows), problems)

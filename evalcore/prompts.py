@@ -121,7 +121,7 @@ def _templates(file: _File, where: str, are_own: bool = False) -> Iterator[tuple
     for name, raw in file.methods.items():
         place = f"{where}: method {name}"
         if others := [key for key in raw if are_own and key not in {"user", "system", "note"}]:
-            raise InputError(place, f"unknown key {others[0]}; there are user, system and note")
+            raise InputError(place, f"unknown key {others[0]}; available: user, system, note")
         template = as_type(raw, Template, place)
         template.ours |= are_own
         for role, text in (("system", template.system or ""), ("user", template.user)):

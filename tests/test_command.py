@@ -143,7 +143,7 @@ def test_python_and_the_terminal_give_the_function_the_same(
 def test_an_unknown_or_hidden_option_is_a_type_error_with_the_nearest_name() -> None:
     with pytest.raises(TypeError, match=r"^measure\(\): no option 'levl'; did you mean level\?"):
         measure("x", levl=0.5)  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="no option 'zzz'; there are what, unit, names, by, level"):
+    with pytest.raises(TypeError, match="no option 'zzz'; available: what, unit, names, by, level"):
         measure("x", zzz=1)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="no option 'stars'"):
         measure("x", stars=True)

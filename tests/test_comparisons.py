@@ -157,8 +157,8 @@ def test_what_can_not_be_compared_is_refused() -> None:
     rows, expected = both(A, B), "baseline: expected either .*; the methods are cot, pot"
     alone = [replace(ROW, model=model) for model in ("m", "m0", "m1", "m2", "m3")]
     cases: list[tuple[list[ScoreRow], dict[str, Any], str]] = [
-        (alone, {}, r"there are d, m, strict: cot; d, m0.*; d, m1, strict: cot; and 2 more$"),
-        (scored("cot", A), {}, "scores: nothing to compare: .*; there are d, m, strict: cot$"),
+        (alone, {}, r"available: d, m, strict: cot; d, m0.*; d, m1, strict: cot; and 2 more$"),
+        (scored("cot", A), {}, "scores: nothing to compare: .*; available: d, m, strict: cot$"),
         (rows, {"baseline": "dot"}, 'baseline="dot": expected one of cot, pot'),
         (rows, {"treatment": "tot"}, 'treatment="tot": expected one of cot, pot'),
         (rows, {"treatment": "COT"}, 'treatment="cot": this method is the baseline, too'),

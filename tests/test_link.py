@@ -49,7 +49,7 @@ def test_what_can_not_be_joined_is_refused() -> None:
     literal = replace(COUNTS[0], method=None, tier=None)
     refused("no patterns of T1, T2; expected a set with methods and tiers", [literal])
     assert len(link([literal, *COUNTS])) == 1
-    refused(r"of these tiers; there are PoT \(see rename\)", counts("PoT", 1))
+    refused(r"of these tiers; available: PoT \(see rename\)", counts("PoT", 1))
     for text in ("tot=CoT", "=CoT", "cot"):
         refused(f'rename="{text}": expected METHOD=NAME: a compared', rename=text)
     refused('tier="T3": expected one of T1', tier="T3")

@@ -147,7 +147,11 @@ def test_what_can_not_be_used_is_refused(tmp_path: Path) -> None:
         ("st", {}, r"t\.jsonl: two rows of a m cot 0 rule-a; the other"),
         ("s", {"adaptive": "no"}, 'adaptive="no": expected one of cot, f-1'),
         ("s", {"baselines": "cot,tot"}, 'baselines="tot": expected one of cot, f-1'),
-        ("n", {}, "f-1, cot: no model was scored .*; there are b, n, rule-b: cot; b, o, rule-b: f"),
+        (
+            "n",
+            {},
+            "f-1, cot: no model was scored .*; available: b, n, rule-b: cot; b, o, rule-b: f",
+        ),
         ("s", {"adaptive": "cot"}, 'baselines="cot": this method was given twice'),
         ("s", {"baselines": ","}, "baselines: expected at least one method"),
         ("s", {"alpha": 1}, r"alpha=1: .* not in the range 0<x<1"),

@@ -153,7 +153,7 @@ def compare_methods(
     if not by_model:
         there = [f"{name_cell(cell)}: {', '.join(names)}" for cell, names in cells]
         problem = "nothing to compare: no benchmark, model and rule has two of the methods"
-        raise InputError("scores", f"{problem}; there are {first_of(there)}")
+        raise InputError("scores", f"{problem}; available: {first_of(there)}")
     single = [_compare_cell(pairs, settings) for pairs in by_model]
     together = [_compare_cell(pairs, settings) for pairs in pooled]
     averages = [*_averages([*single, *together], settings)]

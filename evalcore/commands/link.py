@@ -321,7 +321,7 @@ def link(
             raise InputError(f"--rename {method}={name}".rstrip("="), problem)
     if not (rows := list(_rows(attested, compared, measure))):
         there = ", ".join(dict.fromkeys(row.method for row in patterns if row.method))
-        problem = f"no compared pair of methods has patterns of these tiers; there are {there}"
+        problem = f"no compared pair of methods has patterns of these tiers; available: {there}"
         raise InputError("counts", f"{problem} (see --rename)")
     orders = list(_ranks(attested, compared, measure))
     if absent := [method for method in methods if method not in found]:

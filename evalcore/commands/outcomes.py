@@ -184,7 +184,7 @@ def _find_levels(
     is_complete, known = cells.transform("any").all(axis=1), [*cells.any().iterrows()]
     if not is_complete.any():
         there = first_of([f"{name_cell(cell)}: {', '.join(has.index[has])}" for cell, has in known])
-        problem = f"no model was scored on one benchmark with all of them; there are {there}"
+        problem = f"no model was scored on one benchmark with all of them; available: {there}"
         raise InputError(", ".join(methods), problem)
     absences = [
         f"{name_cell(cell[:-1])}: left out, no scores for {', '.join(has.index[~has])}"

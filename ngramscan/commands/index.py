@@ -347,9 +347,9 @@ def index_verify(
         return Result(
             [], Finding, [f"{directory}: no damage found ({depth})"], print_table=lambda _: None
         )
-    checks = ["every bit" if deep else "all tables and some of the text"]
+    checks = ["every bit" if deep else "all tables, a sample of the text"]
     if all((shard / MANIFEST).is_file() for shard in shard_folders(folder)):
-        checks.insert(0, "every file as in manifest.json")
+        checks.insert(0, "checksums of all files")
     else:
         checks += [_DEEP_FINDS] * (not deep) + ["no manifest.json to compare with"]
     sound = f"{directory}: no damage found ({'; '.join(checks)})"

@@ -115,7 +115,7 @@ def split_sides(outputs: OutputSet, options: KeynessOptions) -> tuple[list[str],
     for method in methods:
         if not any(has_method(prompt, method) for prompt in prompts):
             known = ", ".join(dict.fromkeys(part for name in prompts for part in parts_of(name)))
-            raise InputError(outputs.where, f"no outputs of {method}; there are: {known}")
+            raise InputError(outputs.where, f"no outputs of {method}; available: {known}")
     problems: dict[tuple[str, str, str], int] = {}
     found: list[tuple[int, bool, str]] = []
     for output in outputs.outputs:

@@ -76,7 +76,7 @@ class DocnormRow:
     draws: int | None = None
     """Occurrences that were drawn; None: the documents of all were counted."""
     documents: int | None
-    """None: documents were seen in part, and the two estimates at the end of the row differ."""
+    """None: documents were truncated, and the two estimates at the end of the row differ."""
     documents_low: int | None
     documents_high: int | None
     """Limits, rounded outwards; None: too few files were read for an interval."""
@@ -97,7 +97,7 @@ class DocnormRow:
     standard_error: float | None = None
     """Standard error of the estimate, from the draws; of two, the larger one."""
     note: str = ""
-    """The kind of interval; where documents were seen in part, the two estimates."""
+    """The kind of interval; where documents were truncated, the two estimates."""
     documents_lower_estimate: int
     """The estimate if hidden parts of documents had as many occurrences as they can hold."""
     documents_upper_estimate: int

@@ -311,7 +311,7 @@ def required_draws(pilot: Draws, half_width: float, most: int, level: float = 0.
     """Return how many draws an interval of some width needs, judging by a pilot.
 
     `half_width` is relative to the estimate: 0.1 for ±10%. At least the draws of the pilot and at
-    most `most`, as no number of draws may be enough where documents are seen in part.
+    most `most`, as no number of draws may be enough where documents are truncated.
     """
     total, least = pilot.occurrences, pilot.lowest.size
     most = min(most, total)

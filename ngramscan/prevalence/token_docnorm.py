@@ -19,7 +19,7 @@ class TokenDocnormRow:
     """Occurrences that were drawn; None: the documents of all were counted."""
     token_documents: int | None
     """Documents with at least one of the n-grams; a lower bound of those with the string. None:
-    documents were seen in part, and the two estimates at the end of the row differ."""
+    documents were truncated, and the two estimates at the end of the row differ."""
     token_documents_low: int | None
     token_documents_high: int | None
     """Limits, rounded outwards."""

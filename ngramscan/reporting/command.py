@@ -110,7 +110,7 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
     def called(*arguments: P.args, **options: P.kwargs) -> Any:
         for name in options:
             if name not in by_name:
-                hint = suggestion(name, by_name) or f"; there are {', '.join(by_name)}"
+                hint = suggestion(name, by_name) or f"; available: {', '.join(by_name)}"
                 raise TypeError(f"{function.__name__}(): no option {name!r}{hint}")
         bound = signature.bind(*arguments, **options)
         given = dict(bound.arguments)

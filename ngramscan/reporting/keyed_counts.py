@@ -33,7 +33,7 @@ def read_counts(table: Table, key: str, column: str | None = None) -> dict[str, 
     given: Any = [*read_table(table)]  # a pipe can be read once
     columns = [*given[0][1]]
     if key not in columns:
-        there = f"there are {', '.join(columns)}; name one with --on COLUMN=NAME"
+        there = f"available: {', '.join(columns)}; name one with --on COLUMN=NAME"
         raise InputError(name_of(table), f"no column {key}; {there}")
     kind = kind_of(columns)
     name = kind.name if kind else ""

@@ -120,7 +120,7 @@ def _answer_about_bytes(
     if not isinstance(index, ServedIndex):
         known = ", ".join(list(indexes)[:20])
         wrong = shortened(str(request.get("corpus", name)))
-        raise RefusedError(f"Invalid index: {wrong}; here are {known}")
+        raise RefusedError(f"Invalid index: {wrong}; available: {known}")
     fields: Fields
     match kind:
         case "count":

@@ -67,7 +67,7 @@ class Documents:
     """The documents of a phrase in one index: a count, or an estimate."""
 
     value: int | None
-    """None: documents were seen in part, and the next two differ."""
+    """None: documents were truncated, and the next two differ."""
     lower_estimate: int
     upper_estimate: int
     low: int | None

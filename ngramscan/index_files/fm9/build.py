@@ -89,7 +89,7 @@ class BuildRow:
     ratio: float | None
     """Bytes of the index per byte of documents; None: these are empty."""
     seconds: float | None
-    """Seconds of reading, sorting, encoding and writing; None: it was there before."""
+    """Seconds of reading, sorting, encoding and writing; None: it already existed."""
 
 
 def build_index(

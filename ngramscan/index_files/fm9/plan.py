@@ -45,7 +45,7 @@ class ShardPlan:
     """Bytes of the documents, without separators."""
     metadata_bytes: int
     file: int
-    """Number of the file with its first document; -1: the shard was there before."""
+    """Number of the file with its first document; -1: the shard already existed."""
     start: int = 0
     """Where a piece of the file begins that has the document, as in `corpora.Piece`."""
     lines: int = 0

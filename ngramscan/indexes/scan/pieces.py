@@ -56,12 +56,12 @@ class ScanRun:
     refresh: bool
     """Count also what the journal has."""
     workers: int
-    """Processes; 0: as many as there are cores and are worth it."""
+    """Processes; 0: one per core, if the corpus is large enough."""
     scheduler: str | None
     """The Dask scheduler of a cluster that does the work instead."""
 
     def count_workers(self, size_bytes: int | None) -> int:
-        """Return how many processes are worth it; far files of unknown size are worth one each."""
+        """Return how many processes to use; remote files of unknown size get one each."""
         if self.workers or self.scheduler:
             return self.workers or CLUSTER_WORKERS
         worth_it = usable_cores() if size_bytes is None else 1 + size_bytes // BYTES_PER_WORKER

@@ -34,7 +34,7 @@ class Axis:
     """The ends; of a logarithmic axis their exponents to the base 10."""
     high: float
     has_zeros: bool
-    """Zeros stand apart, at the start of a logarithmic axis."""
+    """Zeros are set apart, at the start of a logarithmic axis."""
     unit: Unit
     ticks: tuple[Tick, ...] = ()
 

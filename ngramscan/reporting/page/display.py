@@ -17,7 +17,7 @@ from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.plots import Unit, in_words, limits_of, unit_of
 
 FIRST_ROWS = 100
-"""Rows that stand in the page as HTML; its script shows the others."""
+"""Rows that the page has as HTML; its script shows the others."""
 MOST_TEXT = 10_000
 """Characters of a text that a page has."""
 _CUT = 300
@@ -59,7 +59,7 @@ class Column:
     unit: Unit
     is_number: bool
     limits: tuple[str, str] | None
-    """The columns of an interval that stands in the same cells."""
+    """The columns of an interval shown in the same cells."""
 
 
 @dataclass(frozen=True, slots=True)

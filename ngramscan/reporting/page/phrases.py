@@ -83,7 +83,9 @@ class Measure:
             text += f", n = {number(n)}"
         others = sum(other[self.value] == row[self.value] for other in rows) - 1
         name = label_of(row, rows, self.labels)
-        return f"{text}{name} and {count_of(others, 'other')}" if name and others else text + name
+        if name and others:
+            name = f"{name[:-1]} and {count_of(others, 'other')})"
+        return text + name
 
     def _how_far_apart(self, least: Row, most: Row) -> str:
         """Return what the intervals of two extremes say: no more than that they overlap."""
@@ -168,7 +170,7 @@ def by_group(
         yield from say(", ".join(given) or "no name", group)
     if (others := len(groups) - MOST_GROUPS) > 0:
         more = f"{count_of(others, 'other value')} of {' and '.join(columns)}"
-        yield f"The table also has {more}, not said here."
+        yield f"The table also has {more}."
 
 
 # Differences.
@@ -211,9 +213,9 @@ class Difference:
                 # All models together say most; the largest of several is partly so by chance.
                 row = max(shown, key=lambda row: (row.get("model") == ALL, abs(row["difference"])))
                 first, second = self.subjects(row)
-                rest = f", one of {number(n)} that were shown in this direction" * (n > 1)
+                rest = f", one of {number(n)} significant differences in this direction" * (n > 1)
                 if row.get("model") != ALL:
-                    rest = rest.replace("one", "the largest")
+                    rest = rest.replace("one", "the larger" if n == 2 else "the largest")
                 yield f"{first} {verb} {second}{self._signed(row, rows)}{rest}."
         if others := [row for row in known if not is_shown(row)]:
             row = max(others, key=_width)

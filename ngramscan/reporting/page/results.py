@@ -108,10 +108,10 @@ def _kind(name: str, columns: Collection[str]) -> Kind:
     lacking = sorted(near.needs - {*columns})
     listed = ", ".join([str(column)[:_LONGEST] for column in columns][:_MOST_NAMES])
     more = ", …" * (len(columns) > _MOST_NAMES)
-    problem = f"no command that a page has room for writes rows of {listed}{more}"
+    problem = f"not a results file of ngramscan or evalcore, with columns {listed}{more}"
     if len(lacking) > len(near.needs) / 2:
         names = ", ".join(dict.fromkeys(kind.methods for kind in KINDS))
-        raise InputError(name, f"{problem}; expected those of {names}")
+        raise InputError(name, f"{problem}; expected rows of {names}")
     raise InputError(name, f"{problem}; rows of `{near.name}` also have {', '.join(lacking)}")
 
 

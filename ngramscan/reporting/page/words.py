@@ -171,7 +171,7 @@ def _say_tiers(rows: Sequence[Row]) -> Iterator[str]:
         spans = [bool(row.get("interval_spans_tiers")) for row in known if row["agrees"]]
         first = in_some(spans.count(False), len(known), "row")
         others = f"; in {count_of(spans.count(True), 'other')}, only the ratio does" * any(spans)
-        yield f"{first}, the ratio and its interval lie in the declared tier{others}."
+        yield f"{first}, the ratio and its interval are within the declared tier{others}."
 
 
 def _say_keyness(rows: Sequence[Row]) -> Iterator[str]:
@@ -391,9 +391,7 @@ _SAY: dict[str, Sequence[_Say]] = {
         lambda rows: _say_accuracies(
             [group[0] for group in group_rows(rows, *_PAIR.split()).values()]
         ),
-        _always(
-            "That prevalence and accuracy stand in one row doesn't say that they are connected."
-        ),
+        _always("Prevalence and accuracy in one row do not imply a link."),
     ),
     "link --problems": (
         _say_slopes,
