@@ -211,22 +211,22 @@ class _Layer:
         """Return start and end of what may be shared: runs of grams, and the tokens beside them."""
         hashes = tokens.hashes(self._size)
         grams = self._grams.find(hashes)
-        if not grams.size:
-            return np.zeros((0, 2), np.int64)
+        # Of each run from the first gram that a window may begin with; most runs have none.
         is_begin = self._begin.has(hashes[grams], tokens.before(grams))
-        runs = np.flatnonzero(np.append(True, np.diff(grams) > 1))
-        # Of each run from the first such gram on; where there is none, nothing.
-        begun = np.maximum.accumulate(np.where(is_begin, np.arange(len(grams)), -1))
-        is_left = begun >= np.repeat(runs, np.diff(runs, append=len(grams)))
-        grams = grams[is_left]
-        if not grams.size:
-            return np.zeros((0, 2), np.int64)
+        numbers = np.arange(len(grams))
+        begun = np.maximum.accumulate(np.where(is_begin, numbers, -1))
+        grams = grams[begun >= np.maximum.accumulate(np.where(_is_run_start(grams), numbers, 0))]
+        # To the last that one may end with.
         is_end = self._end.has(hashes[grams], tokens.behind(grams + self._size))
-        runs = np.flatnonzero(np.append(True, np.diff(grams) > 1))
-        last = np.maximum.reduceat(np.where(is_end, grams, -1), runs)
+        runs = np.flatnonzero(_is_run_start(grams))
+        last = np.maximum.reduceat(np.where(is_end, grams, -1), runs) if runs.size else grams
         first, last = grams[runs][last >= 0], last[last >= 0]
         starts = np.where(first, tokens.starts[first - 1], 0)
         return np.stack([starts, tokens.starts[last + self._size + 1]], axis=1)
+
+
+def _is_run_start(numbers: Integers) -> Flags:
+    return np.append(True, numbers[1:] > numbers[:-1] + 1)[: numbers.size]
 
 
 class _Sides:
