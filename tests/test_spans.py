@@ -1,6 +1,7 @@
 """Spans of texts in indexes of every kind: those of a brute force over the documents."""
 
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -153,7 +154,7 @@ class Shown:
         return list(Excerpts(texts, windows).find_in_all(self._documents, at_once=40))
 
 
-SIGNS = ("ab", "word ", "12", "_", " ", ", ", "=", "é", "—", "字", "\n    ", "documented")
+SIGNS = ("ab", "word ", "12", "_", " ", ", ", "=", "é", "—", "字", "🙂", "\n    ", "documented")
 
 
 @given(
@@ -168,7 +169,11 @@ def test_what_is_shown_of_documents_has_all_that_is_shared(
     for number, start, size in copies:
         document = documents[number % len(documents)]
         parts.append(document[start % (len(document) + 1) :][:size])
-    for text in ("".join(parts), " ".join(parts), "—".join(parts)):
+    for between in ("", " ", "—", " other words, "):
+        text = between.join(["", *parts, ""])
+        places, encoded = zip(*WordText(text).byte_places(), strict=True), text.encode()
+        words = re.findall(r"\w+", text)
+        assert [encoded[start:end].decode() for start, end in places] == words
         (spans,) = find_spans([WordText(text)], cast(Any, Shown(documents)), least).spans
         assert isinstance(spans, list)
         found = [(span.first, span.stop) for span in spans]
