@@ -1,6 +1,7 @@
 """Spans of texts in indexes of every kind: those of a brute force over the documents."""
 
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,15 @@ from ngramscan.indexes.base import Index, QueryCount, QueryFailure
 from ngramscan.indexes.fm9 import open_fm9
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.prevalence.spans import Span, WordText, find_spans, spans_within, windows_of
+from ngramscan.matching.excerpts import Excerpts
+from ngramscan.prevalence.spans import (
+    Span,
+    WordText,
+    _window_places,
+    find_spans,
+    spans_within,
+    windows_of,
+)
 from ngramscan.progress import Progress
 from tests.support import fm9_reference
 from tests.support.corpus_files import jsonl
@@ -131,6 +140,55 @@ def test_spans_are_those_of_a_brute_force(
     assert [[(span.first, span.stop) for span in spans] for spans in lists] == [
         spans_of(text, documents, least) for text in texts
     ]
+
+
+class Shown:
+    """Documents of which all is shown that may be shared, a few bytes of them at once."""
+
+    unit, match_starts = "bytes", None
+
+    def __init__(self, documents: Sequence[str]) -> None:
+        self._documents = [document.encode() for document in documents]
+
+    def excerpts(self, texts: Sequence[bytes], windows: Sequence[Any]) -> list[bytes]:
+        return list(Excerpts(texts, windows).find_in_all(self._documents, at_once=40))
+
+
+SIGNS = ("ab", "word ", "12", "_", " ", ", ", "=", "é", "—", "字", "🙂", "\n    ", "documented")
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(SIGNS), max_size=40).map("".join), min_size=1, max_size=4),
+    st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99), st.integers(1, 80)), max_size=4),
+    st.integers(1, 6),
+)
+def test_what_is_shown_of_documents_has_all_that_is_shared(
+    documents: list[str], copies: list[tuple[int, int, int]], least: int
+) -> None:
+    parts = []
+    for number, start, size in copies:
+        document = documents[number % len(documents)]
+        parts.append(document[start % (len(document) + 1) :][:size])
+    for between in ("", " ", "—", " other words, "):
+        text = between.join(["", *parts, ""])
+        places, encoded = zip(*WordText(text).byte_places(), strict=True), text.encode()
+        words = re.findall(r"\w+", text)
+        assert [encoded[start:end].decode() for start, end in places] == words
+        (spans,) = find_spans([WordText(text)], cast(Any, Shown(documents)), least).spans
+        assert isinstance(spans, list)
+        found = [(span.first, span.stop) for span in spans]
+        assert found == spans_of(text, documents, least)
+
+
+def test_little_is_shown_of_what_is_not_shared() -> None:
+    rng = random.Random(5)
+    words = ["".join(rng.choices("abcdefgh", k=rng.randint(1, 8))) for _ in range(200)]
+    texts = [" ".join(rng.choices(words, k=100)) for _ in range(200)]
+    index = Shown([" ".join(rng.choices(words, k=100_000)), texts[0]])
+    windows = [_window_places(WordText(text), 5) for text in texts]
+    shown = index.excerpts([text.encode() for text in texts], windows)
+    assert len(texts[0]) <= sum(map(len, shown)) < 2 * len(texts[0])
+    assert any(texts[0].encode() in part for part in shown)
 
 
 @given(

@@ -200,9 +200,9 @@ MatchStarts = Callable[
 that ends there and occurs in a document."""
 
 
-Excerpts = Callable[[Sequence[bytes], Sequence[npt.NDArray[np.int64]], int], list[bytes]]
-"""Returns parts of documents for texts, start and end of each of their windows, and a number of
-words: what a text and a document share, if it has a whole window, is in one of these parts."""
+Excerpts = Callable[[Sequence[bytes], Sequence[npt.NDArray[np.int64]]], list[bytes]]
+"""Returns parts of documents for texts, and start and end of each of their windows: what a text and
+a document share, if windows that touch cover it, is in one of these parts."""
 
 
 class Index(Protocol):

@@ -1,56 +1,107 @@
 """The parts of documents that may have something in common with given texts, in one pass.
 
-A gram is a few bytes, and has a hash. The hashes of all grams of the given texts are in tables.
-Documents are looked at only at every second, fourth or eighth byte; a shared part that is that much
-longer than a gram has a whole one at such a place, wherever it is. Nearly all places have the hash
-of no gram. Too much is left rather than too little.
+A token begins where two neighbouring bytes say so, whatever is around them: a shared part has the
+same tokens in a document as in a text, except at its ends. Tokens are words with the signs behind
+them, and characters beyond ASCII; single bytes, where a window has too few of these. The grams of
+all windows, of three tokens, are in a table, and documents are looked up in it token by token. A
+run of grams counts if one has the bytes before it that the first of a window has, and one those
+behind it. Too much is left rather than too little.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
-_GRAMS = ((24, 8), (16, 8), (12, 4), (8, 2), (3, 1), (1, 1))
-"""Bytes of a gram, and from one to the next: for parts of at least 31, 23, 15, 9, 3 and 1 bytes."""
-# Odd and without pattern: bits of the golden ratio, and constants of xxHash.
-_FACTORS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)
-_OTHERS = np.uint64(20)
-"""A second table is of other bits of the hash."""
-_BEHIND = bytes(24)
-"""So that numbers of eight bytes can be read up to the end of a text."""
-_PLACES_AT_ONCE = 1 << 15
-"""So that what is computed of them stays in the cache of a core."""
-_SPACED = bytes(
-    byte if byte >= 0x80 or chr(byte).isalnum() or byte == 95 else 32 for byte in range(256)
+Flags = NDArray[np.bool_]
+_BESIDE = bytes(8)
+"""So that numbers of eight bytes can be read before and behind a text."""
+_BETWEEN = b"\xff"
+"""Between documents; no text in UTF-8 has it."""
+# Odd and without pattern: bits of the golden ratio, and constants of xxHash and wyhash.
+_FACTORS = np.array(
+    [
+        *(0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63),
+        *(0x27D4EB2F165667C5, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB),
+    ],
+    np.uint64,
 )
-"""For each byte itself, if it may be one of a word; otherwise a space."""
-_CONTINUED = frozenset(range(0x80, 0xC0))
+_FIRST_BYTES = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
+"""By a number of bytes: a mask of so many."""
+_SIDES = np.array([0, 1, 3, 8])
+"""Bytes beside the outermost grams of a window that are compared: as many of these as it has."""
+_PARTS = 3
+
+
+def _word_starts(data: Bytes) -> Integers:
+    """Return where ASCII's letters, digits and `_` follow any other byte, and where others begin.
+
+    Each word of a text begins there, if not at the start of the text.
+    """
+    folded = data | np.uint8(32)
+    folded -= np.uint8(97)
+    is_word = folded < 26
+    np.subtract(data, np.uint8(48), out=folded)
+    is_word |= folded < 10
+    is_word |= data == 95
+    is_start = is_word[1:] > is_word[:-1]
+    is_start |= data[1:] >= 0xC0
+    return is_start.nonzero()[0] + 1
+
+
+def _every_byte(data: Bytes) -> Integers:
+    return np.arange(len(data))
+
+
+class _Rule(NamedTuple):
+    """How a text is cut into tokens."""
+
+    starts: Callable[[Bytes], Integers]
+    sizes: tuple[int, ...]
+    """Tokens of a gram: as many as a window has."""
+    before: int
+    """Bytes before the start of a token that make it one."""
+    open: int
+    """Tokens that begin in a window and may end behind it."""
+
+
+_RULES = (
+    _Rule(_word_starts, (3, 2, 1), before=1, open=1),
+    _Rule(_every_byte, (8, 3, 1), before=0, open=0),
+)
 
 
 class Excerpts:
     """Finds parts of documents that have all that they share with given texts."""
 
-    def __init__(self, texts: Sequence[bytes], windows: Sequence[Integers], words: int) -> None:
+    def __init__(self, texts: Sequence[bytes], windows: Sequence[Integers]) -> None:
         """Take texts, and the start and end of each of their windows.
 
-        Parts of texts that matter have a whole window, and so at least so many words.
+        Parts of texts that matter are windows, and what windows cover that overlap or touch.
         """
-        joined = b"".join(texts)
-        firsts = [*accumulate(map(len, texts), initial=0)][:-1]
-        placed = [each + first for each, first in zip(windows, firsts, strict=True)]
-        ranges = np.concatenate([np.zeros((0, 2), np.int64), *placed])
-        self._words, self._layers, sizes = words, list[_Layer](), ranges[:, 1] - ranges[:, 0]
-        for size, step in _GRAMS:
-            is_long = sizes >= size + step - 1
-            if is_long.any():
-                self._layers.append(_Layer(joined, ranges[is_long], size, step))
-            ranges, sizes = ranges[~is_long], sizes[~is_long]
+        joined, ranges = _joined(texts, windows)
+        self._layers = list[tuple[_Rule, list[_Layer]]]()
+        for rule in _RULES:
+            if not len(ranges):
+                break
+            tokens, layers = _Tokens(joined, rule), list[_Layer]()
+            first = np.searchsorted(tokens.starts, ranges[:, 0] + rule.before)
+            last = np.searchsorted(tokens.starts[:-2], ranges[:, 1]) - rule.open
+            for size in rule.sizes:
+                is_whole = last - first >= size
+                if is_whole.any():
+                    columns = ranges[is_whole], first[is_whole], last[is_whole]
+                    layers.append(_Layer(tokens, *columns, size))
+                ranges, first, last = (each[~is_whole] for each in (ranges, first, last))
+            if layers:
+                self._layers.append((rule, layers))
 
     def find_in_all(self, documents: Iterable[bytes], at_once: int) -> Iterator[bytes]:
         """Yield parts of many documents, of about so many bytes of them at once."""
@@ -64,127 +115,170 @@ class Excerpts:
         yield from self.find(batch)
 
     def find(self, documents: Sequence[bytes]) -> Iterator[bytes]:
-        """Yield parts of documents: each that is shared and long enough is in one of them."""
-        together = b"".join([*documents, _BEHIND])
-        ends = np.array([*accumulate(map(len, documents))], np.int64)
-        found = [layer.find(together, ends) for layer in self._layers]
-        places = np.concatenate([np.zeros((0, 2), np.int64), *found])
+        """Yield parts of documents: each that is shared and has a window is in one of them."""
+        text, found = _BETWEEN.join(documents), [np.zeros((0, 2), np.int64)]
+        for rule, layers in self._layers:
+            tokens = _Tokens(text, rule)
+            found += [layer.find(tokens) for layer in layers]
+        places = np.concatenate(found)
         places = places[np.argsort(places[:, 0])]
-        numbers = np.searchsorted(ends, places[:, 0], "right")
-        # Parts of two documents that follow each other touch, and are two.
-        is_first = np.ones(len(places), np.bool_)
         reach = np.maximum.accumulate(places[:, 1])
-        is_first[1:] = (places[1:, 0] > reach[:-1]) | (numbers[1:] != numbers[:-1])
+        is_first = np.append(True, places[1:, 0] > reach[:-1])[: len(places)]
         is_last = np.append(is_first[1:], True)[: len(places)]
-        columns = places[is_first, 0], reach[is_last], ends[numbers[is_first]]
-        spaced = together.translate(_SPACED)
-        for start, stop, end in zip(*(column.tolist() for column in columns), strict=True):
-            if len(spaced[start:stop].split()) >= self._words:
-                yield _whole(together, start, stop, end)
+        for start, stop in zip(places[is_first, 0].tolist(), reach[is_last].tolist(), strict=True):
+            yield text[start:stop]
 
 
-def _whole(text: bytes, start: int, stop: int, end: int) -> bytes:
-    """Return a part of a text from the beginning of a character to the end of one."""
-    while start > 0 and text[start] in _CONTINUED:
-        start -= 1
-    while stop < end and text[stop] in _CONTINUED:
-        stop += 1
-    return text[start:stop]
+class _Tokens:
+    """A text cut into tokens, and an empty one at its end."""
+
+    def __init__(self, text: bytes, rule: _Rule) -> None:
+        starts = rule.starts(np.frombuffer(text, np.uint8))
+        self.starts = np.empty(len(starts) + 2, np.int64)
+        self.starts[:-2], self.starts[-2:] = starts, len(text)
+        padded = b"".join([_BESIDE, text, _BESIDE])
+        # Eight bytes from each place on, and before it.
+        self._behind, self._before = (
+            np.ndarray((len(text) + 1,), "V8", padded, first, (1,)) for first in (8, 0)
+        )
+        sizes = self.starts[1:] - self.starts[:-1]
+        self._words = self._behind[self.starts[:-1]].view(np.uint64)
+        self._words &= _FIRST_BYTES.take(sizes, mode="clip")
+
+    def hashes(self, size: int) -> Words:
+        """Return the hash of each gram of so many tokens, of up to eight bytes of each."""
+        n = max(0, len(self._words) - size)
+        hashes: Words = self._words[:n] * _FACTORS[0]
+        for k in range(1, size):
+            hashes += self._words[k : k + n] * _FACTORS[k]
+        return hashes
+
+    def before(self, tokens: Integers) -> Words:
+        """Return the eight bytes before tokens, the nearest one first."""
+        return np.asarray(self._before[self.starts[tokens]].view(np.uint64).byteswap(), np.uint64)
+
+    def behind(self, tokens: Integers) -> Words:
+        """Return the eight bytes from the start of tokens on."""
+        return np.asarray(self._behind[self.starts[tokens]].view(np.uint64), np.uint64)
 
 
-class Heads:
-    """The first sixteen bytes of all that may occur in some texts, by hash.
+class _Table:
+    """Some hashes, and one in a thousand others: bits, so that they have room in a cache."""
 
-    To look for many parts that are not there takes long.
-    """
+    def __init__(self, hashes: Words) -> None:
+        hashes = np.sort(hashes)  # np.unique takes ten times as long
+        hashes = hashes[np.append(True, hashes[1:] != hashes[:-1])[: hashes.size]]
+        self._shift = np.uint64(64 - max(16, (8 * hashes.size).bit_length()))
+        self._parts = list[Bytes]()
+        for _ in range(_PARTS):
+            is_known = np.zeros(1 << 64 - int(self._shift), np.bool_)
+            is_known[hashes >> self._shift] = True
+            self._parts.append(np.packbits(is_known, bitorder="little"))
+            hashes = _mixed(hashes)
 
-    def __init__(self, texts: Sequence[bytes]) -> None:
-        joined = b"".join([*texts, _BEHIND])
-        words = np.ndarray((len(joined) - 7,), "<u8", joined, strides=(1,))
-        hashes = words[:-8] * _FACTORS[0] + words[8:] * _FACTORS[1]
-        self._shift = np.uint64(64 - max(16, (16 * hashes.size).bit_length()))
-        self._table = np.zeros(1 << 64 - int(self._shift), np.bool_)
-        self._table[hashes >> self._shift] = True
+    def find(self, hashes: Words) -> Integers:
+        """Return which of some hashes it has."""
+        found: Integers | None = None
+        for part in self._parts:
+            places = (hashes >> self._shift).view(np.int64)
+            bits = part.take(places >> 3, mode="clip") >> (places & 7).astype(np.uint8)
+            kept = (bits & 1).view(np.bool_).nonzero()[0]
+            hashes, found = _mixed(hashes[kept]), kept if found is None else found[kept]
+        assert found is not None
+        return found
 
-    def possible(self, parts: Sequence[str]) -> list[str]:
-        """Return the parts that may occur: all whose first bytes do, and all shorter ones."""
-        heads = [part.encode()[:16] for part in parts]
-        words = np.frombuffer(b"".join(head.ljust(16, b"\0") for head in heads), "<u8")
-        hashes = words[::2] * _FACTORS[0] + words[1::2] * _FACTORS[1]
-        is_known = self._table[hashes >> self._shift].tolist()
-        return [
-            part
-            for part, head, occurs in zip(parts, heads, is_known, strict=True)
-            if occurs or len(head) < 16
-        ]
+
+def _mixed(hashes: Words) -> Words:
+    mixed: Words = (hashes ^ hashes >> np.uint64(32)) * _FACTORS[3]
+    return mixed
 
 
 class _Layer:
-    """All grams of some windows, which are long enough for them."""
+    """The grams of some windows, each of which has one whole at least."""
 
-    def __init__(self, text: bytes, windows: Integers, size: int, step: int) -> None:
-        self._size, self._step = size, step
-        # In how many windows a gram is that begins at a place.
-        begin, end = (
-            np.bincount(places, minlength=len(text) + 1)
-            for places in (windows[:, 0], windows[:, 1] - size + 1)
-        )
-        heads, hashes = self._hashes(
-            text + _BEHIND, np.flatnonzero(np.cumsum(begin - end)[:-1] > 0)
-        )
-        self._shift = np.uint64(64 - max(16, (4 * heads.size).bit_length()))
-        self._tables = [self._table(heads), self._table(hashes), self._table(hashes << _OTHERS)]
+    def __init__(
+        self, tokens: _Tokens, windows: Integers, first: Integers, last: Integers, size: int
+    ) -> None:
+        """Take the number of the first token of each window, and that behind its last whole one."""
+        self._size, hashes, n = size, tokens.hashes(size), len(tokens.starts)
+        begin, end = (np.bincount(places, minlength=n) for places in (first, last - size + 1))
+        self._grams = _Table(hashes[np.flatnonzero(np.cumsum(begin - end) > 0)])
+        before, behind = tokens.starts[first] - windows[:, 0], windows[:, 1] - tokens.starts[last]
+        self._begin = _Sides(hashes[first], tokens.before(first), before)
+        self._end = _Sides(hashes[last - size], tokens.behind(last), behind)
 
-    def _table(self, hashes: Words) -> NDArray[np.bool_]:
-        table = np.zeros(1 << int(np.uint64(64) - self._shift), np.bool_)
-        table[hashes >> self._shift] = True
-        return table
+    def find(self, tokens: _Tokens) -> Integers:
+        """Return start and end of what may be shared: runs of grams, and the tokens beside them."""
+        hashes = tokens.hashes(self._size)
+        grams = self._grams.find(hashes)
+        # Of each run from the first gram that a window may begin with; most runs have none.
+        is_begin = self._begin.has(hashes[grams], tokens.before(grams))
+        numbers = np.arange(len(grams))
+        begun = np.maximum.accumulate(np.where(is_begin, numbers, -1))
+        grams = grams[begun >= np.maximum.accumulate(np.where(_is_run_start(grams), numbers, 0))]
+        # To the last that one may end with.
+        is_end = self._end.has(hashes[grams], tokens.behind(grams + self._size))
+        runs = np.flatnonzero(_is_run_start(grams))
+        last = np.maximum.reduceat(np.where(is_end, grams, -1), runs) if runs.size else grams
+        first, last = grams[runs][last >= 0], last[last >= 0]
+        starts = np.where(first, tokens.starts[first - 1], 0)
+        return np.stack([starts, tokens.starts[last + self._size + 1]], axis=1)
 
-    def _hashes(self, text: bytes, starts: Integers) -> tuple[Words, Words]:
-        """Return the hash of the first bytes, and that of all of each gram."""
-        words = np.ndarray((len(text) - 7,), "<u8", text, strides=(1,))
-        first, last = words[starts] & self._shown, words[starts + max(0, self._size - 8)]
-        return first * _FACTORS[0], first * _FACTORS[0] + (last & self._shown) * _FACTORS[1]
 
-    @property
-    def _shown(self) -> np.uint64:
-        """The bytes of a number that belong to a gram."""
-        return np.uint64((1 << 8 * min(8, self._size)) - 1)
+def _is_run_start(numbers: Integers) -> Flags:
+    return np.append(True, numbers[1:] > numbers[:-1] + 1)[: numbers.size]
 
-    def find(self, text: bytes, ends: Integers) -> Integers:
-        """Return start and end of each gram, and of what a shared part may have beside it.
 
-        Behind the documents, which end there, the text has a few bytes more.
-        """
-        starts = self._places(text)
-        documents = np.searchsorted(ends, starts, "right")
-        kept = starts + self._size <= ends[documents]
-        starts, documents = starts[kept], documents[kept]
-        begins = np.where(documents, ends[documents - 1], 0)
-        first = np.maximum(starts - self._step + 1, begins)
-        last = np.minimum(starts + self._size + self._step - 1, ends[documents])
-        return np.stack([first, last], axis=1)
+class _Sides:
+    """The first or the last grams of windows with the bytes beside them."""
 
-    def _places(self, text: bytes) -> Integers:
-        """Return where grams may begin: some of the first bytes are those of one, then all."""
-        step, (of_heads, *of_all) = self._step, self._tables
-        n = (len(text) - len(_BEHIND)) // step
-        words = np.ndarray((n,), "<u8", text, strides=(step,))
-        values, is_gram = np.empty(_PLACES_AT_ONCE, np.uint64), np.empty(_PLACES_AT_ONCE, np.bool_)
-        found = [np.zeros(0, np.int64)]
-        for start in range(0, n, _PLACES_AT_ONCE):
-            size = min(_PLACES_AT_ONCE, n - start)
-            values[:size] = words[start : start + size]
-            if self._size < 8:
-                values[:size] &= self._shown
-            np.multiply(values[:size], _FACTORS[0], out=values[:size])
-            np.right_shift(values[:size], self._shift, out=values[:size])
-            np.take(of_heads, values[:size].view(np.int64), out=is_gram[:size], mode="clip")
-            found.append((np.flatnonzero(is_gram[:size]) + start) * step)
-        places = np.concatenate(found)
-        places = places[places <= len(text) - len(_BEHIND) - self._size]
-        _, hashes = self._hashes(text, places)
-        kept = of_all[0][hashes >> self._shift]
-        places, hashes = places[kept], hashes[kept]
-        kept = of_all[1][(hashes << _OTHERS) >> self._shift]
-        return np.asarray(places[kept], np.int64)
+    def __init__(self, hashes: Words, beside: Words, sizes: Integers) -> None:
+        classes = _SIDES[np.searchsorted(_SIDES, sizes, "right") - 1]
+        self._sizes = np.unique(classes).tolist()
+        self._table = _Table(_with_side(hashes, beside, classes))
+
+    def has(self, hashes: Words, beside: Words) -> Flags:
+        found = np.zeros(len(hashes), np.bool_)
+        for size in self._sizes:
+            found[self._table.find(_with_side(hashes, beside, size))] = True
+        return found
+
+
+def _with_side(hashes: Words, beside: Words, size: int | Integers) -> Words:
+    joined: Words = (hashes ^ (beside & _FIRST_BYTES[size]) * _FACTORS[1]) * _FACTORS[2]
+    return joined
+
+
+def possible_windows(
+    parts: Sequence[bytes], texts: Sequence[bytes], windows: Sequence[Integers]
+) -> list[Flags]:
+    """Return of each window of each text whether it may be in a part.
+
+    Its first and its last bytes have to be there, 16 or at least 8 of them.
+    """
+    shown, (joined, ranges) = _BETWEEN.join(parts), _joined(texts, windows)
+    sizes, is_possible = ranges[:, 1] - ranges[:, 0], np.ones(len(ranges), np.bool_)
+    for wide, is_wide in ((16, sizes >= 16), (8, (sizes >= 8) & (sizes < 16))):
+        known = _Table(_wide_hashes(shown, np.arange(max(0, len(shown) - wide + 1)), wide))
+        for starts in (ranges[is_wide, 0], ranges[is_wide, 1] - wide):
+            found = np.zeros(len(starts), np.bool_)
+            found[known.find(_wide_hashes(joined, starts, wide))] = True
+            is_possible[is_wide] &= found
+    firsts = accumulate(map(len, windows), initial=0)
+    return [is_possible[at : at + len(each)] for at, each in zip(firsts, windows, strict=False)]
+
+
+def _wide_hashes(text: bytes, starts: Integers, wide: int) -> Words:
+    """Return the hashes of the bytes from some places of a text on."""
+    words = np.ndarray((max(0, len(text) - 7),), "<u8", text, strides=(1,))
+    hashes: Words = words[starts] * _FACTORS[0]
+    if wide == 16:
+        hashes += words[starts + 8] * _FACTORS[1]
+    return hashes
+
+
+def _joined(texts: Sequence[bytes], windows: Sequence[Integers]) -> tuple[bytes, Integers]:
+    """Return texts as one, and start and end of all their windows in it."""
+    firsts = accumulate((len(text) + 1 for text in texts), initial=0)
+    placed = [each + first for each, first in zip(windows, firsts, strict=False)]
+    return _BETWEEN.join(texts), np.concatenate([np.zeros((0, 2), np.int64), *placed])

@@ -19,7 +19,7 @@ from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Excerpts, Index, MatchStarts, QueryCount
 from ngramscan.indexes.tokens.base import MatchingIndex, finds_matches
 from ngramscan.matching import Matcher, count_texts
-from ngramscan.matching.excerpts import Heads
+from ngramscan.matching.excerpts import possible_windows
 from ngramscan.prevalence.count import collect_replies
 
 Integers = NDArray[np.int64]
@@ -48,14 +48,12 @@ class WordText:
 
     def byte_places(self) -> tuple[Integers, Integers]:
         """Return the starts and the ends of the words in UTF-8."""
-        starts, ends, place, before = [], [], 0, 0
-        for start, end in self.words:
-            place += len(self.text[before:start].encode())
-            starts.append(place)
-            place += len(self.text[start:end].encode())
-            ends.append(place)
-            before = end
-        return np.array(starts, np.int64), np.array(ends, np.int64)
+        words = np.array(self.words, np.int64).reshape(-1, 2)
+        if not self.text.isascii():
+            letters = np.frombuffer(self.text.encode("utf-32-le"), "<u4")
+            sizes = 1 + np.sum([letters >= least for least in (1 << 7, 1 << 11, 1 << 16)], axis=0)
+            words = np.append(0, np.cumsum(sizes))[words]
+        return words[:, 0], words[:, 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,38 +150,38 @@ def _within_excerpts(
     different = {text.text: text for text in texts}
     encoded = [text.encode() for text in different]
     windows = [_window_places(text, least) for text in different.values()]
-    shown = excerpts(encoded, windows, least)
+    shown = excerpts(encoded, windows)
+    spans: dict[str, list[Span]] = {text: [] for text in different}
     searches = {
-        text: search_spans(words, least, least, _ASKED_AT_ONCE) for text, words in different.items()
+        text.text: search_spans(text, least, least, _ASKED_AT_ONCE, is_possible.tolist())
+        for text, is_possible in zip(
+            different.values(), possible_windows(shown, encoded, windows), strict=True
+        )
+        if is_possible.any()
     }
-    spans = dict(zip(searches, _search_texts([*searches.values()], shown), strict=True))
+    spans |= zip(searches, _search_texts([*searches.values()], shown), strict=True)
     return [spans[text.text] for text in texts]
 
 
 def _window_places(text: WordText, least: int) -> Integers:
     """Return start and end of each window in bytes; those of two words touch the next one."""
     starts, ends = text.byte_places()
-    widths = {least, max(2, least)}
-    return np.concatenate(
-        [
-            np.stack([starts[: len(starts) - width + 1], ends[width - 1 :]], axis=1)
-            if len(starts) >= width
-            else np.zeros((0, 2), np.int64)
-            for width in widths
-        ]
-    )
+    places = [
+        np.stack([starts[: max(0, len(starts) - width + 1)], ends[width - 1 :]], axis=1)
+        for width in (least, *([2] if least == 1 else []))
+    ]
+    return np.concatenate(places)
 
 
 def _search_texts(searches: Sequence[Search], texts: Sequence[bytes]) -> list[list[Span]]:
     """Answer all that searches ask by whether it is in texts, in rounds."""
     found: list[list[Span]] = [[] for _ in searches]
     waiting = {number: next(search) for number, search in enumerate(searches)}
-    heads = Heads(texts)
+    together = [b"\xff".join(texts)]  # a byte that no text has
     while waiting:
         parts = list(dict.fromkeys(part for asked in waiting.values() for part in asked))
-        possible = heads.possible(parts)
-        present = count_texts(Matcher(possible), texts).occurrences
-        occurs = dict.fromkeys(parts, False) | {possible[number]: True for number in present}
+        present = count_texts(Matcher(parts), together).occurrences
+        occurs = dict.fromkeys(parts, False) | {parts[number]: True for number in present}
         for number, asked in list(waiting.items()):
             try:
                 waiting[number] = searches[number].send({part: occurs[part] for part in asked})
@@ -247,34 +245,51 @@ def _answer(
     return spans, counts
 
 
-def search_spans(text: WordText, least: int, width: int, at_once: int) -> Search:
+def search_spans(
+    text: WordText,
+    least: int,
+    width: int,
+    at_once: int,
+    is_possible: Sequence[bool] | None = None,
+) -> Search:
     """Search all spans of at least so many words, by whether parts of the text occur.
 
-    Windows of `width` words are asked about first. Then
+    Windows of `width` words are asked about first, if they are possible. Then
     the spans of each place without an absent window are searched; where `at_once` is more than 1,
     from each of its words at the same time, and about so many parts in each round.
     """
     n = len(text.words)
     windows = windows_of(text, least, width)
-    occurs = yield list(windows.values())
+    asked = [part for first, part in windows.items() if not is_possible or is_possible[first]]
+    present = {part for part, occurs in (yield asked).items() if occurs}
     # From each word, how far a span may reach: not to the end of an absent window.
     limits, limit = [n] * n, n
     for first in reversed(range(n)):
-        if first in windows and not occurs[windows[first]]:
+        if first in windows and windows[first] not in present:
             limit = first + width - 1
         limits[first] = limit
     open_places = _runs([first for first in range(n) if limits[first] - first >= least])
+    searched = [_search_run(text, run, limits, least, at_once) for run in open_places]
     if at_once > 1:
-        open_places = [range(first, first + 1) for run in open_places for first in run]
-    found = yield from _together(
-        [_search_run(text, run, limits, least, at_once) for run in open_places]
-    )
+        searched = [_search_at_once(text, run, limits, least, at_once) for run in open_places]
+    found = yield from _together(searched)
     reach, spans = 0, []
     for span in found:
         if span.stop > reach:
             spans.append(span)
             reach = span.stop
     return spans
+
+
+def _search_at_once(
+    text: WordText, starts: range, limits: Sequence[int], least: int, at_once: int
+) -> Search:
+    """Search the spans that begin at some successive words: one of all, or from each word."""
+    whole = text.part(starts.start, limits[starts.start])
+    if (yield [whole])[whole]:
+        return [Span(starts.start, limits[starts.start])]
+    each = [range(first, first + 1) for first in starts]
+    return (yield from _together([_search_run(text, run, limits, least, at_once) for run in each]))
 
 
 def _runs(numbers: Sequence[int]) -> list[range]:

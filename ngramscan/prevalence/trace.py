@@ -143,10 +143,10 @@ class Profile:
         """Return what is in spans of some length or longer ones."""
         is_whole = self.unmasked >= length
         return Measures(
-            words=int(self.counts.sum()),
-            covered=int((self.counts & (self.longest >= length)).sum()),
-            ngrams=int(is_whole.sum()),
-            absent=int((is_whole & (self.matched < length)).sum()),
+            words=int(np.count_nonzero(self.counts)),
+            covered=int(np.count_nonzero(self.counts & (self.longest >= length))),
+            ngrams=int(np.count_nonzero(is_whole)),
+            absent=int(np.count_nonzero(is_whole & (self.matched < length))),
         )
 
 

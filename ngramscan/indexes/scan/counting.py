@@ -77,7 +77,6 @@ class Sought:
 
     texts: Sequence[bytes] = field(compare=False, repr=False)
     windows: Sequence[NDArray[np.int64]] = field(compare=False, repr=False)
-    words: int
     read: ReadOptions
     digest: str
 
@@ -90,7 +89,7 @@ class Sought:
 def _finder(sought: Sought) -> Excerpts:
     from ngramscan.matching.excerpts import Excerpts
 
-    return Excerpts(sought.texts, sought.windows, sought.words)
+    return Excerpts(sought.texts, sought.windows)
 
 
 @dataclass(frozen=True, slots=True)

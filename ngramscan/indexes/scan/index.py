@@ -142,13 +142,13 @@ class ScanIndex:
         in_unions = self._totals([dict(enumerate(counts.unions)) for counts in results])
         return DocumentCounts(counts, [in_unions[number] for number in range(len(unions))])
 
-    def excerpts(
-        self, texts: Sequence[bytes], windows: Sequence[NDArray[np.int64]], words: int
-    ) -> list[bytes]:
+    def excerpts(self, texts: Sequence[bytes], windows: Sequence[NDArray[np.int64]]) -> list[bytes]:
         """Read the corpus once and return what its documents may share with texts."""
-        content = repr((list(texts), words)).encode()
-        digest = hashlib.sha256(content).hexdigest()
-        sought = Sought(texts, windows, words, read=self._options.read, digest=digest)
+        content = hashlib.sha256()
+        for text, places in zip(texts, windows, strict=True):
+            content.update(b"%d %d " % (len(text), len(places)) + text + places.tobytes())
+        digest = content.hexdigest()
+        sought = Sought(texts, windows, read=self._options.read, digest=digest)
         results = self._each(
             partial(excerpt_pieces, sought=sought), partial(excerpt_piece, sought=sought)
         )
