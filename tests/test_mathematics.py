@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import signal
@@ -75,6 +76,17 @@ def test_prose_is_for_a_judge_unless_the_text_is_the_same() -> None:
     assert verdict("odd n", " odd $n$.").value == 1.0
     assert verdict("1,2,3", r"1,2,\ldots,3").reason == f"{NEEDS_A_JUDGE}written with dots"
     assert "a set given by a condition" in verdict("5", r"\{ (a,b): ab>1 \}").reason
+
+
+def test_the_scoring_examples_of_olympiadbench_agree(shared: Path) -> None:
+    rows = json.loads((shared / "data/olympiadbench/scoring_examples.json").read_bytes())
+    examples = [(one["GT"], answer) for one in rows for answer in one["Ans"]]
+    assert len(examples) == 36
+    for gold, answer in examples:
+        stated = answer.get("precision")
+        each = [float(one) for one in stated] if isinstance(stated, list) else float(stated or 0)
+        found = verdict(answer["answer"], gold, tolerance=each or None)
+        assert (found.value == 1.0) == answer["equal"], answer
 
 
 @pytest.fixture

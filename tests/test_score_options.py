@@ -182,30 +182,6 @@ def test_rules_are_compared_for_each_method() -> None:
         assert row["all_solve"] == table["strict"].sum()
 
 
-def test_topics_of_financemath_and_strict_against_lenient(shared: Path) -> None:
-    folder = shared / "data" / "financemath"
-    options: dict[str, Any] = {"dataset": "financemath", "layout": "financemath", "method": "cot"}
-    options |= {"data": folder / "validation.json", "rule": ["strict", "lenient"]}
-    scores = evalcore.score(folder / "validation/raw_cot_outputs", **options)
-    topics = {one["question_id"]: one["topic"] for one in _questions(folder)}
-    assert (scores["subtask"] == scores["id"].map(topics)).all()
-    compare: dict[str, Any] = {"baselines": "strict", "adaptive": "lenient", "between": "rules"}
-    rows = found_by(evalcore.outcomes(scores, by="subtask", **compare))
-    values = scores.assign(right=scores["value"].fillna(0) == 1)
-    table = values.pivot_table(
-        index=["model", "subtask", "id"], columns="rule", values="right", aggfunc="first"
-    )
-    assert len(table) == 6 * 200
-    for (model, topic), part in table.groupby(["model", "subtask"]):
-        row = rows["financemath", model, f"{topic}, cot"]
-        wrong_format = int((part["lenient"].astype(bool) & ~part["strict"].astype(bool)).sum())
-        assert (row["n"], row["only_adaptive"]) == (len(part), wrong_format)
-
-
-def _questions(folder: Path) -> Any:
-    return pd.read_json(folder / "validation.json").to_dict("records")
-
-
 def test_logs_of_other_tools_are_read_beside_scores(tmp_path: Path) -> None:
     log = write_inspect(tmp_path / "cot.eval", [sample(f"s{n}", "CI"[n % 2]) for n in (1, 2, 3)])
     other = header(metadata={"method": "f-1"}, eval_id="E2")
