@@ -271,7 +271,7 @@ def test_a_killed_trace_of_tokens_goes_on_where_it_was(
     write_outputs(Path("o.jsonl"), *(document[:150] for document in documents()[:4]))
     with serve(NAME, delay=0.03) as server:
         spec = f"infini-gram:{server.url}{NAME}"
-        assert repeated_after_kills(server, spec, at=[6, 25, 40]) <= 3 * 4
+        assert repeated_after_kills(server, spec, at=[6, 40]) <= 2 * 4
 
 
 def test_pieces_have_the_tokens_of_the_whole() -> None:
