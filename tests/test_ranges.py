@@ -184,16 +184,7 @@ def test_what_does_not_get_better_ends(
     assert len(asked(server, f"{kind}/file")) == (6 if kind == "drop" else 3)
 
 
-@pytest.mark.parametrize(
-    ("url", "problem"),
-    [
-        ("http://127.0.0.1:1/x", r"no connection \(.*\), after 3 attempts"),
-        ("http://[::1/x", r"not a URL; expected https://…"),
-        ("nothing://bucket/x", "Protocol not known: nothing"),
-        ("sftp://host/x", "a login is in it; put it into the configuration of fsspec"),
-        ("gs://bucket/x", "gcsfs is not installed; pip install gcsfs"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("address_that_can_not"))
 def test_an_address_that_can_not_be_asked_is_told_without_secrets(url: str, problem: str) -> None:
     given = url.replace("sftp://", "sftp://me:secret@")
     with (
