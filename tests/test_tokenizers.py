@@ -8,7 +8,6 @@ import gzip
 import json
 import random
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -53,25 +52,6 @@ def llama() -> Tokenizer:
 @pytest.fixture(scope="module")
 def olmo2() -> Tokenizer:
     return open_tokenizer(OLMO2, 4)
-
-
-# Documents
-
-
-def check_documents(folder: TokenFolder, tokenizer: Tokenizer, texts: list[str]) -> None:
-    """Texts give the tokens of the index, and these the texts."""
-    texts = [
-        text for first in range(len(folder.shards)) for text in texts[first :: len(folder.shards)]
-    ]
-    if tokenizer.name == NEOX:  # which normalises
-        contents = [unicodedata.normalize("NFC", text).encode() for text in texts]
-    else:
-        contents = [text.encode() for text in texts]
-    assert folder.documents == len(texts)
-    for number, (content, text) in enumerate(zip(contents, texts, strict=True)):
-        ids = folder.tokens_of(number).tolist()
-        assert tokenizer.of_document(text) == ids
-        assert tokenizer.content(ids).removeprefix(tokenizer.lead) == content
 
 
 # Queries
@@ -227,23 +207,6 @@ def test_a_file_that_is_no_tokenizer_is_one_line(tmp_path: Path) -> None:
 def shared_tokenizer(shared: Path, name: str) -> Tokenizer:
     file = TOKENIZER_OF[name]
     return load_tokenizer(file and shared / "tokens" / "tokenizers" / file)
-
-
-@pytest.mark.slow
-def test_each_index_has_one_tokenizer(shared: Path) -> None:
-    for name, own in TOKENIZER_OF.items():
-        folder = open_token_folder(shared / "tokens" / "index" / name)
-        for file in filter(None, {*TOKENIZER_OF.values()} - {own}):
-            with pytest.raises(InputError, match=r"aren't made by it|, but not |aren't those of"):
-                check_fit(
-                    open_tokenizer(shared / "tokens" / "tokenizers" / file, folder.width), folder
-                )
-        tokenizer = shared_tokenizer(shared, name)
-        check_fit(tokenizer, folder)
-        assert folder.backwards == name.startswith("v5")
-        corpus = shared / "tokens" / ("corpus" if "stdlib" in name else "corpus_small")
-        lines = (corpus / f"{corpus.name}.jsonl").read_text().splitlines()
-        check_documents(folder, tokenizer, [json.loads(line)["text"] for line in lines])
 
 
 def recorded(shared: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
