@@ -18,7 +18,7 @@ from evalcore.rules import Grade, Item, formula_pool
 from evalcore.rules.formula_pool import compare_all, compare_texts
 from evalcore.rules.mathematics import compare_formulas
 from ngramscan.errors import InputError, WorkerLostError
-from tests.support.cases import cases
+from tests.support.cases import cases, file_text
 
 
 def item(answer: str, gold: str, **details: Any) -> Item:
@@ -180,22 +180,7 @@ def test_what_cannot_start_or_is_not_installed_is_an_error(monkeypatch: pytest.M
         list(compare_all([]))
 
 
-CALLER = """
-import subprocess
-class Told(subprocess.Popen):
-    def __init__(self, *arguments, **options):
-        super().__init__(*arguments, **options)
-        print(self.pid, flush=True)
-subprocess.Popen = Told
-from evalcore.formats import Problem
-from evalcore.rules import Item
-from evalcore.rules.formula_pool import compare_all
-print("run", flush=True)
-items = [Item(Problem("1", "?", "0.5"), "1/2"), Item(Problem("2", "?", "7"), {answer!r})]
-verdicts = compare_all(items, seconds=1, workers=1)
-print(next(verdicts).reason, flush=True)
-{then}
-"""
+CALLER = file_text("mathematics_caller")
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, None])  # or a loop left early

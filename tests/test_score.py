@@ -22,7 +22,7 @@ from evalcore.sandbox.sandbox import Outcome, Program
 from evalcore.scores import ScoreRow, read_scores
 from ngramscan.errors import InputError, SandboxError
 from tests.conftest import ROOT
-from tests.support.cases import objects
+from tests.support.cases import file_text, objects
 
 LAYERS = {"limits": "ok", "landlock": "missing: not on this system"}
 WRONG = "program: error, no solution()"
@@ -124,16 +124,7 @@ def test_an_output_is_scored_where_it_is_a_whole_answer() -> None:
 
 
 # An output, and for `exact` and `numbers` what is found in it and its status.
-WORDS = """
-I am not sure ~ I am not sure scored ~ None not_found
-I am not sure.⏎It may be many. ~ None not_found ~ None not_found
-The answer is impossible to give. ~ impossible to give scored ~ None not_found
-\\boxed{\\text{none}} ~ \\text{none} scored ~ None not_found
-Of 3 cases, the answer is unknown. ~ unknown scored ~ None not_found
-The answer is 12 apples. ~ 12 apples scored ~ 12 apples scored
-The answer is 12 or 13. ~ 12 or 13 scored ~ 12 or 13 scored
-Apples:⏎all in all $12 million. ~ $12 million scored ~ $12 million scored
-"""
+WORDS = file_text("score_words")
 
 
 def test_what_a_sandbox_or_a_grader_lost_is_an_error_and_so_is_an_unknown_problem() -> None:
