@@ -75,7 +75,7 @@ def tokens() -> TokenServer:
 
 
 PHRASES = ("step by step", "Return", "the file", "see also", "vermilion", "ha ha", "of the", "as")
-DOCNORM = ("docnorm", "--method", "cot", "--draws", "40", "--context", "200")
+DOCNORM = ("docnorm", "--method", "cot", "--draws", "20", "--context", "200")
 RUNS: Mapping[str, tuple[Callable[[], ApiServer], Sequence[str]]] = {
     "count": (lambda: paper(delay=0.01), ("count", "f1")),
     "docnorm": (lambda: ApiServer({"v2_dclm_all": SHARDS}, delay=0.01), DOCNORM),
