@@ -14,20 +14,10 @@ from ngramscan.outputs.reading import Group, Output, OutputSet
 from ngramscan.patterns.files import parse_patterns
 from ngramscan.patterns.regexes import compile_regex
 from ngramscan.statistics.proportions import mcnemar, wilson
-from tests.support.cases import case_table
+from tests.support.cases import case_table, file_text
 from tests.support.outputs import count_starts, outputs_of
 
-PATTERNS = """
-name: own
-patterns:
-  - {method: CoT, tier: T1, kind: narrative, text: step by step}
-  - {method: CoT, tier: T1, kind: narrative, text: think step by step}
-  - {method: FP/F-1, tier: T1, kind: narrative, text: governing equation}
-  - {method: FP/F-1, tier: T2, kind: narrative, text: thus}
-  - {method: PoT, tier: T2, kind: code, text: 'def solve('}
-regexes:
-  - {method: PoT, name: fence, regex: '```python\\b'}
-"""
+PATTERNS = file_text("blend_patterns")
 SET = parse_patterns(PATTERNS, "own.yaml")
 F = "The governing equation is x = 1, thus 1."
 G = "thus it is 1"
@@ -206,10 +196,12 @@ def isolation_coverage(population: Population, runs: int) -> float:
     return float(np.mean(hits))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("population", POPULATIONS, ids=str)
-def test_isolation_covers_the_ratio_in_many_simulations(population: Population) -> None:
-    assert isolation_coverage(population, 300) >= 0.93
+MANY = [pytest.param(one, 300, marks=pytest.mark.slow) for one in POPULATIONS]
+
+
+@pytest.mark.parametrize(("population", "runs"), [(POPULATIONS[0], 60), *MANY])
+def test_isolation_covers_the_ratio(population: Population, runs: int) -> None:
+    assert isolation_coverage(population, runs) >= (0.93 if runs == 300 else 0.9)
 
 
 def test_generic_patterns_are_named_with_the_reason() -> None:

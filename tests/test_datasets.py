@@ -181,6 +181,27 @@ def test_missing_points_and_problems_are_told(tmp_path: Path) -> None:
     refused(r"2 of 18 files missing: exam2/problem3\.tex", load, "aicrypto", tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("name", "size", "faults"),
+    [
+        *(("financemath", 200, 0), ("imo-answerbench", 400, 3), ("imo-proofbench", 60, 0)),
+        *((MATHS, 675, 1), ("bbh-word-sorting", 250, 0)),
+    ],
+)
+def test_the_real_benchmark_files_are_the_pinned_ones_and_show_no_solution(
+    name: str, size: int, faults: int, shared: Path
+) -> None:
+    dataset = load(name, shared / "data")
+    pinned = next(iter(benchmarks()[name].files.values()))
+    assert (len(dataset.problems), dataset.sha256, len(dataset.faults)) == (size, pinned, faults)
+    for problem in dataset.problems:
+        visible = "\n".join([problem.text, *problem.fields.values()])
+        for key in ("program", "solution", "guidelines"):
+            secret = problem.details.get(key) or ""
+            for text in secret if isinstance(secret, list) else [secret]:
+                assert len(text) < 30 or text not in visible, problem.id
+
+
 def test_the_repaired_real_row_does_not_show_its_answer(shared: Path) -> None:
     problems = load("imo-answerbench", shared / "data").problems
     problem = next(each for each in problems if each.id == "imo-bench-algebra-036")

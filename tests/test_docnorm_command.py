@@ -2,9 +2,6 @@
 
 import io
 import re
-import signal
-import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +12,6 @@ from rich.console import Console
 from ngramscan.prevalence.contexts import ContextRow, ContextsResult
 from ngramscan.reporting.tables import print_contexts
 from tests.support.cases import case_table
-from tests.support.command import NGRAMSCAN
 from tests.support.command import invoke as run
 from tests.support.service import Spawned, spawn
 from tests.test_literals import SHARDS
@@ -35,36 +31,6 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def arguments(url: str, journal: Path, *more: str | Path) -> list[str | Path]:
     return ["docnorm", "--api-url", url, "--journal", journal, *more]
-
-
-# docnorm
-
-
-@pytest.mark.integration
-def test_a_run_that_was_stopped_gives_the_rows_of_one_that_was_not(tmp_path: Path) -> None:
-    more = ("--method", "cot", "--draws", "40", "--format", "csv", "--context", "200")
-    with spawn({"v2_dclm_all": SHARDS}, delay=0.01) as server:
-        undisturbed = run(*arguments(server.url, tmp_path / "whole", *more))
-        assert undisturbed.code == 0
-        needed = len(server.read_log())
-        command = list(map(str, arguments(server.url, tmp_path / "j", *more)))
-        for how, answers in ((signal.SIGKILL, 40), (signal.SIGINT, 80)):
-            before = len(server.read_log())
-            with subprocess.Popen(
-                [*NGRAMSCAN, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-            ) as stopped:
-                while len(server.read_log()) - before < answers:
-                    time.sleep(0.005)
-                stopped.send_signal(how)
-                assert stopped.communicate(timeout=20)[0] == ""
-            assert stopped.returncode == (130 if how == signal.SIGINT else -9)
-        before = len(server.read_log())
-        assert run(*command).stdout == undisturbed.stdout
-        # What was answered is not asked again; under way were four at most, each time.
-        assert len(server.read_log()) - before <= needed - 120 + 8
-        before = len(server.read_log())
-        assert run(*command).stdout == undisturbed.stdout
-        assert len(server.read_log()) == before
 
 
 @pytest.mark.parametrize("width", ["60", "80", "200"])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from ngramscan.prevalence.estimators import (
     required_draws,
 )
 from ngramscan.statistics.estimates import Estimate
+from tests.support.sizes import sets
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -89,6 +91,106 @@ def test_a_pattern_whose_draws_do_not_vary_still_widens_the_union() -> None:
     with_whole = estimate_documents([varied, draws_of(*[1] * 10, *[0] * 30, occurrences=40)], 1)
     assert with_whole.lower.value == pytest.approx(alone.lower.value + 10)
     assert with_whole.high - with_whole.low == pytest.approx(alone.high - alone.low)
+
+
+# Populations whose documents are known
+
+SHAPES: dict[str, Callable[[np.random.Generator, int], Integers]] = {
+    "alike": lambda random, n: random.geometric(1 / 1.08, n),
+    "geometric": lambda random, n: random.geometric(1 / 5, n),
+    "lognormal": lambda random, n: np.ceil(random.lognormal(0.5, 1, n)).astype(np.int64),
+    "few are long": lambda random, n: np.where(
+        random.random(n) < 0.9, 1, random.poisson(40, n) + 1
+    ),
+}
+ENDS = ("lower", "upper")
+RULES = ["size-bias", "first", "cut"]
+
+
+def shares_by(rule: str, counts: Integers) -> tuple[Floats, Floats]:
+    """Return the least and the most that each occurrence tells of its document."""
+    every = np.repeat(counts, counts)
+    is_first = np.diff(np.repeat(np.arange(counts.size), counts), prepend=-1) > 0
+    if rule == "first":
+        return is_first.astype(float), is_first.astype(float)
+    # What is cut shows six occurrences at most, and nothing tells how many there are.
+    is_cut = (every > 6) & (rule == "cut")
+    return np.where(is_cut, 0, 1 / every), 1 / np.where(is_cut, 6, every)
+
+
+def check_coverage(found: Sequence[BoundedEstimate], truth: int, least: float = 0.93) -> None:
+    hits = [one.low <= truth * (1 + 1e-9) and truth <= one.high * (1 + 1e-9) for one in found]
+    assert np.mean(hits) >= least - 2 * math.sqrt(least * (1 - least) / len(hits))
+    lower, upper = (
+        np.array([getattr(one, end).value for one in found]) for end in ("lower", "upper")
+    )
+    error = 3.5 * upper.std() / math.sqrt(upper.size) + 1e-9 * truth
+    assert lower.mean() - error <= truth <= upper.mean() + error
+
+
+@pytest.mark.parametrize(
+    ("documents", "n"),
+    [(60_000, 30), (60_000, 200), (150, 120), pytest.param(600, 200, marks=pytest.mark.slow)],
+)
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_intervals_cover_documents_drawn_with_and_without_replacement(
+    shape: str, rule: str, documents: int, n: int
+) -> None:
+    random = np.random.default_rng(n)
+    counts = SHAPES[shape](random, documents)
+    low, high = shares_by(rule, counts)
+    owners, total, found = np.repeat(np.arange(documents), counts), low.size, []
+    for _ in range(sets(150)):
+        drawn = (
+            random.choice(total, n, replace=False)
+            if total < 9999
+            else random.integers(total, size=n)
+        )
+        draws = Draws(low[drawn], high[drawn], total)
+        found.append(estimate_documents([draws], np.unique(owners[drawn]).size))
+    check_coverage(found, documents)
+    if rule == "size-bias" and shape != "alike":
+        spread = np.std([one.lower.value for one in found])
+        assert spread == pytest.approx(np.mean([one.standard_error for one in found]), rel=0.25)
+
+
+@pytest.mark.parametrize("rule", ["size-bias", "first"])
+def test_unions_of_patterns_that_share_documents_are_covered(rule: str) -> None:
+    random = np.random.default_rng(8)
+    level = random.gamma(1, 1, (40_000, 1))
+    counts = random.poisson(level * np.array([0.5, 1, 2]))
+    together = counts.sum(axis=1)
+    found, pools = [], []
+    for own, before in zip(counts.T, np.cumsum(counts, axis=1).T - counts.T, strict=True):
+        owners = np.repeat(np.arange(own.size), own)
+        firsts = (np.diff(owners, prepend=-1) > 0) & (before[owners] == 0)
+        shares: Floats = 1 / together[owners] if rule == "size-bias" else firsts.astype(float)
+        pools.append((owners, shares))
+    for _ in range(sets(200)):
+        drawn = [random.integers(0, shares.size, 100) for _, shares in pools]
+        each = zip(pools, drawn, strict=True)
+        draws = [Draws(shares[at], shares[at], shares.size) for (_, shares), at in each]
+        each = zip(pools, drawn, strict=True)
+        seen_documents = np.unique(np.concatenate([owners[at] for (owners, _), at in each]))
+        found.append(estimate_documents(draws, seen_documents.size))
+    check_coverage(found, int((together > 0).sum()))
+
+
+@pytest.mark.parametrize(("occurrences", "left"), [*product((60, 220), (1, 2, 10, 30)), (10**9, 0)])
+def test_guaranteed_intervals_cover_without_chance(occurrences: int, left: int) -> None:
+    """Every number of hits, weighted with its probability; 29 draws of very many occurrences."""
+    n = occurrences - left if left else 29
+    limits = [mean_share([1] * k + [0] * (n - k), occurrences)[0].limits for k in range(n + 1)]
+    low, high = np.array(limits).T * occurrences
+    if left:
+        documents = np.arange(1, occurrences + 1)[:, None]
+        chances = stats.hypergeom.pmf(np.arange(n + 1), occurrences, documents, n)
+    else:
+        documents = occurrences // 250 * np.arange(1, 250)[:, None]
+        chances = stats.binom.pmf(np.arange(n + 1), n, documents / occurrences)
+    holds = (np.floor(low + 1e-9) <= documents) & (documents <= np.ceil(high - 1e-9))
+    assert ((chances * holds).sum(axis=1) >= 0.95).all()
 
 
 # Planning

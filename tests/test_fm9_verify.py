@@ -20,6 +20,7 @@ from ngramscan.index_files.fm9.manifest import MANIFEST, describe_shard, in_fold
 from ngramscan.index_files.fm9.reader import Fm9File
 from ngramscan.index_files.fm9.verify import verify_index, verify_shard
 from ngramscan.progress import SILENT
+from tests.support.cases import file_text
 from tests.support.command import NGRAMSCAN, invoke
 from tests.test_fm9_reader import write_shard
 from tests.test_fm9_writer import written
@@ -54,62 +55,7 @@ def test_every_line_of_metadata_is_read_by_a_deep_check(tmp_path: Path) -> None:
 
 
 # Damage in each field alike. In a process of its own, as a wrong place could end it.
-DAMAGE = """
-import random, sys
-from pathlib import Path
-from ngramscan.errors import IndexFormatError
-from ngramscan.index_files.fm9.header import read_layout
-from ngramscan.index_files.fm9.reader import open_shards
-from ngramscan.index_files.fm9.verify import verify_shard
-from ngramscan.progress import SILENT
-
-PATTERNS = [b"e", b"th", b"lo wor", b"\\n", b" ", b"\\xff", b"the answer", b"zz"]
-
-def answers(folder):
-    (shard,) = open_shards(folder)
-    windows = shard.windows(range(0, shard.data.n, -(-shard.data.n // 40)), 3, 200)
-    segments = [pair if pair[0] < pair[1] else 0 for pair in shard.find(PATTERNS).tolist()]
-    return segments, windows, shard.metadata(range(shard.documents))
-
-def fields(path):
-    bits = 8 * path.stat().st_size
-    if path.suffix != ".fm9":
-        return [range(bits)]
-    layout = read_layout(memoryview(path.read_bytes()), '')
-    vectors = [getattr(layout, name) for name in "bt btnr btnrp rank invert sa isa".split()]
-    places = [range(8 * v.offset, 8 * v.offset + v.bits) for v in vectors]
-    tree = range(8 * (layout.sa.offset - 2500), 8 * (layout.sa.offset - 9))
-    return [*places, range(192), tree, range(bits - 2000, bits)]
-
-rounds, draw = int(sys.argv[1]), random.Random(18)
-folders = [Path(folder) for folder in sys.argv[2:]]
-right = [answers(folder) for folder in folders]
-cases = [
-    (which, path, number, field)
-    for which, folder in enumerate(folders)
-    for path in sorted(folder.iterdir())
-    for number, field in enumerate(fields(path))
-]
-refused = same = 0
-for turn in range(rounds):
-    for which, path, number, field in cases:
-        sound = path.read_bytes()
-        data = bytearray(sound)
-        many = draw.choice([4, 64, len(field) // 2 + 1])
-        flips = 1 if (turn + which + number) % 2 else min(many, len(field))
-        for at in draw.sample(field, flips):
-            data[at // 8] ^= 1 << at % 8
-        path.write_bytes(data)
-        assert verify_shard(path.parent, True, SILENT), (turn, path, number)
-        try:
-            same += answers(path.parent) == right[which]
-        except IndexFormatError:
-            refused += 1
-        path.write_bytes(sound)
-assert all(verify_shard(folder, True, SILENT) == [] for folder in folders)
-assert refused > rounds * 10
-assert same > 0
-"""
+DAMAGE = file_text("fm9_verify_damage")
 
 
 @pytest.mark.integration
@@ -230,18 +176,7 @@ def test_more_memory_than_is_free_is_not_asked_for(monkeypatch: pytest.MonkeyPat
     assert re.fullmatch(f"Error: --deep: needs up to .* of memory, {free}, .*\n", ran.stderr)
 
 
-SHORT = """
-import resource, sys
-from pathlib import Path
-from ngramscan.cli import main
-from ngramscan.index_files.fm9.verify import verify_shard
-from ngramscan.progress import SILENT
-
-assert verify_shard(Path(sys.argv[1]), True, SILENT) == []
-used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (used + 60_000_000, resource.RLIM_INFINITY))
-main(["index", "verify", "--deep", sys.argv[2]])
-"""
+SHORT = file_text("fm9_verify_short")
 
 
 @pytest.mark.slow

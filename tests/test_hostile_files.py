@@ -21,7 +21,7 @@ from ngramscan.corpora import Piece, ReadOptions, open_corpus, read_piece
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.reading import streams
 from tests.support import corpus_files
-from tests.support.cases import case_table
+from tests.support.cases import case_table, file_text
 from tests.support.command import invoke
 from tests.support.corpus_files import PACK
 from tests.support.made_benchmarks import write_financemath
@@ -97,18 +97,7 @@ def test_a_long_line_of_a_plain_file_in_parts_is_named(
     assert sum(len(b.texts) for p in pieces for b in read_piece(p, ReadOptions())) == 30_000
 
 
-READ_AND_TELL_MEMORY = """
-import resource, sys
-from ngramscan.corpora import ReadOptions, open_corpus, read_piece
-from ngramscan.errors import CorpusError
-piece = open_corpus(sys.argv[1]).pieces()[0]
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-try:
-    list(read_piece(piece, ReadOptions(most_line_bytes=1_000_000)))
-except CorpusError as error:
-    print(error)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-"""
+READ_AND_TELL_MEMORY = file_text("hostile_files_read_and_tell_memory")
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])

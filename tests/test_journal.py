@@ -9,6 +9,7 @@ import pytest
 import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.journal import Journal
+from tests.support.cases import case_table
 from tests.support.command import NGRAMSCAN, invoke
 
 
@@ -27,14 +28,7 @@ def test_a_killed_process_loses_nothing_that_was_put(tmp_path: Path) -> None:
         assert len(journal.get("h", "n", [f"q{i}" for i in range(20)])) == 20
 
 
-@pytest.mark.parametrize(
-    ("made_by", "problem"),
-    [
-        ("CREATE TABLE mine (a)", "a database, but not a journal; name another file"),
-        ("PRAGMA user_version = 99", "written by a newer ngramscan"),
-        ("", r"can't be opened as a journal \(file is not a database\)"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("files_that_are_no"))
 def test_files_that_are_no_journal_are_refused(tmp_path: Path, made_by: str, problem: str) -> None:
     path = tmp_path / "j.sqlite"
     if made_by:

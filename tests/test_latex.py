@@ -3,6 +3,7 @@ from dataclasses import dataclass
 import pytest
 
 from ngramscan.reporting.latex import to_latex
+from tests.support.cases import file_text
 
 
 @dataclass(frozen=True)
@@ -21,17 +22,7 @@ ROWS = [
     Row("d", -3, 0.00012, 1.0),
 ]
 
-EXPECTED = r"""% needs \usepackage{booktabs}
-\begin{tabular}{@{}lrrrr@{}}
-\toprule
-model & n & difference & p & significant \\
-\midrule
-a\_b 50\% \{x\} \textbackslash{}y \textasciitilde{}\textasciicircum{} & 1{,}200 & $-2.35$ & $<$.001 & no \\
-c & 5 & -- & .250 & yes \\
-d & $-3$ & $1.2 \cdot 10^{-4}$ & 1 & no \\
-\bottomrule
-\end{tabular}
-"""  # noqa: E501 - a row is a line
+EXPECTED = file_text("latex_expected")
 
 
 def test_rows_become_a_tabular_without_empty_columns() -> None:

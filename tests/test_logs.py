@@ -61,6 +61,26 @@ def test_failures_of_genuine_logs_are_counted_by_kind(shared: Path) -> None:
     assert "2 replies but one score per rule" in told("lm_eval/method_a_repeats2")
 
 
+def test_both_formats_of_genuine_logs_agree_with_epochs_tokens_and_runs(shared: Path) -> None:
+    planned, folder = truth(shared), shared / "logs/inspect"
+    for name in ("method_a", "method_b"):
+        zipped, plain = (read_logs([folder / f"{name}{end}"]) for end in (".eval", ".json"))
+        assert (zipped.rows, zipped.usage) == (plain.rows, plain.usage)
+    assert {row.id for row in zipped.usage if row.completion_tokens is None} == {"q068", "q071"}
+    few = read_logs([folder / "method_b_12_samples.json"]).rows
+    assert len(few) == 12
+    assert {(row.id, row.value) for row in few} < {(row.id, row.value) for row in zipped.rows}
+    epochs = read_logs([folder / "method_a_epochs2.eval"])
+    assert len(epochs.rows) == 80
+    assert all(row.value == planned.at[row.id, f"epochs_A_{row.epoch}"] for row in epochs.rows)
+    assert any("1 of 80 samples are failures" in notice for notice in epochs.notices)
+    # The header of the log says: 1,920 of 8,142 prompt tokens came from the cache.
+    usage = read_logs([folder / "method_a_graded.eval"]).usage
+    assert sum(row.prompt_tokens or 0 for row in usage) == 6222 + 1920
+    runs = "2 runs: 2026-11-20T10-50-10_\\w+ .120 rows., 2026-11-20T10-50-12_\\w+ .80 rows"
+    assert re.search(f"answer has {runs}", "\n".join(read_logs(folder.glob("*a*.eval")).notices))
+
+
 # Scores of this package, and the simplest file
 
 ROW = ScoreRow("sums", "made", "cot", "1", None, "strict", 1.0, "5", "boxed/1", "equal")

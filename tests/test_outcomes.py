@@ -1,7 +1,7 @@
 """Joint outcomes and wins, against problems sorted one by one."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -87,26 +87,6 @@ def test_where_nothing_is_known_there_is_no_row_and_the_command_ends_with_1(tmp_
         with pytest.raises(IncompleteError, match=message) as caught:
             outcomes(path, **Y, no_answer=no_answer)
         assert len(caught.value.rows) == 0
-
-
-def solving(cells: Mapping[str, Sequence[Sequence[bool]]]) -> pd.DataFrame:
-    """Return a table of which of f, x and y solve each problem of each benchmark."""
-    columns = {}
-    for dataset, solved in cells.items():
-        for name, column in zip("fxy", zip(*solved, strict=True), strict=True):
-            columns[dataset, "m", name] = "".join(str(int(one)) for one in column)
-    return table(columns)
-
-
-KINDS = {
-    # Whether the adaptive method, one and all baselines are right.
-    (False, False, False): "all_fail",
-    (True, True, True): "all_solve",
-    (True, True, False): "adaptive_right",
-    (False, True, False): "adaptive_wrong",
-    (True, False, False): "only_adaptive",
-    (False, True, True): "adaptive_wrong",
-}
 
 
 def test_repeated_answers_and_graded_values_are_read_as_asked_for() -> None:

@@ -10,12 +10,6 @@ from tests.support.cases import case_table
 from tests.support.outputs import refusal, write_lines
 
 
-def test_the_real_files_are_read(shared: Path) -> None:
-    outputs = read_outputs(shared / "data" / "financemath" / "validation").outputs
-    assert (len(outputs), len({output.group for output in outputs})) == (2400, 12)
-    assert {output.group.prompt for output in outputs} == {"cot", "pot"}
-
-
 def test_a_field_may_name_the_prompt(tmp_path: Path) -> None:
     record = {"id": 1, "reply": "x", "model": "m"}
     lines = ({**record, "prompt": prompt} for prompt in ("cot", "f-1+cot"))

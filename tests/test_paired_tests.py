@@ -1,7 +1,8 @@
 """Comparisons of made-up answers, and the power of their tests, against other software."""
 
 import math
-from typing import Any
+from collections import Counter
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -10,10 +11,12 @@ from hypothesis import strategies as st
 from scipy.stats import multinomial
 from statsmodels.stats.power import TTestPower
 
-from evalcore.paired_tests import Settings, compare_pairs
+from evalcore.paired_tests import GradedTest, Settings, compare_pairs
 from ngramscan.statistics.power import mcnemar_detectable, mcnemar_power, t_detectable, t_power
 from ngramscan.statistics.proportions import mid_p_mcnemar
 from ngramscan.statistics.resampling import bootstrap_t
+from tests.support.sizes import sets
+from tests.test_resampling import graded, right_or_wrong
 
 NAN = float("nan")
 
@@ -24,6 +27,36 @@ def test_values_that_cannot_be_compared() -> None:
     for first, second, *problems in [*cases, ([1, 0], [1, 0], ["a"])]:
         with pytest.raises(ValueError, match=r"same shape|two finite lists of one length"):
             compare_pairs(first, second, draw, chosen, *problems)
+
+
+@pytest.mark.parametrize("models", [1, 5])
+@pytest.mark.parametrize("made", ["graded", "right or wrong", "lopsided"])
+def test_p_values_of_no_difference_are_small_as_rarely_as_they_say(made: str, models: int) -> None:
+    """Answers of several models to a problem are no independent ones."""
+    draw, runs, n, found = np.random.default_rng(1), sets(100), 60, Counter[str]()
+    tests = get_args(GradedTest) if made == "graded" and models == 1 else ("tilting", "sign-flip")
+    problems = np.repeat(np.arange(n), models)
+    for _ in range(runs):
+        if made == "graded":
+            first, second = (0.5 + own / 10 for own in graded(draw, n, models, 0.5))
+        elif made == "right or wrong":
+            first, second = right_or_wrong(draw, n, models, (0.6, 0.6))
+        else:  # a twentieth of the problems is gained by all models, a few of the others lost
+            gained = draw.random((n, 1)) < 0.05
+            lost = ~gained & (draw.random((n, models)) < 0.05 / 0.95)
+            first, second = lost.astype(float), np.broadcast_to(gained, lost.shape).astype(float)
+        first, second = (np.clip(own, 0, 1).ravel() for own in (first, second))
+        for test in tests:
+            chosen = Settings(resamples=199, graded_test=test)
+            compared = compare_pairs(first, second, draw, chosen, problems)
+            found[test] += compared.p.value <= 0.05
+        naive = mid_p_mcnemar(compared.treatment_only, compared.baseline_only)
+        found["naive"] += naive <= 0.05
+    chance = 2.5 * math.sqrt(0.05 * 0.95 / runs)
+    assert max(found[test] for test in tests) / runs <= 0.05 + chance
+    if models == 5 and made == "right or wrong":
+        assert found["naive"] / runs > 0.15, "otherwise the simulation shows nothing"
+        assert found["sign-flip"] > 0
 
 
 # Power

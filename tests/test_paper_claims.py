@@ -1,5 +1,6 @@
 """Claims about the paper, against the same figures by pandas, scipy and statsmodels."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -244,3 +245,37 @@ def test_mismatches_have_the_figures_that_were_computed_by_hand(
     row = rows[case["claim"]]
     assert (row.published, row.verdict) == (case["published"], "mismatch")
     assert row.recomputed == pytest.approx(float(case["recomputed"]), abs=0.02)
+
+
+def test_tables_are_the_published_ones_and_verdicts_those_found_by_hand(
+    rows: Mapping[str, AuditRow], shared: Path
+) -> None:
+    paper = shared / "paper"
+    for path in PUBLISHED.glob("*.csv"):
+        if path.name == "text_numbers.csv":  # without the words around each figure
+            ours, theirs = pd.read_csv(path), pd.read_csv(paper / path.name)
+            assert ours.equals(theirs.drop(columns="quote_latex"))
+        elif not path.name.startswith("prompt_"):
+            assert path.read_bytes() == (paper / path.name).read_bytes(), path.name
+    by_hand = dict(pd.read_csv(paper / "audit_examples.csv")[["id", "verdict"]].values)
+    assert {name: rows[name].verdict for name in by_hand} == by_hand
+
+
+def test_the_page_of_errata_counts_every_verdict_and_shows_mismatches_alone(
+    rows: Mapping[str, AuditRow],
+) -> None:
+    text = (PUBLISHED.parent.parent / "docs/errata.md").read_text(encoding="utf-8")
+    counts = pd.Series([row.verdict for row in rows.values()]).value_counts()
+    told = re.search(r"recomputes (.+) figures(?s:.*?)(\d+) agree, (\d+) .*?rounding", text)
+    more = re.search(r"way, (\d+) are two\s+different .*, (\d+) can't .*, and (\d+) do", text)
+    assert told
+    assert more
+    named = ("ok", "rounding", "different quantity", "not derivable", "mismatch")
+    assert told[1] == f"{len(rows):,}"
+    assert [int(n) for n in (*told.groups()[1:], *more.groups())] == [counts[n] for n in named]
+    shown = re.findall(r"^\| `([^`]+)` \| .+ \| (.+) \| (.+) \|$", text, re.MULTILINE)
+    assert len(shown) > 60
+    for name, printed, recomputed in shown:
+        assert (rows[name].verdict, rows[name].published) == ("mismatch", printed)
+        value = float(recomputed.replace(",", ""))
+        assert rows[name].recomputed == pytest.approx(value, abs=0.00501)

@@ -21,6 +21,7 @@ from ngramscan.errors import DiskFullError, InputError, NgramscanError, RemoteUn
 from ngramscan.index_files import places
 from ngramscan.index_files.fm9.manifest import SHARD_FILES
 from ngramscan.remote.stores import is_remote
+from tests.support.cases import file_text
 from tests.support.dask_cluster import wait_until
 from tests.support.object_store import BUCKET, KEYS, ObjectStore, object_store
 from tests.support.range_server import Faults, RangeServer
@@ -230,27 +231,7 @@ def test_a_cut_or_failed_upload_is_repeated_and_a_third_one_given_up(
 
 # Builds on a store
 
-BUILDER = """
-import os, sys
-from ngramscan.corpora import ReadOptions, open_corpus
-from ngramscan.index_files.fm9.build import BuildOptions, build_index
-from ngramscan.progress import SILENT
-import s3fs
-corpus, alone = sys.argv[1:3]
-def build(place):
-    build_index(open_corpus(corpus), place, SILENT, ReadOptions(), BuildOptions(700))
-build(alone)
-for place in sys.stdin:
-    if not (child := os.fork()):
-        try:
-            build(place.strip())
-        except BaseException as error:
-            print(error, flush=True)
-            os._exit(1)
-        os._exit(0)
-    print(child, flush=True)
-    print(os.waitpid(child, 0)[1], flush=True)
-"""
+BUILDER = file_text("places_builder")
 """Builds in a folder, then in a new process for each line, which has imported everything."""
 
 

@@ -1,5 +1,7 @@
 """The test of presence: against exact tests, and where the truth is known."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -76,14 +78,22 @@ def fisher_is_valid(design: Design, population: Population) -> bool:
     return independent and population.length_ratio == 1
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("design", DESIGNS, ids=str)
-@pytest.mark.parametrize("length_ratio", [0.5, 1, 2])
-def test_false_discoveries_in_many_simulations(design: Design, length_ratio: float) -> None:
-    for factors in FACTORS:
-        for planted in (0, 30):
+SMALL = [
+    (Design((60, 60)), 1, 8),
+    (Design((60, 60), (3, 3), shared=True), 1, 8),
+    (Design((30, 120), (1, 5)), 2, 8),
+]
+MANY = [pytest.param(*each, 40, marks=pytest.mark.slow) for each in product(DESIGNS, (0.5, 1, 2))]
+
+
+@pytest.mark.parametrize(("design", "length_ratio", "runs"), [*SMALL, *MANY], ids=str)
+def test_false_discoveries_are_as_few_as_stated_and_power_is_kept(
+    design: Design, length_ratio: float, runs: int
+) -> None:
+    for factors in FACTORS if runs == 40 else ("none", "topics"):
+        for planted in (0, 30) if runs == 40 else (30,):
             population = Population(factors, planted, length_ratio=length_ratio)
-            found, fisher = simulate(design, population, runs=40)
+            found, fisher = simulate(design, population, runs=runs)
             assert found.false_share <= Q + 2 * found.error, population
             if fisher_is_valid(design, population):
                 assert found.power >= 0.9 * fisher.power - 0.02, population

@@ -1,7 +1,8 @@
-"""Prompts: word for word those of the paper, strict about files, blind to what is in a problem."""
+"""Prompts: verbatim those of the paper, strict about files, blind to what is in a problem."""
 
 import re
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalcore.benchmarks import find_benchmark
+from evalcore.commands.judge import choose_prompt
 from evalcore.formats import Problem
 from evalcore.prompts import PromptSet, load_templates
 from tests.support.made_benchmarks import refused
@@ -29,9 +31,48 @@ def load_own(folder: Path, text: str) -> PromptSet:
     return load("financemath", folder / "own.yaml")
 
 
-@pytest.fixture
-def paper(shared: Path) -> Any:
-    return yaml.safe_load((shared / "paper/prompts.yaml").read_text(encoding="utf-8"))
+BOXES = {"financemath": "FinanceMath", "aicrypto": "AICrypto"}
+BOXES |= dict.fromkeys(("imo-answerbench", "imo-proofbench"), "IMO-Bench")
+BOXES |= dict.fromkeys(("olympiadbench-oe-maths", "olympiadbench-oe-physics"), "OlympiadBench")
+PROMPTS = ("Zero-Shot", "CoT", "PoT", "F-1", "F-1+ZS", "F-1+CoT", "F-1+PoT")
+PROMPTS_OF = [*product(BOXES.items(), PROMPTS)]
+PROMPTS_OF += [(("financemath", "main_text"), "FP"), (("bbh-word-sorting", "main_text"), "F-1")]
+
+
+def messages(dataset: str, method: str) -> tuple[str | None, str]:
+    problem = Problem("1", "PROBLEM", gold=None, fields=FIELDS)
+    rendered = load(dataset).render(method, problem)
+    by_role = {each["role"]: each["content"] for each in rendered}
+    return by_role.get("system"), by_role["user"]
+
+
+def put_together(printed: dict[str, Any], benchmark: str, name: str) -> tuple[str | None, str]:
+    """The messages that follow from the paper's boxes, put together as its words say."""
+    entry, parts = printed[benchmark][name], ("system", "prefix", "user")
+    system, prefix, user = (entry.get(f"{key}_resolved", entry.get(key)) for key in parts)
+    if benchmark == "AICrypto":
+        both = (printed[benchmark]["base"]["system"], entry["addition"])
+        system = "\n\n".join(part for part in both if part)
+    user = user or (f"{prefix}\n\nPROBLEM" if prefix else "PROBLEM")
+    for field, value in {"problem": "PROBLEM", "problem_statement": "PROBLEM", **FIELDS}.items():
+        user = user.replace(f"{{{field}}}", value)
+    return system, user
+
+
+def test_prompts_are_verbatim_those_of_the_paper(shared: Path) -> None:
+    printed, judges = (
+        yaml.safe_load((shared / "paper" / name).read_text(encoding="utf-8"))
+        for name in ("prompts.yaml", "judge_prompts.yaml")
+    )
+    for (dataset, box), name in PROMPTS_OF:
+        assert messages(dataset, name) == put_together(printed, box, name), (dataset, name)
+        assert not load(dataset).methods[name.lower()].ours
+    system, user = messages("financemath", "f-1+verify")
+    before, after = user.split(f"{printed['verify_probe']['F-1+Verify']['phase_1_5']}\n\n")
+    assert (system, before + after) == messages("financemath", "f-1+zs")
+    assert before.endswith("\\end{equation}.\n\n")
+    for name in ("IMO-AnswerBench", "IMO-ProofBench", "AICrypto"):
+        assert choose_prompt(name.lower(), "grade").system == judges[name]["prompt"]
 
 
 LIKE_TEMPLATES = ["{{problem}}", "{{verify}}", "{problem}", "\\frac{{a}}{{b}}", "\\1"]

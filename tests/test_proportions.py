@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from ngramscan.statistics.proportions import (
     stratified_share,
     wilson,
 )
+from tests.support.sizes import sets
 
 Cells = tuple[int, int, int, int]
 
@@ -209,3 +211,41 @@ def test_the_interval_over_strata_covers_the_share(
             covered += chance * holds(found, truth)
     assert mean == pytest.approx(truth)
     assert 0.94 < covered < most
+
+
+CELLS = {
+    # both right, only the baseline, only the treatment, neither
+    "equal, a tenth differ": (0.85, 0.05, 0.05, 0.05),
+    "equal, seven tenths differ": (0.15, 0.35, 0.35, 0.15),
+    "55% against 67%": (0.48, 0.07, 0.19, 0.26),
+    "85% against 95%": (0.83, 0.02, 0.12, 0.03),
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_paired_differences_are_covered_and_tested_at_their_level(name: str) -> None:
+    """The mid-p test errs as it says and rarely contradicts Newcombe's interval."""
+    runs, (_, worse, better, _) = sets(1500), CELLS[name]
+    drawn = np.random.default_rng(13).multinomial(60, CELLS[name], size=runs)
+    rates: Counter[str] = Counter()
+    for cells, count in zip(*np.unique(drawn, axis=0, return_counts=True), strict=True):
+        pairs = Pairs(*cells.tolist())
+        interval, p = paired_difference(pairs), mid_p_mcnemar(*cells[1:3].tolist())
+        found = {
+            "covers": holds(interval, better - worse),
+            "errs": p <= 0.05,
+            "contradicts": holds(interval, 0) == (p <= 0.05),
+        }
+        rates.update({one: int(count) for one, is_so in found.items() if is_so})
+    chance = 3 * math.sqrt(0.05 * 0.95 / runs)
+    assert 0.945 - chance <= rates["covers"] / runs <= 0.97 + chance
+    assert rates["contradicts"] / runs <= 0.03
+    assert worse != better or rates["errs"] / runs <= 0.05 + chance
+
+
+@pytest.mark.parametrize(("share", "other"), [(0.5, 0.1), (0.3, 0.3), (0.9, 0.04)])
+def test_the_interval_covers_the_ratio_of_shares(share: float, other: float) -> None:
+    drawn = np.random.default_rng(2).binomial((150, 200), (share, other), (sets(800), 2)).tolist()
+    found = [share_ratio((k, 150), (k_other, 200), 0.95, (150, 200), 0.0) for k, k_other in drawn]
+    chance = 3 * math.sqrt(0.95 * 0.05 / len(found))
+    assert 0.945 - chance <= np.mean([holds(one, share / other) for one in found]) <= 0.97 + chance

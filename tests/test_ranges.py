@@ -25,7 +25,7 @@ from ngramscan.remote import ranges as ranges_module
 from ngramscan.remote.files import HEAD_BYTES, RemoteFile
 from ngramscan.remote.range_cache import RangeCache
 from ngramscan.remote.ranges import RangeOptions, Ranges
-from tests.support.cases import case_table
+from tests.support.cases import case_table, file_text
 from tests.support.range_server import Faults, RangeServer
 from tests.support.recorder import Recorder
 
@@ -184,16 +184,7 @@ def test_what_does_not_get_better_ends(
     assert len(asked(server, f"{kind}/file")) == (6 if kind == "drop" else 3)
 
 
-@pytest.mark.parametrize(
-    ("url", "problem"),
-    [
-        ("http://127.0.0.1:1/x", r"no connection \(.*\), after 3 attempts"),
-        ("http://[::1/x", r"not a URL; expected https://…"),
-        ("nothing://bucket/x", "Protocol not known: nothing"),
-        ("sftp://host/x", "a login is in it; put it into the configuration of fsspec"),
-        ("gs://bucket/x", "gcsfs is not installed; pip install gcsfs"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("address_that_can_not"))
 def test_an_address_that_can_not_be_asked_is_told_without_secrets(url: str, problem: str) -> None:
     given = url.replace("sftp://", "sftp://me:secret@")
     with (
@@ -245,21 +236,7 @@ def test_a_changed_file_is_an_error_and_never_a_mix(tmp_path: Path) -> None:
 
 # Processes
 
-PROGRAM = """
-import asyncio, sys
-from pathlib import Path
-from ngramscan.remote.ranges import RangeOptions, Ranges
-from ngramscan.progress import Progress
-url, folder = sys.argv[1:]
-with Ranges(RangeOptions(cache_dir=Path(folder)), Progress()) as ranges:
-    file = ranges.run(ranges.open(url))
-    async def read(starts, size):
-        await asyncio.gather(*(ranges.read(file, at, at + size) for at in starts))
-    ranges.run(read(range(9_000, 149_000, 100), 1000))  # so much that it is stored at once
-    print("reading", flush=True)
-    file.address = url.replace("fine", "stall")
-    ranges.run(read(range(150_000, 199_000, 900), 9))
-"""
+PROGRAM = file_text("ranges_program")
 
 
 @pytest.mark.integration

@@ -17,7 +17,7 @@ from evalcore.rules import RULES as COMPARE
 from evalcore.rules import Grade, Item, Tools
 from evalcore.rules.notation import read_number
 from evalcore.sandbox.sandbox import Outcome
-from tests.support.cases import cases
+from tests.support.cases import case_table, cases
 
 ORDERS = {"all": [*RULES], "financemath": find_benchmark("financemath").extraction}
 ORDERS["own"] = find_benchmark(None, Path("mine.jsonl")).extraction
@@ -102,14 +102,6 @@ def test_a_number_is_read_from_words(case: dict[str, str]) -> None:
     assert read_number(case["text"], as_authors=case["reader"] == "authors") == expected
 
 
-@pytest.mark.parametrize(
-    ("rule", "answer", "gold", "value"),
-    [
-        pytest.param("numbers", "1.0000009", "1.0", 1.0, id="within a millionth"),
-        pytest.param("numbers", "1.0000011", "1.0", 0.0, id="beyond a millionth"),
-        pytest.param("exact", "ant bee.", "ant bee", 1.0, id="one full stop"),
-        pytest.param("exact", "ant bee..", "ant bee", 0.0, id="two full stops"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("rule_is_as_wide"))
 def test_a_rule_is_as_wide_as_it_says(rule: str, answer: str, gold: str, value: float) -> None:
     assert judged(rule, answer, gold, is_computed=False).value == value

@@ -1,5 +1,6 @@
 import math
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.statistics.estimates import cluster_total
 from tests.support import corpus_files
 from tests.support.cases import case_table
+from tests.support.sizes import sets
 
 FILES = [CorpusFile(f"{n}.jsonl", "jsonl", 1000 + n) for n in range(400)]
 
@@ -91,10 +93,83 @@ def test_clusters_that_can_not_be_are_refused(
 
 
 Array = NDArray[np.float64]
+MakeCounts = Callable[[np.random.Generator, Array], Array]
+
+
+def rates(log_sd: float, with_size: float = 0, part: float = 1) -> MakeCounts:
+    """Return counts at lognormal rates, per file, which may go up or down with the size."""
+
+    def counts(random: np.random.Generator, sizes: Array) -> Array:
+        rate = np.exp(random.normal(0, log_sd, sizes.size)) * (sizes / 20) ** with_size
+        return np.where(random.random(sizes.size) < part, random.poisson(sizes * rate), 0.0)
+
+    return counts
 
 
 def rare(random: np.random.Generator, sizes: Array) -> Array:
     return random.poisson(sizes / 50 * random.gamma(1, 1, sizes.size)).astype(float)
+
+
+# Standard deviation of log sizes, counts, and the least coverage; below 0 sizes are not known.
+CORPORA: dict[str, tuple[float, MakeCounts, float]] = {
+    "sizes 2, rates 1": (2, rates(1), 0.92),
+    "sizes 1, rates 1": (1, rates(1), 0.92),
+    "sizes 2, rates 0.5": (2, rates(0.5), 0.92),
+    "sizes 2, rates 1, higher in large files": (2, rates(1, 0.3), 0.92),
+    "sizes 2, rates 1, lower in large files": (2, rates(1, -0.3), 0.92),
+    "sizes 1.5, a document per file": (1.5, lambda _, sizes: np.ones(sizes.size), 0.92),
+    "sizes 1, counts without regard to size": (1, rates(1, -1), 0.92),
+    "sizes 2, counts without regard to size": (2, rates(1, -1), 0.88),
+    "sizes 2, rare: one in 50,000 bytes": (2, rare, 0.92),
+    "sizes 1, in a quarter of files": (1, rates(1, part=0.25), 0.9),
+    "sizes 2, rates 1.5": (2, rates(1.5), 0.86),
+    "sizes alike, rates 1": (0, rates(1), 0.92),
+    "sizes not known, 0.5, rates 0.5": (-0.5, rates(0.5), 0.92),
+    "sizes not known, 1, rates 1": (-1, rates(1), 0.85),
+    "sizes not known, 2, rates 1": (-2, rates(1), 0.7),
+}
+QUICK = [(name, 5, sets(25)) for name in ("sizes 2, rates 1", "sizes not known, 0.5, rates 0.5")]
+MANY = [pytest.param(name, 40, 100, marks=pytest.mark.slow) for name in CORPORA]
+
+
+@pytest.mark.parametrize("n", [20, 80])
+@pytest.mark.parametrize(("name", "n_corpora", "samples"), [*QUICK, *MANY])
+def test_the_interval_holds_the_total(name: str, n_corpora: int, samples: int, n: int) -> None:
+    log_sd, make_counts, least = CORPORA[name]
+    random, values, hits = np.random.default_rng(20261120), [], []
+    for seed in range(n_corpora * samples):
+        if seed % samples == 0:
+            sizes = np.exp(random.normal(np.log(20_000), abs(log_sd), 400)).round()
+            counts = make_counts(random, sizes / 1000).astype(int)
+            told = [None] * 400 if log_sd < 0 else sizes.astype(int).tolist()
+            files = [CorpusFile(f"{at}.jsonl", "jsonl", size) for at, size in enumerate(told)]
+        sample = take_sample(files, str(n), seed)
+        drawn = counts[[int(Path(file.path).stem) for file in sample.files]]
+        estimate, total = estimate_total(sample, drawn.tolist()), int(counts.sum())
+        values.append(estimate.value / total)
+        if estimate.low is not None and estimate.high is not None:
+            hits.append(estimate.low <= total <= estimate.high)
+    few = 2 * math.sqrt(0.05 * 0.95 / len(hits)) if n_corpora == 5 else 0
+    assert np.mean(hits) >= least - few
+    assert np.mean(values) == pytest.approx(1, abs=0.06 if n_corpora == 40 else 0.15)
+
+
+def test_files_are_drawn_as_often_as_their_chances_say() -> None:
+    sizes, seeds = [100_000, 400, 100, 100, 100, 100, 100, 100], sets(750)
+    files = [CorpusFile(f"{at}.jsonl", "jsonl", size) for at, size in enumerate(sizes)]
+    times: Counter[int] = Counter()
+    for seed in range(seeds):
+        sample = take_sample(files, "3", seed)
+        drawn = [int(Path(file.path).stem) for file in sample.files]
+        times.update(drawn)
+        assert sample.chances[0] == 1
+    # Two of the others: nine tenths of their chance are in proportion to bytes, a tenth is alike.
+    measure = np.array(sizes[1:]) * 0.9 / sum(sizes) + 0.1 / 8
+    expected = [1.0, *(2 * measure / measure.sum())]
+    assert sample.chances == pytest.approx([expected[file] for file in drawn])
+    for file, chance in enumerate(expected):
+        error = math.sqrt(chance * (1 - chance) / seeds)
+        assert times[file] / seeds == pytest.approx(chance, abs=4 * error)
 
 
 # The command

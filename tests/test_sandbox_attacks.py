@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.support.cases import tables
+from tests.support.cases import file_text, tables
 from tests.support.sandboxed import SECRET, USERS, Person, person_of
 
 pytestmark = [
@@ -25,28 +25,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="the layers are Linux's"),
 ]
 
-BEFORE = """
-import ctypes, errno, fcntl, mmap, os, resource, shutil, signal, socket, subprocess, sys, tempfile
-import gc, json, threading, time
-C = ctypes.CDLL(None, use_errno=True)
-page = ctypes.create_string_buffer(256)
-dear = HOME + "/dear.txt"
-def tried(*actions):
-    done = []
-    for number, action in enumerate(actions):
-        try:
-            action()
-        except (OSError, RuntimeError, ValueError, MemoryError, EOFError):
-            continue
-        done.append(number)
-    return f"achieved {done}" if done else "stopped"
-def called(function, *arguments):
-    if function(*arguments) < 0:
-        raise OSError(ctypes.get_errno(), "refused")
-def write(path, text="x"):
-    with open(path, "w") as file:
-        file.write(text)
-"""
+BEFORE = file_text("sandbox_attacks_before")
 
 
 class Attack(NamedTuple):

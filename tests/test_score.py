@@ -1,6 +1,8 @@
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,7 +21,8 @@ from evalcore.rules import RULES, Grade, Tools
 from evalcore.sandbox.sandbox import Outcome, Program
 from evalcore.scores import ScoreRow, read_scores
 from ngramscan.errors import InputError, SandboxError
-from tests.support.cases import objects
+from tests.conftest import ROOT
+from tests.support.cases import file_text, objects
 
 LAYERS = {"limits": "ok", "landlock": "missing: not on this system"}
 WRONG = "program: error, no solution()"
@@ -121,16 +124,7 @@ def test_an_output_is_scored_where_it_is_a_whole_answer() -> None:
 
 
 # An output, and for `exact` and `numbers` what is found in it and its status.
-WORDS = """
-I am not sure ~ I am not sure scored ~ None not_found
-I am not sure.⏎It may be many. ~ None not_found ~ None not_found
-The answer is impossible to give. ~ impossible to give scored ~ None not_found
-\\boxed{\\text{none}} ~ \\text{none} scored ~ None not_found
-Of 3 cases, the answer is unknown. ~ unknown scored ~ None not_found
-The answer is 12 apples. ~ 12 apples scored ~ 12 apples scored
-The answer is 12 or 13. ~ 12 or 13 scored ~ 12 or 13 scored
-Apples:⏎all in all $12 million. ~ $12 million scored ~ $12 million scored
-"""
+WORDS = file_text("score_words")
 
 
 def test_what_a_sandbox_or_a_grader_lost_is_an_error_and_so_is_an_unknown_problem() -> None:
@@ -201,12 +195,13 @@ def test_a_column_under_another_name_is_refused_by_its_own(tmp_path: Path) -> No
         read_scores(tmp_path / "none.csv", ScoreRow)
 
 
-def score(shared: Path, method: str, rule: list[str]) -> tuple[pd.DataFrame, pd.DataFrame, Any]:
-    folder = shared / "data" / "financemath"
+def financemath(shared: Path, method: str) -> tuple[pd.DataFrame, Any, Any]:
+    """Return all scores of a method, the published rates, and the published verdicts."""
+    folder = shared / "data/financemath"
     given: dict[str, Any] = {"dataset": "financemath", "layout": "financemath", "method": method}
-    given |= {"data": folder / "validation.json", "rule": rule}
+    given |= {"data": folder / "validation.json", "rule": ["lenient", "strict"]}
     rows = evalcore.score(folder / f"validation/raw_{method}_outputs", **given)
-    assert len(rows) == len(rule) * 6 * 200
+    assert len(rows) == 2 * 6 * 200
     # The authors count an empty output as wrong; 43 of one model are.
     assert (rows["value"].isna() == (rows["status"] == "no_answer")).all()
     assert set(rows.loc[rows["value"].isna(), "model"]) == {"Qwen2-7B-Instruct"}
@@ -216,5 +211,56 @@ def score(shared: Path, method: str, rule: list[str]) -> tuple[pd.DataFrame, pd.
         for path in (folder / "validation" / f"processed_{method}_outputs").glob("*.json")
         for entry in json.loads(path.read_bytes())
     }
-    rows = rows.assign(value=rows["value"].fillna(0.0)).set_index(["rule", "model", "id"])
     return rows, rates.set_index("model_name"), pd.Series(verdicts)
+
+
+@pytest.mark.usefixtures("sandbox_here")
+def test_published_verdicts_and_comparisons_of_financemath(shared: Path) -> None:
+    programs, published, verdicts = financemath(shared, "pot")
+    texts, rates_of_texts, verdicts_of_texts = financemath(shared, "cot")
+    by_rule = programs.assign(value=programs["value"].fillna(0)).set_index(["rule", "model", "id"])
+    lenient = by_rule.loc["lenient"]
+    for model, own in lenient.groupby("model"):
+        shares = (100 * own["value"].mean(), 100 * own["answer"].notna().mean())
+        assert shares == pytest.approx(tuple(published.loc[model, ["accuracy", "execution_rate"]]))
+    assert (lenient["value"] != verdicts[lenient.index]).sum() <= 1, "at least 99.9% agree"
+
+    # Another model looked up the answers of texts for the authors.
+    assert (texts["extraction"].notna() == texts["answer"].notna()).all()
+    outputs = shared / "data/financemath/validation/raw_cot_outputs"
+    by_model: Any = texts[texts["rule"] == "lenient"].set_index(["model", "id"]).groupby("model")
+    for model, own in by_model:
+        value = own["value"].fillna(0)
+        assert (value == verdicts_of_texts[own.index]).mean() >= 0.985, model
+        assert 100 * value.mean() == pytest.approx(rates_of_texts["accuracy"][model], abs=0.51)
+        written = pd.read_json(outputs / f"{model}.json").set_index("question_id")["output"]
+        unanswered = own[own["reason"] == "no answer found"].index.get_level_values("id")
+        assert not any(re.search(r"\d", written[name][0]) for name in unanswered), model
+        in_words = own[own["status"] == "not_found"].drop(unanswered, level="id")
+        assert in_words["reason"].str.fullmatch(r"not a number: \D*").all()
+
+    questions = pd.read_json(shared / "data/financemath/validation.json")
+    topics = texts["id"].map(questions.set_index("question_id")["topic"])
+    assert (texts["subtask"] == topics).all()
+    right = texts.assign(right=texts["value"] == 1).set_index(["model", "subtask", "id", "rule"])
+    both = right["right"].unstack()
+    gained = (both["lenient"] & ~both["strict"]).groupby(["model", "subtask"]).agg(["size", "sum"])
+    rules: dict[str, Any] = {"baselines": "strict", "adaptive": "lenient", "between": "rules"}
+    for row in evalcore.outcomes(texts, by="subtask", **rules).to_dict("records"):
+        if row["model"] != "all":
+            topic = row["group"].removesuffix(", cot")
+            assert tuple(gained.loc[(row["model"], topic)]) == (row["n"], row["only_adaptive"])
+
+    compared = evalcore.compare(pd.concat([texts, programs]), baseline="cot")
+    page = pd.read_csv(ROOT / "docs/results/methods.csv")
+    compared = pd.read_csv(StringIO(compared[[*page]].to_csv(index=False)))
+    pd.testing.assert_frame_equal(compared, page, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("method", "accuracy"), [("direct", 50.4), ("cot", 40.4)])
+def test_word_sorting(shared: Path, method: str, accuracy: float) -> None:
+    folder = shared / "data" / "bbh"
+    given: dict[str, Any] = {"dataset": "bbh-word-sorting", "data": folder / "word_sorting.json"}
+    rows: Any = evalcore.score(folder / f"code-davinci-002-{method}", **given, layout="bbh")
+    assert (len(rows), set(rows["method"])) == (250, {method})
+    assert 100 * rows["value"].mean() == pytest.approx(accuracy)

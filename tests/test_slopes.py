@@ -172,20 +172,13 @@ DESIGNS = [
 ]
 
 
-@pytest.mark.parametrize("design", [DESIGNS[4], DESIGNS[10], DESIGNS[-1]])
-def test_how_often_intervals_cover_and_tests_err(design: Design) -> None:
-    runs = sets(150)
-    rates = rates_of(design, runs, 199)
-    chance = 3 * (0.05 * 0.95 / runs) ** 0.5
+QUICK = [(DESIGNS[place], sets(150), 199) for place in (4, 10, -1)]
+MANY = [pytest.param(one, 1000, 999, marks=pytest.mark.slow) for one in DESIGNS]
+
+
+@pytest.mark.parametrize(("design", "runs", "draws"), [*QUICK, *MANY])
+def test_how_often_intervals_cover_and_tests_err(design: Design, runs: int, draws: int) -> None:
+    rates, chance = rates_of(design, runs, draws), 3 * (0.05 * 0.95 / runs) ** 0.5
     for name in ("slope", "difference"):
-        assert abs(rates[f"{name} covered"] - 0.95) <= 0.02 + chance
+        assert abs(rates[f"{name} covered"] - 0.95) <= 0.03 + chance
         assert rates[f"{name} rejected"] <= 0.055 + chance
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("design", DESIGNS)
-def test_how_often_intervals_cover_and_tests_err_in_every_design(design: Design) -> None:
-    rates = rates_of(design, 1000, 999)
-    for name in ("slope", "difference"):
-        assert 0.90 <= rates[f"{name} covered"] <= 0.98
-        assert rates[f"{name} rejected"] <= 0.075

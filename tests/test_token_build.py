@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -17,10 +18,12 @@ from ngramscan.index_files.tokens import build
 from ngramscan.index_files.tokens.build import TokenBuildRow, build_token_index, sort_table
 from ngramscan.index_files.tokens.shard import pointer_bytes_for
 from ngramscan.index_files.tokens.tokenizers import load_tokenizer
+from ngramscan.index_files.tokens.verify import verify_tokens
 from ngramscan.progress import SILENT
 from tests.support.command import NGRAMSCAN
 
 PLAIN = ReadOptions()
+NEOX = "allenai_gpt-neox-olmo-dolma-v1_5.json.gz"
 
 
 def built(
@@ -99,6 +102,28 @@ def test_metadata_are_the_other_fields_with_the_path_and_the_line(tmp_path: Path
     assert places == [("a.jsonl", 0), ("b.jsonl", 0), ("b.jsonl", 2)]
     starts = np.fromfile(tmp_path / "x" / "metaoff.0", "<u8").tolist()
     assert starts == [0, len(lines[0]), len(lines[0] + lines[1])]
+
+
+@pytest.mark.parametrize(
+    ("name", "tokenizer"),
+    [
+        pytest.param("v4_pystdlib_llama", "llamalike.model", marks=pytest.mark.slow),
+        pytest.param("v4_pysmall_olmo", NEOX, marks=pytest.mark.slow),
+        ("v4_pysmall_olmo2", "allenai_dolma2.json.gz"),
+        ("v4_pysmall_bytes", None),
+    ],
+)
+def test_all_files_are_those_of_the_original_which_are_sound(
+    name: str, tokenizer: str | None, shared: Path, tmp_path: Path
+) -> None:
+    folder, corpus = shared / "tokens", "corpus" if "stdlib" in name else "corpus_small"
+    path = tokenizer and folder / "tokenizers" / tokenizer
+    built(folder / corpus / f"{corpus}.jsonl", tmp_path / "x", cast(Any, path))
+    original = {path.name: path.read_bytes() for path in (folder / "index" / name).iterdir()}
+    assert {path.name: path.read_bytes() for path in (tmp_path / "x").iterdir()} == original
+    assert len(original) == 6
+    for deep in (False, True):
+        assert verify_tokens(folder / "index" / name, deep, SILENT) == []
 
 
 # What can't be built

@@ -1,9 +1,7 @@
 """Documents of token n-grams, counted and estimated, against an enumeration of all tokens."""
 
-import json
 from io import StringIO
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +11,10 @@ from rich.console import Console
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import Place
 from ngramscan.indexes.tokens.base import TokenIndex, TokenOccurrences, TokenWindow, as_text
-from ngramscan.indexes.tokens.local import open_tokens
 from ngramscan.patterns.model import Pattern, Query
 from ngramscan.prevalence.docnorm import DocnormResult, refuse_first, run_docnorm
 from ngramscan.prevalence.draws import DocnormOptions, Estimator, document_share
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
-from ngramscan.progress import Progress
 from ngramscan.reporting.tables import print_docnorm
 from tests.support.made_tokens import REACH, Ids, MadeTokens, starts
 
@@ -51,24 +47,6 @@ def covers(row: TokenDocnormRow, truth: int) -> bool:
 
 
 # Genuine indexes
-
-
-@pytest.mark.slow
-def test_vermilion_is_covered(shared: Path) -> None:
-    """1 to 200 occurrences per document; 1,374 of them in 400 documents that were made so."""
-    folder = shared / "tokens" / "index" / "v4_pystdlib_llama"
-    tokenizer = shared / "tokens" / "tokenizers" / "llamalike.model"
-    index = open_tokens(folder, tokenizer, Progress())
-    (truth,) = [
-        row["token_documents"]
-        for row in map(json.loads, (shared / "tokens" / "truth.jsonl").read_text().splitlines())
-        if (row["index"], row["string"]) == (folder.name, "vermilion")
-    ]
-    hits = []
-    for seed in range(1, 201):
-        (row,) = norm(index, "vermilion", draws=200, seed=seed, exact_up_to=0).rows
-        hits.append(covers(row, truth))
-    assert np.mean(hits) >= 0.93
 
 
 # Made-up documents: Pareto occurrences, long documents, overlapping and shared n-grams

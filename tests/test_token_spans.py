@@ -18,6 +18,7 @@ from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.tokens.hosted_matches import pieces_of
 from ngramscan.prevalence.spans import WordText, find_spans
 from ngramscan.progress import Progress
+from tests.support.cases import case_table
 from tests.support.command import Ran, invoke
 from tests.support.killed import repeated_after_kills
 from tests.support.token_service import TokenServer
@@ -244,17 +245,7 @@ def test_parts_longer_than_a_question_are_an_error_of_their_text(tmp_path: Path)
     assert kept
 
 
-@pytest.mark.parametrize(
-    ("lies", "problem"),
-    [
-        ({"infgram_prob": {"suffix_len": 600}}, "a longest end that can't be true"),
-        ({"infgram_prob": {"prompt_cnt": 0}}, "a longest end that can't be true"),
-        ({"infgram_prob": {"suffix_len": None}}, "no longest end"),
-        ({"infgram_prob": {"token_ids": [1, 2]}}, "a reply about other tokens"),
-        ({"count": {"tokens": ["a"]}}, "not a name for each token"),
-        ({"count": {"token_ids": [7, 8], "tokens": ["a", "b"]}}, "the tokenizer changes the text"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("service_that_lies_gives"))
 def test_a_service_that_lies_gives_no_spans(
     lies: dict[str, Any], problem: str, tmp_path: Path
 ) -> None:
@@ -271,7 +262,7 @@ def test_a_killed_trace_of_tokens_goes_on_where_it_was(
     write_outputs(Path("o.jsonl"), *(document[:150] for document in documents()[:4]))
     with serve(NAME, delay=0.03) as server:
         spec = f"infini-gram:{server.url}{NAME}"
-        assert repeated_after_kills(server, spec, at=[6, 25, 40]) <= 3 * 4
+        assert repeated_after_kills(server, spec, at=[6, 40]) <= 2 * 4
 
 
 def test_pieces_have_the_tokens_of_the_whole() -> None:

@@ -7,9 +7,11 @@ shared folder.
 import gzip
 import json
 import random
-import unicodedata
+import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,25 +52,6 @@ def llama() -> Tokenizer:
 @pytest.fixture(scope="module")
 def olmo2() -> Tokenizer:
     return open_tokenizer(OLMO2, 4)
-
-
-# Documents
-
-
-def check_documents(folder: TokenFolder, tokenizer: Tokenizer, texts: list[str]) -> None:
-    """Texts give the tokens of the index, and these the texts."""
-    texts = [
-        text for first in range(len(folder.shards)) for text in texts[first :: len(folder.shards)]
-    ]
-    if tokenizer.name == NEOX:  # which normalises
-        contents = [unicodedata.normalize("NFC", text).encode() for text in texts]
-    else:
-        contents = [text.encode() for text in texts]
-    assert folder.documents == len(texts)
-    for number, (content, text) in enumerate(zip(contents, texts, strict=True)):
-        ids = folder.tokens_of(number).tolist()
-        assert tokenizer.of_document(text) == ids
-        assert tokenizer.content(ids).removeprefix(tokenizer.lead) == content
 
 
 # Queries
@@ -220,23 +203,70 @@ def test_a_file_that_is_no_tokenizer_is_one_line(tmp_path: Path) -> None:
 # All that was recorded
 
 
+@cache
 def shared_tokenizer(shared: Path, name: str) -> Tokenizer:
     file = TOKENIZER_OF[name]
     return load_tokenizer(file and shared / "tokens" / "tokenizers" / file)
 
 
-@pytest.mark.slow
-def test_each_index_has_one_tokenizer(shared: Path) -> None:
-    for name, own in TOKENIZER_OF.items():
-        folder = open_token_folder(shared / "tokens" / "index" / name)
-        for file in filter(None, {*TOKENIZER_OF.values()} - {own}):
-            with pytest.raises(InputError, match=r"aren't made by it|, but not |aren't those of"):
-                check_fit(
-                    open_tokenizer(shared / "tokens" / "tokenizers" / file, folder.width), folder
-                )
-        tokenizer = shared_tokenizer(shared, name)
-        check_fit(tokenizer, folder)
-        assert folder.backwards == name.startswith("v5")
-        corpus = shared / "tokens" / ("corpus" if "stdlib" in name else "corpus_small")
-        lines = (corpus / f"{corpus.name}.jsonl").read_text().splitlines()
-        check_documents(folder, tokenizer, [json.loads(line)["text"] for line in lines])
+def recorded(shared: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    for line in (shared / "tokens" / "exchanges.jsonl").read_text().splitlines():
+        one = json.loads(line)
+        if one["via"] == "http" and one["status"] == 200 and "token_ids" in one["reply"]:
+            request = one["request"]
+            yield request | {"index": request.get("index") or request["corpus"]}, one["reply"]
+
+
+def spans_of(ids: list[int], query: list[int]) -> Iterator[list[int]]:
+    """Yield the parts of a text as the service divides it: each occurrence, and what is between."""
+    start = at = 0
+    while at < len(ids):
+        if query and ids[at : at + len(query)] == query:
+            yield from filter(None, (ids[start:at], query))
+            start = at = at + len(query)
+        else:
+            at += 1
+    if start < len(ids):
+        yield ids[start:]
+
+
+def test_queries_are_as_recorded(shared: Path) -> None:
+    tokenizers, asked = {name: shared_tokenizer(shared, name) for name in TOKENIZER_OF}, 0
+    for request, reply in recorded(shared):
+        tokenizer, query = tokenizers[request["index"]], request.get("query")
+        ids = reply["token_ids"]
+        if query is not None and not re.search(r" AND | OR |\\x", query):
+            assert tokenizer.after_space(query) == ids
+            asked += 1
+        if ids and isinstance(ids[0], int) and None not in reply["tokens"]:
+            assert tokenizer.pieces(ids) == reply["tokens"]
+        if "longest_suffix" in reply:
+            prompt = ids[:-1] if request["query_type"] == "infgram_prob" else ids
+            suffix = prompt[len(prompt) - reply["suffix_len"] :]
+            assert tokenizer.shown(suffix) == reply["longest_suffix"]
+    assert asked > 150
+    for line in (shared / "tokens" / "truth.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        assert tokenizers[row["index"]].after_space(row["string"]) == row["token_ids"]
+
+
+def test_spans_are_as_recorded(shared: Path) -> None:
+    checked = 0
+    for request, reply in recorded(shared):
+        if request["query_type"] not in {"get_doc_by_rank", "search_docs"} or "error" in reply:
+            continue
+        folder = open_token_folder(shared / "tokens" / "index" / request["index"])
+        tokenizer, query = shared_tokenizer(shared, request["index"]), reply["token_ids"]
+        for document in reply.get("documents", [reply]):
+            offset, shown = document["needle_offset"], document["disp_len"]
+            if any(isinstance(one, list) for one in query) or offset > shown:
+                continue
+            ids = document["token_ids"]
+            if "documents" not in reply:
+                seen = folder.excerpt(request["s"], request["rank"], 1, 0, 1)
+                start = seen.start - offset
+                ids = folder.tokens_of(seen.document).tolist()[start : start + shown]
+            texts = [tokenizer.shown(part) for part in spans_of(ids, query)]
+            assert texts == [text for text, _ in document["spans"]]
+            checked += 1
+    assert checked > 50

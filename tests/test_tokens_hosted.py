@@ -1,9 +1,5 @@
 """The hosted token-level service end to end: the command against a server with faults."""
 
-import json
-import signal
-import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -32,7 +28,7 @@ from ngramscan.prevalence.plan import make_plan
 from ngramscan.progress import Progress
 from ngramscan.remote.exchange import TransientError
 from tests.support.cases import case_table
-from tests.support.command import NGRAMSCAN, Ran
+from tests.support.command import Ran
 from tests.support.command import invoke as run
 from tests.support.fake_clock import FakeClock
 from tests.support.token_oracle import TokenOracle
@@ -96,28 +92,6 @@ def test_a_service_takes_three_requests_per_text_and_two_per_window(opened: Open
 
 
 # Counts under faults
-
-
-@pytest.mark.integration
-def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    journal = tmp_path / "j.sqlite"
-    with serve(LLAMA, delay=0.05) as server:
-        spec = f"infini-gram:{server.url}{LLAMA}"
-        asked = [part for text in PHRASES for part in ("-e", text)]
-        command = [*NGRAMSCAN, "count", *asked, "--index", spec, "--journal", str(journal)]
-        for _ in range(3):
-            before = len(server.read_log())
-            process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-            while len(server.read_log()) < before + 7 and process.poll() is None:
-                time.sleep(0.01)
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-        ran = run("count", *asked, "--index", spec, "--journal", journal, "--format", "csv")
-        log = [{k: v for k, v in one.items() if k != "arrived_at"} for one in server.read_log()]
-    assert ran.code == 0
-    # Only what was in flight at a kill is asked once more: four requests at a time.
-    repeated = len(log) - len({json.dumps(one, sort_keys=True) for one in log})
-    assert repeated <= 3 * 4
 
 
 # Sizes, names

@@ -37,3 +37,7 @@ def case_table(name: str, *more: tuple[Any, ...]) -> tuple[list[str], list[Any]]
         *known,
         *(pytest.param(*values, id=f"long {n}") for n, values in enumerate(more)),
     ]
+
+
+def file_text(name: str) -> str:
+    return (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
