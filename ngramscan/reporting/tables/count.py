@@ -120,12 +120,9 @@ def _count(row: CountRow, name: str) -> str:
 
 
 def _print_overlaps(console: Console, overlaps: Sequence[Total]) -> None:
-    between = [total for total in overlaps if total.versus]
-    paired = [total for total in overlaps if total.statistic == "paired_patterns"]
-    parts.print_notes(
-        console, *(f"{overlap.method} and {overlap.versus}: {overlap.note}" for overlap in between)
-    )
-    parts.print_notes(console, *(f"{overlap.method}: {overlap.note}" for overlap in paired))
-    if within := len(overlaps) - len(between) - len(paired):
-        line = f"other overlaps within methods: {within}; --totals FILE lists them"
-        parts.print_notes(console, line)
+    if overlaps:
+        between = sum(bool(total.versus) for total in overlaps)
+        paired = sum(total.statistic == "paired_patterns" for total in overlaps)
+        within = len(overlaps) - between - paired
+        line = f"overlaps of patterns: between methods {between}, begin/end pairs {paired}, others"
+        parts.print_notes(console, f"{line} within methods {within}; --totals FILE lists them")
