@@ -267,7 +267,7 @@ def search_spans(text: WordText, least: int, width: int, at_once: int) -> Search
     if at_once > 1:
         open_places = [range(first, first + 1) for run in open_places for first in run]
     found = yield from _together(
-        [_search_run(text, run, limits, least, at_once) for run in open_places]
+        [_search_run(text, run, limits, least, least - width, at_once) for run in open_places]
     )
     reach, spans = 0, []
     for span in found:
@@ -303,17 +303,19 @@ def _together(searches: Sequence[Search]) -> Search:
 
 
 def _search_run(
-    text: WordText, starts: range, limits: Sequence[int], least: int, at_once: int
+    text: WordText, starts: range, limits: Sequence[int], least: int, slack: int, at_once: int
 ) -> Search:
     """Search the spans that begin at some successive words.
 
     From each, the longest part that occurs; then from the first later word from where the text
-    occurs one word further.
+    occurs one word further. A text that is copied in one piece ends at most `slack` words before
+    its limit, or the last window would be absent too: so however long it is, few parts are asked.
     """
     spans, first, reach = list[Span](), starts.start, 0
     while first < starts.stop:
-        known = max(reach, first + least - 1)
-        stop = yield from _longest(partial(text.part, first), known, limits[first], at_once)
+        known, limit = max(reach, first + least - 1), limits[first]
+        part = partial(text.part, first)
+        stop = yield from _longest(part, known, limit, at_once, likely=limit - slack)
         if stop >= first + least and stop > reach:
             spans.append(Span(first, stop))
             reach = stop
@@ -322,7 +324,8 @@ def _search_run(
             first += 1
         if first < starts.stop and reach - first >= least:
             ends_there = partial(_ending_at, text, reach + 1)
-            words = yield from _longest(ends_there, least - 1, reach + 1 - first, at_once)
+            most = reach + 1 - first
+            words = yield from _longest(ends_there, least - 1, most, at_once, likely=0)
             first = reach + 1 - words
     return spans
 
@@ -332,17 +335,19 @@ def _ending_at(text: WordText, stop: int, words: int) -> str:
 
 
 def _longest(
-    part: Callable[[int], str], known: int, most: int, at_once: int
+    part: Callable[[int], str], known: int, most: int, at_once: int, likely: int
 ) -> Generator[list[str], Occurs, int]:
     """Return the largest number up to `most` whose part occurs, or `known` if none above it does.
 
-    The part of a number is in those of larger ones.
+    The part of a number is in those of larger ones. One at a time, the next number is asked about
+    first, then the one that is `likely`, then others at growing distances.
     """
     step = 1
     while known < most:
         room = most - known
         if at_once == 1:
-            asked = [known + min(step, (room + 1) // 2)]
+            is_likely = step == 4 and likely > known
+            asked = [likely if is_likely else known + min(step, (room + 1) // 2)]
         else:
             asked = sorted({known + -(-room * k // at_once) for k in range(1, at_once + 1)})
         occurs = yield [part(number) for number in asked]
