@@ -18,16 +18,19 @@ from typing import Any, TypeVar
 from ngramscan.clock import now
 from ngramscan.errors import IndexChangedError
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
+from ngramscan.index_files.fm9.in_place_spans import find_spans
 from ngramscan.index_files.fm9.layout import ISA_STEP, SA_STEP
 from ngramscan.indexes.base import (
     IN_PLACE_CONCURRENCY,
     Cost,
     CountSource,
+    FoundMatches,
     IndexSize,
     Occurrences,
     Place,
     QueryCount,
     Segment,
+    SpanQuery,
     Unit,
     Window,
     WindowFailure,
@@ -39,6 +42,8 @@ from ngramscan.progress import Progress, counted, format_bytes
 from ngramscan.remote.ranges import Ranges
 from ngramscan.remote.stores import shown
 
+_TEXTS_AT_ONCE = 64
+"""Texts whose spans are searched at the same time; their spans are then in the journal."""
 _READERS = 8
 """Threads that ask for windows, each for many; not so many that documents fill the memory."""
 _FILES = "files"  # under which the journal has what identifies the files, and their sizes
@@ -151,6 +156,33 @@ class InPlaceIndex:
             for found in self._opened().find(missing):
                 self._keep(["find", found.query], [astuple(each) for each in found.segments])
                 yield found, "fm9", now()
+
+    def spans(self, queries: Sequence[SpanQuery]) -> Iterator[FoundMatches]:
+        """Yield the spans of each different text."""
+        by_text = {query.text: query for query in queries}
+
+        def form(text: str) -> list[Any]:
+            return ["spans", by_text[text].least, text]
+
+        def read(text: str, matches: Any) -> FoundMatches:
+            return FoundMatches(text, [(int(first), int(stop)) for first, stop in matches])
+
+        kept = self._kept([*by_text], form, read)
+        yield from (found for found, _ in kept.values())
+        missing = [by_text[text] for text in by_text if text not in kept]
+        if not missing:
+            return
+        self._opened()
+        self._progress.expect(len(missing), "texts")
+        for start in range(0, len(missing), _TEXTS_AT_ONCE):
+            some = missing[start : start + _TEXTS_AT_ONCE]
+            given = [(query.text.encode(), query.places, query.least) for query in some]
+            windows = [query.windows for query in some]
+            found = find_spans(self._ranges(), self._shards, given, windows)
+            for query, matches in zip(some, found, strict=True):
+                self._keep(form(query.text), matches)
+                yield FoundMatches(query.text, matches)
+            self._progress.advance(len(some), "texts")
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
         """Yield the text around some places, which may repeat."""

@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ngramscan.errors import NgramscanError
-from ngramscan.indexes.base import Excerpts, Index, MatchStarts, QueryCount
+from ngramscan.indexes.base import (
+    Excerpts,
+    Index,
+    MatchStarts,
+    QueryCount,
+    SpanIndex,
+    SpanQuery,
+    finds_spans,
+)
 from ngramscan.indexes.tokens.base import MatchingIndex, finds_matches
 from ngramscan.matching import Matcher, count_texts
 from ngramscan.matching.excerpts import Heads
@@ -101,6 +109,8 @@ def find_spans(texts: Sequence[WordText], index: Index, least: int) -> FoundSpan
     if index.excerpts:
         return FoundSpans(_within_excerpts(texts, index.excerpts, least), {}, texts)
     width = width_in(index, least)
+    if finds_spans(index):
+        return FoundSpans(_in_place(texts, index, least, width), {}, texts)
     searches = [search_spans(text, least, width, at_once=1) for text in texts]
     return FoundSpans(*_answer(searches, index), texts)
 
@@ -158,6 +168,21 @@ def _within_excerpts(
     }
     spans = dict(zip(searches, _search_texts([*searches.values()], shown), strict=True))
     return [spans[text.text] for text in texts]
+
+
+def _in_place(
+    texts: Sequence[WordText], index: SpanIndex, least: int, width: int
+) -> list[list[Span] | NgramscanError]:
+    """Return the spans that an index searches by itself."""
+    queries = []
+    for text in {text.text: text for text in texts}.values():
+        windows = [(first, first + width) for first in windows_of(text, least, width)]
+        places = np.stack(text.byte_places(), axis=1)
+        queries.append(SpanQuery(text.text, places, windows, least))
+    names = [query.text for query in queries]
+    found, errors = collect_replies(index.spans(queries), names)
+    spans = {text: [Span(*match) for match in each.matches] for text, each in found.items()}
+    return [errors.get(text.text) or spans[text.text] for text in texts]
 
 
 def _window_places(text: WordText, least: int) -> Integers:

@@ -235,19 +235,28 @@ class InPlaceFile:
         return np.concatenate([np.zeros((0, 2), np.int64), *found])
 
     async def _find(self, pattern: bytes) -> Integers:
+        matched, ranks = await self.extend(pattern, (0, self.n))
+        return np.array([ranks if matched == len(pattern) else (ranks[0], ranks[0])], np.int64)
+
+    async def extend(self, pattern: bytes, ranks: tuple[int, int]) -> tuple[int, tuple[int, int]]:
+        """Return how many last bytes of a pattern occur before what has some ranks, and theirs."""
         path, segment = np.zeros((len(pattern) + 1, 2), np.int64), np.zeros((1, 2), np.int64)
-        left, path[0, 1] = np.frombuffer(bytearray(pattern), np.uint8), self.n
+        left, path[0], matched = np.frombuffer(bytearray(pattern), np.uint8), ranks, 0
 
         def search(tables: Tables) -> int | None:
-            nonlocal left
+            nonlocal left, matched
             if kernels.find(tables, left, np.array([0, len(left)]), path, segment) == 0:
                 return None
             ahead = int(segment[0, 1])
             path[0], left = path[ahead], left[: len(left) - ahead]
+            matched += ahead
             return ahead
 
         await self._until_found(search)
-        return segment
+        # Where there are none any more, both ends are equal.
+        alive = path[: len(left) + 1, 0] < path[: len(left) + 1, 1]
+        reached = len(left) if alive.all() else max(0, int(alive.argmin()) - 1)
+        return matched + reached, (int(path[reached, 0]), int(path[reached, 1]))
 
     # Walking through the text
 
