@@ -153,7 +153,7 @@ class SpanSearch:
     async def _before(self, file: InPlaceFile, place: int, position: int, lowest: int) -> int:
         """Return where the text begins to be that of a file that is alike from a place on."""
         step = ISA_STEP
-        while size := min(step, place - lowest, position):
+        while (size := min(step, place - lowest, position)) > 0:
             there = await file.extract(position - size, position)
             alike = _alike(self._text[place - size : place][::-1], there[::-1])
             place, position, step = place - alike, position - alike, 2 * step
@@ -164,7 +164,7 @@ class SpanSearch:
     async def _behind(self, file: InPlaceFile, place: int, position: int, highest: int) -> int:
         """Return where the text ends to be that of a file that is alike up to a place."""
         step = ISA_STEP
-        while size := min(step, highest - place, file.n - position):
+        while (size := min(step, highest - place, file.n - position)) > 0:
             alike = _alike(
                 self._text[place : place + size], await file.extract(position, position + size)
             )
