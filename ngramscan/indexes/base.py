@@ -291,6 +291,9 @@ class SpanIndex(Index, Protocol):
     def spans(self, queries: Sequence[SpanQuery]) -> Iterator[FoundMatches]:
         """Start to search, and yield the spans of each different text, in any order."""
 
+    def cost_of_spans(self, drawn: Sequence[SpanQuery], times: float) -> Cost:
+        """Estimate the work for so many times what was drawn, by searching that."""
+
 
 def finds_spans(index: Index) -> TypeGuard[SpanIndex]:
     """Tell whether an index searches the spans of texts by itself."""

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from ngramscan.clock import now
 from ngramscan.errors import IndexChangedError
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
-from ngramscan.index_files.fm9.in_place_spans import find_spans
+from ngramscan.index_files.fm9.in_place_spans import SearchedText, estimate_requests, find_spans
 from ngramscan.index_files.fm9.layout import ISA_STEP, SA_STEP
 from ngramscan.indexes.base import (
     IN_PLACE_CONCURRENCY,
@@ -56,6 +56,8 @@ _BYTES_PER_REQUEST, _METADATA_BYTES = 100, 150
 _BYTES_PER_S = 50e6
 _OFFSET_READS, _METADATA_READS = 4, 2
 """Reads of the tables of offsets for a window, and of the headers of a shard's metadata."""
+_PASSES = 4
+"""Times that the bytes of a text are searched or read, at most, to find its spans."""
 _LIKELY = 0.5
 """Share of the requests that a search takes if both its ends stay apart."""
 
@@ -176,9 +178,7 @@ class InPlaceIndex:
         self._progress.expect(len(missing), "texts")
         for start in range(0, len(missing), _TEXTS_AT_ONCE):
             some = missing[start : start + _TEXTS_AT_ONCE]
-            given = [(query.text.encode(), query.places, query.least) for query in some]
-            windows = [query.windows for query in some]
-            found = find_spans(self._ranges(), self._shards, given, windows)
+            found = find_spans(self._ranges(), self._shards, [*map(_searched, some)])
             for query, matches in zip(some, found, strict=True):
                 self._keep(form(query.text), matches)
                 yield FoundMatches(query.text, matches)
@@ -260,6 +260,21 @@ class InPlaceIndex:
         windows_cost = self._cost_of_windows(windows, 2 * context + longest)
         return Cost(*map(sum, zip(*map(astuple, (loaded, found, windows_cost)), strict=True)))
 
+    def cost_of_spans(self, drawn: Sequence[SpanQuery], times: float) -> Cost:
+        """Return what it takes if the journal has nothing; what was drawn is searched for this."""
+        loaded = self.cost([], 0, 0)
+        ranges = self._ranges()
+        requests = estimate_requests(ranges, self._shards, [*map(_searched, drawn)], times)
+        texts = [query.text.encode() for query in drawn]
+        # What a search, the way to a sampled place and the text around it take one after another.
+        most = sum(len(text) * len(self._shards) for text in texts) * times * _PASSES
+        data = max((shard.data for shard in self._shards), key=lambda data: data.n)
+        steps = data.layout.size / data.n
+        at_most = round(most * steps * 2 * data.reads_per_step)
+        rounds = _PASSES * (SA_STEP + ISA_STEP) * steps * data.rounds_per_step
+        found = self._cost(max(at_most, requests), requests, rounds)
+        return Cost(*map(sum, zip(astuple(loaded), astuple(found), strict=True)))
+
     def _cost_of_windows(self, windows: int, text_bytes: int) -> Cost:
         """Return what windows take that have so many bytes, or their whole document."""
         if not windows:
@@ -279,6 +294,10 @@ class InPlaceIndex:
         per_second = min(concurrency / _LATENCY_S, _REQUESTS_PER_S)
         seconds = max(rounds * _LATENCY_S, requests / per_second)
         return Cost(at_most, requests, requests * _BYTES_PER_REQUEST, seconds)
+
+
+def _searched(query: SpanQuery) -> SearchedText:
+    return SearchedText(query.text.encode(), query.places, query.windows, query.least)
 
 
 def _written(window: Window) -> list[Any]:

@@ -6,6 +6,7 @@ ends at the end of one, occurs with all that is between, and is in no longer spa
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import (
+    Cost,
     Excerpts,
     Index,
     MatchStarts,
@@ -32,6 +34,8 @@ from ngramscan.prevalence.count import collect_replies
 
 Integers = NDArray[np.int64]
 _WORD = re.compile(r"\w+")
+_PART_WORDS, _FEWEST_PARTS, _PARTS_PER_DRAW = 64, 16, 50
+"""Parts of texts that are searched for an estimate: one of fifty, but not fewer than sixteen."""
 _ASKED_AT_ONCE = 15
 """Texts that one pass asks about for each open place: a pass is dear, a text more is not."""
 
@@ -174,15 +178,35 @@ def _in_place(
     texts: Sequence[WordText], index: SpanIndex, least: int, width: int
 ) -> list[list[Span] | NgramscanError]:
     """Return the spans that an index searches by itself."""
-    queries = []
-    for text in {text.text: text for text in texts}.values():
-        windows = [(first, first + width) for first in windows_of(text, least, width)]
-        places = np.stack(text.byte_places(), axis=1)
-        queries.append(SpanQuery(text.text, places, windows, least))
+    different = {text.text: text for text in texts}.values()
+    queries = [_span_query(text, least, width) for text in different]
     names = [query.text for query in queries]
     found, errors = collect_replies(index.spans(queries), names)
     spans = {text: [Span(*match) for match in each.matches] for text, each in found.items()}
     return [errors.get(text.text) or spans[text.text] for text in texts]
+
+
+def _span_query(text: WordText, least: int, width: int) -> SpanQuery:
+    windows = [(first, first + width) for first in windows_of(text, least, width)]
+    return SpanQuery(text.text, np.stack(text.byte_places(), axis=1), windows, least)
+
+
+def cost_of_spans(texts: Sequence[WordText], index: SpanIndex, least: int, seed: int) -> Cost:
+    """Return what the spans of some texts take, by searching parts of them drawn at random.
+
+    In a part of a text the same is searched as in the whole, but for spans that its ends cut.
+    """
+    parts = [
+        WordText(text.part(first, min(first + _PART_WORDS, len(text.words))))
+        for text in {text.text: text for text in texts}.values()
+        for first in range(0, len(text.words), _PART_WORDS)
+    ]
+    number = min(len(parts), max(_FEWEST_PARTS, len(parts) // _PARTS_PER_DRAW))
+    drawn = random.Random(seed).sample(parts, number)
+    words = sum(len(part.words) for part in parts)
+    times = words / max(1, sum(len(part.words) for part in drawn))
+    width = width_in(index, least)
+    return index.cost_of_spans([_span_query(part, least, width) for part in drawn], times)
 
 
 def _window_places(text: WordText, least: int) -> Integers:

@@ -10,13 +10,16 @@ have to wait for each other does not grow with the length of what is copied.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
+from math import comb, log2
 
 import numpy as np
 
-from ngramscan.index_files.compiled import Integers
-from ngramscan.index_files.fm9.in_place import InPlaceFile, together
+from ngramscan.index_files.compiled import Integers, expect_steps
+from ngramscan.index_files.fm9.in_place import InPlaceFile, ReadLog, together
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard
 from ngramscan.index_files.fm9.layout import ISA_STEP
 from ngramscan.remote.ranges import Ranges
@@ -27,40 +30,53 @@ _NEAR = 64
 """Bytes: so near to where a match can begin at most, the search goes there."""
 _SEED = 24
 """Bytes that are searched at least before one of several occurrences is followed."""
+_FEWEST = 8
+"""Texts, for an estimate of how many parts of files others read."""
 _FEW = 6
 """Ends in a row that are all searched at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedText:
+    """A text whose spans are looked for."""
+
+    text: bytes
+    places: Integers
+    """Start and end of each word, in bytes: [words, 2]."""
+    windows: Sequence[tuple[int, int]]
+    """First word of each window, and the one behind it; each span has a whole window."""
+    least: int
+    """Words of the shortest spans."""
+
 
 Match = tuple[int, int]
 """Start and stop in the text, in bytes, of what an occurrence shares with it."""
 
 
 class SpanSearch:
-    """The search of the spans of at least `least` words of one text, in some files.
+    """The search of the spans of one text, in some files.
 
-    `places` has start and end of each word in bytes. For the last word of each span, the first
-    word is between two bounds: at `_known` or before it, since that part occurs in some file, and
-    in each file not before `_bounds`. The search ends where these meet.
+    For the last word of each span, the first word is between two bounds: at `_known` or before it,
+    since that part occurs in some file, and in each file not before `_bounds`. The search ends
+    where these meet.
     """
 
-    def __init__(
-        self, files: Sequence[InPlaceFile], text: bytes, places: Integers, least: int
-    ) -> None:
-        self._files, self._text, self._least = files, text, least
-        self._starts, self._ends = places.T.tolist()
-        n = len(places)
+    def __init__(self, files: Sequence[InPlaceFile], given: SearchedText) -> None:
+        self._files, self._text, self._least = files, given.text, given.least
+        self._windows = given.windows
+        self._starts, self._ends = given.places.T.tolist()
+        n = len(given.places)
         self._known = np.arange(1, n + 1)
         self._bounds = np.zeros((len(files), n), np.int64)
         self._matches: list[list[Match]] = [[] for _ in files]
 
-    async def run(self, windows: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Return the first word of each span and the one behind it.
-
-        Windows, of which each span has a whole one, are searched first: each from its first word
-        to before another.
-        """
+    async def run(self) -> list[tuple[int, int]]:
+        """Return the first word of each span and the one behind it; windows are searched first."""
         numbers = range(len(self._files))
         await together(
-            self._search(number, stop - 1, first) for first, stop in windows for number in numbers
+            self._search(number, stop - 1, first)
+            for first, stop in self._windows
+            for number in numbers
         )
         turn = 0
         while picked := [(number, last) for number in numbers for last in self._pick(number, turn)]:
@@ -191,17 +207,61 @@ def _alike(one: bytes, other: bytes) -> int:
 
 
 def find_spans(
-    ranges: Ranges,
-    shards: Sequence[InPlaceShard],
-    texts: Sequence[tuple[bytes, Integers, int]],
-    windows: Sequence[Sequence[tuple[int, int]]],
+    ranges: Ranges, shards: Sequence[InPlaceShard], texts: Sequence[SearchedText]
 ) -> list[list[tuple[int, int]]]:
-    """Return the spans of some texts, of which SpanSearch has the places of words and the least."""
+    """Return the spans of some texts: first word, and the one behind the last."""
     files = [shard.data for shard in shards]
+    expect_steps(len(files) * sum(len(text.text) for text in texts))
 
     async def find() -> list[list[tuple[int, int]]]:
         await together(file.load() for file in files)
-        each = zip(texts, windows, strict=True)
-        return await together(SpanSearch(files, *text).run(some) for text, some in each)
+        return await together(SpanSearch(files, text).run() for text in texts)
 
     return ranges.run(find())
+
+
+def estimate_requests(
+    ranges: Ranges, shards: Sequence[InPlaceShard], drawn: Sequence[SearchedText], times: float
+) -> int:
+    """Search drawn texts, and return the requests that so many times as many probably take.
+
+    The more texts there are, the more of the parts of files that they read are the same. So the
+    parts of all are compared with those of a half and of a quarter of them, on average over all
+    halves and quarters. `times` is at least 1.
+    """
+    logs = [ReadLog(ranges) for _ in drawn]
+    expect_steps(len(shards) * sum(len(text.text) for text in drawn))
+
+    async def search() -> int:
+        await together(shard.data.load() for shard in shards)
+        before = ranges.requests
+        await together(
+            SpanSearch([shard.data.read_by(log) for shard in shards], text).run()
+            for text, log in zip(drawn, logs, strict=True)
+        )
+        return ranges.requests - before
+
+    taken = ranges.run(search())
+    if len(drawn) < _FEWEST or not taken:
+        return int(taken * times)
+    numbers = Counter(Counter(part for log in logs for part in log.parts).values())
+    parts = [_parts_of(size, len(drawn), numbers) for size in _halved(len(drawn))]
+    last, before = log2(parts[0] / parts[1]), log2(parts[1] / parts[2])
+    # Each time that the texts are doubled, the growth falls as it did, until there is none.
+    fall = max(before - last, 1e-9)
+    doublings = min(log2(times), last / fall)
+    return int(taken * 2 ** (doublings * last - fall * doublings * (doublings + 1) / 2))
+
+
+def _halved(number: int) -> tuple[int, int, int]:
+    return number, number // 2, number // 4
+
+
+def _parts_of(size: int, number: int, of_texts: Mapping[int, int]) -> float:
+    """Return how many different parts some of the texts read, on average over all such subsets.
+
+    `of_texts` has how many parts are read by so many of the texts. A subset lacks a part of m
+    texts with the probability C(number - m, size) / C(number, size).
+    """
+    every = comb(number, size)
+    return sum(n * (1 - comb(number - m, size) / every) for m, n in of_texts.items())
