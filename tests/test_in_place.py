@@ -35,6 +35,7 @@ from tests.support.object_store import BUCKET, KEYS, object_store
 from tests.support.range_server import Faults, RangeServer
 from tests.support.rounds import InRounds
 from tests.support.sparse_fm9 import WORD, write_long_index
+from tests.support.word_spans import spans_of
 from tests.test_fm9_index import DOCUMENTS, brute_force
 from tests.test_fm9_reader import write_shard
 
@@ -155,6 +156,20 @@ def test_the_rounds_of_a_trace_do_not_grow_with_what_is_copied(
     window, doublings = 30, (len(text) // 64).bit_length()
     assert rounds.number < steps * (window + 3 * (24 + 32) + 64 * doublings)
     assert rounds.number < steps * len(text) / 3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_words_are_rare_a_trace_ends(seed: int, tmp_path: Path) -> None:
+    # Several occurrences, in which a search gets far without meeting the start of a word.
+    rng = random.Random(seed)
+    gaps = [" ", "\n" + " " * 40, "#" * 150, " " * 300, "é" * 90 + " "]
+    parts = ["".join(rng.choices(["a", "bb", "ccc", *gaps], k=30)) for _ in range(6)]
+    documents = ["".join(rng.choices(parts, k=6)) for _ in range(8)]
+    texts = ["".join(rng.choices(parts, k=5)) + "zz" for _ in range(4)]
+    write_shard(tmp_path / "0", [each.encode() for each in documents], [b"{}"] * 8)
+    with RangeServer(tmp_path) as server, opened(server.url) as (ranges, far):
+        found = find_spans(ranges, far, [*map(searched, texts)])
+    assert found == [spans_of(text, documents, 5) for text in texts]
 
 
 # The same answers

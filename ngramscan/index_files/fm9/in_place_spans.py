@@ -69,6 +69,7 @@ class SpanSearch:
         self._known = np.arange(1, n + 1)
         self._bounds = np.zeros((len(files), n), np.int64)
         self._matches: list[list[Match]] = [[] for _ in files]
+        self._ended: dict[tuple[int, int], int] = {}
 
     async def run(self) -> list[tuple[int, int]]:
         """Return the first word of each span and the one behind it; windows are searched first."""
@@ -111,7 +112,7 @@ class SpanSearch:
     async def _search(self, number: int, last: int, first: int) -> None:
         """Learn whether a part occurs that ends with a word, down to the start of another."""
         file, end, limit = self._files[number], self._ends[last], self._starts[first]
-        place, ranks, enough = end, (0, file.n), self._enough(last)
+        place, ranks, enough = end, (0, file.n), self._enough(number, last)
         while place > limit:
             before, chunk = ranks[1] - ranks[0], self._text[max(limit, place - _CHUNK) : place]
             matched, ranks = await file.extend(chunk, ranks)
@@ -125,20 +126,21 @@ class SpanSearch:
             if place - limit <= _NEAR:
                 continue
             if occurrences == 1 or (place <= enough and 2 * occurrences > before):
+                self._ended[number, last] = place
                 await self._follow(number, last, place, ranks)
                 return
         self._learn(first, last)
 
-    def _enough(self, last: int) -> int:
+    def _enough(self, number: int, last: int) -> int:
         """Return the place where a search may end although there are several occurrences.
 
-        That is as much again beyond what is known to occur, so that few searches are in vain.
+        That is as much again beyond what is known to occur, and beyond the place where this search
+        ended before: there may be no start of a word between them.
         """
         end, known = self._ends[last], int(self._known[last])
-        if known > last + 1 - self._least:
-            return int(end - _SEED)
-        begin = self._starts[known]
-        return int(begin - max(_NEAR, end - begin))
+        begin = self._starts[known] if known <= last else end
+        begin = min(begin, self._ended.get((number, last), end))
+        return int(begin - max(_NEAR, end - begin) if begin < end else end - _SEED)
 
     async def _follow(self, number: int, last: int, place: int, ranks: tuple[int, int]) -> None:
         """Compare the text with a document from where it occurs, in both directions."""
