@@ -20,16 +20,22 @@ import numpy as np
 import pytest
 
 from ngramscan.errors import IndexFormatError, NgramscanError
+from ngramscan.index_files.fm9 import in_place_shards
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
+from ngramscan.index_files.fm9.in_place_spans import SearchedText, find_spans
 from ngramscan.index_files.fm9.layout import FILES
 from ngramscan.index_files.fm9.manifest import describe_shard, in_folder, to_manifest
 from ngramscan.index_files.fm9.reader import open_shards
+from ngramscan.prevalence.spans import WordText, windows_of
 from ngramscan.progress import SILENT
 from ngramscan.remote.ranges import RangeOptions, Ranges
 from tests.support.command import NGRAMSCAN, Ran, invoke, without
+from tests.support.corpus_files import jsonl
 from tests.support.object_store import BUCKET, KEYS, object_store
 from tests.support.range_server import Faults, RangeServer
+from tests.support.rounds import InRounds
 from tests.support.sparse_fm9 import WORD, write_long_index
+from tests.support.word_spans import spans_of
 from tests.test_fm9_index import DOCUMENTS, brute_force
 from tests.test_fm9_reader import write_shard
 
@@ -68,27 +74,102 @@ def asked(url: str, tmp_path: Path, *options: str, command: str = "count") -> Ra
     return invoke(command, *literals, *spec, *options)
 
 
-def test_a_trace_takes_about_as_many_requests_as_said(four: Path, tmp_path: Path) -> None:
-    rng = random.Random(4)
-    words = [word for document in DOCUMENTS for word in document.split()]
-    texts = [" ".join(rng.choices(words, k=60)) for _ in range(5)]
-    copied = [text for text in DOCUMENTS if len(text.split()) > 12 and text.isascii()]
-    texts += [f"So {rng.choice(copied)[:90]} | {text}" for text in texts[:3]]
+def searched(text: str) -> SearchedText:
+    words = WordText(text)
+    windows = [(first, first + 3) for first in windows_of(words, 5, 3)]
+    return SearchedText(text.encode(), np.stack(words.byte_places(), axis=1), windows, 5)
+
+
+@pytest.fixture(scope="module")
+def folder_of_words(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """Return an index of documents of words that are about as frequent as those of a language."""
+    rng, folder = random.Random(7), tmp_path_factory.mktemp("words")
+    words = ["".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 9))) for _ in range(3000)]
+    weights = [1 / (rank + 5) for rank in range(len(words))]
+    documents = [" ".join(rng.choices(words, weights, k=1200)) for _ in range(400)]
+    # Parts of some are in others too, which sort first: what is followed may not be the longest.
+    documents += [
+        text[start : start + 3000] + " a" for text in documents[:12] for start in (0, 1500, 2500)
+    ]
+    (folder / "corpus.jsonl").write_bytes(jsonl(documents))
+    built = invoke("index", "build", folder / "corpus.jsonl", "-o", folder / "index")
+    assert built.code == 0, built.stderr
+    return folder / "index", documents
+
+
+def texts_with_copies(documents: list[str], copied: int, seed: int) -> list[str]:
+    """Return texts of the words of documents, in each of which so many are copied in one piece."""
+    rng, texts = random.Random(seed), []
+    words = [word for document in documents[:9] for word in document.split()]
+    for document in rng.choices(documents[:20], k=max(5, min(24, 600 // (copied + 1)))):
+        start = rng.randrange(1200 - copied)
+        part = document.split()[start : start + copied]
+        texts.append(" ".join([*rng.choices(words, k=30), *part, *rng.choices(words, k=30)]))
+    return texts
+
+
+@pytest.mark.parametrize("copied", [0, 10, 300])
+def test_a_trace_takes_as_many_requests_as_said(
+    copied: int,
+    folder_of_words: tuple[Path, list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder, documents = folder_of_words
+    monkeypatch.setattr(in_place_shards, "_KEPT_BYTES", 60_000)  # less than the index has
+    texts = texts_with_copies(documents, copied, seed=copied)
     lines = [json.dumps({"id": number, "output": text}) for number, text in enumerate(texts)]
     (tmp_path / "o.jsonl").write_text("\n".join(lines))
-    with RangeServer(four) as server:
-        spec = ("--index", f"fm9:{server.url}", "--index-memory", "240KB")
+    with RangeServer(folder) as server:
+        spec = ("--index", f"fm9:{server.url}")
         kept = ("--journal", tmp_path / "journal", "--format", "csv")
         common = ("trace", tmp_path / "o.jsonl", *spec, *kept)
-        (plan,) = invoke(*common, "--dry-run").rows
+        planned = invoke(*common, "--dry-run")
+        assert "parts of the texts were searched for this plan" in planned.stderr
         headers = len(server.record().requests)
         ran = invoke(*common)
         used = len(server.record().requests) - headers
         assert ran.code == 0, ran.stderr
-    assert sum(int(row["spans"]) for row in ran.rows) >= 3
-    # In an index this small, searches of new texts end sooner than is said.
-    assert used / 1.2 < int(plan["requests"]) < 3 * used
+        again = invoke(*common)
+        assert (again.rows, len(server.record().requests)) == (ran.rows, headers + used)
+    near = invoke("trace", tmp_path / "o.jsonl", "--index", f"fm9:{folder}", "--format", "csv")
+    assert without(near.rows, "index") == without(ran.rows, "index")
+    assert max(int(row["longest"]) for row in ran.rows) >= copied
+    (plan,) = planned.rows
+    assert used / 1.2 < int(plan["requests"]) < 1.4 * used
     assert used < int(plan["requests_at_most"])
+
+
+def test_the_rounds_of_a_trace_do_not_grow_with_what_is_copied(
+    folder_of_words: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, documents = folder_of_words
+    rounds, words, copied = InRounds(monkeypatch), documents[30].split(), 300
+    text = " ".join(["zz", *words[40 : 40 + copied], "zz", *words[7:9]])
+    options = RangeOptions(cache_bytes=0)  # as if the index were much larger
+    with RangeServer(folder) as server, Ranges(options, SILENT) as ranges:
+        far = open_in_place(ranges, server.url, 60_000)
+        rounds.number = 0
+        assert find_spans(ranges, far, [searched(text)]) == [[(1, copied + 1)]]
+        steps = far[0].data.layout.size / far[0].data.n * far[0].data.rounds_per_step
+    # Each byte that is searched takes a round per level of its code.
+    window, doublings = 30, (len(text) // 64).bit_length()
+    assert rounds.number < steps * (window + 3 * (24 + 32) + 64 * doublings)
+    assert rounds.number < steps * len(text) / 3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_words_are_rare_a_trace_ends(seed: int, tmp_path: Path) -> None:
+    # Several occurrences, in which a search gets far without meeting the start of a word.
+    rng = random.Random(seed)
+    gaps = [" ", "\n" + " " * 40, "#" * 150, " " * 300, "é" * 90 + " "]
+    parts = ["".join(rng.choices(["a", "bb", "ccc", *gaps], k=30)) for _ in range(6)]
+    documents = ["".join(rng.choices(parts, k=6)) for _ in range(8)]
+    texts = ["".join(rng.choices(parts, k=5)) + "zz" for _ in range(4)]
+    write_shard(tmp_path / "0", [each.encode() for each in documents], [b"{}"] * 8)
+    with RangeServer(tmp_path) as server, opened(server.url) as (ranges, far):
+        found = find_spans(ranges, far, [*map(searched, texts)])
+    assert found == [spans_of(text, documents, 5) for text in texts]
 
 
 # The same answers

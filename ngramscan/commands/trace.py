@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ from typing import Annotated, Any
 
 from ngramscan.commands.shared import DEFAULT_INDEX, IndexSpecs, TracingOptions
 from ngramscan.errors import InputError, some_of
-from ngramscan.indexes.base import Index
+from ngramscan.indexes.base import Index, finds_spans
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import finds_matches
@@ -29,7 +28,7 @@ from ngramscan.outputs.reading import (
 )
 from ngramscan.prevalence.count import explained
 from ngramscan.prevalence.plan import PlanRow, make_plan, make_row
-from ngramscan.prevalence.spans import WordText, width_in, windows_of
+from ngramscan.prevalence.spans import WordText, cost_of_spans, width_in, windows_of
 from ngramscan.prevalence.trace import (
     GivenText,
     SpanRow,
@@ -55,12 +54,14 @@ from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Share
 
 _MORE_PER_WINDOW = 14
 """Questions, at most, that a window takes that occurs: those of the ends of its spans."""
-_BITS_PER_BYTE = 2.8
-"""Bits by which a byte of text narrows a search down, for estimates."""
 _PLANNED = (
     "requests are for the first windows, requests_at_most for texts that are copied as a whole: a"
     f" window that occurs takes up to {_MORE_PER_WINDOW} more; a corpus that is scanned is read"
     " once, and with --spans twice more"
+)
+_PLANNED_IN_PLACE = (
+    "in place, parts of the texts were searched for this plan: one part of 64 words in fifty, but"
+    " not fewer than 16; the requests for all are estimated from theirs"
 )
 _PLANNED_TOKENS = (
     "a request per token; requests are an estimate until the tokens are in the journal"
@@ -169,7 +170,9 @@ def trace(
         texts += _controls(control, control_field, texts)
     with open_indexes(index, asked, progress) as indexes:
         if asked.dry_run:
-            return Result(_plan(texts, wanted, indexes), PlanRow, [*_describe_plan(indexes)])
+            return Result(
+                _plan(texts, wanted, indexes, asked.seed), PlanRow, [*_describe_plan(indexes)]
+            )
         if len({opened.unit for opened in indexes}) > 1:
             raise InputError(
                 "--index", "words and tokens are not traced together; trace them one by one"
@@ -289,9 +292,12 @@ def _describe(found: TraceResult) -> list[str]:
 
 
 def _plan(
-    texts: Sequence[GivenText], options: TraceOptions, indexes: Sequence[Index]
+    texts: Sequence[GivenText], options: TraceOptions, indexes: Sequence[Index], seed: int
 ) -> list[PlanRow]:
-    """Return what all tokens take, or the first windows of all texts and at most their spans."""
+    """Return what all tokens take, or the first windows of all texts and at most their spans.
+
+    In place it is what a search of some parts of the texts tells.
+    """
     rows = []
     for opened in indexes:
         if finds_matches(opened):
@@ -299,23 +305,26 @@ def _plan(
             rows.append(make_row(opened, len(texts), len(texts), 0, cost))
             continue
         least = options.least_in(opened)
+        if finds_spans(opened):
+            words = [WordText(text.text) for text in texts]
+            cost = cost_of_spans(words, opened, least, seed)
+            rows.append(make_row(opened, len(texts), len(texts), 0, cost))
+            continue
         windows = dict.fromkeys(
             window
             for text in texts
             for window in windows_of(WordText(text.text), least, width_in(opened, least)).values()
         )
-        # Most searches end where chance does, so that no more of a window is looked for.
-        size = opened.size().largest_shard_bytes
-        known = math.ceil(math.log2(size) / _BITS_PER_BYTE) if size else 0
-        (row,) = make_plan(len(texts), [window[-known:] for window in windows], 0, 0, [opened])
-        (whole,) = make_plan(len(texts), list(windows), 0, 0, [opened])
-        at_most = whole.requests_at_most * (1 + _MORE_PER_WINDOW)
+        (row,) = make_plan(len(texts), list(windows), 0, 0, [opened])
+        at_most = row.requests_at_most * (1 + _MORE_PER_WINDOW)
         rows.append(replace(row, requests_at_most=at_most))
     return rows
 
 
 def _describe_plan(indexes: Sequence[Index]) -> Iterator[str]:
-    if not all(finds_matches(opened) for opened in indexes):
+    if not all(finds_matches(opened) or finds_spans(opened) for opened in indexes):
         yield _PLANNED
+    if any(finds_spans(opened) for opened in indexes):
+        yield _PLANNED_IN_PLACE
     if any(finds_matches(opened) for opened in indexes):
         yield _PLANNED_TOKENS

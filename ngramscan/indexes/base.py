@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -205,6 +205,29 @@ Excerpts = Callable[[Sequence[bytes], Sequence[npt.NDArray[np.int64]]], list[byt
 a document share, if windows that touch cover it, is in one of these parts."""
 
 
+@dataclass(frozen=True, slots=True)
+class SpanQuery:
+    """A text whose spans are looked for."""
+
+    text: str
+    places: npt.NDArray[np.int64]
+    """Start and end of each word, in bytes: [words, 2]."""
+    windows: Sequence[tuple[int, int]]
+    """First word of each window, and the one behind it; each span has a whole window."""
+    least: int
+    """Words of the shortest spans."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMatches:
+    """The longest parts of a text that occur in a document."""
+
+    query: str
+    """The text."""
+    matches: list[tuple[int, int]]
+    """First word of each, and the one behind it, in the order of the text."""
+
+
 class Index(Protocol):
     """A searchable corpus; it numbers the occurrences of a query, so that some can be drawn."""
 
@@ -260,6 +283,21 @@ class Index(Protocol):
         A window has `context` bytes on each side, or up to three fewer so that no character is
         cut, or ends where the document does.
         """
+
+
+class SpanIndex(Index, Protocol):
+    """An index that searches the spans of texts by itself: counts would take far longer."""
+
+    def spans(self, queries: Sequence[SpanQuery]) -> Iterator[FoundMatches]:
+        """Start to search, and yield the spans of each different text, in any order."""
+
+    def cost_of_spans(self, drawn: Sequence[SpanQuery], times: float) -> Cost:
+        """Estimate the work for so many times what was drawn, by searching that."""
+
+
+def finds_spans(index: Index) -> TypeGuard[SpanIndex]:
+    """Tell whether an index searches the spans of texts by itself."""
+    return hasattr(index, "spans")
 
 
 def shown_context(index: Index, context: int) -> int:

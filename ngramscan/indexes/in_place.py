@@ -18,16 +18,19 @@ from typing import Any, TypeVar
 from ngramscan.clock import now
 from ngramscan.errors import IndexChangedError
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
+from ngramscan.index_files.fm9.in_place_spans import SearchedText, estimate_requests, find_spans
 from ngramscan.index_files.fm9.layout import ISA_STEP, SA_STEP
 from ngramscan.indexes.base import (
     IN_PLACE_CONCURRENCY,
     Cost,
     CountSource,
+    FoundMatches,
     IndexSize,
     Occurrences,
     Place,
     QueryCount,
     Segment,
+    SpanQuery,
     Unit,
     Window,
     WindowFailure,
@@ -39,6 +42,8 @@ from ngramscan.progress import Progress, counted, format_bytes
 from ngramscan.remote.ranges import Ranges
 from ngramscan.remote.stores import shown
 
+_TEXTS_AT_ONCE = 64
+"""Texts whose spans are searched at the same time; their spans are then in the journal."""
 _READERS = 8
 """Threads that ask for windows, each for many; not so many that documents fill the memory."""
 _FILES = "files"  # under which the journal has what identifies the files, and their sizes
@@ -51,6 +56,8 @@ _BYTES_PER_REQUEST, _METADATA_BYTES = 100, 150
 _BYTES_PER_S = 50e6
 _OFFSET_READS, _METADATA_READS = 4, 2
 """Reads of the tables of offsets for a window, and of the headers of a shard's metadata."""
+_PASSES = 4
+"""Times that the bytes of a text are searched or read, at most, to find its spans."""
 _LIKELY = 0.5
 """Share of the requests that a search takes if both its ends stay apart."""
 
@@ -152,6 +159,31 @@ class InPlaceIndex:
                 self._keep(["find", found.query], [astuple(each) for each in found.segments])
                 yield found, "fm9", now()
 
+    def spans(self, queries: Sequence[SpanQuery]) -> Iterator[FoundMatches]:
+        """Yield the spans of each different text."""
+        by_text = {query.text: query for query in queries}
+
+        def form(text: str) -> list[Any]:
+            return ["spans", by_text[text].least, text]
+
+        def read(text: str, matches: Any) -> FoundMatches:
+            return FoundMatches(text, [(int(first), int(stop)) for first, stop in matches])
+
+        kept = self._kept([*by_text], form, read)
+        yield from (found for found, _ in kept.values())
+        missing = [by_text[text] for text in by_text if text not in kept]
+        if not missing:
+            return
+        self._opened()
+        self._progress.expect(len(missing), "texts")
+        for start in range(0, len(missing), _TEXTS_AT_ONCE):
+            some = missing[start : start + _TEXTS_AT_ONCE]
+            found = find_spans(self._ranges(), self._shards, [*map(_searched, some)])
+            for query, matches in zip(some, found, strict=True):
+                self._keep(form(query.text), matches)
+                yield FoundMatches(query.text, matches)
+            self._progress.advance(len(some), "texts")
+
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
         """Yield the text around some places, which may repeat."""
 
@@ -228,6 +260,21 @@ class InPlaceIndex:
         windows_cost = self._cost_of_windows(windows, 2 * context + longest)
         return Cost(*map(sum, zip(*map(astuple, (loaded, found, windows_cost)), strict=True)))
 
+    def cost_of_spans(self, drawn: Sequence[SpanQuery], times: float) -> Cost:
+        """Return what it takes if the journal has nothing; what was drawn is searched for this."""
+        loaded = self.cost([], 0, 0)
+        ranges = self._ranges()
+        requests = estimate_requests(ranges, self._shards, [*map(_searched, drawn)], times)
+        texts = [query.text.encode() for query in drawn]
+        # What a search, the way to a sampled place and the text around it take one after another.
+        most = sum(len(text) * len(self._shards) for text in texts) * times * _PASSES
+        data = max((shard.data for shard in self._shards), key=lambda data: data.n)
+        steps = data.layout.size / data.n
+        at_most = round(most * steps * 2 * data.reads_per_step)
+        rounds = _PASSES * (SA_STEP + ISA_STEP) * steps * data.rounds_per_step
+        found = self._cost(max(at_most, requests), requests, rounds)
+        return Cost(*map(sum, zip(astuple(loaded), astuple(found), strict=True)))
+
     def _cost_of_windows(self, windows: int, text_bytes: int) -> Cost:
         """Return what windows take that have so many bytes, or their whole document."""
         if not windows:
@@ -247,6 +294,10 @@ class InPlaceIndex:
         per_second = min(concurrency / _LATENCY_S, _REQUESTS_PER_S)
         seconds = max(rounds * _LATENCY_S, requests / per_second)
         return Cost(at_most, requests, requests * _BYTES_PER_REQUEST, seconds)
+
+
+def _searched(query: SpanQuery) -> SearchedText:
+    return SearchedText(query.text.encode(), query.places, query.windows, query.least)
 
 
 def _written(window: Window) -> list[Any]:

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.base import Index, IndexSize, Occurrences, QueryCount, QueryFailure, Unit
+from ngramscan.indexes.base import (
+    FoundMatches,
+    Index,
+    IndexSize,
+    Occurrences,
+    QueryCount,
+    QueryFailure,
+    Unit,
+)
 from ngramscan.indexes.tokens.base import TokenOccurrences, is_token_level
 from ngramscan.patterns.model import Query
 from ngramscan.patterns.overlaps import merged_of_unions
@@ -21,7 +29,7 @@ from ngramscan.prevalence.token_count import (
 
 OFFLINE_HINT = "without a network: --index python, or --index scan:PATH for a corpus of your own"
 SHOWN_REASONS = 5
-_Reply = TypeVar("_Reply", QueryCount, Occurrences, TokenOccurrences)
+_Reply = TypeVar("_Reply", QueryCount, Occurrences, TokenOccurrences, FoundMatches)
 Row = TypeVar("Row")
 
 

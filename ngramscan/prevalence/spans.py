@@ -6,6 +6,7 @@ ends at the end of one, occurs with all that is between, and is in no longer spa
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ngramscan.errors import NgramscanError
-from ngramscan.indexes.base import Excerpts, Index, MatchStarts, QueryCount
+from ngramscan.indexes.base import (
+    Cost,
+    Excerpts,
+    Index,
+    MatchStarts,
+    QueryCount,
+    SpanIndex,
+    SpanQuery,
+    finds_spans,
+)
 from ngramscan.indexes.tokens.base import MatchingIndex, finds_matches
 from ngramscan.matching import Matcher, count_texts
 from ngramscan.matching.excerpts import possible_windows
@@ -24,6 +34,8 @@ from ngramscan.prevalence.count import collect_replies
 
 Integers = NDArray[np.int64]
 _WORD = re.compile(r"\w+")
+_PART_WORDS, _FEWEST_PARTS, _PARTS_PER_DRAW = 64, 16, 50
+"""Parts of texts that are searched for an estimate: one of fifty, but not fewer than sixteen."""
 _ASKED_AT_ONCE = 15
 """Texts that one pass asks about for each open place: a pass is dear, a text more is not."""
 
@@ -99,6 +111,8 @@ def find_spans(texts: Sequence[WordText], index: Index, least: int) -> FoundSpan
     if index.excerpts:
         return FoundSpans(_within_excerpts(texts, index.excerpts, least), {}, texts)
     width = width_in(index, least)
+    if finds_spans(index):
+        return FoundSpans(_in_place(texts, index, least, width), {}, texts)
     searches = [search_spans(text, least, width, at_once=1) for text in texts]
     return FoundSpans(*_answer(searches, index), texts)
 
@@ -161,6 +175,41 @@ def _within_excerpts(
     }
     spans |= zip(searches, _search_texts([*searches.values()], shown), strict=True)
     return [spans[text.text] for text in texts]
+
+
+def _in_place(
+    texts: Sequence[WordText], index: SpanIndex, least: int, width: int
+) -> list[list[Span] | NgramscanError]:
+    """Return the spans that an index searches by itself."""
+    different = {text.text: text for text in texts}.values()
+    queries = [_span_query(text, least, width) for text in different]
+    names = [query.text for query in queries]
+    found, errors = collect_replies(index.spans(queries), names)
+    spans = {text: [Span(*match) for match in each.matches] for text, each in found.items()}
+    return [errors.get(text.text) or spans[text.text] for text in texts]
+
+
+def _span_query(text: WordText, least: int, width: int) -> SpanQuery:
+    windows = [(first, first + width) for first in windows_of(text, least, width)]
+    return SpanQuery(text.text, np.stack(text.byte_places(), axis=1), windows, least)
+
+
+def cost_of_spans(texts: Sequence[WordText], index: SpanIndex, least: int, seed: int) -> Cost:
+    """Return what the spans of some texts take, by searching parts of them drawn at random.
+
+    In a part of a text the same is searched as in the whole, but for spans that its ends cut.
+    """
+    parts = [
+        WordText(text.part(first, min(first + _PART_WORDS, len(text.words))))
+        for text in {text.text: text for text in texts}.values()
+        for first in range(0, len(text.words), _PART_WORDS)
+    ]
+    number = min(len(parts), max(_FEWEST_PARTS, len(parts) // _PARTS_PER_DRAW))
+    drawn = random.Random(seed).sample(parts, number)
+    words = sum(len(part.words) for part in parts)
+    times = words / max(1, sum(len(part.words) for part in drawn))
+    width = width_in(index, least)
+    return index.cost_of_spans([_span_query(part, least, width) for part in drawn], times)
 
 
 def _window_places(text: WordText, least: int) -> Integers:
@@ -269,10 +318,11 @@ def search_spans(
             limit = first + width - 1
         limits[first] = limit
     open_places = _runs([first for first in range(n) if limits[first] - first >= least])
-    searched = [_search_run(text, run, limits, least, at_once) for run in open_places]
-    if at_once > 1:
-        searched = [_search_at_once(text, run, limits, least, at_once) for run in open_places]
-    found = yield from _together(searched)
+    search = _search_run if at_once == 1 else _search_at_once
+    slack = least - width
+    found = yield from _together(
+        [search(text, run, limits, least, slack, at_once) for run in open_places]
+    )
     reach, spans = 0, []
     for span in found:
         if span.stop > reach:
@@ -282,14 +332,18 @@ def search_spans(
 
 
 def _search_at_once(
-    text: WordText, starts: range, limits: Sequence[int], least: int, at_once: int
+    text: WordText, starts: range, limits: Sequence[int], least: int, slack: int, at_once: int
 ) -> Search:
     """Search the spans that begin at some successive words: one of all, or from each word."""
     whole = text.part(starts.start, limits[starts.start])
     if (yield [whole])[whole]:
         return [Span(starts.start, limits[starts.start])]
     each = [range(first, first + 1) for first in starts]
-    return (yield from _together([_search_run(text, run, limits, least, at_once) for run in each]))
+    return (
+        yield from _together(
+            [_search_run(text, run, limits, least, slack, at_once) for run in each]
+        )
+    )
 
 
 def _runs(numbers: Sequence[int]) -> list[range]:
@@ -318,17 +372,19 @@ def _together(searches: Sequence[Search]) -> Search:
 
 
 def _search_run(
-    text: WordText, starts: range, limits: Sequence[int], least: int, at_once: int
+    text: WordText, starts: range, limits: Sequence[int], least: int, slack: int, at_once: int
 ) -> Search:
     """Search the spans that begin at some successive words.
 
     From each, the longest part that occurs; then from the first later word from where the text
-    occurs one word further.
+    occurs one word further. A text that is copied in one piece ends at most `slack` words before
+    its limit, or the last window would be absent too: so however long it is, few parts are asked.
     """
     spans, first, reach = list[Span](), starts.start, 0
     while first < starts.stop:
-        known = max(reach, first + least - 1)
-        stop = yield from _longest(partial(text.part, first), known, limits[first], at_once)
+        known, limit = max(reach, first + least - 1), limits[first]
+        part = partial(text.part, first)
+        stop = yield from _longest(part, known, limit, at_once, likely=limit - slack)
         if stop >= first + least and stop > reach:
             spans.append(Span(first, stop))
             reach = stop
@@ -337,7 +393,8 @@ def _search_run(
             first += 1
         if first < starts.stop and reach - first >= least:
             ends_there = partial(_ending_at, text, reach + 1)
-            words = yield from _longest(ends_there, least - 1, reach + 1 - first, at_once)
+            most = reach + 1 - first
+            words = yield from _longest(ends_there, least - 1, most, at_once, likely=0)
             first = reach + 1 - words
     return spans
 
@@ -347,17 +404,19 @@ def _ending_at(text: WordText, stop: int, words: int) -> str:
 
 
 def _longest(
-    part: Callable[[int], str], known: int, most: int, at_once: int
+    part: Callable[[int], str], known: int, most: int, at_once: int, likely: int
 ) -> Generator[list[str], Occurs, int]:
     """Return the largest number up to `most` whose part occurs, or `known` if none above it does.
 
-    The part of a number is in those of larger ones.
+    The part of a number is in those of larger ones. One at a time, the next number is asked about
+    first, then the one that is `likely`, then others at growing distances.
     """
     step = 1
     while known < most:
         room = most - known
         if at_once == 1:
-            asked = [known + min(step, (room + 1) // 2)]
+            is_likely = step == 4 and likely > known
+            asked = [likely if is_likely else known + min(step, (room + 1) // 2)]
         else:
             asked = sorted({known + -(-room * k // at_once) for k in range(1, at_once + 1)})
         occurs = yield [part(number) for number in asked]

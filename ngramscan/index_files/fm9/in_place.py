@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from copy import copy
 from itertools import islice, pairwise
 from typing import Any, TypeVar, cast
 
@@ -100,11 +101,23 @@ class _PartsHere:
         return self._tables._replace(data=np.frombuffer(self._data, np.uint8), parts=parts)
 
 
+class ReadLog:
+    """Reads parts of files, and notes which."""
+
+    def __init__(self, ranges: Ranges) -> None:
+        self._ranges, self.parts = ranges, set[tuple[RemoteFile, int, int]]()
+
+    def start(self, file: RemoteFile, start: int, stop: int) -> Reading:
+        """Start to read a part, as `Ranges.start` does."""
+        self.parts.add((file, start, stop))
+        return self._ranges.start(file, start, stop)
+
+
 class InPlaceFile:
     """A searchable text: an .fm9 file of which only what a question needs is read."""
 
     def __init__(self, ranges: Ranges, file: RemoteFile, layout: Layout, memory: int) -> None:
-        self._ranges, self._file = ranges, file
+        self._ranges, self._file, self.start_read = ranges, file, ranges.start
         self.layout, self.n = layout, layout.n
         self._tables = make_tables(np.zeros(0, np.uint8), layout)
         self._at: list[int] = self._tables.at.tolist()
@@ -135,6 +148,12 @@ class InPlaceFile:
         With those, a step is one round of requests, not two.
         """
         return cls(ranges, file, await _read_header(ranges, file), memory)
+
+    def read_by(self, reads: ReadLog) -> InPlaceFile:
+        """Return this file, of which a log notes what is read; it has to be loaded."""
+        other = copy(self)
+        other.start_read = reads.start
+        return other
 
     async def load(self) -> None:
         """Read what is kept; this has to be done before anything is asked."""
@@ -173,7 +192,7 @@ class InPlaceFile:
         if column in self._kept:
             return start, self._kept[column][start:stop]
         at = self._at[column]
-        return start, self._ranges.start(self._file, at + start, at + stop)
+        return start, self.start_read(self._file, at + start, at + stop)
 
     def _first_bits(self, key: int) -> _Bits:
         """Return what is read of a part at first: all of a sample, and where blocks are."""
@@ -235,19 +254,28 @@ class InPlaceFile:
         return np.concatenate([np.zeros((0, 2), np.int64), *found])
 
     async def _find(self, pattern: bytes) -> Integers:
+        matched, ranks = await self.extend(pattern, (0, self.n))
+        return np.array([ranks if matched == len(pattern) else (ranks[0], ranks[0])], np.int64)
+
+    async def extend(self, pattern: bytes, ranks: tuple[int, int]) -> tuple[int, tuple[int, int]]:
+        """Return how many last bytes of a pattern occur before what has some ranks, and theirs."""
         path, segment = np.zeros((len(pattern) + 1, 2), np.int64), np.zeros((1, 2), np.int64)
-        left, path[0, 1] = np.frombuffer(bytearray(pattern), np.uint8), self.n
+        left, path[0], matched = np.frombuffer(bytearray(pattern), np.uint8), ranks, 0
 
         def search(tables: Tables) -> int | None:
-            nonlocal left
+            nonlocal left, matched
             if kernels.find(tables, left, np.array([0, len(left)]), path, segment) == 0:
                 return None
             ahead = int(segment[0, 1])
             path[0], left = path[ahead], left[: len(left) - ahead]
+            matched += ahead
             return ahead
 
         await self._until_found(search)
-        return segment
+        # Where there are none any more, both ends are equal.
+        alive = path[: len(left) + 1, 0] < path[: len(left) + 1, 1]
+        reached = len(left) if alive.all() else max(0, int(alive.argmin()) - 1)
+        return matched + reached, (int(path[reached, 0]), int(path[reached, 1]))
 
     # Walking through the text
 

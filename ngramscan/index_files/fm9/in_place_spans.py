@@ -1,0 +1,269 @@
+"""The longest parts of a text that occur in files in place, in whole words.
+
+A byte that is searched backwards takes a chain of reads, so a copied text is not searched from end
+to end. A search ends where only one occurrence is left, or where the number of them hardly falls
+any more: one is placed in its document, and the text around it is read there, 64 bytes at a time
+all at once. What is absent beside it shows that nothing is longer. So the number of reads that
+have to wait for each other does not grow with the length of what is copied.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import comb, log2
+
+import numpy as np
+
+from ngramscan.index_files.compiled import Integers, expect_steps
+from ngramscan.index_files.fm9.in_place import InPlaceFile, ReadLog, together
+from ngramscan.index_files.fm9.in_place_shards import InPlaceShard
+from ngramscan.index_files.fm9.layout import ISA_STEP
+from ngramscan.remote.ranges import Ranges
+
+_CHUNK = 8
+"""Bytes that are searched before the number of occurrences is looked at."""
+_NEAR = 64
+"""Bytes: so near to where a match can begin at most, the search goes there."""
+_SEED = 24
+"""Bytes that are searched at least before one of several occurrences is followed."""
+_FEWEST = 8
+"""Texts, for an estimate of how many parts of files others read."""
+_FEW = 6
+"""Ends in a row that are all searched at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedText:
+    """A text whose spans are looked for."""
+
+    text: bytes
+    places: Integers
+    """Start and end of each word, in bytes: [words, 2]."""
+    windows: Sequence[tuple[int, int]]
+    """First word of each window, and the one behind it; each span has a whole window."""
+    least: int
+    """Words of the shortest spans."""
+
+
+Match = tuple[int, int]
+"""Start and stop in the text, in bytes, of what an occurrence shares with it."""
+
+
+class SpanSearch:
+    """The search of the spans of one text, in some files.
+
+    For the last word of each span, the first word is between two bounds: at `_known` or before it,
+    since that part occurs in some file, and in each file not before `_bounds`. The search ends
+    where these meet.
+    """
+
+    def __init__(self, files: Sequence[InPlaceFile], given: SearchedText) -> None:
+        self._files, self._text, self._least = files, given.text, given.least
+        self._windows = given.windows
+        self._starts, self._ends = given.places.T.tolist()
+        n = len(given.places)
+        self._known = np.arange(1, n + 1)
+        self._bounds = np.zeros((len(files), n), np.int64)
+        self._matches: list[list[Match]] = [[] for _ in files]
+        self._ended: dict[tuple[int, int], int] = {}
+
+    async def run(self) -> list[tuple[int, int]]:
+        """Return the first word of each span and the one behind it; windows are searched first."""
+        numbers = range(len(self._files))
+        await together(
+            self._search(number, stop - 1, first)
+            for first, stop in self._windows
+            for number in numbers
+        )
+        turn = 0
+        while picked := [(number, last) for number in numbers for last in self._pick(number, turn)]:
+            firsts = [int(self._bounds[each]) for each in picked]
+            each = zip(picked, firsts, strict=True)
+            await together(self._search(*place, first) for place, first in each)
+            turn += 1
+        known = [*self._known.tolist(), len(self._known) + 1]
+        return [
+            (first, last + 1)
+            for last, first in enumerate(known[:-1])
+            if first + self._least <= last + 1 and known[last + 1] > first
+        ]
+
+    def _pick(self, number: int, turn: int) -> Iterator[int]:
+        """Yield last words to search in a file: those that decide most about the others."""
+        last, known, bounds = np.arange(len(self._known)), self._known, self._bounds[number]
+        shortest = last + 1 - self._least
+        is_open = (bounds < known) & (bounds <= shortest)
+        # Of those that are known to have the same first word, the earliest decides for all.
+        keys = np.where(known <= shortest, known, -1).tolist()
+        opened = np.flatnonzero(is_open).tolist()
+        runs = groupby(enumerate(opened), lambda each: (each[1] - each[0], keys[each[1]]))
+        for (_, first), run in runs:
+            ends = [end for _, end in run]
+            if first >= 0:
+                yield ends[0]
+                continue
+            parts = len(ends) if len(ends) <= _FEW else min(len(ends), 1 << turn)
+            yield from (ends[(2 * part + 1) * len(ends) // (2 * parts)] for part in range(parts))
+
+    async def _search(self, number: int, last: int, first: int) -> None:
+        """Learn whether a part occurs that ends with a word, down to the start of another."""
+        file, end, limit = self._files[number], self._ends[last], self._starts[first]
+        place, ranks, enough = end, (0, file.n), self._enough(number, last)
+        while place > limit:
+            before, chunk = ranks[1] - ranks[0], self._text[max(limit, place - _CHUNK) : place]
+            matched, ranks = await file.extend(chunk, ranks)
+            place -= matched
+            if matched < len(chunk):
+                begin = bisect_left(self._starts, place)
+                self._raise(number, last, begin)
+                self._learn(begin, last)
+                return
+            occurrences = ranks[1] - ranks[0]
+            if place - limit <= _NEAR:
+                continue
+            if occurrences == 1 or (place <= enough and 2 * occurrences > before):
+                self._ended[number, last] = place
+                await self._follow(number, last, place, ranks)
+                return
+        self._learn(first, last)
+
+    def _enough(self, number: int, last: int) -> int:
+        """Return the place where a search may end although there are several occurrences.
+
+        That is as much again beyond what is known to occur, and beyond the place where this search
+        ended before: there may be no start of a word between them.
+        """
+        end, known = self._ends[last], int(self._known[last])
+        begin = self._starts[known] if known <= last else end
+        begin = min(begin, self._ended.get((number, last), end))
+        return int(begin - max(_NEAR, end - begin) if begin < end else end - _SEED)
+
+    async def _follow(self, number: int, last: int, place: int, ranks: tuple[int, int]) -> None:
+        """Compare the text with a document from where it occurs, in both directions."""
+        file, end, is_only = self._files[number], self._ends[last], ranks[1] - ranks[0] == 1
+        covering = (each for each in self._matches[number] if each[0] <= place and each[1] >= end)
+        match = next(covering, None) if is_only else None
+        if match is None:
+            bounds = self._bounds[number]
+            lowest = self._starts[bounds[last]]
+            # No match with this place ends later.
+            highest = bisect_right(bounds.tolist(), bisect_left(self._starts, place)) - 1
+            position = await file.locate(ranks[0])
+            begin, stop = await together(
+                [
+                    self._before(file, place, position, lowest),
+                    self._behind(file, end, position + end - place, self._ends[highest]),
+                ]
+            )
+            match = begin, stop
+            self._matches[number].append(match)
+            self._learn(bisect_left(self._starts, begin), bisect_right(self._ends, stop) - 1)
+        if is_only:
+            self._raise(number, last, bisect_left(self._starts, match[0]))
+            self._raise(
+                number, bisect_right(self._ends, match[1]), bisect_left(self._starts, place + 1)
+            )
+
+    async def _before(self, file: InPlaceFile, place: int, position: int, lowest: int) -> int:
+        """Return where the text begins to be that of a file that is alike from a place on."""
+        step = ISA_STEP
+        while (size := min(step, place - lowest, position)) > 0:
+            there = await file.extract(position - size, position)
+            alike = _alike(self._text[place - size : place][::-1], there[::-1])
+            place, position, step = place - alike, position - alike, 2 * step
+            if alike < size:
+                break
+        return place
+
+    async def _behind(self, file: InPlaceFile, place: int, position: int, highest: int) -> int:
+        """Return where the text ends to be that of a file that is alike up to a place."""
+        step = ISA_STEP
+        while (size := min(step, highest - place, file.n - position)) > 0:
+            alike = _alike(
+                self._text[place : place + size], await file.extract(position, position + size)
+            )
+            place, position, step = place + alike, position + alike, 2 * step
+            if alike < size:
+                break
+        return place
+
+    def _learn(self, first: int, last: int) -> None:
+        """Note that a part occurs, from one word to another."""
+        some = self._known[first : last + 1]
+        np.minimum(some, first, out=some)
+
+    def _raise(self, number: int, last: int, first: int) -> None:
+        """Note that in a file no match begins before a word if it ends with another or later."""
+        some = self._bounds[number, last:]
+        np.maximum(some, first, out=some)
+
+
+def _alike(one: bytes, other: bytes) -> int:
+    """Return how many first bytes are the same."""
+    pairs = zip(one, other, strict=True)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), len(one))
+
+
+def find_spans(
+    ranges: Ranges, shards: Sequence[InPlaceShard], texts: Sequence[SearchedText]
+) -> list[list[tuple[int, int]]]:
+    """Return the spans of some texts: first word, and the one behind the last."""
+    files = [shard.data for shard in shards]
+    expect_steps(len(files) * sum(len(text.text) for text in texts))
+
+    async def find() -> list[list[tuple[int, int]]]:
+        await together(file.load() for file in files)
+        return await together(SpanSearch(files, text).run() for text in texts)
+
+    return ranges.run(find())
+
+
+def estimate_requests(
+    ranges: Ranges, shards: Sequence[InPlaceShard], drawn: Sequence[SearchedText], times: float
+) -> int:
+    """Search drawn texts, and return the requests that so many times as many probably take.
+
+    The more texts there are, the more of the parts of files that they read are the same. So the
+    parts of all are compared with those of a half and of a quarter of them, on average over all
+    halves and quarters. `times` is at least 1.
+    """
+    logs = [ReadLog(ranges) for _ in drawn]
+    expect_steps(len(shards) * sum(len(text.text) for text in drawn))
+
+    async def search() -> int:
+        await together(shard.data.load() for shard in shards)
+        before = ranges.requests
+        await together(
+            SpanSearch([shard.data.read_by(log) for shard in shards], text).run()
+            for text, log in zip(drawn, logs, strict=True)
+        )
+        return ranges.requests - before
+
+    taken = ranges.run(search())
+    if len(drawn) < _FEWEST or not taken:
+        return int(taken * times)
+    numbers = Counter(Counter(part for log in logs for part in log.parts).values())
+    parts = [_parts_of(size, len(drawn), numbers) for size in _halved(len(drawn))]
+    last, before = log2(parts[0] / parts[1]), log2(parts[1] / parts[2])
+    # Each time that the texts are doubled, the growth falls as it did, until there is none.
+    fall = max(before - last, 1e-9)
+    doublings = min(log2(times), last / fall)
+    return int(taken * 2 ** (doublings * last - fall * doublings * (doublings + 1) / 2))
+
+
+def _halved(number: int) -> tuple[int, int, int]:
+    return number, number // 2, number // 4
+
+
+def _parts_of(size: int, number: int, of_texts: Mapping[int, int]) -> float:
+    """Return how many different parts some of the texts read, on average over all such subsets.
+
+    `of_texts` has how many parts are read by so many of the texts. A subset lacks a part of m
+    texts with the probability C(number - m, size) / C(number, size).
+    """
+    every = comb(number, size)
+    return sum(n * (1 - comb(number - m, size) / every) for m, n in of_texts.items())
