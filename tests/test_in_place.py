@@ -108,7 +108,10 @@ def texts_with_copies(documents: list[str], copied: int, seed: int) -> list[str]
     return texts
 
 
-@pytest.mark.parametrize("copied", [0, 10, 300])
+@pytest.mark.parametrize(
+    "copied",
+    [pytest.param(0, marks=pytest.mark.slow), 10, pytest.param(300, marks=pytest.mark.slow)],
+)
 def test_a_trace_takes_as_many_requests_as_said(
     copied: int,
     folder_of_words: tuple[Path, list[str]],

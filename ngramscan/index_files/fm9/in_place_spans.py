@@ -3,8 +3,8 @@
 A byte that is searched backwards takes a chain of reads, so a copied text is not searched from end
 to end. A search ends where only one occurrence is left, or where the number of them hardly falls
 any more: one is placed in its document, and the text around it is read there, 64 bytes at a time
-all at once. What is absent beside it shows that nothing is longer. So the number of reads that
-have to wait for each other does not grow with the length of what is copied.
+all at once. Parts beside it that are absent show that nothing is longer. So the number of reads
+that have to wait for each other does not grow with the length of what is copied.
 """
 
 from __future__ import annotations
