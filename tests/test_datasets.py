@@ -181,13 +181,7 @@ def test_missing_points_and_problems_are_told(tmp_path: Path) -> None:
     refused(r"2 of 18 files missing: exam2/problem3\.tex", load, "aicrypto", tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("name", "size", "faults"),
-    [
-        *(("financemath", 200, 0), ("imo-answerbench", 400, 3), ("imo-proofbench", 60, 0)),
-        *((MATHS, 675, 1), ("bbh-word-sorting", 250, 0)),
-    ],
-)
+@pytest.mark.parametrize(*case_table("genuine_benchmarks"))
 def test_the_real_benchmark_files_are_the_pinned_ones_and_show_no_solution(
     name: str, size: int, faults: int, shared: Path
 ) -> None:

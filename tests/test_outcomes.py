@@ -14,6 +14,7 @@ from evalcore.commands.outcomes import outcomes
 from evalcore.scores import ScoreRow
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.reporting import to_frame
+from tests.support.cases import objects
 from tests.support.command import invoke
 
 Answers = Mapping[tuple[str, str, str], Iterable[str]]
@@ -123,21 +124,8 @@ def test_selection_has_wilsons_interval_where_answers_are_independent() -> None:
 
 
 def test_what_can_not_be_used_is_refused(tmp_path: Path) -> None:
-    cases: list[tuple[str, dict[str, Any], str]] = [
-        ("st", {}, r"t\.jsonl: two rows of a m cot 0 rule-a; the other"),
-        ("s", {"adaptive": "no"}, 'adaptive="no": expected one of cot, f-1'),
-        ("s", {"baselines": "cot,tot"}, 'baselines="tot": expected one of cot, f-1'),
-        (
-            "n",
-            {},
-            "f-1, cot: no model was scored .*; available: b, n, rule-b: cot; b, o, rule-b: f",
-        ),
-        ("s", {"adaptive": "cot"}, 'baselines="cot": this method was given twice'),
-        ("s", {"baselines": ","}, "baselines: expected at least one method"),
-        ("s", {"alpha": 1}, r"alpha=1: .* not in the range 0<x<1"),
-    ]
     apart = {("b", "n", "cot"): "01", ("b", "o", "f-1"): "11"}
-    for files, options, message in cases:
+    for files, options, message in map(dict.values, objects("outcomes_usage")):
         made = [write(tmp_path / f"{n}.jsonl", apart if n == "n" else TWO) for n in files]
         with pytest.raises(InputError, match=message):
             outcomes(made, **F1 | options)

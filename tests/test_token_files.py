@@ -14,6 +14,7 @@ import pytest
 from ngramscan.errors import IndexChangedError, IndexFormatError, InputError
 from ngramscan.index_files.formats import is_token_folder
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder, pointer_bytes_for
+from tests.support.cases import case_table
 
 HERE = Path(__file__).parent
 COPIES = HERE / "tokens"
@@ -181,17 +182,7 @@ CHECKS: dict[str, Callable[[TokenFolder, Any, Any], None]] = {
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-@pytest.mark.parametrize(
-    ("width", "amounts", "ids"),
-    [
-        (1, [3], 2),
-        (1, [40], 255),
-        (2, [30, 0, 25], 3),
-        (2, [9] * 12, 65_535),
-        (4, [60, 1], 5),
-        (4, [12] * 11, (1 << 32) - 1),
-    ],
-)
+@pytest.mark.parametrize(*case_table("token_shards"))
 def test_made_up_indexes_against_brute_force(
     tmp_path: Path, width: int, amounts: list[int], ids: int, backwards: bool
 ) -> None:

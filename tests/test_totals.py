@@ -36,20 +36,7 @@ def pattern(text: str, method: str, tier: str = "T1", kind: str = "narrative") -
     return Pattern(text=text, method=method, tier=tier, kind=kind)
 
 
-SET = PatternSet(
-    "s",
-    "",
-    (
-        pattern("step by step", "CoT"),
-        pattern("think step by step", "CoT"),
-        pattern("next, we", "CoT", "T2"),
-        pattern("\\begin{align}", "F", kind="latex"),
-        pattern("\\end{align}", "F", kind="latex"),
-        pattern("using the formula", "F", "T2"),
-        pattern("the formula for", "F", "T2"),
-        pattern("solve", "F", "T3"),
-    ),
-)
+SET = PatternSet("s", "", tuple(Pattern(**row) for row in objects("pattern_counts")))
 COUNTS = {
     "step by step": 100,
     "think step by step": 30,
