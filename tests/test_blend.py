@@ -1,6 +1,7 @@
 """`ngramscan blend`: counts against brute force, pairs by hand, tables in any width."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pytest

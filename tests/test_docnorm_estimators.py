@@ -103,7 +103,6 @@ SHAPES: dict[str, Callable[[np.random.Generator, int], Integers]] = {
         random.random(n) < 0.9, 1, random.poisson(40, n) + 1
     ),
 }
-ENDS = ("lower", "upper")
 RULES = ["size-bias", "first", "cut"]
 
 

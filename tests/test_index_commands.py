@@ -15,7 +15,6 @@ from tests.support.cases import case_table
 from tests.support.command import invoke
 
 HERE = Path(__file__).parent
-D5 = HERE / "fm9" / "d5" / "index"
 
 
 @pytest.mark.parametrize(*case_table("missing_libraries"))

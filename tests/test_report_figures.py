@@ -66,11 +66,6 @@ def share(verdict: str, eta: float, value: Any, low: float, high: float) -> Row:
     return row | {"level": 0.95}
 
 
-def statistic(name: str, value: float) -> Row:
-    row = {"statistic": name, "judges": "all", "label": None, "items": 9, "value": value}
-    return row | {"low": value - 1, "high": value + 1}
-
-
 def parse(figure: Figure, drawing: int = 0) -> ET.Element:
     return ET.fromstring(f"<div>{figure.svg}</div>")[drawing]
 

@@ -106,11 +106,7 @@ def rare(random: np.random.Generator, sizes: Array) -> Array:
 
 # Standard deviation of log sizes, counts, and the least coverage; below 0 sizes are not known.
 CORPORA: dict[str, tuple[float, MakeCounts, float]] = {
-    row["corpus"]: (
-        row["log_sd"],
-        rare if row["rates"] is None else rates(*row["rates"]),
-        row["least"],
-    )
+    row["id"]: (row["log_sd"], rates(*row["rates"]) if row["rates"] else rare, row["least"])
     for row in objects("corpora_of_files")
 } | {"sizes 1.5, a document per file": (1.5, lambda _, sizes: np.ones(sizes.size), 0.92)}
 QUICK = [(name, 5, sets(25)) for name in ("sizes 2, rates 1", "sizes not known, 0.5, rates 0.5")]
