@@ -15,6 +15,7 @@ from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.proportions import Pairs, mcnemar, paired_difference, wilson
 from ngramscan.statistics.streams import stream
+from tests.support.cases import objects
 from tests.support.sizes import sets
 
 Integers = NDArray[np.int64]
@@ -229,12 +230,7 @@ def test_the_interval_of_a_ratio_covers_it(n: int, every: int, runs: int) -> Non
     assert coverage[least] >= 0.93 - 3 * math.sqrt(0.95 * 0.05 / runs)
 
 
-DIFFERENCES = [
-    Sides((0.5, 0.5), 0.1, ("5", "5"), 1, True),
-    Sides((0.5, 0.5), 0.8, ("5", "5"), 1, False),
-    Sides((0.1, 0.1), 0.1, ("1", "5"), 1, True),
-    Sides((0.8, 0.5), 0.4, ("geometric 4", "geometric 4"), 1, True),
-]
+DIFFERENCES = [Sides(*row.values()) for row in objects("differing_sides")]
 EVERY_DIFFERENCE = [
     Sides(shares, correlation, outputs, 1, alike)
     for shares, correlation, outputs, alike in product(

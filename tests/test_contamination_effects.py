@@ -15,7 +15,7 @@ from ngramscan.prevalence.contamination_effects import (
     make_effects,
 )
 from ngramscan.prevalence.contamination_rules import EntryClass
-from tests.support.cases import case_table
+from tests.support.cases import case_table, objects
 
 
 def entry(id_: str, verdict: EntryClass | None, index: str = "a") -> EntryRow:
@@ -45,16 +45,7 @@ def only(rows: list[EffectRow]) -> EffectRow:
 
 def test_missing_answers_are_wrong_and_unknown_ones_left_out() -> None:
     rows = [*entries(clean=4, dirty=2), entry("open", None)]
-    given = [
-        score(0, 1),
-        score(1, 0, "not_found"),
-        score(2, None, "no_answer"),
-        score(3, None, "unknown"),
-        score(4, 1, "scored"),
-        score("open", 1),
-        score("elsewhere", 0),
-        score("elsewhere, too", None),
-    ]
+    given = [score(*row.values()) for row in objects("answers_of_kinds")]
     row = only(make_effects(rows, given))
     assert (row.n, row.n_clean, row.n_dirty) == (4, 3, 1)
     assert row.accuracy_clean == pytest.approx(1 / 3)

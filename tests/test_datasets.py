@@ -135,31 +135,21 @@ def test_a_broken_row_is_taken_from_a_whole_first_version(tmp_path: Path) -> Non
     )
 
 
-SEVERAL, MANY = "The problem has multiple answers, ", "multiple answers connected with commas"
-ALIKE, ORDER = f"{SEVERAL}each of them should be ", f"{SEVERAL}with the answers in order being "
 NO_UNIT = ", note that the unit of the answer should not be included in \\boxed{}"
 
 
-@pytest.mark.parametrize(
-    ("kinds", "unit", "boxed", "said"),
-    [
-        ("Numerical", None, "answer", "The answer of The problem should be a numerical value. "),
-        ("Tuple", "km", "answer", ""),
-        ("Equation,Equation", None, MANY, f"{ALIKE}an equation. "),
-        ("Numerical,Interval", None, MANY, f"{ORDER}a numerical value, an interval. "),
-    ],
-)
+@pytest.mark.parametrize(*case_table("answers_asked_for"))
 def test_the_answer_is_asked_for_as_the_authors_do(
-    kinds: str, unit: str | None, boxed: str, said: str, tmp_path: Path
+    kinds: str, unit: str | None, several: bool, boxed: str, said: str, tmp_path: Path
 ) -> None:
-    folder = physics(tmp_path, answer_type=kinds, is_multiple_answer=boxed == MANY, unit=unit)
+    folder = physics(tmp_path, answer_type=kinds, is_multiple_answer=several, unit=unit)
     problem = load(PHYSICS, folder).problems[0]
     assert problem.fields == {
         "answer_type_text": said,
         "boxed_format": f"\\boxed{{{boxed}}}" + "(unit)" * bool(unit),
         "unit_text": NO_UNIT * bool(unit),
     }
-    stated = {"unit": unit, "is_multiple_answer": boxed == MANY}
+    stated = {"unit": unit, "is_multiple_answer": several}
     assert stated.items() <= problem.details.items()
 
 

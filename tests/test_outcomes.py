@@ -72,11 +72,7 @@ def test_each_problem_counts_once_and_all_benchmarks_of_a_model_together() -> No
 
 
 def test_where_nothing_is_known_there_is_no_row_and_the_command_ends_with_1(tmp_path: Path) -> None:
-    for x, y, why in (
-        ("1?", "?0", "2 with an unknown result"),
-        ("1.", ".0", "2 not put to every method"),
-        ("1-", "-0", "2 without an answer"),
-    ):
+    for x, y, why in map(dict.values, objects("nothing_known")):
         no_answer: Any = "exclude" if "-" in x else "wrong"
         path = write(tmp_path / "s.jsonl", {("a", "m", "x"): x, ("a", "m", "y"): y})
         options = ("--baselines", "x", "--adaptive", "y", "--no-answer", no_answer)

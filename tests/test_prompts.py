@@ -2,7 +2,6 @@
 
 import re
 from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from evalcore.benchmarks import find_benchmark
 from evalcore.commands.judge import choose_prompt
 from evalcore.formats import Problem
 from evalcore.prompts import PromptSet, load_templates
-from tests.support.cases import case_table
+from tests.support.cases import case_table, objects
 from tests.support.made_benchmarks import refused
 
 FIELDS = {"answer_type_text": "The answer is a number. ", "unit_text": ", without its unit"}
@@ -30,14 +29,6 @@ def load(dataset: str, extra: Path | None = None) -> PromptSet:
 def load_own(folder: Path, text: str) -> PromptSet:
     (folder / "own.yaml").write_text(text, encoding="utf-8")
     return load("financemath", folder / "own.yaml")
-
-
-BOXES = {"financemath": "FinanceMath", "aicrypto": "AICrypto"}
-BOXES |= dict.fromkeys(("imo-answerbench", "imo-proofbench"), "IMO-Bench")
-BOXES |= dict.fromkeys(("olympiadbench-oe-maths", "olympiadbench-oe-physics"), "OlympiadBench")
-PROMPTS = ("Zero-Shot", "CoT", "PoT", "F-1", "F-1+ZS", "F-1+CoT", "F-1+PoT")
-PROMPTS_OF = [*product(BOXES.items(), PROMPTS)]
-PROMPTS_OF += [(("financemath", "main_text"), "FP"), (("bbh-word-sorting", "main_text"), "F-1")]
 
 
 def messages(dataset: str, method: str) -> tuple[str | None, str]:
@@ -65,7 +56,7 @@ def test_prompts_are_verbatim_those_of_the_paper(shared: Path) -> None:
         yaml.safe_load((shared / "paper" / name).read_text(encoding="utf-8"))
         for name in ("prompts.yaml", "judge_prompts.yaml")
     )
-    for (dataset, box), name in PROMPTS_OF:
+    for dataset, box, name in map(dict.values, objects("prompts_of_paper")):
         assert messages(dataset, name) == put_together(printed, box, name), (dataset, name)
         assert not load(dataset).methods[name.lower()].ours
     system, user = messages("financemath", "f-1+verify")

@@ -24,7 +24,7 @@ from ngramscan.reporting.page.findings import find
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.plots import Kind
 from ngramscan.reporting.provenance import Run
-from tests.support.cases import case_table
+from tests.support.cases import case_table, objects
 from tests.support.command import invoke
 from tests.test_report_words import CASES, DIFFERENCES, KIND_OF
 
@@ -33,19 +33,7 @@ if TYPE_CHECKING:
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
 WHEN = "2026-03-04T05:06:07Z"
-HOSTILE = (
-    "</script><script>ran()</script>",
-    '"><img src=x onerror="ran()">',
-    "<svg onload=ran()>",
-    "<!--",
-    "]]>{{ 7 * 7 }}{% raw %}",
-    "\x1b[31mred\x07",
-    "a\u202eb\u2066c\u2028d",
-    "\x00nul and half \ud800 a character",
-    "line\none\ttwo",
-    "&lt;b&gt; &amp;",
-)
-NUMBERS = (0, 7, 12_345, 2**53, 2**63, -3, 0.5, 1.0, -0.0, 0.1234567, 5e-9, 1e15, 1234.56, 99999.96)
+HOSTILE, NUMBERS = objects("hostile_cells")[0].values()
 
 
 @dataclass

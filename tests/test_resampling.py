@@ -188,23 +188,17 @@ def right_or_wrong(
     return answers[0], answers[1]
 
 
-COVERED: tuple[tuple[Callable[[np.random.Generator], tuple[Floats, Floats]], float], ...] = (
-    (lambda draw: graded(draw, 50, 1, 0.0, 0.3), 0.3),
-    (lambda draw: right_or_wrong(draw, 100, 5, (0.5, 0.6)), 0.1),
-    (lambda draw: right_or_wrong(draw, 50, 5, (0.5, 0.6)), 0.1),
-    (lambda draw: right_or_wrong(draw, 100, 1, (0.5, 0.6)), 0.1),
-    (lambda draw: right_or_wrong(draw, 200, 5, (0.9, 0.95)), 0.05),
-    (lambda draw: graded(draw, 1000, 1, 0.0, 0.3), 0.3),
-)
+COVERED = [tuple(row.values()) for row in objects("resampled_methods")]
+SLOW = [pytest.param(*each, marks=pytest.mark.slow) for each in COVERED[2:]]
 
 
-@pytest.mark.parametrize(
-    "place", [0, 1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 6))]
-)
-def test_intervals_cover_the_mean_of_one_model_and_of_several(place: int) -> None:
-    (make, truth), draw, covered = COVERED[place], np.random.default_rng(7), []
+@pytest.mark.parametrize(("is_graded", "arguments", "truth"), [*COVERED[:2], *SLOW])
+def test_intervals_cover_the_mean_of_one_model_and_of_several(
+    is_graded: bool, arguments: list[Any], truth: float
+) -> None:
+    make, draw, covered = graded if is_graded else right_or_wrong, np.random.default_rng(7), []
     for _ in range(sets(300)):
-        baseline, treatment = make(draw)
+        baseline, treatment = make(draw, *arguments)
         problems, models = baseline.shape
         sums = (treatment - baseline).sum(axis=1)
         low, high = bootstrap_t(sums, draw, np.full(problems, models), 999).estimate.limits

@@ -16,6 +16,7 @@ from ngramscan.prevalence.docnorm import DocnormResult, refuse_first, run_docnor
 from ngramscan.prevalence.draws import DocnormOptions, Estimator, document_share
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.reporting.tables import print_docnorm
+from tests.support.cases import objects
 from tests.support.made_tokens import REACH, Ids, MadeTokens, starts
 
 Result = DocnormResult[TokenDocnormRow]
@@ -51,13 +52,9 @@ def covers(row: TokenDocnormRow, truth: int) -> bool:
 
 # Made-up documents: Pareto occurrences, long documents, overlapping and shared n-grams
 
+# "two" has an n-gram of "one", "longer" contains one; "three" overlaps itself.
 QUERIES: dict[str, tuple[Ids, ...]] = {
-    "one": ((10, 11), (12, 11)),
-    "two": ((12, 11), (13, 14)),  # has an n-gram of "one"
-    "longer": ((10, 11, 15),),  # contains one of "one"
-    "three": ((16, 16),),  # overlaps itself
-    "four": ((17,),),
-    "rare": ((18, 19),),
+    name: (*map(tuple, forms),) for name, forms in objects("made_queries")[0].items()
 }
 
 

@@ -37,17 +37,7 @@ def pattern(text: str, method: str, tier: str = "T1", kind: str = "narrative") -
 
 
 SET = PatternSet("s", "", tuple(Pattern(**row) for row in objects("pattern_counts")))
-COUNTS = {
-    "step by step": 100,
-    "think step by step": 30,
-    "next, we": 0,
-    "\\begin{align}": 8,
-    "\\end{align}": 7,
-    "using the formula": 50,
-    "the formula for": 40,
-    "using the formula for": 10,
-    "solve": 1000,
-}
+(COUNTS,) = objects("counts_of_patterns")
 
 
 SIZE = IndexSize(documents=2_000_000, bytes=4_000_000_000)
