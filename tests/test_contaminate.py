@@ -1,7 +1,6 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,7 +11,6 @@ from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.matching import Normalization, normalized
 from ngramscan.prevalence.contaminate import (
-    ContaminateResult,
     Entry,
     run_contaminate,
 )
@@ -109,16 +107,10 @@ ONE_EACH = [
 ]
 
 
-def scanned(
-    spec: str, entries: Sequence[Entry] = ONE_EACH, decide: bool = False, **options: Any
-) -> tuple[ContaminateResult, Recorder]:
-    progress = Recorder()
-    with open_indexes([spec], IndexOptions(**options), progress) as indexes:
-        return run_contaminate(entries, make_rule("mini", 9), indexes, decide=decide), progress
-
-
 def test_what_was_not_seen_in_a_sample_of_files_is_unknown(files: str, tmp_path: Path) -> None:
-    rows = scanned(files, sample_files=1, journal=tmp_path / "journal")[0].rows
+    options = IndexOptions(sample_files=1, journal=tmp_path / "journal")
+    with open_indexes([files], options, Recorder()) as indexes:
+        rows = run_contaminate(ONE_EACH, make_rule("mini", 9), indexes).rows
     verdicts = [row.verdict for row in rows]
     assert verdicts in (["dirty", "dirty", None, None], ["dirty", None, "dirty", None])
     assert (rows[3].asked, rows[3].eta_low, rows[3].eta_high) == (0, 0, 1)

@@ -23,11 +23,11 @@ def entry(id_: str, verdict: EntryClass | None, index: str = "a") -> EntryRow:
     return EntryRow(index, "mini", id_, 1, 1, 0, None, None, None, verdict, None, None, 0)
 
 
-def entries(clean: int, suspicious: int = 0, dirty: int = 0, index: str = "a") -> list[EntryRow]:
+def entries(clean: int, suspicious: int = 0, dirty: int = 0) -> list[EntryRow]:
     """Return entries numbered from 0: the clean ones first, the dirty ones last."""
     sizes: dict[EntryClass, int] = {"clean": clean, "suspicious": suspicious, "dirty": dirty}
     verdicts = [verdict for verdict, n in sizes.items() for _ in range(n)]
-    return [entry(str(number), verdict, index) for number, verdict in enumerate(verdicts)]
+    return [entry(str(number), verdict) for number, verdict in enumerate(verdicts)]
 
 
 def score(id_: int | str, value: float | None, status: str = "") -> GivenScore:

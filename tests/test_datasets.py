@@ -13,7 +13,7 @@ import evalcore
 from evalcore.benchmarks import Dataset, benchmarks, find_benchmark, load_dataset
 from evalcore.formats import Problem
 from ngramscan.errors import IncompleteError, InputError
-from tests.support.cases import case_table
+from tests.support.cases import case_table, objects
 from tests.support.made_benchmarks import refused, write, write_financemath, write_proofbench
 
 PHYSICS, MATHS = "olympiadbench-oe-physics", "olympiadbench-oe-maths"
@@ -24,9 +24,7 @@ def load(name: str | None, path: Path | None) -> Dataset:
 
 
 def olympiad(size: int, **first: Any) -> pd.DataFrame:
-    same: dict[str, Any] = dict.fromkeys(("context", "unit", "error"))
-    same |= {"subfield": "Algebra", "is_multiple_answer": False, "answer_type": "Numerical"}
-    same |= {"solution": ["The secret solution."]}
+    (same,) = objects("olympiad_fields")
     rows = [
         {"id": n, "question": f"Find $x = {n}$.", "final_answer": [f"${n}$"], **same}
         for n in range(size)

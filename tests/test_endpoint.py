@@ -47,11 +47,6 @@ def asking(answers: list[Any], key: str = "", **options: Any) -> Iterator[Ask]:
         yield ask
 
 
-def ask_once(*answers: Answer, **options: Any) -> Record:
-    with asking(list(answers), **options) as ask:
-        return ask(QUESTION)
-
-
 def test_a_request_has_the_messages_and_all_parameters() -> None:
     parameters = parameters_of(0.0, 512, ["seed=7", 'stop=["\\n"]', "reasoning_effort=low"])
     messages = [{"role": "user", "content": "2 \ud83d 2?"}]
@@ -90,7 +85,8 @@ def test_what_is_unusable_is_refused_unseen(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_reply_is_read() -> None:
     for answer, expected in map(dict.values, objects("endpoint_replies")):
         response = ok(**answer)
-        reply = ask_once(response)
+        with asking([response]) as ask:
+            reply = ask(QUESTION)
         assert {name: getattr(reply, name) for name in expected} == expected, response.text
 
 

@@ -24,8 +24,8 @@ DOCUMENTS = [
 ]
 
 
-def local(name: str = "replay2", progress: Progress | None = None) -> Fm9Index:
-    return open_fm9(REPLAY / "index" / name, progress or Progress())
+def local(name: str = "replay2") -> Fm9Index:
+    return open_fm9(REPLAY / "index" / name, Progress())
 
 
 def brute_force(query: str) -> int:

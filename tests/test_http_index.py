@@ -71,15 +71,14 @@ def in_turn(*answers: Answer) -> Handler:
 def client_for(
     handle: Handler,
     clock: FakeClock | None = None,
-    progress: Progress | None = None,
     journal: Path | None = None,
     **options: Any,
 ) -> Iterator[ApiClient]:
     given = IndexOptions(**{"concurrency": 2, **options})
-    transport, told = httpx.MockTransport(handle), progress or Progress()
+    transport = httpx.MockTransport(handle)
     with (
         Journal(journal) as kept,
-        ApiClient(URL, given, kept, told, clock or FakeClock(), transport) as client,
+        ApiClient(URL, given, kept, Progress(), clock or FakeClock(), transport) as client,
     ):
         yield client
 

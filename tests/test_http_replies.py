@@ -14,7 +14,7 @@ from ngramscan.indexes.http.replies import (
     read_window,
 )
 from ngramscan.remote.exchange import RateLimitedError, TransientError
-from tests.support.cases import case_table
+from tests.support.cases import case_table, objects
 
 KINDS = {each.__name__: each for each in (RemoteRefused, TransientError, RateLimitedError)}
 DEEP = "[" * 100_000 + "]" * 100_000
@@ -51,14 +51,7 @@ def test_segments_that_are_none_are_refused(wrong: dict[str, Any], words: str) -
         read_found(wrong, "q", 2**46)
 
 
-GOOD = {
-    "doc_ix": 3,
-    "doc_len": 7,
-    "disp_len": 7,
-    "needle_offset": 2,
-    "text": "a key b",
-    "metadata": "",
-}
+(GOOD,) = objects("good_window")
 PLACE = Place("key", 0, 5)
 
 

@@ -30,9 +30,9 @@ def read(path: Path, *samples: Fields, head: Fields | None = None, **options: An
     return log
 
 
-def read_one(path: Path, tested: Fields, **options: Any) -> tuple[ScoreRow, list[str]]:
+def read_one(path: Path, tested: Fields) -> tuple[ScoreRow, list[str]]:
     """Return the row of one sample of a log of two, and the notices."""
-    log = read(path, tested, sample("z"), head=header(dataset={}), **options)
+    log = read(path, tested, sample("z"), head=header(dataset={}))
     return log.rows[0], log.notices
 
 
@@ -98,8 +98,8 @@ def test_a_changed_byte_is_noticed_or_changes_nothing(path: Path, method: int) -
 ROWS = [row(3), row(1, 0.0), row(2)]
 
 
-def read_rows(folder: Path, rows: list[dict[str, Any]], **config: Any) -> list[ScoreRow]:
-    made_logs.write_lm_eval(folder, rows, **config)
+def read_rows(folder: Path, rows: list[dict[str, Any]]) -> list[ScoreRow]:
+    made_logs.write_lm_eval(folder, rows)
     return read_logs([folder]).rows
 
 

@@ -88,19 +88,15 @@ def read(page: str) -> Element:
     return Reader(page).root
 
 
+COUNTED, FOUND = objects("page_rows")
+
+
 def count_row(**others: Any) -> dict[str, Any]:
-    """Return a row of count."""
-    row = dict.fromkeys(("index", "method", "tier", "kind", "pattern", "query"), "x")
-    more = {"occurrences": 3, "documents": None, "source": "scan", "asked_at": WHEN}
-    limits = [f"{name}_{end}" for name in ("occurrences", "documents") for end in ("low", "high")]
-    more |= {"estimated": False, **dict.fromkeys(limits), "level": None, "note": ""}
-    return row | more | others
+    return COUNTED | others
 
 
 def context_row(**others: Any) -> dict[str, Any]:
-    """Return a row of contexts."""
-    row = {"index": "i", "pattern": "p", "document": "1", "offset": 5, "left": "before "}
-    return row | {"match": "p", "right": " after", "shard": 0, "rank": 9, "metadata": ""} | others
+    return FOUND | others
 
 
 def results_of(rows: Sequence[dict[str, Any]], name: str = "rows.csv", **others: Any) -> Results:

@@ -33,8 +33,8 @@ def parts(n_files: int) -> list[list[str]]:
     return [TEXTS[start : start + size] for start in range(0, len(TEXTS), size)]
 
 
-def make_corpus(folder: Path, n_files: int = 6) -> Path:
-    for number, texts in enumerate(parts(n_files)):
+def make_corpus(folder: Path) -> Path:
+    for number, texts in enumerate(parts(6)):
         (folder / f"{number:03}.jsonl").write_bytes(corpus_files.jsonl(texts))
     return folder
 

@@ -23,8 +23,8 @@ Result = DocnormResult[TokenDocnormRow]
 ESTIMATORS: tuple[Estimator, ...] = ("combined", "size-bias", "first")
 
 
-def query(text: str, method: str | None = "A", tier: str | None = "T1") -> Query:
-    return Query(text, Pattern(text, method, tier, "narrative" if method else None))
+def query(text: str, method: str | None = "A") -> Query:
+    return Query(text, Pattern(text, method, "T1", "narrative" if method else None))
 
 
 def norm(index: TokenIndex, *queries: Query | str, **options: Any) -> Result:
@@ -32,11 +32,11 @@ def norm(index: TokenIndex, *queries: Query | str, **options: Any) -> Result:
     return run_docnorm(asked, [index], DocnormOptions(**options))
 
 
-def documents_total(result: Result, method: str = "A") -> Any:
+def documents_total(result: Result) -> Any:
     (total,) = [
         one
         for one in result.totals
-        if (one.statistic, one.method, one.versus) == ("token_documents", method, None)
+        if (one.statistic, one.method, one.versus) == ("token_documents", "A", None)
     ]
     return total
 
@@ -58,8 +58,8 @@ QUERIES: dict[str, tuple[Ids, ...]] = {
 }
 
 
-def make_documents(n: int, longest: int, seed: int = 3) -> list[list[int]]:
-    random = np.random.default_rng(seed)
+def make_documents(n: int, longest: int) -> list[list[int]]:
+    random = np.random.default_rng(3)
     grams = [ids for forms in QUERIES.values() for ids in forms]
     documents = []
     for _ in range(n):

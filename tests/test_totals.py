@@ -32,8 +32,8 @@ class Known(TextIndex):
                 yield QueryFailure(self.name, query, RemoteUnavailable("no"))
 
 
-def pattern(text: str, method: str, tier: str = "T1", kind: str = "narrative") -> Pattern:
-    return Pattern(text=text, method=method, tier=tier, kind=kind)
+def pattern(text: str, method: str, kind: str = "narrative") -> Pattern:
+    return Pattern(text=text, method=method, tier="T1", kind=kind)
 
 
 SET = PatternSet("s", "", tuple(Pattern(**row) for row in objects("pattern_counts")))
