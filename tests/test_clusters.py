@@ -90,7 +90,7 @@ def test_grades_count_for_as_many_answers_of_0_or_1_as_have_a_mean_of_their_vari
 
 
 def test_pairs_of_single_outputs_have_newcombe_s_interval() -> None:
-    for both, first, second, neither in [(14, 0, 5, 22), (1, 7, 1, 12), (20, 12, 2, 16)]:
+    for both, first, second, neither in map(dict.values, objects("pairs_of_outputs")):
         counts = [both, first, second, neither]
         pairs = np.repeat([(1, 1), (1, 0), (0, 1), (0, 0)], counts, axis=0)
         shares = [ClusteredShare(side, np.arange(sum(counts)), True) for side in pairs.T]

@@ -19,11 +19,7 @@ from tests.support.command import invoke
 
 Answers = Mapping[tuple[str, str, str], Iterable[str]]
 TWO: Answers = {
-    ("a", "m", "cot"): "1100-1",
-    ("a", "m", "f-1"): "10110.",
-    ("b", "m", "cot"): "01",
-    ("b", "m", "f-1"): "11",
-    ("b", "n", "cot"): "01",
+    (*names,): letters for *names, letters in map(dict.values, objects("answers_of_two"))
 }
 F1: dict[str, Any] = {"baselines": "cot", "adaptive": "f-1"}
 Y: dict[str, Any] = {"baselines": "x", "adaptive": "y"}
