@@ -17,7 +17,7 @@ from scipy.stats import t
 from evalcore import agreement
 from evalcore.commands.agreement import coefficient
 from ngramscan.errors import InputError
-from tests.support.cases import case_table
+from tests.support.cases import case_table, objects
 from tests.support.sizes import sets
 
 
@@ -89,13 +89,7 @@ def labelled(draw: np.random.Generator, n: int, shares: list[float], kappa: floa
     return np.where(draw.random((n, 3)) < np.sqrt(kappa), true, own)
 
 
-MADE = {
-    "Cohen": (2, "nominal", None),
-    "linear": (2, "linear", None),
-    "quadratic": (2, "quadratic", None),
-    "Fleiss": (3, "nominal", 0),
-    "alpha": (3, "interval", 1),
-}
+MADE = {row.pop("name"): row.values() for row in objects("coefficients")}
 
 
 def coverage(name: str, n: int, share: float, kappa: float, runs: int, labels: int = 5) -> float:

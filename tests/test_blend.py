@@ -1,6 +1,7 @@
 """`ngramscan blend`: counts against brute force, pairs by hand, tables in any width."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from ngramscan.outputs.reading import Group, Output, OutputSet
 from ngramscan.patterns.files import parse_patterns
 from ngramscan.patterns.regexes import compile_regex
 from ngramscan.statistics.proportions import mcnemar, wilson
-from tests.support.cases import case_table, file_text
+from tests.support.cases import case_table, file_text, objects
 from tests.support.outputs import count_starts, outputs_of
 
 PATTERNS = file_text("blend_patterns")
@@ -161,23 +162,14 @@ def test_a_prefix_stands_alone_also_with_zero_shot_behind_it_or_has_no_retention
     assert row.note == "no outputs of prompt f-1 alone"
 
 
-Population = tuple[tuple[int, int], int, float, tuple[float, float]]
-POPULATIONS: list[Population] = [
-    ((40, 40), 5, 0.6, (0.5, 0.5)),
-    ((100, 100), 5, 0.3, (0.7, 0.3)),
-    ((30, 120), 5, 0.6, (0.9, 0.1)),
-    ((120, 30), 3, 0.3, (0.3, 0.1)),
-]
-
-
-def isolation_coverage(population: Population, runs: int) -> float:
+def isolation_coverage(population: dict[str, Any], runs: int) -> float:
     """Return how often the interval of the pooled ratio covers the true one.
 
     Two methods are asked different problems, so many each, by so many models. The chance of a
     marker has a beta distribution between problems, with the given correlation of outputs to the
     same problem and the given means.
     """
-    problems, models, correlation, shares = population
+    problems, models, correlation, shares = population.values()
     random = np.random.default_rng(1)
     total = (1 - correlation) / correlation
     markers = SET.select(["T2"], ["PoT"])
@@ -196,11 +188,12 @@ def isolation_coverage(population: Population, runs: int) -> float:
     return float(np.mean(hits))
 
 
+POPULATIONS = objects("blend_populations")
 MANY = [pytest.param(one, 300, marks=pytest.mark.slow) for one in POPULATIONS]
 
 
 @pytest.mark.parametrize(("population", "runs"), [(POPULATIONS[0], 60), *MANY])
-def test_isolation_covers_the_ratio(population: Population, runs: int) -> None:
+def test_isolation_covers_the_ratio(population: dict[str, Any], runs: int) -> None:
     assert isolation_coverage(population, runs) >= (0.93 if runs == 300 else 0.9)
 
 

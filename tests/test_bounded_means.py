@@ -11,6 +11,7 @@ from scipy import optimize, stats
 
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.proportions import wilson
+from tests.support.cases import case_table
 from tests.support.sizes import sets
 
 Floats = NDArray[np.float64]
@@ -63,17 +64,7 @@ def test_values_at_the_bounds_have_wilson_s_interval_with_student_s_t(ones: int,
     assert wide.limits == pytest.approx([2 * limit - 1 for limit in found.limits])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (([],), "at least one sum"),
-        (([0.5, 0.5], [1]), "a positive size for each"),
-        (([0.5], [0]), "a positive size for each"),
-        (([float("nan")],), "missing or not from 0 to 1"),
-        (([1.2],), "missing or not from 0 to 1"),
-        (([-0.1],), "missing or not from 0 to 1"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("no_means"))
 def test_what_is_no_mean_is_refused(arguments: Any, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         BoundedMean(arguments[0], 0, 1, *arguments[1:])

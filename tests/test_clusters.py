@@ -15,6 +15,7 @@ from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.proportions import Pairs, mcnemar, paired_difference, wilson
 from ngramscan.statistics.streams import stream
+from tests.support.cases import objects
 from tests.support.sizes import sets
 
 Integers = NDArray[np.int64]
@@ -89,7 +90,7 @@ def test_grades_count_for_as_many_answers_of_0_or_1_as_have_a_mean_of_their_vari
 
 
 def test_pairs_of_single_outputs_have_newcombe_s_interval() -> None:
-    for both, first, second, neither in [(14, 0, 5, 22), (1, 7, 1, 12), (20, 12, 2, 16)]:
+    for both, first, second, neither in map(dict.values, objects("pairs_of_outputs")):
         counts = [both, first, second, neither]
         pairs = np.repeat([(1, 1), (1, 0), (0, 1), (0, 0)], counts, axis=0)
         shares = [ClusteredShare(side, np.arange(sum(counts)), True) for side in pairs.T]
@@ -229,12 +230,7 @@ def test_the_interval_of_a_ratio_covers_it(n: int, every: int, runs: int) -> Non
     assert coverage[least] >= 0.93 - 3 * math.sqrt(0.95 * 0.05 / runs)
 
 
-DIFFERENCES = [
-    Sides((0.5, 0.5), 0.1, ("5", "5"), 1, True),
-    Sides((0.5, 0.5), 0.8, ("5", "5"), 1, False),
-    Sides((0.1, 0.1), 0.1, ("1", "5"), 1, True),
-    Sides((0.8, 0.5), 0.4, ("geometric 4", "geometric 4"), 1, True),
-]
+DIFFERENCES = [Sides(*row.values()) for row in objects("differing_sides")]
 EVERY_DIFFERENCE = [
     Sides(shares, correlation, outputs, 1, alike)
     for shares, correlation, outputs, alike in product(

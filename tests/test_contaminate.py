@@ -1,7 +1,6 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,7 +11,6 @@ from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.matching import Normalization, normalized
 from ngramscan.prevalence.contaminate import (
-    ContaminateResult,
     Entry,
     run_contaminate,
 )
@@ -109,16 +107,10 @@ ONE_EACH = [
 ]
 
 
-def scanned(
-    spec: str, entries: Sequence[Entry] = ONE_EACH, decide: bool = False, **options: Any
-) -> tuple[ContaminateResult, Recorder]:
-    progress = Recorder()
-    with open_indexes([spec], IndexOptions(**options), progress) as indexes:
-        return run_contaminate(entries, make_rule("mini", 9), indexes, decide=decide), progress
-
-
 def test_what_was_not_seen_in_a_sample_of_files_is_unknown(files: str, tmp_path: Path) -> None:
-    rows = scanned(files, sample_files=1, journal=tmp_path / "journal")[0].rows
+    options = IndexOptions(sample_files=1, journal=tmp_path / "journal")
+    with open_indexes([files], options, Recorder()) as indexes:
+        rows = run_contaminate(ONE_EACH, make_rule("mini", 9), indexes).rows
     verdicts = [row.verdict for row in rows]
     assert verdicts in (["dirty", "dirty", None, None], ["dirty", None, "dirty", None])
     assert (rows[3].asked, rows[3].eta_low, rows[3].eta_high) == (0, 0, 1)
@@ -126,22 +118,12 @@ def test_what_was_not_seen_in_a_sample_of_files_is_unknown(files: str, tmp_path:
 
 
 QUESTION = "How many stamps can Emil buy with 50 euros if each one costs 68 cents today?"
-NEAR: dict[str, tuple[str, str, bool]] = {
-    "the answer follows": ("", " Answer: 73 stamps", True),
-    "it precedes": ("73. ", " And so on.", True),
-    "in capital letters, with other white space": ("", " It is\n NONE  AT ALL.", True),
-    "a part of another number": ("", " 173 or 73.5 or 1,73 or 73,000", False),
-    "a part of a word": ("", " 73th", False),
-    "too far away": ("73" + " x" * 20, " x" * 20 + " 73", False),
-    "at the last place that is near": ("", " x" * 14 + " 73", True),
-    "at the first place that is near": ("73" + " x" * 14 + " ", "", True),
-}
 
 
-@pytest.mark.parametrize("case", NEAR)
-def test_an_answer_is_near_as_a_whole_word_within_some_characters(case: str) -> None:
-    before, after, is_near = NEAR[case]
-    answer = "none at all" if "capital" in case else "73"
+@pytest.mark.parametrize(*case_table("near_answers"))
+def test_an_answer_is_near_as_a_whole_word_within_some_characters(
+    answer: str, before: str, after: str, is_near: bool
+) -> None:
     entry = Entry("1", QUESTION, answer)
     index = Documents([f"{before}{QUESTION}{after}", f"Other. {QUESTION[:60]} 73"])
     result = run_contaminate([entry], MINI, [index])

@@ -15,7 +15,7 @@ from ngramscan.prevalence.contamination_effects import (
     make_effects,
 )
 from ngramscan.prevalence.contamination_rules import EntryClass
-from tests.support.cases import case_table
+from tests.support.cases import case_table, objects
 
 
 def entry(id_: str, verdict: EntryClass | None, index: str = "a") -> EntryRow:
@@ -23,11 +23,11 @@ def entry(id_: str, verdict: EntryClass | None, index: str = "a") -> EntryRow:
     return EntryRow(index, "mini", id_, 1, 1, 0, None, None, None, verdict, None, None, 0)
 
 
-def entries(clean: int, suspicious: int = 0, dirty: int = 0, index: str = "a") -> list[EntryRow]:
+def entries(clean: int, suspicious: int = 0, dirty: int = 0) -> list[EntryRow]:
     """Return entries numbered from 0: the clean ones first, the dirty ones last."""
     sizes: dict[EntryClass, int] = {"clean": clean, "suspicious": suspicious, "dirty": dirty}
     verdicts = [verdict for verdict, n in sizes.items() for _ in range(n)]
-    return [entry(str(number), verdict, index) for number, verdict in enumerate(verdicts)]
+    return [entry(str(number), verdict) for number, verdict in enumerate(verdicts)]
 
 
 def score(id_: int | str, value: float | None, status: str = "") -> GivenScore:
@@ -45,16 +45,7 @@ def only(rows: list[EffectRow]) -> EffectRow:
 
 def test_missing_answers_are_wrong_and_unknown_ones_left_out() -> None:
     rows = [*entries(clean=4, dirty=2), entry("open", None)]
-    given = [
-        score(0, 1),
-        score(1, 0, "not_found"),
-        score(2, None, "no_answer"),
-        score(3, None, "unknown"),
-        score(4, 1, "scored"),
-        score("open", 1),
-        score("elsewhere", 0),
-        score("elsewhere, too", None),
-    ]
+    given = [score(*row.values()) for row in objects("answers_of_kinds")]
     row = only(make_effects(rows, given))
     assert (row.n, row.n_clean, row.n_dirty) == (4, 3, 1)
     assert row.accuracy_clean == pytest.approx(1 / 3)

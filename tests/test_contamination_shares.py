@@ -12,15 +12,11 @@ from ngramscan.statistics.proportions import wilson
 MINI = make_rule("mini")
 
 
-def entry(
-    number: int, windows: int, found: int, asked: int | None = None, index: str = "a"
-) -> EntryRow:
+def entry(number: int, windows: int, found: int) -> EntryRow:
     """Return a row; its share and verdict are not what shares are made of."""
-    asked = windows if asked is None else asked
-    counts = windows, asked, found
-    return EntryRow(
-        index, MINI.described, str(number), *counts, None, None, None, None, None, None, 0
-    )
+    counts = windows, windows, found
+    unknown = None, None, None, None, None, None
+    return EntryRow("a", MINI.described, str(number), *counts, *unknown, 0)
 
 
 def test_entries_are_counted_by_class_and_by_threshold() -> None:

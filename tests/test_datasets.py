@@ -13,7 +13,7 @@ import evalcore
 from evalcore.benchmarks import Dataset, benchmarks, find_benchmark, load_dataset
 from evalcore.formats import Problem
 from ngramscan.errors import IncompleteError, InputError
-from tests.support.cases import case_table
+from tests.support.cases import case_table, objects
 from tests.support.made_benchmarks import refused, write, write_financemath, write_proofbench
 
 PHYSICS, MATHS = "olympiadbench-oe-physics", "olympiadbench-oe-maths"
@@ -24,9 +24,7 @@ def load(name: str | None, path: Path | None) -> Dataset:
 
 
 def olympiad(size: int, **first: Any) -> pd.DataFrame:
-    same: dict[str, Any] = dict.fromkeys(("context", "unit", "error"))
-    same |= {"subfield": "Algebra", "is_multiple_answer": False, "answer_type": "Numerical"}
-    same |= {"solution": ["The secret solution."]}
+    (same,) = objects("olympiad_fields")
     rows = [
         {"id": n, "question": f"Find $x = {n}$.", "final_answer": [f"${n}$"], **same}
         for n in range(size)
@@ -135,31 +133,21 @@ def test_a_broken_row_is_taken_from_a_whole_first_version(tmp_path: Path) -> Non
     )
 
 
-SEVERAL, MANY = "The problem has multiple answers, ", "multiple answers connected with commas"
-ALIKE, ORDER = f"{SEVERAL}each of them should be ", f"{SEVERAL}with the answers in order being "
 NO_UNIT = ", note that the unit of the answer should not be included in \\boxed{}"
 
 
-@pytest.mark.parametrize(
-    ("kinds", "unit", "boxed", "said"),
-    [
-        ("Numerical", None, "answer", "The answer of The problem should be a numerical value. "),
-        ("Tuple", "km", "answer", ""),
-        ("Equation,Equation", None, MANY, f"{ALIKE}an equation. "),
-        ("Numerical,Interval", None, MANY, f"{ORDER}a numerical value, an interval. "),
-    ],
-)
+@pytest.mark.parametrize(*case_table("answers_asked_for"))
 def test_the_answer_is_asked_for_as_the_authors_do(
-    kinds: str, unit: str | None, boxed: str, said: str, tmp_path: Path
+    kinds: str, unit: str | None, several: bool, boxed: str, said: str, tmp_path: Path
 ) -> None:
-    folder = physics(tmp_path, answer_type=kinds, is_multiple_answer=boxed == MANY, unit=unit)
+    folder = physics(tmp_path, answer_type=kinds, is_multiple_answer=several, unit=unit)
     problem = load(PHYSICS, folder).problems[0]
     assert problem.fields == {
         "answer_type_text": said,
         "boxed_format": f"\\boxed{{{boxed}}}" + "(unit)" * bool(unit),
         "unit_text": NO_UNIT * bool(unit),
     }
-    stated = {"unit": unit, "is_multiple_answer": boxed == MANY}
+    stated = {"unit": unit, "is_multiple_answer": several}
     assert stated.items() <= problem.details.items()
 
 
@@ -181,13 +169,7 @@ def test_missing_points_and_problems_are_told(tmp_path: Path) -> None:
     refused(r"2 of 18 files missing: exam2/problem3\.tex", load, "aicrypto", tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("name", "size", "faults"),
-    [
-        *(("financemath", 200, 0), ("imo-answerbench", 400, 3), ("imo-proofbench", 60, 0)),
-        *((MATHS, 675, 1), ("bbh-word-sorting", 250, 0)),
-    ],
-)
+@pytest.mark.parametrize(*case_table("genuine_benchmarks"))
 def test_the_real_benchmark_files_are_the_pinned_ones_and_show_no_solution(
     name: str, size: int, faults: int, shared: Path
 ) -> None:

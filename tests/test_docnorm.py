@@ -21,8 +21,8 @@ from tests.support.text_index import TextIndex
 N_DOCUMENTS, CONTEXT = 60, 1500
 
 
-def query(text: str, method: str = "A", tier: str = "T1") -> Query:
-    return Query(text, Pattern(text, method, tier, "code"))
+def query(text: str, method: str = "A") -> Query:
+    return Query(text, Pattern(text, method, "T1", "code"))
 
 
 def norm(

@@ -52,9 +52,9 @@ def korn_and_graubard(shares: Floats, level: float) -> float:
     return float(max(n, p * (1 - p) / error**2 * quantiles**2))
 
 
-def beta_limits(p: float, n: float, level: float = 0.95) -> tuple[float, float]:
+def beta_limits(p: float, n: float) -> tuple[float, float]:
     """Return the limits of Clopper and Pearson for p n hits of n."""
-    tail, hits = (1 - level) / 2, p * n
+    tail, hits = 0.025, p * n
     high = stats.beta.ppf(1 - tail, hits + 1, n - hits) if p < 1 else 1.0
     return stats.beta.ppf(tail, hits, n - hits + 1), high
 
@@ -103,7 +103,6 @@ SHAPES: dict[str, Callable[[np.random.Generator, int], Integers]] = {
         random.random(n) < 0.9, 1, random.poisson(40, n) + 1
     ),
 }
-ENDS = ("lower", "upper")
 RULES = ["size-bias", "first", "cut"]
 
 
@@ -118,9 +117,9 @@ def shares_by(rule: str, counts: Integers) -> tuple[Floats, Floats]:
     return np.where(is_cut, 0, 1 / every), 1 / np.where(is_cut, 6, every)
 
 
-def check_coverage(found: Sequence[BoundedEstimate], truth: int, least: float = 0.93) -> None:
+def check_coverage(found: Sequence[BoundedEstimate], truth: int) -> None:
     hits = [one.low <= truth * (1 + 1e-9) and truth <= one.high * (1 + 1e-9) for one in found]
-    assert np.mean(hits) >= least - 2 * math.sqrt(least * (1 - least) / len(hits))
+    assert np.mean(hits) >= 0.93 - 2 * math.sqrt(0.93 * 0.07 / len(hits))
     lower, upper = (
         np.array([getattr(one, end).value for one in found]) for end in ("lower", "upper")
     )

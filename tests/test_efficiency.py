@@ -21,6 +21,7 @@ from ngramscan.prevalence.contamination_effects import make_effects
 from ngramscan.reporting import choose_target, write_rows
 from ngramscan.statistics.resampling import Resampling
 from ngramscan.statistics.two_samples import estimate_accuracy
+from tests.support.cases import objects
 from tests.support.command import Ran, invoke
 from tests.support.sizes import sets
 from tests.test_contamination_effects import entry, score
@@ -214,19 +215,8 @@ def test_costs_are_those_written_out_and_need_both_token_counts(made: Made) -> N
     check(made.found()["m cot"], cost_per_answer=None, cost_per_correct=None)
 
 
-REFUSED: list[tuple[str, Any, str]] = [
-    ("usage", None, "outputs: missing; scores don't hold token counts"),
-    ("outputs", "outputs", "usage: not allowed with outputs"),
-    ("price_in", 1, "price_out: missing; costs need both prices"),
-    ("tokens", "no", 'tokens="no": expected one of completion, total'),
-    ("no_answer", "no", 'no_answer="no": expected one of wrong, exclude'),
-    ("baseline", "no", 'baseline="no": expected one of cot'),
-    ("figure", "f.svg", "nothing to draw: no tokens are known"),
-]
-
-
 def test_options_that_do_not_fit_are_refused(made: Made) -> None:
     made.add("m", "cot", [(1,)])
-    for option, value, problem in REFUSED:
+    for option, value, problem in map(dict.values, objects("efficiency_usage")):
         with pytest.raises(InputError, match=problem):
             made.found(**{option: value})

@@ -19,6 +19,7 @@ from evalcore.endpoint import request_parameters as parameters_of
 from evalcore.records import Record
 from ngramscan.errors import InputError, RemoteError, RemoteRefused, RemoteUnavailable
 from ngramscan.progress import Progress
+from tests.support.cases import objects
 from tests.support.chat_server import chat_server
 from tests.support.fake_clock import FakeClock
 
@@ -46,11 +47,6 @@ def asking(answers: list[Any], key: str = "", **options: Any) -> Iterator[Ask]:
         yield ask
 
 
-def ask_once(*answers: Answer, **options: Any) -> Record:
-    with asking(list(answers), **options) as ask:
-        return ask(QUESTION)
-
-
 def test_a_request_has_the_messages_and_all_parameters() -> None:
     parameters = parameters_of(0.0, 512, ["seed=7", 'stop=["\\n"]', "reasoning_effort=low"])
     messages = [{"role": "user", "content": "2 \ud83d 2?"}]
@@ -75,57 +71,30 @@ def address(url: str) -> None:
 def test_what_is_unusable_is_refused_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TWO_LINES", f"{SECRET}\n{SECRET}")
     monkeypatch.setenv("ACCENT", f"{SECRET}é")
-    parameters = partial(parameters_of, 0.0, None)
-    table: list[tuple[Any, Any, str]] = [
-        (parameters, ["seed"], "--param seed: expected KEY=VALUE"),
-        (parameters, ["model=x"], "'model' can't be set this way"),
-        (parameters, [f"api_key={SECRET}"], "^--param api_key: outputs would keep the secret; "),
-        (address, "", "--base-url: missing"),
-        (address, "ftp://host/v1", "--base-url.*not a URL; expected http://HOST"),
-        (address, "http://", "--base-url.*not a URL; expected http://HOST"),
-        (address, f"http://{SECRET}@[x", "--base-url: not a URL"),
-        (address, f"https://user:{SECRET}@host/v1", "--base-url.*more than an address"),
-        (address, f"https://host/v1?key={SECRET}", "--base-url.*more than an address"),
-        *((read_key, name, name) for name in ("TWO_LINES", "ACCENT")),
-    ]
-    for call, given, problem in table:
+    calls: dict[str, Any] = {
+        "parameters": partial(parameters_of, 0.0, None),
+        "address": address,
+        "key": read_key,
+    }
+    for call, given, problem in map(dict.values, objects("endpoint_usage")):
         with pytest.raises(InputError, match=problem) as caught:
-            call(given)
+            calls[call](given)
         assert SECRET not in str(caught.value)
 
 
 def test_a_reply_is_read() -> None:
-    text, thought = {"type": "text", "text": "4"}, {"type": "thinking", "thinking": "hm"}
-    details = {"completion_tokens_details": {"reasoning_tokens": 5}}
-    counts = {"prompt_tokens": 10, "completion_tokens": 7}
-    table: list[tuple[httpx.Response, dict[str, Any]]] = [
-        (ok({"content": ""}), {"output": ""}),
-        (ok({"content": "4", "reasoning": "a"}), {"output": "4", "reasoning": "a"}),
-        (ok({"content": "4", "reasoning_content": "a"}), {"reasoning": "a"}),
-        (ok({"content": [thought, text, text | {"type": "output_text"}]}), {"output": "44"}),
-        (ok({"refusal": "No."}), {"output": None, "refusal": "No."}),
-        (ok({"content": [{"type": "refusal", "refusal": "No."}]}), {"refusal": "No."}),
-        (ok({"content": "a\ud83db"}), {"output": "a\ufffdb"}),
-        (ok({"content": "4"}, "content_filter"), {"output": None, "refusal": "content_filter"}),
-        (ok(usage=counts | details), counts | {"reasoning_tokens": 5}),
-        (ok(usage={"completion_tokens": "7"}), dict.fromkeys(counts)),
-    ]
-    for response, fields in table:
-        reply, expected = ask_once(response), {"refusal": None} | fields
+    for answer, expected in map(dict.values, objects("endpoint_replies")):
+        response = ok(**answer)
+        with asking([response]) as ask:
+            reply = ask(QUESTION)
         assert {name: getattr(reply, name) for name in expected} == expected, response.text
 
 
 def test_what_may_pass_is_asked_again_after_growing_pauses() -> None:
     table: list[tuple[Answer, str]] = [
-        (httpx.Response(502, html="<h1>Bad</h1>"), "HTTP 502: an HTML page"),
-        (httpx.Response(408), "HTTP 408"),
-        (httpx.Response(200, json={"error": {"message": "no"}}), "with an error: no"),
-        (httpx.Response(200, json={"choices": []}), "but without an answer"),
-        (ok(finish_reason="error"), "broken off: no reason given"),
-        (ok({"content": 4}), "the answer is not text"),
-        (ok(usage={"prompt_tokens": -1}), "prompt_tokens can't be true"),
         (httpx.ReadTimeout("slow"), "no answer in 600 s"),
         (httpx.Response(200, content=b"[" * 100_000), "but not a JSON object"),
+        *((httpx.Response(**r["response"]), r["words"]) for r in objects("passing_failures")),
     ]
     for failure, words in table:
         clock = FakeClock()
@@ -138,23 +107,9 @@ def test_what_may_pass_is_asked_again_after_growing_pauses() -> None:
         assert re.fullmatch(f"{URL}: .*{re.escape(words)}.*, after 7 attempts", str(caught.value))
 
 
-def error(status: int, code: str = "", **headers: str) -> httpx.Response:
-    said = {"message": "temperature is\nnot supported", "code": code}
-    return httpx.Response(status, json={"error": said}, headers=headers)
-
-
 def test_a_refusal_is_told_in_one_line_and_one_of_everything_ends_the_asking() -> None:
-    for answer, words, ends_all in (
-        (error(400), f"HTTP 400: {SAID}; .*--param", False),
-        (error(403), f"HTTP 403: {SAID}", False),
-        (error(401), f"HTTP 401: {SAID}; .* with --api-key-env", True),
-        (error(402), f"HTTP 402: {SAID}", True),
-        (error(404), f"HTTP 404: {SAID}; check the base URL .*", True),
-        (error(301, Location="http://elsewhere.example/"), f"HTTP 301: {SAID}.*followed.*", True),
-        (error(429, "insufficient_quota"), f"HTTP 429: {SAID}", True),
-        (ok({"content": [{"type": "image_url"}]}), ".* a part of the answer is not text", False),
-    ):
-        with asking([answer, ok()]) as ask:
+    for response, words, ends_all in map(dict.values, objects("endpoint_refusals")):
+        with asking([httpx.Response(**response), ok()]) as ask:
             with pytest.raises(RemoteRefused) as caught:
                 ask(QUESTION)
             assert re.fullmatch(f"{URL}: {words}", str(caught.value))

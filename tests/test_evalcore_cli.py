@@ -15,6 +15,7 @@ from evalcore.prompts import load_templates
 from ngramscan.errors import IncompleteError
 from ngramscan.remote.pace import Clock
 from tests.support import command
+from tests.support.cases import case_table
 from tests.support.chat_server import Answer, ChatServer, Faults, Messages, chat_server, hash_of
 from tests.support.made_benchmarks import write, write_financemath, write_proofbench
 
@@ -58,7 +59,7 @@ def text_of(method: str, number: int) -> str:
     return f"We divide.\n{last}{value:.3f}"
 
 
-def answering(data: Path, delay_s: float = 0.0) -> Answer:
+def answering(data: Path) -> Answer:
     """Answer what is asked in the exact messages of a method, and nothing else."""
     benchmark = find_benchmark("financemath")
     dataset, prompts = load_dataset(benchmark, data), load_templates(benchmark)
@@ -68,11 +69,7 @@ def answering(data: Path, delay_s: float = 0.0) -> Answer:
         for method in METHODS
     }
 
-    def answer(messages: Messages) -> str | None:
-        time.sleep(delay_s)
-        return known.get(hash_of(messages))
-
-    return answer
+    return lambda messages: known.get(hash_of(messages))
 
 
 def run_command(server: ChatServer, *more: str) -> list[str]:
@@ -126,18 +123,11 @@ def proofs(here: Path) -> Path:
     return here
 
 
-@pytest.mark.parametrize(
-    ("faults", "key", "reason"),
-    [
-        (Faults(refusal=0.2, seed=1), "", "(the judge refused"),
-        (Faults(length=1.0), "", "118 of 120 judgements are missing (the reply was cut at the"),
-        (Faults(), SECRET, "118 of 120 judgements are missing (http://127.0.0.1"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("judges_without_words"))
 def test_what_no_judge_said_is_asked_later(
-    proofs: Path, faults: Faults, key: str, reason: str
+    proofs: Path, faults: dict[str, Any], key: str, reason: str
 ) -> None:
-    with chat_server(judged_reply, faults, key) as server:
+    with chat_server(judged_reply, Faults(**faults), key) as server:
         _, stderr = invoke(*JUDGE, server.url, "-o", "judged.jsonl", code=1)
         assert ("judgements are missing" in stderr, reason in stderr) == (True, True)
         given: dict[str, Any] = {**PROOFBENCH, "base_url": server.url, "journal": "own.sqlite"}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import random
 import sys
 from collections.abc import Sequence
-from itertools import combinations, product
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -19,25 +18,13 @@ from ngramscan.reporting.charts.files import check_target, paint, save_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-METHODS = ["CoT", "PoT", "FP/F-1"]
+ROW = CountRow("x", "ตัวอย่าง", "T1", "narrative", "答え", "答え\n$", 3, None, "s", "t")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def counts(indexes: int, methods: Sequence[str], patterns: int, estimated: bool) -> list[CountRow]:
-    draws = random.Random(1)
-    rows = []
-    for index, method, number in product(range(indexes), methods, range(patterns)):
-        n = 0 if draws.random() < 0.2 else int(10 ** draws.uniform(0, 9))
-        text = f"pattern $x$ {number} " + "and so on " * draws.randrange(9)
-        limits = (n / 2, n * 2.0) if estimated and n else (None, None)
-        keys = (f"index_{index}", method, "T1", "narrative", text, text)
-        rows.append(CountRow(*keys, n, None, "s", "t", estimated, *limits))
-    return rows
-
-
-def saved(path: Path, *tables: Sequence[Any], **options: Any) -> ElementTree.Element:
+def saved(path: Path, rows: Sequence[Any]) -> ElementTree.Element:
     """Return the SVG of some rows."""
-    save_figure(path, *tables, **options)
+    save_figure(path, rows)
     return ElementTree.parse(path).getroot()
 
 
@@ -78,10 +65,9 @@ def overlapping(sheet: ElementTree.Element) -> list[tuple[str, str]]:
 
 
 def test_texts_of_any_script_are_no_warning(tmp_path: Path) -> None:
-    row = CountRow("x", "ตัวอย่าง", "T1", "narrative", "答え", "答え\n$", 3, None, "s", "t")
-    save_figure(tmp_path / "a.png", [row])
+    save_figure(tmp_path / "a.png", [ROW])
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-    save_figure(tmp_path / "a.svg", [row])
+    save_figure(tmp_path / "a.svg", [ROW])
     assert "答え" in (tmp_path / "a.svg").read_text(encoding="utf-8")
 
 
@@ -93,5 +79,5 @@ def test_what_cannot_be_drawn_is_said_first(tmp_path: Path, monkeypatch: Any) ->
     with pytest.raises(InputError, match="nothing to draw"):
         save_figure(tmp_path / "a.svg", [])
     monkeypatch.setitem(sys.modules, "matplotlib", None)  # only pictures of pixels need it
-    save_figure(tmp_path / "a.svg", counts(1, METHODS, 2, False))
+    save_figure(tmp_path / "a.svg", [ROW])
     assert [path.name for path in tmp_path.iterdir()] == ["a.svg"]

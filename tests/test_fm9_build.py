@@ -18,6 +18,7 @@ from ngramscan.index_files.fm9.build import BuildOptions, BuildRow, build_index
 from ngramscan.index_files.fm9.layout import FILES
 from ngramscan.progress import SILENT
 from tests.support import corpus_files
+from tests.support.cases import objects
 from tests.support.fm9_reference import Shard
 
 HERE = Path(__file__).parent
@@ -90,17 +91,9 @@ def test_what_can_not_be_built_is_refused(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_text("\n")
     (tmp_path / "full").mkdir()
     build(D5, tmp_path / "full")  # an empty one is taken
-    cases: list[tuple[Path, str, dict[str, int], str]] = [
-        (tmp_path / "c.jsonl", "index", {}, "no document"),
-        (D5, "full", {}, "not empty"),
-        (D5, "c.jsonl", {}, "it is a file"),
-        (D5, "no/index", {}, "no such folder"),
-        (D5, "index", {"workers": 0}, "--workers 0"),
-        *((D5, "index", {"shard_bytes": n}, f"--shard-size {n}") for n in (0, 2**40, 10**15)),
-    ]
-    for corpus, out, options, words in cases:
+    for corpus, out, options, words in map(dict.values, objects("builds_refused")):
         with pytest.raises(InputError, match=words):
-            build(corpus, tmp_path / out, **options)
+            build(tmp_path / corpus if corpus else D5, tmp_path / out, **options)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.jsonl", "full"]
 
 

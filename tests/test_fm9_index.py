@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from ngramscan.indexes.fm9 import Fm9Index, open_fm9
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.progress import Progress
+from tests.support.cases import case_table
 from tests.test_fm9_reader import write_shard
 
 REPLAY = Path(__file__).parent / "replay"
@@ -22,8 +24,8 @@ DOCUMENTS = [
 ]
 
 
-def local(name: str = "replay2", progress: Progress | None = None) -> Fm9Index:
-    return open_fm9(REPLAY / "index" / name, progress or Progress())
+def local(name: str = "replay2") -> Fm9Index:
+    return open_fm9(REPLAY / "index" / name, Progress())
 
 
 def brute_force(query: str) -> int:
@@ -48,20 +50,11 @@ def test_each_occurrence_is_shown_once() -> None:
     assert len(seen) == len(windows) == brute_force("ภาษา") > 30
 
 
-@pytest.mark.parametrize(
-    ("place", "words"),
-    [
-        (Place("e", 0, -1), "ranks are 0 to 196517"),
-        (Place("e", 0, 10**12), "ranks are 0 to 196517"),
-        (Place("e", 7, 0), "no such shard, only 0 to 1"),
-        (Place("e", -1, 0), "no such shard"),
-        (Place("e", 0, 0), "no occurrence of 'e'"),
-        (Place("e", 0, 196517), "no occurrence of 'e'"),
-    ],
-)
-def test_a_place_outside_the_index_fails_alone(place: Place, words: str) -> None:
+@pytest.mark.parametrize(*case_table("places_outside"))
+def test_a_place_outside_the_index_fails_alone(spot: list[Any], words: str) -> None:
     index = local()
     good = places_of(index, "e")[0]
+    place = Place(*spot)
     replies = {reply.place: reply for reply in index.windows([good, place], 10)}
     assert isinstance(replies[good], Window)
     failure = replies[place]

@@ -11,8 +11,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +30,7 @@ from tests.support import corpus_files
 from tests.support.cases import case_table
 from tests.support.command import NGRAMSCAN, invoke
 from tests.support.recorder import Recorder
+from tests.test_many_shards import limited
 
 HERE = Path(__file__).parent
 D5 = HERE / "fm9" / "d5"
@@ -72,20 +72,9 @@ def identities(index: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-@contextmanager
-def files_of_at_most(size: int) -> Iterator[None]:
-    """Make the operating system refuse to write longer files, as a full disk does."""
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-
-
 def interrupt(corpus: Path, out: Path, **how: Any) -> None:
     """Leave a build behind that has a plan, and no shard yet."""
-    with files_of_at_most(4_000), pytest.raises(InputError, match="can't be written"):
+    with limited(resource.RLIMIT_FSIZE, 4_000), pytest.raises(InputError, match="can't be written"):
         build(corpus, out, **how)
 
 

@@ -28,6 +28,7 @@ from ngramscan.indexes.http.index import ApiIndex
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import Journal
 from ngramscan.progress import Progress
+from tests.support.cases import case_table
 from tests.support.fake_clock import FakeClock
 from tests.support.service import ApiServer
 
@@ -70,15 +71,14 @@ def in_turn(*answers: Answer) -> Handler:
 def client_for(
     handle: Handler,
     clock: FakeClock | None = None,
-    progress: Progress | None = None,
     journal: Path | None = None,
     **options: Any,
 ) -> Iterator[ApiClient]:
     given = IndexOptions(**{"concurrency": 2, **options})
-    transport, told = httpx.MockTransport(handle), progress or Progress()
+    transport = httpx.MockTransport(handle)
     with (
         Journal(journal) as kept,
-        ApiClient(URL, given, kept, told, clock or FakeClock(), transport) as client,
+        ApiClient(URL, given, kept, Progress(), clock or FakeClock(), transport) as client,
     ):
         yield client
 
@@ -100,18 +100,10 @@ def failure_of(client: ApiClient, *queries: str) -> NgramscanError:
 # What is asked again
 
 
-REFUSED = [
-    pytest.param(httpx.Response(400, json={"error": "[Flask] bad"}), "400: [Flask] bad", id="400"),
-    pytest.param(html(404), "404: an HTML page", id="404 with HTML"),
-    pytest.param(httpx.Response(301, headers={"Location": "/x"}), "301", id="a redirect"),
-    pytest.param(httpx.Response(501), "501", id="501"),
-]
-
-
-@pytest.mark.parametrize(("answer", "message"), REFUSED)
-def test_what_will_not_pass_is_asked_once(answer: httpx.Response, message: str) -> None:
+@pytest.mark.parametrize(*case_table("lasting_replies"))
+def test_what_will_not_pass_is_asked_once(response: dict[str, Any], message: str) -> None:
     clock = FakeClock()
-    with client_for(in_turn(answer), clock) as client:
+    with client_for(in_turn(httpx.Response(**response)), clock) as client:
         error = failure_of(client)
     assert isinstance(error, RemoteRefused)
     assert (str(error), clock.waits) == (f"{URL}: HTTP {message}", [])

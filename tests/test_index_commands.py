@@ -15,21 +15,9 @@ from tests.support.cases import case_table
 from tests.support.command import invoke
 
 HERE = Path(__file__).parent
-D5 = HERE / "fm9" / "d5" / "index"
 
 
-@pytest.mark.parametrize(
-    ("library", "command", "extra"),
-    [
-        ("numba", "index verify .", "index"),
-        ("numba", "index build . -o x", "index"),
-        ("pydivsufsort", "index build . -o x", "index"),
-        ("numba", f"count f1 --index fm9:{D5}", "index"),
-        ("numba", "serve .", "serve"),
-        ("uvicorn", "serve .", "serve"),
-        ("starlette.applications", "serve .", "serve"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("missing_libraries"))
 def test_a_library_that_is_not_there_is_one_line(
     library: str, command: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,9 +81,7 @@ def test_the_replies_of_one_index_are_removed_and_then_all(kept: Path) -> None:
     assert ngramscan.journal_info(journal=kept).empty
 
 
-@pytest.mark.parametrize(
-    ("form", "removed"), [("{}", 1), ("{}/", 3), ("{}/*.jsonl", 2), ("{}/a.jsonl", 1), ("{}/.", 3)]
-)
+@pytest.mark.parametrize(*case_table("parts_of_specs"))
 def test_an_index_is_cleared_by_each_form_that_count_takes(
     form: str, removed: int, tmp_path: Path
 ) -> None:

@@ -109,30 +109,7 @@ def outputs(tmp_path: Path) -> Path:
     return write_texts(tmp_path / "outs", texts)
 
 
-@pytest.mark.parametrize(
-    ("own", "others", "words"),
-    [
-        pytest.param(
-            [{"id": k} for k in range(50)],
-            [{"id": k} for k in range(52)],
-            "50 outputs of pot against 52 of cot, paired by the 50 problems that both answer;"
-            " 2 that one side alone answers are not tested",
-            id="a problem is what has an id",
-        ),
-        pytest.param(
-            [{"id": k // 2, "epoch": k % 2} for k in range(80)],
-            [{"id": k} for k in range(40)],
-            "80 outputs of pot against 40 of cot, paired by the 40 problems that both answer",
-            id="epochs are outputs to one problem",
-        ),
-        pytest.param(
-            [{}] * 50,
-            [{}] * 60,
-            "50 outputs of pot against 60 of cot, for 50 and 60 problems",
-            id="without an id each output is one of its own",
-        ),
-    ],
-)
+@pytest.mark.parametrize(*case_table("keyness_sides"))
 def test_the_first_lines_say_what_is_compared(
     tmp_path: Path, own: list[dict[str, int]], others: list[dict[str, int]], words: str
 ) -> None:

@@ -38,9 +38,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def rows_of(*given: str, command: str = "count", content: bytes | None = None) -> list[Any]:
-    """Return the rows of a command that counts in the corpus, with this standard input."""
-    ran = invoke(command, *given, "--index", SCAN, "--format", "csv", "-q", content=content)
+def rows_of(*given: str, content: bytes | None = None) -> list[Any]:
+    """Return the rows of `count` in the corpus, with this standard input."""
+    ran = invoke("count", *given, "--index", SCAN, "--format", "csv", "-q", content=content)
     assert (ran.code, ran.stderr) == (0, "")
     return ran.rows
 

@@ -11,6 +11,7 @@ import pytest
 from evalcore.commands.logs import read_logs
 from evalcore.scores import ScoreRow, read_scores
 from ngramscan.reporting import choose_target, write_rows
+from tests.support.cases import objects
 from tests.support.command import invoke
 from tests.support.made_logs import (
     TIME,
@@ -36,14 +37,8 @@ def truth(shared: Path) -> pd.DataFrame:
 
 def test_every_verdict_of_genuine_logs_is_the_planned_one(shared: Path) -> None:
     planned = truth(shared)
-    rows: list[tuple[str, list[str], str, str]] = [
-        ("inspect/method_{}.eval", ["answer"], "{}", "apart"),
-        ("lm_eval/method_{}", ["strict-match"], "{}", "apart"),
-        ("lm_eval/method_{}", ["flexible-extract"], "{}_flexible", "as-recorded"),
-        ("simple/method_{}.jsonl", ["correct"], "{}", "apart"),
-        ("inspect/method_a_graded.eval", [], "graded_A", "apart"),
-    ]
-    for (path, wanted, column, missing), letter in product(rows, "AB"):
+    for each, letter in product(objects("genuine_logs"), "AB"):
+        path, wanted, column, missing = each.values()
         name = shared / "logs" / path.format(letter.lower())
         log = read_logs([name], given=NAMES, wanted=wanted, missing=missing)
         assert {r.id: r.value for r in log.rows} == dict(planned[column.format(letter)]), name
@@ -118,17 +113,7 @@ def test_logs_in_folders_are_found_once_and_other_files_told(folder: Path) -> No
 
 
 def test_what_is_no_log_is_refused(folder: Path) -> None:
-    for name, layout, message in (
-        ("none.eval", "auto", "no such file or folder"),
-        ("notes.json", "auto", "not a known log; expected a log of Inspect, or samples"),
-        ("lm/results_*.json", "auto", "the samples, which are in files beside it; expected a log"),
-        ("lm/results_*.json", "lm-eval", "without the samples"),
-        ("inspect/a.eval", "scores", "a log of Inspect; expected scores"),
-        ("notes.json", "inspect", "missing required field eval"),
-        ("notes.json", "lm-eval", "notes.json:1: Object missing"),
-        ("problems.jsonl", "scores", "not a known log; expected scores, or lines of"),
-        ("lm", "inspect", "contains no logs"),
-    ):
+    for name, layout, message in map(dict.values, objects("no_logs")):
         refused(message, [folder / name.replace("*", TIME)], layout)
 
 

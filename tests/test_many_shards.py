@@ -31,14 +31,14 @@ TEXTS = [
 
 
 @contextmanager
-def few_descriptors(limit: int) -> Iterator[None]:
-    """Let this process, and those that it starts, open only a few files at a time."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+def limited(what: int, limit: int) -> Iterator[None]:
+    """Let this process, and those that it starts, have only so much of something."""
+    soft, hard = resource.getrlimit(what)
+    resource.setrlimit(what, (limit, hard))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        resource.setrlimit(what, (soft, hard))
 
 
 def link_shards(folder: Path, number: int) -> Path:
@@ -66,7 +66,7 @@ def test_more_shards_than_descriptors_are_counted_shown_and_served(
     write_manifest(folder, [*map(str, range(number))])
     inside = count_by_brute_force(b"lo", b"\xff".join(TEXTS))
     assert inside > 0
-    with few_descriptors(limit):
+    with limited(resource.RLIMIT_NOFILE, limit):
         counted = invoke("count", "-e", "lo", "--index", f"fm9:{folder}", "--format", "csv")
         assert [row["occurrences"] for row in counted.rows] == [f"{inside * number}"], counted
         with serving(indexes=(folder,)) as server:
@@ -127,13 +127,9 @@ def test_a_file_that_was_changed_gives_no_answer(tmp_path: Path, name: str, how:
 def test_a_limit_of_mapped_files_is_one_line_with_the_cure(tmp_path: Path) -> None:
     with (tmp_path / "large").open("wb") as file:
         file.truncate(1 << 40)
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (1 << 39, hard))
-    try:
-        with pytest.raises(IndexFormatError, match=r"large: no memory left.*max_map_count=\d+$"):
-            MappedFile(tmp_path / "large")
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    said = r"large: no memory left.*max_map_count=\d+$"
+    with limited(resource.RLIMIT_AS, 1 << 39), pytest.raises(IndexFormatError, match=said):
+        MappedFile(tmp_path / "large")
 
 
 # Which folders are an index

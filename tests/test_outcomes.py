@@ -14,15 +14,12 @@ from evalcore.commands.outcomes import outcomes
 from evalcore.scores import ScoreRow
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.reporting import to_frame
+from tests.support.cases import objects
 from tests.support.command import invoke
 
 Answers = Mapping[tuple[str, str, str], Iterable[str]]
 TWO: Answers = {
-    ("a", "m", "cot"): "1100-1",
-    ("a", "m", "f-1"): "10110.",
-    ("b", "m", "cot"): "01",
-    ("b", "m", "f-1"): "11",
-    ("b", "n", "cot"): "01",
+    (*names,): letters for *names, letters in map(dict.values, objects("answers_of_two"))
 }
 F1: dict[str, Any] = {"baselines": "cot", "adaptive": "f-1"}
 Y: dict[str, Any] = {"baselines": "x", "adaptive": "y"}
@@ -71,11 +68,7 @@ def test_each_problem_counts_once_and_all_benchmarks_of_a_model_together() -> No
 
 
 def test_where_nothing_is_known_there_is_no_row_and_the_command_ends_with_1(tmp_path: Path) -> None:
-    for x, y, why in (
-        ("1?", "?0", "2 with an unknown result"),
-        ("1.", ".0", "2 not put to every method"),
-        ("1-", "-0", "2 without an answer"),
-    ):
+    for x, y, why in map(dict.values, objects("nothing_known")):
         no_answer: Any = "exclude" if "-" in x else "wrong"
         path = write(tmp_path / "s.jsonl", {("a", "m", "x"): x, ("a", "m", "y"): y})
         options = ("--baselines", "x", "--adaptive", "y", "--no-answer", no_answer)
@@ -123,21 +116,8 @@ def test_selection_has_wilsons_interval_where_answers_are_independent() -> None:
 
 
 def test_what_can_not_be_used_is_refused(tmp_path: Path) -> None:
-    cases: list[tuple[str, dict[str, Any], str]] = [
-        ("st", {}, r"t\.jsonl: two rows of a m cot 0 rule-a; the other"),
-        ("s", {"adaptive": "no"}, 'adaptive="no": expected one of cot, f-1'),
-        ("s", {"baselines": "cot,tot"}, 'baselines="tot": expected one of cot, f-1'),
-        (
-            "n",
-            {},
-            "f-1, cot: no model was scored .*; available: b, n, rule-b: cot; b, o, rule-b: f",
-        ),
-        ("s", {"adaptive": "cot"}, 'baselines="cot": this method was given twice'),
-        ("s", {"baselines": ","}, "baselines: expected at least one method"),
-        ("s", {"alpha": 1}, r"alpha=1: .* not in the range 0<x<1"),
-    ]
     apart = {("b", "n", "cot"): "01", ("b", "o", "f-1"): "11"}
-    for files, options, message in cases:
+    for files, options, message in map(dict.values, objects("outcomes_usage")):
         made = [write(tmp_path / f"{n}.jsonl", apart if n == "n" else TWO) for n in files]
         with pytest.raises(InputError, match=message):
             outcomes(made, **F1 | options)

@@ -2,7 +2,6 @@
 
 import re
 from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from evalcore.benchmarks import find_benchmark
 from evalcore.commands.judge import choose_prompt
 from evalcore.formats import Problem
 from evalcore.prompts import PromptSet, load_templates
+from tests.support.cases import case_table, objects
 from tests.support.made_benchmarks import refused
 
 FIELDS = {"answer_type_text": "The answer is a number. ", "unit_text": ", without its unit"}
@@ -29,14 +29,6 @@ def load(dataset: str, extra: Path | None = None) -> PromptSet:
 def load_own(folder: Path, text: str) -> PromptSet:
     (folder / "own.yaml").write_text(text, encoding="utf-8")
     return load("financemath", folder / "own.yaml")
-
-
-BOXES = {"financemath": "FinanceMath", "aicrypto": "AICrypto"}
-BOXES |= dict.fromkeys(("imo-answerbench", "imo-proofbench"), "IMO-Bench")
-BOXES |= dict.fromkeys(("olympiadbench-oe-maths", "olympiadbench-oe-physics"), "OlympiadBench")
-PROMPTS = ("Zero-Shot", "CoT", "PoT", "F-1", "F-1+ZS", "F-1+CoT", "F-1+PoT")
-PROMPTS_OF = [*product(BOXES.items(), PROMPTS)]
-PROMPTS_OF += [(("financemath", "main_text"), "FP"), (("bbh-word-sorting", "main_text"), "F-1")]
 
 
 def messages(dataset: str, method: str) -> tuple[str | None, str]:
@@ -64,7 +56,7 @@ def test_prompts_are_verbatim_those_of_the_paper(shared: Path) -> None:
         yaml.safe_load((shared / "paper" / name).read_text(encoding="utf-8"))
         for name in ("prompts.yaml", "judge_prompts.yaml")
     )
-    for (dataset, box), name in PROMPTS_OF:
+    for dataset, box, name in map(dict.values, objects("prompts_of_paper")):
         assert messages(dataset, name) == put_together(printed, box, name), (dataset, name)
         assert not load(dataset).methods[name.lower()].ours
     system, user = messages("financemath", "f-1+verify")
@@ -87,25 +79,6 @@ def test_a_problem_reaches_the_model_as_it_is_and_is_never_taken_for_a_template(
     assert user.endswith(f"give the result explicitly{text}.")
 
 
-USER = "{user: '{{problem}}'}"
-BROKEN = {
-    "phases: {a: b}": "it must have methods",
-    "method: {}": "Object contains unknown field method; known are source",
-    "fields: [x]\nmethods: {a: {}}": "it must have methods, and may have phases and a source",
-    "methods: {a: {user: x, ours: true}}": "method a: unknown key ours; available: user, system,",
-    "methods: {a: {user: x, of: y}}": "method a: unknown key of; available: user, system, note",
-    "methods: {a: {user: Solve.}}": "method a: the user message has no {{problem}}",
-    "methods: {a: {user: '{{formalise}}'}}": "unknown placeholder {{formalise}}; known: p",
-    "phases: {x: '{{verify}}'}\nmethods: {a: {user: '{{x}}'}}": "a phase can't use another phase (",
-    "phases: {x y: z}": "phase x y: a name has letters",
-    f"methods: {{CoT: {USER}}}": "methods: the name cot is taken; choose another",
-    f"phases: {{formalize: x}}\nmethods: {{a: {USER}}}": "phases: the name formalize is taken",
-    f"phases: {{problem: x}}\nmethods: {{a: {USER}}}": "phases: the name problem is taken",
-    f"methods: {{a: {USER}, A: {USER}}}": "method a is defined twice",
-    "methods:\n  a: {user: x}\n  a: {user: y}": ":2: not valid YAML: a appears twice",
-}
-
-
-@pytest.mark.parametrize("text", BROKEN, ids=list(BROKEN.values()))
-def test_a_file_that_breaks_the_format_is_refused(text: str, tmp_path: Path) -> None:
-    refused(f"own.yaml.*{re.escape(BROKEN[text])}", load_own, tmp_path, text)
+@pytest.mark.parametrize(*case_table("broken_prompts"))
+def test_a_file_that_breaks_the_format_is_refused(text: str, problem: str, tmp_path: Path) -> None:
+    refused(f"own.yaml.*{re.escape(problem)}", load_own, tmp_path, text)

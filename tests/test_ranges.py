@@ -25,24 +25,13 @@ from ngramscan.remote import ranges as ranges_module
 from ngramscan.remote.files import HEAD_BYTES, RemoteFile
 from ngramscan.remote.range_cache import RangeCache
 from ngramscan.remote.ranges import RangeOptions, Ranges
-from tests.support.cases import case_table, file_text
+from tests.support.cases import case_table, file_text, objects
 from tests.support.range_server import Faults, RangeServer
 from tests.support.recorder import Recorder
 
 CONTENT = random.Random(7).randbytes(200_000)
 KINDS = ("500", "cut", "wrong_range", "wrong_bytes", "wrong_total", "drop", "503", "429", "chunked")
-REFUSED = {
-    "403": "HTTP 403, access denied; is it public, and its name right?",
-    "pays": "HTTP 403: its owner has the requester pay; use s3://… with credentials, and "
-    "FSSPEC_S3_REQUESTER_PAYS=true",
-    "html": "an HTML page, not a file; check the address",
-    "no_ranges": "the server can't send a part of a file; download the index, or ask its owner",
-    "gzip": "the server sends parts of files compressed",
-    "416": "HTTP 416",
-    "loop": "redirected in a circle",
-    "region": "the bucket is in the region eu-west-1; set AWS_DEFAULT_REGION=eu-west-1",
-    "later": "HTTP 503; it says to retry in 3600 s",
-}
+REFUSED = {row["kind"]: row["problem"] for row in objects("refused_parts")}
 OTHERS = ("404", "basic", "login", "redirect", "no_etag", "stall", "slow", "away")
 
 

@@ -24,6 +24,7 @@ from ngramscan.reporting.page.findings import find
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.plots import Kind
 from ngramscan.reporting.provenance import Run
+from tests.support.cases import case_table, objects
 from tests.support.command import invoke
 from tests.test_report_words import CASES, DIFFERENCES, KIND_OF
 
@@ -32,19 +33,7 @@ if TYPE_CHECKING:
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
 WHEN = "2026-03-04T05:06:07Z"
-HOSTILE = (
-    "</script><script>ran()</script>",
-    '"><img src=x onerror="ran()">',
-    "<svg onload=ran()>",
-    "<!--",
-    "]]>{{ 7 * 7 }}{% raw %}",
-    "\x1b[31mred\x07",
-    "a\u202eb\u2066c\u2028d",
-    "\x00nul and half \ud800 a character",
-    "line\none\ttwo",
-    "&lt;b&gt; &amp;",
-)
-NUMBERS = (0, 7, 12_345, 2**53, 2**63, -3, 0.5, 1.0, -0.0, 0.1234567, 5e-9, 1e15, 1234.56, 99999.96)
+HOSTILE, NUMBERS = objects("hostile_cells")[0].values()
 
 
 @dataclass
@@ -99,19 +88,15 @@ def read(page: str) -> Element:
     return Reader(page).root
 
 
+COUNTED, FOUND = objects("page_rows")
+
+
 def count_row(**others: Any) -> dict[str, Any]:
-    """Return a row of count."""
-    row = dict.fromkeys(("index", "method", "tier", "kind", "pattern", "query"), "x")
-    more = {"occurrences": 3, "documents": None, "source": "scan", "asked_at": WHEN}
-    limits = [f"{name}_{end}" for name in ("occurrences", "documents") for end in ("low", "high")]
-    more |= {"estimated": False, **dict.fromkeys(limits), "level": None, "note": ""}
-    return row | more | others
+    return COUNTED | others
 
 
 def context_row(**others: Any) -> dict[str, Any]:
-    """Return a row of contexts."""
-    row = {"index": "i", "pattern": "p", "document": "1", "offset": 5, "left": "before "}
-    return row | {"match": "p", "right": " after", "shard": 0, "rank": 9, "metadata": ""} | others
+    return FOUND | others
 
 
 def results_of(rows: Sequence[dict[str, Any]], name: str = "rows.csv", **others: Any) -> Results:
@@ -199,21 +184,7 @@ def test_no_text_becomes_an_element_or_an_attribute() -> None:
     assert len([*data_of(page)]) == len(parts)
 
 
-@pytest.mark.parametrize(
-    ("metadata", "name", "url"),
-    [
-        ('{"metadata": {"url": "https://a.org/?b=1&c"}}', "https://a.org/?b=1&c", True),
-        ('{"url": "HTTP://a.org", "source": "s"}', "HTTP://a.org", True),
-        ('{"url": "javascript:ran()"}', "javascript:ran()", False),
-        ('{"url": " https://a.org"}', " https://a.org", False),
-        ('{"url": "https://a.org/\\u202e"}', "https://a.org/\u202e", False),
-        ('{"url": "https://["}', "https://[", False),
-        ('{"url": 5, "id": "doc-1"}', "doc-1", False),
-        ("plain text", "plain text", False),
-        ("[1]", "[1]", False),
-        ("[" * 100_000, "[" * 100_000, False),
-    ],
-)
+@pytest.mark.parametrize(*case_table("sources", ("[" * 100_000, "[" * 100_000, False)))
 def test_a_source_is_a_link_only_if_it_is_of_the_web(metadata: str, name: str, url: bool) -> None:
     assert source_of(metadata) == (name, name if url else "")
     page = read(page_of([context_row(metadata=metadata), context_row(rank=1)]))
@@ -299,16 +270,7 @@ def test_the_browser_opens_the_page(
     assert (done.code, len(opened)) == (2, 1)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["other.csv"], "other.csv: "),
-        (["absent.csv"], "absent.csv: "),
-        (["counts.jsonl", "-o", "absent/report.html"], "no such folder: absent"),
-        (["counts.jsonl", "-o", "."], "it is a folder"),
-        ([], "Missing argument"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("report_usage"))
 def test_wrong_input_makes_no_page(
     arguments: list[str], problem: str, counts: Path, tmp_path: Path
 ) -> None:

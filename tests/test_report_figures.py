@@ -16,6 +16,7 @@ from ngramscan.reporting.charts.axes import make_axis, number, value_text
 from ngramscan.reporting.charts.panels import MOST_PANELS, Figure, draw
 from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.results import Results
+from tests.support.cases import objects
 from tests.test_report import HOSTILE
 
 Row = dict[str, Any]
@@ -33,42 +34,32 @@ def results_of(rows: list[Row], title: str) -> Results:
     return Results(kind, "rows.csv", columns, rows)
 
 
+COUNTED, COMPARED, MARKED, SPENT, SHARED = objects("figure_rows")
+
+
 def count(query: str, occurrences: Any, low: Any = None, high: Any = None, **more: Any) -> Row:
-    row: Row = {"index": "pile", "method": "CoT", "tier": "T1", "kind": "literal", "pattern": query}
-    row |= {"query": query, "occurrences": occurrences, "documents": None, "level": 0.95}
+    row = COUNTED | {"pattern": query, "query": query, "occurrences": occurrences}
     return row | {"occurrences_low": low, "occurrences_high": high} | more
 
 
-def compare(treatment: str, difference: float, low: Any, high: Any, **more: Any) -> Row:
-    row = {"dataset": "gsm8k", "model": "m", "rule": "exact", "baseline": "direct", "n": 9}
-    row |= {"treatment": treatment, "accuracy_baseline": 0.5, "accuracy_treatment": 0.5}
-    row |= {"difference": difference, "difference_low": low, "difference_high": high}
-    return row | {"p": 0.5, "p_holm": 0.5} | more
+def compare(treatment: str, difference: float, low: Any, high: Any) -> Row:
+    row = COMPARED | {"treatment": treatment, "difference": difference}
+    return row | {"difference_low": low, "difference_high": high}
 
 
 def outputs(prompt: str, share: Any, low: Any, high: Any, **more: Any) -> Row:
-    row = {"dataset": "gsm8k", "model": "m", "prompt": prompt, "method": "CoT", "outputs": 9}
-    row |= {"has_method": True, "with_marker": 3, "share": share, "level": 0.95}
-    return row | {"share_low": low, "share_high": high} | more
+    return MARKED | {"prompt": prompt, "share": share, "share_low": low, "share_high": high} | more
 
 
-def efficiency(method: str, accuracy: Any, tokens: Any, best: bool, **more: Any) -> Row:
-    row = {"dataset": "gsm8k", "model": "m", "method": method, "rule": "exact", "n": 9}
-    low = None if accuracy is None else accuracy - 0.04
-    row |= {"accuracy": accuracy, "accuracy_low": low, "accuracy_high": 0.95}
+def efficiency(method: str, accuracy: float, tokens: Any, best: bool) -> Row:
+    row = SPENT | {"method": method, "accuracy": accuracy, "accuracy_low": accuracy - 0.04}
     row |= {"mean_tokens": tokens, "mean_tokens_low": tokens and tokens * 0.9}
-    return row | {"mean_tokens_high": tokens and tokens * 1.1, "on_frontier": best} | more
+    return row | {"mean_tokens_high": tokens and tokens * 1.1, "on_frontier": best}
 
 
 def share(verdict: str, eta: float, value: Any, low: float, high: float) -> Row:
-    row: Row = {"index": "pile", "rule": "13-grams", "verdict": verdict, "eta_from": eta}
-    row |= {"entries": 100, "n": 1, "share": value, "share_low": low, "share_high": high}
-    return row | {"level": 0.95}
-
-
-def statistic(name: str, value: float) -> Row:
-    row = {"statistic": name, "judges": "all", "label": None, "items": 9, "value": value}
-    return row | {"low": value - 1, "high": value + 1}
+    row = SHARED | {"verdict": verdict, "eta_from": eta, "share": value}
+    return row | {"share_low": low, "share_high": high}
 
 
 def parse(figure: Figure, drawing: int = 0) -> ET.Element:

@@ -127,30 +127,8 @@ def test_words_claim_nothing_and_have_no_number_of_their_own(title: str, data: A
 
 # The text of each sentence.
 
-Some = dict[str, Any]
-COMPARED: Some = {
-    "dataset": "d",
-    "model": "m",
-    "rule": "r",
-    "baseline": "cot",
-    "treatment": "pot",
-    "n": 1500,
-    "difference": 0.05123,
-    "difference_low": 0.010009,
-    "difference_high": 0.09211,
-    "p": 0.0041,
-    "p_holm": 0.0246,
-    "n_unknown": 0,
-}
+COMPARED, CONTEXT = objects("base_rows")
 NONE = {"difference": 0.01, "difference_low": -0.041, "difference_high": 0.06, "p_holm": 1.0}
-CONTEXT: Some = {
-    "index": "i",
-    "pattern": "a",
-    "left": "",
-    "match": "a",
-    "right": "",
-    "document": "1",
-}
 DIFFERENCES = "Differences of methods"
 CASES: dict[str, tuple[str, list[dict[str, Any]]]] = {}
 """The kind of rows of each case by its title, and the rows."""

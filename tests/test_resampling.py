@@ -13,6 +13,7 @@ from scipy import special, stats
 from ngramscan.statistics import resampling
 from ngramscan.statistics.resampling import bootstrap_t
 from ngramscan.statistics.sign_tests import sign_flip_test, signed_rank_test
+from tests.support.cases import objects
 from tests.support.sizes import sets
 
 Floats = NDArray[np.float64]
@@ -74,13 +75,7 @@ def test_neither_limits_nor_p_are_closer_than_those_of_student_s_t() -> None:
 
 
 def test_there_is_no_interval_and_a_reason() -> None:
-    for sums, reason in (
-        ([1.0], "only 1 problem"),
-        ([1.0, 0.0] * 4, "only 8 problems"),
-        ([1e6] * 9 + [1e-6] * 90, "only 9 of 99 problems differ"),
-        ([0.0] * 30, "all differences are equal"),
-        ([0.1] * 30, "all differences are equal"),
-    ):
+    for sums, reason in map(dict.values, objects("no_intervals")):
         estimate, p = bootstrap_t(sums, np.random.default_rng(0))
         assert estimate.value == pytest.approx(sum(sums) / len(sums))
         assert (estimate.low, estimate.high, p) == (None, None, None)
@@ -161,13 +156,7 @@ def test_true_differences_are_found_nearly_as_often_as_by_sign_flips(
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
-    for change, problem in (
-        ({"sums": []}, "at least one sum"),
-        ({"sums": [np.nan] * 3}, "none missing"),
-        ({"draws": 0}, "a draw"),
-        ({"sizes": [1, 0, 1]}, "a positive size"),
-        ({"sizes": [1, 1]}, "each sum needs a positive size"),
-    ):
+    for change, problem in map(dict.values, objects("wrong_draws")):
         arguments: dict[str, Any] = {"sums": [1, 2, 3]} | change
         with pytest.raises(ValueError, match=problem):
             bootstrap_t(generator=np.random.default_rng(0), **arguments)
@@ -199,23 +188,17 @@ def right_or_wrong(
     return answers[0], answers[1]
 
 
-COVERED: tuple[tuple[Callable[[np.random.Generator], tuple[Floats, Floats]], float], ...] = (
-    (lambda draw: graded(draw, 50, 1, 0.0, 0.3), 0.3),
-    (lambda draw: right_or_wrong(draw, 100, 5, (0.5, 0.6)), 0.1),
-    (lambda draw: right_or_wrong(draw, 50, 5, (0.5, 0.6)), 0.1),
-    (lambda draw: right_or_wrong(draw, 100, 1, (0.5, 0.6)), 0.1),
-    (lambda draw: right_or_wrong(draw, 200, 5, (0.9, 0.95)), 0.05),
-    (lambda draw: graded(draw, 1000, 1, 0.0, 0.3), 0.3),
-)
+COVERED = [tuple(row.values()) for row in objects("resampled_methods")]
+SLOW = [pytest.param(*each, marks=pytest.mark.slow) for each in COVERED[2:]]
 
 
-@pytest.mark.parametrize(
-    "place", [0, 1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 6))]
-)
-def test_intervals_cover_the_mean_of_one_model_and_of_several(place: int) -> None:
-    (make, truth), draw, covered = COVERED[place], np.random.default_rng(7), []
+@pytest.mark.parametrize(("is_graded", "arguments", "truth"), [*COVERED[:2], *SLOW])
+def test_intervals_cover_the_mean_of_one_model_and_of_several(
+    is_graded: bool, arguments: list[Any], truth: float
+) -> None:
+    make, draw, covered = graded if is_graded else right_or_wrong, np.random.default_rng(7), []
     for _ in range(sets(300)):
-        baseline, treatment = make(draw)
+        baseline, treatment = make(draw, *arguments)
         problems, models = baseline.shape
         sums = (treatment - baseline).sum(axis=1)
         low, high = bootstrap_t(sums, draw, np.full(problems, models), 999).estimate.limits

@@ -14,6 +14,7 @@ from evalcore.endpoint import Ask, Question
 from evalcore.records import Record, read_records
 from ngramscan.errors import InputError
 from ngramscan.progress import SILENT, Progress
+from tests.support.cases import objects
 from tests.support.chat_server import hash_of
 from tests.test_records import recorded
 
@@ -57,14 +58,7 @@ def run(ask: Ask, folder: Path, count: int = 3, epochs: int = 1, **changes: Any)
 
 def test_answers_to_something_else_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
     file = tmp_path / "cot.jsonl"
-    table: list[tuple[dict[str, Any], dict[str, Any], str]] = [
-        ({}, {"model": "lab--made-1"}, "of sums, lab/made-1, cot;"),
-        ({}, {"parameters": {}}, r"under other .* \(id 'p-0': {'temp"),
-        ({}, {"epochs": 2}, "of one epoch;"),
-        ({"epochs": 2}, {}, "of several epochs;"),
-        ({}, {"messages_sha256": "0" * 64}, r"to other prompts \(id 'p-0'\);"),
-    ]
-    for first, then, problem in table:
+    for first, then, problem in map(dict.values, objects("other_answers")):
         file.unlink(missing_ok=True)
         run(Made(), tmp_path, size=1, **first)
         content, model = file.read_bytes(), Made()

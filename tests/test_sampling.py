@@ -15,7 +15,7 @@ from ngramscan.errors import InputError
 from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.statistics.estimates import cluster_total
 from tests.support import corpus_files
-from tests.support.cases import case_table
+from tests.support.cases import case_table, objects
 from tests.support.sizes import sets
 
 FILES = [CorpusFile(f"{n}.jsonl", "jsonl", 1000 + n) for n in range(400)]
@@ -35,10 +35,7 @@ def test_amounts_that_are_none_are_refused(amount: str) -> None:
 # What follows from a sample
 
 
-@pytest.mark.parametrize(
-    ("certain", "counts", "n_all"),
-    [([], [10, 20, 0, 5, 9, 11, 7, 3, 12, 8, 15, 20], 100), ([9] * 10, [1, 3], 4)],
-)
+@pytest.mark.parametrize(*case_table("equal_chances"))
 def test_with_equal_chances_it_is_the_estimate_of_the_text_books(
     certain: list[int], counts: list[int], n_all: int
 ) -> None:
@@ -78,10 +75,7 @@ def test_few_or_rare_clusters_have_no_interval_and_a_single_large_one_is_told(
     assert (estimate.low is None) == (estimate.high is None) == note.startswith("no interval")
 
 
-@pytest.mark.parametrize(
-    ("counts", "sizes", "chances"),
-    [([], [], []), ([1, 2], [1, 0], [1, 1]), ([1, 2], [1, 1], [0.5, 1.1]), ([1], [1], [0])],
-)
+@pytest.mark.parametrize(*case_table("wrong_clusters"))
 def test_clusters_that_can_not_be_are_refused(
     counts: list[int], sizes: list[int], chances: list[float]
 ) -> None:
@@ -112,22 +106,9 @@ def rare(random: np.random.Generator, sizes: Array) -> Array:
 
 # Standard deviation of log sizes, counts, and the least coverage; below 0 sizes are not known.
 CORPORA: dict[str, tuple[float, MakeCounts, float]] = {
-    "sizes 2, rates 1": (2, rates(1), 0.92),
-    "sizes 1, rates 1": (1, rates(1), 0.92),
-    "sizes 2, rates 0.5": (2, rates(0.5), 0.92),
-    "sizes 2, rates 1, higher in large files": (2, rates(1, 0.3), 0.92),
-    "sizes 2, rates 1, lower in large files": (2, rates(1, -0.3), 0.92),
-    "sizes 1.5, a document per file": (1.5, lambda _, sizes: np.ones(sizes.size), 0.92),
-    "sizes 1, counts without regard to size": (1, rates(1, -1), 0.92),
-    "sizes 2, counts without regard to size": (2, rates(1, -1), 0.88),
-    "sizes 2, rare: one in 50,000 bytes": (2, rare, 0.92),
-    "sizes 1, in a quarter of files": (1, rates(1, part=0.25), 0.9),
-    "sizes 2, rates 1.5": (2, rates(1.5), 0.86),
-    "sizes alike, rates 1": (0, rates(1), 0.92),
-    "sizes not known, 0.5, rates 0.5": (-0.5, rates(0.5), 0.92),
-    "sizes not known, 1, rates 1": (-1, rates(1), 0.85),
-    "sizes not known, 2, rates 1": (-2, rates(1), 0.7),
-}
+    row["id"]: (row["log_sd"], rates(*row["rates"]) if row["rates"] else rare, row["least"])
+    for row in objects("corpora_of_files")
+} | {"sizes 1.5, a document per file": (1.5, lambda _, sizes: np.ones(sizes.size), 0.92)}
 QUICK = [(name, 5, sets(25)) for name in ("sizes 2, rates 1", "sizes not known, 0.5, rates 0.5")]
 MANY = [pytest.param(name, 40, 100, marks=pytest.mark.slow) for name in CORPORA]
 

@@ -47,8 +47,8 @@ def all_layers(sandbox: Sandbox) -> None:
         pytest.skip(f"this machine lacks layers of the sandbox: {missing}")
 
 
-def solution(body: str, before: str = "") -> Program:
-    return Program(f"{before}\ndef solution():\n    {body}")
+def solution(body: str) -> Program:
+    return Program(f"def solution():\n    {body}")
 
 
 def answer(source: str) -> Program:

@@ -23,6 +23,7 @@ from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.matching import matcher
 from ngramscan.progress import SILENT, Progress
 from tests.support import corpus_files, oracle
+from tests.support.cases import case_table
 from tests.test_formats import make_texts
 from tests.test_matching import SKIPS_OVERLAPS
 
@@ -269,9 +270,6 @@ def test_text_that_is_not_utf_8_is_counted_but_not_shown(tmp_path: Path) -> None
 # Cutting
 
 
-@pytest.mark.parametrize(
-    ("context", "low", "high"),
-    [(0, 9, 10), (1, 9, 10), (3, 9, 10), (4, 5, 14), (7, 5, 14), (8, 1, 18), (99, 0, 19)],
-)
+@pytest.mark.parametrize(*case_table("ends_of_characters"))
 def test_ends_done_by_hand(context: int, low: int, high: int) -> None:
     assert cut_ends("x😀😀a😀😀x".encode(), 9, 10, context) == (low, high)

@@ -2,14 +2,15 @@
 
 import inspect
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 import evalcore
 from ngramscan.errors import InputError
+from tests.support.cases import FOLDER
 from tests.support.outputs import shown_in, write_texts
 
 TEXTS = {"cot": ["first", "It is \x1b[31m 42.\nThe answer [b]is[/b] 42."], "f-1": ["x", "y = 41"]}
@@ -18,13 +19,7 @@ TEXTS = {"cot": ["first", "It is \x1b[31m 42.\nThe answer [b]is[/b] 42."], "f-1"
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     write_texts(tmp_path / "outputs", TEXTS)
-    names = {"dataset": "d", "model": "m", "id": "1", "rule": "numbers"}
-    rows = [
-        names | {"method": "cot", "value": 1.0, "answer": "42"},
-        names | {"method": "f-1", "value": 0.0, "answer": "41", "reason": "41 is not 42"},
-        names | {"method": "f-1", "value": None, "rule": "judge:j", "reply": "Can't say."},
-    ]
-    pd.DataFrame(rows).to_json(tmp_path / "s.jsonl", orient="records", lines=True)
+    shutil.copy(FOLDER / "shown_scores.jsonl", tmp_path / "s.jsonl")
     return tmp_path
 
 

@@ -15,6 +15,7 @@ import pytest
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import read_table
 from tests.support import corpus_files, oracle
+from tests.support.cases import objects
 from tests.support.command import NGRAMSCAN, Ran, invoke
 from tests.support.corpus_files import PACK
 from tests.support.outputs import write_lines
@@ -235,7 +236,7 @@ def test_outputs_come_from_several_places_compressed_and_through_pipes(tmp_path:
     (tmp_path / "one.yaml").write_text("name: [")
     assert "one.yaml:1: not valid YAML" in refused(b"", "tiers", *files, tmp_path / "one.yaml")
     told = refused(b"", "blend", *files, "f2")
-    assert told == "f2: no such outputs, and no pattern set; shipped: f1"
+    assert told == "f2: no such outputs, and no pattern set; shipped: f1, verify"
     told = refused(b"", "strategies", tmp_path / "plain", files[0])
     assert "cot.jsonl: a file is given twice" in told
     assert refused(b"", "blend", "-") == "standard input: no outputs there"
@@ -260,25 +261,9 @@ def tables(folder: Path) -> dict[str, bytes]:
 
 def test_what_is_no_table_is_told_by_its_content(tmp_path: Path) -> None:
     forms = tables(tmp_path)
-    for name, content, problem in [
-        ("t.csv", forms[".parquet"], "its content is Parquet; rename it to .parquet"),
-        ("t.csv", forms[".jsonl"], "its content is JSON lines; rename it to .jsonl"),
-        ("t.jsonl", forms[".json"], "its content is a JSON list; rename it to .json"),
-        ("t.json", forms[".jsonl"], "expected a JSON list of rows; name JSON lines .jsonl"),
-        ("t.parquet", forms[".csv"], "not a Parquet file, or truncated"),
-        ("t.csv", b"<!DOCTYPE html><html>", "its content is an HTML page; expected a table (.csv,"),
-        (
-            "t.csv",
-            b"PK\3\4...",
-            "its content is a zip archive or a spreadsheet; expected a table (.csv, ",
-        ),
-        ("t.jsonl", b" \n", "it is empty; run the command that writes it again"),
-        ("t.csv.gz", b"item,judge", "can't be read"),
-        ("t.csv.gz", gzip.compress(forms[".csv"])[:-9], "the file is truncated"),
-        ("t.log", b"x", "expected a table (.csv, .jsonl or .parquet)"),
-        ("t.eval", b"x", "expected a table (.csv, .jsonl or .parquet); `evalcore logs "),
-    ]:
-        (tmp_path / name).write_bytes(content)
+    forms["cut"] = gzip.compress(forms[".csv"])[:-9]
+    for name, content, problem in map(dict.values, objects("no_tables")):
+        (tmp_path / name).write_bytes(forms.get(content, content.encode()))
         with pytest.raises(InputError) as error:
             list(read_table(tmp_path / name))
         assert str(error.value).startswith(f"{tmp_path / name}: {problem}")

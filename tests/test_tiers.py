@@ -12,10 +12,10 @@ PATTERNS = file_text("tiers_patterns")
 SET = parse_patterns(PATTERNS, "own.yaml")
 
 
-def tiers_of(measure: str = "occurrences", ids: bool = True) -> TierResult:
+def tiers_of(measure: str = "occurrences") -> TierResult:
     own: list[str | None] = [*["alpha alpha both"] * 20, *["Both"] * 5, None]
     others = ["both"] * 21 + ["beta"] * 4
-    found = outputs_of({("d", "m", "a"): own, ("d", "m", "b"): others}, ids)
+    found = outputs_of({("d", "m", "a"): own, ("d", "m", "b"): others})
     return run_tiers(found, SET, measure)
 
 

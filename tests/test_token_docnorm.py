@@ -16,14 +16,15 @@ from ngramscan.prevalence.docnorm import DocnormResult, refuse_first, run_docnor
 from ngramscan.prevalence.draws import DocnormOptions, Estimator, document_share
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.reporting.tables import print_docnorm
+from tests.support.cases import objects
 from tests.support.made_tokens import REACH, Ids, MadeTokens, starts
 
 Result = DocnormResult[TokenDocnormRow]
 ESTIMATORS: tuple[Estimator, ...] = ("combined", "size-bias", "first")
 
 
-def query(text: str, method: str | None = "A", tier: str | None = "T1") -> Query:
-    return Query(text, Pattern(text, method, tier, "narrative" if method else None))
+def query(text: str, method: str | None = "A") -> Query:
+    return Query(text, Pattern(text, method, "T1", "narrative" if method else None))
 
 
 def norm(index: TokenIndex, *queries: Query | str, **options: Any) -> Result:
@@ -31,11 +32,11 @@ def norm(index: TokenIndex, *queries: Query | str, **options: Any) -> Result:
     return run_docnorm(asked, [index], DocnormOptions(**options))
 
 
-def documents_total(result: Result, method: str = "A") -> Any:
+def documents_total(result: Result) -> Any:
     (total,) = [
         one
         for one in result.totals
-        if (one.statistic, one.method, one.versus) == ("token_documents", method, None)
+        if (one.statistic, one.method, one.versus) == ("token_documents", "A", None)
     ]
     return total
 
@@ -51,18 +52,14 @@ def covers(row: TokenDocnormRow, truth: int) -> bool:
 
 # Made-up documents: Pareto occurrences, long documents, overlapping and shared n-grams
 
+# "two" has an n-gram of "one", "longer" contains one; "three" overlaps itself.
 QUERIES: dict[str, tuple[Ids, ...]] = {
-    "one": ((10, 11), (12, 11)),
-    "two": ((12, 11), (13, 14)),  # has an n-gram of "one"
-    "longer": ((10, 11, 15),),  # contains one of "one"
-    "three": ((16, 16),),  # overlaps itself
-    "four": ((17,),),
-    "rare": ((18, 19),),
+    name: (*map(tuple, forms),) for name, forms in objects("made_queries")[0].items()
 }
 
 
-def make_documents(n: int, longest: int, seed: int = 3) -> list[list[int]]:
-    random = np.random.default_rng(seed)
+def make_documents(n: int, longest: int) -> list[list[int]]:
+    random = np.random.default_rng(3)
     grams = [ids for forms in QUERIES.values() for ids in forms]
     documents = []
     for _ in range(n):

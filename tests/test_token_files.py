@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ngramscan import errors
 from ngramscan.errors import IndexChangedError, IndexFormatError, InputError
 from ngramscan.index_files.formats import is_token_folder
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder, pointer_bytes_for
+from tests.support.cases import case_table, objects
 
 HERE = Path(__file__).parent
 COPIES = HERE / "tokens"
@@ -181,17 +183,7 @@ CHECKS: dict[str, Callable[[TokenFolder, Any, Any], None]] = {
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-@pytest.mark.parametrize(
-    ("width", "amounts", "ids"),
-    [
-        (1, [3], 2),
-        (1, [40], 255),
-        (2, [30, 0, 25], 3),
-        (2, [9] * 12, 65_535),
-        (4, [60, 1], 5),
-        (4, [12] * 11, (1 << 32) - 1),
-    ],
-)
+@pytest.mark.parametrize(*case_table("token_shards"))
 def test_made_up_indexes_against_brute_force(
     tmp_path: Path, width: int, amounts: list[int], ids: int, backwards: bool
 ) -> None:
@@ -257,16 +249,11 @@ def test_folders_of_other_kinds(tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     for name in ("tokenized.0", "table.0", "offset.0"):
         (tmp_path / "nothing" / name).write_bytes(b"")
-    for place, kind, problem in (
-        (tmp_path / "none", InputError, "no such folder"),
-        (tmp_path / "file", InputError, "not a folder"),
-        (tmp_path / "empty", InputError, "it lacks tokenized.0, table.0, offset.0"),
-        (tmp_path / "six", InputError, "version 6"),
-        (tmp_path / "nothing", IndexFormatError, "no documents"),
-        (HERE / "replay" / "index" / "replay2", InputError, "index over bytes.*--index fm9:"),
-    ):
-        with pytest.raises(kind, match=problem):
-            open_token_folder(place)
+    for place, kind, problem in map(dict.values, objects("folders_of_other_kinds")):
+        with pytest.raises(getattr(errors, kind), match=problem):
+            open_token_folder(tmp_path / place)
+    with pytest.raises(InputError, match=r"index over bytes.*--index fm9:"):
+        open_token_folder(HERE / "replay" / "index" / "replay2")
     assert [is_token_folder(tmp_path / name) for name in ("none", "file", "empty", "nothing")] == [
         *(False, False, False, True)
     ]

@@ -27,6 +27,7 @@ from ngramscan.index_files.tokens.tokenizers import (
     load_tokenizer,
     open_tokenizer,
 )
+from tests.support.cases import objects
 
 TOKENS = Path(__file__).parent / "tokens"
 LLAMA, OLMO2 = TOKENS / "llamalike.model", TOKENS / "allenai_dolma2.json.gz"
@@ -138,14 +139,14 @@ def test_a_tokenizer_json_of_llama_is_as_good_as_its_model(
 # Which one fits
 
 
-def write_index(directory: Path, documents: list[list[int]], width: int = 2) -> TokenFolder:
-    with_separators = [token for ids in documents for token in ((1 << 8 * width) - 1, *ids)]
-    tokens = np.array(with_separators, f"<u{width}")
+def write_index(directory: Path, documents: list[list[int]]) -> TokenFolder:
+    with_separators = [token for ids in documents for token in (0xFFFF, *ids)]
+    tokens = np.array(with_separators, "<u2")
     directory.mkdir()
     tokens.tofile(directory / "tokenized.0")
-    sort_table(tokens.tobytes(), width).tofile(directory / "table.0")
+    sort_table(tokens.tobytes(), 2).tofile(directory / "table.0")
     sizes = [0, *(len(ids) + 1 for ids in documents)]
-    (np.cumsum(sizes[: len(documents)]) * width).astype("<u8").tofile(directory / "offset.0")
+    (np.cumsum(sizes[: len(documents)]) * 2).astype("<u8").tofile(directory / "offset.0")
     return open_token_folder(directory)
 
 
@@ -175,16 +176,11 @@ def bad_files(folder: Path) -> Iterator[tuple[str, bytes, str]]:
     noise = random.Random(1).randbytes(3000)
     yield "noise", noise, "not a tokenizer; expected a SentencePiece model or a tokenizer.json"
     yield "half.model", LLAMA.read_bytes()[:200_000], "not a tokenizer; "
-    yield "empty", b"", "the file is empty; "
-    yield "other.json", b'{"model": {"name": "x"}}', "not a tokenizer.json; "
-    yield "list.json", b"[1]", "not a tokenizer.json; "
     yield "deep.json", b"[" * 100_000, "not a tokenizer.json; "
     yield "cut.json.gz", OLMO2.read_bytes()[:-9], "not a gzip file, or truncated; "
     yield "text.json.gz", gzip.compress(b"text"), "not a tokenizer; "
-    words = {"model": {"type": "WordPiece", "vocab": {"a": 0}}}
-    yield "words.json", json.dumps(words).encode(), "another kind of tokenizer; "
-    broken = {"model": {"type": "BPE", "vocab": {"<0x0A>": 0}, "merges": 3}}
-    yield "broken.json", json.dumps(broken).encode(), "not a tokenizer.json: "
+    for name, content, problem in map(dict.values, objects("bad_tokenizers")):
+        yield name, content.encode(), problem
 
 
 def test_a_file_that_is_no_tokenizer_is_one_line(tmp_path: Path) -> None:

@@ -32,35 +32,12 @@ class Known(TextIndex):
                 yield QueryFailure(self.name, query, RemoteUnavailable("no"))
 
 
-def pattern(text: str, method: str, tier: str = "T1", kind: str = "narrative") -> Pattern:
-    return Pattern(text=text, method=method, tier=tier, kind=kind)
+def pattern(text: str, method: str, kind: str = "narrative") -> Pattern:
+    return Pattern(text=text, method=method, tier="T1", kind=kind)
 
 
-SET = PatternSet(
-    "s",
-    "",
-    (
-        pattern("step by step", "CoT"),
-        pattern("think step by step", "CoT"),
-        pattern("next, we", "CoT", "T2"),
-        pattern("\\begin{align}", "F", kind="latex"),
-        pattern("\\end{align}", "F", kind="latex"),
-        pattern("using the formula", "F", "T2"),
-        pattern("the formula for", "F", "T2"),
-        pattern("solve", "F", "T3"),
-    ),
-)
-COUNTS = {
-    "step by step": 100,
-    "think step by step": 30,
-    "next, we": 0,
-    "\\begin{align}": 8,
-    "\\end{align}": 7,
-    "using the formula": 50,
-    "the formula for": 40,
-    "using the formula for": 10,
-    "solve": 1000,
-}
+SET = PatternSet("s", "", tuple(Pattern(**row) for row in objects("pattern_counts")))
+(COUNTS,) = objects("counts_of_patterns")
 
 
 SIZE = IndexSize(documents=2_000_000, bytes=4_000_000_000)

@@ -14,6 +14,7 @@ from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.power import ALPHA
 from ngramscan.statistics.proportions import wilson
 from ngramscan.statistics.two_samples import compare_samples, estimate_accuracy
+from tests.support.cases import objects
 from tests.support.sizes import sets
 
 Floats = NDArray[np.float64]
@@ -60,7 +61,7 @@ def test_problems_with_unequal_numbers_of_scores_are_clusters() -> None:
 
 
 def test_right_and_wrong_answers_have_fisher_s_test_and_newcombe_s_interval() -> None:
-    for k, n, k_other, n_other in ((3, 10, 9, 12), (0, 5, 5, 5), (40, 80, 55, 90), (2, 4, 2, 4)):
+    for k, n, k_other, n_other in map(dict.values, objects("fisher_tables")):
         found = compare_samples(right(k, n), right(k_other, n_other), 0.9)
         assert found.p.value == pytest.approx(fisher(k, n, k_other, n_other))
         assert found.p.n == n + n_other
