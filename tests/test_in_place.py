@@ -101,7 +101,7 @@ def texts_with_copies(documents: list[str], copied: int, seed: int) -> list[str]
     """Return texts of the words of documents, in each of which so many are copied in one piece."""
     rng, texts = random.Random(seed), []
     words = [word for document in documents[:9] for word in document.split()]
-    for document in rng.choices(documents[:20], k=max(5, min(24, 600 // (copied + 1)))):
+    for document in rng.choices(documents[:20], k=max(5, min(12, 600 // (copied + 1)))):
         start = rng.randrange(1200 - copied)
         part = document.split()[start : start + copied]
         texts.append(" ".join([*rng.choices(words, k=30), *part, *rng.choices(words, k=30)]))
@@ -147,7 +147,7 @@ def test_the_rounds_of_a_trace_do_not_grow_with_what_is_copied(
     folder_of_words: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, documents = folder_of_words
-    rounds, words, copied = InRounds(monkeypatch), documents[30].split(), 300
+    rounds, words, copied = InRounds(monkeypatch), documents[30].split(), 120
     text = " ".join(["zz", *words[40 : 40 + copied], "zz", *words[7:9]])
     options = RangeOptions(cache_bytes=0)  # as if the index were much larger
     with RangeServer(folder) as server, Ranges(options, SILENT) as ranges:
