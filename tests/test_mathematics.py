@@ -99,7 +99,7 @@ def golds(shared: Path) -> list[Problem]:
     ]
 
 
-@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
 def test_every_gold_accepts_itself_boxed_and_by_algebra(golds: list[Problem], every: int) -> None:
     texts = [str(problem.gold).replace("$", "").rstrip(" .") for problem in golds[:675]]
     boxed = [Item(one, rf"\boxed{{{text}}}") for one, text in zip(golds, texts, strict=False)]
@@ -111,7 +111,7 @@ def test_every_gold_accepts_itself_boxed_and_by_algebra(golds: list[Problem], ev
         assert compare_texts(task) == Grade(1.0, "the same text")
 
 
-@pytest.mark.parametrize(("every", "steps"), [(8, 1), pytest.param(1, 9, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("every", "steps"), [(16, 1), pytest.param(1, 9, marks=pytest.mark.slow)])
 def test_no_gold_of_another_digit_is_right(golds: list[Problem], every: int, steps: int) -> None:
     with_tolerance = [gold for gold in golds if gold.details.get("tolerance")]
     items = [
@@ -121,7 +121,7 @@ def test_no_gold_of_another_digit_is_right(golds: list[Problem], every: int, ste
         for digit in [*re.finditer("[0-9]", text)][::-every]
         for step in range(1, steps + 1)
     ]
-    assert len(items) > 1100 // every
+    assert len(items) > 1000 // every
     verdicts = list(compare_all(items, workers=1))
     assert not any(one.failed for one in verdicts)
     accepted = [item for item, one in zip(items, verdicts, strict=True) if one.value == 1.0]
@@ -142,11 +142,11 @@ CANT_BE_READ = [(f"(1, {ENDLESS})", "(1, 2)"), ("|" * 3000, "x^2"), ("2^" * 1000
 @pytest.mark.parametrize("n", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_an_answer_that_can_not_be_read_is_wrong_if_its_gold_can(n: int) -> None:
     items = [item(*case) for case in [*CANT_BE_READ[:n], ("7", ENDLESS), ("1/2", "0.5")]]
-    *wrong, unknown, right = compare_all(items, seconds=1, workers=1)
-    reason = r"answer can't be read: (time-out after 1 s|RecursionError: .*)"
+    *wrong, unknown, right = compare_all(items, seconds=0.5, workers=1)
+    reason = r"answer can't be read: (time-out after 0.5 s|RecursionError: .*)"
     assert [one.reason for one in wrong if not re.fullmatch(reason, one.reason)] == []
     assert [(one.value, one.failed) for one in wrong] == [(0.0, False)] * n
-    assert unknown == Grade(None, "grader: time-out after 1 s", failed=True)
+    assert unknown == Grade(None, "grader: time-out after 0.5 s", failed=True)
     assert right == SAME
 
 
@@ -163,9 +163,9 @@ def test_a_crash_fails_one(monkeypatch: pytest.MonkeyPatch) -> None:
     crashing += "; p.compare_formulas = lambda i: a.get(str(i.value), lambda: real(i))(); serve("
     command = formula_pool._COMMAND.replace("serve(", crashing)
     monkeypatch.setattr(formula_pool, "_COMMAND", command)
-    items = [item(value, "0.5") for n in range(11, 13) for value in (str(n), "1/2")]
+    items = [item(value, "0.5") for value in ("11", "1/2", "12")]
     verdicts = list(compare_all(items, seconds=60, workers=1))
-    assert verdicts[1::2] == [SAME] * 2
+    assert verdicts[1] == SAME
     for crash, said in zip(verdicts[::2], ACCIDENTS.values(), strict=True):
         assert (crash.value, crash.failed) == (None, True)
         assert said in crash.reason

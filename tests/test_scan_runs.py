@@ -34,7 +34,7 @@ from tests.test_formats import F1, make_texts
 LETTERS = "abcdefghijklm"
 PATTERN = "  - {{text: {}, method: M, tier: T1, kind: code}}\n"
 SLOW_SET = "name: slow\npatterns:\n" + "".join(map(PATTERN.format, LETTERS))
-N_FILES, TIMES = 12, 50
+N_FILES, TIMES = 12, 25
 
 
 @pytest.fixture

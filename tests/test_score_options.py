@@ -131,14 +131,14 @@ def test_intervals_of_points_cover_the_mean_over_points() -> None:
     shift = 0.3 * (population["points"] == 40) * generator.random(5000)
     population["f-1"] = (population["cot"] + shift + generator.normal(0, 0.2, 5000)).clip(0, 1)
     truth = np.average(population["f-1"] - population["cot"], weights=population["points"])
-    for number in range(60):
+    for number in range(30):
         drawn = population.sample(n, random_state=generator).reset_index(names="id")
         long = drawn.melt(["id", "points"], METHODS, var_name="method")
         tables.append(long.assign(dataset=f"d{number}", model="m", rule="r"))
     found = evalcore.compare(pd.concat(tables), **PAIR, weight="points")
     inside = (found["difference_low"] <= truth) & (truth <= found["difference_high"])
-    assert len(found) == 60
-    assert inside.sum() >= 52  # by chance 57 ± 1.7
+    assert len(found) == 30
+    assert inside.sum() >= 25  # by chance 28.5 ± 1.2
 
 
 def test_equal_and_different_answers_and_what_accepting_equal_ones_reaches(tmp_path: Path) -> None:

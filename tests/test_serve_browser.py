@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.support.browser import WIDTHS, Visit, visiting
-from tests.support.command import run
+from tests.support.command import invoke
 from tests.support.serve_process import serving
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def indexes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
             for number, text in enumerate(texts)
         ]
         (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
-        done = run("index", "build", f"scan:{folder / name}.jsonl", "-o", folder / name)
+        done = invoke("index", "build", f"scan:{folder / name}.jsonl", "-o", folder / name)
         assert done.code == 0, done.stderr
         built.append(folder / name)
     return tuple(built)
@@ -67,7 +67,9 @@ def values(visit: Visit) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("phrase", ["", "step", "evil", "is nowhere"])
+@pytest.mark.parametrize(
+    "phrase", ["step", "evil", pytest.param("", marks=pytest.mark.slow), "is nowhere"]
+)
 def test_it_fits_and_is_accessible(browser: Browser, url: str, phrase: str, width: int) -> None:
     place = asking(url, phrase) if phrase else url
     viewport = {"width": width, "height": 900}
@@ -79,9 +81,9 @@ def test_it_fits_and_is_accessible(browser: Browser, url: str, phrase: str, widt
 def test_the_numbers_are_those_of_the_commands(
     browser: Browser, url: str, indexes: tuple[Path, ...]
 ) -> None:
-    counted = run("count", "-e", "step", "--index", f"fm9:{indexes[0]}", "--format", "csv").rows
+    counted = invoke("count", "-e", "step", "--index", f"fm9:{indexes[0]}", "--format", "csv").rows
     given = ("--draws", "200", "--seed", "1", "--format", "csv")
-    docnorm = run("docnorm", "-e", "step", "--index", f"fm9:{indexes[0]}", *given).rows
+    docnorm = invoke("docnorm", "-e", "step", "--index", f"fm9:{indexes[0]}", *given).rows
     with visiting(browser, asking(url, "step")) as visit:
         first, second = values(visit)
         assert first[0] == int(counted[0]["occurrences"]) == 240
@@ -156,7 +158,7 @@ def test_the_lines_for_a_terminal_find_the_same(browser: Browser, url: str) -> N
     assert f",{found[0]}," in shown.stdout
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.slow)])
 def test_a_text_is_traced_with_the_keyboard(browser: Browser, url: str, width: int) -> None:
     viewport = {"width": width, "height": 900}
     with visiting(browser, f"{url}trace", viewport=viewport) as visit:

@@ -27,7 +27,7 @@ from ngramscan.serve import app, page, search
 from ngramscan.serve.clients import ClientLeftError, Clients
 from ngramscan.serve.protocol import ServedIndex, answer
 from ngramscan.serve.token_protocol import ServedTokens
-from tests.support.command import invoke, run
+from tests.support.command import invoke
 from tests.support.serve_process import INDEXES, PATIENCE_S, Served, serving
 
 HERE = Path(__file__).parent / "tokens"
@@ -197,7 +197,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     ]
     lines = "".join(f"{json.dumps(one)}\n" for one in documents)
     (folder / "corpus.jsonl").write_text(lines, encoding="utf-8")
-    built = run("index", "build", folder / "corpus.jsonl", "-o", folder / "<b>&'")
+    built = invoke("index", "build", folder / "corpus.jsonl", "-o", folder / "<b>&'")
     assert built.code == 0, built.stderr
     with serving(indexes=(folder / "<b>&'",)) as one:
         yield one
@@ -241,8 +241,9 @@ def test_a_question_of_another_page_waits_for_the_person(served: Served, site: s
     assert wrong.status_code == 400
 
 
-@pytest.mark.parametrize(("seconds", "draws"), [(0.0, 5), (1e6, 200)])
-@pytest.mark.parametrize("folder", [INDEXES[0], TOKENS])
+@pytest.mark.parametrize(
+    ("folder", "seconds", "draws"), [(INDEXES[0], 0.0, 5), (TOKENS, 0.0, 5), (TOKENS, 1e6, 200)]
+)
 def test_a_frequent_phrase_has_the_draws_that_there_is_time_for(
     monkeypatch: pytest.MonkeyPatch, folder: Path, seconds: float, draws: int
 ) -> None:

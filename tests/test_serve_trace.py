@@ -18,7 +18,7 @@ from ngramscan.serve.app import MAX_BODY_BYTES
 from ngramscan.serve.search import LONGEST_PHRASE
 from ngramscan.serve.texts import LONGEST_TEXT
 from tests.support.cases import case_table
-from tests.support.command import run
+from tests.support.command import invoke
 from tests.support.marked_texts import ReadMark, read_texts
 from tests.support.serve_process import PATIENCE_S, Served, serving
 
@@ -40,7 +40,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("traced")
     lines = [json.dumps({"text": text}) for text in [*DOCUMENTS, f"so it is that {HOSTILE} and on"]]
     (folder / "corpus.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
-    built = run("index", "build", folder / "corpus.jsonl", "-o", folder / "bytes")
+    built = invoke("index", "build", folder / "corpus.jsonl", "-o", folder / "bytes")
     assert built.code == 0, built.stderr
     return folder / "bytes", TOKENS
 
@@ -101,7 +101,7 @@ def test_the_spans_are_those_of_the_command(
         specs, ([], ["--tokenizer", TOKENIZER]), sections, strict=True
     ):
         given = ["--plain", "--index", spec, *map(str, options), "--min-words", str(min_words)]
-        done = run("trace", tmp_path / "text.txt", *given, "--spans", tmp_path / "spans.csv")
+        done = invoke("trace", tmp_path / "text.txt", *given, "--spans", tmp_path / "spans.csv")
         assert done.code == 0, done.stderr
         expected = pd.read_csv(tmp_path / "spans.csv", keep_default_na=False).to_dict("records")
         shown, links = section

@@ -185,9 +185,9 @@ def test_a_service_gives_the_rows_of_its_files(
     monkeypatch.chdir(tmp_path)
     rng, texts = random.Random(1), ["", "a", "this AND that OR so", "…", "\n", " x"]
     own = ("Zürich 東京 ", " “x” AND y OR z ", "  \n 12 x=1; ")
-    for document in rng.sample(documents(), 24):
+    for document in rng.sample(documents(), 9):
         start = rng.randrange(len(document) + 1)
-        texts.append(rng.choice(own) + document[start:][: rng.randrange(350)])
+        texts.append(rng.choice(own) + document[start:][: rng.randrange(250)])
     write_outputs(Path("o.jsonl"), *texts, " and also ".join(["So", *texts[-6:]]))
     common = ("trace", "o.jsonl", "--format", "csv", "--journal", "replies.sqlite", "--index")
     with serve(name) as server:
@@ -236,7 +236,7 @@ def test_spans_of_a_service_have_the_counts_of_its_files(tmp_path: Path) -> None
 
 
 def test_parts_longer_than_a_question_are_an_error_of_their_text(tmp_path: Path) -> None:
-    long = max(documents(), key=len)[:2900]
+    long = max(documents(), key=len)[:2500]
     with serve(NAME) as server:
         lost, kept = spans_in(
             tmp_path / "replies.sqlite", server, [long, "see also the file"]
@@ -259,10 +259,10 @@ def test_a_killed_trace_of_tokens_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    write_outputs(Path("o.jsonl"), *(document[:150] for document in documents()[:4]))
+    write_outputs(Path("o.jsonl"), *(document[:150] for document in documents()[:2]))
     with serve(NAME, delay=0.03) as server:
         spec = f"infini-gram:{server.url}{NAME}"
-        assert repeated_after_kills(server, spec, at=[6, 40]) <= 2 * 4
+        assert repeated_after_kills(server, spec, at=[20]) <= 4
 
 
 def test_pieces_have_the_tokens_of_the_whole() -> None:
