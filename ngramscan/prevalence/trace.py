@@ -152,29 +152,19 @@ class Measures(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What is known of the words of a text: arrays with one number per length of spans, from 0."""
+    """What is in spans of any length of a text."""
 
     words: int
     """Words that count."""
-    covered: Integers
-    """Words that count in spans of that length or longer ones."""
-    ngrams: Integers
-    """N-grams of that length all of whose words count."""
-    present: Integers
-    """Those of them that occur."""
+    by_length: Integers
+    """Numbers for spans of so many words (columns, from 0 to where there are none) or longer ones:
+    words in them that count, n-grams without masked words, and those of them that occur."""
 
     def measures(self, length: int) -> Measures:
         """Return what is in spans of some length or longer ones."""
-        by_length = self.covered, self.ngrams, self.present
-        covered, ngrams, present = (
-            int(each[length]) if length < len(each) else 0 for each in by_length
-        )
+        last = self.by_length.shape[1] - 1
+        covered, ngrams, present = self.by_length[:, min(length, last)].tolist()
         return Measures(self.words, covered, ngrams, ngrams - present)
-
-
-def _at_least(numbers: Integers) -> Integers:
-    """Return how many of some numbers are 0, 1, 2 and so on or more."""
-    return np.bincount(numbers)[::-1].cumsum()[::-1]
 
 
 @dataclass(frozen=True)
@@ -254,12 +244,12 @@ class Traced:
         for span in reversed(ranges):
             starts[span.start : span.stop] = span.start
         unmasked = places - np.maximum.accumulate(np.where(counts, -1, places))
-        return Profile(
-            words=int(counts.sum()),
-            covered=_at_least(longest[counts]),
-            ngrams=_at_least(unmasked),
-            present=_at_least(np.minimum(unmasked, places + 1 - starts)),
-        )
+        present = np.minimum(unmasked, places + 1 - starts)
+        exactly = [
+            np.bincount(each, minlength=n + 2) for each in (longest[counts], unmasked, present)
+        ]
+        at_least = np.cumsum(np.array(exactly)[:, ::-1], axis=1)[:, ::-1]
+        return Profile(int(counts.sum()), at_least)
 
 
 @dataclass(frozen=True, slots=True)
