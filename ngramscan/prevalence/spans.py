@@ -171,7 +171,7 @@ def _window_places(text: WordText, least: int) -> Integers:
     """Return start and end of each window in bytes; those of two words touch the next one."""
     starts, ends = text.byte_places()
     places = [
-        np.stack([starts[: max(0, len(starts) - width + 1)], ends[width - 1 :]], axis=1)
+        np.array([starts[: max(0, len(starts) - width + 1)], ends[width - 1 :]]).T
         for width in (least, *([2] if least == 1 else []))
     ]
     return np.concatenate(places)
