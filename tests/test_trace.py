@@ -113,6 +113,11 @@ def test_the_beginning_alone() -> None:
     # Of the copied part only four words are in the beginning: too few.
     late = only_row(given("x y z u v w " + COPIED), truncate=10)
     assert (late.coverage_truncated, only_row(given(text)).truncated_words) == (0.0, None)
+    # The longer of two spans that overlap is the shorter one in the beginning.
+    (both,) = trace(
+        given("a b c d e f g h i j k"), documents=["a b c d e", "d e f g h i j k"], truncate=5
+    ).rows
+    assert both.coverage_truncated == 1.0
 
 
 def test_words_of_each_kind_alone() -> None:

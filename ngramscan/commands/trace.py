@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -180,18 +180,21 @@ def trace(
         found = run_trace(texts, indexes, wanted)
         examples = list(make_spans(found, indexes, min_words, asked.seed)) if spans else []
         sizes = sizes_in_words(found.sizes)
-    curves = list(make_curve(found, wanted, level))
-    changes = make_differences(found, wanted, level, asked.seed)
-    files: list[Any] = [(spans, examples, SpanRow), (curve, curves, CurveRow)]
-    files.append((differences, changes, DifferenceRow))
+    # Only for a table, a file or a figure: intervals take as long as the rows.
+    curves = cache(lambda: list(make_curve(found, wanted, level)))
+    changes = cache(lambda: make_differences(found, wanted, level, asked.seed))
+    files: list[Any] = [(spans, examples, SpanRow), (curve, curves() if curve else [], CurveRow)]
+    files.append((differences, changes() if differences else [], DifferenceRow))
     return Result(
         found.rows,
         TraceRow,
         [*read.notices, *([] if no_mask or plain else _describe_masks(found))],
         _describe(found),
-        print_table=partial(tables.print_trace, found, wanted, curves, changes, plain),
+        print_table=lambda console: tables.print_trace(
+            found, wanted, curves(), changes(), plain, console
+        ),
         files=files,
-        figure=(figure, curves),
+        figure=(figure, curves() if figure else []),
         sizes=sizes,
     )
 

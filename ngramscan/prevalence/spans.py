@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import pairwise
+from itertools import chain, compress, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,12 +60,12 @@ class WordText:
 
     def byte_places(self) -> tuple[Integers, Integers]:
         """Return the starts and the ends of the words in UTF-8."""
-        words = np.array(self.words, np.int64).reshape(-1, 2)
+        words = np.fromiter(chain.from_iterable(self.words), np.int64, 2 * len(self.words))
         if not self.text.isascii():
-            letters = np.frombuffer(self.text.encode("utf-32-le"), "<u4")
-            sizes = 1 + np.sum([letters >= least for least in (1 << 7, 1 << 11, 1 << 16)], axis=0)
-            words = np.append(0, np.cumsum(sizes))[words]
-        return words[:, 0], words[:, 1]
+            encoded = np.frombuffer(self.text.encode(), np.uint8)
+            is_first = encoded & 0b11000000 != 0b10000000  # of the bytes of a character
+            words = np.append(np.flatnonzero(is_first), len(encoded))[words]
+        return words[::2], words[1::2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +124,12 @@ def width_in(index: Index, least: int) -> int:
 
 def windows_of(text: WordText, least: int, width: int) -> dict[int, str]:
     """Return windows by their first word, so far apart that any span has a whole one."""
-    firsts = range(0, len(text.words) - width + 1, least - width + 1)
+    firsts = _window_starts(text, least, width)
     return {first: text.part(first, first + width) for first in firsts}
+
+
+def _window_starts(text: WordText, least: int, width: int) -> range:
+    return range(0, len(text.words) - width + 1, least - width + 1)
 
 
 def spans_within(text: WordText, other: str, least: int) -> list[Span]:
@@ -216,7 +220,7 @@ def _window_places(text: WordText, least: int) -> Integers:
     """Return start and end of each window in bytes; those of two words touch the next one."""
     starts, ends = text.byte_places()
     places = [
-        np.stack([starts[: max(0, len(starts) - width + 1)], ends[width - 1 :]], axis=1)
+        np.array([starts[: max(0, len(starts) - width + 1)], ends[width - 1 :]]).T
         for width in (least, *([2] if least == 1 else []))
     ]
     return np.concatenate(places)
@@ -303,18 +307,22 @@ def search_spans(
 ) -> Search:
     """Search all spans of at least so many words, by whether parts of the text occur.
 
-    Windows of `width` words are asked about first, if they are possible. Then
+    Windows of `width` words are asked about first: all, or those that are possible. Then
     the spans of each place without an absent window are searched; where `at_once` is more than 1,
     from each of its words at the same time, and about so many parts in each round.
     """
     n = len(text.words)
-    windows = windows_of(text, least, width)
-    asked = [part for first, part in windows.items() if not is_possible or is_possible[first]]
-    present = {part for part, occurs in (yield asked).items() if occurs}
+    starts = _window_starts(text, least, width)
+    firsts = starts if is_possible is None else compress(starts, is_possible)
+    windows = {first: text.part(first, first + width) for first in firsts}
+    occurs = yield [*windows.values()]
+    present = {first for first, window in windows.items() if occurs[window]}
+    if not present:
+        return []
     # From each word, how far a span may reach: not to the end of an absent window.
     limits, limit = [n] * n, n
     for first in reversed(range(n)):
-        if first in windows and windows[first] not in present:
+        if first in starts and first not in present:
             limit = first + width - 1
         limits[first] = limit
     open_places = _runs([first for first in range(n) if limits[first] - first >= least])

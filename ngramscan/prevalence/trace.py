@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,31 +128,46 @@ class SpanRow:
     """The whole output, in the first row of its spans in each index; None in the others."""
 
 
+class Measures(NamedTuple):
+    """Numbers of one text, for spans of one length and longer ones."""
+
+    words: int
+    covered: int
+    """Words in such spans."""
+    ngrams: int
+    """N-grams of so many words, without masked ones."""
+    absent: int
+    """N-grams that don't occur."""
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of the words that are in spans."""
+        return self.covered / self.words if self.words else None
+
+    @property
+    def novelty(self) -> float | None:
+        """Share of the n-grams that don't occur: n-novelty (Merrill et al. 2024), in words."""
+        return self.absent / self.ngrams if self.ngrams else None
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A text word by word: arrays with one number per word."""
+    """What is in spans of any length of a text."""
 
-    counts: NDArray[np.bool_]
-    """Whether it counts."""
-    longest: Integers
-    """Words of the longest span that the word is in; 0: in none."""
-    matched: Integers
-    """Words of the longest match that ends with the word."""
-    unmasked: Integers
-    """Words up to this one since the last that does not count."""
+    words: int
+    """Words that count."""
+    by_length: Integers
+    """Numbers for spans of so many words (columns, from 0 to where there are none) or longer ones:
+    words in them that count, n-grams without masked words, and those of them that occur."""
 
     def measures(self, length: int) -> Measures:
         """Return what is in spans of some length or longer ones."""
-        is_whole = self.unmasked >= length
-        return Measures(
-            words=int(np.count_nonzero(self.counts)),
-            covered=int(np.count_nonzero(self.counts & (self.longest >= length))),
-            ngrams=int(np.count_nonzero(is_whole)),
-            absent=int(np.count_nonzero(is_whole & (self.matched < length))),
-        )
+        last = self.by_length.shape[1] - 1
+        covered, ngrams, present = self.by_length[:, min(length, last)].tolist()
+        return Measures(self.words, covered, ngrams, ngrams - present)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Traced:
     """The spans of one text, and which of its words are masked."""
 
@@ -210,42 +227,29 @@ class Traced:
         """Return the texts of the spans of at least so many words."""
         return [self.text.part(span.first, span.stop) for span in self.long_spans(least)]
 
-    def profile(self, first_words: int | None = None) -> Profile:
-        """Return what is known of the words of the text, or of its beginning."""
+    @cached_property
+    def profile(self) -> Profile:
+        """What is known of the words of the text."""
+        return self.profile_of(len(self.is_masked))
+
+    def profile_of(self, first_words: int) -> Profile:
+        """Return what is known of the words of the beginning."""
         counts = self.counts[:first_words]
-        n = len(counts)
-        longest, matched = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        for span in self.spans:
-            stop = min(span.stop, n)
-            words = np.arange(span.first, stop)
-            longest[words] = np.maximum(longest[words], len(words))
-            matched[words] = np.maximum(matched[words], words - span.first + 1)
-        places = np.arange(n)
+        n, places = len(counts), np.arange(len(counts))
+        # By word: words of the longest span that has it, and of the longest match that it ends.
+        longest, starts = np.zeros(n, np.int64), places + 1
+        ranges = [range(span.first, min(span.stop, n)) for span in self.spans]
+        for span in sorted(ranges, key=len):
+            longest[span.start : span.stop] = len(span)
+        for span in reversed(ranges):
+            starts[span.start : span.stop] = span.start
         unmasked = places - np.maximum.accumulate(np.where(counts, -1, places))
-        return Profile(counts, longest, matched, unmasked)
-
-
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """Numbers of one text, for spans of one length and longer ones."""
-
-    words: int
-    covered: int
-    """Words in such spans."""
-    ngrams: int
-    """N-grams of so many words, without masked ones."""
-    absent: int
-    """N-grams that don't occur."""
-
-    @property
-    def coverage(self) -> float | None:
-        """Share of the words that are in spans."""
-        return self.covered / self.words if self.words else None
-
-    @property
-    def novelty(self) -> float | None:
-        """Share of the n-grams that don't occur: n-novelty (Merrill et al. 2024), in words."""
-        return self.absent / self.ngrams if self.ngrams else None
+        present = np.minimum(unmasked, places + 1 - starts)
+        exactly = [
+            np.bincount(each, minlength=n + 2) for each in (longest[counts], unmasked, present)
+        ]
+        at_least = np.cumsum(np.array(exactly)[:, ::-1], axis=1)[:, ::-1]
+        return Profile(int(counts.sum()), at_least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,11 +344,11 @@ def _by_start(span: Span) -> tuple[int, int]:
 
 
 def _row(index: str, traced: Traced, options: TraceOptions) -> TraceRow:
-    given, profile = traced.given, traced.profile()
+    given, profile = traced.given, traced.profile
     measured = profile.measures(options.min_words)
     beginning = None
     if options.truncate:
-        beginning = traced.profile(options.truncate).measures(options.min_words)
+        beginning = traced.profile_of(options.truncate).measures(options.min_words)
     spans = traced.counting(options.min_words)
     return TraceRow(
         index=index,
@@ -375,7 +379,7 @@ def creativity_index(profile: Profile, options: TraceOptions) -> float | None:
     Source: Lu et al. 2024, "AI as Humanity's Salieri"; theirs also takes spans that are nearly
     verbatim.
     """
-    if not profile.counts.any():
+    if not profile.words:
         return None
     measures = [profile.measures(length) for length in options.index_lengths]
     return sum(1 - each.covered / each.words for each in measures)

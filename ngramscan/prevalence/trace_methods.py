@@ -13,6 +13,9 @@ from itertools import combinations
 from statistics import fmean
 from typing import NamedTuple
 
+import numpy as np
+
+from ngramscan.prevalence.spans import Integers
 from ngramscan.prevalence.trace import Traced, TraceOptions, TraceResult, creativity_index
 from ngramscan.statistics.estimates import Estimate, fields_of
 from ngramscan.statistics.p_values import holm
@@ -98,10 +101,9 @@ def make_curve(result: TraceResult, options: TraceOptions, level: float) -> Iter
     for index, traced in result.traced.items():
         for names, outputs in _by_prompt(traced).items():
             least = max(each.least for each in outputs)
-            profiles = [each.profile() for each in outputs]
+            problems = _problems(outputs)
             for length in range(least, max(options.min_words, CURVE_TO) + 1):
-                measures = [profile.measures(length) for profile in profiles]
-                problems = [each.given.problem for each in outputs]
+                measures = [each.profile.measures(length) for each in outputs]
                 coverage = _mean(problems, [each.coverage for each in measures], level)
                 novelty = _mean(problems, [each.novelty for each in measures], level)
                 if coverage is None:
@@ -190,13 +192,15 @@ def _measures(options: TraceOptions) -> dict[str, Measure]:
     """Return what is compared, by name."""
     least = options.min_words
     measures: dict[str, Measure] = {
-        "coverage": lambda each: each.profile().measures(least).coverage,
-        "novelty": lambda each: each.profile().measures(least).novelty,
-        "creativity_index": lambda each: creativity_index(each.profile(), options),
+        "coverage": lambda each: each.profile.measures(least).coverage,
+        "novelty": lambda each: each.profile.measures(least).novelty,
+        "creativity_index": lambda each: creativity_index(each.profile, options),
     }
     if options.truncate:
         first = options.truncate
-        measures["coverage_truncated"] = lambda each: each.profile(first).measures(least).coverage
+        measures["coverage_truncated"] = lambda each: (
+            each.profile_of(first).measures(least).coverage
+        )
     return measures
 
 
@@ -210,16 +214,19 @@ def _values(outputs: Sequence[Traced], value_of: Measure) -> dict[_Key, float]:
     return {key: fmean(several) for key, several in values.items()}
 
 
-def _mean(problems: Sequence[str], values: Sequence[float | None], level: float) -> Estimate | None:
+def _problems(outputs: Sequence[Traced]) -> Integers:
+    """Return the problem of each output as a number; an output without one has its own."""
+    names = [each.given.problem or f"\0{number}" for number, each in enumerate(outputs)]
+    return np.unique(names, return_inverse=True)[1]
+
+
+def _mean(problems: Integers, values: Sequence[float | None], level: float) -> Estimate | None:
     """Return the mean of the shares of outputs, with problems as clusters; None: none has one."""
-    known = [
-        (value, problem or f"\0{number}")
-        for number, (problem, value) in enumerate(zip(problems, values, strict=True))
-        if value is not None
-    ]
-    if not known:
+    shares = np.array(values, np.float64)
+    is_known = ~np.isnan(shares)
+    if not is_known.any():
         return None
-    return estimate_accuracy([value for value, _ in known], [name for _, name in known], level)
+    return estimate_accuracy(shares[is_known], problems[is_known], level)
 
 
 def _by_prompt(traced: Sequence[Traced]) -> dict[_Names, list[Traced]]:

@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 
 _SUSPECT = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]")
-_ESCAPE_OR_HALF = re.compile(
-    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a whole character
-    rb"|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
-    rb"|\\."
-    rb"|(\xed[\xa0-\xbf][\x80-\xbf])",  # a half as some encoders write it, which is no UTF-8
+_HALF = rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+_OTHERS_OR_HALF = re.compile(
+    rb"(?:[^\\\xed]++"
+    rb"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a whole character
+    rb"|(?!%(half)b)\\.)++"
+    rb"|(%(half)b)"
+    rb"|(\xed[\xa0-\xbf][\x80-\xbf])"  # a half as some encoders write it, which is no UTF-8
+    % {b"half": _HALF},
     re.DOTALL,
 )
 
@@ -34,7 +37,7 @@ def replace_halves(content: bytes) -> tuple[bytes, int]:
         replaced += 1
         return rb"\ufffd" if found[1] else "\N{REPLACEMENT CHARACTER}".encode()
 
-    return _ESCAPE_OR_HALF.sub(replace, content), replaced
+    return _OTHERS_OR_HALF.sub(replace, content), replaced
 
 
 def describe_halves(where: str, number: int) -> str:

@@ -87,7 +87,7 @@ def _marked(answer: TextAnswer, question: TextQuestion) -> tuple[str, list[Part]
             said.append(f"overlaps the next one; whole: “{phrase}{'…' * (phrase != text)}”")
         fields = urlencode({"q": phrase, "index": answer.name})
         links.append(_Link(f"./?{fields}", "; ".join(said)))
-    measures = traced.profile().measures(question.min_words)
+    measures = traced.profile.measures(question.min_words)
     share = f"{100 * (measures.coverage or 0):.1f}%"
     spans = counted(len(marks), "span")
     summary = f"{spans} of {question.min_words:,} {traced.unit} or more"

@@ -110,7 +110,7 @@ def _print_differences(rows: Sequence[DifferenceRow], console: Console) -> None:
 
 def _print_text(index: str, traced: Traced, least: int, console: Console) -> None:
     spans, words = traced.long_spans(least), traced.text.words
-    measures = traced.profile().measures(least)
+    measures = traced.profile.measures(least)
     share = percent(measures.coverage)
     of = f"{counted(len(spans), 'span')}, {share}% of {counted(measures.words, 'word')}"
     print_line(console, f"{index} · {traced.given.id} · {of}", "bold")
