@@ -4,7 +4,6 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -40,7 +39,7 @@ def test_sizes_have_units() -> None:
             parse_size(wrong)
 
 
-def test_a_built_index_is_counted_sampled_and_shown_as_the_corpus_is(tmp_path: Path) -> None:
+def test_a_built_index_is_counted_and_shown_as_the_corpus_is(tmp_path: Path) -> None:
     docs, index = HERE / "replay" / "docs", f"fm9:{tmp_path / 'x'}"
     built = invoke("index", "build", docs, "-o", tmp_path / "x", "--shard-size", "300KB")
     assert (built.code, "needs up to" in built.stderr) == (0, True)
@@ -50,17 +49,6 @@ def test_a_built_index_is_counted_sampled_and_shown_as_the_corpus_is(tmp_path: P
     counted = ngramscan.count("f1", index=index)
     assert list(counted["occurrences"]) == list(read["occurrences"])
     assert set(counted["source"]) == {"fm9"}
-    exact = dict(zip(read["pattern"], read["documents"], strict=True))
-    options: dict[str, Any] = {"index": index, "tier": "T3", "draws": 15}
-    placed = ngramscan.docnorm("f1", **options)
-    assert list(placed["documents"]) == [exact[pattern] for pattern in placed["pattern"]]
-    options["exact_up_to"] = 0
-    whole = ngramscan.docnorm("f1", context=10**6, **options)
-    assert not whole["truncated_share"].fillna(0).any()
-    for row in whole.itertuples():
-        assert row.documents_low <= exact[row.pattern] <= row.documents_high
-    cut = ngramscan.docnorm("f1", context=1000, **options)
-    assert cut["truncated_share"].fillna(0).max() > 0.5
     shown = ngramscan.contexts("step by step", index=index, n=30, width=40)
     assert len(shown) == 30
     assert set(shown["match"]) == {"step by step"}

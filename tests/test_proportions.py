@@ -24,6 +24,7 @@ from ngramscan.statistics.proportions import (
     stratified_share,
     wilson,
 )
+from tests.support.cases import case_table
 from tests.support.sizes import sets
 
 Cells = tuple[int, int, int, int]
@@ -43,20 +44,7 @@ def test_wilson_s_interval_is_scipy_s() -> None:
             assert holds(share, share.value)
 
 
-@pytest.mark.parametrize(
-    ("cells", "difference", "low", "high"),
-    [
-        # Altman et al. 2000, Statistics with Confidence, table 6.2.
-        pytest.param((14, 0, 5, 22), 0.122, 0.011, 0.226, id="14, 5, 0, 22"),
-        # Fagerland et al. 2014, Statistics in Medicine 33, 2850-2875.
-        pytest.param((1, 7, 1, 12), -0.286, -0.507, -0.026, id="1, 1, 7, 12"),
-        # Newcombe 1998, Statistics in Medicine 17, 2635-2650, table II, method 10.
-        pytest.param((36, 12, 2, 0), -0.2, -0.3404, -0.0569, id="36, 12, 2, 0"),
-        pytest.param((20, 12, 2, 16), -0.2, -0.3292, -0.0562, id="20, 12, 2, 16"),
-        # In closed form, from Wilson's lower limit of 54 of 54: 1 - sqrt(2) z² / (54 + z²).
-        pytest.param((0, 54, 0, 0), -1.0, -1.0, -0.90608, id="0, 54, 0, 0"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("newcombe"))
 def test_newcombe_s_interval_is_the_published_one(
     cells: Cells, difference: float, low: float, high: float
 ) -> None:
@@ -180,20 +168,9 @@ def test_shares_of_strata_are_weighted_by_size_as_by_hand() -> None:
             stratified_share(wrong)
 
 
-@pytest.mark.parametrize(
-    ("sizes", "n", "marked", "most"),
-    [
-        # Sizes are as unequal as those of failures: cells of good models have few.
-        ((60, 150, 90), 20, (15, 40, 22), 0.96),
-        ((60, 150, 90), 20, (30, 30, 70), 0.995),  # far from one share in all
-        ((60, 150, 25), 20, (3, 9, 2), 0.98),
-        ((40, 9, 12, 80), 5, (10, 4, 3, 20), 0.98),
-        ((40, 9, 12, 80), 5, (2, 1, 1, 4), 0.98),
-        ((5, 30, 12, 40, 25, 9, 14), 2, (1, 10, 3, 8, 15, 2, 7), 0.98),
-        ((5, 30, 12, 40, 25, 9, 14), 2, (0, 2, 1, 1, 2, 0, 1), 0.98),
-        ((10, 20, 30, 40) * 2, 1, (5, 4, 20, 11, 2, 15, 3, 20), 0.98),
-    ],
-)
+# Sizes are as unequal as those of failures: cells of good models have few. In the second, the
+# shares are far from one share in all.
+@pytest.mark.parametrize(*case_table("strata"))
 def test_the_interval_over_strata_covers_the_share(
     sizes: tuple[int, ...], n: int, marked: tuple[int, ...], most: float
 ) -> None:

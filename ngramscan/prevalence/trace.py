@@ -152,7 +152,7 @@ class Measures(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What is in spans of any length of a text."""
+    """The words in spans of any length, for one text."""
 
     words: int
     """Words that count."""
@@ -229,7 +229,7 @@ class Traced:
 
     @cached_property
     def profile(self) -> Profile:
-        """What is known of the words of the text."""
+        """Facts about the words of the text."""
         return self.profile_of(len(self.is_masked))
 
     def profile_of(self, first_words: int) -> Profile:
