@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -16,6 +16,7 @@ from ngramscan.reporting.charts.axes import make_axis, number, value_text
 from ngramscan.reporting.charts.panels import MOST_PANELS, Figure, draw
 from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.results import Results
+from ngramscan.reporting.plots import Unit
 from tests.support.cases import objects
 from tests.test_report import HOSTILE
 
@@ -300,8 +301,9 @@ def test_axes_have_room_for_all_numbers_and_ticks_in_order(values: list[float], 
 
 @given(st.floats(-10, 10).filter(lambda one: abs(one) > 1e-12))
 def test_values_in_words_are_near_them(value: float) -> None:
-    for unit, slack in (("number", 5e-3 * abs(value)), ("percent", 6e-4), ("points", 6e-4)):
-        said = value_text(value, unit).replace("e−", "E−")  # type: ignore[arg-type]
+    for unit in get_args(Unit):
+        slack = 5e-3 * abs(value) if unit == "number" else 6e-4
+        said = value_text(value, unit).replace("e−", "E−")
         assert numbers_in(said) == [pytest.approx(value, abs=slack)], said
     # The exact value is never on the other side of 0.
     assert ("−" in value_text(value, "percent").split("e")[0]) == (value < 0)

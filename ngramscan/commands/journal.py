@@ -90,15 +90,18 @@ def journal_clear(
 def _stored_names(index: str, journal: Path) -> Names:
     """Return which stored names are those of an index, named as for `count` or as shown."""
     # They are slow to import.
+    from ngramscan.corpora import open_corpus
     from ngramscan.indexes.opening import open_indexes
-    from ngramscan.indexes.scan.index import ScanIndex
 
     names, files = {index}, set[str]()
-    options = IndexOptions(journal=journal, skip_unknown=index.startswith("scan:"))
     # An index that can't be opened any more has the name that is shown.
-    with suppress(NgramscanError), open_indexes([index], options, SILENT) as opened:
-        names |= {each.name for each in opened}
-        files = {path for each in opened if isinstance(each, ScanIndex) for path in each.paths}
+    with suppress(NgramscanError):
+        if index.startswith("scan:"):
+            corpus = open_corpus(index.removeprefix("scan:"), skip_unknown=True)
+            files = {file.path for file in corpus.files}
+        else:
+            with open_indexes([index], IndexOptions(journal=journal), SILENT) as opened:
+                names |= {each.name for each in opened}
     return names_of(names, files)
 
 

@@ -90,7 +90,7 @@ def together(rows: Sequence[Any], types: Sequence[type]) -> tuple[Sequence[Any],
             hints[name] = hints.get(name) | hint
     columns = [(name, hint, None) for name, hint in hints.items()]
     row_type = make_dataclass("Row", columns, frozen=True, slots=True)
-    return [row_type(**_record(row)) for row in rows], row_type
+    return [row_type(**record_of(row)) for row in rows], row_type
 
 
 def to_text(
@@ -101,7 +101,7 @@ def to_text(
         from ngramscan.reporting.latex import to_latex  # slow to import
 
         return to_latex(rows, row_type)
-    records = [_record(row) for row in rows]
+    records = [record_of(row) for row in rows]
     if format_name == "jsonl":
         return "".join(_json(record) + "\n" for record in records)
     if format_name == "json":
@@ -113,7 +113,7 @@ def to_text(
     return text.getvalue()
 
 
-def _record(row: Any) -> dict[str, Any]:
+def record_of(row: Any) -> dict[str, Any]:
     """Return the columns of a row, whose values need no copies."""
     return {f.name: getattr(row, f.name) for f in fields(row)}
 

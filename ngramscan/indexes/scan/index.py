@@ -98,11 +98,6 @@ class ScanIndex:
         if (options.workers or 1) > 1:
             self._run.progress.notice(f"{where}: one process reads it, whatever --workers says")
 
-    @property
-    def paths(self) -> list[str]:
-        """The paths of its files."""
-        return [file.path for file in self._corpus.files]
-
     def size(self) -> IndexSize:
         """Return the documents and bytes that were read (or estimated); unknown before."""
         return self._size

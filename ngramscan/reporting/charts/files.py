@@ -6,7 +6,7 @@ import re
 import textwrap
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -15,6 +15,7 @@ from ngramscan.errors import InputError
 from ngramscan.reporting import check_writable, write_whole
 from ngramscan.reporting.charts.shapes import tag
 from ngramscan.reporting.kinds import kind_of
+from ngramscan.reporting.rows import record_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -78,12 +79,7 @@ def _results(rows: Sequence[Any], kind: Kind | None) -> Results:
     """Return rows of dataclasses, or of named tuples, as if they were read from a file."""
     from ngramscan.reporting.page.results import Results
 
-    found = [
-        row._asdict()
-        if hasattr(row, "_asdict")
-        else {f.name: getattr(row, f.name) for f in fields(row)}
-        for row in rows
-    ]
+    found = [row._asdict() if hasattr(row, "_asdict") else record_of(row) for row in rows]
     columns = (*dict.fromkeys(name for row in found for name in row),)
     kind = kind or kind_of(columns)
     if kind is None:
