@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,10 +61,9 @@ def test_duckdb_reads_standard_input(name: str, reader: str) -> None:
 
 
 def test_parquet_goes_through_a_pipe() -> None:
-    read = "import io, sys, pandas; print(pandas.read_parquet(io.BytesIO(sys.stdin.buffer.read()))"
-    read += "['occurrences'].tolist())"
-    line = f"{COUNT} --format parquet | {shlex.quote(sys.executable)} -c {shlex.quote(read)}"
-    assert sorted(json.loads(pipe(line))) == sorted(TRUTH.values())
+    pipe(f"{COUNT} --format parquet | cat > rows.parquet")
+    rows = pq.read_table("rows.parquet", use_threads=False)  # threads may end a process at its exit
+    assert sorted(rows["occurrences"].to_pylist()) == sorted(TRUTH.values())
 
 
 def test_scores_go_to_jq(here: Path) -> None:
