@@ -29,7 +29,7 @@ import ngramscan.cli
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS: dict[str, Path] = {}
 MAINS = {"ngramscan": ngramscan.cli.main, "evalcore": evalcore.cli.main}
-OF_THE_SHELL = re.compile(r"[|<>$*~]|&&|^(?!ngramscan |evalcore )")
+OF_THE_SHELL = re.compile(r"[<>$*~]|&&|^(?!ngramscan |evalcore )")
 TEXTS = {
     "corpus.jsonl": r"""
 {"id": 1, "text": "Let's think step by step, one step at a time. Let us first find x."}
@@ -163,17 +163,22 @@ def printed(command: str, columns: int = 80) -> str:
     here = FOLDERS["now"]
     plain = {"COLUMNS": str(columns), "TERM": "dumb", "NO_COLOR": "1"}
     env = {**plain, "XDG_CACHE_HOME": str(here / ".cache")}
-    if OF_THE_SHELL.search(command):
-        shell, env = ["bash", "-c", command], {**os.environ, **env}
-        return subprocess.run(
-            shell, cwd=here, env=env, text=True, check=True, stdout=subprocess.PIPE
-        ).stdout
-    main, *arguments = shlex.split(command)
-    runner, width = CliRunner(env=env, catch_exceptions=False), columns - 2  # as click takes it
-    with contextlib.chdir(here):  # a process each would take most of the time
-        done = runner.invoke(MAINS[main], arguments, prog_name=main, terminal_width=width)
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    first, _, rest = command.partition(" | ")
+    if OF_THE_SHELL.search(first):
+        rest, text = command, ""
+    else:
+        main, *arguments = shlex.split(first)
+        runner, width = CliRunner(env=env, catch_exceptions=False), columns - 2  # as click takes it
+        with contextlib.chdir(here):  # a process each would take most of the time
+            done = runner.invoke(MAINS[main], arguments, prog_name=main, terminal_width=width)
+        assert done.exit_code == 0, done.output
+        text = done.stdout
+    if not rest:
+        return text
+    shell, env = ["bash", "-c", rest], {**os.environ, **env}
+    return subprocess.run(
+        shell, cwd=here, env=env, input=text, text=True, check=True, stdout=subprocess.PIPE
+    ).stdout
 
 
 def show(*commands: str, lines: int | None = None, columns: int = 80) -> str:

@@ -94,10 +94,11 @@ def source_texts() -> Iterator[tuple[str, str]]:
     """Yield every text of the packages: messages, and the paragraphs of docstrings."""
     for path in sorted([*ROOT.glob("ngramscan/**/*.py"), *ROOT.glob("evalcore/**/*.py")]):
         nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        file = path.relative_to(ROOT)
         joined = [node for node in nodes if isinstance(node, ast.JoinedStr)]
         parts = {id(part) for node in joined for part in node.values}
         for node in nodes:
-            place = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+            place = f"{file}:{getattr(node, 'lineno', 0)}"
             if isinstance(node, ast.JoinedStr):
                 values = [getattr(part, "value", None) for part in node.values]
                 yield place, "".join(one if isinstance(one, str) else "X" for one in values)
