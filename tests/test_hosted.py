@@ -75,11 +75,12 @@ def tokens() -> TokenServer:
 
 
 PHRASES = ("step by step", "Return", "the file", "see also", "vermilion", "ha ha", "of the", "as")
-DOCNORM = ("docnorm", "--method", "cot", "--draws", "20", "--context", "200")
+GIVEN = [*chain(*(("-e", text) for text in PHRASES))]
+DOCNORM = ("docnorm", *GIVEN[:6], "--draws", "20", "--context", "200")
 RUNS: Mapping[str, tuple[Callable[[], ApiServer], Sequence[str]]] = {
-    "count": (lambda: paper(delay=0.01), ("count", "f1")),
+    "count": (lambda: paper(delay=0.02), ("count", "f1", "--method", "cot")),
     "docnorm": (lambda: ApiServer({"v2_dclm_all": SHARDS}, delay=0.01), DOCNORM),
-    "tokens": (tokens, ("count", *chain(*(("-e", text) for text in PHRASES)))),
+    "tokens": (tokens, ("count", *GIVEN)),
 }
 
 
@@ -113,7 +114,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(kind: str, tmp_path: Path) 
                 stopped.send_signal(how)
                 started_at = time.monotonic()
                 stdout, stderr = stopped.communicate(timeout=20)
-            assert time.monotonic() - started_at < 2
+            assert time.monotonic() - started_at < 10
             assert (stdout, stopped.returncode) == ("", 130 if how == signal.SIGINT else -how)
         assert stderr.startswith("Interrupted; what was done is kept")
         assert rows("j") == undisturbed
