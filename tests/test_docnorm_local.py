@@ -31,7 +31,7 @@ from tests.support.serve_process import serving_here
 from tests.support.text_index import TextIndex
 
 TEXT_BYTES, LONGEST, SHARD = 500_000, 30_000, "200KB"
-DRAWN = ("--draws", "40", "--context", "1000")
+DRAWN = ("--draws", "20", "--context", "1000")
 """Fewer and less than by default, as extracting texts takes time."""
 METHODS = {
     "A": ["return", "import ", "self.", "\\n", "ss", "zq jx kv", "é"],

@@ -51,8 +51,9 @@ def served(folders: tuple[Path, Path]) -> Iterator[str]:
         yield one
 
 
-_OF_BROWSER = {"Accept": "text/html"}
-_CLIENT = httpx.Client(verify=False, trust_env=False, timeout=PATIENCE_S, headers=_OF_BROWSER)
+_CLIENT = httpx.Client(
+    verify=False, trust_env=False, timeout=PATIENCE_S, headers={"Accept": "text/html"}
+)
 
 
 def post(served: str, fields: dict[str, Any], **headers: str) -> httpx.Response:
