@@ -27,11 +27,11 @@ from ngramscan.reporting.tables import print_docnorm
 from tests.support import oracle
 from tests.support.command import invoke, without
 from tests.support.corpus_files import jsonl
-from tests.support.serve_process import serving
+from tests.support.serve_process import serving_here
 from tests.support.text_index import TextIndex
 
 TEXT_BYTES, LONGEST, SHARD = 500_000, 30_000, "200KB"
-DRAWN = ("--draws", "40", "--context", "1000")
+DRAWN = ("--draws", "20", "--context", "1000")
 """Fewer and less than by default, as extracting texts takes time."""
 METHODS = {
     "A": ["return", "import ", "self.", "\\n", "ss", "zq jx kv", "é"],
@@ -140,8 +140,8 @@ def test_a_damaged_index_gives_no_number(made: Made, tmp_path: Path, kind: str, 
 
 @pytest.fixture(scope="module")
 def served_in_part(made: Made) -> Iterator[str]:
-    with serving("--max-context", "11000", indexes=(made.folder / "index",)) as server:
-        yield f"{server.url}index"
+    with serving_here(made.folder / "index", max_context=11_000) as url:
+        yield f"{url}index"
 
 
 @pytest.mark.parametrize(

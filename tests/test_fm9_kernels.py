@@ -80,9 +80,9 @@ def ask_all(path: Path, patterns: list[bytes], places: list[int]) -> list[Any]:
 @pytest.mark.parametrize("alphabet", [b"ab", bytes(range(1, 200))])
 def test_before_they_are_compiled_the_answers_are_the_same(tmp_path: Path, alphabet: bytes) -> None:
     draw = random.Random(len(alphabet))
-    text = b"\xff" + bytes(draw.choices(alphabet, k=3_000)) + b"ab" * 1_000 + b"\xfa"
+    text = b"\xff" + bytes(draw.choices(alphabet, k=1_500)) + b"ab" * 1_000 + b"\xfa"
     (tmp_path / "x.fm9").write_bytes(reference.build_fm9(text))
-    places = draw.sample(range(3_000), 5)
+    places = draw.sample(range(1_500), 5)
     patterns = [text[place : place + 3] for place in places] + [b"\xfe"]
     first, second = both_ways(partial(ask_all, tmp_path / "x.fm9", patterns, places))
     assert first == second
@@ -97,7 +97,7 @@ def test_before_they_are_compiled_damage_has_the_same_consequence(tmp_path: Path
     draw = random.Random(8)
     text = b"\xff" + bytes(draw.choices(b"abcdefgh", k=3_000)) + b"\xfa"
     raw, is_error = reference.build_fm9(text), Counter[bool]()
-    for _ in range(20):
+    for _ in range(16):
         damaged = bytearray(raw)
         damaged[draw.randrange(len(raw))] ^= 1 << draw.randrange(8)
         (tmp_path / "x.fm9").write_bytes(damaged)
@@ -107,19 +107,18 @@ def test_before_they_are_compiled_damage_has_the_same_consequence(tmp_path: Path
     assert min(is_error[True], is_error[False]) > 2
 
 
-@pytest.mark.parametrize(("patterns", "needs_numba"), [(["step by step"], False), (MANY, True)])
-def test_numba_is_loaded_for_many_phrases_alone(patterns: list[str], needs_numba: bool) -> None:
+def test_numba_is_loaded_for_many_phrases_alone() -> None:
     program = """
 import sys
 from ngramscan import count
-rows = count(literal=sys.argv[2:], index=sys.argv[1])
-print([*rows["occurrences"]], "numba" in sys.modules)
+for n in (1, 40):
+    rows = count(literal=sys.argv[2:][:n], index=sys.argv[1])
+    print(len(rows), "numba" in sys.modules)
 """
     index = f"fm9:{Path(__file__).parent / 'replay/index/replay2'}"
-    argv = [sys.executable, "-c", program, index, *patterns]
-    ran = subprocess.run(argv, capture_output=True, text=True, check=True)
-    found, loaded = ran.stdout.strip().rsplit(" ", 1)
-    assert (loaded, len(found.split(","))) == (str(needs_numba), len(patterns))
+    argv = [sys.executable, "-c", program, index, *MANY]
+    said = subprocess.check_output(argv, text=True)
+    assert said.splitlines() == ["1 False", "40 True"]
 
 
 def test_a_search_that_began_as_python_ends_as_python(tmp_path: Path) -> None:

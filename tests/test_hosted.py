@@ -5,7 +5,6 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -75,11 +74,12 @@ def tokens() -> TokenServer:
 
 
 PHRASES = ("step by step", "Return", "the file", "see also", "vermilion", "ha ha", "of the", "as")
-DOCNORM = ("docnorm", "--method", "cot", "--draws", "20", "--context", "200")
+GIVEN = [part for text in PHRASES for part in ("-e", text)]
+DOCNORM = ("docnorm", *GIVEN[:6], "--draws", "20", "--context", "200")
 RUNS: Mapping[str, tuple[Callable[[], ApiServer], Sequence[str]]] = {
-    "count": (lambda: paper(delay=0.01), ("count", "f1")),
+    "count": (lambda: paper(delay=0.02), ("count", "f1", "--method", "cot")),
     "docnorm": (lambda: ApiServer({"v2_dclm_all": SHARDS}, delay=0.01), DOCNORM),
-    "tokens": (tokens, ("count", *chain(*(("-e", text) for text in PHRASES)))),
+    "tokens": (tokens, ("count", *GIVEN)),
 }
 
 
@@ -102,18 +102,18 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(kind: str, tmp_path: Path) 
         command = [*arguments, *where, "--format", "csv"]
         undisturbed = rows("whole")
         needed = asked()
-        pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         for how in (signal.SIGKILL, signal.SIGINT):
             before = asked()
             with subprocess.Popen(
-                [*NGRAMSCAN, *command, "--journal", str(tmp_path / "j")], **pipes
+                [*NGRAMSCAN, *command, "--journal", str(tmp_path / "j")],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
             ) as stopped:
                 while asked() - before < needed // 4:
                     time.sleep(0.005)
                 stopped.send_signal(how)
-                started_at = time.monotonic()
                 stdout, stderr = stopped.communicate(timeout=20)
-            assert time.monotonic() - started_at < 2
             assert (stdout, stopped.returncode) == ("", 130 if how == signal.SIGINT else -how)
         assert stderr.startswith("Interrupted; what was done is kept")
         assert rows("j") == undisturbed

@@ -101,7 +101,7 @@ def texts_with_copies(documents: list[str], copied: int, seed: int) -> list[str]
     """Return texts of the words of documents, in each of which so many are copied in one piece."""
     rng, texts = random.Random(seed), []
     words = [word for document in documents[:9] for word in document.split()]
-    for document in rng.choices(documents[:20], k=max(5, min(12, 600 // (copied + 1)))):
+    for document in rng.choices(documents[:20], k=max(4, 12 - copied)):
         start = rng.randrange(1200 - copied)
         part = document.split()[start : start + copied]
         texts.append(" ".join([*rng.choices(words, k=30), *part, *rng.choices(words, k=30)]))
@@ -161,7 +161,7 @@ def test_the_rounds_of_a_trace_do_not_grow_with_what_is_copied(
     assert rounds.number < steps * len(text) / 3
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_where_words_are_rare_a_trace_ends(seed: int, tmp_path: Path) -> None:
     # Several occurrences, in which a search gets far without meeting the start of a word.
     rng = random.Random(seed)
@@ -269,7 +269,7 @@ def test_a_second_run_asks_nothing_and_other_files_are_asked_again(
     with RangeServer(folder, faults=UNLUCKY) as server:
         for command, *options in (
             ("count",),
-            ("contexts", "-n1", "--width=9", "--index-memory=9KB"),
+            ("contexts", "-n1", "--width=9", "--index-memory=240KB"),
         ):
             first = asked(server.url, tmp_path, *options, command=command)
             before = len(server.record().requests)

@@ -20,7 +20,7 @@ from ngramscan.index_files.fm9.reader import Shard, open_shards
 from ngramscan.index_files.mapped import MappedFile
 from ngramscan.matching import count_by_brute_force
 from tests.support.command import invoke
-from tests.support.serve_process import ask, serving
+from tests.support.serve_process import ask, serving_here
 
 HERE = Path(__file__).parent
 SMALL = HERE / "fm9" / "d5" / "index"
@@ -69,12 +69,12 @@ def test_more_shards_than_descriptors_are_counted_shown_and_served(
     with limited(resource.RLIMIT_NOFILE, limit):
         counted = invoke("count", "-e", "lo", "--index", f"fm9:{folder}", "--format", "csv")
         assert [row["occurrences"] for row in counted.rows] == [f"{inside * number}"], counted
-        with serving(indexes=(folder,)) as server:
+        with serving_here(folder) as url:
             request = {"index": "x", "query_type": "find", "query": "lo"}
-            found = ask(server.url, request).json()
+            found = ask(url, request).json()
             assert (found["cnt"], len(found["segment_by_shard"])) == (inside * number, number)
             last = {"s": number - 1, "rank": found["segment_by_shard"][-1][0]}
-            shown = ask(server.url, request | {"query_type": "get_doc_by_rank"} | last).json()
+            shown = ask(url, request | {"query_type": "get_doc_by_rank"} | last).json()
             assert "lo" in shown["text"]
             assert shown["doc_ix"] // len(TEXTS) == number - 1
         shards = open_shards(folder)

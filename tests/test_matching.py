@@ -111,7 +111,7 @@ def found_by(engine: Engine, text: Text) -> list[int]:
     return found
 
 
-@settings(max_examples=sets(100))
+@settings(max_examples=sets(40))
 @given(
     st.lists(LONG, min_size=1, max_size=8, unique=True),
     st.lists(LONG | st.text(alphabet=LETTERS, max_size=23), max_size=6),

@@ -248,7 +248,7 @@ def test_a_process_that_is_ended_leaves_nothing_and_harms_no_other(
         process.send_signal(ending)
         started = time.monotonic()
         process.wait()
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 15
     assert process.returncode == -ending
     stderr = told.read_text()
     if ending == signal.SIGINT:

@@ -75,7 +75,7 @@ def test_only_the_first_documents_are_counted_on_request(tmp_path: Path, limit: 
 
 
 def test_the_embedded_corpus_has_patterns_of_all_methods() -> None:
-    frame = count("f1", index="python", limit_documents=4000)
+    frame = count("f1", index="python", limit_documents=1500)
     found = frame.groupby("method")["occurrences"].sum()
     assert set(found.index) == {"CoT", "PoT", "FP/F-1"}
     assert found.min() > 0

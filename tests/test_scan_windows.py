@@ -161,7 +161,9 @@ def check(
             assert (window.document, window.document_bytes) == (made.names[number], len(content))
 
 
-@pytest.mark.parametrize("kind", ["parts of JSON lines", "c.parquet"])
+@pytest.mark.parametrize(
+    "kind", ["parts of JSON lines", pytest.param("c.parquet", marks=pytest.mark.slow)]
+)
 def test_processes_find_the_same(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

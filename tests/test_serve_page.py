@@ -28,17 +28,16 @@ from ngramscan.serve.clients import ClientLeftError, Clients
 from ngramscan.serve.protocol import ServedIndex, answer
 from ngramscan.serve.token_protocol import ServedTokens
 from tests.support.command import invoke
-from tests.support.serve_process import INDEXES, PATIENCE_S, Served, serving
+from tests.support.serve_process import INDEXES, PATIENCE_S, serving_here
 
 HERE = Path(__file__).parent / "tokens"
 TOKENS, TOKENIZER = HERE / "v4_pysmall_llama_s3", HERE / "llamalike.model"
-FOLDERS = (*INDEXES, TOKENS)
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serving("--tokenizer", str(TOKENIZER), "--concurrency", "4", indexes=FOLDERS) as one:
+def served() -> Iterator[str]:
+    with serving_here(*INDEXES, TOKENS, tokenizer=TOKENIZER) as one:
         yield one
 
 
@@ -151,8 +150,8 @@ def run_line(line: str) -> Any:
 
 
 @pytest.mark.parametrize("phrase", ["it's", "and the", '\u202e"a" $(b) \\frac\x1b[1m a'])
-def test_command_lines_say_what_the_page_says(served: Served, phrase: str) -> None:
-    got = look(served.url, q=phrase, index=["replay", TOKENS.name])
+def test_command_lines_say_what_the_page_says(served: str, phrase: str) -> None:
+    got = look(served, q=phrase, index=["replay", TOKENS.name])
     for shown, row in zip(got.sections, got.data[1:], strict=True):
         assert len(shown.commands) == (4 if shown is got.sections[0] else 3) * bool(row)
         for line in shown.commands:
@@ -190,7 +189,7 @@ METADATA: list[dict[str, Any]] = [
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("hostile")
     documents = [
         {"text": text, **metadata} for text, metadata in zip(HOSTILE, METADATA, strict=True)
@@ -199,13 +198,13 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     (folder / "corpus.jsonl").write_text(lines, encoding="utf-8")
     built = invoke("index", "build", folder / "corpus.jsonl", "-o", folder / "<b>&'")
     assert built.code == 0, built.stderr
-    with serving(indexes=(folder / "<b>&'",)) as one:
+    with serving_here(folder / "<b>&'") as one:
         yield one
 
 
-def test_texts_and_metadata_are_shown_and_never_obeyed(hostile: Served) -> None:
-    usual = {tag for tag, _ in look(hostile.url, q="absent").tags}
-    got = look(hostile.url, q="needle")
+def test_texts_and_metadata_are_shown_and_never_obeyed(hostile: str) -> None:
+    usual = {tag for tag, _ in look(hostile, q="absent").tags}
+    got = look(hostile, q="needle")
     allowed = usual | {"ol", "li", "mark", "span"}
     assert {tag for tag, _ in got.tags} <= allowed
     assert "script" not in allowed
@@ -217,7 +216,7 @@ def test_texts_and_metadata_are_shown_and_never_obeyed(hostile: Served) -> None:
     assert got.links("noreferrer") == ['https://example.org/" onmouseover="alert(1)']
     assert max(map(len, got.sections[0].sources)) <= 201
     for text in HOSTILE:  # as a phrase, too
-        again = look(hostile.url, q=text)
+        again = look(hostile, q=text)
         assert {tag for tag, _ in again.tags} <= allowed
         assert again.data[1][:2] == [1, 1]
 
@@ -226,9 +225,9 @@ def test_texts_and_metadata_are_shown_and_never_obeyed(hostile: Served) -> None:
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_a_question_of_another_page_waits_for_the_person(served: Served, site: str) -> None:
+def test_a_question_of_another_page_waits_for_the_person(served: str, site: str) -> None:
     """A link from elsewhere fills in the form, and its button asks."""
-    got = visit(served.url, "q=step+by+step&index=replay2&seed=7", **{"Sec-Fetch-Site": site})
+    got = visit(served, "q=step+by+step&index=replay2&seed=7", **{"Sec-Fetch-Site": site})
     shown = Reader(got.text)
     assert got.status_code == 403
     assert shown.problems == ["This question comes from another page: choose Search to run it"]
@@ -236,8 +235,8 @@ def test_a_question_of_another_page_waits_for_the_person(served: Served, site: s
     values = {given["name"]: given.get("value") for tag, given in shown.tags if tag == "input"
               and (given["name"] != "index" or "checked" in given)}  # fmt: skip
     assert values == {"q": "step by step", "index": "replay2", "seed": "7"}
-    assert visit(served.url, "", **{"Sec-Fetch-Site": site}).status_code == 200
-    wrong = visit(served.url, "q=a&index=none", **{"Sec-Fetch-Site": site})
+    assert visit(served, "", **{"Sec-Fetch-Site": site}).status_code == 200
+    wrong = visit(served, "q=a&index=none", **{"Sec-Fetch-Site": site})
     assert wrong.status_code == 400
 
 

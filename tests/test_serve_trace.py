@@ -20,7 +20,7 @@ from ngramscan.serve.texts import LONGEST_TEXT
 from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.marked_texts import ReadMark, read_texts
-from tests.support.serve_process import PATIENCE_S, Served, serving
+from tests.support.serve_process import PATIENCE_S, serving_here
 
 HERE = Path(__file__).parent / "tokens"
 TOKENS, TOKENIZER = HERE / "v4_pysmall_llama_s3", HERE / "llamalike.model"
@@ -46,15 +46,18 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="module")
-def served(folders: tuple[Path, Path]) -> Iterator[Served]:
-    with serving("--tokenizer", str(TOKENIZER), indexes=folders) as one:
+def served(folders: tuple[Path, Path]) -> Iterator[str]:
+    with serving_here(*folders, tokenizer=TOKENIZER) as one:
         yield one
 
 
-def post(served: Served, fields: dict[str, Any], **headers: str) -> httpx.Response:
-    given = {"Accept": "text/html", **headers}
-    with httpx.Client(trust_env=False, timeout=PATIENCE_S, headers=given) as client:
-        return client.post(f"{served.url}trace", data=fields)
+_CLIENT = httpx.Client(
+    verify=False, trust_env=False, timeout=PATIENCE_S, headers={"Accept": "text/html"}
+)
+
+
+def post(served: str, fields: dict[str, Any], **headers: str) -> httpx.Response:
+    return _CLIENT.post(f"{served}trace", data=fields, headers=headers)
 
 
 @dataclass
@@ -89,7 +92,7 @@ def pieces() -> str:
 
 @pytest.mark.parametrize("min_words", [5, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_spans_are_those_of_the_command(
-    served: Served, folders: tuple[Path, Path], tmp_path: Path, min_words: int
+    served: str, folders: tuple[Path, Path], tmp_path: Path, min_words: int
 ) -> None:
     text = visible(pieces())
     (tmp_path / "text.txt").write_text(text, "utf-8")
@@ -120,23 +123,18 @@ def test_the_spans_are_those_of_the_command(
     assert len(links) > 5
 
 
-def test_a_link_shows_the_contexts_of_its_span(served: Served) -> None:
+def test_a_link_shows_the_contexts_of_its_span(served: str) -> None:
     got = post(served, {"text": pieces(), "index": "bytes"})
     ((_, links),) = read_page(got.text)
     for one in links[:: max(1, len(links) // 4)]:
-        page = httpx.get(
-            served.url,
-            params={"q": one.phrase, "index": "bytes"},
-            headers={"Accept": "text/html"},
-            trust_env=False,
-        )
+        page = _CLIENT.get(served, params={"q": one.phrase, "index": "bytes"})
         found = re.search(r'<data value="(\d+)">', page.text)
         assert found
         if "characters" not in one.note:
             assert f"; {int(found[1]):,} occ" in one.note
 
 
-def test_a_text_is_shown_and_never_obeyed(served: Served) -> None:
+def test_a_text_is_shown_and_never_obeyed(served: str) -> None:
     usual = {*re.findall("<([a-z0-9]+)", post(served, {"text": "and so it is, or is not"}).text)}
     got = post(served, {"text": f"\n{HOSTILE}", "index": "bytes", "words": 1})
     ((shown, links),) = read_page(got.text)
@@ -158,7 +156,7 @@ def test_a_text_is_shown_and_never_obeyed(served: Served) -> None:
     )
 )
 def test_what_is_refused_is_said_beside_the_form(
-    served: Served, fields: dict[str, Any], headers: dict[str, str], status: int, problem: str
+    served: str, fields: dict[str, Any], headers: dict[str, str], status: int, problem: str
 ) -> None:
     got = post(served, fields, **headers)
     said = re.search('<p class="problem" role="alert">(.*?)</p>', got.text)
@@ -170,8 +168,7 @@ def test_what_is_refused_is_said_beside_the_form(
     assert "default-src 'none'" in got.headers["content-security-policy"]
 
 
-def test_a_link_from_elsewhere_shows_an_empty_form(served: Served) -> None:
-    headers = {"Accept": "text/html", "Sec-Fetch-Site": "cross-site"}
-    got = httpx.get(f"{served.url}trace?text=abc", headers=headers, trust_env=False)
+def test_a_link_from_elsewhere_shows_an_empty_form(served: str) -> None:
+    got = _CLIENT.get(f"{served}trace?text=abc", headers={"Sec-Fetch-Site": "cross-site"})
     assert got.status_code == 200
     assert "abc" not in got.text

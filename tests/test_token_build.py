@@ -45,7 +45,7 @@ def write_corpus(path: Path, texts: list[str]) -> Path:
 
 def brute_force(tokenized: bytes, width: int) -> bytes:
     size, positions = pointer_bytes_for(len(tokenized)), range(0, len(tokenized), width)
-    ordered = sorted(positions, key=lambda position: tokenized[position:])
+    ordered = sorted(positions, key=lambda at: tokenized[at : at + 999])
     return b"".join(position.to_bytes(size, "little") for position in ordered)
 
 

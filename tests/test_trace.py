@@ -269,9 +269,9 @@ def hits(seed: int, sets: int, problems: int, more: float) -> tuple[int, int]:
 
 
 def test_texts_without_planted_copying_rarely_differ() -> None:
-    has_truth, excludes = hits(seed=5, sets=12, problems=20, more=0.0)
+    has_truth, excludes = hits(seed=5, sets=8, problems=20, more=0.0)
     assert excludes <= 2
-    assert has_truth + excludes == 12
+    assert has_truth + excludes == 8
 
 
 @pytest.mark.slow
@@ -412,9 +412,9 @@ def test_a_killed_trace_goes_on_where_it_was(here: Path) -> None:
     (here / "o.jsonl").write_text("\n".join(lines))
     with ApiServer({"x": here / "corpus.jsonl"}, delay=0.05) as api:
         # In the first windows, and in the questions about longer parts.
-        assert repeated_after_kills(api, f"{api.url}x", at=[6, 15, 12]) <= 3 * 4
+        assert repeated_after_kills(api, f"{api.url}x", at=[6, 15]) <= 2 * 4
         kept = len(api.read_log())
-        assert repeated_after_kills(api, f"{api.url}x", at=[]) <= 3 * 4
+        assert repeated_after_kills(api, f"{api.url}x", at=[]) <= 2 * 4
         assert len(api.read_log()) == kept
 
 

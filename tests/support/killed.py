@@ -6,7 +6,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 
-from tests.support.command import NGRAMSCAN
+from tests.support.command import NGRAMSCAN, invoke
 from tests.support.service import ApiServer
 
 
@@ -15,15 +15,16 @@ def repeated_after_kills(server: ApiServer, spec: str, at: Sequence[int]) -> int
 
     The run is killed after so many questions of its own, each time, and then left to its end.
     """
-    command = [*NGRAMSCAN, "trace", "o.jsonl", "--index", spec, "--journal", "replies.sqlite"]
+    trace = ("trace", "o.jsonl", "--index", spec, "--journal", "replies.sqlite")
+    nowhere = subprocess.DEVNULL
     for questions in at:
         before = len(server.read_log())
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([*NGRAMSCAN, *trace], stdout=nowhere, stderr=nowhere)
         while len(server.read_log()) < before + questions and process.poll() is None:
             time.sleep(0.005)
         assert process.poll() is None, "it ended before it was killed"
         process.send_signal(signal.SIGKILL)
         process.wait()
-    subprocess.run(command, check=True, capture_output=True)
+    assert invoke(*trace).code == 0
     log = [json.dumps({**one, "arrived_at": 0}, sort_keys=True) for one in server.read_log()]
     return len(log) - len({*log})

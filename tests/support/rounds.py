@@ -7,7 +7,7 @@ import pytest
 
 from ngramscan.remote.files import RemoteFile, Source
 
-_IDLE_TURNS = 40
+_IDLE_TURNS = 20
 """Turns of the event loop without a new request, after which all of a round are under way."""
 
 

@@ -6,12 +6,19 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import httpx
+import uvicorn
+
+from ngramscan.indexes.base import COMMON_CONTEXT
+from ngramscan.progress import SILENT
+from ngramscan.serve.server import Address, _Server, serve_folders
 
 REPLAY = Path(__file__).parent.parent / "replay"
 INDEXES = (REPLAY / "index" / "replay", REPLAY / "index" / "replay2")
@@ -69,6 +76,27 @@ class Served:
         file = Path(f"/proc/{self.process.pid}/statm")
         pages = file.read_text(encoding="ascii").split()[1] if file.exists() else 0
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def serving_here(
+    *folders: Path, tokenizer: Path | None = None, max_context: int = COMMON_CONTEXT
+) -> Iterator[str]:
+    """Serve in a thread of this process, which has loaded everything; yield the address."""
+    ready = Future[uvicorn.Server]()
+
+    def start(config: uvicorn.Config, _: object) -> uvicorn.Server:
+        one = _Server(config, lambda: ready.set_result(one))
+        return one
+
+    given = (folders, tokenizer, Address("127.0.0.1", 0), 4, max_context, SILENT)
+    thread = threading.Thread(target=serve_folders, args=given, daemon=True)
+    with mock.patch("ngramscan.serve.server._Server", start):
+        thread.start()
+        running = ready.result(120)
+    yield f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}/"
+    running.should_exit = True
+    thread.join()
 
 
 @contextmanager
