@@ -173,7 +173,7 @@ DESIGNS = [
 ]
 
 
-QUICK = [(DESIGNS[place], sets(150), 199) for place in (4, 10, -1)]
+QUICK = [(DESIGNS[place], sets(60), 199) for place in (4, 10, -1)]
 MANY = [pytest.param(one, 1000, 999, marks=pytest.mark.slow) for one in DESIGNS]
 
 
