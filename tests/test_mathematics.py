@@ -16,7 +16,6 @@ from evalcore.benchmarks import find_benchmark, load_dataset
 from evalcore.formats import Problem
 from evalcore.rules import Grade, Item, formula_pool
 from evalcore.rules.formula_pool import compare_all, compare_texts
-from evalcore.rules.mathematics import compare_formulas
 from ngramscan.errors import InputError, WorkerLostError
 from tests.support.cases import cases, file_text
 
@@ -25,9 +24,15 @@ def item(answer: str, gold: str, **details: Any) -> Item:
     return Item(Problem("1", "?", gold, details=details), answer)
 
 
+def compared(task: Item) -> Grade:
+    from evalcore.rules.mathematics import compare_formulas
+
+    return compare_formulas(task)
+
+
 def verdict(answer: str, gold: str, **details: Any) -> Grade:
     task = item(answer, gold, **details)
-    return compare_texts(task) or compare_formulas(task)
+    return compare_texts(task) or compared(task)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +112,7 @@ def test_every_gold_accepts_itself_boxed_and_by_algebra(golds: list[Problem], ev
     formulas = [Item(one, str(one.gold)) for one in golds if not needs_a_judge(str(one.gold))]
     assert len(formulas) == 674 + 369  # of 675 and 400
     for task in formulas[::every]:
-        assert compare_formulas(task).value == 1.0, task
+        assert compared(task).value == 1.0, task
         assert compare_texts(task) == Grade(1.0, "the same text")
 
 

@@ -27,7 +27,7 @@ from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.progress import SILENT
 from tests.support import corpus_files, oracle
 from tests.support.cases import case_table
-from tests.support.command import NGRAMSCAN, run
+from tests.support.command import NGRAMSCAN, invoke
 from tests.test_formats import F1, make_texts
 
 # Single letters occur so often that a scan of a few megabytes takes seconds.
@@ -108,7 +108,7 @@ def test_ctrl_c_ends_all_and_the_next_run_reads_only_what_is_left(
     assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
     done = kept(folder)
     assert done < N_FILES
-    again = run(*command(folder, "-v"))
+    again = invoke(*command(folder, "-v", "--workers", "1"))
     assert f"cached results for {done} of {N_FILES} parts" in again.stderr
     assert len(re.findall(r"\.jsonl: read$", again.stderr, flags=re.MULTILINE)) == N_FILES - done
     assert occurrences(again.stdout) == counts
