@@ -116,7 +116,7 @@ QUICK = [("Cohen", 0.95, 0.4), ("alpha", 0.95, 0.8)]
     [each if each in QUICK else pytest.param(*each, marks=pytest.mark.slow) for each in TWO_LABELS],
 )
 def test_intervals_of_rare_labels_are_not_too_wide(name: str, share: float, kappa: float) -> None:
-    runs = sets(200)
+    runs = sets(80)
     covered = coverage(name, 200, share, kappa, runs, labels=2)
     chance = 2 * np.sqrt(0.05 * 0.95 / runs)
     assert 0.93 - chance <= covered <= min(0.975 + chance, 0.9999)

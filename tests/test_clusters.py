@@ -220,7 +220,7 @@ def ratio_coverage(sides: Sides, n: int, runs: int) -> float:
 
 @pytest.mark.parametrize(
     ("n", "every", "runs"),
-    [(60, 29, 150), *(pytest.param(n, 1, 400, marks=pytest.mark.slow) for n in (20, 50, 120))],
+    [(60, 29, 60), *(pytest.param(n, 1, 400, marks=pytest.mark.slow) for n in (20, 50, 120))],
 )
 def test_the_interval_of_a_ratio_covers_it(n: int, every: int, runs: int) -> None:
     coverage = {sides: ratio_coverage(sides, n, runs) for sides in EVERY_RATIO[::every]}
@@ -256,7 +256,7 @@ def of_differences(sides: Sides, n: int, runs: int) -> tuple[float, float]:
 @pytest.mark.parametrize(
     ("every", "n", "runs"),
     [
-        (DIFFERENCES, 20, sets(120)),
+        (DIFFERENCES, 20, sets(50)),
         *(pytest.param(EVERY_DIFFERENCE, n, 300, marks=pytest.mark.slow) for n in (20, 60)),
     ],
     ids=["a few", "all of 20", "all of 60"],

@@ -114,7 +114,7 @@ LONG = [(name, *sizes) for name in POPULATIONS for sizes in ((30, 2), (100, 2), 
 def test_epochs_of_one_method_alone_keep_the_level(population: str, n: int, epochs: int) -> None:
     generator = np.random.default_rng(13)
     rows: list[ScoreRow] = []
-    n_sets = sets(80)
+    n_sets = sets(30)
     for number in range(n_sets):
         share = POPULATIONS[population](generator, n)
         once, *several = (generator.random((1 + epochs, n)) < share).astype(float)

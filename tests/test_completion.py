@@ -67,7 +67,6 @@ SHELLS = {
     ),
 }
 LINES = {
-    "ngramscan cou": "ngramscan count",
     "ngramscan count --index scan:co": "ngramscan count --index scan:corpus.jsonl",
     "ngramscan count --index fm9:fol": "ngramscan count --index fm9:folder/",
     "evalcore run --dataset finan": "evalcore run --dataset financemath",

@@ -140,7 +140,7 @@ def test_intervals_cover_documents_drawn_with_and_without_replacement(
     counts = SHAPES[shape](random, documents)
     low, high = shares_by(rule, counts)
     owners, total, found = np.repeat(np.arange(documents), counts), low.size, []
-    for _ in range(sets(150)):
+    for _ in range(sets(60)):
         drawn = (
             random.choice(total, n, replace=False)
             if total < 9999
@@ -166,7 +166,7 @@ def test_unions_of_patterns_that_share_documents_are_covered(rule: str) -> None:
         firsts = (np.diff(owners, prepend=-1) > 0) & (before[owners] == 0)
         shares: Floats = 1 / together[owners] if rule == "size-bias" else firsts.astype(float)
         pools.append((owners, shares))
-    for _ in range(sets(200)):
+    for _ in range(sets(80)):
         drawn = [random.integers(0, shares.size, 100) for _, shares in pools]
         each = zip(pools, drawn, strict=True)
         draws = [Draws(shares[at], shares[at], shares.size) for (_, shares), at in each]

@@ -33,7 +33,7 @@ def test_values_that_cannot_be_compared() -> None:
 @pytest.mark.parametrize("made", ["graded", "right or wrong", "lopsided"])
 def test_p_values_of_no_difference_are_small_as_rarely_as_they_say(made: str, models: int) -> None:
     """Answers of several models to a problem are no independent ones."""
-    draw, runs, n, found = np.random.default_rng(1), sets(100), 60, Counter[str]()
+    draw, runs, n, found = np.random.default_rng(1), sets(40), 60, Counter[str]()
     tests = get_args(GradedTest) if made == "graded" and models == 1 else ("tilting", "sign-flip")
     problems = np.repeat(np.arange(n), models)
     for _ in range(runs):

@@ -136,13 +136,19 @@ def sections(visit: Visit) -> dict[str, Locator]:
     return {name.removeprefix("Rows of "): part for name, part in zip(names, parts, strict=True)}
 
 
+VALUE = """const value = (cell) => cell.dataset.value
+    ?? cell.querySelector(".whole")?.textContent ?? cell.textContent;"""
+SORTED = f"""heads => {{ {VALUE} return heads.map((head) => [1, 2].map(() => {{
+    head.querySelector("button").click();
+    const rows = [...head.closest("table").tBodies[0].rows];
+    return [head.ariaSort, rows.map((row) => value(row.cells[head.cellIndex]))]; }})); }}"""
+
+
 def shown_rows(part: Locator) -> list[Cells]:
     """Read a table back: the exact values of numbers, the texts of other cells."""
     found = part.evaluate(
-        """part => {
-            const value = (cell) => cell.dataset.value ?? cell.querySelector(".whole")?.textContent
-                ?? cell.textContent;
-            const same = [...part.querySelectorAll("dl.facts dt[data-column]")].map((name) =>
+        f"""part => {{ {VALUE} """
+        """ const same = [...part.querySelectorAll("dl.facts dt[data-column]")].map((name) =>
                 [name.dataset.column, value(name.nextElementSibling)]);
             const ends = ({ low, high }) => (low === undefined ? [] : [low, high]);
             const names = [...part.querySelectorAll("thead th")].flatMap((one) =>
@@ -230,9 +236,10 @@ def test_every_number_on_it_is_that_of_its_row(
             shown = shown_rows(part)
             assert [numbers(row) for row in shown] == [numbers(row) for row in expected], name
             compared += sum(len(numbers(row)) for row in shown)
-            for one in part.locator("td.number").all()[:50]:
-                value = one.get_attribute("data-value")
-                assert one.get_attribute("title") == (value or "unknown")
+            titles = part.locator("td.number").evaluate_all(
+                "cells => cells.map((cell) => [cell.title, cell.dataset.value || 'unknown'])"
+            )
+            assert [title for title, value in titles if title != value] == []
     assert compared > 2000
 
 
@@ -257,25 +264,25 @@ def test_rows_are_sorted_by_any_column(browser: Browser, page: str, folder: Path
         for name in ("count.csv", "comparisons.csv", "contexts.json"):
             part, rows = sections(visit)[name], read_rows(folder / name)
             show_all(part)
-            for head in part.locator("thead th").all():
-                column = str(head.get_attribute("data-column"))
+            heads = part.locator("thead th")
+            columns = heads.evaluate_all("heads => heads.map((head) => head.dataset.column)")
+            for column, sorted_rows in zip(columns, heads.evaluate_all(SORTED), strict=True):
                 if column == "metadata":
                     continue  # shown as the source that is in it
                 known = [row[column] for row in rows if row[column] is not None]
                 # Ids are names, even where they look like numbers.
                 known = [str(int(one)) for one in known] if column == "id" else known
-                for is_descending, order in ((False, "ascending"), (True, "descending")):
-                    head.locator("button").click()
-                    assert head.get_attribute("aria-sort") == order
-                    given = [row[column] for row in shown_rows(part)]
+                assert [order for order, _ in sorted_rows] == ["ascending", "descending"]
+                for is_descending, (_, given) in enumerate(sorted_rows):
                     # A line feed would break a line of the table, so it is shown as an escape.
                     expected = [
                         one.replace("\n", "\\n") if isinstance(one, str) else one
-                        for one in sorted(known, reverse=is_descending)
+                        for one in sorted(known, reverse=bool(is_descending))
                     ]
                     unknown = [None] * (len(rows) - len(known))
-                    assert given == [*map(as_value, expected), *unknown], (name, column)
-                assert len(part.locator("[aria-sort=descending]").all()) == 1
+                    found = [*map(as_value, given)]
+                    assert found == [*map(as_value, expected), *unknown], (name, column)
+            assert part.locator("[aria-sort=descending]").count() == 1
 
 
 def test_rows_are_filtered_and_counted_aloud(browser: Browser, page: str) -> None:
@@ -501,8 +508,7 @@ def test_hostile_rows_run_nothing_and_break_nothing(
             part.get_by_label("Filter").fill("")
             part.locator("button.csv").click()
             part.locator("button.latex").click()
-            for one in part.locator("td summary").all()[:30]:
-                one.click()
+            part.locator("td summary").evaluate_all("all => all.forEach((one) => one.click())")
             assert part.locator("tbody tr").count() >= len(HOSTILE)
         assert visit.page.evaluate("window.hacked") is None
         whole = visit.page.content()
@@ -522,7 +528,7 @@ def test_hostile_rows_run_nothing_and_break_nothing(
 @pytest.mark.parametrize(
     ("rows", "is_cut"), [(10_000, False), pytest.param(200_000, True, marks=pytest.mark.slow)]
 )
-def test_many_rows_open_quickly(
+def test_of_many_rows_few_are_drawn_and_all_are_found(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, is_cut: bool
 ) -> None:
     made = [count_of(f"step {number}", number) for number in range(rows)]
@@ -531,17 +537,12 @@ def test_many_rows_open_quickly(
     done = invoke("report", "rows.csv", "-o", "page.html")
     assert done.code == 0, done.stderr
     assert (tmp_path / "page.html").stat().st_size < 5_000_000
-    times = []
-    for _ in range(2):  # others may use the machine meanwhile
-        with visiting(browser, (tmp_path / "page.html").as_uri()) as visit:
-            visit.page.wait_for_function("performance.timing.loadEventEnd > 0")
-            took = "performance.timing.loadEventEnd - performance.timing.navigationStart"
-            times.append(visit.page.evaluate(took))
-            part = sections(visit)["rows.csv"]
-            part.get_by_label("Filter").fill("step 9999")
-            assert [row["occurrences"] for row in shown_rows(part)] == [9999.0]
-            said = " ".join(visit.page.locator("main").inner_text().split())
-            assert f"{rows:,} rows" in said
-            assert ("190,000 rows" in said) == is_cut
-            assert ("the first 10,000" in said) == is_cut
-    assert min(times) < 2000, times
+    with visiting(browser, (tmp_path / "page.html").as_uri()) as visit:
+        part = sections(visit)["rows.csv"]
+        assert part.locator("tbody tr").count() == 100
+        part.get_by_label("Filter").fill("step 9999")
+        assert [row["occurrences"] for row in shown_rows(part)] == [9999.0]
+        said = " ".join(visit.page.locator("main").inner_text().split())
+        assert f"{rows:,} rows" in said
+        assert ("190,000 rows" in said) == is_cut
+        assert ("the first 10,000" in said) == is_cut

@@ -106,7 +106,7 @@ def derivable(rows: Iterable[Mapping[str, Any]]) -> set[str]:
 
 
 @pytest.mark.parametrize("title", TYPES)
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(data=st.data())
 def test_words_claim_nothing_and_have_no_number_of_their_own(title: str, data: Any) -> None:
     rows = data.draw(rows_of(title))

@@ -134,7 +134,7 @@ def error_rates(make: Make, n: int, runs: int, draws: int, shift: float = 0.0) -
 @pytest.mark.parametrize("n", [30, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", [*SYMMETRIC, *SKEWED])
 def test_how_often_tests_of_a_true_mean_of_zero_err(name: str, n: int) -> None:
-    runs = sets(150)
+    runs = sets(60)
     rates = error_rates((SYMMETRIC | SKEWED)[name], n, runs, draws=399)
     chance = 3 * np.sqrt(0.05 * 0.95 / runs)
     if name in SYMMETRIC:
@@ -197,7 +197,7 @@ def test_intervals_cover_the_mean_of_one_model_and_of_several(
     is_graded: bool, arguments: list[Any], truth: float
 ) -> None:
     make, draw, covered = graded if is_graded else right_or_wrong, np.random.default_rng(7), []
-    for _ in range(sets(300)):
+    for _ in range(sets(100)):
         baseline, treatment = make(draw, *arguments)
         problems, models = baseline.shape
         sums = (treatment - baseline).sum(axis=1)

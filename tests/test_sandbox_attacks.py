@@ -25,6 +25,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="the layers are Linux's"),
 ]
 
+ORDINARY = [*(pytest.param(user, marks=pytest.mark.slow) for user in USERS[:-1]), USERS[-1]]
 BEFORE = file_text("sandbox_attacks_before")
 
 
@@ -101,7 +102,7 @@ def test_attacks_are_stopped_or_harmless(leave_out: list[str], person: Person) -
     quick = [name for name in names if name not in endless]
     outcomes = attack_with(person, quick, 10, leave_out=leave_out, workers=2)
     # All at once: what takes its whole time costs no more than one of them.
-    outcomes |= attack_with(person, endless, 0.6, leave_out=leave_out, workers=len(endless))
+    outcomes |= attack_with(person, endless, 0.4, leave_out=leave_out, workers=len(endless))
     assert {n: o for n, o in outcomes.items() if o["end"] not in ATTACKS[n].harmless_ends} == {}
     places = ("", "/tmp", "/etc", "/dev", "/dev/shm", "/var/tmp", "/run")
     assert [each for each in places if os.path.exists(f"{each}/written-outside")] == []
@@ -131,7 +132,7 @@ def test_the_attacks_would_succeed_if_nothing_stopped_them(person: Person) -> No
 
 @pytest.mark.parametrize("leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("user", ORDINARY)
 def test_nothing_is_left_when_the_one_who_asks_is_ended(
     user: int, number: int, leave_out: list[str]
 ) -> None:
@@ -192,7 +193,7 @@ while True: pass
 
 @pytest.mark.parametrize("leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"])
 @pytest.mark.parametrize("killed", ["supervisor", "supervisor, without a filter", "all"])
-@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("user", ORDINARY)
 def test_a_program_ends_with_those_who_started_it_whatever_it_asks_for(
     user: int, killed: str, leave_out: list[str]
 ) -> None:

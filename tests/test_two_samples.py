@@ -106,7 +106,7 @@ def of_spread(draw: np.random.Generator, n: int, mean: float, spread: float) -> 
 @pytest.mark.parametrize(
     ("n", "n_other", "times"),
     [
-        pytest.param(200, 30, 50, id="a few sets"),
+        pytest.param(200, 30, 20, id="a few sets"),
         pytest.param(200, 30, 1000, id="200 and 30", marks=pytest.mark.slow),
         pytest.param(60, 60, 1000, id="60 and 60", marks=pytest.mark.slow),
     ],

@@ -8,7 +8,6 @@ import pytest
 from evalcore.formats import Problem
 from evalcore.rules import RULES, Grade, Item, Tools
 from evalcore.rules.formula_pool import compare_texts
-from evalcore.rules.mathematics import compare_formulas
 from tests.support.cases import cases
 
 VALUES = {"right": 1.0, "wrong": 0.0, "judge": None}
@@ -17,6 +16,8 @@ VALUES = {"right": 1.0, "wrong": 0.0, "judge": None}
 def judged(rule: str, answer: str, gold: str, unit: str = "") -> Grade:
     item = Item(Problem("1", "?", gold, details={"unit": unit or None}), answer)
     if rule == "math":
+        from evalcore.rules.mathematics import compare_formulas
+
         return compare_texts(item) or compare_formulas(item)
     (verdict,) = RULES[rule]([item], Tools(lambda _: (), lambda _: iter(())))
     return verdict

@@ -192,7 +192,7 @@ COMMANDS: dict[str, Callable[[Made], Screen]] = {
     "judge": Made.judged,
     "link": lambda made: screen_of(e.link, made.counts, made.scores),
     "link --problems": lambda made: screen_of(
-        e.link, made.prevalence(), made.scores, problems=True, without="3"
+        e.link, made.prevalence(), made.scores, problems=True, without="3", resamples=200
     ),
     "datasets list": lambda _: screen_of(e.datasets_list),
     "audit": lambda made: screen_of(e.audit, made.claims()),
