@@ -140,7 +140,7 @@ def is_running(pid: str) -> bool:
 # Dask
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with dask_cluster(tmp_path_factory.mktemp("dask")) as cluster:
         with pytest.raises(RemoteUnavailable, match=f"{cluster.address}: it has no workers$"):
