@@ -103,7 +103,7 @@ READ_AND_TELL_MEMORY = file_text("hostile_files_read_and_tell_memory")
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])
 def test_a_bomb_of_one_line_takes_no_memory(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"c.jsonl{suffix}"
-    path.write_bytes(PACK[suffix](b" " * 100_000_000))
+    path.write_bytes(PACK[suffix](b" " * 50_000_000))
     command = [sys.executable, "-c", READ_AND_TELL_MEMORY, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     error, kilobytes = done.stdout.splitlines()
@@ -313,12 +313,13 @@ def test_a_parquet_table_whose_rows_share_a_long_value_is_refused(here: Path) ->
 def test_a_text_or_record_of_a_corpus_of_more_than_max_bytes_is_refused(
     suffix: str, here: Path
 ) -> None:
-    (here / f"c.txt{suffix}").write_bytes(PACK[suffix](b"a" * 1_000_001))
-    (here / f"c.wet{suffix}").write_bytes(PACK[suffix](corpus_files.wet(["a" * 1_000_001])))
+    text = "aa" + "b" * 999_999
+    (here / f"c.txt{suffix}").write_bytes(PACK[suffix](text.encode()))
+    (here / f"c.wet{suffix}").write_bytes(PACK[suffix](corpus_files.wet([text])))
     for name in (f"c.txt{suffix}", f"c.wet{suffix}"):
         asked = ("count", "-e", "aa", "--index", f"scan:{name}", "--journal", "j.sqlite")
         assert LONG in error_of(*asked, *MOST, code=1)
-        assert invoke(*asked, "--format", "csv").rows[0]["occurrences"] == "1000000"
+        assert invoke(*asked, "--format", "csv").rows[0]["occurrences"] == "1"
 
 
 def test_a_device_without_an_end_is_refused() -> None:

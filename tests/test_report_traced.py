@@ -124,7 +124,7 @@ def test_what_is_left_out_is_said(folder: Path) -> None:
     assert cut.texts[0].rest == f"{len(output(0)):,} more characters, with 0 spans, are not shown"
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.slow)])
 def test_spans_are_reached_with_the_keyboard(browser: Browser, folder: Path, width: int) -> None:
     address = (folder / "page.html").as_uri()
     with visiting(browser, address, viewport={"width": width, "height": 900}) as visit:

@@ -26,6 +26,9 @@ pytestmark = [
 ]
 
 ORDINARY = [*(pytest.param(user, marks=pytest.mark.slow) for user in USERS[:-1]), USERS[-1]]
+BOTH_WAYS = pytest.mark.parametrize(
+    "leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"]
+)
 BEFORE = file_text("sandbox_attacks_before")
 
 
@@ -130,7 +133,7 @@ def test_the_attacks_would_succeed_if_nothing_stopped_them(person: Person) -> No
     person.assert_nothing_left()
 
 
-@pytest.mark.parametrize("leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"])
+@BOTH_WAYS
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize("user", ORDINARY)
 def test_nothing_is_left_when_the_one_who_asks_is_ended(
@@ -153,7 +156,7 @@ while True: pass
 """
 
 
-@pytest.mark.parametrize("leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"])
+@BOTH_WAYS
 def test_a_folder_that_takes_long_to_remove_costs_neither_its_program_nor_a_neighbour_its_outcome(
     person: Person, leave_out: list[str]
 ) -> None:
@@ -166,7 +169,7 @@ def test_a_folder_that_takes_long_to_remove_costs_neither_its_program_nor_a_neig
     person.assert_nothing_left()
 
 
-@pytest.mark.parametrize("leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"])
+@BOTH_WAYS
 def test_a_supervisor_that_is_late_ends_alone_and_its_program_is_late(
     person: Person, leave_out: list[str]
 ) -> None:
@@ -191,7 +194,7 @@ while True: pass
 """
 
 
-@pytest.mark.parametrize("leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"])
+@BOTH_WAYS
 @pytest.mark.parametrize("killed", ["supervisor", "supervisor, without a filter", "all"])
 @pytest.mark.parametrize("user", ORDINARY)
 def test_a_program_ends_with_those_who_started_it_whatever_it_asks_for(
@@ -229,7 +232,7 @@ def test_a_program_ends_with_those_who_started_it_whatever_it_asks_for(
 KILLED = {0: "the process that watched the program ended", 2: "ended by the signal SIGKILL"}
 
 
-@pytest.mark.parametrize("leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"])
+@BOTH_WAYS
 @pytest.mark.parametrize("which", KILLED)
 def test_processes_hold_no_secret_and_one_killed_from_outside_loses_only_what_runs(
     person: Person, which: int, leave_out: list[str]

@@ -12,8 +12,16 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, Page
 
 WIDTHS = (375, *(pytest.param(width, marks=pytest.mark.slow) for width in (800, 1600)))
+COLORS = ("color-contrast", "link-in-text-block")  # rules of axe that a theme may break
 _PICTURES = os.environ.get("PAGE_PICTURES", "")
 """A folder for pictures of all pages, to be looked at; none are taken without it."""
+
+
+_CONTROLS = """[...document.querySelectorAll('a[href], button, input, summary, [tabindex="0"]')]
+    .filter((one) => one.checkVisibility()).length"""
+_FOCUS = """() => { const style = getComputedStyle(document.activeElement);
+    const place = [...document.querySelectorAll("*")].indexOf(document.activeElement);
+    return [place, style.outlineStyle, style.outlineWidth]; }"""
 
 
 @dataclass
@@ -57,11 +65,22 @@ class Visit:
             self.picture(f"{name}-{theme}")
         assert self.violations() == []
         self.page.emulate_media(color_scheme="light")
-        assert self.violations("color-contrast", "link-in-text-block") == []
+        assert self.violations(*COLORS) == []
 
     def is_wider_than_the_window(self) -> bool:
         root = "document.documentElement"
         return bool(self.page.evaluate(f"{root}.scrollWidth > {root}.clientWidth"))
+
+    def check_focus(self) -> None:
+        """Reach everything with the key Tab, where it is seen; first what skips to the content."""
+        total, reached = self.page.evaluate(_CONTROLS), set()
+        for number in range(total):
+            self.page.keyboard.press("Tab")
+            place, *outline = self.page.evaluate(_FOCUS)
+            assert {"none", "0px"}.isdisjoint(outline), self.focused()
+            assert number or "skip" in self.focused()
+            reached.add(place)
+        assert len(reached) == total
 
     def focused(self) -> str:
         """Return a name of what has the focus: its tag, class or id, and text."""
