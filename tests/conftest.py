@@ -4,7 +4,6 @@ import gc
 import os
 import shutil
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +25,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Tests start hundreds of processes, which would each compile what they import.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
 
 # The same examples for everybody: Hypothesis would take another profile where CI is set. A machine
 # that is busy is no fault, so that no example has a time limit. NGRAMSCAN_FULL=1 draws new ones.

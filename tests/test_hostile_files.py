@@ -381,10 +381,10 @@ def test_a_corpus_whose_names_are_not_utf_8_is_indexed_and_goes_on(here: Path) -
     )
     built = invoke("index", "build", "c", "-o", "whole", "--shard-size", "6800")
     assert (built.code, len(list(Path("whole").glob("*/data.fm9")))) == (0, 3)
-    limit = "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (4_000, 4_000))"
     arguments = ["index", "build", "c", "-o", "index", "--shard-size", "6800"]
-    code = f"{limit}; from ngramscan.cli import main; main({arguments})"
-    subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, timeout=60)
+    code = f"""import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (4_000, 4_000))
+from ngramscan.cli import main; main({arguments})"""
+    subprocess.run([sys.executable, "-Bc", code], check=False, capture_output=True, timeout=60)
     assert Path("index", "plan.json").exists()  # it stopped under way
     assert invoke(*arguments).code == 0
     whole, index = (
