@@ -37,6 +37,8 @@ _FIRST_BYTES = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
 """By a number of bytes: a mask of so many."""
 _SIDES = np.array([0, 1, 3, 8])
 """Bytes beside the outermost grams of a window that are compared: as many of these as it has."""
+_WIDTHS = np.array([1, 2, 4, 8, 16])
+"""Bytes at both ends of a window that are compared: as many of these as it has."""
 _PARTS = 3
 
 
@@ -234,17 +236,16 @@ class _Sides:
 
     def __init__(self, hashes: Words, beside: Words, sizes: Integers) -> None:
         classes = _SIDES[np.searchsorted(_SIDES, sizes, "right") - 1]
-        self._sizes = np.unique(classes).tolist()
+        self._sizes = np.unique(classes)[:, None]
         self._table = _Table(_with_side(hashes, beside, classes))
 
     def has(self, hashes: Words, beside: Words) -> Flags:
         found = np.zeros(len(hashes), np.bool_)
-        for size in self._sizes:
-            found[self._table.find(_with_side(hashes, beside, size))] = True
+        found[self._table.find(_with_side(hashes, beside, self._sizes).ravel()) % len(hashes)] = True
         return found
 
 
-def _with_side(hashes: Words, beside: Words, size: int | Integers) -> Words:
+def _with_side(hashes: Words, beside: Words, size: Integers) -> Words:
     joined: Words = (hashes ^ (beside & _FIRST_BYTES[size]) * _FACTORS[1]) * _FACTORS[2]
     return joined
 
@@ -254,11 +255,13 @@ def possible_windows(
 ) -> list[Flags]:
     """Return of each window of each text whether it may be in a part.
 
-    Its first and its last bytes have to be there, 16 or at least 8 of them.
+    Its first and its last bytes have to be there, 16 of them or half of what it has at least.
     """
     shown, (joined, ranges) = _BETWEEN.join(parts), _joined(texts, windows)
     sizes, is_possible = ranges[:, 1] - ranges[:, 0], np.ones(len(ranges), np.bool_)
-    for wide, is_wide in ((16, sizes >= 16), (8, (sizes >= 8) & (sizes < 16))):
+    classes = _WIDTHS[np.searchsorted(_WIDTHS, sizes, "right") - 1]
+    for wide in np.unique(classes).tolist():
+        is_wide = classes == wide
         known = _Table(_wide_hashes(shown, np.arange(max(0, len(shown) - wide + 1)), wide))
         for starts in (ranges[is_wide, 0], ranges[is_wide, 1] - wide):
             found = np.zeros(len(starts), np.bool_)
@@ -270,8 +273,8 @@ def possible_windows(
 
 def _wide_hashes(text: bytes, starts: Integers, wide: int) -> Words:
     """Return the hashes of the bytes from some places of a text on."""
-    words = np.ndarray((max(0, len(text) - 7),), "<u8", text, strides=(1,))
-    hashes: Words = words[starts] * _FACTORS[0]
+    words = np.ndarray((len(text) + 1,), "<u8", text + _BESIDE, strides=(1,))
+    hashes: Words = (words[starts] & _FIRST_BYTES[min(wide, 8)]) * _FACTORS[0]
     if wide == 16:
         hashes += words[starts + 8] * _FACTORS[1]
     return hashes

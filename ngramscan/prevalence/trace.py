@@ -381,8 +381,9 @@ def creativity_index(profile: Profile, options: TraceOptions) -> float | None:
     """
     if not profile.words:
         return None
-    measures = [profile.measures(length) for length in options.index_lengths]
-    return sum(1 - each.covered / each.words for each in measures)
+    lengths = np.minimum(options.index_lengths, profile.by_length.shape[1] - 1)
+    covered = profile.by_length[0, lengths].tolist()
+    return sum(1 - each / profile.words for each in covered)
 
 
 def make_spans(
