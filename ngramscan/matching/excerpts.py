@@ -38,7 +38,9 @@ _FIRST_BYTES = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
 _SIDES = np.array([0, 1, 3, 8])
 """Bytes beside the outermost grams of a window that are compared: as many of these as it has."""
 _WIDTHS = np.array([1, 2, 4, 8, 16])
-"""Bytes at both ends of a window that are compared: as many of these as it has."""
+"""Bytes of a window that are compared: as many of these as it has."""
+_COMPARED = (*range(0, 64, 8), 1 << 62)
+"""Where they begin in it; at its end instead, if that is before."""
 _PARTS = 3
 
 
@@ -170,7 +172,7 @@ class _Table:
     def __init__(self, hashes: Words) -> None:
         hashes = np.sort(hashes)  # np.unique takes ten times as long
         hashes = hashes[np.append(True, hashes[1:] != hashes[:-1])[: hashes.size]]
-        self._shift = np.uint64(64 - max(16, (8 * hashes.size).bit_length()))
+        self._shift = np.uint64(64 - max(16, (4 * hashes.size).bit_length()))
         self._parts = list[Bytes]()
         for _ in range(_PARTS):
             is_known = np.zeros(1 << 64 - int(self._shift), np.bool_)
@@ -241,7 +243,8 @@ class _Sides:
 
     def has(self, hashes: Words, beside: Words) -> Flags:
         found = np.zeros(len(hashes), np.bool_)
-        found[self._table.find(_with_side(hashes, beside, self._sizes).ravel()) % len(hashes)] = True
+        joined = _with_side(hashes, beside, self._sizes).ravel()
+        found[self._table.find(joined) % len(hashes)] = True
         return found
 
 
@@ -255,28 +258,28 @@ def possible_windows(
 ) -> list[Flags]:
     """Return of each window of each text whether it may be in a part.
 
-    Its first and its last bytes have to be there, 16 of them or half of what it has at least.
+    All that is compared of it has to be there: 16 bytes or half of it, from some places on.
     """
     shown, (joined, ranges) = _BETWEEN.join(parts), _joined(texts, windows)
-    sizes, is_possible = ranges[:, 1] - ranges[:, 0], np.ones(len(ranges), np.bool_)
-    classes = _WIDTHS[np.searchsorted(_WIDTHS, sizes, "right") - 1]
-    for wide in np.unique(classes).tolist():
-        is_wide = classes == wide
-        known = _Table(_wide_hashes(shown, np.arange(max(0, len(shown) - wide + 1)), wide))
-        for starts in (ranges[is_wide, 0], ranges[is_wide, 1] - wide):
-            found = np.zeros(len(starts), np.bool_)
-            found[known.find(_wide_hashes(joined, starts, wide))] = True
-            is_possible[is_wide] &= found
+    is_possible = np.zeros(len(ranges), np.bool_)
+    classes = np.searchsorted(_WIDTHS, ranges[:, 1] - ranges[:, 0], "right") - 1
+    for number in np.unique(classes).tolist():
+        wide, left = int(_WIDTHS[number]), np.flatnonzero(classes == number)
+        known = _Table(_wide_hashes(shown, slice(max(0, len(shown) - wide + 1)), wide))
+        for offset in _COMPARED:
+            starts = np.minimum(ranges[left, 0] + offset, ranges[left, 1] - wide)
+            left = left[known.find(_wide_hashes(joined, starts, wide))]
+        is_possible[left] = True
     firsts = accumulate(map(len, windows), initial=0)
     return [is_possible[at : at + len(each)] for at, each in zip(firsts, windows, strict=False)]
 
 
-def _wide_hashes(text: bytes, starts: Integers, wide: int) -> Words:
+def _wide_hashes(text: bytes, starts: Integers | slice, wide: int) -> Words:
     """Return the hashes of the bytes from some places of a text on."""
     words = np.ndarray((len(text) + 1,), "<u8", text + _BESIDE, strides=(1,))
     hashes: Words = (words[starts] & _FIRST_BYTES[min(wide, 8)]) * _FACTORS[0]
     if wide == 16:
-        hashes += words[starts + 8] * _FACTORS[1]
+        hashes += words[8:][starts] * _FACTORS[1]
     return hashes
 
 

@@ -186,9 +186,8 @@ def _within_excerpts(
     possible = possible_windows(shown, encoded, windows)
     for text, is_possible in zip(different.values(), possible, strict=True):
         n_windows = max(0, len(text.words) - least + 1)
-        # Whatever occurs in a run of possible windows ends where its last one does.
         for run in _runs(np.flatnonzero(is_possible[:n_windows]).tolist()):
-            searches.append(_search_at_once(text, run, run.stop - 1 + least, least))
+            searches.append(_search_at_once(text, run, least))
             searched.append(text.text)
     spans: dict[str, list[Span]] = {text: [] for text in different}
     for name, found in zip(searched, _search_texts(searches, shown), strict=True):
@@ -350,13 +349,22 @@ def _outermost(found: Iterable[Span]) -> list[Span]:
     return spans
 
 
-def _search_at_once(text: WordText, starts: range, limit: int, least: int) -> Search:
-    """Search the spans that begin at some successive words: one of all, or from each of them."""
+def _search_at_once(text: WordText, starts: range, least: int, is_known: bool = False) -> Search:
+    """Search the spans that begin at some successive words, whose windows are possible or known.
+
+    All of it is asked about first, then windows, and then what begins at each word.
+    """
+    limit = starts.stop - 1 + least
     whole = text.part(starts.start, limit)
     if (yield [whole])[whole]:
         return [Span(starts.start, limit)]
-    found = yield from _together([_search_from(text, first, limit, least) for first in starts])
-    return _outermost(found)
+    if is_known:
+        found = yield from _together([_search_from(text, first, limit, least) for first in starts])
+        return _outermost(found)
+    windows = {first: text.part(first, first + least) for first in starts}
+    occurs = yield [*windows.values()]
+    runs = _runs([first for first, window in windows.items() if occurs[window]])
+    return (yield from _together([_search_at_once(text, run, least, True) for run in runs]))
 
 
 def _search_from(text: WordText, first: int, limit: int, least: int) -> Search:
