@@ -10,7 +10,7 @@ behind it. Too much is left rather than too little.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -107,19 +107,20 @@ class Excerpts:
             if layers:
                 self._layers.append((rule, layers))
 
-    def find_in_all(self, documents: Iterable[bytes], at_once: int) -> Iterator[bytes]:
-        """Yield parts of many documents, of about so many bytes of them at once."""
-        batch, size = list[bytes](), 0
+    def find_in_all(self, documents: Iterable[bytes], at_once: int) -> set[bytes]:
+        """Return parts of many documents, of about so many bytes of them at once."""
+        found, batch, size = set[bytes](), list[bytes](), 0
         for document in documents:
             batch.append(document)
             size += len(document)
             if size >= at_once:
-                yield from self.find(batch)
+                found.update(self.find(batch))
                 batch, size = [], 0
-        yield from self.find(batch)
+        found.update(self.find(batch))
+        return found
 
-    def find(self, documents: Sequence[bytes]) -> Iterator[bytes]:
-        """Yield parts of documents: each that is shared and has a window is in one of them."""
+    def find(self, documents: Sequence[bytes]) -> list[bytes]:
+        """Return parts of documents: each that is shared and has a window is in one of them."""
         text, found = _BETWEEN.join(documents), [np.zeros((0, 2), np.int64)]
         for rule, layers in self._layers:
             tokens = _Tokens(text, rule)
@@ -129,8 +130,8 @@ class Excerpts:
         reach = np.maximum.accumulate(places[:, 1])
         is_first = np.append(True, places[1:, 0] > reach[:-1])[: len(places)]
         is_last = np.append(is_first[1:], True)[: len(places)]
-        for start, stop in zip(places[is_first, 0].tolist(), reach[is_last].tolist(), strict=True):
-            yield text[start:stop]
+        starts, stops = places[is_first, 0].tolist(), reach[is_last].tolist()
+        return [text[start:stop] for start, stop in zip(starts, stops, strict=True)]
 
 
 class _Tokens:
