@@ -6,7 +6,7 @@ The corpus (default 200 MB) is that of contaminate.py. An output has 150 words o
 random order, and in every second one 20 words as they are there. Both commands run in turn with one
 worker; the median of each counts, in processor time, start and output included. The outputs take
 the same time with any corpus: runs with two sizes tell it from that of the documents. Aim: less
-than five seconds for the outputs, and half of the speed of f1 for the documents.
+than five seconds for the outputs, and a third of the speed of f1 for the documents.
 """
 
 from __future__ import annotations
