@@ -10,7 +10,7 @@ behind it. Too much is left rather than too little.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -37,6 +37,10 @@ _FIRST_BYTES = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
 """By a number of bytes: a mask of so many."""
 _SIDES = np.array([0, 1, 3, 8])
 """Bytes beside the outermost grams of a window that are compared: as many of these as it has."""
+_WIDTHS = np.array([1, 2, 4, 8, 16])
+"""Bytes of a window that are compared: as many of these as it has."""
+_COMPARED = (*range(0, 64, 8), 1 << 62)
+"""Where they begin in it; at its end instead, if that is before."""
 _PARTS = 3
 
 
@@ -103,19 +107,20 @@ class Excerpts:
             if layers:
                 self._layers.append((rule, layers))
 
-    def find_in_all(self, documents: Iterable[bytes], at_once: int) -> Iterator[bytes]:
-        """Yield parts of many documents, of about so many bytes of them at once."""
-        batch, size = list[bytes](), 0
+    def find_in_all(self, documents: Iterable[bytes], at_once: int) -> set[bytes]:
+        """Return parts of many documents, of about so many bytes of them at once."""
+        found, batch, size = set[bytes](), list[bytes](), 0
         for document in documents:
             batch.append(document)
             size += len(document)
             if size >= at_once:
-                yield from self.find(batch)
+                found.update(self.find(batch))
                 batch, size = [], 0
-        yield from self.find(batch)
+        found.update(self.find(batch))
+        return found
 
-    def find(self, documents: Sequence[bytes]) -> Iterator[bytes]:
-        """Yield parts of documents: each that is shared and has a window is in one of them."""
+    def find(self, documents: Sequence[bytes]) -> list[bytes]:
+        """Return parts of documents: each that is shared and has a window is in one of them."""
         text, found = _BETWEEN.join(documents), [np.zeros((0, 2), np.int64)]
         for rule, layers in self._layers:
             tokens = _Tokens(text, rule)
@@ -125,8 +130,8 @@ class Excerpts:
         reach = np.maximum.accumulate(places[:, 1])
         is_first = np.append(True, places[1:, 0] > reach[:-1])[: len(places)]
         is_last = np.append(is_first[1:], True)[: len(places)]
-        for start, stop in zip(places[is_first, 0].tolist(), reach[is_last].tolist(), strict=True):
-            yield text[start:stop]
+        starts, stops = places[is_first, 0].tolist(), reach[is_last].tolist()
+        return [text[start:stop] for start, stop in zip(starts, stops, strict=True)]
 
 
 class _Tokens:
@@ -168,7 +173,7 @@ class _Table:
     def __init__(self, hashes: Words) -> None:
         hashes = np.sort(hashes)  # np.unique takes ten times as long
         hashes = hashes[np.append(True, hashes[1:] != hashes[:-1])[: hashes.size]]
-        self._shift = np.uint64(64 - max(16, (8 * hashes.size).bit_length()))
+        self._shift = np.uint64(64 - max(16, (4 * hashes.size).bit_length()))
         self._parts = list[Bytes]()
         for _ in range(_PARTS):
             is_known = np.zeros(1 << 64 - int(self._shift), np.bool_)
@@ -234,17 +239,17 @@ class _Sides:
 
     def __init__(self, hashes: Words, beside: Words, sizes: Integers) -> None:
         classes = _SIDES[np.searchsorted(_SIDES, sizes, "right") - 1]
-        self._sizes = np.unique(classes).tolist()
+        self._sizes = np.unique(classes)[:, None]
         self._table = _Table(_with_side(hashes, beside, classes))
 
     def has(self, hashes: Words, beside: Words) -> Flags:
         found = np.zeros(len(hashes), np.bool_)
-        for size in self._sizes:
-            found[self._table.find(_with_side(hashes, beside, size))] = True
+        joined = _with_side(hashes, beside, self._sizes).ravel()
+        found[self._table.find(joined) % len(hashes)] = True
         return found
 
 
-def _with_side(hashes: Words, beside: Words, size: int | Integers) -> Words:
+def _with_side(hashes: Words, beside: Words, size: Integers) -> Words:
     joined: Words = (hashes ^ (beside & _FIRST_BYTES[size]) * _FACTORS[1]) * _FACTORS[2]
     return joined
 
@@ -254,26 +259,28 @@ def possible_windows(
 ) -> list[Flags]:
     """Return of each window of each text whether it may be in a part.
 
-    Its first and its last bytes have to be there, 16 or at least 8 of them.
+    All that is compared of it has to be there: 16 bytes or half of it, from some places on.
     """
     shown, (joined, ranges) = _BETWEEN.join(parts), _joined(texts, windows)
-    sizes, is_possible = ranges[:, 1] - ranges[:, 0], np.ones(len(ranges), np.bool_)
-    for wide, is_wide in ((16, sizes >= 16), (8, (sizes >= 8) & (sizes < 16))):
-        known = _Table(_wide_hashes(shown, np.arange(max(0, len(shown) - wide + 1)), wide))
-        for starts in (ranges[is_wide, 0], ranges[is_wide, 1] - wide):
-            found = np.zeros(len(starts), np.bool_)
-            found[known.find(_wide_hashes(joined, starts, wide))] = True
-            is_possible[is_wide] &= found
+    is_possible = np.zeros(len(ranges), np.bool_)
+    classes = np.searchsorted(_WIDTHS, ranges[:, 1] - ranges[:, 0], "right") - 1
+    for number in np.unique(classes).tolist():
+        wide, left = int(_WIDTHS[number]), np.flatnonzero(classes == number)
+        known = _Table(_wide_hashes(shown, slice(max(0, len(shown) - wide + 1)), wide))
+        for offset in _COMPARED:
+            starts = np.minimum(ranges[left, 0] + offset, ranges[left, 1] - wide)
+            left = left[known.find(_wide_hashes(joined, starts, wide))]
+        is_possible[left] = True
     firsts = accumulate(map(len, windows), initial=0)
     return [is_possible[at : at + len(each)] for at, each in zip(firsts, windows, strict=False)]
 
 
-def _wide_hashes(text: bytes, starts: Integers, wide: int) -> Words:
+def _wide_hashes(text: bytes, starts: Integers | slice, wide: int) -> Words:
     """Return the hashes of the bytes from some places of a text on."""
-    words = np.ndarray((max(0, len(text) - 7),), "<u8", text, strides=(1,))
-    hashes: Words = words[starts] * _FACTORS[0]
+    words = np.ndarray((len(text) + 1,), "<u8", text + _BESIDE, strides=(1,))
+    hashes: Words = (words[starts] & _FIRST_BYTES[min(wide, 8)]) * _FACTORS[0]
     if wide == 16:
-        hashes += words[starts + 8] * _FACTORS[1]
+        hashes += words[8:][starts] * _FACTORS[1]
     return hashes
 
 

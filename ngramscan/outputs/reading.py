@@ -195,7 +195,7 @@ def id_in(record: Mapping[str, Any]) -> str:
 
 def asked_in(record: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the question and the prompt of a record, and what belongs to them: its strings."""
-    given = (record.get(name) for name in ASKED_FIELDS)
+    given = (record[name] for name in ASKED_FIELDS if name in record)
     several = (value if isinstance(value, list) else [value] for value in given)
     return tuple(text for values in several for text in values if isinstance(text, str))
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain, compress, pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ from ngramscan.prevalence.count import collect_replies
 
 Integers = NDArray[np.int64]
 _WORD = re.compile(r"\w+")
+_IS_WORD = bytes(code < 128 and bool(_WORD.match(chr(code))) for code in range(256))
 _PART_WORDS, _FEWEST_PARTS, _PARTS_PER_DRAW = 64, 16, 50
 """Parts of texts that are searched for an estimate: one of fifty, but not fewer than sixteen."""
 _ASKED_AT_ONCE = 15
@@ -52,14 +53,26 @@ class WordText:
         """Start and end of each word, in characters."""
         if self.tokens is not None:
             return self.tokens
+        if self.text.isascii():
+            return [*zip(*(places.tolist() for places in self._in_ascii), strict=True)]
         return [match.span() for match in _WORD.finditer(self.text)]
 
     def part(self, first: int, stop: int) -> str:
         """Return the text from one word to the end of the word before another."""
         return self.text[self.words[first][0] : self.words[stop - 1][1]]
 
+    @cached_property
+    def _in_ascii(self) -> tuple[Integers, Integers]:
+        """Starts and ends of the words, where no character is beyond ASCII."""
+        classes = b"\0%b\0" % self.text.encode().translate(_IS_WORD)
+        is_word = np.frombuffer(classes, np.bool_)
+        bounds = np.flatnonzero(is_word[1:] != is_word[:-1])
+        return bounds[::2], bounds[1::2]
+
     def byte_places(self) -> tuple[Integers, Integers]:
         """Return the starts and the ends of the words in UTF-8."""
+        if self.tokens is None and self.text.isascii():
+            return self._in_ascii
         words = np.fromiter(chain.from_iterable(self.words), np.int64, 2 * len(self.words))
         if not self.text.isascii():
             encoded = np.frombuffer(self.text.encode(), np.uint8)
@@ -113,7 +126,7 @@ def find_spans(texts: Sequence[WordText], index: Index, least: int) -> FoundSpan
     width = width_in(index, least)
     if finds_spans(index):
         return FoundSpans(_in_place(texts, index, least, width), {}, texts)
-    searches = [search_spans(text, least, width, at_once=1) for text in texts]
+    searches = [search_spans(text, least, width) for text in texts]
     return FoundSpans(*_answer(searches, index), texts)
 
 
@@ -134,7 +147,7 @@ def _window_starts(text: WordText, least: int, width: int) -> range:
 
 def spans_within(text: WordText, other: str, least: int) -> list[Span]:
     """Return the spans of a text that occur in another text."""
-    search = search_spans(text, least, least, at_once=1)
+    search = search_spans(text, least, least)
     answers: Occurs = {}
     try:
         asked = next(search)
@@ -169,15 +182,16 @@ def _within_excerpts(
     encoded = [text.encode() for text in different]
     windows = [_window_places(text, least) for text in different.values()]
     shown = excerpts(encoded, windows)
+    searches, searched = list[Search](), list[str]()
+    possible = possible_windows(shown, encoded, windows)
+    for text, is_possible in zip(different.values(), possible, strict=True):
+        n_windows = max(0, len(text.words) - least + 1)
+        for run in _runs(np.flatnonzero(is_possible[:n_windows]).tolist()):
+            searches.append(_search_at_once(text, run, least))
+            searched.append(text.text)
     spans: dict[str, list[Span]] = {text: [] for text in different}
-    searches = {
-        text.text: search_spans(text, least, least, _ASKED_AT_ONCE, is_possible.tolist())
-        for text, is_possible in zip(
-            different.values(), possible_windows(shown, encoded, windows), strict=True
-        )
-        if is_possible.any()
-    }
-    spans |= zip(searches, _search_texts([*searches.values()], shown), strict=True)
+    for name, found in zip(searched, _search_texts(searches, shown), strict=True):
+        spans[name] += found
     return [spans[text.text] for text in texts]
 
 
@@ -298,23 +312,15 @@ def _answer(
     return spans, counts
 
 
-def search_spans(
-    text: WordText,
-    least: int,
-    width: int,
-    at_once: int,
-    is_possible: Sequence[bool] | None = None,
-) -> Search:
+def search_spans(text: WordText, least: int, width: int) -> Search:
     """Search all spans of at least so many words, by whether parts of the text occur.
 
-    Windows of `width` words are asked about first: all, or those that are possible. Then
-    the spans of each place without an absent window are searched; where `at_once` is more than 1,
-    from each of its words at the same time, and about so many parts in each round.
+    Windows of `width` words are asked about first, then the spans of each place without an absent
+    window are searched.
     """
     n = len(text.words)
     starts = _window_starts(text, least, width)
-    firsts = starts if is_possible is None else compress(starts, is_possible)
-    windows = {first: text.part(first, first + width) for first in firsts}
+    windows = {first: text.part(first, first + width) for first in starts}
     occurs = yield [*windows.values()]
     present = {first for first, window in windows.items() if occurs[window]}
     if not present:
@@ -326,11 +332,15 @@ def search_spans(
             limit = first + width - 1
         limits[first] = limit
     open_places = _runs([first for first in range(n) if limits[first] - first >= least])
-    search = _search_run if at_once == 1 else _search_at_once
     slack = least - width
     found = yield from _together(
-        [search(text, run, limits, least, slack, at_once) for run in open_places]
+        [_search_run(text, run, limits, least, slack) for run in open_places]
     )
+    return _outermost(found)
+
+
+def _outermost(found: Iterable[Span]) -> list[Span]:
+    """Return those spans, in the order of their starts, that none before them has."""
     reach, spans = 0, []
     for span in found:
         if span.stop > reach:
@@ -339,19 +349,29 @@ def search_spans(
     return spans
 
 
-def _search_at_once(
-    text: WordText, starts: range, limits: Sequence[int], least: int, slack: int, at_once: int
-) -> Search:
-    """Search the spans that begin at some successive words: one of all, or from each word."""
-    whole = text.part(starts.start, limits[starts.start])
+def _search_at_once(text: WordText, starts: range, least: int, is_known: bool = False) -> Search:
+    """Search the spans that begin at some successive words, whose windows are possible or known.
+
+    All of it is asked about first, then windows, and then what begins at each word.
+    """
+    limit = starts.stop - 1 + least
+    whole = text.part(starts.start, limit)
     if (yield [whole])[whole]:
-        return [Span(starts.start, limits[starts.start])]
-    each = [range(first, first + 1) for first in starts]
-    return (
-        yield from _together(
-            [_search_run(text, run, limits, least, slack, at_once) for run in each]
-        )
-    )
+        return [Span(starts.start, limit)]
+    if is_known:
+        found = yield from _together([_search_from(text, first, limit, least) for first in starts])
+        return _outermost(found)
+    windows = {first: text.part(first, first + least) for first in starts}
+    occurs = yield [*windows.values()]
+    runs = _runs([first for first, window in windows.items() if occurs[window]])
+    return (yield from _together([_search_at_once(text, run, least, True) for run in runs]))
+
+
+def _search_from(text: WordText, first: int, limit: int, least: int) -> Search:
+    """Search the longest span that begins at one word."""
+    known = first + least - 1
+    stop = yield from _longest(partial(text.part, first), known, limit, _ASKED_AT_ONCE, likely=0)
+    return [Span(first, stop)] if stop > known else []
 
 
 def _runs(numbers: Sequence[int]) -> list[range]:
@@ -380,7 +400,7 @@ def _together(searches: Sequence[Search]) -> Search:
 
 
 def _search_run(
-    text: WordText, starts: range, limits: Sequence[int], least: int, slack: int, at_once: int
+    text: WordText, starts: range, limits: Sequence[int], least: int, slack: int
 ) -> Search:
     """Search the spans that begin at some successive words.
 
@@ -392,7 +412,7 @@ def _search_run(
     while first < starts.stop:
         known, limit = max(reach, first + least - 1), limits[first]
         part = partial(text.part, first)
-        stop = yield from _longest(part, known, limit, at_once, likely=limit - slack)
+        stop = yield from _longest(part, known, limit, 1, likely=limit - slack)
         if stop >= first + least and stop > reach:
             spans.append(Span(first, stop))
             reach = stop
@@ -402,7 +422,7 @@ def _search_run(
         if first < starts.stop and reach - first >= least:
             ends_there = partial(_ending_at, text, reach + 1)
             most = reach + 1 - first
-            words = yield from _longest(ends_there, least - 1, most, at_once, likely=0)
+            words = yield from _longest(ends_there, least - 1, most, 1, likely=0)
             first = reach + 1 - words
     return spans
 

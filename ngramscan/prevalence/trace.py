@@ -186,7 +186,7 @@ class Traced:
         """The kind of its words: `words` or `tokens`."""
         return "words" if self.text.tokens is None else "tokens"
 
-    @property
+    @cached_property
     def counts(self) -> NDArray[np.bool_]:
         """The words that count."""
         return ~self.is_masked if self.is_of_kind is None else self.is_of_kind & ~self.is_masked
@@ -195,7 +195,7 @@ class Traced:
     def masked(self) -> int:
         """Number of masked words of the kind."""
         of_kind = self.is_masked if self.is_of_kind is None else self.is_masked & self.is_of_kind
-        return int(of_kind.sum())
+        return int(np.count_nonzero(of_kind))
 
     def of_kinds(self) -> Iterator[Traced]:
         """Yield the same for the words of each kind that the text has."""
@@ -381,8 +381,9 @@ def creativity_index(profile: Profile, options: TraceOptions) -> float | None:
     """
     if not profile.words:
         return None
-    measures = [profile.measures(length) for length in options.index_lengths]
-    return sum(1 - each.covered / each.words for each in measures)
+    covered: list[int] = profile.by_length[0, : options.index_to + 1].tolist()
+    lengths = (min(length, len(covered) - 1) for length in options.index_lengths)
+    return sum(1 - covered[length] / profile.words for length in lengths)
 
 
 def make_spans(

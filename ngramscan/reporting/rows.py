@@ -101,15 +101,15 @@ def to_text(
         from ngramscan.reporting.latex import to_latex  # slow to import
 
         return to_latex(rows, row_type)
-    records = [record_of(row) for row in rows]
     if format_name == "jsonl":
-        return "".join(_json(record) + "\n" for record in records)
+        return "".join(_json(record_of(row)) + "\n" for row in rows)
     if format_name == "json":
-        return _json(records, indent=1) + "\n"
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [f.name for f in fields(row_type)], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(map(_safe, records) if is_csv_safe else records)
+        return _json([record_of(row) for row in rows], indent=1) + "\n"
+    text, names = io.StringIO(), [f.name for f in fields(row_type)]
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    values = ([getattr(row, name) for name in names] for row in rows)
+    writer.writerows(map(_safe, values) if is_csv_safe else values)
     return text.getvalue()
 
 
@@ -118,11 +118,10 @@ def record_of(row: Any) -> dict[str, Any]:
     return {f.name: getattr(row, f.name) for f in fields(row)}
 
 
-def _safe(record: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: f"'{value}" if isinstance(value, str) and value.startswith(_RUN) else value
-        for name, value in record.items()
-    }
+def _safe(values: list[Any]) -> list[Any]:
+    return [
+        f"'{each}" if isinstance(each, str) and each.startswith(_RUN) else each for each in values
+    ]
 
 
 def _json(value: object, indent: int | None = None) -> str:
