@@ -381,9 +381,8 @@ def creativity_index(profile: Profile, options: TraceOptions) -> float | None:
     """
     if not profile.words:
         return None
-    covered: list[int] = profile.by_length[0, : options.index_to + 1].tolist()
-    lengths = (min(length, len(covered) - 1) for length in options.index_lengths)
-    return sum(1 - covered[length] / profile.words for length in lengths)
+    measures = [profile.measures(length) for length in options.index_lengths]
+    return sum(1 - each.covered / each.words for each in measures)
 
 
 def make_spans(
