@@ -78,5 +78,5 @@ def test_an_interrupted_count_ends_with_130() -> None:
             with connection:
                 assert connection.recv(1)  # a question, which is never answered
                 process.send_signal(signal.SIGINT)
-                _, said = process.communicate(timeout=30)
+                _, said = process.communicate(timeout=60)
     assert (process.returncode, said.count("Interrupted")) == (130, 1)

@@ -113,7 +113,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(kind: str, tmp_path: Path) 
                 while asked() - before < needed // 4:
                     time.sleep(0.005)
                 stopped.send_signal(how)
-                stdout, stderr = stopped.communicate(timeout=20)
+                stdout, stderr = stopped.communicate(timeout=60)
             assert (stdout, stopped.returncode) == ("", 130 if how == signal.SIGINT else -how)
         assert stderr.startswith("Interrupted; what was done is kept")
         assert rows("j") == undisturbed

@@ -102,7 +102,7 @@ def test_ctrl_c_ends_all_and_the_next_run_reads_only_what_is_left(
     folder, counts = slow
     process, workers = start(folder, 2)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
-    stdout, stderr = process.communicate(timeout=20)
+    stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout) == (130, "")
     assert stderr == "Interrupted; what was done is kept: run the same command again.\n"
     assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]

@@ -101,7 +101,7 @@ def visiting(browser: Browser, url: str, **options: Any) -> Iterator[Visit]:
     context = browser.new_context(**options)
     try:
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(120_000)
         visit = Visit(page)
         context.on("request", lambda request: visit.requests.append(request.url))
         page.on("pageerror", lambda error: visit.errors.append(str(error)))

@@ -21,7 +21,7 @@ KEYS = {
 }
 _PUBLIC = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject"}
 _POLICY = {"Statement": [{**_PUBLIC, "Resource": f"arn:aws:s3:::{BUCKET}/*"}]}
-_CLIENT = httpx.Client(trust_env=False, timeout=20)
+_CLIENT = httpx.Client(trust_env=False, timeout=60)
 
 
 @dataclass
