@@ -107,17 +107,16 @@ class Excerpts:
             if layers:
                 self._layers.append((rule, layers))
 
-    def find_in_all(self, documents: Iterable[bytes], at_once: int) -> set[bytes]:
-        """Return parts of many documents, of about so many bytes of them at once."""
-        found, batch, size = set[bytes](), list[bytes](), 0
+    def find_in_all(self, documents: Iterable[bytes], at_once: int) -> list[bytes]:
+        """Return different parts of many documents, of about so many bytes of them at once."""
+        found, batch, size = dict[bytes, None](), list[bytes](), 0
         for document in documents:
             batch.append(document)
             size += len(document)
             if size >= at_once:
-                found.update(self.find(batch))
+                found |= dict.fromkeys(self.find(batch))
                 batch, size = [], 0
-        found.update(self.find(batch))
-        return found
+        return [*found | dict.fromkeys(self.find(batch))]
 
     def find(self, documents: Sequence[bytes]) -> list[bytes]:
         """Return parts of documents: each that is shared and has a window is in one of them."""

@@ -128,7 +128,7 @@ class _Reading:
 def excerpt_piece(piece: Piece, report: Report, sought: Sought, limit: int | None = None) -> Found:
     """Find what a piece, or its first `limit` documents, may share with texts."""
     texts = _Reading(piece, sought.read, limit, report)
-    parts = sorted(sought.finder().find_in_all(map(bytes, texts), BYTES_AT_ONCE))
+    parts = sought.finder().find_in_all(map(bytes, texts), BYTES_AT_ONCE)
     return Found(parts, texts.documents, texts.bytes, dict(texts.skipped))
 
 
