@@ -57,7 +57,7 @@ EVALCORE = (
     "commands options formats benchmarks prompts records endpoint run sandbox extraction rules"
     " scores score judge_sample judge logs paired_tests pairing compare prevalence_links link"
     " outcomes efficiency show agreement claim_formulas audit  cli __main__"
-).split(" ")
+)
 # Imported in functions, since they are slow to import and not needed by every command.
 DELAYED = (
     "dask fastwarc fsspec httpx hyperscan latex2sympy2_extended math_verify matplotlib numba numpy"
@@ -74,7 +74,8 @@ def room_of(module: str) -> str:
 def allowed_for(module: str) -> set[str]:
     room = room_of(module)
     if module.startswith("evalcore"):
-        return {*EVALCORE[: EVALCORE.index(room) + 1]}
+        order = EVALCORE.split(" ")
+        return {*order[: order.index(room) + 1]}
     allowed = MAY_IMPORT[room].split()
     return {*MAY_IMPORT} - {"cli"} if allowed == ["*"] else {room, *allowed}
 
