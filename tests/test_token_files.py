@@ -13,6 +13,7 @@ import pytest
 
 from ngramscan import errors
 from ngramscan.errors import IndexChangedError, IndexFormatError, InputError
+from ngramscan.index_files import compiled
 from ngramscan.index_files.formats import is_token_folder
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder, pointer_bytes_for
 from tests.support.cases import case_table, objects
@@ -52,6 +53,12 @@ def write_folder(
         }.items():
             (directory / f"{name}.{number}").write_bytes(content)
     return directory
+
+
+def run_kernels(patch: pytest.MonkeyPatch, as_python: bool) -> None:
+    """Choose how kernels run, whatever the tests before did."""
+    patch.setattr(compiled.WarmingKernel, "calls_left", 10**9 * as_python)
+    patch.setattr(compiled, "FEW_STEPS", 10**9)
 
 
 def some_documents(seed: int, amount: int, ids: int, longest: int = 40) -> Documents:
@@ -185,8 +192,14 @@ CHECKS: dict[str, Callable[[TokenFolder, Any, Any], None]] = {
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize(*case_table("token_shards"))
 def test_made_up_indexes_against_brute_force(
-    tmp_path: Path, width: int, amounts: list[int], ids: int, backwards: bool
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    width: int,
+    amounts: list[int],
+    ids: int,
+    backwards: bool,
 ) -> None:
+    run_kernels(monkeypatch, as_python=backwards)
     shards = [some_documents(n + width, amount, ids) for n, amount in enumerate(amounts)]
     folder = open_token_folder(write_folder(tmp_path, shards, width, backwards))
     folder.backwards = backwards

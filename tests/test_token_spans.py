@@ -22,7 +22,7 @@ from tests.support.cases import case_table
 from tests.support.command import invoke, without
 from tests.support.killed import repeated_after_kills
 from tests.support.token_service import TokenServer
-from tests.test_token_files import COPIES, genuine, some_documents, write_folder
+from tests.test_token_files import COPIES, genuine, run_kernels, some_documents, write_folder
 
 LLAMA = COPIES / "llamalike.model"
 
@@ -37,12 +37,16 @@ def occurs(tokens: Sequence[int], documents: Sequence[Sequence[int]]) -> bool:
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-@pytest.mark.parametrize(
-    ("width", "amounts", "ids"), [(1, [3], 2), (2, [9, 0, 7], 3), (2, [5] * 12, 4), (4, [12, 1], 5)]
-)
+@pytest.mark.parametrize(*case_table("small_token_shards"))
 def test_ends_are_those_of_a_brute_force(
-    tmp_path: Path, width: int, amounts: list[int], ids: int, backwards: bool
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    width: int,
+    amounts: list[int],
+    ids: int,
+    backwards: bool,
 ) -> None:
+    run_kernels(monkeypatch, as_python=width == 1)
     shards = [some_documents(n + width, amount, ids, 25) for n, amount in enumerate(amounts)]
     folder = open_token_folder(write_folder(tmp_path, shards, width, backwards))
     folder.backwards = backwards

@@ -209,7 +209,7 @@ def test_a_service_that_lies_gives_no_count(
     lies: dict[str, Any], problem: str, opened: Opened
 ) -> None:
     with serve(LLAMA, lies=lies) as server:
-        (one,) = opened(server).lookups(["the file"])
+        (one,) = opened(server).counts(["the file"])
     assert isinstance(one, QueryFailure)
     assert problem in str(one.error)
 
