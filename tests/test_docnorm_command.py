@@ -79,7 +79,7 @@ def lines(width: int, rows: list[ContextRow] = ROWS, color: bool = False) -> lis
     return file.getvalue().splitlines()
 
 
-@pytest.mark.parametrize("width", [50, 80, 120, 300])
+@pytest.mark.parametrize("width", [30, 50, 80, 120, 300])
 def test_matches_stand_below_each_other(width: int) -> None:
     head, *body = lines(width)
     assert head.split("\n")[0] == "x · 'key' · 900 occurrences, 3 drawn at random, seed 7"

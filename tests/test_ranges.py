@@ -173,6 +173,15 @@ def test_what_does_not_get_better_ends(
     assert len(asked(server, f"{kind}/file")) == (6 if kind == "drop" else 3)
 
 
+def test_a_server_that_is_gone_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranges_module, "ATTEMPTS", 1)
+    with ranges_of() as ranges:
+        with RangeServer(folder) as server:
+            file = opened(ranges, f"{server.url}file")
+        with pytest.raises(RemoteUnavailable, match=r"/file: no connection, after 1 attempts$"):
+            check(ranges, file, (9_000, 9_100))
+
+
 @pytest.mark.parametrize(*case_table("address_that_can_not"))
 def test_an_address_that_can_not_be_asked_is_told_without_secrets(url: str, problem: str) -> None:
     given = url.replace("sftp://", "sftp://me:secret@")
@@ -283,7 +292,9 @@ def test_other_protocols_are_read_through_fsspec(tmp_path: Path) -> None:
             system.pipe_file(f"{root}/0/data.fm9", CONTENT[::-1])
             with pytest.raises(IndexChangedError, match=r"data\.fm9: it changed while it was read"):
                 check(ranges, file, (100_000, 100_100))
-        system.rm(root, recursive=True)
+            system.rm(root, recursive=True)
+            with pytest.raises(IndexChangedError, match=r"data\.fm9: it changed while it was read"):
+                check(ranges, file, (110_000, 110_100))
 
 
 def test_s3_is_asked_anonymously_and_then_with_the_credentials_that_there_are(

@@ -148,6 +148,7 @@ def test_a_text_without_code_is_narrative() -> None:
     assert [(row.kind, row.words) for row in found.rows] == [("all", 2), ("narrative", 2)]
     curve = make_curve(found, TraceOptions(), 0.95)
     assert {row.kind for row in curve} == {"all", "narrative"}
+    assert not [*make_curve(trace(given("—")), TraceOptions(), 0.95)]
 
 
 def test_several_indexes_together_have_the_longest_spans_of_any() -> None:
