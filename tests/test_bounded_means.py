@@ -12,7 +12,7 @@ from scipy import optimize, stats
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.proportions import wilson
 from tests.support.cases import case_table
-from tests.support.sizes import sets
+from tests.support.sizes import sets, slow
 
 Floats = NDArray[np.float64]
 Make = Callable[[np.random.Generator, int], Floats]
@@ -109,12 +109,10 @@ def misses(make: Make, truth: float, bounds: tuple[float, float], n: int, runs: 
     return missed / runs
 
 
-@pytest.mark.parametrize(
-    "n", [20, *(pytest.param(n, marks=pytest.mark.slow) for n in (10, 50, 200))]
-)
+@pytest.mark.parametrize("n", [20, *(slow(n) for n in (10, 50, 200))])
 @pytest.mark.parametrize(
     "name",
-    [*BRIEF, *(pytest.param(name, marks=pytest.mark.slow) for name in MEANS if name not in BRIEF)],
+    [*BRIEF, *(slow(name) for name in MEANS if name not in BRIEF)],
 )
 def test_intervals_cover_means_of_values_that_are_mostly_zero(name: str, n: int) -> None:
     make, truth = MEANS[name]
@@ -163,9 +161,7 @@ DIFFERENCES: dict[str, Make] = {
 }
 
 
-@pytest.mark.parametrize(
-    "n", [20, *(pytest.param(n, marks=pytest.mark.slow) for n in (10, 30, 50, 200))]
-)
+@pytest.mark.parametrize("n", [20, *(slow(n) for n in (10, 30, 50, 200))])
 @pytest.mark.parametrize("name", DIFFERENCES)
 def test_no_difference_is_found_where_there_is_none(name: str, n: int) -> None:
     runs = sets(120)

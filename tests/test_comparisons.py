@@ -16,7 +16,7 @@ from ngramscan.errors import InputError
 from ngramscan.reporting import choose_target, to_frame, write_rows
 from tests.support.cases import objects
 from tests.support.command import invoke
-from tests.support.sizes import sets
+from tests.support.sizes import sets, slow
 
 ROW = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, None, None, "")
 Given = float | str | None
@@ -110,7 +110,7 @@ LONG = [(name, *sizes) for name in POPULATIONS for sizes in ((30, 2), (100, 2), 
 
 @pytest.mark.parametrize(
     ("population", "n", "epochs"),
-    [("Beta(2, 2)", 30, 2), *(pytest.param(*one, marks=pytest.mark.slow) for one in LONG)],
+    [("Beta(2, 2)", 30, 2), *(slow(*one) for one in LONG)],
 )
 def test_epochs_of_one_method_alone_keep_the_level(population: str, n: int, epochs: int) -> None:
     generator = np.random.default_rng(13)

@@ -25,7 +25,7 @@ from ngramscan.statistics.proportions import (
     wilson,
 )
 from tests.support.cases import case_table
-from tests.support.sizes import sets
+from tests.support.sizes import sets, slow
 
 Cells = tuple[int, int, int, int]
 
@@ -128,10 +128,10 @@ def test_what_is_no_share_no_pair_or_no_p_value_is_refused() -> None:
     [
         (100, 0.3),
         (300, 0.5),
-        pytest.param(300, 0.9, marks=pytest.mark.slow),
-        pytest.param(1319, 0.2, marks=pytest.mark.slow),
-        pytest.param(1319, 0.76, marks=pytest.mark.slow),
-        pytest.param(3000, 0.1, marks=pytest.mark.slow),
+        slow(300, 0.9),
+        slow(1319, 0.2),
+        slow(1319, 0.76),
+        slow(3000, 0.1),
     ],
 )
 def test_the_interval_of_a_finite_population_covers_its_share(population: int, part: float) -> None:

@@ -23,7 +23,7 @@ from ngramscan.serve.app import IndexApplication
 from ngramscan.serve.server import open_tokens
 from ngramscan.serve.token_protocol import ServedTokens
 from tests.support.cases import case_table
-from tests.support.command import invoke
+from tests.support.outputs import refusal
 from tests.support.serve_process import JSON, read_lines
 
 HERE = Path(__file__).parent / "tokens"
@@ -369,7 +369,5 @@ def test_more_than_can_be_counted_exactly_is_refused(
 
 @pytest.mark.parametrize(*case_table("not_served"))
 def test_what_can_not_be_served_is_said_at_once(options: str, problem: str) -> None:
-    result = invoke("serve", *options.replace("HERE", str(HERE)).split(), "--port", "0")
-    assert result.code == 2
-    assert problem in result.stderr
-    assert result.stderr.count("\n") == 1
+    arguments = options.replace("HERE", str(HERE)).split()
+    assert problem in refusal("serve", *arguments, "--port", "0")

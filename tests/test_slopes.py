@@ -19,7 +19,7 @@ from ngramscan.statistics.slopes import (
     slope_test,
 )
 from tests.support.cases import case_table, objects
-from tests.support.sizes import sets
+from tests.support.sizes import sets, slow
 
 C4 = objects("shift_ciphers")[0]["counts"]
 """How often each shift cipher is named in C4: one group is far from the others."""
@@ -167,7 +167,7 @@ DESIGNS = [
 
 
 QUICK = [(DESIGNS[place], sets(60), 199) for place in (4, 10, -1)]
-MANY = [pytest.param(one, 1000, 999, marks=pytest.mark.slow) for one in DESIGNS]
+MANY = [slow(one, 1000, 999) for one in DESIGNS]
 
 
 @pytest.mark.parametrize(("design", "runs", "draws"), [*QUICK, *MANY])

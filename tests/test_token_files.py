@@ -17,6 +17,7 @@ from ngramscan.index_files import compiled
 from ngramscan.index_files.formats import is_token_folder
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder, pointer_bytes_for
 from tests.support.cases import case_table, objects
+from tests.support.sizes import slow
 
 HERE = Path(__file__).parent
 COPIES = HERE / "tokens"
@@ -107,8 +108,8 @@ def answers(file: Path) -> list[dict[str, Any]]:
 # The original's indexes and answers
 
 
-@pytest.mark.parametrize("name", [pytest.param(INDEXES[0], marks=pytest.mark.slow), *INDEXES[1:]])
-@pytest.mark.parametrize("most", [300, pytest.param(10**9, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", [slow(INDEXES[0]), *INDEXES[1:]])
+@pytest.mark.parametrize("most", [300, slow(10**9)])
 def test_counts_and_documents_of_all_truths(shared: Path, name: str, most: int) -> None:
     """The documents of what occurs very often take long to look at."""
     truths = [row for row in answers(shared / "tokens" / "truth.jsonl") if row["index"] == name]

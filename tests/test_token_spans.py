@@ -21,6 +21,7 @@ from ngramscan.progress import Progress
 from tests.support.cases import case_table
 from tests.support.command import invoke, without
 from tests.support.killed import repeated_after_kills
+from tests.support.outputs import refusal
 from tests.support.token_service import TokenServer
 from tests.test_token_files import COPIES, genuine, run_kernels, some_documents, write_folder
 
@@ -143,9 +144,8 @@ def test_the_command_traces_tokens(
 def test_words_and_tokens_are_not_mixed(tmp_path: Path) -> None:
     (tmp_path / "cot.jsonl").write_text('{"id": 1, "output": "a b"}\n')
     index = f"tokens:{COPIES / 'v4_pysmall_llama_s3'},scan:{COPIES / 'corpus_small.jsonl'}"
-    ran = invoke("trace", tmp_path / "cot.jsonl", "--index", index, "--tokenizer", LLAMA)
-    assert (ran.code, ran.stderr.count("\n")) == (2, 1)
-    assert "words and tokens are not traced together" in ran.stderr
+    told = refusal("trace", tmp_path / "cot.jsonl", "--index", index, "--tokenizer", LLAMA)
+    assert "words and tokens are not traced together" in told
 
 
 # A hosted index: a question per token
