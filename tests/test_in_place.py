@@ -9,16 +9,20 @@ import shlex
 import shutil
 import sqlite3
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from itertools import pairwise
+from datetime import datetime
+from itertools import count, pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import fsspec
 import numpy as np
 import pytest
 
+from ngramscan import clock
 from ngramscan.errors import IndexFormatError, NgramscanError
 from ngramscan.index_files.fm9 import in_place_shards
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
@@ -262,8 +266,12 @@ def test_beyond_all_disks_the_right_places_are_asked_for(tmp_path: Path, size: i
 
 
 def test_a_second_run_asks_nothing_and_other_files_are_asked_again(
-    four: Path, tmp_path: Path
+    four: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    later = count(10**9, 60).__next__  # whoever looks at a clock is a minute later
+    monkeypatch.setattr(time, "time", later)
+    dates = SimpleNamespace(now=lambda zone: datetime.fromtimestamp(later(), zone))
+    monkeypatch.setattr(clock, "datetime", dates)
     folder, rows = shutil.copytree(four, tmp_path / "index"), []
     literals = [part for text in LITERALS for part in ("-e", text)]
     local = invoke("count", *literals, "--index", f"fm9:{folder}", "--format", "csv").rows

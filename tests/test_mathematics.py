@@ -195,16 +195,16 @@ def test_no_process_outlives_its_parent_or_knows_its_keys(tmp_path: Path, how: A
     script.write_text(CALLER.format(answer=ENDLESS, then=then), encoding="utf-8")
     known = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "API_KEY": "secret"}
     command, pipe = [sys.executable, str(script)], subprocess.PIPE
-    caller = subprocess.Popen(command, stdout=pipe, stderr=pipe, env=known, text=True)
-    assert caller.stdout is not None
-    assert caller.stdout.readline() == "run\n"  # and never again
-    worker = int(caller.stdout.readline())
-    assert caller.stdout.readline() == "equal\n"
-    environment = Path(f"/proc/{worker}/environ")
-    if how:
-        assert not environment.exists() or b"secret" not in environment.read_bytes()
-        caller.send_signal(how)
-    assert caller.communicate(timeout=60)[0] == ""
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, env=known, text=True) as caller:
+        assert caller.stdout is not None
+        assert caller.stdout.readline() == "run\n"  # and never again
+        worker = int(caller.stdout.readline())
+        assert caller.stdout.readline() == "equal\n"
+        environment = Path(f"/proc/{worker}/environ")
+        if how:
+            assert not environment.exists() or b"secret" not in environment.read_bytes()
+            caller.send_signal(how)
+        assert caller.communicate(timeout=60)[0] == ""
     with suppress(ProcessLookupError):
         for _ in range(200):
             os.kill(worker, 0)

@@ -26,6 +26,7 @@ from ngramscan.remote.files import HEAD_BYTES, RemoteFile
 from ngramscan.remote.range_cache import RangeCache
 from ngramscan.remote.ranges import RangeOptions, Ranges
 from tests.support.cases import case_table, file_text, objects
+from tests.support.dask_cluster import wait_until
 from tests.support.range_server import Faults, RangeServer
 from tests.support.recorder import Recorder
 
@@ -243,6 +244,7 @@ def test_a_process_that_is_ended_leaves_nothing_and_harms_no_other(
     server: RangeServer, tmp_path: Path, ending: signal.Signals
 ) -> None:
     url, told = server.url + "fine/file", tmp_path / "stderr"
+    before = len(asked(server, "stall/file"))
     both = pieces(range(9_000, 149_000, 100), 1000)
     command = [sys.executable, "-W", "always", "-c", PROGRAM, url, str(tmp_path)]
     with (
@@ -253,7 +255,7 @@ def test_a_process_that_is_ended_leaves_nothing_and_harms_no_other(
         assert process.stdout is not None
         check(ranges, file, *both[::2])
         assert process.stdout.readline() == "reading\n"
-        time.sleep(0.3)
+        wait_until(lambda: len(asked(server, "stall/file")) > before)
         process.send_signal(ending)
         started = time.monotonic()
         process.wait()
