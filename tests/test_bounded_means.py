@@ -42,7 +42,7 @@ def by_definition(values: Floats, mean: float, least: float, most: float) -> flo
     return 2 * float(stats.t.sf(distance, n - 1))
 
 
-@pytest.mark.parametrize("values", [[0, 0, 0, 0.5, 0.25, 1], [0.1, 0.4, 0.4, 0.9], [0.25, 0.25]])
+@pytest.mark.parametrize(*case_table("bounded_values"))
 def test_p_values_are_those_of_the_definition_and_limits_have_them(values: list[float]) -> None:
     found = BoundedMean(values, 0, 1)
     for mean in (0.05, 0.35, 0.8):
@@ -55,7 +55,7 @@ def test_p_values_are_those_of_the_definition_and_limits_have_them(values: list[
     assert fourfold.limits == pytest.approx(estimate.limits)
 
 
-@pytest.mark.parametrize(("ones", "n"), [(0, 12), (3, 12), (12, 12), (1, 3)])
+@pytest.mark.parametrize(*case_table("values_at_bounds"))
 def test_values_at_the_bounds_have_wilson_s_interval_with_student_s_t(ones: int, n: int) -> None:
     level = 1 - 2 * float(stats.norm.sf(stats.t.ppf(0.975, n - 1)))
     found = BoundedMean([1] * ones + [0] * (n - ones), 0, 1).estimate()

@@ -220,7 +220,7 @@ def test_paired_differences_are_covered_and_tested_at_their_level(name: str) -> 
     assert worse != better or rates["errs"] / runs <= 0.05 + chance
 
 
-@pytest.mark.parametrize(("share", "other"), [(0.5, 0.1), (0.3, 0.3), (0.9, 0.04)])
+@pytest.mark.parametrize(*case_table("ratios_of_shares"))
 def test_the_interval_covers_the_ratio_of_shares(share: float, other: float) -> None:
     drawn = np.random.default_rng(2).binomial((150, 200), (share, other), (sets(800), 2)).tolist()
     found = [share_ratio((k, 150), (k_other, 200), 0.95, (150, 200), 0.0) for k, k_other in drawn]

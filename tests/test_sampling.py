@@ -21,9 +21,7 @@ from tests.support.sizes import sets, slow
 FILES = [CorpusFile(f"{n}.jsonl", "jsonl", 1000 + n) for n in range(400)]
 
 
-@pytest.mark.parametrize(
-    "amount", ["0", "-1", "401", "0%", "101%", "some", "%", "1.5", "nan%", "inf%", "-5%"]
-)
+@pytest.mark.parametrize(*case_table("no_amounts"))
 def test_amounts_that_are_none_are_refused(amount: str) -> None:
     with pytest.raises(InputError, match=f"--sample-files {amount}: "):
         take_sample(FILES, amount, 1)

@@ -277,7 +277,7 @@ def test_texts_without_planted_copying_rarely_differ() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("problems", "more"), [(20, 0.0), (60, 0.0), (20, 0.15), (60, 0.15)])
+@pytest.mark.parametrize(*case_table("true_differences"))
 def test_intervals_have_the_true_difference(problems: int, more: float) -> None:
     has_truth, excludes = hits(seed=6, sets=600, problems=problems, more=more)
     assert 0.93 <= has_truth / 600 <= 0.975
