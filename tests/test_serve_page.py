@@ -29,7 +29,7 @@ from ngramscan.serve.protocol import ServedIndex, answer
 from ngramscan.serve.token_protocol import ServedTokens
 from tests.support.cases import case_table
 from tests.support.command import invoke
-from tests.support.serve_process import INDEXES, PATIENCE_S, serving_here
+from tests.support.serve_process import CLIENT, INDEXES, PATIENCE_S, serving_here
 
 HERE = Path(__file__).parent / "tokens"
 TOKENS, TOKENIZER = HERE / "v4_pysmall_llama_s3", HERE / "llamalike.model"
@@ -112,11 +112,8 @@ class Reader(HTMLParser):
         return [given["href"] or "" for given in anchors]
 
 
-_CLIENT = httpx.Client(verify=False, trust_env=False, timeout=PATIENCE_S, headers=BROWSER)
-
-
 def visit(url: str, query: str, **headers: str) -> httpx.Response:
-    return _CLIENT.get(f"{url}?{query}", headers=headers)
+    return CLIENT.get(f"{url}?{query}", headers=BROWSER | headers)
 
 
 def look(url: str, status: int = 200, **fields: Any) -> Reader:
