@@ -18,7 +18,7 @@ from evalcore import agreement
 from evalcore.commands.agreement import coefficient
 from ngramscan.errors import InputError
 from tests.support.cases import case_table, objects
-from tests.support.sizes import sets
+from tests.support.sizes import sets, slow
 
 
 def coefficients(rows: Any, **options: Any) -> pd.DataFrame:
@@ -113,7 +113,7 @@ QUICK = [("Cohen", 0.95, 0.4), ("alpha", 0.95, 0.8)]
 
 @pytest.mark.parametrize(
     ("name", "share", "kappa"),
-    [each if each in QUICK else pytest.param(*each, marks=pytest.mark.slow) for each in TWO_LABELS],
+    [each if each in QUICK else slow(*each) for each in TWO_LABELS],
 )
 def test_intervals_of_rare_labels_are_not_too_wide(name: str, share: float, kappa: float) -> None:
     runs = sets(80)

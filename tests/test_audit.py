@@ -7,6 +7,7 @@ from evalcore.claim_formulas import parse_printed
 from evalcore.commands.audit import AuditRow, audit, audit_rows, judge
 from ngramscan.errors import InputError
 from tests.support.cases import case_table, cases
+from tests.support.command import invoke
 
 SCORES = "task,pct,n,mark\nx,10.0,4,a\ny,20.5,4,b\n"
 
@@ -41,3 +42,11 @@ def test_what_is_not_there_and_claims_that_are_no_text_are_refused(tmp_path: Pat
     file.write_bytes(b"\xff")
     with pytest.raises(InputError, match="not UTF-8 at byte 0"):
         audit(tmp_path)
+
+
+def test_details_are_those_of_claims_that_do_not_hold(tmp_path: Path) -> None:
+    claim = '- {id: %s, where: w, statement: s, published: "%s", formula: sum(scores.pct)}\n'
+    check(tmp_path, "claims:\n" + claim % ("right", "30.5") + claim % ("wrong", "40.0"))
+    told = invoke("audit", tmp_path, "--verbose").stdout
+    assert "published: 40.0\n  recomputed: 30.5\n" in told
+    assert ("id: wrong" in told, "id: right" in told) == (True, False)

@@ -12,7 +12,7 @@ from scipy import optimize, stats
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.proportions import wilson
 from tests.support.cases import case_table
-from tests.support.sizes import sets
+from tests.support.sizes import sets, slow
 
 Floats = NDArray[np.float64]
 Make = Callable[[np.random.Generator, int], Floats]
@@ -42,7 +42,7 @@ def by_definition(values: Floats, mean: float, least: float, most: float) -> flo
     return 2 * float(stats.t.sf(distance, n - 1))
 
 
-@pytest.mark.parametrize("values", [[0, 0, 0, 0.5, 0.25, 1], [0.1, 0.4, 0.4, 0.9], [0.25, 0.25]])
+@pytest.mark.parametrize(*case_table("bounded_values"))
 def test_p_values_are_those_of_the_definition_and_limits_have_them(values: list[float]) -> None:
     found = BoundedMean(values, 0, 1)
     for mean in (0.05, 0.35, 0.8):
@@ -55,7 +55,7 @@ def test_p_values_are_those_of_the_definition_and_limits_have_them(values: list[
     assert fourfold.limits == pytest.approx(estimate.limits)
 
 
-@pytest.mark.parametrize(("ones", "n"), [(0, 12), (3, 12), (12, 12), (1, 3)])
+@pytest.mark.parametrize(*case_table("values_at_bounds"))
 def test_values_at_the_bounds_have_wilson_s_interval_with_student_s_t(ones: int, n: int) -> None:
     level = 1 - 2 * float(stats.norm.sf(stats.t.ppf(0.975, n - 1)))
     found = BoundedMean([1] * ones + [0] * (n - ones), 0, 1).estimate()
@@ -109,12 +109,10 @@ def misses(make: Make, truth: float, bounds: tuple[float, float], n: int, runs: 
     return missed / runs
 
 
-@pytest.mark.parametrize(
-    "n", [20, *(pytest.param(n, marks=pytest.mark.slow) for n in (10, 50, 200))]
-)
+@pytest.mark.parametrize("n", [20, *(slow(n) for n in (10, 50, 200))])
 @pytest.mark.parametrize(
     "name",
-    [*BRIEF, *(pytest.param(name, marks=pytest.mark.slow) for name in MEANS if name not in BRIEF)],
+    [*BRIEF, *(slow(name) for name in MEANS if name not in BRIEF)],
 )
 def test_intervals_cover_means_of_values_that_are_mostly_zero(name: str, n: int) -> None:
     make, truth = MEANS[name]
@@ -163,9 +161,7 @@ DIFFERENCES: dict[str, Make] = {
 }
 
 
-@pytest.mark.parametrize(
-    "n", [20, *(pytest.param(n, marks=pytest.mark.slow) for n in (10, 30, 50, 200))]
-)
+@pytest.mark.parametrize("n", [20, *(slow(n) for n in (10, 30, 50, 200))])
 @pytest.mark.parametrize("name", DIFFERENCES)
 def test_no_difference_is_found_where_there_is_none(name: str, n: int) -> None:
     runs = sets(120)

@@ -80,10 +80,7 @@ def test_bad_input_is_one_line_that_names_the_place(
     assert sorted(here.iterdir()) == before
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [("timeout", "nan"), ("rate", "inf"), ("limit-documents", "99999999999999999999")],
-)
+@pytest.mark.parametrize(*case_table("unusable_numbers"))
 def test_numbers_that_no_computer_can_use_are_wrong_usage(option: str, value: str) -> None:
     ran = invoke("count", "small.yaml", "--index", "scan:c.jsonl", f"--{option}", value)
     assert (ran.code, ran.stdout) == (2, "")

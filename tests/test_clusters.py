@@ -16,7 +16,7 @@ from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.proportions import Pairs, mcnemar, paired_difference, wilson
 from ngramscan.statistics.streams import stream
 from tests.support.cases import objects
-from tests.support.sizes import sets
+from tests.support.sizes import sets, slow
 
 Integers = NDArray[np.int64]
 
@@ -160,8 +160,8 @@ EVERY = [Population(*each) for each in product((0.05, 0.2, 0.5, 0.9, 0.95), (0.0
 HARDEST = [Population(0.1, 0.9), Population(0.05, 0.5), Population(0.5, 0.05)]
 
 
-@pytest.mark.parametrize("n", [20, pytest.param(60, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("runs", [150, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [20, slow(60)])
+@pytest.mark.parametrize("runs", [150, slow(1000)])
 @pytest.mark.parametrize(
     "design",
     ["2", "5", "20", "geometric 3", "geometric 10", "10 × 1", "10 × 5", "30 × 2", "100 × 1"],
@@ -220,7 +220,7 @@ def ratio_coverage(sides: Sides, n: int, runs: int) -> float:
 
 @pytest.mark.parametrize(
     ("n", "every", "runs"),
-    [(60, 29, 60), *(pytest.param(n, 1, 400, marks=pytest.mark.slow) for n in (20, 50, 120))],
+    [(60, 29, 60), *(slow(n, 1, 400) for n in (20, 50, 120))],
 )
 def test_the_interval_of_a_ratio_covers_it(n: int, every: int, runs: int) -> None:
     coverage = {sides: ratio_coverage(sides, n, runs) for sides in EVERY_RATIO[::every]}
@@ -257,7 +257,7 @@ def of_differences(sides: Sides, n: int, runs: int) -> tuple[float, float]:
     ("every", "n", "runs"),
     [
         (DIFFERENCES, 20, sets(50)),
-        *(pytest.param(EVERY_DIFFERENCE, n, 300, marks=pytest.mark.slow) for n in (20, 60)),
+        *(slow(EVERY_DIFFERENCE, n, 300) for n in (20, 60)),
     ],
     ids=["a few", "all of 20", "all of 60"],
 )

@@ -1,5 +1,6 @@
 """A function with options → a command: the same in Python and in the terminal."""
 
+import errno
 import inspect
 import io
 import re
@@ -15,13 +16,22 @@ from click.testing import CliRunner
 
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.progress import SILENT, Progress
+from ngramscan.reporting import terminal as terminal_module
 from ngramscan.reporting.command import Option, Result, command
 from ngramscan.reporting.rows import choose_target
 from ngramscan.reporting.terminal import Commands
 from tests.support.cases import case_table
 from tests.support.command import invoke
 
-RAISED = {"interrupt": KeyboardInterrupt(), "wrong": InputError("place", "\x1bwrong")}
+RAISED = {
+    "interrupt": KeyboardInterrupt(),
+    "wrong": InputError("place", "\x1bwrong"),
+    "long": InputError("place", "w" * 10_000 + "; the cure"),
+    "full": OSError(errno.ENOSPC, "full"),
+    "unread": BrokenPipeError(),
+    "memory": MemoryError(),
+    "strange": OSError(errno.EPERM, "strange"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,11 +233,24 @@ def test_a_variable_gives_an_option_and_is_named_where_it_is_wrong(
     assert do_look(index="d")["value"].tolist() == ["('d',)", "0.0"], "Python reads none"
 
 
-def test_what_goes_wrong_is_one_line_and_an_exit_code() -> None:
+def test_what_goes_wrong_is_one_line_and_an_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
     line, kept = "do again --what", "what was done is kept: run the same command again.\n"
     assert terminal(f"{line} wrong") == (2, "", "Error: place: \\x1bwrong\n")
     assert terminal(f"{line} interrupt") == (130, "", "Interrupted; nothing was kept.\n")
     assert terminal(f"{line} interrupt", ["again"]) == (130, "", f"Interrupted; {kept}")
+    monkeypatch.setattr(terminal_module, "_discard_stdout", lambda: None)  # here it is no file
+    full = "Error: stdout: can't be written (no space left on device)\n"
+    assert terminal(f"{line} full") == (1, "", full)
+    assert terminal(f"{line} unread") == (141, "", "")
+    short = "Error: memory is short; give less at once, or use a machine that has more\n"
+    assert terminal(f"{line} memory") == (1, "", short)
+    with pytest.raises(OSError, match="strange"):
+        terminal(f"{line} strange")
+    code, _, stderr = terminal(f"{line} long")
+    assert (code, len(stderr)) == (2, 10_004)
+    assert stderr.endswith("w; the cure\n")
+    missing = "Error: Missing 'OUTPUTS', '--judge'.\n"
+    assert invoke("judge").stderr.endswith(missing)
 
 
 def test_a_command_without_rows_has_no_options_for_them() -> None:

@@ -14,8 +14,9 @@ from evalcore.paired_tests import Settings
 from evalcore.scores import ScoreRow, choose_runs
 from ngramscan.errors import InputError
 from ngramscan.reporting import choose_target, to_frame, write_rows
+from tests.support.cases import objects
 from tests.support.command import invoke
-from tests.support.sizes import sets
+from tests.support.sizes import sets, slow
 
 ROW = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, None, None, "")
 Given = float | str | None
@@ -109,7 +110,7 @@ LONG = [(name, *sizes) for name in POPULATIONS for sizes in ((30, 2), (100, 2), 
 
 @pytest.mark.parametrize(
     ("population", "n", "epochs"),
-    [("Beta(2, 2)", 30, 2), *(pytest.param(*one, marks=pytest.mark.slow) for one in LONG)],
+    [("Beta(2, 2)", 30, 2), *(slow(*one) for one in LONG)],
 )
 def test_epochs_of_one_method_alone_keep_the_level(population: str, n: int, epochs: int) -> None:
     generator = np.random.default_rng(13)
@@ -156,30 +157,12 @@ def test_of_several_runs_none_is_chosen_for_the_reader(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_compared_is_refused() -> None:
-    rows, expected = both(A, B), "baseline: expected either .*; the methods are cot, pot"
+    rows = both(A, B)
     alone = [replace(ROW, model=model) for model in ("m", "m0", "m1", "m2", "m3")]
-    cases: list[tuple[list[ScoreRow], dict[str, Any], str]] = [
-        (alone, {}, r"available: d, m, strict: cot; d, m0.*; d, m1, strict: cot; and 2 more$"),
-        (scored("cot", A), {}, "scores: nothing to compare: .*; available: d, m, strict: cot$"),
-        (rows, {"baseline": "dot"}, 'baseline="dot": expected one of cot, pot'),
-        (rows, {"treatment": "tot"}, 'treatment="tot": expected one of cot, pot'),
-        (rows, {"treatment": "COT"}, 'treatment="cot": this method is the baseline, too'),
-        (rows, {"by": "colour"}, 'by="colour": expected one of dataset, model, method, id, .*'),
-        (rows, {"by": "method"}, "id 0 of d has several values of method; expected a column that"),
-        (
-            rows,
-            {"family": "colour"},
-            'family="colour": expected one of dataset, model, group, rule, baseline',
-        ),
-        (rows, {"baseline": None}, expected),
-        (rows, {"all_pairs": True}, expected),
-        (rows, {"rule": "lenient"}, 'rule="lenient": expected one of strict'),
-        (rows, {"level": 2.0}, "level=2"),
-        ([], {}, "data frame: no rows"),
-    ]
-    for given, options, message in cases:
+    given = {"both": rows, "alone": alone, "one": scored("cot", A), "none": []}
+    for kind, options, message in map(dict.values, objects("not_compared")):
         with pytest.raises(InputError, match=message):
-            evalcore.compare(to_frame(given, ScoreRow), **{"baseline": "cot"} | options)
+            evalcore.compare(to_frame(given[kind], ScoreRow), **{"baseline": "cot"} | options)
     with pytest.raises(InputError, match="d, m, cot, strict, id 1: scored twice"):
         compared([*rows, ROW])
 

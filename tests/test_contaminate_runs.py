@@ -61,14 +61,13 @@ def rows_of(ran: Ran) -> dict[str, tuple[str, ...]]:
 
 def kill_once(command: list[str | Path], done: Callable[[], int], moment: int) -> None:
     """Start a command, and kill it with all its processes when more than that is done."""
-    process = subprocess.Popen(
-        [*NGRAMSCAN, *map(str, command)], stdout=subprocess.DEVNULL, start_new_session=True
-    )
-    while process.poll() is None and done() <= moment:
-        time.sleep(0.002)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL, "it was done before"
+    arguments, nowhere = [*NGRAMSCAN, *map(str, command)], subprocess.DEVNULL
+    with subprocess.Popen(arguments, stdout=nowhere, start_new_session=True) as process:
+        while process.poll() is None and done() <= moment:
+            time.sleep(0.002)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL, "it was done before"
 
 
 @pytest.mark.integration

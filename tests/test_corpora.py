@@ -107,11 +107,14 @@ def test_a_place_without_a_corpus_is_refused(tmp_path: Path) -> None:
         open_corpus(str(tmp_path))
     with pytest.raises(InputError, match=r"a\.docx: unknown format: \.docx; --input-form"):
         open_corpus(str(tmp_path / "a.docx"))
+    (tmp_path / "t.csv").write_bytes(b"x")
+    with pytest.raises(InputError, match=r"t\.csv: \.csv is not a corpus format; "):
+        open_corpus(str(tmp_path / "t.csv"))
     with pytest.raises(InputError, match=r"did you mean .*/[ab]\.docx\?$"):
         open_corpus(str(tmp_path / "a.docs"))
     for name in ("a.jsonl", "b.jsonl"):
         (tmp_path / name).write_bytes(lines({"text": name}))
-    others = ("*.docx",)
+    others = "*.docx", "*.csv"
     assert len(open_corpus(str(tmp_path), ("*/b.jsonl", *others)).files) == 1
     with pytest.raises(InputError, match="every file is excluded"):
         open_corpus(str(tmp_path), ("*.jsonl", *others))

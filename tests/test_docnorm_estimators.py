@@ -23,7 +23,7 @@ from ngramscan.prevalence.estimators import (
     required_draws,
 )
 from ngramscan.statistics.estimates import Estimate
-from tests.support.sizes import sets
+from tests.support.sizes import sets, slow
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -129,7 +129,7 @@ def check_coverage(found: Sequence[BoundedEstimate], truth: int) -> None:
 
 @pytest.mark.parametrize(
     ("documents", "n"),
-    [(60_000, 30), (60_000, 200), (150, 120), pytest.param(600, 200, marks=pytest.mark.slow)],
+    [(60_000, 30), (60_000, 200), (150, 120), slow(600, 200)],
 )
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("shape", SHAPES)

@@ -23,7 +23,7 @@ from ngramscan.statistics.resampling import Resampling
 from ngramscan.statistics.two_samples import estimate_accuracy
 from tests.support.cases import objects
 from tests.support.command import Ran, invoke
-from tests.support.sizes import sets
+from tests.support.sizes import sets, slow
 from tests.test_contamination_effects import entry, score
 
 USAGE = [field.name for field in fields(UsageRow)][:8]
@@ -178,10 +178,7 @@ def test_grades_and_epochs_have_one_interval_too(
     ("mean", "correlation"),
     [
         (0.5, 0.5),
-        *(
-            pytest.param(*each, marks=pytest.mark.slow)
-            for each in [(0.5, 0.1), (0.8, 0.1), (0.8, 0.5)]
-        ),
+        *(slow(*each) for each in [(0.5, 0.1), (0.8, 0.1), (0.8, 0.5)]),
     ],
 )
 def test_intervals_cover_accuracies_of_several_answers(mean: float, correlation: float) -> None:

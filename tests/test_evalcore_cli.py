@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -79,12 +80,14 @@ def run_command(server: ChatServer, *more: str) -> list[str]:
 
 def test_a_key_is_sent_and_shown_nowhere(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = ""
+    monkeypatch.setitem(sys.modules, "math_verify", None)
     for code, key, folder in ((0, SECRET, "right"), (1, f"{SECRET}-wrong", "wrong")):
         monkeypatch.setenv("LAB_KEY", key)
         with chat_server(key=SECRET) as server:
             command = ("--api-key-env", "LAB_KEY", "--limit", "2", "-v", "-o", folder)
             said += "".join(invoke(*run_command(server, *command), code=code))
     assert ("Error: " in said, SECRET in said) == (True, False)
+    assert said.count("Note: to score the outputs, pip install 'ngramscan[eval]'") == 2
     files = [path.read_bytes() for path in here.rglob("*") if path.is_file()]
     assert not any(SECRET.encode() in content for content in files)
 
@@ -149,7 +152,7 @@ def test_shares_of_a_sample_are_weighted_back_to_all_outputs(proofs: Path) -> No
         _, stderr = invoke(*sampled, "--shares", "shares.csv")
         assert "14 of 63 outputs drawn from 2 strata (dataset, model, method), seed 1" in stderr
         asked = server.seen.requests.total()
-        invoke(*sampled)
+        screen = invoke(*sampled[:-2])[0]
         assert asked == server.seen.requests.total() <= 28  # both methods may have one text
         judged, shares = pd.read_csv("judged.csv"), pd.read_csv("shares.csv")
         of_a = judged[judged.rule == "judge:judge-a"]
@@ -159,6 +162,8 @@ def test_shares_of_a_sample_are_weighted_back_to_all_outputs(proofs: Path) -> No
         found = shares[shares.rule == "judge:judge-a"].fillna({"label": -1}).set_index("label")
         assert found["count"].to_dict() == told["size"].to_dict()
         assert found.share.to_dict() == pytest.approx((told["sum"] / 63).to_dict())
+        shown = screen.partition("Shares of labels in all 63 outputs\n")[2].splitlines()[2:7]
+        assert [row.split()[3] for row in shown] == [f"{100 * one:.1f}" for one in found.share]
         assert [*found.population.unique(), *found.strata.unique()] == [63, 2]
         assert ((found.share_low < found.share) & (found.share < found.share_high)).all()
         ids = set(of_a.id[of_a.method == "f-1"])

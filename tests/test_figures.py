@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from ngramscan.errors import InputError
+from ngramscan.indexes.base import IndexSize
 from ngramscan.prevalence.count import CountRow
 from ngramscan.reporting.charts.files import check_target, paint, save_figure
 
@@ -78,6 +79,8 @@ def test_what_cannot_be_drawn_is_said_first(tmp_path: Path, monkeypatch: Any) ->
         check_target(tmp_path / "none" / "a.svg")
     with pytest.raises(InputError, match="nothing to draw"):
         save_figure(tmp_path / "a.svg", [])
+    with pytest.raises(ValueError, match="no figure for rows of documents, bytes"):
+        save_figure(tmp_path / "a.svg", [IndexSize()])
     monkeypatch.setitem(sys.modules, "matplotlib", None)  # only pictures of pixels need it
     save_figure(tmp_path / "a.svg", [ROW])
     assert [path.name for path in tmp_path.iterdir()] == ["a.svg"]

@@ -23,6 +23,8 @@ def test_a_symlink_is_followed(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     target, link = tmp_path / "folder" / "rows.csv", tmp_path / "link.csv"
     link.symlink_to(target)
+    # Of an earlier process that had the number of this one.
+    (tmp_path / "folder" / f".rows.csv.{os.uname().nodename}.{os.getpid()}.tmp").touch()
     write(link, "whole")
     assert link.is_symlink()
     assert target.read_text() == "whole"

@@ -13,6 +13,7 @@ import ngramscan
 from ngramscan.journal import Journal
 from tests.support.cases import case_table
 from tests.support.command import NGRAMSCAN, invoke
+from tests.support.outputs import refusal
 
 SHARDS = Path(__file__).parent / "replay" / "index" / "replay2"
 SET = "name: mine\npatterns: [{text: step by step, method: cot, tier: T1, kind: narrative}]\n"
@@ -44,10 +45,9 @@ def count(*arguments: str) -> list[str]:
 
 @pytest.mark.parametrize(*case_table("specs"))
 def test_what_is_given_as_an_index_leads_to_the_spec_that_works(spec: str, hint: str) -> None:
-    ran = invoke(*count("--index", spec))
-    assert (ran.code, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
-    assert ran.stderr.startswith("Error: --index")
-    assert hint in ran.stderr
+    told = refusal(*count("--index", spec))
+    assert told.startswith("--index")
+    assert hint in told
 
 
 def test_an_index_is_taken_by_its_spec_wherever_its_folder_is() -> None:

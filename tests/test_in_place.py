@@ -9,16 +9,20 @@ import shlex
 import shutil
 import sqlite3
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from itertools import pairwise
+from datetime import datetime
+from itertools import count, pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import fsspec
 import numpy as np
 import pytest
 
+from ngramscan import clock
 from ngramscan.errors import IndexFormatError, NgramscanError
 from ngramscan.index_files.fm9 import in_place_shards
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
@@ -34,6 +38,7 @@ from tests.support.corpus_files import jsonl
 from tests.support.object_store import BUCKET, KEYS, object_store
 from tests.support.range_server import Faults, RangeServer
 from tests.support.rounds import InRounds
+from tests.support.sizes import slow
 from tests.support.sparse_fm9 import WORD, write_long_index
 from tests.support.word_spans import spans_of
 from tests.test_fm9_index import DOCUMENTS, brute_force
@@ -110,7 +115,7 @@ def texts_with_copies(documents: list[str], copied: int, seed: int) -> list[str]
 
 @pytest.mark.parametrize(
     "copied",
-    [pytest.param(0, marks=pytest.mark.slow), 10, pytest.param(300, marks=pytest.mark.slow)],
+    [slow(0), 10, slow(300)],
 )
 def test_a_trace_takes_as_many_requests_as_said(
     copied: int,
@@ -184,10 +189,10 @@ def test_where_words_are_rare_a_trace_ends(seed: int, tmp_path: Path) -> None:
         ("replay2", 0, 6),
         ("four", 4 * TABLES, 5),
         ("four", 1 << 30, 6),
-        pytest.param("replay2", 0, 25, marks=pytest.mark.slow),
-        pytest.param("replay", TABLES, 60, marks=pytest.mark.slow),
-        pytest.param("four", 1 << 30, 25, marks=pytest.mark.slow),
-        pytest.param("four", 4 * TABLES, 60, marks=pytest.mark.slow),
+        slow("replay2", 0, 25),
+        slow("replay", TABLES, 60),
+        slow("four", 1 << 30, 25),
+        slow("four", 4 * TABLES, 60),
     ],
 )
 def test_counts_windows_and_documents_equal_those_of_the_local_reader(
@@ -232,7 +237,7 @@ def test_the_document_of_a_position_is_found_however_long_they_are(tmp_path: Pat
                 assert far.windows(ranks, ones, 0) == near.windows(ranks, ones, 0)
 
 
-@pytest.mark.parametrize("size", [pytest.param(1 << 32, marks=pytest.mark.slow), 1 << 40])
+@pytest.mark.parametrize("size", [slow(1 << 32), 1 << 40])
 def test_beyond_all_disks_the_right_places_are_asked_for(tmp_path: Path, size: int) -> None:
     try:
         text = write_long_index(tmp_path, size // len(WORD) + 5, [size])
@@ -261,8 +266,12 @@ def test_beyond_all_disks_the_right_places_are_asked_for(tmp_path: Path, size: i
 
 
 def test_a_second_run_asks_nothing_and_other_files_are_asked_again(
-    four: Path, tmp_path: Path
+    four: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    later = count(10**9, 60).__next__  # whoever looks at a clock is a minute later
+    monkeypatch.setattr(time, "time", later)
+    dates = SimpleNamespace(now=lambda zone: datetime.fromtimestamp(later(), zone))
+    monkeypatch.setattr(clock, "datetime", dates)
     folder, rows = shutil.copytree(four, tmp_path / "index"), []
     literals = [part for text in LITERALS for part in ("-e", text)]
     local = invoke("count", *literals, "--index", f"fm9:{folder}", "--format", "csv").rows

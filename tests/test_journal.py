@@ -109,7 +109,7 @@ def test_without_a_terminal_nothing_is_removed_unless_yes_is_said(
     assert ngramscan.journal_info(journal=kept).empty
 
 
-@pytest.mark.parametrize(("answer", "left"), [("y", 0), ("n", 7), ("", 7)])
+@pytest.mark.parametrize(*case_table("answers_to_removal"))
 def test_a_terminal_is_asked_before_replies_are_removed(kept: Path, answer: str, left: int) -> None:
     parent, child = os.openpty()
     command = [*NGRAMSCAN, "journal", "clear", "--journal", str(kept)]

@@ -54,7 +54,7 @@ def words_of(texts: Sequence[str], own: int) -> tuple[Tokens, dict[str, NDArray[
 # Closed forms
 
 
-@pytest.mark.parametrize("table", [(30, 5, 1000, 2000), (0, 7, 50, 80), (3, 3, 10, 10)])
+@pytest.mark.parametrize(*case_table("keyness_tables"))
 def test_g2_is_that_of_scipy(table: tuple[int, int, int, int]) -> None:
     a, b, c, d = table
     cells = [[a, b], [c - a, d - b]]

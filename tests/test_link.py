@@ -76,8 +76,10 @@ def test_what_can_not_be_joined_is_refused() -> None:
 def test_three_methods_have_an_order_two_have_none_and_nine_no_p(tmp_path: Path) -> None:
     pot = replace(COMPARED, treatment="pot", accuracy_treatment=0.4, difference=-0.1)
     path, pots = tmp_path / "ranks.csv", counts("PoT", 1, 2)
-    link([*COUNTS, *pots], [COMPARED, pot], ranks=path)
-    rank: Any = next(pd.read_csv(path).itertuples())
+    alone = replace(COMPARED, dataset="e", treatment="tot")
+    link([*COUNTS, *pots], [COMPARED, pot, alone], ranks=path)
+    rank: Any
+    (rank,) = pd.read_csv(path).itertuples()
     assert (rank.methods, rank.tau, rank.p) == (3, 1.0, pytest.approx(2 / 6))
     assert rank.note == "with 3 methods p can't be below 0.33"
     assert rank_agreement([1, 2], [1, 2])[2] == "an order takes at least three methods"

@@ -18,6 +18,7 @@ from evalcore.rules import Grade, Item, formula_pool
 from evalcore.rules.formula_pool import compare_all, compare_texts
 from ngramscan.errors import InputError, WorkerLostError
 from tests.support.cases import cases, file_text
+from tests.support.sizes import slow
 
 
 def item(answer: str, gold: str, **details: Any) -> Item:
@@ -104,7 +105,7 @@ def golds(shared: Path) -> list[Problem]:
     ]
 
 
-@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [8, slow(1)])
 def test_every_gold_accepts_itself_boxed_and_by_algebra(golds: list[Problem], every: int) -> None:
     texts = [str(problem.gold).replace("$", "").rstrip(" .") for problem in golds[:675]]
     boxed = [Item(one, rf"\boxed{{{text}}}") for one, text in zip(golds, texts, strict=False)]
@@ -116,7 +117,7 @@ def test_every_gold_accepts_itself_boxed_and_by_algebra(golds: list[Problem], ev
         assert compare_texts(task) == Grade(1.0, "the same text")
 
 
-@pytest.mark.parametrize(("every", "steps"), [(32, 1), pytest.param(1, 9, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("every", "steps"), [(32, 1), slow(1, 9)])
 def test_no_gold_of_another_digit_is_right(golds: list[Problem], every: int, steps: int) -> None:
     with_tolerance = [gold for gold in golds if gold.details.get("tolerance")]
     items = [
@@ -144,7 +145,7 @@ SAME = Grade(1.0, "equal")
 CANT_BE_READ = [(f"(1, {ENDLESS})", "(1, 2)"), ("|" * 3000, "x^2"), ("2^" * 1000 + "1", "7")]
 
 
-@pytest.mark.parametrize("n", [1, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [1, slow(3)])
 def test_an_answer_that_can_not_be_read_is_wrong_if_its_gold_can(n: int) -> None:
     items = [item(*case) for case in [*CANT_BE_READ[:n], ("1/2", "0.5"), ("7", ENDLESS)]]
     *wrong, right, unknown = compare_all(items, seconds=0.5, workers=1)
@@ -194,16 +195,16 @@ def test_no_process_outlives_its_parent_or_knows_its_keys(tmp_path: Path, how: A
     script.write_text(CALLER.format(answer=ENDLESS, then=then), encoding="utf-8")
     known = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "API_KEY": "secret"}
     command, pipe = [sys.executable, str(script)], subprocess.PIPE
-    caller = subprocess.Popen(command, stdout=pipe, stderr=pipe, env=known, text=True)
-    assert caller.stdout is not None
-    assert caller.stdout.readline() == "run\n"  # and never again
-    worker = int(caller.stdout.readline())
-    assert caller.stdout.readline() == "equal\n"
-    environment = Path(f"/proc/{worker}/environ")
-    if how:
-        assert not environment.exists() or b"secret" not in environment.read_bytes()
-        caller.send_signal(how)
-    assert caller.communicate(timeout=60)[0] == ""
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, env=known, text=True) as caller:
+        assert caller.stdout is not None
+        assert caller.stdout.readline() == "run\n"  # and never again
+        worker = int(caller.stdout.readline())
+        assert caller.stdout.readline() == "equal\n"
+        environment = Path(f"/proc/{worker}/environ")
+        if how:
+            assert not environment.exists() or b"secret" not in environment.read_bytes()
+            caller.send_signal(how)
+        assert caller.communicate(timeout=60)[0] == ""
     with suppress(ProcessLookupError):
         for _ in range(200):
             os.kill(worker, 0)

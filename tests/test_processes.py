@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from multiprocessing import Pipe
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,7 +25,7 @@ from ngramscan.index_files.fm9.build import BuildOptions, build_index
 from ngramscan.indexes.base import Place, Window
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.index import ScanIndex
-from ngramscan.processes import dask
+from ngramscan.processes import dask, pool
 from ngramscan.processes.dask import run_on_cluster
 from ngramscan.processes.pool import Report, Watch, run_on_processes
 from ngramscan.progress import SILENT
@@ -76,6 +77,29 @@ def test_every_task_is_done_once_and_an_anticipated_error_is_a_result(workers: i
         assert (str(done[n]), done[n].where) == (f"file{n}: it is odd", f"file{n}")
     assert seen.advanced == 40
     assert run(worker_tasks.square, [], workers)[0] == {}
+
+
+def test_a_worker_answers_with_reports_results_and_tracebacks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pool, "_REPORT_EVERY_S", -1.0)
+    ours, theirs = Pipe()
+    worker = threading.Thread(target=pool.do_tasks, args=[os.dup(theirs.fileno())])
+    theirs.close()
+    worker.start()
+    ours.send(worker_tasks.odd_ones_fail)
+    heard = []
+    for task in (4, 3, "x"):
+        ours.send((7, task))
+        heard.append([ours.recv() for _ in range(3) if ours.poll(5)])
+    ours.close()
+    worker.join(timeout=60)
+    assert not worker.is_alive()
+    right, wrong, mistaken = heard
+    assert right == [1, 0, pool.Done(7, 4, None)]
+    assert repr(wrong[2].error) == repr(CorpusError("file3", "it is odd"))
+    assert (wrong[2].task, wrong[2].error.where) == (7, "file3")
+    assert (mistaken[:2], "TypeError" in mistaken[2]) == ([1, 0], True)
 
 
 def test_a_mistake_of_ours_is_raised_with_its_traceback() -> None:

@@ -3,12 +3,14 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from ngramscan.progress import Terminal
 from tests.support.command import invoke
 
 CONTROLLING = "\x1b[31m\x07 \x9b2J \u202eabc\u2066"
@@ -70,3 +72,14 @@ def test_json_and_files_keep_every_character(corpus: str, tmp_path: Path) -> Non
     path = tmp_path / "rows.csv"
     invoke(*contexts[:-1], "-o", path)
     assert CONTROLLING in path.read_bytes().decode()
+
+
+def test_a_note_stands_behind_the_bars(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    with Terminal(quiet=False, verbose=False) as progress:
+        progress.expect(3, "files")
+        progress.note("slow")
+        progress.notice("\udcff.txt")
+    assert re.search(r"\\xff\.txt\n(.|\n)*files.*slow", capsys.readouterr().err)

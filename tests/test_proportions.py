@@ -25,7 +25,7 @@ from ngramscan.statistics.proportions import (
     wilson,
 )
 from tests.support.cases import case_table
-from tests.support.sizes import sets
+from tests.support.sizes import sets, slow
 
 Cells = tuple[int, int, int, int]
 
@@ -128,10 +128,10 @@ def test_what_is_no_share_no_pair_or_no_p_value_is_refused() -> None:
     [
         (100, 0.3),
         (300, 0.5),
-        pytest.param(300, 0.9, marks=pytest.mark.slow),
-        pytest.param(1319, 0.2, marks=pytest.mark.slow),
-        pytest.param(1319, 0.76, marks=pytest.mark.slow),
-        pytest.param(3000, 0.1, marks=pytest.mark.slow),
+        slow(300, 0.9),
+        slow(1319, 0.2),
+        slow(1319, 0.76),
+        slow(3000, 0.1),
     ],
 )
 def test_the_interval_of_a_finite_population_covers_its_share(population: int, part: float) -> None:
@@ -220,7 +220,7 @@ def test_paired_differences_are_covered_and_tested_at_their_level(name: str) -> 
     assert worse != better or rates["errs"] / runs <= 0.05 + chance
 
 
-@pytest.mark.parametrize(("share", "other"), [(0.5, 0.1), (0.3, 0.3), (0.9, 0.04)])
+@pytest.mark.parametrize(*case_table("ratios_of_shares"))
 def test_the_interval_covers_the_ratio_of_shares(share: float, other: float) -> None:
     drawn = np.random.default_rng(2).binomial((150, 200), (share, other), (sets(800), 2)).tolist()
     found = [share_ratio((k, 150), (k_other, 200), 0.95, (150, 200), 0.0) for k, k_other in drawn]

@@ -26,6 +26,7 @@ from ngramscan.remote.files import HEAD_BYTES, RemoteFile
 from ngramscan.remote.range_cache import RangeCache
 from ngramscan.remote.ranges import RangeOptions, Ranges
 from tests.support.cases import case_table, file_text, objects
+from tests.support.dask_cluster import wait_until
 from tests.support.range_server import Faults, RangeServer
 from tests.support.recorder import Recorder
 
@@ -173,6 +174,15 @@ def test_what_does_not_get_better_ends(
     assert len(asked(server, f"{kind}/file")) == (6 if kind == "drop" else 3)
 
 
+def test_a_server_that_is_gone_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranges_module, "ATTEMPTS", 1)
+    with ranges_of() as ranges:
+        with RangeServer(folder) as server:
+            file = opened(ranges, f"{server.url}file")
+        with pytest.raises(RemoteUnavailable, match=r"/file: no connection, after 1 attempts$"):
+            check(ranges, file, (9_000, 9_100))
+
+
 @pytest.mark.parametrize(*case_table("address_that_can_not"))
 def test_an_address_that_can_not_be_asked_is_told_without_secrets(url: str, problem: str) -> None:
     given = url.replace("sftp://", "sftp://me:secret@")
@@ -234,6 +244,7 @@ def test_a_process_that_is_ended_leaves_nothing_and_harms_no_other(
     server: RangeServer, tmp_path: Path, ending: signal.Signals
 ) -> None:
     url, told = server.url + "fine/file", tmp_path / "stderr"
+    before = len(asked(server, "stall/file"))
     both = pieces(range(9_000, 149_000, 100), 1000)
     command = [sys.executable, "-W", "always", "-c", PROGRAM, url, str(tmp_path)]
     with (
@@ -244,7 +255,7 @@ def test_a_process_that_is_ended_leaves_nothing_and_harms_no_other(
         assert process.stdout is not None
         check(ranges, file, *both[::2])
         assert process.stdout.readline() == "reading\n"
-        time.sleep(0.3)
+        wait_until(lambda: len(asked(server, "stall/file")) > before)
         process.send_signal(ending)
         started = time.monotonic()
         process.wait()
@@ -283,7 +294,9 @@ def test_other_protocols_are_read_through_fsspec(tmp_path: Path) -> None:
             system.pipe_file(f"{root}/0/data.fm9", CONTENT[::-1])
             with pytest.raises(IndexChangedError, match=r"data\.fm9: it changed while it was read"):
                 check(ranges, file, (100_000, 100_100))
-        system.rm(root, recursive=True)
+            system.rm(root, recursive=True)
+            with pytest.raises(IndexChangedError, match=r"data\.fm9: it changed while it was read"):
+                check(ranges, file, (110_000, 110_100))
 
 
 def test_s3_is_asked_anonymously_and_then_with_the_credentials_that_there_are(

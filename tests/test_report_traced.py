@@ -106,6 +106,15 @@ def test_spans_that_do_not_fit_their_text_are_refused(
         mark_texts(read_results(tmp_path / "spans.jsonl"), 10**6)
 
 
+def test_a_text_beyond_the_rows_of_a_page_is_left_out(folder: Path) -> None:
+    rows = pd.DataFrame(rows_of(folder))
+    found = mark_texts(
+        read_results(rows.assign(output=rows["output"].where(rows["id"] == "q2"))), 10**6
+    )
+    assert found
+    assert ([one.name for one in found.texts], found.total) == (["q2"], NUMBER)
+
+
 def test_what_is_left_out_is_said(folder: Path) -> None:
     rows = pd.DataFrame(rows_of(folder))
     results = read_results(rows)

@@ -14,7 +14,7 @@ from ngramscan.statistics import resampling
 from ngramscan.statistics.resampling import bootstrap_t
 from ngramscan.statistics.sign_tests import sign_flip_test, signed_rank_test
 from tests.support.cases import objects
-from tests.support.sizes import sets
+from tests.support.sizes import sets, slow
 
 Floats = NDArray[np.float64]
 Make = Callable[[np.random.Generator, int], Floats]
@@ -131,7 +131,7 @@ def error_rates(make: Make, n: int, runs: int, draws: int, shift: float = 0.0) -
     return {test: float(np.mean(np.array(values) <= 0.05)) for test, values in found.items()}
 
 
-@pytest.mark.parametrize("n", [30, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [30, slow(100)])
 @pytest.mark.parametrize("name", [*SYMMETRIC, *SKEWED])
 def test_how_often_tests_of_a_true_mean_of_zero_err(name: str, n: int) -> None:
     runs = sets(60)
@@ -189,7 +189,7 @@ def right_or_wrong(
 
 
 COVERED = [tuple(row.values()) for row in objects("resampled_methods")]
-SLOW = [pytest.param(*each, marks=pytest.mark.slow) for each in COVERED[2:]]
+SLOW = [slow(*each) for each in COVERED[2:]]
 
 
 @pytest.mark.parametrize(("is_graded", "arguments", "truth"), [*COVERED[:2], *SLOW])

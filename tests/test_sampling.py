@@ -16,14 +16,12 @@ from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.statistics.estimates import cluster_total
 from tests.support import corpus_files
 from tests.support.cases import case_table, objects
-from tests.support.sizes import sets
+from tests.support.sizes import sets, slow
 
 FILES = [CorpusFile(f"{n}.jsonl", "jsonl", 1000 + n) for n in range(400)]
 
 
-@pytest.mark.parametrize(
-    "amount", ["0", "-1", "401", "0%", "101%", "some", "%", "1.5", "nan%", "inf%", "-5%"]
-)
+@pytest.mark.parametrize(*case_table("no_amounts"))
 def test_amounts_that_are_none_are_refused(amount: str) -> None:
     with pytest.raises(InputError, match=f"--sample-files {amount}: "):
         take_sample(FILES, amount, 1)
@@ -110,7 +108,7 @@ CORPORA: dict[str, tuple[float, MakeCounts, float]] = {
     for row in objects("corpora_of_files")
 } | {"sizes 1.5, a document per file": (1.5, lambda _, sizes: np.ones(sizes.size), 0.92)}
 QUICK = [(name, 5, sets(25)) for name in ("sizes 2, rates 1", "sizes not known, 0.5, rates 0.5")]
-MANY = [pytest.param(name, 40, 100, marks=pytest.mark.slow) for name in CORPORA]
+MANY = [slow(name, 40, 100) for name in CORPORA]
 
 
 @pytest.mark.parametrize("n", [20, 80])

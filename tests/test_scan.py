@@ -6,11 +6,12 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ngramscan import count
 from ngramscan.corpora import open_corpus
-from ngramscan.errors import CorpusError, InputError
+from ngramscan.errors import CorpusError, InputError, WorkerLostError
 from ngramscan.indexes.base import DocumentCounts, IndexSize
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan import pieces as scan_pieces
@@ -128,6 +129,28 @@ def test_damaged_counts_in_the_journal_are_counted_again(
         assert [c.occurrences for c in again.counts] == [c.occurrences for c in first.counts]
         assert connection.execute("SELECT reply FROM replies").fetchone() == (kept,)
     assert recorder.notices == [f"scan:{path}: 1 counts in the journal are damaged; counted again"]
+
+
+def test_damaged_parts_of_documents_are_looked_for_again(tmp_path: Path) -> None:
+    path, file = corpus_files.write(tmp_path, "c.jsonl", ["aa b"]), tmp_path / "j.sqlite"
+    sought, recorder = ([b"aa c"], [np.array([[0, 2]])]), Recorder()
+    with Journal(file) as journal, contextlib.closing(sqlite3.connect(file)) as connection:
+        first = open_index(path, journal).excerpts(*sought)
+        connection.execute("UPDATE replies SET reply = '['")
+        connection.commit()
+        assert open_index(path, journal, recorder).excerpts(*sought) == first != []
+    assert recorder.notices == [f"scan:{path}: 1 counts in the journal are damaged; counted again"]
+
+
+def test_memory_that_is_short_is_an_error_of_the_scan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def take_all(*_: object, **_more: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(scan_pieces, "count_piece", take_all)
+    with pytest.raises(WorkerLostError, match="memory is short; fewer --workers"):
+        list(open_index(make_corpus(tmp_path), workers=1).counts(["a"]))
 
 
 def test_a_scan_needs_no_journal_but_one_that_is_named_must_open(

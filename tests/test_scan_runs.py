@@ -55,20 +55,21 @@ def command(folder: Path, *more: str) -> list[str]:
     return [*arguments, "--format", "csv", "--journal", str(folder / "j.sqlite"), *more]
 
 
-def start(folder: Path, n_kept: int) -> tuple[subprocess.Popen[str], list[int]]:
-    """Start to count, and return the process and its workers when some files are counted."""
-    process = subprocess.Popen(
-        [*NGRAMSCAN, *command(folder, "--workers", "2")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    while kept(folder) < n_kept:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.01)
-    listing = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    return process, [int(pid) for pid in listing.read_text().split()]
+@contextlib.contextmanager
+def started(folder: Path, n_kept: int) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """Start to count; yield the process and its workers when some files are counted."""
+    arguments, pipe = [*NGRAMSCAN, *command(folder, "--workers", "2")], subprocess.PIPE
+    with subprocess.Popen(
+        arguments, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    ) as process:
+        try:
+            while kept(folder) < n_kept:
+                assert process.poll() is None, process.communicate()
+                time.sleep(0.01)
+            listing = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            yield process, [int(pid) for pid in listing.read_text().split()]
+        finally:
+            process.kill()
 
 
 def kept(folder: Path) -> int:
@@ -87,9 +88,9 @@ def occurrences(stdout: str) -> dict[str, str]:
 @pytest.mark.integration
 def test_a_killed_worker_changes_nothing_but_is_told(slow: tuple[Path, dict[str, str]]) -> None:
     folder, counts = slow
-    process, workers = start(folder, 1)
-    os.kill(workers[0], signal.SIGKILL)
-    stdout, stderr = process.communicate(timeout=120)
+    with started(folder, 1) as (process, workers):
+        os.kill(workers[0], signal.SIGKILL)
+        stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 0
     assert "a worker process was lost (SIGKILL); another does its task" in stderr
     assert occurrences(stdout) == counts
@@ -100,9 +101,9 @@ def test_ctrl_c_ends_all_and_the_next_run_reads_only_what_is_left(
     slow: tuple[Path, dict[str, str]],
 ) -> None:
     folder, counts = slow
-    process, workers = start(folder, 2)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
-    stdout, stderr = process.communicate(timeout=60)
+    with started(folder, 2) as (process, workers):
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+        stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout) == (130, "")
     assert stderr == "Interrupted; what was done is kept: run the same command again.\n"
     assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]

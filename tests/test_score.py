@@ -26,7 +26,6 @@ from tests.support.cases import file_text, objects
 from tests.support.outputs import write_lines
 
 LAYERS = {"limits": "ok", "landlock": "missing: not on this system"}
-WRONG = "program: error, no solution()"
 FUNCTION = "```python\ndef solution():\n    return 0.5\n```\n"
 BOTH = f"{FUNCTION}The answer is 0.5."
 PROBLEMS = (
@@ -101,25 +100,8 @@ def test_benchmarks_name_rules_that_there_are() -> None:
         assert {*one.rules} <= {*RULES}
 
 
-OUTPUTS: list[tuple[dict[str, Any], float | None, str, str]] = [
-    ({"refusal": "I can't help"}, None, "refused: I can't help", "no_answer"),
-    ({"finish_reason": "length"}, None, "cut at the token limit", "no_answer"),
-    ({"output": " \n"}, None, "no output", "no_answer"),
-    ({"output": None}, None, "no output", "no_answer"),
-    ({"output": "Hm."}, 0.0, "no answer found", "not_found"),
-    (
-        {"output": "import argparse. The answer is 3.", "method": "pot"},
-        0.0,
-        "no program found",
-        "not_found",
-    ),
-    ({"output": FUNCTION, "method": "pot"}, 0.0, WRONG, "scored"),
-    ({"output": BOTH, "method": "f-1"}, 1.0, f"equal at 3 decimals; {WRONG}", "scored"),
-]
-
-
 def test_an_output_is_scored_where_it_is_a_whole_answer() -> None:
-    for fields, *expected in OUTPUTS:
+    for fields, *expected in map(dict.values, objects("whole_answers")):
         (row,) = rows([record(**{"output": "The answer is 0.5.", **fields})])
         assert [row.value, row.reason, row.status] == expected
 

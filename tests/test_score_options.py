@@ -11,6 +11,7 @@ from scipy.stats import binom
 import evalcore
 from ngramscan.errors import InputError
 from ngramscan.statistics.proportions import wilson
+from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.made_logs import header, sample, write_inspect
 
@@ -200,23 +201,7 @@ def test_logs_of_other_tools_are_read_beside_scores(tmp_path: Path) -> None:
     assert direct["accuracy_baseline"].tolist() == pytest.approx([1 / 3, 1 / 3])
 
 
-REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
-    ({}, {"by": "colour"}, r'by="colour": expected one of dataset, id, .*'),
-    (
-        {},
-        {"by": "answer"},
-        r"id \d+ of a has several values of answer; expected a column that describes",
-    ),
-    ({"tier": None}, {"by": "tier"}, r"data frame, row 1: no tier, which --?by=? needs"),
-    ({}, {"weight": "wieght"}, r'weight="wieght": expected one of dataset'),
-    ({"points": "many"}, {"weight": "points"}, r"row 1: weight: "),
-    ({"points": 0}, {"weight": "points"}, r"row 1: weight: .*> 0"),
-    ({"points": np.nan}, {"weight": "points"}, r"row 1: no points, which"),
-    ({"points": np.inf}, {"weight": "points"}, r"row 1: weight: .*<= 1"),
-]
-
-
-@pytest.mark.parametrize(("changed", "options", "message"), REFUSED, ids=range(len(REFUSED)))
+@pytest.mark.parametrize(*case_table("columns_refused"))
 def test_columns_that_can_not_group_or_weigh_are_refused(
     changed: dict[str, Any], options: dict[str, Any], message: str
 ) -> None:

@@ -7,7 +7,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from ngramscan.serve import app, server
 from ngramscan.serve.protocol import RefusedError, ServedIndex, answer
 from tests.support.cases import case_table
 from tests.support.command import invoke
+from tests.support.dask_cluster import wait_until
 from tests.support.serve_process import INDEXES, JSON, THE, Served, ask, send, serving
 
 TOKENS = Path(__file__).parent / "tokens"
@@ -199,9 +200,9 @@ RIGHT = {"m": 2918, "t": 18_136}
 
 
 @contextmanager
-def under_load(url: str, names: Sequence[str]) -> Iterator[None]:
-    """Ask all indexes all the time; at the end no count was wrong."""
-    stop, wrong = threading.Event(), list[str]()
+def under_load(url: str, names: Sequence[str]) -> Iterator[Callable[[], None]]:
+    """Ask all indexes all the time; yield what waits for more answers. No count is wrong."""
+    stop, wrong, statuses = threading.Event(), list[str](), list[int]()
 
     def ask_on(number: int) -> None:
         with httpx.Client(timeout=60) as client:
@@ -209,14 +210,20 @@ def under_load(url: str, names: Sequence[str]) -> Iterator[None]:
                 number += 3
                 name = names[number % len(names)]
                 got = client.post(url, json=THE | {"index": name})
+                statuses.append(got.status_code)
                 if got.status_code != 503 and got.json().get("count") != RIGHT[name[0]]:
                     wrong.append(got.text)
 
     threads = [threading.Thread(target=ask_on, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
+
+    def wait() -> None:
+        enough = len(statuses) + 2 * len(names)
+        wait_until(lambda: len(statuses) > enough)
+
     try:
-        yield
+        yield wait
     finally:
         stop.set()
         for thread in threads:
@@ -233,12 +240,12 @@ def test_no_file_ends_the_server(tmp_path: Path) -> None:
         shutil.copytree(originals[folder.name[0]], folder)
     with (
         serving("--tokenizer", str(TOKENS / "llamalike.model"), indexes=folders) as one,
-        under_load(one.url, names),
+        under_load(one.url, names) as wait_for_answers,
     ):
         for number, damage in enumerate(DAMAGES):
             for kind, original in originals.items():
                 damage(tmp_path / f"{kind}{number}", original)
-            time.sleep(0.1)
+            wait_for_answers()
             for name in names:
                 is_damaged = int(name[1:]) <= number
                 got = ask(one.url, THE | {"index": name})

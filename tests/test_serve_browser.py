@@ -15,6 +15,7 @@ import pytest
 from tests.support.browser import WIDTHS, Visit, visiting
 from tests.support.command import invoke
 from tests.support.serve_process import serving
+from tests.support.sizes import slow
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -67,9 +68,7 @@ def values(visit: Visit) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(
-    "phrase", ["step", "evil", pytest.param("", marks=pytest.mark.slow), "is nowhere"]
-)
+@pytest.mark.parametrize("phrase", ["step", "evil", slow(""), "is nowhere"])
 def test_it_fits_and_is_accessible(browser: Browser, url: str, phrase: str, width: int) -> None:
     place = asking(url, phrase) if phrase else url
     viewport = {"width": width, "height": 900}
@@ -144,7 +143,7 @@ def test_the_lines_for_a_terminal_find_the_same(browser: Browser, url: str) -> N
     assert f",{found[0]}," in shown.stdout
 
 
-@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("width", [390, slow(1280)])
 def test_a_text_is_traced_with_the_keyboard(browser: Browser, url: str, width: int) -> None:
     viewport = {"width": width, "height": 900}
     with visiting(browser, f"{url}trace", viewport=viewport) as visit:

@@ -27,8 +27,9 @@ from ngramscan.serve import app, page, search
 from ngramscan.serve.clients import ClientLeftError, Clients
 from ngramscan.serve.protocol import ServedIndex, answer
 from ngramscan.serve.token_protocol import ServedTokens
+from tests.support.cases import case_table
 from tests.support.command import invoke
-from tests.support.serve_process import INDEXES, PATIENCE_S, serving_here
+from tests.support.serve_process import CLIENT, INDEXES, PATIENCE_S, serving_here
 
 HERE = Path(__file__).parent / "tokens"
 TOKENS, TOKENIZER = HERE / "v4_pysmall_llama_s3", HERE / "llamalike.model"
@@ -111,11 +112,8 @@ class Reader(HTMLParser):
         return [given["href"] or "" for given in anchors]
 
 
-_CLIENT = httpx.Client(verify=False, trust_env=False, timeout=PATIENCE_S, headers=BROWSER)
-
-
 def visit(url: str, query: str, **headers: str) -> httpx.Response:
-    return _CLIENT.get(f"{url}?{query}", headers=headers)
+    return CLIENT.get(f"{url}?{query}", headers=BROWSER | headers)
 
 
 def look(url: str, status: int = 200, **fields: Any) -> Reader:
@@ -276,10 +274,7 @@ def test_a_search_stops_when_its_client_has_left(folder: Path) -> None:
     assert next(one.ask(question)).problems == []
 
 
-@pytest.mark.parametrize(
-    "request_of",
-    [{"query_type": "find_cnf", "query": "the AND of"}, {"query_type": "ntd", "query": ""}],
-)
+@pytest.mark.parametrize(*case_table("long_requests"))
 def test_long_work_of_the_protocol_stops_when_its_client_has_left(
     request_of: dict[str, Any],
 ) -> None:
@@ -396,10 +391,7 @@ def test_after_too_long_no_further_index_is_asked(monkeypatch: pytest.MonkeyPatc
     assert got.problems == ["not searched: the others took 0 s; search it alone"] * 2
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [("a b", "'a b'"), ("it's\n", r"$'it\'s\u000a'"), ("\\\u202e", r"$'\\\u202e'")],
-)
+@pytest.mark.parametrize(*case_table("quoted_texts"))
 def test_text_is_quoted_for_a_shell(text: str, line: str) -> None:
     assert page.quoted(text) == line
     done = subprocess.run(["bash", "-c", f"printf %s {line}"], capture_output=True, check=True)

@@ -22,8 +22,9 @@ from ngramscan.serve import token_protocol
 from ngramscan.serve.app import IndexApplication
 from ngramscan.serve.server import open_tokens
 from ngramscan.serve.token_protocol import ServedTokens
-from tests.support.command import invoke
-from tests.support.serve_process import INDEXES, JSON, read_lines
+from tests.support.cases import case_table
+from tests.support.outputs import refusal
+from tests.support.serve_process import JSON, read_lines
 
 HERE = Path(__file__).parent / "tokens"
 LLAMA, OLMO2 = HERE / "llamalike.model", HERE / "allenai_dolma2.json.gz"
@@ -366,29 +367,7 @@ def test_more_than_can_be_counted_exactly_is_refused(
 # --- the process --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        pytest.param([SHARDED], "Error: --tokenizer FILE: ", id="none"),
-        pytest.param(
-            [SHARDED, "--tokenizer", HERE / "corpus_small.jsonl"],
-            "not a tokenizer",
-            id="no tokenizer",
-        ),
-        pytest.param(
-            [SHARDED, "--tokenizer", OLMO2], "aren't those of the index", id="another tokenizer"
-        ),
-        pytest.param(
-            [INDEXES[0], "--tokenizer", LLAMA],
-            "no index here needs one; leave it out",
-            id="not needed",
-        ),
-        pytest.param([SHARDED, SHARDED, "--tokenizer", LLAMA], "has the same name", id="twice"),
-        pytest.param([HERE], "not an index", id="a folder of other things"),
-    ],
-)
-def test_what_can_not_be_served_is_said_at_once(options: list[Any], problem: str) -> None:
-    result = invoke("serve", *map(str, options), "--port", "0")
-    assert result.code == 2
-    assert problem in result.stderr
-    assert result.stderr.count("\n") == 1
+@pytest.mark.parametrize(*case_table("not_served"))
+def test_what_can_not_be_served_is_said_at_once(options: str, problem: str) -> None:
+    arguments = options.replace("HERE", str(HERE)).split()
+    assert problem in refusal("serve", *arguments, "--port", "0")

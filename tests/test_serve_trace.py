@@ -20,7 +20,7 @@ from ngramscan.serve.texts import LONGEST_TEXT
 from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.marked_texts import ReadMark, read_texts
-from tests.support.serve_process import PATIENCE_S, serving_here
+from tests.support.serve_process import CLIENT, serving_here
 
 HERE = Path(__file__).parent / "tokens"
 TOKENS, TOKENIZER = HERE / "v4_pysmall_llama_s3", HERE / "llamalike.model"
@@ -51,13 +51,11 @@ def served(folders: tuple[Path, Path]) -> Iterator[str]:
         yield one
 
 
-_CLIENT = httpx.Client(
-    verify=False, trust_env=False, timeout=PATIENCE_S, headers={"Accept": "text/html"}
-)
+HTML = {"Accept": "text/html"}
 
 
 def post(served: str, fields: dict[str, Any], **headers: str) -> httpx.Response:
-    return _CLIENT.post(f"{served}trace", data=fields, headers=headers)
+    return CLIENT.post(f"{served}trace", data=fields, headers=HTML | headers)
 
 
 @dataclass
@@ -127,7 +125,7 @@ def test_a_link_shows_the_contexts_of_its_span(served: str) -> None:
     got = post(served, {"text": pieces(), "index": "bytes"})
     ((_, links),) = read_page(got.text)
     for one in links[:: max(1, len(links) // 4)]:
-        page = _CLIENT.get(served, params={"q": one.phrase, "index": "bytes"})
+        page = CLIENT.get(served, params={"q": one.phrase, "index": "bytes"}, headers=HTML)
         found = re.search(r'<data value="(\d+)">', page.text)
         assert found
         if "characters" not in one.note:
@@ -169,6 +167,6 @@ def test_what_is_refused_is_said_beside_the_form(
 
 
 def test_a_link_from_elsewhere_shows_an_empty_form(served: str) -> None:
-    got = _CLIENT.get(f"{served}trace?text=abc", headers={"Sec-Fetch-Site": "cross-site"})
+    got = CLIENT.get(f"{served}trace?text=abc", headers=HTML | {"Sec-Fetch-Site": "cross-site"})
     assert got.status_code == 200
     assert "abc" not in got.text

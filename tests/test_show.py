@@ -11,7 +11,7 @@ import pytest
 import evalcore
 from ngramscan.errors import InputError
 from tests.support.cases import FOLDER
-from tests.support.outputs import shown_in, write_texts
+from tests.support.outputs import shown_in, write_lines, write_texts
 
 TEXTS = {"cot": ["first", "It is \x1b[31m 42.\nThe answer [b]is[/b] 42."], "f-1": ["x", "y = 41"]}
 
@@ -32,7 +32,8 @@ def test_a_row_per_output_and_rule(folder: Path) -> None:
         ["f-1", "judge:j", None, "unknown", "Can't say."],
     ]
     assert [*found["output"]] == [TEXTS["cot"][1], "y = 41", "y = 41"]
-    assert len(evalcore.show("0", outputs=folder / "outputs")) == 2
+    write_lines(folder / "outputs/e/m/cot.jsonl", {"id": "0", "output": "another"})
+    assert len(evalcore.show("0", outputs=folder / "outputs", dataset="d")) == 2
 
 
 @pytest.mark.parametrize(("width", "is_beside"), [(100, True), (60, False)])

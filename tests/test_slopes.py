@@ -18,8 +18,8 @@ from ngramscan.statistics.slopes import (
     residuals,
     slope_test,
 )
-from tests.support.cases import objects
-from tests.support.sizes import sets
+from tests.support.cases import case_table, objects
+from tests.support.sizes import sets, slow
 
 C4 = objects("shift_ciphers")[0]["counts"]
 """How often each shift cipher is named in C4: one group is far from the others."""
@@ -84,15 +84,7 @@ def test_p_is_the_share_of_all_orders_with_a_slope_as_far_from_zero() -> None:
     assert p.value == pytest.approx(exact, abs=4 * (exact / 20_000) ** 0.5)
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "lack"),
-    [
-        ([5] * 12, range(12), "slope"),
-        ([1, 2], [0, 1], "slope"),
-        ([9] + [5] * 11, range(12), "interval"),
-        (range(12), [0.3] * 12, "interval"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("no_slopes"))
 def test_there_is_nothing_where_counts_or_accuracies_do_not_vary(x: Any, y: Any, lack: str) -> None:
     slope, p = slope_test(
         residuals(x, y, np.ones(len(x))), np.random.default_rng(1), False, 99, 0.9
@@ -175,7 +167,7 @@ DESIGNS = [
 
 
 QUICK = [(DESIGNS[place], sets(60), 199) for place in (4, 10, -1)]
-MANY = [pytest.param(one, 1000, 999, marks=pytest.mark.slow) for one in DESIGNS]
+MANY = [slow(one, 1000, 999) for one in DESIGNS]
 
 
 @pytest.mark.parametrize(("design", "runs", "draws"), [*QUICK, *MANY])

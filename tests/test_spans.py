@@ -36,6 +36,7 @@ from tests.support.corpus_files import jsonl
 from tests.support.range_server import RangeServer
 from tests.support.recorder import Recorder
 from tests.support.service import ApiServer
+from tests.support.sizes import slow
 from tests.support.text_index import TextIndex
 from tests.support.word_spans import spans_of
 from tests.test_fm9_reader import write_shard
@@ -127,7 +128,7 @@ def of_a_scan(folder: Path, documents: list[str]) -> Iterator[Index]:
         *((of_files, least) for least in (1, 2, 5)),
         (of_a_service, 5),
         (of_a_scan, 5),
-        *(pytest.param(opened, 2, marks=pytest.mark.slow) for opened in (of_a_service, of_a_scan)),
+        *(slow(opened, 2) for opened in (of_a_service, of_a_scan)),
         (of_files_in_place, 5),
     ],
 )
@@ -230,7 +231,7 @@ def test_match_starts_are_those_of_a_brute_force(
     ]
 
 
-@pytest.mark.parametrize("pieces", [2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("pieces", [2, slow(4)])
 def test_a_copied_text_is_searched_in_linear_time(
     pieces: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

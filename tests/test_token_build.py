@@ -21,6 +21,7 @@ from ngramscan.index_files.tokens.tokenizers import load_tokenizer
 from ngramscan.index_files.tokens.verify import verify_tokens
 from ngramscan.progress import SILENT
 from tests.support.command import NGRAMSCAN
+from tests.support.sizes import slow
 
 PLAIN = ReadOptions()
 NEOX = "allenai_gpt-neox-olmo-dolma-v1_5.json.gz"
@@ -107,8 +108,8 @@ def test_metadata_are_the_other_fields_with_the_path_and_the_line(tmp_path: Path
 @pytest.mark.parametrize(
     ("name", "tokenizer"),
     [
-        pytest.param("v4_pystdlib_llama", "llamalike.model", marks=pytest.mark.slow),
-        pytest.param("v4_pysmall_olmo", NEOX, marks=pytest.mark.slow),
+        slow("v4_pystdlib_llama", "llamalike.model"),
+        slow("v4_pysmall_olmo", NEOX),
         ("v4_pysmall_olmo2", "allenai_dolma2.json.gz"),
         ("v4_pysmall_bytes", None),
     ],

@@ -13,9 +13,11 @@ import pytest
 
 from ngramscan import errors
 from ngramscan.errors import IndexChangedError, IndexFormatError, InputError
+from ngramscan.index_files import compiled
 from ngramscan.index_files.formats import is_token_folder
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder, pointer_bytes_for
 from tests.support.cases import case_table, objects
+from tests.support.sizes import slow
 
 HERE = Path(__file__).parent
 COPIES = HERE / "tokens"
@@ -52,6 +54,12 @@ def write_folder(
         }.items():
             (directory / f"{name}.{number}").write_bytes(content)
     return directory
+
+
+def run_kernels(patch: pytest.MonkeyPatch, as_python: bool) -> None:
+    """Choose how kernels run, whatever the tests before did."""
+    patch.setattr(compiled.WarmingKernel, "calls_left", 10**9 * as_python)
+    patch.setattr(compiled, "FEW_STEPS", 10**9)
 
 
 def some_documents(seed: int, amount: int, ids: int, longest: int = 40) -> Documents:
@@ -100,8 +108,8 @@ def answers(file: Path) -> list[dict[str, Any]]:
 # The original's indexes and answers
 
 
-@pytest.mark.parametrize("name", [pytest.param(INDEXES[0], marks=pytest.mark.slow), *INDEXES[1:]])
-@pytest.mark.parametrize("most", [300, pytest.param(10**9, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", [slow(INDEXES[0]), *INDEXES[1:]])
+@pytest.mark.parametrize("most", [300, slow(10**9)])
 def test_counts_and_documents_of_all_truths(shared: Path, name: str, most: int) -> None:
     """The documents of what occurs very often take long to look at."""
     truths = [row for row in answers(shared / "tokens" / "truth.jsonl") if row["index"] == name]
@@ -185,8 +193,14 @@ CHECKS: dict[str, Callable[[TokenFolder, Any, Any], None]] = {
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize(*case_table("token_shards"))
 def test_made_up_indexes_against_brute_force(
-    tmp_path: Path, width: int, amounts: list[int], ids: int, backwards: bool
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    width: int,
+    amounts: list[int],
+    ids: int,
+    backwards: bool,
 ) -> None:
+    run_kernels(monkeypatch, as_python=backwards)
     shards = [some_documents(n + width, amount, ids) for n, amount in enumerate(amounts)]
     folder = open_token_folder(write_folder(tmp_path, shards, width, backwards))
     folder.backwards = backwards

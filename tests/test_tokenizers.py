@@ -13,13 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from tokenizers import AddedToken, decoders, models, normalizers
 from tokenizers import Tokenizer as Library
 
 from ngramscan.errors import InputError
-from ngramscan.index_files.tokens.build import sort_table
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import (
     Tokenizer,
@@ -28,6 +26,7 @@ from ngramscan.index_files.tokens.tokenizers import (
     open_tokenizer,
 )
 from tests.support.cases import objects
+from tests.test_token_files import write_folder
 
 TOKENS = Path(__file__).parent / "tokens"
 LLAMA, OLMO2 = TOKENS / "llamalike.model", TOKENS / "allenai_dolma2.json.gz"
@@ -140,14 +139,7 @@ def test_a_tokenizer_json_of_llama_is_as_good_as_its_model(
 
 
 def write_index(directory: Path, documents: list[list[int]]) -> TokenFolder:
-    with_separators = [token for ids in documents for token in (0xFFFF, *ids)]
-    tokens = np.array(with_separators, "<u2")
-    directory.mkdir()
-    tokens.tofile(directory / "tokenized.0")
-    sort_table(tokens.tobytes(), 2).tofile(directory / "table.0")
-    sizes = [0, *(len(ids) + 1 for ids in documents)]
-    (np.cumsum(sizes[: len(documents)]) * 2).astype("<u8").tofile(directory / "offset.0")
-    return open_token_folder(directory)
+    return open_token_folder(write_folder(directory, [documents], 2))
 
 
 def test_a_tiny_index_has_its_tokenizer(llama: Tokenizer, olmo2: Tokenizer, tmp_path: Path) -> None:

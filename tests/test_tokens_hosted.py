@@ -126,14 +126,7 @@ def test_an_unknown_index_is_one_line_with_a_near_name(tmp_path: Path, server: T
     assert not ran.rows
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("this AND that", "'AND' between spaces is an operator"),
-        ("this OR that", "'OR' between spaces is an operator"),
-        ("x" * 1001, "limit your input to <= 1000 characters"),
-    ],
-)
+@pytest.mark.parametrize(*case_table("texts_refused_by_the_service"))
 def test_texts_that_the_service_refuses_fail_alone(
     server: TokenServer, text: str, problem: str, opened: Opened
 ) -> None:
@@ -216,7 +209,7 @@ def test_a_service_that_lies_gives_no_count(
     lies: dict[str, Any], problem: str, opened: Opened
 ) -> None:
     with serve(LLAMA, lies=lies) as server:
-        (one,) = opened(server).lookups(["the file"])
+        (one,) = opened(server).counts(["the file"])
     assert isinstance(one, QueryFailure)
     assert problem in str(one.error)
 
@@ -242,20 +235,11 @@ def test_a_document_that_lies_is_a_failure(
     assert isinstance(nowhere, WindowFailure)
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "kind"),
-    [
-        (200, {"error": "Some item(s) in your query_ids are out-of-range!"}, RemoteRefused),
-        (200, {"error": "maxnum must be an integer in [1, 10]!"}, RemoteRefused),
-        (200, {"error": "Web request timed out. Please try again later."}, TransientError),
-        (200, {"error": "engine busy"}, TransientError),
-        (500, {"error": "[Flask] Internal server error: x"}, TransientError),
-        (400, {"error": "[Flask] Missing required field: 'index'"}, RemoteRefused),
-    ],
-)  # fmt: skip
-def test_errors_pass_or_stay(status: int, body: dict[str, str], kind: type[Exception]) -> None:
-    response = httpx.Response(status, json=body, request=httpx.Request("POST", "http://x/"))
-    with pytest.raises(kind):
+@pytest.mark.parametrize(*case_table("errors_of_the_service"))
+def test_errors_pass_or_stay(status: int, error: str, passes: bool) -> None:
+    request = httpx.Request("POST", "http://x/")
+    response = httpx.Response(status, json={"error": error}, request=request)
+    with pytest.raises(TransientError if passes else RemoteRefused):
         read_token_reply(response)
 
 

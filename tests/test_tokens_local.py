@@ -105,6 +105,7 @@ def test_a_query_without_tokens_is_not_the_whole_corpus() -> None:
     index = local("v4_pysmall_llama_s3")
     some = [*index.lookups(["", "step"])]
     assert [type(one) for one in some] == [QueryFailure, TokenOccurrences]
+    assert isinstance(next(index.counts([""])), QueryFailure)
     assert isinstance(some[0], QueryFailure)
     assert str(some[0].error) == "'': it has no tokens, so it can't be counted"
     assert failures(index, [Place("", 0, 0)])[0] == str(some[0].error)

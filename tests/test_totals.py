@@ -5,7 +5,7 @@ import pytest
 from ngramscan.errors import RemoteUnavailable
 from ngramscan.indexes.base import IndexSize, QueryCount, QueryFailure
 from ngramscan.patterns.model import Pattern, PatternSet
-from ngramscan.prevalence.count import run_count
+from ngramscan.prevalence.count import describe_missing, run_count
 from ngramscan.prevalence.totals import Total, make_totals
 from ngramscan.statistics.estimates import geometric_mean_ratio
 from tests.support.cases import objects
@@ -128,3 +128,8 @@ def test_a_missing_overlap_makes_the_union_unknown_and_the_sum_not() -> None:
     assert (union.value, union.note) == (None, "the count of an overlap is missing")
     assert find(totals, "union_per_gigabyte", "F", "T2").note == union.note
     assert find(totals, "ratio_of_unions", "F", "T2", "CoT").value is None
+
+
+def test_lost_overlaps_are_told_as_such() -> None:
+    lost = [QueryFailure("mine", text, RemoteUnavailable("no")) for text in ("a b", "b c")]
+    assert describe_missing(lost, SET.queries(), 1) == ["no; the counts of 2 overlaps are missing"]

@@ -15,7 +15,7 @@ from ngramscan.statistics.power import ALPHA
 from ngramscan.statistics.proportions import wilson
 from ngramscan.statistics.two_samples import compare_samples, estimate_accuracy
 from tests.support.cases import objects
-from tests.support.sizes import sets
+from tests.support.sizes import sets, slow
 
 Floats = NDArray[np.float64]
 
@@ -107,8 +107,8 @@ def of_spread(draw: np.random.Generator, n: int, mean: float, spread: float) -> 
     ("n", "n_other", "times"),
     [
         pytest.param(200, 30, 20, id="a few sets"),
-        pytest.param(200, 30, 1000, id="200 and 30", marks=pytest.mark.slow),
-        pytest.param(60, 60, 1000, id="60 and 60", marks=pytest.mark.slow),
+        slow(200, 30, 1000, id="200 and 30"),
+        slow(60, 60, 1000, id="60 and 60"),
     ],
 )
 def test_graded_gains_are_found_as_often_as_said(n: int, n_other: int, times: int) -> None:

@@ -1,5 +1,6 @@
 """An object store on loopback: moto's server, which speaks S3, as a process of its own."""
 
+import atexit
 import json
 import os
 import re
@@ -22,6 +23,7 @@ KEYS = {
 _PUBLIC = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject"}
 _POLICY = {"Statement": [{**_PUBLIC, "Resource": f"arn:aws:s3:::{BUCKET}/*"}]}
 _CLIENT = httpx.Client(trust_env=False, timeout=60)
+atexit.register(_CLIENT.close)
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """`ngramscan serve` as a process, requests to it, and what the original was recorded to answer."""
 
+import atexit
 import json
 import os
 import subprocess
@@ -37,13 +38,14 @@ EXCHANGES = read_lines(REPLAY / "exchanges.jsonl")
 
 # On a busy machine an answer takes long: it waits for pages whose estimates take seconds each.
 PATIENCE_S = 300
-_CLIENT = httpx.Client(verify=False, trust_env=False, timeout=PATIENCE_S)
+CLIENT = httpx.Client(verify=False, trust_env=False, timeout=PATIENCE_S)
+atexit.register(CLIENT.close)  # it keeps connections
 
 
 def send(
     url: str, body: Any, headers: dict[str, str], method: str = "POST", path: str = "/"
 ) -> httpx.Response:
-    return _CLIENT.request(method, url.rstrip("/") + path, content=body, headers=headers)
+    return CLIENT.request(method, url.rstrip("/") + path, content=body, headers=headers)
 
 
 def ask(url: str, document: object, **headers: str) -> httpx.Response:

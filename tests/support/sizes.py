@@ -1,6 +1,12 @@
 """How much simulations draw: less while one works, more where it is proved."""
 
 import os
+from functools import partial
+
+import pytest
+
+slow = partial(pytest.param, marks=pytest.mark.slow)
+"""A case that takes long, and runs on request."""
 
 
 def sets(n: int) -> int:
