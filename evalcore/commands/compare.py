@@ -154,14 +154,16 @@ def compare_methods(
         there = [f"{name_cell(cell)}: {', '.join(names)}" for cell, names in cells]
         problem = "nothing to compare: no benchmark, model and rule has two of the methods"
         raise InputError("scores", f"{problem}; available: {first_of(there)}")
-    compared = [_compare_cell(pairs, settings) for pairs in by_model + pooled]
-    single = compared[: len(by_model)]
+    single, together = (
+        [_compare_cell(pairs, settings) for pairs in found] for found in (by_model, pooled)
+    )
     levels = [(cell.title, cell.pairs["least"]) for cell in single]
     messages = left_out("pair", levels, LEAST[settings.no_answer])
     wanted = product(dict.fromkeys(chain(*methods)), cells)
     absent = [f"{name_cell(cell)}: no {name}" for name, (cell, has) in wanted if name not in has]
     messages["notices"] = [*absent, *messages["notices"], *_uneven(single)]
-    return _adjusted(compared, family), [*_averages(compared, settings)], messages
+    averages = [*_averages(single + together, settings)]
+    return _adjusted(single, family) + _adjusted(together, family), averages, messages
 
 
 def _pairs_of_methods(
@@ -240,16 +242,12 @@ def _notes(result: Comparison, n_no_answer: int, no_answer: str) -> Iterator[str
 
 
 def _adjusted(cells: Sequence[_Compared], family: Sequence[str]) -> list[CompareRow]:
-    """Adjust p within each family and rule: two rules for one output are not two experiments.
-
-    All models together are a family of their own.
-    """
+    """Adjust p within each family and rule: two rules for one output are not two experiments."""
     import pandas as pd
 
     rows = [cell.row for cell in cells if cell.row]
     table = pd.DataFrame(rows, columns=["p", *NAMES])
-    families = [table["model"] == ALL, *(table[name] for name in {"rule", *family})]
-    adjusted = table.groupby(families)["p"].transform(lambda p: holm([*p]))
+    adjusted = table.groupby([*{"rule", *family}])["p"].transform(lambda p: holm([*p]))
     return [replace(row, p_holm=p) for row, p in zip(rows, adjusted, strict=True)]
 
 
