@@ -22,7 +22,6 @@ from ngramscan.reporting.columns import ALL, for_paper, print_pooled, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, Shared, command
 from ngramscan.reporting.layout import Layout
 from ngramscan.statistics import resampling
-from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Floats, Ratio, Resampling
 from ngramscan.statistics.streams import stream
 from ngramscan.statistics.two_samples import estimate_accuracy
@@ -191,7 +190,7 @@ def _method_rows(
         columns = {mean: _mean(kept[name]) for name, mean in _MEANS.items()} | found
         if n:
             accuracy = estimate_accuracy(kept["right"], kept["problem"], settings.level)
-            columns = fields_of("accuracy", accuracy) | columns
+            columns |= {"accuracy_low": accuracy.low, "accuracy_high": accuracy.high}
         yield EfficiencyRow(
             **first[[*_NAMES, "rule"]],
             n_no_answer=int((part["status"] == NO_ANSWER).sum()),
