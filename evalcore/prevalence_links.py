@@ -207,11 +207,11 @@ def _cells(table: Frame, problems: Frame) -> tuple[list[_Cell], dict[str, Any]]:
             found.append((names | chosen, pairs.assign(y=pairs["value_2"] - pairs["value_1"])))
         if len(methods) == 1:
             alone.append(f"{', '.join(names.values())}: only {methods[0]}, so no differences")
+    averaged = ["y", *problems.columns.drop("on")]
     for names, answers in found:
         known = answers[answers["least"] >= NOT_ANSWERED]
         if not known.empty:
-            columns = ["y", *problems.columns.drop("on")]
-            grouped = known.join(problems, on=["dataset", "id"]).groupby("on")[columns]
+            grouped = known.join(problems, on=["dataset", "id"]).groupby("on")[averaged]
             groups = grouped.mean().assign(size=grouped.size())
             cells.append(_Cell(names, len(answers) - len(known), groups))
     levels = [(_title(names), answers["least"]) for names, answers in found]
