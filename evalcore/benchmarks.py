@@ -68,7 +68,7 @@ def find_benchmark(name: str | None, data: str | Path | None = None, *fields: st
         raise InputError(place, f"{'unknown benchmark' if name else 'missing'}; {cure}{meant}")
     stem = unpacked_path(data).stem
     if name is None and stem in benchmarks():
-        raise InputError(str(data), f"if it is a copy of the benchmark, add --dataset {stem}")
+        raise InputError(data, f"if it is a copy of the benchmark, add --dataset {stem}")
     return replace(_entries()["questions"], name=name or stem, columns=columns)
 
 
@@ -129,7 +129,7 @@ def _find(benchmark: Benchmark, path: Path | None) -> list[Path]:
             return [folder / name for name in copy]
         if len(absent) < len(copy):
             problem = f"{len(absent)} of {len(copy)} files missing: {absent[0]}, …"
-            raise InputError(str(folder), problem)
+            raise InputError(folder, problem)
     return []
 
 

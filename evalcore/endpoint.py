@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 
+from evalcore.formats import Fields
 from evalcore.records import Record
 from ngramscan import __version__
 from ngramscan.clock import now
@@ -77,9 +78,9 @@ def read_key(variable: str) -> ApiKey:
 
 def request_parameters(
     temperature: float | None, max_tokens: int | None, extras: Iterable[str]
-) -> dict[str, Any]:
+) -> Fields:
     """Return the parameters of each request; extras, `name=value` in JSON or text, come last."""
-    parameters: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens}
+    parameters: Fields = {"temperature": temperature, "max_tokens": max_tokens}
     for extra in extras:
         name, _, value = extra.partition("=")
         name, option = name.strip(), f"--param {extra}"
@@ -199,7 +200,7 @@ def _completions_url(base_url: str | None) -> str:
     return base_url.rstrip("/") + "/chat/completions"
 
 
-def _read_response(response: httpx.Response, key: ApiKey) -> dict[str, Any]:
+def _read_response(response: httpx.Response, key: ApiKey) -> Fields:
     """Return the fields of the record that a response has, without the key; or raise its error."""
     status, body = response.status_code, exchange.read_object(replace_halves(response.content)[0])
     choice = _at(body, dict, "choices", 0) or {}
@@ -229,7 +230,7 @@ def _read_response(response: httpx.Response, key: ApiKey) -> dict[str, Any]:
     }
 
 
-def _read_reply(body: dict[str, Any], choice: dict[str, Any]) -> dict[str, Any]:
+def _read_reply(body: Fields, choice: Fields) -> Fields:
     message = _at(choice, dict, "message")
     if message is None:
         raise TransientError("HTTP 200, but without an answer")

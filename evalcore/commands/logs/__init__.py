@@ -15,6 +15,7 @@ from evalcore import scores
 from evalcore.commands.logs.inspect import read_inspect
 from evalcore.commands.logs.lm_eval import read_lm_eval
 from evalcore.commands.logs.readers import Log, LogFile, UsageRow, decode
+from evalcore.formats import Fields
 from evalcore.options import Name, Names
 from ngramscan.errors import InputError
 from ngramscan.reading.yaml_files import input_errors
@@ -104,14 +105,14 @@ def _refuse_twice(log: Log, path: Path, seen: dict[object, Path]) -> None:
             also = f"also in {seen[key]}; give only one of them, or name them differently"
             problem = "it is there twice" if seen[key] == path else also
             place = f"{row.dataset}/{row.model}/{row.method}, id {row.id!r}, {rule}"
-            raise InputError(str(path), f"{place}: {problem}")
+            raise InputError(path, f"{place}: {problem}")
         seen[key] = path
 
 
-def _find(path: Path, layout: str, notices: list[str], options: dict[str, Any]) -> dict[Path, str]:
+def _find(path: Path, layout: str, notices: list[str], options: Fields) -> dict[Path, str]:
     """Return the logs in a file or folder and their kinds; add a notice on other files."""
     if not path.exists():
-        raise InputError(str(path), "no such file or folder")
+        raise InputError(path, "no such file or folder")
     paths = [path]
     if path.is_dir():
         there = sorted(path.rglob("*"))
@@ -126,7 +127,7 @@ def _find(path: Path, layout: str, notices: list[str], options: dict[str, Any]) 
         problem = (
             _OUTPUTS if is_outputs else kinds.get(path, "contains no logs") or "not a known log"
         )
-        raise InputError(str(path), f"{problem}; expected {', or '.join(wanted)}")
+        raise InputError(path, f"{problem}; expected {', or '.join(wanted)}")
     if others := [file for file in kinds if kinds[file] not in {*wanted, _RESULTS}]:
         shown = [str(file.relative_to(path)) for file in others[:3]] + ["…"] * (len(others) > 3)
         notices.append(f"{path}: not logs, and not read: {', '.join(shown)}")
@@ -145,7 +146,7 @@ def _recognise(file: LogFile) -> str | None:
     if file.path.suffix == ".jsonl":
         first = next(file.lines(), ("", b""))
         with suppress(InputError):
-            names = decode(*first, dict[str, Any])
+            names = decode(*first, Fields)
     else:
         with file.path.open("rb") as opened, input_errors(file.path):
             names = re.findall(r'"(\w+)"\s*:', opened.read(4096).decode(errors="replace"))

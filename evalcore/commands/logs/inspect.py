@@ -24,6 +24,7 @@ from evalcore.commands.logs.readers import (
     one_line,
     to_number,
 )
+from evalcore.formats import Fields
 from evalcore.records import Number
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
@@ -54,11 +55,11 @@ class _Eval(msgspec.Struct):
     run_id: str | None = None
     task_id: str | None = None
     created: str | None = None
-    task_args: dict[str, Any] | None = None
-    metadata: dict[str, Any] | None = None
+    task_args: Fields | None = None
+    metadata: Fields | None = None
     dataset: _Plan = _Plan()
     config: _Plan = _Plan()
-    scorers: list[dict[str, Any]] | None = None
+    scorers: list[Fields] | None = None
 
 
 class _Usage(msgspec.Struct, frozen=True):
@@ -71,7 +72,7 @@ class _Usage(msgspec.Struct, frozen=True):
 
 class _Choice(msgspec.Struct, frozen=True):
     stop_reason: str | None = None
-    message: dict[str, Any] = {}
+    message: Fields = {}
 
 
 class _Output(msgspec.Struct, frozen=True):
@@ -87,9 +88,9 @@ class _Key(msgspec.Struct):
 
 class _Sample(_Key):
     output: _Output = _Output()
-    scores: dict[str, dict[str, Any]] | None = None
-    error: dict[str, Any] | None = None  # errors that a later attempt made good are elsewhere
-    limit: dict[str, Any] | None = None
+    scores: dict[str, Fields] | None = None
+    error: Fields | None = None  # errors that a later attempt made good are elsewhere
+    limit: Fields | None = None
     invalidation: Any = None
     model_usage: dict[str, _Usage] | None = None
 
@@ -120,7 +121,7 @@ def read_inspect(file: LogFile) -> Log:
     about, samples, log = header.eval, header.samples or [], Log()
     ids, epochs = about.dataset.sample_ids or [], about.config.epochs or 1
     if not samples:
-        raise InputError(str(file.path), "it has no samples, so there is nothing to read")
+        raise InputError(file.path, "it has no samples, so there is nothing to read")
     run, notes = _name_run(about, file.path.stem), [about.metadata, about.task_args]
     names = file.names(run, notes, dataset=about.task, model=about.model)
     # In the order of the benchmark; samples are logged in the order in which they end.
@@ -182,7 +183,7 @@ def _read_zip(file: LogFile) -> _Header:
     lacks = [f"lacks sample {key.id}, epoch {key.epoch} of summaries.json" for key in absent]
     if header is None or lacks:
         problem = lacks[0] if header else "has no header.json"
-        raise InputError(str(file.path), f"it {problem}, so it is incomplete; copy it again")
+        raise InputError(file.path, f"it {problem}, so it is incomplete; copy it again")
     header.samples = samples
     return header
 
@@ -210,7 +211,7 @@ def _members(file: LogFile) -> Iterator[tuple[str, str, bytes]]:
 def _scores(
     file: LogFile,
     sample: _Sample,
-    names: dict[str, Any],
+    names: Fields,
     rules: Iterable[str],
     answered: set[str],
 ) -> Iterator[Recorded]:
