@@ -6,9 +6,8 @@ import queue
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -90,10 +89,9 @@ def request_parameters(
             raise InputError(f"--param {name}", "outputs would keep the secret; see --api-key-env")
         if name in {"model", "messages", "stream", "n"}:
             raise InputError(option, f"{name!r} can't be set this way")
-        try:
+        parameters[name] = value
+        with suppress(ValueError, RecursionError):
             parameters[name] = msgspec.json.decode(value)
-        except (ValueError, RecursionError):
-            parameters[name] = value
     return {name: value for name, value in parameters.items() if value is not None}
 
 
@@ -124,35 +122,26 @@ def ask_all(
 ) -> Iterator[tuple[Question, Record | RemoteError]]:
     """Ask up to `size` questions at once; yield each with its answer before taking the next."""
     # An executor's threads are joined in the end: Ctrl-C would wait for a stalled request.
-    todo: queue.SimpleQueue[Question | None] = queue.SimpleQueue()
     done: queue.SimpleQueue[tuple[Question, Record | Exception]] = queue.SimpleQueue()
-    work, under_way, started = partial(_work, ask, todo, done), 0, 0
+    under_way = 0
+    while True:
+        for question in islice(questions, size - under_way):
+            threading.Thread(target=_answer, args=(ask, question, done), daemon=True).start()
+            under_way += 1
+        if not under_way:
+            return
+        question, answer = done.get()
+        under_way -= 1
+        if not isinstance(answer, Record | RemoteError):
+            raise answer
+        yield question, answer
+
+
+def _answer(ask: Ask, question: Question, done: Any) -> None:
     try:
-        while True:
-            for question in islice(questions, size - under_way):
-                todo.put(question)
-                under_way += 1
-                if started < under_way:
-                    started += 1
-                    threading.Thread(target=work, daemon=True).start()
-            if not under_way:
-                return
-            question, answer = done.get()
-            under_way -= 1
-            if not isinstance(answer, Record | RemoteError):
-                raise answer
-            yield question, answer
-    finally:
-        for _ in range(started):
-            todo.put(None)
-
-
-def _work(ask: Ask, todo: Any, done: Any) -> None:
-    while question := todo.get():
-        try:
-            done.put((question, ask(question)))
-        except Exception as error:  # noqa: BLE001 - raised in the thread that takes the answers
-            done.put((question, error))
+        done.put((question, ask(question)))
+    except Exception as error:  # noqa: BLE001 - raised in the thread that takes the answers
+        done.put((question, error))
 
 
 @contextmanager

@@ -94,16 +94,16 @@ def _questions(benchmark: Benchmark, path: Path) -> Parsed:
 
 
 def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Problem:
-    texts, absent = {}, [name for name, column in benchmark.columns.items() if column not in values]
-    if absent:
-        named = ", ".join(benchmark.columns[name] for name in absent)
-        cure = ", ".join(f"--{name}-field" for name in absent)
-        cure = f"; {benchmark.name} is not a shipped benchmark: name the column with {cure}"
-        cure *= not benchmark.files
-        raise InputError(place, f"no column {named}; the columns are {some_of(values)}{cure}")
-    for name, column in benchmark.columns.items():
+    texts, columns = {}, benchmark.columns
+    if absent := {name: column for name, column in columns.items() if column not in values}:
+        problem = f"no column {', '.join(absent.values())}; the columns are {some_of(values)}"
+        if not benchmark.files:
+            cure = ", ".join(f"--{name}-field" for name in absent)
+            problem += f"; {benchmark.name} is not a shipped benchmark: name the column with {cure}"
+        raise InputError(place, problem)
+    for name, column in columns.items():
         value = values[column]
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        if type(value) in {int, float} and math.isfinite(value):
             value = str(value)
         if not isinstance(value, str) or not value.strip():
             raise InputError(place, f"{column} is {value!r:.40}; expected text")

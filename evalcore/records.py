@@ -3,7 +3,6 @@
 import fcntl
 import json
 import os
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -143,8 +142,11 @@ def _financemath(file: Path, content: bytes) -> _Placed:
     """Read the list of answers in `<model>.json`, of FinanceMath."""
     rows = decoded_as(list[_Question], file, content)
     for number, row in enumerate(rows, 1):
-        known = {"model": file.stem, "id": str(row.question_id)}
-        yield f"{file}[{number}]", {**known, "output": "".join(row.output or ()) or None}
+        output = "".join(row.output or ()) or None
+        yield (
+            f"{file}[{number}]",
+            {"model": file.stem, "id": str(row.question_id), "output": output},
+        )
 
 
 class _Prediction(msgspec.Struct):
@@ -159,8 +161,8 @@ def _bbh(file: Path, content: bytes) -> _Placed:
     task = file.stem.partition("_few_shot")[0]
     rows = decoded_as(Fields, file, content).get("outputs")
     for number, row in enumerate(as_type(rows, list[_Prediction], f"{file}: outputs")):
-        known = {"model": model, "method": method, "id": f"{task}-{number}"}
-        yield f"{file}[{number + 1}]", {**known, "output": row.prediction}
+        known = {"model": model, "method": method, "output": row.prediction}
+        yield f"{file}[{number + 1}]", {"id": f"{task}-{number}", **known}
 
 
 _LAYOUTS = {"evalcore": _evalcore, "financemath": _financemath, "bbh": _bbh}
@@ -283,15 +285,13 @@ def open_records(path: Path, on_notice: _Tell) -> Iterator[RecordFile]:
 def in_order(records: Sequence[Record], dataset: Dataset) -> list[Record]:
     """Return records by run, in the order of the benchmark, which must have their problems."""
     places = {problem.id: place for place, problem in enumerate(dataset.problems)}
-    runs = defaultdict[tuple[str, ...], list[Record]](list)
-    for record in records:
+    runs: dict[tuple[str, ...], int] = {}  # in the order of their first records
+
+    def place(record: Record) -> tuple[int, int, int]:
         run = (record.dataset, record.model, record.method)
         if record.id not in places:
             problem = f"{dataset.name} has no problem with the id {record.id!r}"
             raise InputError("/".join(run), problem)
-        runs[run].append(record)
+        return runs.setdefault(run, len(runs)), places[record.id], record.epoch or 0
 
-    def place(record: Record) -> tuple[int, int]:
-        return places[record.id], record.epoch or 0
-
-    return [record for run in runs.values() for record in sorted(run, key=place)]
+    return sorted(records, key=place)

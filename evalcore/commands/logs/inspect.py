@@ -116,9 +116,8 @@ class _Header(msgspec.Struct):
 
 def read_inspect(file: LogFile) -> Log:
     """Read a log of Inspect, a zip file or JSON."""
-    is_zip = file.path.suffix == ".eval"
-    header = _read_zip(file) if is_zip else file.read_json(file.path, _Header)
-    about, samples, log = header.eval, header.samples or [], Log()
+    header = _read_zip(file) if file.path.suffix == ".eval" else file.read_json(file.path, _Header)
+    about, samples = header.eval, header.samples or []
     ids, epochs = about.dataset.sample_ids or [], about.config.epochs or 1
     if not samples:
         raise InputError(file.path, "it has no samples, so there is nothing to read")
@@ -131,7 +130,7 @@ def read_inspect(file: LogFile) -> Log:
     answered = {rule for rule, (_, answer) in verdicts if answer is not None}
     named = (str(scorer.get("name")) for scorer in about.scorers or ())
     rules = dict.fromkeys(rule for rule, _ in verdicts) or dict.fromkeys(named)
-    log.rules.update(rules)
+    log = Log(set(rules))
     is_repeated = epochs > 1 or len({sample.epoch for sample in samples}) > 1
     scores = list[Recorded]()
     for sample in samples:
@@ -148,7 +147,7 @@ def read_inspect(file: LogFile) -> Log:
         log.usage.append(row)
     if header.status != "success":
         log.notices.append(f"the run did not succeed: its status is {header.status!r}")
-    planned = header.results.total_samples if header.results else None
+    planned = (header.results or _Plan()).total_samples
     planned = len(ids) * epochs if planned is None else planned
     if len(samples) < planned:
         log.notices.append(f"it has {len(samples)} of {planned} samples")
@@ -179,8 +178,11 @@ def _read_zip(file: LogFile) -> _Header:
         else:
             samples.append(decode(place, content, _Sample))
     present = {(str(sample.id), sample.epoch) for sample in samples}
-    absent = [key for key in listed if (str(key.id), key.epoch) not in present]
-    lacks = [f"lacks sample {key.id}, epoch {key.epoch} of summaries.json" for key in absent]
+    lacks = [
+        f"lacks sample {key.id}, epoch {key.epoch} of summaries.json"
+        for key in listed
+        if (str(key.id), key.epoch) not in present
+    ]
     if header is None or lacks:
         problem = lacks[0] if header else "has no header.json"
         raise InputError(file.path, f"it {problem}, so it is incomplete; copy it again")

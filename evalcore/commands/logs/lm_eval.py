@@ -94,12 +94,12 @@ def read_lm_eval(file: LogFile) -> Log:
 
 def _ids(log: Log, file: LogFile, documents: list[_Document], planned: int) -> list[str]:
     """Return the ids of documents; refuse a truncated file, or add a notice on missing ones."""
-    pairs = {(document.filter, str(document.doc_id)) for document in documents}
+    pairs = dict.fromkeys((document.filter, str(document.doc_id)) for document in documents)
     sizes = Counter(name for name, _ in pairs)
     most = max(sizes.values())
-    for name in [document.filter for document in documents if sizes[document.filter] < most]:
-        problem = f"truncated: {sizes[name]} of {most} documents of {name}"
-        raise InputError(file.path, problem)
+    for name, size in sizes.items():
+        if size < most:
+            raise InputError(file.path, f"truncated: {size} of {most} documents of {name}")
     if most < planned:
         log.notices.append(f"it has {most} of {planned} documents")
     sources = [document.fields.get("doc") for document in documents]
