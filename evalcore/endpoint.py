@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -121,27 +122,37 @@ def ask_all(
     ask: Ask, questions: Iterator[Question], size: int
 ) -> Iterator[tuple[Question, Record | RemoteError]]:
     """Ask up to `size` questions at once; yield each with its answer before taking the next."""
-    # An executor's threads are joined in the end: Ctrl-C would wait for a stalled request.
+    # An executor's threads are joined in the end: Ctrl-C would wait for a stalled request. A thread
+    # for each question instead of each place would halve the questions per second.
+    todo: queue.SimpleQueue[Question | None] = queue.SimpleQueue()
     done: queue.SimpleQueue[tuple[Question, Record | Exception]] = queue.SimpleQueue()
-    under_way = 0
-    while True:
-        for question in islice(questions, size - under_way):
-            threading.Thread(target=_answer, args=(ask, question, done), daemon=True).start()
-            under_way += 1
-        if not under_way:
-            return
-        question, answer = done.get()
-        under_way -= 1
-        if not isinstance(answer, Record | RemoteError):
-            raise answer
-        yield question, answer
-
-
-def _answer(ask: Ask, question: Question, done: Any) -> None:
+    work, under_way, started = partial(_work, ask, todo, done), 0, 0
     try:
-        done.put((question, ask(question)))
-    except Exception as error:  # noqa: BLE001 - raised in the thread that takes the answers
-        done.put((question, error))
+        while True:
+            for question in islice(questions, size - under_way):
+                todo.put(question)
+                under_way += 1
+                if started < under_way:
+                    started += 1
+                    threading.Thread(target=work, daemon=True).start()
+            if not under_way:
+                return
+            question, answer = done.get()
+            under_way -= 1
+            if not isinstance(answer, Record | RemoteError):
+                raise answer
+            yield question, answer
+    finally:
+        for _ in range(started):
+            todo.put(None)
+
+
+def _work(ask: Ask, todo: Any, done: Any) -> None:
+    while question := todo.get():
+        try:
+            done.put((question, ask(question)))
+        except Exception as error:  # noqa: BLE001 - raised in the thread that takes the answers
+            done.put((question, error))
 
 
 @contextmanager
