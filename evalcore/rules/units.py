@@ -34,7 +34,7 @@ kilo k; mega M; giga G; tera T; peta P; exa E; zetta Z; yotta Y
 _PREFIX_OF = dict(names.split() for names in _PREFIXES.split(";"))
 _WITH_SYMBOL = re.compile(rf"[{''.join(_PREFIX_OF.values())}]?(?:{'|'.join(_SYMBOL_OF.values())})")
 _WITH_WORD = re.compile(rf"({'|'.join(_PREFIX_OF)}|)({'|'.join(_SYMBOL_OF)})s?", re.IGNORECASE)
-_OF_THEIR_OWN = {*"°C °F Å AU au ly pc rpm dB u ha".split()}
+_OF_THEIR_OWN = {"°C", "°F", "Å", "AU", "au", "ly", "pc", "rpm", "dB", "u", "ha"}
 
 
 def _common(word: str) -> str:
