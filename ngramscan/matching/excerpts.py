@@ -21,10 +21,10 @@ Integers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
-_BESIDE = bytes(8)
-"""So that numbers of eight bytes can be read before and behind a text."""
 _BETWEEN = b"\xff"
 """Between documents; no text in UTF-8 has it."""
+_BESIDE = 8 * _BETWEEN
+"""So that numbers of eight bytes can be read before and behind each place of documents."""
 # Odd and without pattern: bits of the golden ratio, and constants of xxHash and wyhash.
 _FACTORS = np.array(
     [
@@ -44,8 +44,8 @@ _COMPARED = (*range(0, 64, 8), 1 << 62)
 _PARTS = 3
 
 
-def _word_starts(data: Bytes) -> Integers:
-    """Return where ASCII's letters, digits and `_` follow any other byte, and where others begin.
+def _word_starts(data: Bytes) -> Flags:
+    """Tell where ASCII's letters, digits and `_` follow any other byte, and where others begin.
 
     Each word of a text begins there, if not at the start of the text.
     """
@@ -55,19 +55,19 @@ def _word_starts(data: Bytes) -> Integers:
     np.subtract(data, np.uint8(48), out=folded)
     is_word |= folded < 10
     is_word |= data == 95
-    is_start = is_word[1:] > is_word[:-1]
-    is_start |= data[1:] >= 0xC0
-    return is_start.nonzero()[0] + 1
+    is_start = data >= 0xC0
+    is_start[1:] |= is_word[1:] > is_word[:-1]
+    return is_start
 
 
-def _every_byte(data: Bytes) -> Integers:
-    return np.arange(len(data))
+def _every_byte(data: Bytes) -> Flags:
+    return np.ones(len(data), np.bool_)
 
 
 class _Rule(NamedTuple):
     """How a text is cut into tokens."""
 
-    starts: Callable[[Bytes], Integers]
+    starts: Callable[[Bytes], Flags]
     sizes: tuple[int, ...]
     """Tokens of a gram: as many as a window has."""
     before: int
@@ -120,7 +120,7 @@ class Excerpts:
 
     def find(self, documents: Sequence[bytes]) -> list[bytes]:
         """Return parts of documents: each that is shared and has a window is in one of them."""
-        text, found = _BETWEEN.join(documents), [np.zeros((0, 2), np.int64)]
+        text, found = _beside_each_other(documents), [np.zeros((0, 2), np.int64)]
         for rule, layers in self._layers:
             tokens = _Tokens(text, rule)
             found += [layer.find(tokens) for layer in layers]
@@ -134,19 +134,17 @@ class Excerpts:
 
 
 class _Tokens:
-    """A text cut into tokens, and an empty one at its end."""
+    """Joined texts cut into tokens, and two tokens behind these."""
 
     def __init__(self, text: bytes, rule: _Rule) -> None:
-        starts = rule.starts(np.frombuffer(text, np.uint8))
-        self.starts = np.empty(len(starts) + 2, np.int64)
-        self.starts[:-2], self.starts[-2:] = starts, len(text)
-        padded = b"".join([_BESIDE, text, _BESIDE])
-        # Eight bytes from each place on, and before it.
-        self._behind, self._before = (
-            np.ndarray((len(text) + 1,), "V8", padded, first, (1,)) for first in (8, 0)
-        )
+        is_start = rule.starts(np.frombuffer(text, np.uint8))
+        is_start[: len(_BESIDE)], is_start[-len(_BESIDE) :] = False, False
+        is_start[-len(_BESIDE) :][:2] = True
+        self.starts = is_start.nonzero()[0]
+        # Eight bytes from each place on.
+        self._numbers = np.ndarray((len(text) - 7,), "V8", text, strides=(1,))
         sizes = self.starts[1:] - self.starts[:-1]
-        self._words = self._behind[self.starts[:-1]].view(np.uint64)
+        self._words = self.behind(slice(-1))
         self._words &= _FIRST_BYTES.take(sizes, mode="clip")
 
     def hashes(self, size: int) -> Words:
@@ -159,11 +157,12 @@ class _Tokens:
 
     def before(self, tokens: Integers) -> Words:
         """Return the eight bytes before tokens, the nearest one first."""
-        return np.asarray(self._before[self.starts[tokens]].view(np.uint64).byteswap(), np.uint64)
+        before = self._numbers[self.starts[tokens] - 8].view(np.uint64)
+        return np.asarray(before.byteswap(), np.uint64)
 
-    def behind(self, tokens: Integers) -> Words:
+    def behind(self, tokens: Integers | slice) -> Words:
         """Return the eight bytes from the start of tokens on."""
-        return np.asarray(self._behind[self.starts[tokens]].view(np.uint64), np.uint64)
+        return np.asarray(self._numbers[self.starts[tokens]].view(np.uint64), np.uint64)
 
 
 class _Table:
@@ -260,7 +259,7 @@ def possible_windows(
 
     All that is compared of it has to be there: 16 bytes or half of it, from some places on.
     """
-    shown, (joined, ranges) = _BETWEEN.join(parts), _joined(texts, windows)
+    shown, (joined, ranges) = _beside_each_other(parts), _joined(texts, windows)
     is_possible = np.zeros(len(ranges), np.bool_)
     classes = np.searchsorted(_WIDTHS, ranges[:, 1] - ranges[:, 0], "right") - 1
     for number in np.unique(classes).tolist():
@@ -276,7 +275,7 @@ def possible_windows(
 
 def _wide_hashes(text: bytes, starts: Integers | slice, wide: int) -> Words:
     """Return the hashes of the bytes from some places of a text on."""
-    words = np.ndarray((len(text) + 1,), "<u8", text + _BESIDE, strides=(1,))
+    words = np.ndarray((len(text) - 7,), "<u8", text, strides=(1,))
     hashes: Words = (words[starts] & _FIRST_BYTES[min(wide, 8)]) * _FACTORS[0]
     if wide == 16:
         hashes += words[8:][starts] * _FACTORS[1]
@@ -285,6 +284,11 @@ def _wide_hashes(text: bytes, starts: Integers | slice, wide: int) -> Words:
 
 def _joined(texts: Sequence[bytes], windows: Sequence[Integers]) -> tuple[bytes, Integers]:
     """Return texts as one, and start and end of all their windows in it."""
-    firsts = accumulate((len(text) + 1 for text in texts), initial=0)
+    sizes = (len(text) + len(_BETWEEN) for text in texts)
+    firsts = accumulate(sizes, initial=len(_BESIDE + _BETWEEN))
     placed = [each + first for each, first in zip(windows, firsts, strict=False)]
-    return _BETWEEN.join(texts), np.concatenate([np.zeros((0, 2), np.int64), *placed])
+    return _beside_each_other(texts), np.concatenate([np.zeros((0, 2), np.int64), *placed])
+
+
+def _beside_each_other(texts: Iterable[bytes]) -> bytes:
+    return _BETWEEN.join([_BESIDE, *texts, _BESIDE])
