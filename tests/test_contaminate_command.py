@@ -172,7 +172,10 @@ def test_a_sample_is_drawn_by_its_seed_and_keeps_the_order(here: Path) -> None:
 @pytest.mark.parametrize(("width", "colour"), [(60, True), (80, False), (140, True)])
 @pytest.mark.usefixtures("here")
 def test_a_screen_fits_and_cuts_no_number(
-    width: int, colour: bool, monkeypatch: pytest.MonkeyPatch
+    width: int,
+    colour: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    subtests: pytest.Subtests,
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("TERM" if colour else "NO_COLOR", "xterm")
@@ -181,7 +184,8 @@ def test_a_screen_fits_and_cuts_no_number(
     shown = re.sub(r"\x1b\[[0-9;]*m", "", ran.stdout)
     assert max(map(len, shown.splitlines())) <= width
     for text in ("20.0 [13.8, 28.0]", "54.2 [45.3, 62.8]", "12.8 [-10.2, 32.3]", "0.339"):
-        assert text in shown
+        with subtests.test(text=text):
+            assert text in shown
     assert "scan:corpus.jsonl: no dirty entries" in shown
     assert "rule mini: 50 characters" in shown
 

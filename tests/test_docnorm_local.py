@@ -103,21 +103,31 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 # Counted
 
 
-def test_documents_of_a_local_index_over_tokens_are_those_of_a_search(made: Made) -> None:
+def test_documents_of_a_local_index_over_tokens_are_those_of_a_search(
+    made: Made, subtests: pytest.Subtests
+) -> None:
     frame = ngramscan.docnorm(literal=WORDS, index=made.tokens)
     truth = [oracle.union_documents([word], made.texts) for word in WORDS]
     for name in ("token_documents", "token_documents_low", "token_documents_high"):
-        assert list(frame[name]) == truth
+        with subtests.test(name=name):
+            assert list(frame[name]) == truth
     assert set(frame["estimator"]) == {"exact"}
     assert frame["draws"].isna().all()
 
 
-def test_a_dry_run_has_windows_only_for_patterns_above_the_bound(made: Made) -> None:
+def test_a_dry_run_has_windows_only_for_patterns_above_the_bound(
+    made: Made, subtests: pytest.Subtests
+) -> None:
     given = ("docnorm", *(part for word in WORDS for part in ("-e", word)), "--dry-run")
     for index in (made.fm9, made.tokens):
-        for more, patterns in (((), 0), (("--exact-up-to", "400"), 2), (("--estimator=first",), 5)):
-            (plan,) = invoke(*given, "--format", "csv", "--index", index, *more).rows
-            assert plan["windows_at_most"] == str(200 * patterns)
+        with subtests.test(index=index):
+            for more, patterns in (
+                ((), 0),
+                (("--exact-up-to", "400"), 2),
+                (("--estimator=first",), 5),
+            ):
+                (plan,) = invoke(*given, "--format", "csv", "--index", index, *more).rows
+                assert plan["windows_at_most"] == str(200 * patterns)
 
 
 @pytest.mark.parametrize(("kind", "name"), [("fm9", "data_offset"), ("tokens", "offset.0")])
@@ -149,16 +159,21 @@ def served_in_part(made: Made) -> Iterator[str]:
     [(), pytest.param(("--context", "101", "--estimator", "size-bias"), marks=pytest.mark.slow)],
 )
 def test_a_served_index_gives_the_numbers_of_its_folder_drawn(
-    made: Made, served_in_part: str, tmp_path: Path, more: tuple[str, ...]
+    made: Made,
+    served_in_part: str,
+    tmp_path: Path,
+    more: tuple[str, ...],
+    subtests: pytest.Subtests,
 ) -> None:
     """Characters of two bytes are cut at the ends of windows, and limits reach all documents."""
     local = made.rows(made.fm9, "--exact-up-to", "0", *DRAWN, *more)
     totals = without(made.totals(), "index")
     asked = (*DRAWN, *more, "--journal", str(tmp_path / "j"))
     for _ in ("asked", "from the journal"):
-        rows = made.rows(served_in_part, *asked)
-        assert without(rows, "index") == without(local, "index")
-        assert without(made.totals(), "index") == totals
+        with subtests.test(_=_):
+            rows = made.rows(served_in_part, *asked)
+            assert without(rows, "index") == without(local, "index")
+            assert without(made.totals(), "index") == totals
     assert any(row["documents_high"] == str(len(made.texts)) for row in local)
 
 

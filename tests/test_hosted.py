@@ -85,7 +85,9 @@ RUNS: Mapping[str, tuple[Callable[[], ApiServer], Sequence[str]]] = {
 
 @pytest.mark.integration
 @pytest.mark.parametrize("kind", RUNS)
-def test_a_run_that_was_stopped_goes_on_where_it_was(kind: str, tmp_path: Path) -> None:
+def test_a_run_that_was_stopped_goes_on_where_it_was(
+    kind: str, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     serve, arguments = RUNS[kind]
     with serve() as server:
 
@@ -103,18 +105,19 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(kind: str, tmp_path: Path) 
         undisturbed = rows("whole")
         needed = asked()
         for how in (signal.SIGKILL, signal.SIGINT):
-            before = asked()
-            with subprocess.Popen(
-                [*NGRAMSCAN, *command, "--journal", str(tmp_path / "j")],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            ) as stopped:
-                while asked() - before < needed // 4:
-                    time.sleep(0.005)
-                stopped.send_signal(how)
-                stdout, stderr = stopped.communicate(timeout=60)
-            assert (stdout, stopped.returncode) == ("", 130 if how == signal.SIGINT else -how)
+            with subtests.test(how=how):
+                before = asked()
+                with subprocess.Popen(
+                    [*NGRAMSCAN, *command, "--journal", str(tmp_path / "j")],
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                ) as stopped:
+                    while asked() - before < needed // 4:
+                        time.sleep(0.005)
+                    stopped.send_signal(how)
+                    stdout, stderr = stopped.communicate(timeout=60)
+                assert (stdout, stopped.returncode) == ("", 130 if how == signal.SIGINT else -how)
         assert stderr.startswith("Interrupted; what was done is kept")
         assert rows("j") == undisturbed
         # At most four were under way at each end: those are asked twice, and nothing else.
@@ -124,7 +127,9 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(kind: str, tmp_path: Path) 
         assert asked() == before
 
 
-def test_without_a_network_one_line_says_what_works(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_network_one_line_says_what_works(
+    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
     monkeypatch.setattr(http_client, "UNREACHABLE_AFTER_S", 0.3)
     cure = "without a network: --index python, or --index scan:PATH for a corpus of your own"
     for command, missing in (
@@ -132,9 +137,10 @@ def test_without_a_network_one_line_says_what_works(monkeypatch: pytest.MonkeyPa
         ("docnorm", "42 of 42 estimates missing (v2_dclm_all)"),
         ("contexts -e the", 'the lookup of "the" in v2_dclm_all is missing'),
     ):
-        ran = run(*command.split(), "--api-url", NOWHERE)
-        why = f"{NOWHERE}: can't be reached ([Errno 111] Connection refused)"
-        assert ran == (1, "", f"Error: {why}; {missing}; {cure}\n")
+        with subtests.test(command=command):
+            ran = run(*command.split(), "--api-url", NOWHERE)
+            why = f"{NOWHERE}: can't be reached ([Errno 111] Connection refused)"
+            assert ran == (1, "", f"Error: {why}; {missing}; {cure}\n")
     info = run("index", "info", "dclm", "--api-url", NOWHERE)
     assert info.code == 1
     assert "can't be reached" in info.stderr

@@ -75,7 +75,7 @@ def test_python_takes_what_the_terminal_takes(here: Path) -> None:
 # Files and standard input
 
 
-def test_a_pattern_set_comes_from_standard_input_too() -> None:
+def test_a_pattern_set_comes_from_standard_input_too(subtests: pytest.Subtests) -> None:
     assert [row["method"] for row in rows_of("-", content=SET.encode())] == ["CoT", "PoT"]
     for content, given, said in (
         (
@@ -85,8 +85,9 @@ def test_a_pattern_set_comes_from_standard_input_too() -> None:
         ),
         (b"", ["-", "-f", "-"], ": it can be read only once; - was given twice"),
     ):
-        ran = invoke("count", *given, "--index", SCAN, content=content)
-        assert (ran.code, ran.stderr) == (2, f"Error: standard input{said}\n")
+        with subtests.test(content=content):
+            ran = invoke("count", *given, "--index", SCAN, content=content)
+            assert (ran.code, ran.stderr) == (2, f"Error: standard input{said}\n")
 
 
 @pytest.mark.integration
@@ -112,7 +113,10 @@ def test_process_substitution_is_a_file_like_any_other(here: Path) -> None:
     )
 )
 def test_what_is_no_pattern_is_refused_with_its_cure(
-    here: Path, given: list[str], said: str
+    here: Path,
+    given: list[str],
+    said: str,
+    subtests: pytest.Subtests,
 ) -> None:
     (here / "folder").mkdir()
     (here / "mine.yaml").write_text(SET)
@@ -122,14 +126,18 @@ def test_what_is_no_pattern_is_refused_with_its_cure(
         (here / f"{name}.txt").write_bytes(content)
     # Without any pattern docnorm has those of the paper.
     for command in ("count", "contexts", *["docnorm"] * bool(given)):
-        assert said in refusal(command, *given, "--index", "scan:c.jsonl")
+        with subtests.test(command=command):
+            assert said in refusal(command, *given, "--index", "scan:c.jsonl")
 
 
-def test_totals_are_of_methods(here: Path) -> None:
+def test_totals_are_of_methods(here: Path, subtests: pytest.Subtests) -> None:
     for command in ("count", "docnorm"):
-        ran = invoke(command, "-e", "a", "--index", SCAN, "--totals", "t.csv")
-        said = "--totals t.csv: only patterns of a method have totals, and literals have no method"
-        assert (ran.code, ran.stderr) == (2, f"Error: {said}\n")
+        with subtests.test(command=command):
+            ran = invoke(command, "-e", "a", "--index", SCAN, "--totals", "t.csv")
+            said = (
+                "--totals t.csv: only patterns of a method have totals, and literals have no method"
+            )
+            assert (ran.code, ran.stderr) == (2, f"Error: {said}\n")
     assert not (here / "t.csv").exists()
 
 

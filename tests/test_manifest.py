@@ -53,6 +53,7 @@ def test_hostile_fields_are_refused(place: tuple[str, ...]) -> None:
         assert refusal(json.dumps({"shards": [row]}).encode()).startswith("not a manifest")
 
 
-def test_shards_are_listed_once() -> None:
+def test_shards_are_listed_once(subtests: pytest.Subtests) -> None:
     for entries in ([], [ENTRY, ENTRY], [ENTRY, in_folder(ENTRY, "0")]):
-        assert refusal(to_manifest(entries)).startswith("it lists no shard, or")
+        with subtests.test(entries=entries):
+            assert refusal(to_manifest(entries)).startswith("it lists no shard, or")

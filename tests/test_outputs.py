@@ -10,7 +10,7 @@ from tests.support.cases import case_table
 from tests.support.outputs import refusal, write_lines
 
 
-def test_a_field_may_name_the_prompt(tmp_path: Path) -> None:
+def test_a_field_may_name_the_prompt(tmp_path: Path, subtests: pytest.Subtests) -> None:
     record = {"id": 1, "reply": "x", "model": "m"}
     lines = ({**record, "prompt": prompt} for prompt in ("cot", "f-1+cot"))
     file = write_lines(tmp_path / "replies.jsonl", *lines)
@@ -19,8 +19,9 @@ def test_a_field_may_name_the_prompt(tmp_path: Path) -> None:
     write_lines(file, {**record, "prompt": 3})
     fields = ("--output-field=reply", "--prompt-field=prompt")
     for command in ("tiers", "strategies"):
-        expected = f"{file}:1: field 'prompt': expected a prompt's name"
-        assert refusal(command, file, *fields) == expected
+        with subtests.test(command=command):
+            expected = f"{file}:1: field 'prompt': expected a prompt's name"
+            assert refusal(command, file, *fields) == expected
 
 
 @pytest.mark.parametrize(*case_table("malformed_outputs"))

@@ -82,8 +82,9 @@ def test_a_reader_that_stops_early_is_silent() -> None:
         pipe(f"{{ {COUNT} {more} || true; }} | head -c 1 > /dev/null")
 
 
-def test_a_full_disk_is_one_line() -> None:
+def test_a_full_disk_is_one_line(subtests: pytest.Subtests) -> None:
     for more in ("--format parquet", "--format csv -o -"):
-        line = f"{COUNT} {more} 2>&1 > /dev/full"
-        said = "Error: stdout: can't be written (no space left on device)\n"
-        assert pipe(line, code=1) == said
+        with subtests.test(more=more):
+            line = f"{COUNT} {more} 2>&1 > /dev/full"
+            said = "Error: stdout: can't be written (no space left on device)\n"
+            assert pipe(line, code=1) == said

@@ -35,13 +35,14 @@ def holds(found: Estimate, truth: float) -> bool:
     return low <= truth <= high
 
 
-def test_wilson_s_interval_is_scipy_s() -> None:
+def test_wilson_s_interval_is_scipy_s(subtests: pytest.Subtests) -> None:
     for k, n in [(0, 1), (1, 1), (3, 7), (60, 200), (1000, 1000)]:
-        for level in (0.8, 0.95, 0.99):
-            share = wilson(k, n, level)
-            theirs = binomtest(k, n).proportion_ci(level, method="wilson")
-            assert share.limits == pytest.approx((theirs.low, theirs.high), abs=1e-12)
-            assert holds(share, share.value)
+        with subtests.test(k=k):
+            for level in (0.8, 0.95, 0.99):
+                share = wilson(k, n, level)
+                theirs = binomtest(k, n).proportion_ci(level, method="wilson")
+                assert share.limits == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+                assert holds(share, share.value)
 
 
 @pytest.mark.parametrize(*case_table("newcombe"))
@@ -55,34 +56,44 @@ def test_newcombe_s_interval_is_the_published_one(
     assert found.limits == pytest.approx((-high, -low))
 
 
-def test_mcnemar_s_test_is_the_binomial_one_with_or_without_half_the_observed_table() -> None:
+def test_mcnemar_s_test_is_the_binomial_one_with_or_without_half_the_observed_table(
+    subtests: pytest.Subtests,
+) -> None:
     for first, second in ((0, 5), (3, 9), (7, 7), (60, 41)):
-        exact, seen = binomtest(first, first + second).pvalue, binom.pmf(first, first + second, 0.5)
-        assert mcnemar(first, second) == pytest.approx(exact)
-        assert mid_p_mcnemar(first, second) == pytest.approx(
-            exact - seen / (2 if first == second else 1)
-        )
+        with subtests.test(first=first):
+            exact, seen = (
+                binomtest(first, first + second).pvalue,
+                binom.pmf(first, first + second, 0.5),
+            )
+            assert mcnemar(first, second) == pytest.approx(exact)
+            assert mid_p_mcnemar(first, second) == pytest.approx(
+                exact - seen / (2 if first == second else 1)
+            )
     assert (mcnemar(0, 0), mid_p_mcnemar(0, 0)) == (1, 1)
 
 
-def test_ratios_of_shares_combine_their_wilson_intervals_on_the_log_scale() -> None:
+def test_ratios_of_shares_combine_their_wilson_intervals_on_the_log_scale(
+    subtests: pytest.Subtests,
+) -> None:
     for k, n, k_other, n_other in ((12, 40, 5, 50), (30, 31, 3, 9)):
-        samples = ((k, n), (k_other, n_other))
-        found = share_ratio(*samples, 0.9, (n, n_other), 0.0)
-        (low, high), (low_other, high_other) = (
-            binomtest(*one).proportion_ci(0.9, method="wilson") for one in samples
-        )
-        p, q = k / n, k_other / n_other
-        below = np.hypot(np.log(p / low), np.log(high_other / q))
-        above = np.hypot(np.log(high / p), np.log(q / low_other))
-        expected = p / q, p / q * np.exp(-below), p / q * np.exp(above)
-        assert (found.value, *found.limits) == pytest.approx(expected)
+        with subtests.test(k=k):
+            samples = ((k, n), (k_other, n_other))
+            found = share_ratio(*samples, 0.9, (n, n_other), 0.0)
+            (low, high), (low_other, high_other) = (
+                binomtest(*one).proportion_ci(0.9, method="wilson") for one in samples
+            )
+            p, q = k / n, k_other / n_other
+            below = np.hypot(np.log(p / low), np.log(high_other / q))
+            above = np.hypot(np.log(high / p), np.log(q / low_other))
+            expected = p / q, p / q * np.exp(-below), p / q * np.exp(above)
+            assert (found.value, *found.limits) == pytest.approx(expected)
     for k, k_other in ((0, 4), (4, 0), (0, 0)):
-        found = share_ratio((k, 20), (k_other, 30), 0.9, (20, 30), 0.5)
-        theirs = confint_proportions_2indep(
-            k, 20, k_other, 30, compare="ratio", method="log-adjusted", alpha=0.1
-        )
-        assert found.limits == pytest.approx(theirs)
+        with subtests.test(k=k):
+            found = share_ratio((k, 20), (k_other, 30), 0.9, (20, 30), 0.5)
+            theirs = confint_proportions_2indep(
+                k, 20, k_other, 30, compare="ratio", method="log-adjusted", alpha=0.1
+            )
+            assert found.limits == pytest.approx(theirs)
 
 
 @given(st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.5, 1.0]), min_size=1, max_size=30))
@@ -94,14 +105,17 @@ def test_holm_is_statsmodels_s(p_values: list[float]) -> None:
     assert (not_made, holm([])) == (None, [])
 
 
-def test_an_interval_and_a_test_disagree_if_only_one_excludes_zero() -> None:
+def test_an_interval_and_a_test_disagree_if_only_one_excludes_zero(
+    subtests: pytest.Subtests,
+) -> None:
     for low, p, found in (
         (0.0, 0.05, "includes 0, but p is at most 0.05"),
         (0.01, 0.06, "excludes 0, but p is above 0.05"),
         (0.01, 0.05, ""),
     ):
-        said = disagreement(Estimate(0.1, low, 0.2, 0.95), PValue(p, "a test", 9))
-        assert said == (found and f"interval and test disagree: the interval {found}")
+        with subtests.test(low=low):
+            said = disagreement(Estimate(0.1, low, 0.2, 0.95), PValue(p, "a test", 9))
+            assert said == (found and f"interval and test disagree: the interval {found}")
     assert disagreement(Estimate(0.1, None, None, 0.95), PValue(0.01, "a test", 9)) == ""
 
 

@@ -338,16 +338,19 @@ def test_without_permission_what_is_copied_stands_selected(
         assert visit.focused().startswith("textarea")
 
 
-def test_the_keyboard_alone_reaches_and_works_everything(browser: Browser, page: str) -> None:
+def test_the_keyboard_alone_reaches_and_works_everything(
+    browser: Browser, page: str, subtests: pytest.Subtests
+) -> None:
     with visiting(browser, page) as visit:
         visit.check_focus()
         press = visit.page.keyboard.press
         part = sections(visit)["count.csv"]
         head = part.locator("thead th").filter(has_text="occurrences").first
         for key, order in (("Enter", "ascending"), ("Space", "descending")):
-            head.locator("button").focus()
-            press(key)
-            assert head.get_attribute("aria-sort") == order
+            with subtests.test(key=key):
+                head.locator("button").focus()
+                press(key)
+                assert head.get_attribute("aria-sort") == order
         part.get_by_label("Filter").focus()
         visit.page.keyboard.type("sqrt")
         assert len(shown_rows(part)) == 1
@@ -376,7 +379,10 @@ def test_the_theme_follows_the_system_and_a_button(browser: Browser, page: str) 
 
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
 def test_it_is_printed_dark_on_white_without_controls(
-    browser: Browser, page: str, color_scheme: str
+    browser: Browser,
+    page: str,
+    color_scheme: str,
+    subtests: pytest.Subtests,
 ) -> None:
     with visiting(browser, page, color_scheme=color_scheme) as visit:
         visit.page.emulate_media(media="print")
@@ -384,7 +390,8 @@ def test_it_is_printed_dark_on_white_without_controls(
         assert background(visit) in {0, 765}, "white, or none"
         assert sum(map(int, re.findall(r"\d+", visit.page.evaluate(text))[:3])) < 300
         for control in ("#theme", ".tools", "button.more"):
-            assert not visit.page.locator(control).first.is_visible()
+            with subtests.test(control=control):
+                assert not visit.page.locator(control).first.is_visible()
         assert all(one.is_visible() for one in visit.page.locator("table").all())
         visit.picture(f"report-print-{color_scheme}")
 
@@ -511,7 +518,12 @@ def test_hostile_rows_run_nothing_and_break_nothing(
     ("rows", "is_cut"), [(10_000, False), pytest.param(200_000, True, marks=pytest.mark.slow)]
 )
 def test_of_many_rows_few_are_drawn_and_all_are_found(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, is_cut: bool
+    browser: Browser,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rows: int,
+    is_cut: bool,
+    subtests: pytest.Subtests,
 ) -> None:
     made = [count_of(f"step {number}", number) for number in range(rows)]
     (tmp_path / "rows.csv").write_bytes(to_bytes(made, CountRow, Target("csv")))
@@ -522,8 +534,9 @@ def test_of_many_rows_few_are_drawn_and_all_are_found(
     with visiting(browser, (tmp_path / "page.html").as_uri()) as visit:
         part = sections(visit)["rows.csv"]
         for asked in ("", "step", ""):  # as it is opened, and drawn anew
-            part.get_by_label("Filter").fill(asked)
-            assert part.locator("tbody tr").count() == 100
+            with subtests.test(asked=asked):
+                part.get_by_label("Filter").fill(asked)
+                assert part.locator("tbody tr").count() == 100
         part.get_by_label("Filter").fill("step 9999")
         assert [row["occurrences"] for row in shown_rows(part)] == [9999.0]
         said = " ".join(visit.page.locator("main").inner_text().split())

@@ -227,7 +227,9 @@ def test_rows_and_a_warning_name_a_layer_that_is_missing(
 @needs_all_layers
 @pytest.mark.parametrize("version", [1, 3, 4])
 def test_landlock_of_older_kernels_protects_files(
-    monkeypatch: pytest.MonkeyPatch, version: int
+    monkeypatch: pytest.MonkeyPatch,
+    version: int,
+    subtests: pytest.Subtests,
 ) -> None:
     asks = f"{version} if each[2:] == (444, None, 0, 1) else real(*each)"
     run_first(monkeypatch, f"real = kernel.call\nkernel.call = lambda *each: {asks}")
@@ -235,7 +237,10 @@ def test_landlock_of_older_kernels_protects_files(
         assert made.layers["landlock"] == "ok"
         assert outcome_of(made, answer("open('own', 'w').close()\nanswer = 1")).value == 1
         for path in ("/etc/passwd", __file__):
-            assert outcome_of(made, answer(f"open({path!r})")).message.startswith("PermissionError")
+            with subtests.test(path=path):
+                assert outcome_of(made, answer(f"open({path!r})")).message.startswith(
+                    "PermissionError"
+                )
 
 
 def test_another_system_lacks_the_layers_but_the_time_is_limited_whatever_the_program_tells(
@@ -283,14 +288,17 @@ def test_an_error_of_the_consumer_or_of_the_source_ends_the_programs() -> None:
 
 
 def test_a_program_that_can_not_be_confined_is_lost_and_no_first_process_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    subtests: pytest.Subtests,
 ) -> None:
     failed, lost = "it could not be run: ", answer("answer = 1")
     for seconds, why in (("nan", "cannot convert float NaN"), ("inf", "its process ended while")):
-        with Sandbox(Limits(seconds=float(seconds)), allow_weak=True) as made:
-            ends = list(made.run([lost, lost]))
-        assert [each.status for each in ends] == ["lost"] * 2
-        assert all(each.message.startswith(f"{failed}OSError: {why}") for each in ends)
+        with subtests.test(seconds=seconds):
+            with Sandbox(Limits(seconds=float(seconds)), allow_weak=True) as made:
+                ends = list(made.run([lost, lost]))
+            assert [each.status for each in ends] == ["lost"] * 2
+            assert all(each.message.startswith(f"{failed}OSError: {why}") for each in ends)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with Sandbox(SMALL, allow_weak=True, leave_out=["namespaces"]) as made:
         shutil.rmtree(next(tmp_path.iterdir()))

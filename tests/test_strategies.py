@@ -30,12 +30,15 @@ def test_long_lines_take_no_long_time() -> None:
     take_apart("a) " * 50_000 + "= " + "$" * 5000 + "\\begin{align}" * 500)
 
 
-def test_recorded_outputs_follow_what_their_prompts_ask(shared: Path) -> None:
+def test_recorded_outputs_follow_what_their_prompts_ask(
+    shared: Path, subtests: pytest.Subtests
+) -> None:
     found = read_outputs(shared / "data/financemath/validation")
     rows = run_strategies(found, load_rules()).outputs
     for prompt, expected in (("cot", "CoT"), ("pot", "PoT")):
-        own = Counter(row.strategy for row in rows if row.prompt == prompt)
-        assert own[expected] / own.total() >= 0.98, own
+        with subtests.test(prompt=prompt):
+            own = Counter(row.strategy for row in rows if row.prompt == prompt)
+            assert own[expected] / own.total() >= 0.98, own
 
 
 # Rules

@@ -101,7 +101,7 @@ def test_a_terminal_is_no_corpus(tmp_path: Path) -> None:
     assert b"standard input: expected a pipe or file, not a terminal" in done.stderr
 
 
-def test_the_first_bytes_say_what_comes_through_a_pipe() -> None:
+def test_the_first_bytes_say_what_comes_through_a_pipe(subtests: pytest.Subtests) -> None:
     lines = corpus_files.jsonl(TEXTS)
     for content in (b"\xef\xbb\xbf" + lines, b"\n \n" + lines, lines.rstrip(b"\n")):
         check(piped(content, *SEARCH, "scan:-"), TEXTS)
@@ -116,7 +116,8 @@ def test_the_first_bytes_say_what_comes_through_a_pipe() -> None:
         b'[\n{"text": "a"}]': "a JSON list, not JSON lines; jq -c '.[]' converts it",
         corpus_files.parquet(["a"]): "Parquet can't be read from a pipe",
     }.items():
-        assert refused(content, *SEARCH, "scan:-").startswith(f"standard input: {problem}")
+        with subtests.test(content=content):
+            assert refused(content, *SEARCH, "scan:-").startswith(f"standard input: {problem}")
 
 
 def test_what_is_wrong_in_a_pipe_is_an_error_with_its_place() -> None:
@@ -149,24 +150,30 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 @pytest.mark.parametrize(
     "suffix", [".gz", *(pytest.param(one, marks=pytest.mark.slow) for one in ("", ".zst"))]
 )
-def test_a_pipe_is_never_wholly_in_memory(tmp_path: Path, suffix: str) -> None:
+def test_a_pipe_is_never_wholly_in_memory(
+    tmp_path: Path, suffix: str, subtests: pytest.Subtests
+) -> None:
     (tmp_path / "read.py").write_text(MEMORY)
     peaks = []
     for times in (1000, 60_000):
-        content = PACK[suffix](b"".join(b'{"text": "%0999d"}\n' % n for n in range(times)))
-        (tmp_path / "c").write_bytes(content)
-        # From bash, as a process begins with the peak of its parent.
-        done = shell(f"cat c | {NGRAMSCAN[0]} read.py", tmp_path)
-        documents, kilobytes = map(int, done.stdout.split())
-        assert documents == times
-        peaks.append(kilobytes)
+        with subtests.test(times=times):
+            content = PACK[suffix](b"".join(b'{"text": "%0999d"}\n' % n for n in range(times)))
+            (tmp_path / "c").write_bytes(content)
+            # From bash, as a process begins with the peak of its parent.
+            done = shell(f"cat c | {NGRAMSCAN[0]} read.py", tmp_path)
+            documents, kilobytes = map(int, done.stdout.split())
+            assert documents == times
+            peaks.append(kilobytes)
     assert peaks[1] - peaks[0] < 40_000
 
 
-def test_what_needs_files_is_refused_for_a_pipe() -> None:
+def test_what_needs_files_is_refused_for_a_pipe(subtests: pytest.Subtests) -> None:
     for options in (("--sample-files", "50%"), ("--scheduler", "tcp://localhost:1")):
-        told = refused(LINES, *SEARCH, "scan:-", *options)
-        assert told.startswith(f"{' '.join(options)}: standard input: a pipe can't be read that")
+        with subtests.test(options=options):
+            told = refused(LINES, *SEARCH, "scan:-", *options)
+            assert told.startswith(
+                f"{' '.join(options)}: standard input: a pipe can't be read that"
+            )
     told = refused(LINES, "contexts", "solve for", "--index", "scan:-")
     assert "can't be read again to show texts; write it to a file" in told
     told = refused(LINES, *SEARCH, "scan:-", "--index", "scan:/dev/stdin")
@@ -176,7 +183,7 @@ def test_what_needs_files_is_refused_for_a_pipe() -> None:
     assert sum(int(row["occurrences"]) for row in done.rows if row["query"] == "solve for") == 3
 
 
-def test_a_corpus_without_a_document_is_an_error(tmp_path: Path) -> None:
+def test_a_corpus_without_a_document_is_an_error(tmp_path: Path, subtests: pytest.Subtests) -> None:
     assert refused(b"", *SEARCH, "scan:-") == "standard input: it is empty; expected a corpus"
     assert "/dev/null: it is empty" in refused(b"", *SEARCH, "scan:/dev/null")
     for name, content in {
@@ -186,9 +193,10 @@ def test_a_corpus_without_a_document_is_an_error(tmp_path: Path) -> None:
         "d.warc": corpus_files.WARC_INFO,
         "e.parquet": corpus_files.parquet([]),
     }.items():
-        (tmp_path / name).write_bytes(content)
-        told = refused(b"", *SEARCH, f"scan:{tmp_path / name}")
-        assert told == f"scan:{tmp_path / name}: contains no documents"
+        with subtests.test(name=name):
+            (tmp_path / name).write_bytes(content)
+            told = refused(b"", *SEARCH, f"scan:{tmp_path / name}")
+            assert told == f"scan:{tmp_path / name}: contains no documents"
     done = invoke(*SEARCH, f"scan:{tmp_path}", "--refresh")
     assert (done.code, done.stdout) == (2, "")
     assert done.stderr == f"Error: scan:{tmp_path}: contains no documents\n"
@@ -205,7 +213,9 @@ def test_a_corpus_without_a_document_is_an_error(tmp_path: Path) -> None:
 # Outputs
 
 
-def test_outputs_come_from_several_places_compressed_and_through_pipes(tmp_path: Path) -> None:
+def test_outputs_come_from_several_places_compressed_and_through_pipes(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     texts = {"cot": "Let's think step by step", "pot": "def solution():"}
     for method, text in texts.items():
         write_lines(tmp_path / f"plain/d/m/{method}.jsonl", {"id": 1, "output": text})
@@ -222,10 +232,12 @@ def test_outputs_come_from_several_places_compressed_and_through_pipes(tmp_path:
     lines = b"".join(json.dumps(one).encode() + b"\n" for one in fields)
     listed = gzip.compress(json.dumps(fields).encode())
     for given in ([tmp_path / "packed.gz"], [tmp_path / "packed.zst", "f1"], files, [*files, "f1"]):
-        assert invoke("blend", *given, "--format", "csv") == expected
+        with subtests.test(given=given):
+            assert invoke("blend", *given, "--format", "csv") == expected
     for content in (lines, listed):
-        assert piped(content, "blend", "-", "f1", "--format", "csv") == expected
-        assert piped(content, "strategies", "-").stdout == invoke("strategies", *files).stdout
+        with subtests.test(content=content):
+            assert piped(content, "blend", "-", "f1", "--format", "csv") == expected
+            assert piped(content, "strategies", "-").stdout == invoke("strategies", *files).stdout
     content = lines.replace(b'"method"', b'"how"')
     assert piped(content, "blend", "-", "--prompt-field", "how", "--format", "csv") == expected
     told = refused(content, "strategies", "-")

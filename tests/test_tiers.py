@@ -36,11 +36,12 @@ def test_a_pattern_only_in_its_own_outputs_has_a_ratio_with_halves() -> None:
     assert (other.tier, other.tier_by_ratio, other.agrees) == ("T3", "-", False)
 
 
-def test_without_anything_to_compare_there_is_no_ratio() -> None:
+def test_without_anything_to_compare_there_is_no_ratio(subtests: pytest.Subtests) -> None:
     for pattern, note in (("never", "no occurrence"), ("gamma", "no outputs of its method")):
-        row = row_of(tiers_of(), pattern)
-        assert (row.ratio, row.ratio_low, row.tier_by_ratio, row.agrees) == (None,) * 4
-        assert (row.interval_spans_tiers, row.note) == (None, note)
+        with subtests.test(pattern=pattern):
+            row = row_of(tiers_of(), pattern)
+            assert (row.ratio, row.ratio_low, row.tier_by_ratio, row.agrees) == (None,) * 4
+            assert (row.interval_spans_tiers, row.note) == (None, note)
     found = outputs_of({("d", "m", "a"): ["alpha"]})
     assert row_of(run_tiers(found, SET), "alpha").note == "no outputs of other methods"
     with pytest.raises(ValueError, match="both kinds"):

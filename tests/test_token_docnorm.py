@@ -90,7 +90,9 @@ def shards(request: pytest.FixtureRequest) -> list[list[list[int]]]:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_shares_sum_to_one_in_every_document(
-    shards: list[list[list[int]]], estimator: Estimator
+    shards: list[list[list[int]]],
+    estimator: Estimator,
+    subtests: pytest.Subtests,
 ) -> None:
     """Among all occurrences of n-grams that belong to several queries; bounds lie around 1."""
     index = MadeTokens(shards, QUERIES)
@@ -103,17 +105,18 @@ def test_shares_sum_to_one_in_every_document(
     }
     low, high = dict[str, float](), dict[str, float]()
     for name in ("one", "two", "longer", "three"):
-        one = known[name].found
-        places = [
-            Place(name, each.shard, rank)
-            for each in one.segments
-            for rank in range(each.low, each.high)
-        ]
-        for window in index.examine(places, {name: known[name].forms}):
-            assert isinstance(window, TokenWindow)
-            share = document_share(window, owners, REACH, estimator)
-            low[window.document] = low.get(window.document, 0) + share.lowest
-            high[window.document] = high.get(window.document, 0) + share.highest
+        with subtests.test(name=name):
+            one = known[name].found
+            places = [
+                Place(name, each.shard, rank)
+                for each in one.segments
+                for rank in range(each.low, each.high)
+            ]
+            for window in index.examine(places, {name: known[name].forms}):
+                assert isinstance(window, TokenWindow)
+                share = document_share(window, owners, REACH, estimator)
+                low[window.document] = low.get(window.document, 0) + share.lowest
+                high[window.document] = high.get(window.document, 0) + share.highest
     documents = {
         f"{shard}/{number}": len(text)
         for shard, texts in enumerate(index.texts)

@@ -113,7 +113,9 @@ def converted(model: Path) -> str:
 
 
 def test_a_tokenizer_json_of_llama_is_as_good_as_its_model(
-    llama: Tokenizer, tmp_path: Path
+    llama: Tokenizer,
+    tmp_path: Path,
+    subtests: pytest.Subtests,
 ) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_text(converted(LLAMA))
@@ -128,8 +130,9 @@ def test_a_tokenizer_json_of_llama_is_as_good_as_its_model(
         assert other.of_document(text) == ids
         assert (other.content(ids), other.shown(ids)) == (llama.content(ids), llama.shown(ids))
     for text in ("step by step", "think ", " think", "</s>", "一步", "🤖", "\nthink"):
-        assert other.after_space(text) == llama.after_space(text)
-        assert other.after_newline(text) == llama.after_newline(text)
+        with subtests.test(text=text):
+            assert other.after_space(text) == llama.after_space(text)
+            assert other.after_newline(text) == llama.after_newline(text)
     folder = open_token_folder(TOKENS / "v5_pysmall_llama")
     check_fit(other, folder)
     assert folder.backwards
