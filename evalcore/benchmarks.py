@@ -68,7 +68,7 @@ def find_benchmark(name: str | None, data: str | Path | None = None, *fields: st
         raise InputError(place, f"{'unknown benchmark' if name else 'missing'}; {cure}{meant}")
     stem = unpacked_path(data).stem
     if name is None and stem in benchmarks():
-        raise InputError(str(data), f"if it is a copy of the benchmark, add --dataset {stem}")
+        raise InputError(data, f"if it is a copy of the benchmark, add --dataset {stem}")
     return replace(_entries()["questions"], name=name or stem, columns=columns)
 
 
@@ -129,7 +129,7 @@ def _find(benchmark: Benchmark, path: Path | None) -> list[Path]:
             return [folder / name for name in copy]
         if len(absent) < len(copy):
             problem = f"{len(absent)} of {len(copy)} files missing: {absent[0]}, …"
-            raise InputError(str(folder), problem)
+            raise InputError(folder, problem)
     return []
 
 
@@ -226,7 +226,7 @@ def datasets_check(
     --------
     $ evalcore datasets check financemath --data validation.json
     """
-    rows, errors = list[CheckRow](), list[NgramscanError]()
+    rows, errors = list[CheckRow](), list[str]()
     for name in listed(names) or benchmarks():
         try:
             benchmark = find_benchmark(name, data)
@@ -244,15 +244,15 @@ def datasets_check(
                     for fault in copy.faults or (None,)
                 ]
         except NgramscanError as error:
-            errors.append(error)
-    problems = "; ".join(map(str, errors))
+            errors.append(str(error))
     if not rows:
         absent = "no benchmark there; see `evalcore datasets fetch`, or name a copy with --data"
-        raise InputError(*(problems or f"{data or 'the cache'}: {absent}").split(": ", 1))
+        problem = "; ".join(errors) or f"{data or 'the cache'}: {absent}"
+        raise InputError(*problem.split(": ", 1))
     columns = to_columns(rows, "dataset fault problems subtasks")
     columns["fault"] = [row.fault or "" for row in rows]
     table = partial(print_columns, columns=columns, layout=Layout(2, frozenset({"fault"})))
-    return Result(rows, CheckRow, failures=[*map(str, errors)], print_table=table)
+    return Result(rows, CheckRow, failures=errors, print_table=table)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache, partial
+from statistics import mean
 from typing import NamedTuple
 
 from ngramscan.statistics.power import t_detectable, t_power
@@ -431,7 +432,7 @@ def _of_counts(function: Callable[..., float | None]) -> Callable[..., Fraction]
 
 FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "sum": lambda *values: sum(_all(*values), Fraction(0)),
-    "mean": lambda *values: Fraction(sum(_all(*values)), len(_all(*values))),
+    "mean": lambda *values: mean(_all(*values)),
     "min": partial(_extreme, min),
     "max": partial(_extreme, max),
     "weighted_mean": _weighted_mean,

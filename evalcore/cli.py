@@ -8,12 +8,10 @@ import click
 from ngramscan import __version__
 from ngramscan.reporting.terminal import Commands
 
+_COMMANDS = "run score show judge logs compare outcomes efficiency agreement audit link"
 main = Commands(
     "evalcore.commands.{}",
-    [
-        *("run", "score", "show", "judge", "logs", "compare", "outcomes", "efficiency"),
-        *("agreement", "audit", "link"),
-    ],
+    _COMMANDS.split(),
     keeping=["run", "judge"],
     completions="evalcore.cli",
     name="evalcore",

@@ -6,7 +6,7 @@ import queue
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 
+from evalcore.formats import Fields
 from evalcore.records import Record
 from ngramscan import __version__
 from ngramscan.clock import now
@@ -77,9 +78,9 @@ def read_key(variable: str) -> ApiKey:
 
 def request_parameters(
     temperature: float | None, max_tokens: int | None, extras: Iterable[str]
-) -> dict[str, Any]:
+) -> Fields:
     """Return the parameters of each request; extras, `name=value` in JSON or text, come last."""
-    parameters: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens}
+    parameters: Fields = {"temperature": temperature, "max_tokens": max_tokens}
     for extra in extras:
         name, _, value = extra.partition("=")
         name, option = name.strip(), f"--param {extra}"
@@ -89,10 +90,9 @@ def request_parameters(
             raise InputError(f"--param {name}", "outputs would keep the secret; see --api-key-env")
         if name in {"model", "messages", "stream", "n"}:
             raise InputError(option, f"{name!r} can't be set this way")
-        try:
+        parameters[name] = value
+        with suppress(ValueError, RecursionError):
             parameters[name] = msgspec.json.decode(value)
-        except (ValueError, RecursionError):
-            parameters[name] = value
     return {name: value for name, value in parameters.items() if value is not None}
 
 
@@ -122,7 +122,8 @@ def ask_all(
     ask: Ask, questions: Iterator[Question], size: int
 ) -> Iterator[tuple[Question, Record | RemoteError]]:
     """Ask up to `size` questions at once; yield each with its answer before taking the next."""
-    # An executor's threads are joined in the end: Ctrl-C would wait for a stalled request.
+    # An executor's threads are joined in the end: Ctrl-C would wait for a stalled request. A thread
+    # for each question instead of each place would halve the questions per second.
     todo: queue.SimpleQueue[Question | None] = queue.SimpleQueue()
     done: queue.SimpleQueue[tuple[Question, Record | Exception]] = queue.SimpleQueue()
     work, under_way, started = partial(_work, ask, todo, done), 0, 0
@@ -199,7 +200,7 @@ def _completions_url(base_url: str | None) -> str:
     return base_url.rstrip("/") + "/chat/completions"
 
 
-def _read_response(response: httpx.Response, key: ApiKey) -> dict[str, Any]:
+def _read_response(response: httpx.Response, key: ApiKey) -> Fields:
     """Return the fields of the record that a response has, without the key; or raise its error."""
     status, body = response.status_code, exchange.read_object(replace_halves(response.content)[0])
     choice = _at(body, dict, "choices", 0) or {}
@@ -229,7 +230,7 @@ def _read_response(response: httpx.Response, key: ApiKey) -> dict[str, Any]:
     }
 
 
-def _read_reply(body: dict[str, Any], choice: dict[str, Any]) -> dict[str, Any]:
+def _read_reply(body: Fields, choice: Fields) -> Fields:
     message = _at(choice, dict, "message")
     if message is None:
         raise TransientError("HTTP 200, but without an answer")

@@ -11,10 +11,12 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from ngramscan.errors import InputError, some_of
-from ngramscan.reading.row_files import csv_rows, decoded, read_table
+from ngramscan.reading.row_files import csv_rows, decoded_as, read_table
 from ngramscan.reading.streams import read_bytes
 from ngramscan.reading.yaml_files import as_type, read_text
 
+Fields = dict[str, Any]
+"""What an object of JSON has."""
 Answers = Literal["program", "text", "either"]
 """Where a method has its answer: in a program, in the text, or in the text if no program has it."""
 
@@ -92,16 +94,16 @@ def _questions(benchmark: Benchmark, path: Path) -> Parsed:
 
 
 def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Problem:
-    texts, absent = {}, [name for name, column in benchmark.columns.items() if column not in values]
-    if absent:
-        named = ", ".join(benchmark.columns[name] for name in absent)
-        cure = ", ".join(f"--{name}-field" for name in absent)
-        cure = f"; {benchmark.name} is not a shipped benchmark: name the column with {cure}"
-        cure *= not benchmark.files
-        raise InputError(place, f"no column {named}; the columns are {some_of(values)}{cure}")
-    for name, column in benchmark.columns.items():
+    texts, columns = {}, benchmark.columns
+    if absent := {name: column for name, column in columns.items() if column not in values}:
+        problem = f"no column {', '.join(absent.values())}; the columns are {some_of(values)}"
+        if not benchmark.files:
+            cure = ", ".join(f"--{name}-field" for name in absent)
+            problem += f"; {benchmark.name} is not a shipped benchmark: name the column with {cure}"
+        raise InputError(place, problem)
+    for name, column in columns.items():
         value = values[column]
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        if type(value) in {int, float} and math.isfinite(value):
             value = str(value)
         if not isinstance(value, str) or not value.strip():
             raise InputError(place, f"{column} is {value!r:.40}; expected text")
@@ -117,8 +119,8 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
 
 def _word_sorting(benchmark: Benchmark, path: Path) -> Parsed:
     """Read the file of BIG-Bench Hard, which has no ids."""
-    file = as_type(decoded(str(path), read_bytes(path)), dict[str, Any], str(path))
-    rows = as_type(file.get("examples"), list[dict[str, Any]], f"{path}: examples")
+    file = decoded_as(Fields, path, read_bytes(path))
+    rows = as_type(file.get("examples"), list[Fields], f"{path}: examples")
     problems = [
         _question(f"{path}: row {number + 1}", {**row, "id": f"word_sorting-{number}"}, benchmark)
         for number, row in enumerate(rows)
@@ -189,7 +191,7 @@ def _olympiadbench(benchmark: Benchmark, path: Path) -> Parsed:
     for place, values in read_table(path):
         row = as_type(values, kind, place)
         text = f"{row.context}\n{row.question}" if row.context else row.question
-        details: dict[str, Any] = {"solution": row.solution or []}
+        details: Fields = {"solution": row.solution or []}
         gold, fields = None, {}
         if isinstance(row, _OlympiadAnswer):
             gold, fields = ", ".join(row.final_answer), _answer_fields(row, place)
@@ -247,7 +249,7 @@ def _aicrypto(_benchmark: Benchmark, *paths: Path) -> Parsed:
         if [heading[0] for heading in found] != [number]:
             there = " and ".join(heading[0] for heading in found) or "none"
             expected = f"one \\paragraph{{Problem {number} (P points)}}"
-            raise InputError(str(path), f"problems with points: {there}; expected {expected}")
+            raise InputError(path, f"problems with points: {there}; expected {expected}")
         exam, details = path.parent.name, {"points": int(found[0][1])}
         problems.append(Problem(f"{exam}/{path.stem}", text, None, exam, details=details))
     points = sum(problem.details["points"] for problem in problems)

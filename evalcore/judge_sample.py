@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from evalcore.scores import ScoreKey
+from evalcore.scores import ScoreKey, ScoreRow, key_of
 from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.proportions import stratified_share
 
@@ -79,33 +79,31 @@ def draw_sample(
 
 
 def make_label_shares(
-    labels: Mapping[str, Mapping[ScoreKey, str]],
-    scale: Iterable[str],
-    sample: Sample,
-    level: float = 0.95,
+    rows: Iterable[ScoreRow], rules: Iterable[str], scale: Iterable[str], sample: Sample
 ) -> Iterator[LabelShareRow]:
-    """Yield the share of each label of each judge.
+    """Yield the share of each label of each judge, whose rule is `judge:NAME`.
 
-    `labels` are those of the drawn outputs, by rule; `scale` has labels that have a row even if no
-    output has them.
+    `rows` are about the drawn outputs; `scale` has labels that have a row even if no output has
+    them.
     """
-    for rule, of_judge in labels.items():
-        counts = {
-            stratum: Counter(of_judge.get(key) for key in keys)
+    labels = {(row.rule, key_of(row)): row.answer for row in rows}
+    for rule in rules:
+        strata = [
+            (Counter(labels.get((rule, key)) for key in keys), sample.sizes[stratum])
             for stratum, keys in sample.drawn.items()
-        }
-        in_all = sum(counts.values(), Counter[str | None]())
-        found = [*dict.fromkeys([*scale, *sorted({*of_judge.values()})])]
-        for label in [*found, None] if None in in_all else found:
-            strata = [(n[label], n.total(), sample.sizes[stratum]) for stratum, n in counts.items()]
+        ]
+        in_all = sum((counts for counts, _ in strata), Counter[str | None]())
+        found = [*scale, *sorted(filter(None, in_all)), *[None] * (None in in_all)]
+        for label in dict.fromkeys(found):
+            share = stratified_share([(n[label], n.total(), size) for n, size in strata])
             yield LabelShareRow(
                 rule=rule,
                 label=label,
                 population=sum(sample.sizes.values()),
                 drawn=in_all.total(),
                 count=in_all[label],
-                **fields_of("share", stratified_share(strata, level)),
-                level=level,
+                **fields_of("share", share),
+                level=share.level,
                 per=",".join(sample.per),
                 strata=len(strata),
                 seed=sample.seed,

@@ -14,6 +14,7 @@ from ngramscan.statistics.power import mcnemar_detectable, t_detectable
 from ngramscan.statistics.proportions import Pairs, mcnemar, mid_p_mcnemar, paired_difference
 from ngramscan.statistics.resampling import Floats, MeanDifference, bootstrap_t
 from ngramscan.statistics.sign_tests import round_float_noise, sign_flip_test, signed_rank_test
+from ngramscan.statistics.two_samples import is_binary
 
 _EXPECTED = "expected two finite lists of one length with at least one pair"
 GradedTest = Literal["tilting", "bootstrap-t", "signed-rank", "sign-flip"]
@@ -93,7 +94,6 @@ def compare_pairs(
     kept = ~missing.any(axis=0) | (settings.no_answer == "wrong")
     if not kept.any():
         raise ValueError(_EXPECTED)
-    is_binary = bool(np.isin(both[~missing], (0, 1)).all())
     is_plain = np.unique(numbers).size == numbers.size and np.ptp(weighing) == 0
     values = np.where(missing, 0.0, both)[:, kept]
     differences = values[1] - values[0]
@@ -106,7 +106,7 @@ def compare_pairs(
         groups = np.unique(numbers[kept], return_inverse=True)[1]
         sums = np.bincount(groups, weights=differences * weighing)
         sizes = np.bincount(groups, weights=weighing)
-    if is_plain and is_binary:
+    if is_plain and is_binary(both[~missing]):
         p_exact = mcnemar(less, more)
         note = "" if more + less else "no pair differs"
         p = PValue(mid_p_mcnemar(less, more), "mid-p McNemar", more + less, note=note)

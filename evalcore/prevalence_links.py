@@ -136,9 +136,9 @@ def link_problems(
     rows = read_all([given], rules, runs)
     column = options.on.partition("=")[0]
     problems = _problems(given, column, options.covariate)
-    known = dict.fromkeys(group for group, *_ in problems.values())
+    known = [*problems["on"].unique()]
     if wrong := [group for group in options.without if group not in known]:
-        problem = f"no such value of {column}; available: {some_of([*known])}"
+        problem = f"no such value of {column}; available: {some_of(known)}"
         raise InputError(f"--without {wrong[0]}", problem)
     sets = _read_sets(counts, options, known)
     cells, messages = _cells(to_table(rows), problems)
@@ -154,9 +154,7 @@ def link_problems(
     return [replace(row, p_adjusted=p) for row, p in zip(found, adjusted, strict=True)], messages
 
 
-def _read_sets(
-    counts: Table, options: ProblemOptions, known: Mapping[str, Any]
-) -> dict[str, Counts]:
+def _read_sets(counts: Table, options: ProblemOptions, known: Sequence[str]) -> dict[str, Counts]:
     """Return the counts by the names of their tables and indexes, those that are tested first."""
     column, _, key = options.on.partition("=")
     sets: dict[str, Counts] = {}
@@ -164,8 +162,8 @@ def _read_sets(
         if table is None:
             continue
         for index, each in read_counts(table, key or column, options.count).items():
-            if known.keys().isdisjoint(each):
-                problem = f"no {column} of the scores has a count; they have {some_of([*known])}"
+            if each.keys().isdisjoint(known):
+                problem = f"no {column} of the scores has a count; they have {some_of(known)}"
                 raise InputError(name_of(table), f"{problem}, the counts {some_of([*each])}")
             sets[f"{role} {index}".strip() or "prevalence"] = each
             if options.without and not role:
@@ -174,10 +172,10 @@ def _read_sets(
     return sets
 
 
-def _problems(
-    given: Any, on: str, covariates: Sequence[str]
-) -> dict[tuple[str, str], tuple[Any, ...]]:
-    """Return the group of each problem, and its covariates."""
+def _problems(given: Any, on: str, covariates: Sequence[str]) -> Frame:
+    """Return the group of each problem (`on`), and its covariates, by dataset and id."""
+    import pandas as pd
+
     columns = [*given[0][1]]
     refuse_other("--on", on, columns)
     refuse_other("--covariate", covariates, columns)
@@ -190,37 +188,33 @@ def _problems(
             raise InputError(place, f"another row of id {problem[1]} has another value of {named}")
     if on == "id" and len({name for _, name in found}) < len(found):
         raise InputError("scores", "two benchmarks have the same ids; give the scores of one")
-    return found
+    table = pd.DataFrame.from_dict(found, orient="index").rename(columns={0: "on"})
+    return table.set_index(pd.MultiIndex.from_tuples(found))
 
 
-def _cells(
-    table: Frame, problems: Mapping[tuple[str, str], tuple[Any, ...]]
-) -> tuple[list[_Cell], dict[str, Any]]:
+def _cells(table: Frame, problems: Frame) -> tuple[list[_Cell], dict[str, Any]]:
     """Return the methods of each benchmark, model and rule, then their pairs, and messages."""
-    found, levels, alone = [], [], []
+    found, alone, cells = [], [], []
     columns = [name for name in CELL if name != "group"]
-    for cell, part in table.groupby(columns, sort=False):
+    for cell, part in table.fillna({"value": 0.0}).groupby(columns, sort=False):
         names: dict[str, Any] = dict(zip(columns, cell, strict=True))
         methods = [*part["method"].unique()]
         for method, answers in part.groupby("method", sort=False):
-            valued = answers.assign(y=answers["value"].fillna(0.0), least=answers["level"])
+            valued = answers.assign(y=answers["value"], least=answers["level"])
             found.append((names | {"method": method, "baseline": None}, valued))
         for pairs in find_pairs(part, combinations(methods, 2)):
-            second, first = pairs["value_2"].fillna(0.0), pairs["value_1"].fillna(0.0)
             chosen = {"method": pairs["treatment"].iloc[0], "baseline": pairs["baseline"].iloc[0]}
-            found.append((names | chosen, pairs.assign(y=second - first)))
+            found.append((names | chosen, pairs.assign(y=pairs["value_2"] - pairs["value_1"])))
         if len(methods) == 1:
             alone.append(f"{', '.join(names.values())}: only {methods[0]}, so no differences")
-    cells = []
+    averaged = ["y", *problems.columns.drop("on")]
     for names, answers in found:
-        levels.append((_title(names), answers["least"]))
-        if not (known := answers[answers["least"] >= NOT_ANSWERED]).empty:
-            keys = zip(known["dataset"], known["id"], strict=True)
-            groups, *covariates = zip(*(problems[key] for key in keys), strict=True)
-            values = known[["y"]].assign(**{f"z{n}": each for n, each in enumerate(covariates)})
-            grouped = values.groupby([*groups])
-            n_unknown = len(answers) - len(known)
-            cells.append(_Cell(names, n_unknown, grouped.mean().assign(size=grouped.size())))
+        known = answers[answers["least"] >= NOT_ANSWERED]
+        if not known.empty:
+            grouped = known.join(problems, on=["dataset", "id"]).groupby("on")[averaged]
+            groups = grouped.mean().assign(size=grouped.size())
+            cells.append(_Cell(names, len(answers) - len(known), groups))
+    levels = [(_title(names), answers["least"]) for names, answers in found]
     messages = left_out("answer", levels, NOT_ANSWERED)
     messages["notices"] += alone
     return cells, messages

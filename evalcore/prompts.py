@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from evalcore.formats import Answers, Benchmark, Problem, Text
+from evalcore.formats import Answers, Benchmark, Fields, Problem, Text
 from ngramscan.errors import InputError
 from ngramscan.reading.yaml_files import as_type, parse_yaml, read_text
 from ngramscan.reporting import refuse_other
@@ -34,9 +34,9 @@ class Template(msgspec.Struct, forbid_unknown_fields=True):
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     source: str = ""
     phases: dict[str, Text] = {}
-    methods: dict[str, dict[str, Any]] = {}
+    methods: dict[str, Fields] = {}
     fields: list[str] = []
-    benchmarks: dict[str, Any] = {}
+    benchmarks: Fields = {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,21 +3,20 @@
 import fcntl
 import json
 import os
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from io import FileIO
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
 from evalcore.benchmarks import Dataset, benchmarks, chosen_benchmark
-from evalcore.formats import Benchmark
+from evalcore.formats import Benchmark, Fields
 from evalcore.options import RecordOptions
 from ngramscan.errors import InputError
-from ngramscan.reading.row_files import decoded
+from ngramscan.reading.row_files import decoded_as
 from ngramscan.reading.streams import is_stream, name_of, read_bytes
 from ngramscan.reading.surrogates import describe_halves, replace_halves
 from ngramscan.reading.yaml_files import as_type, input_errors
@@ -56,7 +55,7 @@ class Record:
     """ISO 8601, UTC."""
     prompts_sha256: str | None = None
     dataset_sha256: str | None = None
-    parameters: dict[str, Any] | None = None
+    parameters: Fields | None = None
     """The parameters that were sent with the messages."""
     attempts: Number | None = None
     """Number of requests, including the answered one."""
@@ -67,7 +66,7 @@ class Record:
         return self.id, self.epoch
 
     @property
-    def names(self) -> dict[str, Any]:
+    def names(self) -> Fields:
         """Return what names the output in rows about it."""
         names = ("dataset", "model", "method", "id", "epoch")
         return {name: getattr(self, name) for name in names}
@@ -104,7 +103,7 @@ def record_path(folder: Path, dataset: str, model: str, method: str) -> Path:
     return folder / dataset / folder_name(model) / f"{method}.jsonl"
 
 
-_Placed = Iterator[tuple[str, dict[str, Any]]]  # the fields of each record after its place
+_Placed = Iterator[tuple[str, Fields]]  # the fields of each record after its place
 _Tell = Callable[[str], None]
 
 
@@ -117,7 +116,7 @@ def _evalcore(file: Path, content: bytes) -> _Placed:
     for number, line in enumerate(lines, 1):
         place = f"{name_of(file)}:{number}"
         if line.strip():
-            fields = as_type(decoded(place, line), dict[str, Any], place)
+            fields = decoded_as(Fields, place, line)
             # With a method of its own in each line, the file is not DATASET/MODEL/METHOD.jsonl.
             is_whole = fields.get("model") and fields.get("method") not in {None, file.stem}
             fields = ({"dataset": Path(name_of(file)).stem} if is_whole else named) | fields
@@ -141,10 +140,13 @@ class _Question(msgspec.Struct):
 
 def _financemath(file: Path, content: bytes) -> _Placed:
     """Read the list of answers in `<model>.json`, of FinanceMath."""
-    rows = as_type(decoded(str(file), content), list[_Question], str(file))
+    rows = decoded_as(list[_Question], file, content)
     for number, row in enumerate(rows, 1):
-        known = {"model": file.stem, "id": str(row.question_id)}
-        yield f"{file}[{number}]", {**known, "output": "".join(row.output or ()) or None}
+        output = "".join(row.output or ()) or None
+        yield (
+            f"{file}[{number}]",
+            {"model": file.stem, "id": str(row.question_id), "output": output},
+        )
 
 
 class _Prediction(msgspec.Struct):
@@ -155,12 +157,12 @@ def _bbh(file: Path, content: bytes) -> _Placed:
     """Read the answers in `<model>-<method>/<task>.json`, of BIG-Bench Hard."""
     model, _, method = file.absolute().parent.name.rpartition("-")
     if not model:
-        raise InputError(str(file), "its folder must be named MODEL-METHOD")
+        raise InputError(file, "its folder must be named MODEL-METHOD")
     task = file.stem.partition("_few_shot")[0]
-    rows = as_type(decoded(str(file), content), dict[str, Any], str(file)).get("outputs")
+    rows = decoded_as(Fields, file, content).get("outputs")
     for number, row in enumerate(as_type(rows, list[_Prediction], f"{file}: outputs")):
-        known = {"model": model, "method": method, "id": f"{task}-{number}"}
-        yield f"{file}[{number + 1}]", {**known, "output": row.prediction}
+        known = {"model": model, "method": method, "output": row.prediction}
+        yield f"{file}[{number + 1}]", {"id": f"{task}-{number}", **known}
 
 
 _LAYOUTS = {"evalcore": _evalcore, "financemath": _financemath, "bbh": _bbh}
@@ -182,7 +184,7 @@ def read_records(
     """
     wanted = {name: value for name, value in (("method", method), ("dataset", dataset)) if value}
     if layout == "financemath" and not method:
-        raise InputError(str(path), "this layout does not name the method; give it with --method")
+        raise InputError(path, "this layout does not name the method; give it with --method")
     found = [
         (place, as_type(fields if layout == "evalcore" else fields | wanted, Record, place))
         for file, content in _contents(path, layout, on_notice)
@@ -202,7 +204,7 @@ def read_records(
     if not records:
         others = dict.fromkeys(f"{record.method} of {record.dataset}" for _, record in found)
         there = f"; it has {', '.join(others)}" if others else ""
-        raise InputError(str(path), f"no {' of '.join(['outputs', *wanted.values()])} in it{there}")
+        raise InputError(path, f"no {' of '.join(['outputs', *wanted.values()])} in it{there}")
     return records
 
 
@@ -212,7 +214,7 @@ def benchmark_of(outputs: Path, asked: RecordOptions) -> Benchmark:
         names = list(dict.fromkeys(record.dataset for record in read_records(outputs)))
         known = [f"--dataset {name}" for name in names if name in benchmarks()]
         cure = " or ".join(known) or "--data FILE, the file with the questions"
-        raise InputError(str(outputs), f"it has outputs of {', '.join(names)}; add {cure}")
+        raise InputError(outputs, f"it has outputs of {', '.join(names)}; add {cure}")
     return chosen_benchmark(asked)
 
 
@@ -231,7 +233,7 @@ def _contents(path: Path, layout: str, on_notice: _Tell) -> Iterator[tuple[Path,
         problem = "contains no outputs; `evalcore run -o FOLDER` writes them"
         if others := sorted(path.rglob("*.json*")):
             problem = f"no {suffix} files in it; another --layout may fit {others[0].name}"
-        raise InputError(str(path), problem if path.is_dir() else "no such file or folder")
+        raise InputError(path, problem if path.is_dir() else "no such file or folder")
     for file in files:
         content, halves = replace_halves(read_bytes(file))
         if halves:
@@ -267,7 +269,7 @@ def open_records(path: Path, on_notice: _Tell) -> Iterator[RecordFile]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # until the process ends, however
         except OSError as error:
-            raise InputError(str(path), f"another run writes it ({error.strerror})") from error
+            raise InputError(path, f"another run writes it ({error.strerror})") from error
         content = path.read_bytes()
         torn = _torn(content)
         if torn and _OPENING.startswith(torn[: len(_OPENING)]):
@@ -283,15 +285,13 @@ def open_records(path: Path, on_notice: _Tell) -> Iterator[RecordFile]:
 def in_order(records: Sequence[Record], dataset: Dataset) -> list[Record]:
     """Return records by run, in the order of the benchmark, which must have their problems."""
     places = {problem.id: place for place, problem in enumerate(dataset.problems)}
-    runs = defaultdict[tuple[str, ...], list[Record]](list)
-    for record in records:
+    runs: dict[tuple[str, ...], int] = {}  # in the order of their first records
+
+    def place(record: Record) -> tuple[int, int, int]:
         run = (record.dataset, record.model, record.method)
         if record.id not in places:
             problem = f"{dataset.name} has no problem with the id {record.id!r}"
             raise InputError("/".join(run), problem)
-        runs[run].append(record)
+        return runs.setdefault(run, len(runs)), places[record.id], record.epoch or 0
 
-    def place(record: Record) -> tuple[int, int]:
-        return places[record.id], record.epoch or 0
-
-    return [record for run in runs.values() for record in sorted(run, key=place)]
+    return sorted(records, key=place)

@@ -31,9 +31,9 @@ class InputError(NgramscanError):
 
     exit_code = 2
 
-    def __init__(self, where: str, problem: str) -> None:
+    def __init__(self, where: object, problem: str) -> None:
         super().__init__(f"{where}: {problem}")
-        self.where = where
+        self.where = str(where)
         self.problem = problem
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str]]:

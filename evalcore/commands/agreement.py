@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations, product
+from statistics import multimode
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from ngramscan.reporting.columns import print_notes, to_columns
 from ngramscan.reporting.command import Option, Result, RowsFile, command
 from ngramscan.reporting.layout import Layout, print_columns
 from ngramscan.statistics.bounded_means import limit, tilted_distance
-from ngramscan.statistics.estimates import t_quantile
+from ngramscan.statistics.estimates import fields_of, t_quantile
 from ngramscan.statistics.proportions import wilson
 from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Floats
 
@@ -269,38 +270,29 @@ def _shares(
 
 
 def _share(statistic: str, judges: str, label: str | None, count: int, n: int) -> AgreementRow:
-    if not n:
-        return _row(statistic, judges, Figure(n), "no items", label, count)
-    share = wilson(count, n)
-    note = "tied votes" if (statistic, label) == ("majority", None) else ""
-    figure = Figure(n, share.value, share.low, share.high)
-    return _row(statistic, judges, figure, note, label, count)
+    value, low, high = fields_of("value", wilson(count, n) if n else None).values()
+    is_tied = (statistic, label) == ("majority", None)
+    note = "tied votes" * is_tied if n else "no items"
+    return AgreementRow(statistic, judges, label, n, count, value, low, high, note)
 
 
-def _row(
-    statistic: str,
-    judges: str,
-    figure: Figure,
-    note: str = "",
-    label: str | None = None,
-    count: int | None = None,
-) -> AgreementRow:
-    both = "; ".join(filter(None, (note, figure.note)))
-    known = figure._replace(note=both)._asdict()
-    return AgreementRow(statistic=statistic, judges=judges, label=label, count=count, **known)
+def _coefficient_row(statistic: str, judges: str, note: str, found: Figure) -> AgreementRow:
+    known = found._replace(note="; ".join(filter(None, (note, found.note))))
+    return AgreementRow(statistic, judges, label=None, count=None, **known._asdict())
 
 
 def _vote(item: str, labels: Sequence[str | None]) -> VoteRow:
-    counts = Counter(label for label in labels if label is not None)
-    most = max(counts.values(), default=0)
-    winners = [label for label in counts if counts[label] == most]
-    return VoteRow(item, winners[0] if len(winners) == 1 else None, most, counts.total())
+    known = [label for label in labels if label is not None]
+    winners = multimode(known)
+    most = known.count(winners[0]) if winners else 0
+    return VoteRow(item, winners[0] if len(winners) == 1 else None, most, len(known))
 
 
 def _print(console: Any, rows: Sequence[AgreementRow]) -> None:
     shares = [row for row in rows if row.count is not None]
-    coefficients = [row for row in rows if row.count is None]
-    named = [replace(row, statistic=row.statistic.replace("_", " ")) for row in coefficients]
+    named = [
+        replace(row, statistic=row.statistic.replace("_", " ")) for row in rows if row.count is None
+    ]
     print_columns(console, to_columns(named, "statistic judges items value"), Layout(2))
     print_notes(console, named, "statistic")
     columns = to_columns(shares, "statistic judges label items count %=value", ["value"])
@@ -358,18 +350,18 @@ def agreement(
     numbers = {label: number for number, label in enumerate(worth)}
     codes = np.array([[numbers.get(label or "", -1) for label in row] for row in table.values()])
     values, complete = np.array([*worth.values()]), codes[(codes >= 0).all(axis=1)]
-    rows = []
-    kappas = {"cohen_kappa": ("nominal", "")}
+    kappas = [("cohen_kappa", "nominal", "")]
     if weights:
-        kappas["weighted_kappa"] = (weights, f"{weights} weights")
-    pairs = combinations(range(len(judges)), 2)
-    for (statistic, (distance, note)), pair in product(kappas.items(), pairs):
+        kappas.append(("weighted_kappa", weights, f"{weights} weights"))
+    rows = []
+    for (statistic, distance, note), pair in product(kappas, combinations(range(len(judges)), 2)):
         kappa = coefficient(codes[:, pair], values, distance, surplus=None)
-        rows.append(_row(statistic, " · ".join(judges[place] for place in pair), kappa, note))
+        both = " · ".join(judges[place] for place in pair)
+        rows.append(_coefficient_row(statistic, both, note, kappa))
     fleiss = coefficient(complete, values, "nominal", surplus=0)
     alpha = coefficient(codes, values, scale, surplus=1)
-    rows.append(_row("fleiss_kappa", "all", fleiss))
-    rows.append(_row("krippendorff_alpha", "all", alpha, scale))
+    rows.append(_coefficient_row("fleiss_kappa", "all", "", fleiss))
+    rows.append(_coefficient_row("krippendorff_alpha", "all", scale, alpha))
     voted = [_vote(item, row) for item, row in table.items()]
     rows += _shares(table, judges, worth, voted)
     files = [(votes, voted, VoteRow)]

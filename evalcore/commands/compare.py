@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations, product
@@ -154,14 +154,15 @@ def compare_methods(
         there = [f"{name_cell(cell)}: {', '.join(names)}" for cell, names in cells]
         problem = "nothing to compare: no benchmark, model and rule has two of the methods"
         raise InputError("scores", f"{problem}; available: {first_of(there)}")
-    single = [_compare_cell(pairs, settings) for pairs in by_model]
-    together = [_compare_cell(pairs, settings) for pairs in pooled]
-    averages = [*_averages([*single, *together], settings)]
+    single, together = (
+        [_compare_cell(pairs, settings) for pairs in found] for found in (by_model, pooled)
+    )
     levels = [(cell.title, cell.pairs["least"]) for cell in single]
     messages = left_out("pair", levels, LEAST[settings.no_answer])
     wanted = product(dict.fromkeys(chain(*methods)), cells)
     absent = [f"{name_cell(cell)}: no {name}" for name, (cell, has) in wanted if name not in has]
     messages["notices"] = [*absent, *messages["notices"], *_uneven(single)]
+    averages = [*_averages(single + together, settings)]
     return _adjusted(single, family) + _adjusted(together, family), averages, messages
 
 
@@ -244,9 +245,9 @@ def _adjusted(cells: Sequence[_Compared], family: Sequence[str]) -> list[Compare
     """Adjust p within each family and rule: two rules for one output are not two experiments."""
     import pandas as pd
 
-    rows, names = [cell.row for cell in cells if cell.row], [*{"rule", *family}]
-    table = pd.DataFrame(rows, columns=["p", *names])
-    adjusted = table.groupby(names)["p"].transform(lambda p: holm([*p]))
+    rows = [cell.row for cell in cells if cell.row]
+    table = pd.DataFrame(rows, columns=["p", *NAMES])
+    adjusted = table.groupby([*{"rule", *family}])["p"].transform(lambda p: holm([*p]))
     return [replace(row, p_holm=p) for row, p in zip(rows, adjusted, strict=True)]
 
 
@@ -268,29 +269,30 @@ def _uneven(cells: Sequence[_Compared]) -> Iterator[str]:
         yield f"Warning: {max(gaps, key=itemgetter(0))[1]}{more}"
 
 
-_Part = tuple[str, Frame, Comparison | None]
-"""The name of a subtask or benchmark, its pairs, and their comparison, if any is left."""
-
-
 def _averages(cells: Sequence[_Compared], settings: Settings) -> Iterator[AverageRow]:
-    benchmarks = defaultdict[tuple[str, ...], list[_Part]](list)
+    benchmarks = defaultdict[tuple[str, ...], list[_Compared]](list)
     for cell in cells:
-        dataset, *names = cell.names.values()
-        benchmarks[tuple(names)].append((dataset, cell.pairs, cell.result))
-        subtasks: list[_Part] = [
-            (str(subtask), pairs, _test(cell.names, pairs, settings, f"subtask {subtask}"))
+        benchmarks[tuple(cell.names.values())[1:]].append(cell)
+        subtasks = [
+            cell._replace(
+                pairs=pairs, result=_test(cell.names, pairs, settings, f"subtask {subtask}")
+            )
             for subtask, pairs in cell.pairs.groupby("subtask")
         ]
-        yield from _average("macro over subtasks", cell.names.values(), subtasks)
-    for several, parts in benchmarks.items():
+        yield from _average("macro over subtasks", cell.names, subtasks)
+    for parts in benchmarks.values():
+        names = parts[0].names | {"dataset": ALL}
+        # In the order of their names, so that the order of rows does not change the last digits.
+        parts.sort(key=lambda cell: cell.names["dataset"])
         for average in ("micro", "macro over benchmarks"):
-            yield from _average(average, [ALL, *several], parts)
+            yield from _average(average, names, parts)
 
 
-def _average(average: str, names: Iterable[str], parts: Sequence[_Part]) -> Iterator[AverageRow]:
+def _average(
+    average: str, names: Mapping[str, Any], parts: Sequence[_Compared]
+) -> Iterator[AverageRow]:
     """Weigh results of different problems, whose errors are independent (MOVER)."""
-    # In the order of their names, so that the order of rows does not change the last digits.
-    results = [result for _, _, result in sorted(parts, key=itemgetter(0)) if result]
+    results = [part.result for part in parts if part.result]
     if len(results) < 2:
         return
     sizes = np.array([result.size for result in results])
@@ -300,11 +302,11 @@ def _average(average: str, names: Iterable[str], parts: Sequence[_Part]) -> Iter
     baseline, treatment, difference = (weights @ means).tolist()
     below, above = np.sqrt(weights**2 @ (limits - means[:, 2:]) ** 2)
     yield AverageRow(
-        **dict(zip(NAMES, names, strict=True)),
+        **names,
         average=average,
         parts=len(results),
         n=sum(result.n for result in results),
-        n_unknown=sum(int((pairs["least"] < NOT_ANSWERED).sum()) for _, pairs, _ in parts),
+        n_unknown=sum(int((part.pairs["least"] < NOT_ANSWERED).sum()) for part in parts),
         accuracy_baseline=baseline,
         accuracy_treatment=treatment,
         difference=difference,

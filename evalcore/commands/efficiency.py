@@ -18,7 +18,7 @@ from evalcore.scores import NO_ANSWER, UNKNOWN, GroupedRow, key_of
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables, read_rows
 from ngramscan.reporting import refuse_other
-from ngramscan.reporting.columns import ALL, for_paper, print_notes, print_pooled, to_columns
+from ngramscan.reporting.columns import ALL, for_paper, print_pooled, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, Shared, command
 from ngramscan.reporting.layout import Layout
 from ngramscan.statistics import resampling
@@ -33,7 +33,15 @@ FARTHEST = 20.0
 """There is no interval of a cost that reaches beyond so many times the value, or one part in so
 many of it: the tail of tokens is not known from such a sample."""
 _ORDER = ["problem", "epoch", "model", "value"]
-_KINDS = ("prompt", "completion", "reasoning")
+_NAMES = ["dataset", "model", "group", "method"]
+_USED = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
+_MEANS = {
+    "prompt_tokens": "mean_prompt_tokens",
+    "completion_tokens": "mean_completion_tokens",
+    "reasoning_tokens": "mean_reasoning_tokens",
+    "dollars": "cost_per_answer",
+}
+"""The columns of a row that are means over outputs where something is known."""
 _SUMS = ["outputs", "right", "known", "hits", "used"]
 """Sums for each problem: outputs, right outputs, outputs whose tokens are known, the right ones of
 these, and their tokens."""
@@ -125,11 +133,12 @@ def _outputs(
 ) -> Frame:
     table = to_table(rows, asked.kept_apart)
     by_output = {_output(row): row for row in usage}
-    for kind in _KINDS:
-        counts = [getattr(by_output.get(_output(row)), f"{kind}_tokens", None) for row in rows]
-        table[kind] = np.array(counts, dtype=float)[table.index]
-    used = table["completion"] + (table["prompt"] if tokens == "total" else 0)
-    table["dollars"] = (table["prompt"] * prices[0] + table["completion"] * prices[1]) / 1e6
+    for name in _USED:
+        counts = [getattr(by_output.get(_output(row)), name, None) for row in rows]
+        table[name] = np.array(counts, dtype=float)[table.index]
+    prompt, completion = table["prompt_tokens"], table["completion_tokens"]
+    used = completion + (prompt if tokens == "total" else 0)
+    table["dollars"] = (prompt * prices[0] + completion * prices[1]) / 1e6
     table["counts"] = table["level"] >= asked.lowest
     table["outputs"] = 1.0
     table["right"] = table["value"].fillna(0)
@@ -137,9 +146,9 @@ def _outputs(
     table["used"] = used.fillna(0)
     table["hits"] = table["right"] * table["known"]
     is_baseline = table["method"] == baseline
-    table["beside"] = table["prompt"].where(is_baseline)
+    table["beside"] = prompt.where(is_baseline)
     same = table.groupby(["asked", "id", "epoch"], dropna=False)
-    table["more"] = (table["prompt"] - same["beside"].transform("max")).mask(is_baseline)
+    table["more"] = (prompt - same["beside"].transform("max")).mask(is_baseline)
     return table
 
 
@@ -162,14 +171,13 @@ def _method_rows(
     counted = [part[part["counts"]] for part in parts]
     ids = outputs.loc[outputs["counts"], "problem"].unique()
     sums = [part.groupby("problem")[_SUMS].sum().reindex(ids, fill_value=0) for part in counted]
-    named = [part[["dataset", "model", "group", "method"]].iloc[0] for part in parts]
-    names = [tuple(filter(None, map(str, name))) for name in named]
+    names = [tuple(filter(None, map(str, part[_NAMES].iloc[0]))) for part in parts]
     costs = estimate_costs(np.stack(sums), names, settings)
-    for part, kept, (columns, notes) in zip(parts, counted, costs, strict=True):
-        first, more, n = part.iloc[0], part["more"].dropna(), columns["n"]
+    for part, kept, (found, notes) in zip(parts, counted, costs, strict=True):
+        first, more, n = part.iloc[0], part["more"].dropna(), found["n"]
         mean_of_ratios, few = _mean_of_ratios(singles, first["method"])
-        if columns["n_tokens"] != n:
-            notes.insert(0, f"tokens are known for {columns['n_tokens']} of {n} outputs")
+        if found["n_tokens"] != n:
+            notes.insert(0, f"tokens are known for {found['n_tokens']} of {n} outputs")
         priced = kept[kept["dollars"].notna()]
         right = priced["right"].sum()
         if 0 < len(priced) < n:
@@ -179,18 +187,15 @@ def _method_rows(
             notes.append(
                 f"overhead unknown: no problem has prompt tokens of this method and {baseline}"
             )
+        columns = {mean: _mean(kept[name]) for name, mean in _MEANS.items()} | found
         if n:
             accuracy = estimate_accuracy(kept["right"], kept["problem"], settings.level)
             columns |= {"accuracy_low": accuracy.low, "accuracy_high": accuracy.high}
         yield EfficiencyRow(
-            **first[["dataset", "model", "group", "method", "rule"]],
+            **first[[*_NAMES, "rule"]],
             n_no_answer=int((part["status"] == NO_ANSWER).sum()),
             n_unknown=int((part["status"] == UNKNOWN).sum()),
             mean_of_ratios=mean_of_ratios,
-            mean_prompt_tokens=_mean(kept["prompt"]),
-            mean_completion_tokens=_mean(kept["completion"]),
-            mean_reasoning_tokens=_mean(kept["reasoning"]),
-            cost_per_answer=_mean(priced["dollars"]),
             cost_per_correct=float(priced["dollars"].sum() / right) if right else None,
             prompt_overhead=_mean(more),
             prompt_overhead_n=len(more) or None,
@@ -202,12 +207,11 @@ def _method_rows(
 def _mean_of_ratios(rows: Sequence[EfficiencyRow], method: str) -> tuple[float | None, str]:
     """Return the mean of the ratios of a method's models, and a note if not all have one."""
     ratios = [row.accuracy_per_100_tokens for row in rows if row.method == method]
-    known = [ratio for ratio in ratios if ratio is not None]
-    n_models = len({row.model for row in rows})
-    if len(known) < len(ratios):
+    if None in ratios:
         return None, "no mean of ratios: a model's tokens are not known"
+    n_models = len({row.model for row in rows})
     few = f"mean of ratios of {len(ratios)} of {n_models} models" * (len(ratios) < n_models)
-    return _mean(sorted(known)), few
+    return _mean(sorted(ratios)), few
 
 
 def _mean(values: Any) -> float | None:
@@ -261,13 +265,12 @@ def _quotients(
     """Yield the name of each quotient of a method, its columns, and a note if something lacks."""
     part = dict(zip(_SUMS, sums[sums.any(axis=1)].T, strict=True))
     ratios = [Ratio(part[above], part[below]) for above, below, *_ in _QUOTIENTS.values()]
-    rows = np.nan_to_num([ratio.rows() for ratio in ratios])
-    drawn = np.empty((*rows.shape[:2], 0))
-    if rows.shape[-1] >= ITEMS_FOR_AN_INTERVAL:
-        flat = rows.reshape(-1, rows.shape[-1])
-        drawn = resampling.drawn_sums(flat, stream(settings.seed, *names), settings.draws)
-        drawn = drawn.reshape(*rows.shape[:2], -1)
-    for name, ratio, draws in zip(_QUOTIENTS, ratios, drawn, strict=True):
+    rows = np.nan_to_num(np.concatenate([ratio.rows() for ratio in ratios]))
+    drawn = np.empty((len(rows), 0))
+    if rows.shape[1] >= ITEMS_FOR_AN_INTERVAL:
+        drawn = resampling.drawn_sums(rows, stream(settings.seed, *names), settings.draws)
+    of_ratios = np.split(drawn, len(ratios))
+    for name, ratio, draws in zip(_QUOTIENTS, ratios, of_ratios, strict=True):
         above, below, factor, undefined = _QUOTIENTS[name]
         columns = {name: float(factor * part[above].sum() / part[below].sum())}
         if not np.isfinite(columns[name]):
@@ -312,11 +315,6 @@ def pareto_frontier(right: Floats, cost: Floats) -> NDArray[np.bool_]:
     dearer = cost[..., None, :] - cost[..., :, None]
     beaten = ((more >= 0) & (dearer <= 0) & ((more > 0) | (dearer < 0))).any(axis=-1)
     return np.asarray(~beaten & ~np.isnan(right + cost))
-
-
-def _print(console: Any, rows: Sequence[EfficiencyRow]) -> None:
-    print_pooled(console, rows, _columns, Layout(5, optional=_OPTIONAL))
-    print_notes(console, rows, "model", "method")
 
 
 @command
@@ -403,12 +401,18 @@ def efficiency(
     ]
     notices += [notice for number, notice in left_out if number]
     notices.append(f"Intervals: {resamples:,} bootstrap samples of problems, seed {seed}")
-    printed, paper = partial(_print, rows=rows), for_paper(_columns(rows))
+    printed = partial(
+        print_pooled,
+        rows=rows,
+        columns=_columns,
+        layout=Layout(5, optional=_OPTIONAL),
+        notes=("model", "method"),
+    )
     return Result(
         rows,
         EfficiencyRow,
         notices=notices,
         print_table=printed,
         figure=(figure, drawable),
-        for_paper=paper,
+        for_paper=for_paper(_columns(rows)),
     )

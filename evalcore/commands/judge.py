@@ -34,7 +34,6 @@ from evalcore.records import Record, benchmark_of, in_order, read_chosen
 from evalcore.scores import (
     NO_ANSWER,
     UNKNOWN,
-    ScoreKey,
     ScoreRow,
     group_of,
     key_of,
@@ -245,26 +244,12 @@ def _draw(
         return None
     refuse_other("--per", per, STRATA)
     per = per or STRATA[:3]
-    strata = {
-        key_of(record): tuple(
-            (problem.subtask if name == "subtask" else getattr(record, name)) for name in per
-        )
-        for problem, record, request in cases
-        if request
-    }
+    strata = {}
+    for problem, record, request in cases:
+        if request:
+            names = record.names | {"subtask": problem.subtask}
+            strata[key_of(record)] = tuple(names[name] for name in per)
     return draw_sample(strata, number, per, seed)
-
-
-def _label_shares(
-    rows: Sequence[JudgeRow], judges: Sequence[str], prompt: JudgePrompt, sample: Sample | None
-) -> list[LabelShareRow]:
-    if sample is None or not sample.drawn:  # nothing can be judged
-        return []
-    labels: dict[str, dict[ScoreKey, str]] = {f"judge:{name}": {} for name in judges}
-    for row in rows:
-        if row.answer is not None:
-            labels[row.rule][key_of(row)] = row.answer
-    return [*make_label_shares(labels, prompt.labels or (), sample)]
 
 
 def _print_judged(
@@ -384,9 +369,11 @@ def judge(
                     row = judged_row(prompt, problem, record, name, kept_reply)
                     rows.append(replace(row, weight=weights.get(key_of(record))))
     notices, failures = _without_reply(rows)
-    summed = _label_shares(rows, chosen, prompt, drawn)
+    summed = list[LabelShareRow]()
     if drawn:
         notices.append(drawn.described)
+        rules = [f"judge:{name}" for name in chosen] if cases else []
+        summed += make_label_shares(rows, rules, prompt.labels or (), drawn)
     total = f"{len(cases) * len(chosen)} judgements are missing"
     failures += [f"{n} of {total} ({why}); run again for only these" for why, n in reasons.items()]
     return Result(

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise, permutations
+from itertools import pairwise, permutations, product
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -31,8 +31,8 @@ NO_CAUSE = (
 )
 _AS_COMPARED = ["dataset", "model", "rule", "baseline", "treatment"]
 _AS_COMPARED += ["difference", "difference_low", "difference_high", "p"]
-Lists = Mapping[Any, Sequence[float]]
-"""The counts of patterns by index and method."""
+Lists = Mapping[str, Mapping[str, Sequence[float]]]
+"""The counts of patterns by index, then by method."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,8 @@ def _attested(
     table["compared"] = [[name for name in names if names[name].lower() in part] for part in parts]
     keys = ["index", "compared", "method", "tier", "pattern"]
     sums = table.explode("compared").groupby(keys, sort=False)[measure].sum()
-    return sums.groupby(keys[:2], sort=False).agg(list).to_dict()
+    lists = sums.groupby(keys[:2], sort=False).agg(list)
+    return {index: lists[index].to_dict() for index in lists.index.unique(0)}
 
 
 def _why_no_documents(row: PatternCount) -> str:
@@ -129,23 +130,21 @@ def _why_no_documents(row: PatternCount) -> str:
 
 
 def _rows(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[LinkRow]:
-    for index in dict.fromkeys(index for index, _ in attested):
-        for row in compared:
-            treatment = attested.get((index, row.treatment))
-            baseline = attested.get((index, row.baseline))
-            if treatment and baseline:
-                ratio = geometric_mean_ratio(treatment, baseline, 0.95)
-                yield LinkRow(
-                    index=index,
-                    measure=measure,
-                    **{name: getattr(row, name) for name in _AS_COMPARED},
-                    prevalence_ratio=ratio.value,
-                    prevalence_low=ratio.low,
-                    prevalence_high=ratio.high,
-                    sum_ratio=sum(treatment) / sum(baseline) if sum(baseline) else None,
-                    same_direction=math.log(ratio.value) * row.difference > 0,
-                    p_adjusted=row.p_holm,
-                )
+    for (index, lists), row in product(attested.items(), compared):
+        if {row.treatment, row.baseline} <= lists.keys():
+            treatment, baseline = lists[row.treatment], lists[row.baseline]
+            ratio = geometric_mean_ratio(treatment, baseline, 0.95)
+            yield LinkRow(
+                index=index,
+                measure=measure,
+                **{name: getattr(row, name) for name in _AS_COMPARED},
+                prevalence_ratio=ratio.value,
+                prevalence_low=ratio.low,
+                prevalence_high=ratio.high,
+                sum_ratio=sum(treatment) / sum(baseline) if sum(baseline) else None,
+                same_direction=math.log(ratio.value) * row.difference > 0,
+                p_adjusted=row.p_holm,
+            )
 
 
 def _ranks(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[RankRow]:
@@ -154,12 +153,10 @@ def _ranks(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Ite
         accuracies = cells[row.dataset, row.model, row.rule]
         accuracies[row.baseline] = row.accuracy_baseline
         accuracies[row.treatment] = row.accuracy_treatment
-    for index in dict.fromkeys(index for index, _ in attested):
-        for cell, accuracies in cells.items():
-            methods = [method for method in accuracies if (index, method) in attested]
-            if len(methods) < 2:
-                continue
-            means = [np.log(np.add(attested[index, name], 0.5)).mean() for name in methods]
+    for (index, lists), (cell, accuracies) in product(attested.items(), cells.items()):
+        methods = [method for method in accuracies if method in lists]
+        if len(methods) > 1:
+            means = [np.log(np.add(lists[name], 0.5)).mean() for name in methods]
             agreement = rank_agreement(means, [accuracies[name] for name in methods])
             yield RankRow(index, measure, *cell, len(methods), *agreement)
 
@@ -197,8 +194,7 @@ def _print(console: Any, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> N
     ordered = [rank for rank in ranks if rank.tau is not None]
     columns = partial(to_columns, names="index dataset model rule methods tau p")
     title = "Order of methods by prevalence and by accuracy: Kendall's tau-b"
-    print_pooled(console, ordered, columns, Layout(4, title=title))
-    print_notes(console, ordered, "model")
+    print_pooled(console, ordered, columns, Layout(4, title=title), notes=["model"])
 
 
 def _slope_columns(rows: Sequence[SlopeRow]) -> dict[str, Any]:
@@ -230,15 +226,6 @@ def _refuse_ignored(problems: bool, of_methods: bool, asked: ProblemOptions) -> 
     if not problems and asked != ProblemOptions():
         other = ", ".join(f"--{name}" for name in vars(asked))
         raise InputError("--problems", f"needed for these: {other}")
-
-
-def _link_problems(found: tuple[list[SlopeRow], dict[str, Any]], figure: Any) -> Result[SlopeRow]:
-    rows, messages = found
-    messages["notices"].append(NO_CAUSE)
-    printed, paper = partial(_print_slopes, rows=rows), for_paper(_slope_columns(rows))
-    return Result(
-        rows, SlopeRow, print_table=printed, figure=(figure, rows), for_paper=paper, **messages
-    )
 
 
 @command
@@ -299,7 +286,16 @@ def link(
     of_methods = measure != "occurrences" or tier or rename or ranks
     _refuse_ignored(problems, bool(of_methods), asked)
     if problems:
-        return _link_problems(link_problems(counts, scores, rule, run, asked), figure)
+        slopes, messages = link_problems(counts, scores, rule, run, asked)
+        messages["notices"].append(NO_CAUSE)
+        return Result(
+            slopes,
+            SlopeRow,
+            print_table=partial(_print_slopes, rows=slopes),
+            figure=(figure, slopes),
+            for_paper=for_paper(_slope_columns(slopes)),
+            **messages,
+        )
     patterns = read_rows(counts, PatternCount, "rows of `ngramscan count` or `docnorm`")
     given: Any = [*read_table(scores)]  # a pipe can be read once
     if "difference" in given[0][1]:
@@ -314,7 +310,7 @@ def link(
     names = dict(text.partition("=")[::2] for text in rename)
     known = {method: names.get(method, method) for method in methods}
     attested = _attested(patterns, measure, [*tier], known)
-    found = {method for _, method in attested}
+    found = set().union(*attested.values())
     for method, name in names.items():
         if not name or method not in found:
             problem = "expected METHOD=NAME: a compared method, and a method with patterns"

@@ -28,7 +28,6 @@ from ngramscan.reporting.columns import (
     ALL,
     first_of,
     for_paper,
-    print_notes,
     print_pooled,
     to_columns,
 )
@@ -335,8 +334,8 @@ def _print(
     won: Sequence[WinRow],
     agreed: Sequence[AnswersRow],
 ) -> None:
-    print_pooled(console, rows, _columns, Layout(6, frozenset({"baselines"}), _OPTIONAL))
-    print_notes(console, rows, "dataset", "model")
+    layout = Layout(6, frozenset({"baselines"}), _OPTIONAL)
+    print_pooled(console, rows, _columns, layout, notes=("dataset", "model"))
     layout = Layout(6, title="Equal and different answers")
     print_pooled(console, agreed, _agreed_columns, layout)
     title = f"Benchmarks won, tied and lost; by test: p < {won[0].alpha:g}" if won else None

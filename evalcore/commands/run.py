@@ -77,7 +77,7 @@ def replay_from(path: Path, model: str) -> Ask:
         if records.folder_name(record.model) == records.folder_name(model)
     }
     if not recorded:
-        raise InputError(str(path), f"no recorded outputs of {model!r} in it")
+        raise InputError(path, f"no recorded outputs of {model!r} in it")
     of_question = ("model", "parameters", "messages_sha256", "prompts_sha256", "dataset_sha256")
 
     def answer(question: Question) -> Record:
@@ -153,9 +153,9 @@ def _unanswered(file: records.RecordFile, questions: Sequence[Question]) -> list
         elif record.messages_sha256 != asked.get(record.key, record).messages_sha256:
             problem = f"to other prompts (id {record.id!r})"
         if problem:
-            raise InputError(str(file.path), f"it holds answers {problem}; choose another -o")
+            raise InputError(file.path, f"it holds answers {problem}; choose another -o")
         if record.key in there:
-            raise InputError(str(file.path), f"it has the id {record.id!r} twice")
+            raise InputError(file.path, f"it has the id {record.id!r} twice")
         there.add(record.key)
     return [question for question in questions if question.record.key not in there]
 

@@ -204,7 +204,7 @@ def score(
     if figure:
         known = [summary for summary in scores.summarise(rows) if summary.accuracy is not None]
         if not known:
-            raise InputError(str(figure), "nothing to draw; no output has a known score")
+            raise InputError(figure, "nothing to draw; no output has a known score")
         save_figure(Path(figure), known, kind=scores.SUMMARIES)
     notices, shown = _notices(layers, rows, problems), partial(scores.print_summaries, rows=rows)
     return Result(rows, ScoreRow, notices, failures, print_table=shown, is_summary=True)

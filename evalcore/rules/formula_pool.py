@@ -53,8 +53,10 @@ def compare_all(
     with ExitStack() as stack:
         shares = [others[first::number] for first in range(number)]
         start = partial(_start, seconds, stack)
-        turns = cycle([_verdicts(share, start(share), start, seconds) for share in shares])
-        yield from (verdict or next(next(turns)) for _, verdict in known)
+        turns = cycle([_results(share, start(share), start, seconds) for share in shares])
+        for item, verdict in known:
+            found = verdict or next(next(turns))
+            yield _blame(item, found, start, seconds) if isinstance(found, str) else found
 
 
 def compare_texts(item: Item) -> Grade | None:
@@ -100,11 +102,6 @@ def _start(
     stack.enter_context(process)
     stack.callback(process.kill)
     return process
-
-
-def _verdicts(items: Sequence[Item], process: Any, start: Any, seconds: float) -> Iterator[Grade]:
-    for item, found in zip(items, _results(items, process, start, seconds), strict=True):
-        yield _blame(item, found, start, seconds) if isinstance(found, str) else found
 
 
 def _results(items: Sequence[Item], process: Any, start: Any, seconds: float) -> Iterator[Any]:

@@ -206,11 +206,6 @@ def _is_multiple(gold: _Answer, given: _Answer) -> bool:
     return is_constant and first.is_real and (abs(first) if gold.form in "=≠" else first) > 1e-30
 
 
-def _with_braces(found: re.Match[str]) -> str:
-    power = f"^{{{found[2]}}}" if found[2] else ""
-    return rf"\log_{{{found[1]}}}{power} "
-
-
 def _repeating(whole: str, first: str, *repeated: str) -> str:
     r"""Return a decimal whose last digits repeat as a fraction: `0.1\overline{6}` is 15/90."""
     (again,) = filter(None, repeated)
@@ -225,6 +220,10 @@ _NO_FORMULA = {
     "it is empty": "^$",
     "words or dots in it": r"\\(?:(?:text|mathrm)(?!\s*\{\s*[A-Za-z]\s*\})|[lc]?dots)(?![A-Za-z])",
 }
+_WITH_BRACES = (
+    (r"\\log_(\w)\s*\^\s*(\d) ?", r"\\log_{\1}^{\2} "),
+    (r"\\log_(\w) ?", r"\\log_{\1} "),
+)
 _FOR_LATEX2SYMPY = (
     (r"(\d*)\.(\d*)\\(?:overline|bar)\s*(?:\{(\d+)\}|(\d))", lambda d: _repeating(*d.groups(""))),
     (r"(?<=\d)[eE]([-+]?\d+)", r"\\cdot 10^{\1}"),
@@ -242,14 +241,13 @@ _FOR_LATEX2SYMPY = (
 @lru_cache(maxsize=4096)
 def _expression(text: str) -> Any:
     """Return a cleaned formula as a SymPy expression that is not evaluated yet, or raise."""
-    text = re.sub(r"\\log_(\w)(?:\s*\^\s*(\d))? ?", _with_braces, text)
+    text = notation.rewritten(text, _WITH_BRACES)
     latex = text.translate(notation.AS_COMMANDS)
     shown = repr(latex[:80])
     for problem, pattern in _NO_FORMULA.items():
         if re.search(pattern, re.sub(r"\\operatorname\{\w+\}", "", text)):
             raise NotMathematicsError(f"{shown}: {problem}")
-    for pattern, by in _FOR_LATEX2SYMPY:
-        latex = re.sub(pattern, by, latex)
+    latex = notation.rewritten(latex, _FOR_LATEX2SYMPY)
     config = ConversionConfig(lowercase_symbols=False)
     try:
         found = latex2sympy(latex, normalization_config=None, conversion_config=config)
@@ -274,9 +272,10 @@ def _equal(gold: str, answer: str, tolerance: float | None) -> bool:
         raise OverflowError(f"two numbers of more than {MAX_DIGITS} digits can't be compared")
     if any(too_large):
         return False
-    left, right = _complex(left, right)
     agreed, unknown = 0, sympy.core.function.AppliedUndef
-    if all(isinstance(side, sympy.Expr) and not side.atoms(unknown) for side in sides):
+    is_plain = all(isinstance(side, sympy.Expr) for side in sides)
+    left, right = _complex(left, right) if is_plain else sides
+    if is_plain and not any(side.atoms(unknown) for side in sides):
         if not left.free_symbols | right.free_symbols:
             return _same_number(left.doit(), right.doit(), answer, tolerance)
         for gold_value, given_value in _values(left, right):
@@ -293,14 +292,11 @@ _COUNTS = (sympy.floor, sympy.ceiling, factorial, factorial2, sympy.binomial, sy
 
 def _complex(left: Any, right: Any) -> tuple[Any, Any]:
     """Return two formulas with the imaginary unit for i; beside other variables, i is an index."""
-    if not (isinstance(left, sympy.Expr) and isinstance(right, sympy.Expr)):
+    both = sympy.Tuple(left, right)
+    is_index = both.has(*_COUNTS, sympy.Max, sympy.Min)
+    if {str(symbol) for symbol in both.free_symbols} != {"i"} or is_index:
         return left, right
-    symbols = left.free_symbols | right.free_symbols
-    is_index = left.has(*_COUNTS, sympy.Max, sympy.Min) or right.has(*_COUNTS, sympy.Max, sympy.Min)
-    if {str(symbol) for symbol in symbols} != {"i"} or is_index:
-        return left, right
-    unit = dict.fromkeys(symbols, sympy.I)
-    return left.subs(unit), right.subs(unit)
+    return tuple(both.subs(dict.fromkeys(both.free_symbols, sympy.I)))
 
 
 def _is_too_large(found: Any) -> bool:
@@ -329,8 +325,12 @@ def _same_number(gold: Any, given: Any, answer: str, tolerance: float | None) ->
     return is_long and bool(off <= Rational(1, 2 * 10 ** len(decimal[2])))
 
 
+def _are_finite(*values: Any) -> bool:
+    return all(value.is_number and value.is_finite for value in values)
+
+
 def _near(left: Any, right: Any) -> bool:
-    if not (left.is_number and right.is_number and left.is_finite and right.is_finite):
+    if not _are_finite(left, right):
         return bool(left == right)
     scale = max(abs(left), abs(right))
     return bool(abs(left - right) <= 10 ** (10 - DIGITS) * (scale if scale > 1e-9 else 1))
@@ -338,8 +338,8 @@ def _near(left: Any, right: Any) -> bool:
 
 def _values(left: Any, right: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the values of two expressions where both have one, at the same points every time."""
-    is_whole = left.has(*_COUNTS) or right.has(*_COUNTS)
-    symbols = sorted(left.free_symbols | right.free_symbols, key=str)
+    both = sympy.Tuple(left, right)
+    is_whole, symbols = both.has(*_COUNTS), sorted(both.free_symbols, key=str)
     draw = random.Random(20)
     for number in range(1, 61 if is_whole else 13):
         point = {}
@@ -353,5 +353,5 @@ def _values(left: Any, right: Any) -> Iterator[tuple[Any, Any]]:
             point[symbol] = value
         with suppress(ValueError):  # SymPy's double factorial of a negative even number
             values = [side.subs(point).evalf(DIGITS) for side in (left, right)]
-            if all(value.is_number and value.is_finite for value in values):
+            if _are_finite(*values):
                 yield values[0], values[1]

@@ -1,8 +1,10 @@
 r"""How answers are written, so that `\dfrac`, `\left(` or a space can't make a difference."""
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import accumulate
+from typing import Any
 
 _SPELLINGS = r"""
 ≤ \le \leq \leqslant \leqq <= | ≥ \ge \geq \geqslant \geqq >= | ≠ \ne \neq != | ≈ \approx | ∈ \in
@@ -41,13 +43,18 @@ _REWRITES = (
 )
 
 
+def rewritten(text: str, rewrites: Iterable[tuple[str, Any]]) -> str:
+    """Return a text in which the matches of each pattern are replaced, one after the other."""
+    for pattern, by in rewrites:
+        text = re.sub(pattern, by, text)
+    return text
+
+
 def clean(text: str) -> str:
     """Return a text without box, dollar signs, final dot and what LaTeX leaves to taste."""
     text = re.sub(r"(?<=\d)(?:\\,|\\!|\{,\}|\\!,\\!|,\\!)(?=\d{3}(?!\d))", "", text)
     text = _TOKEN.sub(lambda token: _PLAIN.get(token[0], token[0]), text)
-    for pattern, by in _REWRITES:
-        text = re.sub(pattern, by, text)
-    text = text.strip()
+    text = rewritten(text, _REWRITES).strip()
     while box := re.fullmatch(r"\\f?box(?:ed)?\s*(\{.*\})[ .]*", text):
         text = enclosed(box[1])[1]
     return text.rstrip(".,").strip()
@@ -228,7 +235,7 @@ def read_number(text: str, as_authors: bool) -> float | int | None:
         except ValueError:  # more digits than Python reads
             return None
         end = factor.end()
-    return None if _FORMULA.match(text, end) else _as_number(value, _is_negative(found))
+    return None if _FORMULA.match(text, end) else _as_number(value)
 
 
 def read_only_number(text: str) -> float | int | None:
@@ -247,18 +254,15 @@ def read_only_number(text: str) -> float | int | None:
     while scale := re.compile(scales).match(text, end):
         value *= _factor_of(scale[0].strip(" -").lower())
         end = scale.end()
-    is_negative = _is_negative(found)
     others = _OTHER_BEHIND.match(text, end), _OTHER_BEFORE.search(before)
-    numbers = {(_value_of(other), _is_negative(other)) for other in others if other}
-    if numbers - {(value, is_negative)} or _NOT_IT.search(before) or _NOT_ALL.match(text, end):
+    is_other = any(other and _value_of(other) != value for other in others)
+    if is_other or _NOT_IT.search(before) or _NOT_ALL.match(text, end):
         return None
-    return _as_number(value, is_negative ^ bool(re.search(r"(?i)\b(?:minus|negative)\s*$", before)))
+    return _as_number(-value if re.search(r"(?i)\b(?:minus|negative)\s*$", before) else value)
 
 
 def _after_relations(text: str) -> str:
-    for pattern, plainer in _PLAINER:
-        text = re.sub(pattern, plainer, text)
-    return re.split("[=≈]", text.rstrip("=≈ "))[-1].strip()
+    return re.split("[=≈]", rewritten(text, _PLAINER).rstrip("=≈ "))[-1].strip()
 
 
 def _find_value(text: str) -> re.Match[str] | None:
@@ -266,21 +270,17 @@ def _find_value(text: str) -> re.Match[str] | None:
 
 
 def _value_of(found: re.Match[str]) -> Fraction | None:
-    digits, divisor, power = (part.replace(",", "") for part in found.groups("")[2:])
+    *signs, digits, divisor, power = (part.replace(",", "") for part in found.groups(""))
     try:
-        return Fraction(digits + power) / Fraction(divisor or "1")
+        value = Fraction(digits + power) / Fraction(divisor or "1")
     except (ZeroDivisionError, ValueError):  # or more digits than Python reads
         return None
+    return -value if "-" in signs else value
 
 
-def _is_negative(found: re.Match[str]) -> bool:
-    return "-" in found[1] + found[2]
-
-
-def _as_number(value: Fraction, is_negative: bool) -> float | int | None:
+def _as_number(value: Fraction) -> float | int | None:
     try:
         number = float(value)
     except OverflowError:
         return None
-    size = value.numerator if value and value.denominator == 1 else number
-    return -size if is_negative else size
+    return value.numerator if value and value.denominator == 1 else number

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 
-from evalcore.rules.notation import TEXT, clean, enclosed, in_radians, levels, split
+from evalcore.rules.notation import TEXT, clean, enclosed, in_radians, levels, rewritten, split
 
 # These are units even where no problem names one, and no others, so that `2n` keeps its n.
 _COMMON = """
@@ -34,7 +34,7 @@ kilo k; mega M; giga G; tera T; peta P; exa E; zetta Z; yotta Y
 _PREFIX_OF = dict(names.split() for names in _PREFIXES.split(";"))
 _WITH_SYMBOL = re.compile(rf"[{''.join(_PREFIX_OF.values())}]?(?:{'|'.join(_SYMBOL_OF.values())})")
 _WITH_WORD = re.compile(rf"({'|'.join(_PREFIX_OF)}|)({'|'.join(_SYMBOL_OF)})s?", re.IGNORECASE)
-_OF_THEIR_OWN = {"°C", "°F", "Å", "AU", "au", "ly", "pc", "rpm", "dB", "u", "ha"}
+_OF_THEIR_OWN = "°C °F Å AU au ly pc rpm dB u ha"
 
 
 def _common(word: str) -> str:
@@ -44,7 +44,7 @@ def _common(word: str) -> str:
 def _known(word: str) -> str:
     if word in _UNITS:
         return _UNITS[word]
-    if word in _OF_THEIR_OWN or _WITH_SYMBOL.fullmatch(word):
+    if word in _OF_THEIR_OWN.split() or _WITH_SYMBOL.fullmatch(word):
         return word
     if found := _WITH_WORD.fullmatch(word):
         prefix, unit = (part.lower() for part in found.groups())
@@ -79,11 +79,8 @@ _PART = re.compile(r"\s*(?:(/)|(°?[A-Za-zΩμÅ]+|[°%])\s*(?:\^\s*(-?\d+))?|\S
 @lru_cache(maxsize=4096)
 def unit_of(text: str, name: Callable[[str], str] = _any) -> str:
     """Return the one name of a unit however it is written, `` for what is none."""
-    text = clean(text)
-    for pattern, by in _WORDS:
-        text = re.sub(pattern, by, text)
     powers, sign = Counter[str](), 1
-    for slash, word, power in _PART.findall(text.strip()):
+    for slash, word, power in _PART.findall(rewritten(clean(text), _WORDS).strip()):
         if slash:
             sign = -1  # for all that follow: `J/kg K`
             continue

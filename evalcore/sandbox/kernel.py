@@ -70,10 +70,13 @@ def enter_namespaces(readable: Iterable[str]) -> None:
     refuses a step, OSError is raised; the process is then in a half-made world and must end.
     """
     sources = {path: os.path.realpath(path) for path in (*readable, *DEVICES)}
-    user, group = os.geteuid(), os.getegid()
+    identity = {
+        "setgroups": "deny",
+        "uid_map": f"{NOBODY} {os.geteuid()} 1",
+        "gid_map": f"{NOBODY} {os.getegid()} 1",
+    }
     call("unshare", "unshare", NEW_USERS | NEW_MOUNTS | NEW_NETWORK | NEW_IPC | NEW_HOST_NAME)
-    maps = ("uid_map", f"{NOBODY} {user} 1"), ("gid_map", f"{NOBODY} {group} 1")
-    for name, text in (("setgroups", "deny"), *maps):
+    for name, text in identity.items():
         with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
             file.write(text)
     mount("", "/", None, RECURSIVE | PRIVATE)

@@ -156,7 +156,7 @@ def probe(name: str, readable: list[str], leave_out: Collection[str]) -> str:
         finally:
             os._exit(0)
     os.close(writing)
-    with open(reading, "rb") as file:
-        answer = file.read().decode(errors="replace")
+    with open(reading, encoding="utf-8", errors="replace") as file:
+        answer = file.read()
     _, status = os.waitpid(child, 0)
     return answer or f"{MISSING}the trial ended with status {os.waitstatus_to_exitcode(status)}"

@@ -193,13 +193,13 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
     def _read(self, job: Job, piece: bytes) -> None:
         """Take what was received; its lines are the supervisor's number and the reply."""
         job.received += piece
-        _, *after_number = job.received.split(b"\n", 1)
+        *lines, _ = job.received.split(b"\n")
         now = time.monotonic()
-        if after_number and not job.started:
+        if lines and not job.started:
             job.started, job.deadline = now, now + self._limits.seconds + GRACE_S
-        if job.outcome is None and after_number and after_number[0].endswith(b"\n"):
+        if len(lines) == 2 and job.outcome is None:
             job.deadline = now + GRACE_S
-            reply = json.loads(after_number[0])
+            reply = json.loads(lines[1])
             if "failed" in reply:
                 reply = {"status": "lost", "message": f"it could not be run: {reply['failed']}"}
             job.outcome = Outcome(**reply, layers=self.layers)

@@ -74,8 +74,7 @@ DENIED = {name: numbers for name, *numbers in re.findall(r"(\w+) (\d+) (\d+|-)",
 LOAD_WORD, JUMP_IF_EQUAL, JUMP_IF_AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
 NUMBER, ARCHITECTURE, FIRST_ARGUMENT, SECOND_ARGUMENT = 0, 4, 16, 24
 """Where the kernel puts them in the record that a filter reads, in bytes."""
-ALLOW, FAIL, KILL_PROCESS = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
-FILTER_MODE, STEP = 2, struct.Struct("=HBBI")
+FAIL, FILTER_MODE, STEP = 0x0005_0000, 2, struct.Struct("=HBBI")
 
 
 def step(code: int, operand: int, if_true: int = 0, if_false: int = 0) -> bytes:
@@ -83,10 +82,15 @@ def step(code: int, operand: int, if_true: int = 0, if_false: int = 0) -> bytes:
     return STEP.pack(code, if_true, if_false, operand)
 
 
-def deny(values: Iterable[int]) -> bytes:
-    """Return the steps that end with EPERM where the loaded word is one of these, or continue."""
-    refuse = step(RETURN, FAIL | errno.EPERM)
-    return b"".join(step(JUMP_IF_EQUAL, value, if_false=1) + refuse for value in values)
+ALLOW, KILL_PROCESS = step(RETURN, 0x7FFF_0000), step(RETURN, 0x8000_0000)
+DENY, UNKNOWN = step(RETURN, FAIL | errno.EPERM), step(RETURN, FAIL | errno.ENOSYS)
+"""How a filter ends."""
+
+
+def when(values: Iterable[int], then: bytes) -> bytes:
+    """Return the steps that do something where the loaded word is one of these, or continue."""
+    skipped = len(then) // STEP.size
+    return b"".join(step(JUMP_IF_EQUAL, value, if_false=skipped) + then for value in values)
 
 
 def steps(machine: str) -> bytes:
@@ -97,28 +101,19 @@ def steps(machine: str) -> bytes:
     architecture, whose numbers mean other things, end the process.
     """
     column = list(AUDIT_ARCHITECTURES).index(machine)
+    denied = (int(numbers[column]) for numbers in DENIED.values() if numbers[column] != "-")
+    # The kernel takes only the lower half of these arguments.
+    first, second = step(LOAD_WORD, FIRST_ARGUMENT), step(LOAD_WORD, SECOND_ARGUMENT)
     made = step(LOAD_WORD, ARCHITECTURE)
-    made += step(JUMP_IF_EQUAL, AUDIT_ARCHITECTURES[machine], if_true=1)
-    made += step(RETURN, KILL_PROCESS)
+    made += step(JUMP_IF_EQUAL, AUDIT_ARCHITECTURES[machine], if_true=1) + KILL_PROCESS
     made += step(LOAD_WORD, NUMBER)
-    made += step(JUMP_IF_AT_LEAST, LAST_KNOWN + 1, if_false=1)
-    made += step(RETURN, FAIL | errno.ENOSYS)
-    made += deny(int(numbers[column]) for numbers in DENIED.values() if numbers[column] != "-")
+    made += step(JUMP_IF_AT_LEAST, LAST_KNOWN + 1, if_false=1) + UNKNOWN
+    made += when(denied, DENY)
     for call, values in DENIED_COMMANDS:
-        # The kernel takes only the lower half of these arguments.
-        denied = step(LOAD_WORD, SECOND_ARGUMENT) + deny(values) + step(RETURN, ALLOW)
-        made += step(JUMP_IF_EQUAL, call[column], if_false=len(denied) // STEP.size) + denied
-    allowed = step(LOAD_WORD, FIRST_ARGUMENT)
-    for value in ALLOWED_PROPERTIES:
-        allowed += step(JUMP_IF_EQUAL, value, if_false=1) + step(RETURN, ALLOW)
-    allowed += step(RETURN, FAIL | errno.EPERM)
-    made += step(JUMP_IF_EQUAL, OWN_PROPERTIES[column], if_false=len(allowed) // STEP.size)
-    made += allowed
-    made += step(JUMP_IF_EQUAL, SET_LIMITS[column], if_false=3)
-    made += step(LOAD_WORD, FIRST_ARGUMENT)
-    made += step(JUMP_IF_EQUAL, 0, if_true=1)
-    made += step(RETURN, FAIL | errno.EPERM)
-    return made + step(RETURN, ALLOW)
+        made += when([call[column]], second + when(values, DENY) + ALLOW)
+    made += when([OWN_PROPERTIES[column]], first + when(ALLOWED_PROPERTIES, ALLOW) + DENY)
+    made += when([SET_LIMITS[column]], first + when([0], ALLOW) + DENY)
+    return made + ALLOW
 
 
 def apply() -> None:

@@ -113,7 +113,6 @@ def serve(control: socket.socket, world: World, parent: int) -> Iterator[int]:
 
     Without a request, 0 is yielded from time to time.
 
-
     `control` brings, for each program, a byte that names libraries, and a connection. Copies of
     the process `parent`, which makes the requests, may hold it open when that is dead.
     """

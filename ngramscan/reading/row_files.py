@@ -151,12 +151,17 @@ def _json(name: str, content: bytes) -> Rows:
     return ((f"{name}[{number}]", row) for number, row in enumerate(rows, 1))
 
 
-def decoded(place: str, content: bytes) -> Any:
+def decoded(place: object, content: bytes) -> Any:
     """Return what JSON says, or raise InputError with its place."""
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
         raise InputError(place, f"not valid JSON: {error}") from error
+
+
+def decoded_as(kind: type[Row], place: object, content: bytes) -> Row:
+    """Return what JSON says as a type, or raise InputError with the place and the key at fault."""
+    return as_type(decoded(place, content), kind, place)
 
 
 def _parquet(name: str, content: bytes) -> Rows:

@@ -72,7 +72,7 @@ def parse_yaml(text: str, where: str) -> Any:
         return yaml.load(text, Loader=_StrictLoader)
 
 
-def as_type(value: object, kind: type[_Kind], where: str, strict: bool = True) -> _Kind:
+def as_type(value: object, kind: type[_Kind], where: object, strict: bool = True) -> _Kind:
     """Return a value as a type, or raise InputError with the key or column that is not of it.
 
     Where it is not `strict`, texts may stand for numbers and truth values.

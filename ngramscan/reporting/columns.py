@@ -47,12 +47,21 @@ def to_columns(rows: Sequence[Any], names: str, shares: Collection[str] = ()) ->
 
 
 def print_pooled(
-    console: Any, rows: Iterable[Any], columns: Callable[[list[Any]], Columns], layout: Layout
+    console: Any,
+    rows: Iterable[Any],
+    columns: Callable[[list[Any]], Columns],
+    layout: Layout,
+    notes: Sequence[str] = (),
 ) -> None:
-    """Print a table of rows, if there are any; those of all models or datasets come first."""
+    """Print a table of rows, if there are any; those of all models or datasets come first.
+
+    `notes` are the names by which notes of rows are told apart, if notes are printed.
+    """
     if ordered := pooled_first(rows):
         ends = [_breadth(row) != _breadth(other) for row, other in pairwise(ordered)]
         print_columns(console, columns(ordered), replace(layout, section_ends=ends))
+    if notes:
+        print_notes(console, rows, *notes)
 
 
 def pooled_first(rows: Iterable[Row]) -> list[Row]:

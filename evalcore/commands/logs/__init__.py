@@ -15,6 +15,7 @@ from evalcore import scores
 from evalcore.commands.logs.inspect import read_inspect
 from evalcore.commands.logs.lm_eval import read_lm_eval
 from evalcore.commands.logs.readers import Log, LogFile, UsageRow, decode
+from evalcore.formats import Fields
 from evalcore.options import Name, Names
 from ngramscan.errors import InputError
 from ngramscan.reading.yaml_files import input_errors
@@ -57,6 +58,7 @@ _INSPECT = "a log of Inspect"
 _SAMPLES = "samples of lm-evaluation-harness"
 _RESULTS = "results of lm-evaluation-harness without the samples, which are in files beside it"
 _NO_ERRORS = "lm-evaluation-harness records no errors: empty or cut replies may be failed requests"
+_NO_LOG = "not a known log"
 _OUTPUTS = "outputs of models; `evalcore score` reads them"
 _ROW = "".join(rf"(?=.* {name} )" for name in ("dataset", "model", "method", "id", "rule"))
 _LINE = r"\.jsonl(?=.* id )(?=.* correct )"
@@ -85,7 +87,7 @@ def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any)
             log = _KINDS[kind][2](file)
         _refuse_twice(log, file.path, seen)
         together.add(log, file.path)
-    refuse_other("--rule", options.get("wanted", ()), together.rules)
+    refuse_other("--rule", options.get("wanted", ()), sorted(together.rules))
     if _SAMPLES in {kind for _, kind in found.values()}:
         together.notices.append(_NO_ERRORS)
     together.notices += _describe_split_benchmarks(together.rows)
@@ -104,29 +106,27 @@ def _refuse_twice(log: Log, path: Path, seen: dict[object, Path]) -> None:
             also = f"also in {seen[key]}; give only one of them, or name them differently"
             problem = "it is there twice" if seen[key] == path else also
             place = f"{row.dataset}/{row.model}/{row.method}, id {row.id!r}, {rule}"
-            raise InputError(str(path), f"{place}: {problem}")
+            raise InputError(path, f"{place}: {problem}")
         seen[key] = path
 
 
-def _find(path: Path, layout: str, notices: list[str], options: dict[str, Any]) -> dict[Path, str]:
+def _find(path: Path, layout: str, notices: list[str], options: Fields) -> dict[Path, str]:
     """Return the logs in a file or folder and their kinds; add a notice on other files."""
     if not path.exists():
-        raise InputError(str(path), "no such file or folder")
+        raise InputError(path, "no such file or folder")
     paths = [path]
     if path.is_dir():
         there = sorted(path.rglob("*"))
         paths = [file for file in there if file.suffix in _SUFFIXES and file.is_file()]
     wanted = [kind for kind, (name, *_) in _KINDS.items() if name and layout in {"auto", name}]
     kinds = {file: _recognise(LogFile(file, **options)) for file in paths}
-    if kinds.get(path, "") is None and layout in {"inspect", "lm-eval"}:
+    if kinds.get(path) == _NO_LOG and layout in {"inspect", "lm-eval"}:
         kinds[path] = wanted[0]  # rewritten by hand, it may begin with other fields
     logs = {file: kind for file, kind in kinds.items() if kind in wanted}
     if not logs:
         is_outputs = _OUTPUTS in kinds.values()
-        problem = (
-            _OUTPUTS if is_outputs else kinds.get(path, "contains no logs") or "not a known log"
-        )
-        raise InputError(str(path), f"{problem}; expected {', or '.join(wanted)}")
+        problem = _OUTPUTS if is_outputs else kinds.get(path, "contains no logs")
+        raise InputError(path, f"{problem}; expected {', or '.join(wanted)}")
     if others := [file for file in kinds if kinds[file] not in {*wanted, _RESULTS}]:
         shown = [str(file.relative_to(path)) for file in others[:3]] + ["…"] * (len(others) > 3)
         notices.append(f"{path}: not logs, and not read: {', '.join(shown)}")
@@ -140,17 +140,17 @@ def is_log(path: Path) -> bool:
     return _recognise(LogFile(path)) in {_INSPECT, _SAMPLES, _RESULTS}
 
 
-def _recognise(file: LogFile) -> str | None:
+def _recognise(file: LogFile) -> str:
     names: Iterable[str] = ()
     if file.path.suffix == ".jsonl":
         first = next(file.lines(), ("", b""))
         with suppress(InputError):
-            names = decode(*first, dict[str, Any])
+            names = decode(*first, Fields)
     else:
         with file.path.open("rb") as opened, input_errors(file.path):
             names = re.findall(r'"(\w+)"\s*:', opened.read(4096).decode(errors="replace"))
     begin = " ".join([file.path.suffix, *names, ""])
-    return next((kind for kind, (_, like, _) in _KINDS.items() if re.match(like, begin)), None)
+    return next((kind for kind, (_, like, _) in _KINDS.items() if re.match(like, begin)), _NO_LOG)
 
 
 def _describe_split_benchmarks(rows: Sequence[scores.ScoreRow]) -> Iterator[str]:

@@ -24,6 +24,7 @@ from evalcore.commands.logs.readers import (
     one_line,
     to_number,
 )
+from evalcore.formats import Fields
 from evalcore.records import Number
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
@@ -54,11 +55,11 @@ class _Eval(msgspec.Struct):
     run_id: str | None = None
     task_id: str | None = None
     created: str | None = None
-    task_args: dict[str, Any] | None = None
-    metadata: dict[str, Any] | None = None
+    task_args: Fields | None = None
+    metadata: Fields | None = None
     dataset: _Plan = _Plan()
     config: _Plan = _Plan()
-    scorers: list[dict[str, Any]] | None = None
+    scorers: list[Fields] | None = None
 
 
 class _Usage(msgspec.Struct, frozen=True):
@@ -71,7 +72,7 @@ class _Usage(msgspec.Struct, frozen=True):
 
 class _Choice(msgspec.Struct, frozen=True):
     stop_reason: str | None = None
-    message: dict[str, Any] = {}
+    message: Fields = {}
 
 
 class _Output(msgspec.Struct, frozen=True):
@@ -87,9 +88,9 @@ class _Key(msgspec.Struct):
 
 class _Sample(_Key):
     output: _Output = _Output()
-    scores: dict[str, dict[str, Any]] | None = None
-    error: dict[str, Any] | None = None  # errors that a later attempt made good are elsewhere
-    limit: dict[str, Any] | None = None
+    scores: dict[str, Fields] | None = None
+    error: Fields | None = None  # errors that a later attempt made good are elsewhere
+    limit: Fields | None = None
     invalidation: Any = None
     model_usage: dict[str, _Usage] | None = None
 
@@ -115,12 +116,11 @@ class _Header(msgspec.Struct):
 
 def read_inspect(file: LogFile) -> Log:
     """Read a log of Inspect, a zip file or JSON."""
-    is_zip = file.path.suffix == ".eval"
-    header = _read_zip(file) if is_zip else file.read_json(file.path, _Header)
-    about, samples, log = header.eval, header.samples or [], Log()
+    header = _read_zip(file) if file.path.suffix == ".eval" else file.read_json(file.path, _Header)
+    about, samples = header.eval, header.samples or []
     ids, epochs = about.dataset.sample_ids or [], about.config.epochs or 1
     if not samples:
-        raise InputError(str(file.path), "it has no samples, so there is nothing to read")
+        raise InputError(file.path, "it has no samples, so there is nothing to read")
     run, notes = _name_run(about, file.path.stem), [about.metadata, about.task_args]
     names = file.names(run, notes, dataset=about.task, model=about.model)
     # In the order of the benchmark; samples are logged in the order in which they end.
@@ -130,7 +130,7 @@ def read_inspect(file: LogFile) -> Log:
     answered = {rule for rule, (_, answer) in verdicts if answer is not None}
     named = (str(scorer.get("name")) for scorer in about.scorers or ())
     rules = dict.fromkeys(rule for rule, _ in verdicts) or dict.fromkeys(named)
-    log.rules.update(rules)
+    log = Log(set(rules))
     is_repeated = epochs > 1 or len({sample.epoch for sample in samples}) > 1
     scores = list[Recorded]()
     for sample in samples:
@@ -147,7 +147,7 @@ def read_inspect(file: LogFile) -> Log:
         log.usage.append(row)
     if header.status != "success":
         log.notices.append(f"the run did not succeed: its status is {header.status!r}")
-    planned = header.results.total_samples if header.results else None
+    planned = (header.results or _Plan()).total_samples
     planned = len(ids) * epochs if planned is None else planned
     if len(samples) < planned:
         log.notices.append(f"it has {len(samples)} of {planned} samples")
@@ -178,11 +178,14 @@ def _read_zip(file: LogFile) -> _Header:
         else:
             samples.append(decode(place, content, _Sample))
     present = {(str(sample.id), sample.epoch) for sample in samples}
-    absent = [key for key in listed if (str(key.id), key.epoch) not in present]
-    lacks = [f"lacks sample {key.id}, epoch {key.epoch} of summaries.json" for key in absent]
+    lacks = [
+        f"lacks sample {key.id}, epoch {key.epoch} of summaries.json"
+        for key in listed
+        if (str(key.id), key.epoch) not in present
+    ]
     if header is None or lacks:
         problem = lacks[0] if header else "has no header.json"
-        raise InputError(str(file.path), f"it {problem}, so it is incomplete; copy it again")
+        raise InputError(file.path, f"it {problem}, so it is incomplete; copy it again")
     header.samples = samples
     return header
 
@@ -210,7 +213,7 @@ def _members(file: LogFile) -> Iterator[tuple[str, str, bytes]]:
 def _scores(
     file: LogFile,
     sample: _Sample,
-    names: dict[str, Any],
+    names: Fields,
     rules: Iterable[str],
     answered: set[str],
 ) -> Iterator[Recorded]:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from evalcore.commands.logs.readers import Log, LogFile, Recorded, add_scores, decode, to_number
+from evalcore.formats import Fields
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.reading.yaml_files import as_type
@@ -27,7 +28,7 @@ class _Document(msgspec.Struct):
     resps: list[Any]
     filtered_resps: list[Any]
     place: str
-    fields: dict[str, Any]
+    fields: Fields
 
     def rule(self, metric: str) -> str:
         """Return the name of a score, as results have it."""
@@ -43,11 +44,11 @@ class _Document(msgspec.Struct):
 
 class _Filter(msgspec.Struct):
     name: str
-    filter: list[dict[str, Any]] = []
+    filter: list[Fields] = []
 
 
 class _Task(msgspec.Struct):
-    metadata: dict[str, Any] | None = None
+    metadata: Fields | None = None
     filter_list: list[_Filter] | None = None
 
 
@@ -62,10 +63,10 @@ def read_lm_eval(file: LogFile) -> Log:
     """Read a file of samples, and the file of results beside it."""
     documents, log, path = list[_Document](), Log(), file.path
     for place, line in file.lines():
-        fields = decode(place, line, dict[str, Any])
+        fields = decode(place, line, Fields)
         documents.append(as_type({**fields, "place": place, "fields": fields}, _Document, place))
     if not documents:
-        raise InputError(str(path), "it is empty; expected one row per document and filter")
+        raise InputError(path, "it is empty; expected one row per document and filter")
     named = _SAMPLES.fullmatch(path.name)
     task, time = named.groups() if named else ("", None)
     # Runs that were told to write to one file put its name in the place of `results`.
@@ -93,12 +94,12 @@ def read_lm_eval(file: LogFile) -> Log:
 
 def _ids(log: Log, file: LogFile, documents: list[_Document], planned: int) -> list[str]:
     """Return the ids of documents; refuse a truncated file, or add a notice on missing ones."""
-    pairs = {(document.filter, str(document.doc_id)) for document in documents}
+    pairs = dict.fromkeys((document.filter, str(document.doc_id)) for document in documents)
     sizes = Counter(name for name, _ in pairs)
     most = max(sizes.values())
-    for name in [document.filter for document in documents if sizes[document.filter] < most]:
-        problem = f"truncated: {sizes[name]} of {most} documents of {name}"
-        raise InputError(str(file.path), problem)
+    for name, size in sizes.items():
+        if size < most:
+            raise InputError(file.path, f"truncated: {size} of {most} documents of {name}")
     if most < planned:
         log.notices.append(f"it has {most} of {planned} documents")
     sources = [document.fields.get("doc") for document in documents]
@@ -113,7 +114,7 @@ def _ids(log: Log, file: LogFile, documents: list[_Document], planned: int) -> l
 def _scores(
     file: LogFile,
     document: _Document,
-    names: dict[str, Any],
+    names: Fields,
     is_vote: bool,
     goals: dict[str, bool | None],
 ) -> Iterator[Recorded]:

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from evalcore.formats import Fields
 from evalcore.records import Number
 from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.reading.row_files import decoded
-from ngramscan.reading.yaml_files import as_type
+from ngramscan.reading.row_files import decoded_as
 
 _Kind = TypeVar("_Kind")
 _NUMBERS = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
@@ -67,16 +67,14 @@ class LogFile:
         """Tell whether to read the scores of a rule."""
         return rule in (self.wanted or [rule])
 
-    def names(
-        self, run: str | None, notes: Sequence[dict[str, Any] | None], **names: str | None
-    ) -> dict[str, Any]:
+    def names(self, run: str | None, notes: Sequence[Fields | None], **names: str | None) -> Fields:
         """Return the names that all rows share; the method is in the first notes that have one."""
         methods = [(note or {}).get("method") for note in notes]
         method = next((str(method) for method in methods if method is not None), "")
         names |= {"method": method, **self.given}
         for kind, name in names.items():
             if not name:
-                raise InputError(str(self.path), f"it has no {kind}; give it with --{kind} NAME")
+                raise InputError(self.path, f"it has no {kind}; give it with --{kind} NAME")
         return {"run": run, **names}
 
     def lines(self) -> Iterator[tuple[str, bytes]]:
@@ -90,10 +88,10 @@ class LogFile:
 
     def read_json(self, path: Path, kind: type[_Kind]) -> _Kind:
         """Return the value of a JSON file: this one, or one beside it."""
-        self.refuse_long(str(path), path.stat().st_size)
-        return decode(str(path), path.read_bytes(), kind)
+        self.refuse_long(path, path.stat().st_size)
+        return decode(path, path.read_bytes(), kind)
 
-    def refuse_long(self, place: str, length: int) -> None:
+    def refuse_long(self, place: object, length: int) -> None:
         """Raise an InputError if a line, sample or file of JSON is too long."""
         if length > self.max_line * 1_000_000:
             raise InputError(place, f"longer than {self.max_line} MB; see --max-line")
@@ -177,12 +175,12 @@ def one_line(text: object) -> str:
     return " ".join(str(text).split())
 
 
-def decode(place: str, content: bytes, kind: type[_Kind]) -> _Kind:
+def decode(place: object, content: bytes, kind: type[_Kind]) -> _Kind:
     """Return the value of a JSON text; fields that a structure lacks are left out."""
     with suppress(ValueError, RecursionError):
         content.decode()  # checks also what is left out
         return msgspec.json.decode(content, type=kind)
-    return as_type(decoded(place, content), kind, place)  # knows NaN, which tools write
+    return decoded_as(kind, place, content)  # knows NaN, which tools write
 
 
 def to_number(place: str, value: Any) -> float | None:

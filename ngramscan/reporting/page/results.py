@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ngramscan.errors import InputError
-from ngramscan.reading.row_files import Table, decoded, name_of, read_table
+from ngramscan.reading.row_files import Table, decoded_as, name_of, read_table
 from ngramscan.reading.streams import read_bytes, unpacked_path
-from ngramscan.reading.yaml_files import as_type
 from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.plots import Kind
 from ngramscan.reporting.provenance import METADATA, Run, sidecar_of
@@ -87,7 +86,7 @@ def _read_run(path: Path) -> tuple[Run | None, bool]:
         stored = read_bytes(place)
     else:
         return None, False
-    run = as_type(decoded(str(place), stored), Run, str(place))
+    run = decoded_as(Run, place, stored)
     return run, run.sha256 not in {"", sha256(content).hexdigest()}
 
 
