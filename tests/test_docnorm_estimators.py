@@ -207,9 +207,7 @@ def test_where_30_draws_do_fewer_do_not() -> None:
     assert required_draws(draws_of(*[1 / 4, 1 / 5] * 5), 0.4, 10**6) == 30
 
 
-def test_no_more_are_asked_for_than_needed_or_allowed_or_than_there_are(
-    subtests: pytest.Subtests,
-) -> None:
+def test_no_more_are_asked_for_than_needed_or_allowed_or_than_there_are() -> None:
     random = np.random.default_rng(20261121)
     alike, many = random.geometric(1 / 1.08, 100_000), random.poisson(150, 100_000).clip(1)
     assert {required_draws(pilot, 0.1, 10**6) for pilot in pilots(alike, 20)} == {100}
@@ -218,9 +216,8 @@ def test_no_more_are_asked_for_than_needed_or_allowed_or_than_there_are(
         kind < 0.7, 1, np.where(kind < 0.95, random.geometric(1 / 25, kind.size), many)
     )
     pilot = next(pilots(varied, 1))
-    for most in (777, 150, 50):
-        with subtests.test(most=most):
-            assert required_draws(pilot, 0.001, most) == most
+    limits = [777, 150, 50]
+    assert [required_draws(pilot, 0.001, most) for most in limits] == limits
     few = Draws(pilot.lowest, pilot.highest, 400)
     assert required_draws(few, 1e-9, 10**6) == 400
     assert required_draws(few, 0.1, 10**6) < 400
@@ -228,9 +225,11 @@ def test_no_more_are_asked_for_than_needed_or_allowed_or_than_there_are(
     hidden = draws_of(*[0] * 50, *[1] * 50, highest=[1] * 100)
     assert required_draws(hidden, 0.1, 5000) == 5000
     # One draw has no variance, and a warning on stderr is no answer.
-    for low, high in ((1, 1), (0.5, 0.5), (0, 1)):
-        with subtests.test(low=low):
-            assert 1 < required_draws(draws_of(low, highest=[high]), 0.1, 5000) <= 5000
+    found = [
+        required_draws(draws_of(low, highest=[high]), 0.1, 5000)
+        for low, high in ((1, 1), (0.5, 0.5), (0, 1))
+    ]
+    assert not [n for n in found if not 1 < n <= 5000]
 
 
 # Repeated documents

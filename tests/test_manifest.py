@@ -4,6 +4,7 @@ import json
 from functools import reduce
 from operator import getitem
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,7 +54,7 @@ def test_hostile_fields_are_refused(place: tuple[str, ...]) -> None:
         assert refusal(json.dumps({"shards": [row]}).encode()).startswith("not a manifest")
 
 
-def test_shards_are_listed_once(subtests: pytest.Subtests) -> None:
-    for entries in ([], [ENTRY, ENTRY], [ENTRY, in_folder(ENTRY, "0")]):
-        with subtests.test(entries=entries):
-            assert refusal(to_manifest(entries)).startswith("it lists no shard, or")
+def test_shards_are_listed_once() -> None:
+    lists: Any = ([], [ENTRY, ENTRY], [ENTRY, in_folder(ENTRY, "0")])
+    told = [refusal(to_manifest(entries)) for entries in lists]
+    assert [one[:21] for one in told] == ["it lists no shard, or"] * 3

@@ -118,9 +118,7 @@ def test_every_read_is_exact_although_a_third_of_the_answers_is_faulty(folder: P
         assert ranges.requests <= len(record.requests) <= ranges.requests + drops
 
 
-def test_a_file_is_opened_by_one_request_that_brings_its_head(
-    server: RangeServer, subtests: pytest.Subtests
-) -> None:
+def test_a_file_is_opened_by_one_request_that_brings_its_head(server: RangeServer) -> None:
     with reading(server.url + "fine/file") as (ranges, file):
         assert (file.size, file.head) == (len(CONTENT), CONTENT[:HEAD_BYTES])
         check(ranges, file, (8, 30), (HEAD_BYTES, HEAD_BYTES), (5, 5))
@@ -130,10 +128,11 @@ def test_a_file_is_opened_by_one_request_that_brings_its_head(
             ranges.run(ranges.read_whole(server.url + "fine/file", 1000))
         with pytest.raises(ValueError, match="199999 to 200001 of 200000"):
             ranges.run(ranges.read(file, 199_999, 200_001))
-        for path in ("fine/missing", "fine", "404/file", "fine/a file ü%20"):
-            with subtests.test(path=path):
-                assert ranges.run(ranges.open(server.url + path)) is None
-                assert ranges.run(ranges.read_whole(server.url + path, 9)) is None
+        urls = [
+            server.url + path for path in ("fine/missing", "fine", "404/file", "fine/a file ü%20")
+        ]
+        assert [ranges.run(ranges.open(url)) for url in urls] == [None] * 4
+        assert [ranges.run(ranges.read_whole(url, 9)) for url in urls] == [None] * 4
         assert ranges.run(ranges.read_whole(server.url + "empty/file", 9)) == b""
         assert ranges.run(ranges.list(server.url)) is None
 
@@ -247,7 +246,6 @@ def test_a_process_that_is_ended_leaves_nothing_and_harms_no_other(
     server: RangeServer,
     tmp_path: Path,
     ending: signal.Signals,
-    subtests: pytest.Subtests,
 ) -> None:
     url, told = server.url + "fine/file", tmp_path / "stderr"
     before = len(asked(server, "stall/file"))
@@ -271,9 +269,7 @@ def test_a_process_that_is_ended_leaves_nothing_and_harms_no_other(
     if ending == signal.SIGINT:
         assert stderr.count("Traceback") == 1
         assert stderr.endswith("KeyboardInterrupt\n")
-    for word in ("Task", "nclosed", "never", "Warning"):
-        with subtests.test(word=word):
-            assert word not in stderr, stderr
+    assert not re.search("Task|nclosed|never|Warning", stderr), stderr
     with reading(url, cache_dir=tmp_path) as (ranges, file):
         check(ranges, file, *both)
         # The file is opened; a request more is for what it hadn't stored yet.

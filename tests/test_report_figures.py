@@ -150,14 +150,12 @@ def test_all_models_come_first_with_notes_in_words_and_ticks_below_their_lines(
             lines = {float(one.attrib["x1"].rstrip("%")) for one in of_class(each, "grid")}
             texts = {float(one.attrib["x"].rstrip("%")) for one in of_class(each, "tick")}
             assert texts - lines <= {96.0}, "the name of the axis is at its end"
-    for low, high, told in (
-        (1, 10**8, "1 100 10⁴ 10⁶ 10⁸"),
-        (10**5, 5 * 10**5, "100,000 200,000 500,000"),
-    ):
-        with subtests.test(low=low):
-            *ticks, _ = of_class(only([count("a", low, low, high)], "Counts")[1], "tick")
-            assert [one.text for one in ticks] == told.split()
-    assert [one.get("text-anchor") for one in ticks] == ["start", "middle", "end"]
+    ranges = ((1, 10**8), (10**5, 5 * 10**5))
+    roots = [only([count("a", low, low, high)], "Counts")[1] for low, high in ranges]
+    ticks = [of_class(each, "tick")[:-1] for each in roots]
+    shown = [" ".join(one.text or "" for one in each) for each in ticks]
+    assert shown == ["1 100 10⁴ 10⁶ 10⁸", "100,000 200,000 500,000"]
+    assert [one.get("text-anchor") for one in ticks[1]] == ["start", "middle", "end"]
 
 
 def test_wide_pages_have_labels_beside_the_same_marks(subtests: pytest.Subtests) -> None:

@@ -77,15 +77,14 @@ def test_neither_limits_nor_p_are_closer_than_those_of_student_s_t(
             assert (drawn.value, drawn.standard_error) == pytest.approx(expected)
 
 
-def test_there_is_no_interval_and_a_reason(subtests: pytest.Subtests) -> None:
+def test_there_is_no_interval_and_a_reason() -> None:
     for sums, reason in map(dict.values, objects("no_intervals")):
         estimate, p = bootstrap_t(sums, np.random.default_rng(0))
         assert estimate.value == pytest.approx(sum(sums) / len(sums))
         assert (estimate.low, estimate.high, p) == (None, None, None)
         assert estimate.note == f"no interval: {reason}"
-    for sums in ([1.0] * 9 + [1e-3] * 90, [1.0, 1.005] * 15):
-        with subtests.test(sums=sums):
-            assert bootstrap_t(sums, np.random.default_rng(0)).p is not None
+    samples = ([1.0] * 9 + [1e-3] * 90, [1.0, 1.005] * 15)
+    assert None not in [bootstrap_t(sums, np.random.default_rng(0)).p for sums in samples]
     assert resampling.Ratio(np.array([0.0, 0, 0, 1]), np.array([0.0, 1, 1, 1])).n == 3
     few = resampling.Studentized(np.array([2.0]), np.array([0.1]))
     found = resampling.studentized_interval(few, few, 9, 0.95, 0.0, 10.0)

@@ -229,18 +229,14 @@ def test_rows_and_a_warning_name_a_layer_that_is_missing(
 def test_landlock_of_older_kernels_protects_files(
     monkeypatch: pytest.MonkeyPatch,
     version: int,
-    subtests: pytest.Subtests,
 ) -> None:
     asks = f"{version} if each[2:] == (444, None, 0, 1) else real(*each)"
     run_first(monkeypatch, f"real = kernel.call\nkernel.call = lambda *each: {asks}")
     with Sandbox(SMALL, leave_out=["namespaces", "seccomp"]) as made:
         assert made.layers["landlock"] == "ok"
         assert outcome_of(made, answer("open('own', 'w').close()\nanswer = 1")).value == 1
-        for path in ("/etc/passwd", __file__):
-            with subtests.test(path=path):
-                assert outcome_of(made, answer(f"open({path!r})")).message.startswith(
-                    "PermissionError"
-                )
+        tried = [outcome_of(made, answer(f"open({path!r})")) for path in ("/etc/passwd", __file__)]
+        assert [one.message.partition(":")[0] for one in tried] == ["PermissionError"] * 2
 
 
 def test_another_system_lacks_the_layers_but_the_time_is_limited_whatever_the_program_tells(
