@@ -109,10 +109,7 @@ def misses(make: Make, truth: float, bounds: tuple[float, float], n: int, runs: 
 
 
 @pytest.mark.parametrize("n", [20, *(slow(n) for n in (10, 50, 200))])
-@pytest.mark.parametrize(
-    "name",
-    [*BRIEF, *(slow(name) for name in MEANS if name not in BRIEF)],
-)
+@pytest.mark.parametrize("name", [*BRIEF, *(slow(name) for name in MEANS if name not in BRIEF)])
 def test_intervals_cover_means_of_values_that_are_mostly_zero(name: str, n: int) -> None:
     make, truth = MEANS[name]
     runs = sets(200)

@@ -219,8 +219,7 @@ def ratio_coverage(sides: Sides, n: int, runs: int) -> float:
 
 
 @pytest.mark.parametrize(
-    ("n", "every", "runs"),
-    [(60, 29, 60), *(slow(n, 1, 400) for n in (20, 50, 120))],
+    ("n", "every", "runs"), [(60, 29, 60), *(slow(n, 1, 400) for n in (20, 50, 120))]
 )
 def test_the_interval_of_a_ratio_covers_it(n: int, every: int, runs: int) -> None:
     coverage = {sides: ratio_coverage(sides, n, runs) for sides in EVERY_RATIO[::every]}
@@ -255,10 +254,7 @@ def of_differences(sides: Sides, n: int, runs: int) -> tuple[float, float]:
 
 @pytest.mark.parametrize(
     ("every", "n", "runs"),
-    [
-        (DIFFERENCES, 20, sets(50)),
-        *(slow(EVERY_DIFFERENCE, n, 300) for n in (20, 60)),
-    ],
+    [(DIFFERENCES, 20, sets(50)), *(slow(EVERY_DIFFERENCE, n, 300) for n in (20, 60))],
     ids=["a few", "all of 20", "all of 60"],
 )
 def test_differences_of_problems_are_covered_and_tested_at_their_level(

@@ -109,8 +109,7 @@ LONG = [(name, *sizes) for name in POPULATIONS for sizes in ((30, 2), (100, 2), 
 
 
 @pytest.mark.parametrize(
-    ("population", "n", "epochs"),
-    [("Beta(2, 2)", 30, 2), *(slow(*one) for one in LONG)],
+    ("population", "n", "epochs"), [("Beta(2, 2)", 30, 2), *(slow(*one) for one in LONG)]
 )
 def test_epochs_of_one_method_alone_keep_the_level(population: str, n: int, epochs: int) -> None:
     generator = np.random.default_rng(13)

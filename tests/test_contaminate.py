@@ -10,10 +10,7 @@ from ngramscan.indexes.base import QueryCount, QueryFailure
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.matching import Normalization, normalized
-from ngramscan.prevalence.contaminate import (
-    Entry,
-    run_contaminate,
-)
+from ngramscan.prevalence.contaminate import Entry, run_contaminate
 from ngramscan.prevalence.contamination_answers import find_answers
 from ngramscan.prevalence.contamination_rules import make_rule
 from ngramscan.prevalence.contamination_shares import make_shares

@@ -172,9 +172,7 @@ def test_a_sample_is_drawn_by_its_seed_and_keeps_the_order(here: Path) -> None:
 @pytest.mark.parametrize(("width", "colour"), [(60, True), (80, False), (140, True)])
 @pytest.mark.usefixtures("here")
 def test_a_screen_fits_and_cuts_no_number(
-    width: int,
-    colour: bool,
-    monkeypatch: pytest.MonkeyPatch,
+    width: int, colour: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("TERM" if colour else "NO_COLOR", "xterm")

@@ -128,8 +128,7 @@ def check_coverage(found: Sequence[BoundedEstimate], truth: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("documents", "n"),
-    [(60_000, 30), (60_000, 200), (150, 120), slow(600, 200)],
+    ("documents", "n"), [(60_000, 30), (60_000, 200), (150, 120), slow(600, 200)]
 )
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("shape", SHAPES)

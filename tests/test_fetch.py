@@ -54,10 +54,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[str]
 
 
 def test_a_file_is_kept_in_the_cache_and_not_asked_for_again(
-    asked: list[str],
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-    subtests: pytest.Subtests,
+    asked: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str], subtests: pytest.Subtests
 ) -> None:
     expected = tmp_path / "ngramscan/datasets/financemath/validation.json"
     for kept in (None, BODY, BODY[:5]):

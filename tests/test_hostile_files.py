@@ -317,9 +317,7 @@ def test_a_parquet_table_whose_rows_share_a_long_value_is_refused(here: Path) ->
 
 @pytest.mark.parametrize("suffix", PACK)
 def test_a_text_or_record_of_a_corpus_of_more_than_max_bytes_is_refused(
-    suffix: str,
-    here: Path,
-    subtests: pytest.Subtests,
+    suffix: str, here: Path, subtests: pytest.Subtests
 ) -> None:
     text = "aa" + "b" * 999_999
     (here / f"c.txt{suffix}").write_bytes(PACK[suffix](text.encode()))

@@ -114,10 +114,7 @@ def texts_with_copies(documents: list[str], copied: int, seed: int) -> list[str]
     return texts
 
 
-@pytest.mark.parametrize(
-    "copied",
-    [slow(0), 10, slow(300)],
-)
+@pytest.mark.parametrize("copied", [slow(0), 10, slow(300)])
 def test_a_trace_takes_as_many_requests_as_said(
     copied: int,
     folder_of_words: tuple[Path, list[str]],
@@ -197,11 +194,7 @@ def test_where_words_are_rare_a_trace_ends(seed: int, tmp_path: Path) -> None:
     ],
 )
 def test_counts_windows_and_documents_equal_those_of_the_local_reader(
-    name: str,
-    memory: int,
-    n: int,
-    four: Path,
-    subtests: pytest.Subtests,
+    name: str, memory: int, n: int, four: Path, subtests: pytest.Subtests
 ) -> None:
     folder = four if name == "four" else INDEXES / name
     local, draw = open_shards(folder), random.Random(5)
@@ -272,10 +265,7 @@ def test_beyond_all_disks_the_right_places_are_asked_for(tmp_path: Path, size: i
 
 
 def test_a_second_run_asks_nothing_and_other_files_are_asked_again(
-    four: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    subtests: pytest.Subtests,
+    four: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
     later = count(10**9, 60).__next__  # whoever looks at a clock is a minute later
     monkeypatch.setattr(time, "time", later)

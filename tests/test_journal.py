@@ -97,9 +97,7 @@ def test_an_index_is_cleared_by_each_form_that_count_takes(
 
 @pytest.mark.parametrize("content", [b"", b"n\n", b"y\n"])
 def test_without_a_terminal_nothing_is_removed_unless_yes_is_said(
-    kept: Path,
-    content: bytes,
-    subtests: pytest.Subtests,
+    kept: Path, content: bytes, subtests: pytest.Subtests
 ) -> None:
     for more, what in (((), "all replies"), (("--index", "dclm"), "the replies from dclm")):
         with subtests.test(more=more):

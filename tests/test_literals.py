@@ -113,9 +113,7 @@ def test_process_substitution_is_a_file_like_any_other(here: Path) -> None:
     )
 )
 def test_what_is_no_pattern_is_refused_with_its_cure(
-    here: Path,
-    given: list[str],
-    said: str,
+    here: Path, given: list[str], said: str
 ) -> None:
     (here / "folder").mkdir()
     (here / "mine.yaml").write_text(SET)

@@ -40,10 +40,7 @@ def refusal(content: bytes) -> str:
 SOUND = json.loads(to_manifest([ENTRY]))
 FILES_OF_ONE = SOUND["shards"][0]["files"]
 HOSTILE = {(*row["place"],): row["values"] for row in objects("hostile_fields")}
-HOSTILE["files",] += [
-    dict.fromkeys(FILES),
-    {**FILES_OF_ONE, "../x": FILES_OF_ONE["meta.fm9"]},
-]
+HOSTILE["files",] += [dict.fromkeys(FILES), {**FILES_OF_ONE, "../x": FILES_OF_ONE["meta.fm9"]}]
 
 
 @pytest.mark.parametrize("place", HOSTILE, ids=".".join)

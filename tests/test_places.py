@@ -91,9 +91,7 @@ def test_a_small_file_is_written_replaced_and_removed(
 
 
 def test_a_shard_is_published_alone_or_in_an_index_and_moved_also_by_a_second_call(
-    place: str,
-    tmp_path: Path,
-    subtests: pytest.Subtests,
+    place: str, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     places.write(place, "plan.json", b"plan")
     places.publish(finished(tmp_path / "work"), places.join(place, "11"), SHARD_FILES)

@@ -134,14 +134,7 @@ def test_what_is_no_share_no_pair_or_no_p_value_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("population", "part"),
-    [
-        (100, 0.3),
-        (300, 0.5),
-        slow(300, 0.9),
-        slow(1319, 0.2),
-        slow(1319, 0.76),
-        slow(3000, 0.1),
-    ],
+    [(100, 0.3), (300, 0.5), slow(300, 0.9), slow(1319, 0.2), slow(1319, 0.76), slow(3000, 0.1)],
 )
 def test_the_interval_of_a_finite_population_covers_its_share(population: int, part: float) -> None:
     """Without chance: every sample, weighted with its probability."""

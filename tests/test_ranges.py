@@ -243,9 +243,7 @@ PROGRAM = file_text("ranges_program")
 @pytest.mark.integration
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
 def test_a_process_that_is_ended_leaves_nothing_and_harms_no_other(
-    server: RangeServer,
-    tmp_path: Path,
-    ending: signal.Signals,
+    server: RangeServer, tmp_path: Path, ending: signal.Signals
 ) -> None:
     url, told = server.url + "fine/file", tmp_path / "stderr"
     before = len(asked(server, "stall/file"))

@@ -379,9 +379,7 @@ def test_the_theme_follows_the_system_and_a_button(browser: Browser, page: str) 
 
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
 def test_it_is_printed_dark_on_white_without_controls(
-    browser: Browser,
-    page: str,
-    color_scheme: str,
+    browser: Browser, page: str, color_scheme: str
 ) -> None:
     with visiting(browser, page, color_scheme=color_scheme) as visit:
         visit.page.emulate_media(media="print")

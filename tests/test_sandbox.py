@@ -227,8 +227,7 @@ def test_rows_and_a_warning_name_a_layer_that_is_missing(
 @needs_all_layers
 @pytest.mark.parametrize("version", [1, 3, 4])
 def test_landlock_of_older_kernels_protects_files(
-    monkeypatch: pytest.MonkeyPatch,
-    version: int,
+    monkeypatch: pytest.MonkeyPatch, version: int
 ) -> None:
     asks = f"{version} if each[2:] == (444, None, 0, 1) else real(*each)"
     run_first(monkeypatch, f"real = kernel.call\nkernel.call = lambda *each: {asks}")
@@ -284,9 +283,7 @@ def test_an_error_of_the_consumer_or_of_the_source_ends_the_programs() -> None:
 
 
 def test_a_program_that_can_not_be_confined_is_lost_and_no_first_process_is_an_error(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    subtests: pytest.Subtests,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     failed, lost = "it could not be run: ", answer("answer = 1")
     for seconds, why in (("nan", "cannot convert float NaN"), ("inf", "its process ended while")):

@@ -38,9 +38,7 @@ def test_a_row_per_output_and_rule(folder: Path) -> None:
 
 @pytest.mark.parametrize(("width", "is_beside"), [(100, True), (60, False)])
 def test_methods_are_side_by_side_where_there_is_room(
-    folder: Path,
-    width: int,
-    is_beside: bool,
+    folder: Path, width: int, is_beside: bool
 ) -> None:
     files = {"outputs": folder / "outputs", "scores": folder / "s.jsonl"}
     result: Any = inspect.unwrap(evalcore.show)("1", **files)

@@ -115,10 +115,7 @@ def test_metadata_are_the_other_fields_with_the_path_and_the_line(tmp_path: Path
     ],
 )
 def test_all_files_are_those_of_the_original_which_are_sound(
-    name: str,
-    tokenizer: str | None,
-    shared: Path,
-    tmp_path: Path,
+    name: str, tokenizer: str | None, shared: Path, tmp_path: Path
 ) -> None:
     folder, corpus = shared / "tokens", "corpus" if "stdlib" in name else "corpus_small"
     path = tokenizer and folder / "tokenizers" / tokenizer

@@ -90,9 +90,7 @@ def shards(request: pytest.FixtureRequest) -> list[list[list[int]]]:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_shares_sum_to_one_in_every_document(
-    shards: list[list[list[int]]],
-    estimator: Estimator,
-    subtests: pytest.Subtests,
+    shards: list[list[list[int]]], estimator: Estimator, subtests: pytest.Subtests
 ) -> None:
     """Among all occurrences of n-grams that belong to several queries; bounds lie around 1."""
     index = MadeTokens(shards, QUERIES)

@@ -151,10 +151,7 @@ def test_words_and_tokens_are_not_mixed(tmp_path: Path) -> None:
 
 # A hosted index: a question per token
 
-TOKENIZERS = {
-    "v4_pysmall_llama_s3": LLAMA,
-    "v4_pysmall_olmo2": COPIES / "allenai_dolma2.json.gz",
-}
+TOKENIZERS = {"v4_pysmall_llama_s3": LLAMA, "v4_pysmall_olmo2": COPIES / "allenai_dolma2.json.gz"}
 NAME = "v4_pysmall_llama_s3"
 
 

@@ -113,8 +113,7 @@ def converted(model: Path) -> str:
 
 
 def test_a_tokenizer_json_of_llama_is_as_good_as_its_model(
-    llama: Tokenizer,
-    tmp_path: Path,
+    llama: Tokenizer, tmp_path: Path
 ) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_text(converted(LLAMA))
