@@ -145,21 +145,18 @@ def test_three_random_windows_decide_by_any_of_them(
         assert row.verdict == ("dirty" if any(is_found) else "clean")
 
 
-def test_verdicts_take_fewer_requests_than_shares(
-    built: Built, tmp_path: Path, subtests: pytest.Subtests
-) -> None:
+def test_verdicts_take_fewer_requests_than_shares(built: Built, tmp_path: Path) -> None:
     entries, asked = built.entries[1 :: STEPS["http"]], []
     for decide in (False, True):
-        with subtests.test(decide=decide):
-            with ApiServer({"made": built.shards}) as server:
-                spec, folder = f"{server.url}made", tmp_path / str(decide)
-                rows = looked_for(entries, spec, folder, decide=decide).rows
-                asked.append([one["query"] for one in server.read_log()])
-            for row in rows:
-                expected = built.expected[row.id]
-                assert row.verdict == expected.verdict
-                assert (row.eta_low or 0) <= (expected.eta or 0) <= (row.eta_high or 0)
-                assert decide or row.eta == expected.eta
+        with ApiServer({"made": built.shards}) as server:
+            spec, folder = f"{server.url}made", tmp_path / str(decide)
+            rows = looked_for(entries, spec, folder, decide=decide).rows
+            asked.append([one["query"] for one in server.read_log()])
+        for row in rows:
+            expected = built.expected[row.id]
+            assert row.verdict == expected.verdict
+            assert (row.eta_low or 0) <= (expected.eta or 0) <= (row.eta_high or 0)
+            assert decide or row.eta == expected.eta
     drawn = queries_of(entries, make_rule("mini"), 1)
     everything = {window for own in drawn.values() for window in own}
     assert sorted(asked[0]) == sorted(everything), "each window once"

@@ -152,21 +152,16 @@ def served_in_part(made: Made) -> Iterator[str]:
     [(), pytest.param(("--context", "101", "--estimator", "size-bias"), marks=pytest.mark.slow)],
 )
 def test_a_served_index_gives_the_numbers_of_its_folder_drawn(
-    made: Made,
-    served_in_part: str,
-    tmp_path: Path,
-    more: tuple[str, ...],
-    subtests: pytest.Subtests,
+    made: Made, served_in_part: str, tmp_path: Path, more: tuple[str, ...]
 ) -> None:
     """Characters of two bytes are cut at the ends of windows, and limits reach all documents."""
     local = made.rows(made.fm9, "--exact-up-to", "0", *DRAWN, *more)
     totals = without(made.totals(), "index")
     asked = (*DRAWN, *more, "--journal", str(tmp_path / "j"))
     for _ in ("asked", "from the journal"):
-        with subtests.test(_=_):
-            rows = made.rows(served_in_part, *asked)
-            assert without(rows, "index") == without(local, "index")
-            assert without(made.totals(), "index") == totals
+        rows = made.rows(served_in_part, *asked)
+        assert without(rows, "index") == without(local, "index")
+        assert without(made.totals(), "index") == totals
     assert any(row["documents_high"] == str(len(made.texts)) for row in local)
 
 

@@ -107,9 +107,7 @@ def test_all_changed_files_are_found(index: Path) -> None:
     assert found == [*(("0", name) for name in FILES), ("1", "data.fm9")]
 
 
-def test_manifests_that_are_damaged_or_contradict_are_found(
-    index: Path, subtests: pytest.Subtests
-) -> None:
+def test_manifests_that_are_damaged_or_contradict_are_found(index: Path) -> None:
     shard, root, own = index / "1", index / MANIFEST, (index / "1" / MANIFEST).read_bytes()
     documents, text_bytes = json.loads(own)["shards"][0]["documents"], b'"documents": 40, "bytes": '
     assert (documents, own.count(text_bytes)) == (40, 1)
@@ -119,13 +117,12 @@ def test_manifests_that_are_damaged_or_contradict_are_found(
         (own[:99], "file", DAMAGED),
         (wrong, "documents", "(40, "),
     ):
-        with subtests.test(content=content):
-            (shard / MANIFEST).write_bytes(content)
-            if place == "documents":
-                root.unlink()
-            (found,) = verify_index(index, False, SILENT)
-            assert (found.shard, found.file, found.place) == (str(shard), MANIFEST, place)
-            assert found.problem.startswith(problem)
+        (shard / MANIFEST).write_bytes(content)
+        if place == "documents":
+            root.unlink()
+        (found,) = verify_index(index, False, SILENT)
+        assert (found.shard, found.file, found.place) == (str(shard), MANIFEST, place)
+        assert found.problem.startswith(problem)
     root.write_bytes(b"{}")
     assert Finding(str(index), MANIFEST, "file", DAMAGED) in verify_index(index, False, SILENT)
 

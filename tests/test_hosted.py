@@ -85,9 +85,7 @@ RUNS: Mapping[str, tuple[Callable[[], ApiServer], Sequence[str]]] = {
 
 @pytest.mark.integration
 @pytest.mark.parametrize("kind", RUNS)
-def test_a_run_that_was_stopped_goes_on_where_it_was(
-    kind: str, tmp_path: Path, subtests: pytest.Subtests
-) -> None:
+def test_a_run_that_was_stopped_goes_on_where_it_was(kind: str, tmp_path: Path) -> None:
     serve, arguments = RUNS[kind]
     with serve() as server:
 
@@ -105,19 +103,18 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(
         undisturbed = rows("whole")
         needed = asked()
         for how in (signal.SIGKILL, signal.SIGINT):
-            with subtests.test(how=how):
-                before = asked()
-                with subprocess.Popen(
-                    [*NGRAMSCAN, *command, "--journal", str(tmp_path / "j")],
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                ) as stopped:
-                    while asked() - before < needed // 4:
-                        time.sleep(0.005)
-                    stopped.send_signal(how)
-                    stdout, stderr = stopped.communicate(timeout=60)
-                assert (stdout, stopped.returncode) == ("", 130 if how == signal.SIGINT else -how)
+            before = asked()
+            with subprocess.Popen(
+                [*NGRAMSCAN, *command, "--journal", str(tmp_path / "j")],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            ) as stopped:
+                while asked() - before < needed // 4:
+                    time.sleep(0.005)
+                stopped.send_signal(how)
+                stdout, stderr = stopped.communicate(timeout=60)
+            assert (stdout, stopped.returncode) == ("", 130 if how == signal.SIGINT else -how)
         assert stderr.startswith("Interrupted; what was done is kept")
         assert rows("j") == undisturbed
         # At most four were under way at each end: those are asked twice, and nothing else.

@@ -194,7 +194,7 @@ def test_where_words_are_rare_a_trace_ends(seed: int, tmp_path: Path) -> None:
     ],
 )
 def test_counts_windows_and_documents_equal_those_of_the_local_reader(
-    name: str, memory: int, n: int, four: Path, subtests: pytest.Subtests
+    name: str, memory: int, n: int, four: Path
 ) -> None:
     folder = four if name == "four" else INDEXES / name
     local, draw = open_shards(folder), random.Random(5)
@@ -216,9 +216,8 @@ def test_counts_windows_and_documents_equal_those_of_the_local_reader(
             assert sizes(one) == sizes(near)
         near, one = local[0], far[0]
         for rank in (draw.randrange(near.ranks), near.find(queries)[0][0]):
-            with subtests.test(rank=rank):
-                windows = near.windows([rank], np.array([9]), context)
-                assert one.windows([rank], np.array([9]), context) == windows
+            windows = near.windows([rank], np.array([9]), context)
+            assert one.windows([rank], np.array([9]), context) == windows
         documents = [windows[0].document]
         assert one.metadata(documents) == near.metadata(documents)
         assert {"500", "cut", "wrong_range"} & {one.fault for one in server.record().requests}
@@ -265,7 +264,7 @@ def test_beyond_all_disks_the_right_places_are_asked_for(tmp_path: Path, size: i
 
 
 def test_a_second_run_asks_nothing_and_other_files_are_asked_again(
-    four: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+    four: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     later = count(10**9, 60).__next__  # whoever looks at a clock is a minute later
     monkeypatch.setattr(time, "time", later)
@@ -279,15 +278,14 @@ def test_a_second_run_asks_nothing_and_other_files_are_asked_again(
             ("count",),
             ("contexts", "-n1", "--width=9", "--index-memory=240KB"),
         ):
-            with subtests.test(command=command):
-                first = asked(server.url, tmp_path, *options, command=command)
-                before = len(server.record().requests)
-                again = asked(server.url, tmp_path, *options, command=command)
-                assert len(server.record().requests) == before
-                assert without(again.rows, "source", "asked_at") == without(
-                    first.rows, "source", "asked_at"
-                )
-                rows += [first.rows, again.rows]
+            first = asked(server.url, tmp_path, *options, command=command)
+            before = len(server.record().requests)
+            again = asked(server.url, tmp_path, *options, command=command)
+            assert len(server.record().requests) == before
+            assert without(again.rows, "source", "asked_at") == without(
+                first.rows, "source", "asked_at"
+            )
+            rows += [first.rows, again.rows]
         assert "3 windows will take about" in first.stderr
         assert [len(each) for each in rows] == [4, 4, 3, 3]
         varying = ("index", "asked_at", "source")

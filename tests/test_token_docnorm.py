@@ -90,7 +90,7 @@ def shards(request: pytest.FixtureRequest) -> list[list[list[int]]]:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_shares_sum_to_one_in_every_document(
-    shards: list[list[list[int]]], estimator: Estimator, subtests: pytest.Subtests
+    shards: list[list[list[int]]], estimator: Estimator
 ) -> None:
     """Among all occurrences of n-grams that belong to several queries; bounds lie around 1."""
     index = MadeTokens(shards, QUERIES)
@@ -103,18 +103,17 @@ def test_shares_sum_to_one_in_every_document(
     }
     low, high = dict[str, float](), dict[str, float]()
     for name in ("one", "two", "longer", "three"):
-        with subtests.test(name=name):
-            one = known[name].found
-            places = [
-                Place(name, each.shard, rank)
-                for each in one.segments
-                for rank in range(each.low, each.high)
-            ]
-            for window in index.examine(places, {name: known[name].forms}):
-                assert isinstance(window, TokenWindow)
-                share = document_share(window, owners, REACH, estimator)
-                low[window.document] = low.get(window.document, 0) + share.lowest
-                high[window.document] = high.get(window.document, 0) + share.highest
+        one = known[name].found
+        places = [
+            Place(name, each.shard, rank)
+            for each in one.segments
+            for rank in range(each.low, each.high)
+        ]
+        for window in index.examine(places, {name: known[name].forms}):
+            assert isinstance(window, TokenWindow)
+            share = document_share(window, owners, REACH, estimator)
+            low[window.document] = low.get(window.document, 0) + share.lowest
+            high[window.document] = high.get(window.document, 0) + share.highest
     documents = {
         f"{shard}/{number}": len(text)
         for shard, texts in enumerate(index.texts)

@@ -84,10 +84,6 @@ def occurrences(documents: Documents, pattern: Sequence[int]) -> list[tuple[int,
     ]
 
 
-def count(folder: TokenFolder, pattern: Sequence[int]) -> int:
-    return int(np.diff(folder.find([pattern])).sum())
-
-
 def ranks(folder: TokenFolder, pattern: Sequence[int]) -> Iterator[tuple[int, int]]:
     for shard, (low, high) in enumerate(folder.find([pattern])[0].tolist()):
         yield from ((shard, rank) for rank in range(low, high))
