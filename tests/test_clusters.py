@@ -12,18 +12,12 @@ from numpy.typing import NDArray
 from scipy.stats import beta, norm, t
 
 from ngramscan.statistics.clusters import ClusteredShare
-from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.proportions import Pairs, mcnemar, paired_difference, wilson
 from ngramscan.statistics.streams import stream
 from tests.support.cases import objects
-from tests.support.sizes import sets, slow
+from tests.support.sizes import holds, sets, slow
 
 Integers = NDArray[np.int64]
-
-
-def holds(found: Estimate, truth: float) -> bool:
-    low, high = found.limits
-    return low <= truth <= high
 
 
 Outputs = list[tuple[int, int]]

@@ -25,14 +25,9 @@ from ngramscan.statistics.proportions import (
     wilson,
 )
 from tests.support.cases import case_table
-from tests.support.sizes import sets, slow
+from tests.support.sizes import holds, sets, slow
 
 Cells = tuple[int, int, int, int]
-
-
-def holds(found: Estimate, truth: float) -> bool:
-    low, high = found.limits
-    return low <= truth <= high
 
 
 def test_wilson_s_interval_is_scipy_s(subtests: pytest.Subtests) -> None:
