@@ -102,7 +102,7 @@ class Terminal(Progress):
         if self._bars.disable and text:
             self.notice(text)
         for task_id in self._tasks.values():
-            self._bars.update(task_id, note=text)
+            self._bars.update(task_id, note=visible(text))
 
     def notice(self, text: str) -> None:
         """Print a line above the bars, also where there are none, as in a log."""

@@ -112,8 +112,7 @@ QUICK = [("Cohen", 0.95, 0.4), ("alpha", 0.95, 0.8)]
 
 
 @pytest.mark.parametrize(
-    ("name", "share", "kappa"),
-    [each if each in QUICK else slow(*each) for each in TWO_LABELS],
+    ("name", "share", "kappa"), [each if each in QUICK else slow(*each) for each in TWO_LABELS]
 )
 def test_intervals_of_rare_labels_are_not_too_wide(name: str, share: float, kappa: float) -> None:
     runs = sets(80)

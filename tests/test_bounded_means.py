@@ -45,10 +45,9 @@ def by_definition(values: Floats, mean: float, least: float, most: float) -> flo
 @pytest.mark.parametrize(*case_table("bounded_values"))
 def test_p_values_are_those_of_the_definition_and_limits_have_them(values: list[float]) -> None:
     found = BoundedMean(values, 0, 1)
-    for mean in (0.05, 0.35, 0.8):
-        assert found.test(mean).value == pytest.approx(
-            by_definition(np.array(values), mean, 0, 1), rel=1e-3
-        )
+    means, own = (0.05, 0.35, 0.8), np.array(values)
+    expected = [by_definition(own, mean, 0, 1) for mean in means]
+    assert [found.test(mean).value for mean in means] == pytest.approx(expected, rel=1e-3)
     estimate = found.estimate(0.9)
     assert [found.test(limit).value for limit in estimate.limits] == pytest.approx([0.1, 0.1])
     fourfold = BoundedMean(4 * np.array(values), 0, 1, [4] * len(values)).estimate(0.9)
@@ -110,10 +109,7 @@ def misses(make: Make, truth: float, bounds: tuple[float, float], n: int, runs: 
 
 
 @pytest.mark.parametrize("n", [20, *(slow(n) for n in (10, 50, 200))])
-@pytest.mark.parametrize(
-    "name",
-    [*BRIEF, *(slow(name) for name in MEANS if name not in BRIEF)],
-)
+@pytest.mark.parametrize("name", [*BRIEF, *(slow(name) for name in MEANS if name not in BRIEF)])
 def test_intervals_cover_means_of_values_that_are_mostly_zero(name: str, n: int) -> None:
     make, truth = MEANS[name]
     runs = sets(200)

@@ -12,18 +12,12 @@ from numpy.typing import NDArray
 from scipy.stats import beta, norm, t
 
 from ngramscan.statistics.clusters import ClusteredShare
-from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.proportions import Pairs, mcnemar, paired_difference, wilson
 from ngramscan.statistics.streams import stream
 from tests.support.cases import objects
-from tests.support.sizes import sets, slow
+from tests.support.sizes import holds, sets, slow
 
 Integers = NDArray[np.int64]
-
-
-def holds(found: Estimate, truth: float) -> bool:
-    low, high = found.limits
-    return low <= truth <= high
 
 
 Outputs = list[tuple[int, int]]
@@ -219,8 +213,7 @@ def ratio_coverage(sides: Sides, n: int, runs: int) -> float:
 
 
 @pytest.mark.parametrize(
-    ("n", "every", "runs"),
-    [(60, 29, 60), *(slow(n, 1, 400) for n in (20, 50, 120))],
+    ("n", "every", "runs"), [(60, 29, 60), *(slow(n, 1, 400) for n in (20, 50, 120))]
 )
 def test_the_interval_of_a_ratio_covers_it(n: int, every: int, runs: int) -> None:
     coverage = {sides: ratio_coverage(sides, n, runs) for sides in EVERY_RATIO[::every]}
@@ -255,10 +248,7 @@ def of_differences(sides: Sides, n: int, runs: int) -> tuple[float, float]:
 
 @pytest.mark.parametrize(
     ("every", "n", "runs"),
-    [
-        (DIFFERENCES, 20, sets(50)),
-        *(slow(EVERY_DIFFERENCE, n, 300) for n in (20, 60)),
-    ],
+    [(DIFFERENCES, 20, sets(50)), *(slow(EVERY_DIFFERENCE, n, 300) for n in (20, 60))],
     ids=["a few", "all of 20", "all of 60"],
 )
 def test_differences_of_problems_are_covered_and_tested_at_their_level(

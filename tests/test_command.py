@@ -199,15 +199,19 @@ def test_parquet_is_not_written_into_a_terminal(monkeypatch: pytest.MonkeyPatch)
         choose_target("parquet", None)
 
 
-def test_a_column_sorts_rows_in_every_format_and_in_a_plain_table(tmp_path: Path) -> None:
-    for line, expected in (("--sort -value", "4563210"), ("--sort -name", "6543210")):
-        _, stdout, _ = terminal(f"measure x -q {line} --format csv")
-        assert "".join(row[0] for row in stdout.splitlines()[1:]) == expected
-        path = tmp_path / "rows.csv"
-        assert terminal(f"measure x -q {line} -o {path}") == (0, "", "")
-        assert path.read_text() == stdout
-        shown = terminal(f"measure x {line}")[1]
-        assert "".join(re.findall(r"^ +(\d) ", shown, flags=re.M)) == expected
+@pytest.mark.parametrize(
+    ("line", "expected"), [("--sort -value", "4563210"), ("--sort -name", "6543210")]
+)
+def test_a_column_sorts_rows_in_every_format_and_in_a_plain_table(
+    tmp_path: Path, line: str, expected: str
+) -> None:
+    _, stdout, _ = terminal(f"measure x -q {line} --format csv")
+    assert "".join(row[0] for row in stdout.splitlines()[1:]) == expected
+    path = tmp_path / "rows.csv"
+    assert terminal(f"measure x -q {line} -o {path}") == (0, "", "")
+    assert path.read_text() == stdout
+    shown = terminal(f"measure x {line}")[1]
+    assert "".join(re.findall(r"^ +(\d) ", shown, flags=re.M)) == expected
     assert "for & paper" not in terminal("measure x --format latex --sort name")[1]
     assert "x" in terminal("do again --what x --sort name")[1], "rows that are asked for"
     known = "expected one of name, value; did you mean value?"

@@ -109,8 +109,7 @@ LONG = [(name, *sizes) for name in POPULATIONS for sizes in ((30, 2), (100, 2), 
 
 
 @pytest.mark.parametrize(
-    ("population", "n", "epochs"),
-    [("Beta(2, 2)", 30, 2), *(slow(*one) for one in LONG)],
+    ("population", "n", "epochs"), [("Beta(2, 2)", 30, 2), *(slow(*one) for one in LONG)]
 )
 def test_epochs_of_one_method_alone_keep_the_level(population: str, n: int, epochs: int) -> None:
     generator = np.random.default_rng(13)
@@ -135,25 +134,29 @@ def written(rows: list[ScoreRow], path: Path) -> Path:
     return path
 
 
-def test_of_several_runs_none_is_chosen_for_the_reader(tmp_path: Path) -> None:
+def test_of_several_runs_none_is_chosen_for_the_reader(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     rows = [*both(A, B, run=FIRST), *scored("cot", [1.0] * 5, run=SECOND)]
     path = written(rows, tmp_path / "runs.jsonl")
     listed = f"d, m, cot, strict has 2 runs: {FIRST} (10 rows), {SECOND} (5 rows)"
     cure = f'scores: {listed}; choose one with run=NAME or run="latest"'
     for wanted in ([], ["2026-01"], [FIRST, SECOND]):
-        with pytest.raises(InputError) as caught:
-            evalcore.compare(path, baseline="cot", run=wanted)
-        assert str(caught.value) == cure
+        with subtests.test(wanted=wanted):
+            with pytest.raises(InputError) as caught:
+                evalcore.compare(path, baseline="cot", run=wanted)
+            assert str(caught.value) == cure
     with pytest.raises(InputError) as caught:
         evalcore.compare(path, baseline="cot", run=["Kc"])
     assert str(caught.value) == f'run="Kc": no run has this name; {listed}'
     for name, n, n_unknown in ((FIRST, 10, 0), ("Ka", 10, 0), ("latest", 5, 5), ("Kb", 5, 5)):
-        for found in (
-            evalcore.compare(path, baseline="cot", run=[name]),
-            evalcore.outcomes(path, baselines="cot", adaptive="pot", run=[name]),
-        ):
-            (row,) = found.to_dict("records")
-            assert (row["n"], row["n_unknown"]) == (n, n_unknown)
+        with subtests.test(name=name):
+            for found in (
+                evalcore.compare(path, baseline="cot", run=[name]),
+                evalcore.outcomes(path, baselines="cot", adaptive="pot", run=[name]),
+            ):
+                (row,) = found.to_dict("records")
+                assert (row["n"], row["n_unknown"]) == (n, n_unknown)
 
 
 def test_what_can_not_be_compared_is_refused() -> None:

@@ -10,10 +10,7 @@ from ngramscan.indexes.base import QueryCount, QueryFailure
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.matching import Normalization, normalized
-from ngramscan.prevalence.contaminate import (
-    Entry,
-    run_contaminate,
-)
+from ngramscan.prevalence.contaminate import Entry, run_contaminate
 from ngramscan.prevalence.contamination_answers import find_answers
 from ngramscan.prevalence.contamination_rules import make_rule
 from ngramscan.prevalence.contamination_shares import make_shares
@@ -131,16 +128,17 @@ def test_an_answer_is_near_as_a_whole_word_within_some_characters(
     assert (row.answer, row.occurrences_seen) == ("near" if is_near else "not near", 1)
 
 
-def test_an_answer_in_the_question_needs_to_be_there_once_more() -> None:
+def test_an_answer_in_the_question_needs_to_be_there_once_more(subtests: pytest.Subtests) -> None:
     entries = [Entry("1", QUESTION, "68"), Entry("2", "never there, not in a single document", "1")]
     for more, answer in (("", "not near"), ("68", "near")):
-        index = Documents([f"{QUESTION} {more}"])
-        result = run_contaminate(entries, MINI, [index])
-        found, _ = find_answers(result, entries, [index], 9, 1)
-        assert [row.answer for row in found.rows] == [answer, None]
-        index._lost = [result.rows[0].rarest or ""]
-        found, lost = find_answers(result, entries, [index], 9, 1)
-        assert ([row.answer for row in found.rows], len(lost)) == ([None, None], 1)
+        with subtests.test(more=more):
+            index = Documents([f"{QUESTION} {more}"])
+            result = run_contaminate(entries, MINI, [index])
+            found, _ = find_answers(result, entries, [index], 9, 1)
+            assert [row.answer for row in found.rows] == [answer, None]
+            index._lost = [result.rows[0].rarest or ""]
+            found, lost = find_answers(result, entries, [index], 9, 1)
+            assert ([row.answer for row in found.rows], len(lost)) == ([None, None], 1)
 
 
 def test_shares_tell_questions_with_their_answers_from_questions_alone() -> None:

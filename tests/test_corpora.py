@@ -52,20 +52,23 @@ def test_a_line_that_can_not_be_read_is_named(tmp_path: Path, line: str, problem
     assert "\n" not in str(error.value)
 
 
-def test_a_file_of_an_unknown_format_is_an_error_unless_skipped(tmp_path: Path) -> None:
+def test_a_file_of_an_unknown_format_is_an_error_unless_skipped(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     for name in ("a.jsonl", "sub/readme.md", "sub/x.rst", ".gitignore"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(lines({"text": name}))
     fsspec.filesystem("memory").put(str(tmp_path), "/unknown", recursive=True)
     for place in (str(tmp_path), f"{tmp_path}/**", "memory://unknown"):
-        told = r"formats: 2, the first is .*sub/readme\.md; --skip-unknown or --exc"
-        with pytest.raises(InputError, match=told):
-            open_corpus(place)
-        corpus = open_corpus(place, skip_unknown=True)
-        assert corpus.notices == [f"scan:{place}: files of unknown formats left out: 2"]
-        assert [file.path.rpartition("/")[2] for file in corpus.files] == ["a.jsonl"]
-        assert len(open_corpus(place, form="jsonl").files) == 3
-        assert open_corpus(place, ("*.md", "*/x.*")).notices == []
+        with subtests.test(place=place):
+            told = r"formats: 2, the first is .*sub/readme\.md; --skip-unknown or --exc"
+            with pytest.raises(InputError, match=told):
+                open_corpus(place)
+            corpus = open_corpus(place, skip_unknown=True)
+            assert corpus.notices == [f"scan:{place}: files of unknown formats left out: 2"]
+            assert [file.path.rpartition("/")[2] for file in corpus.files] == ["a.jsonl"]
+            assert len(open_corpus(place, form="jsonl").files) == 3
+            assert open_corpus(place, ("*.md", "*/x.*")).notices == []
     with pytest.raises(InputError, match=r"formats: 1, the first is .*/x\.rst; --skip-unknown"):
         open_corpus(str(tmp_path), ("*.md",))
 

@@ -16,7 +16,7 @@ from ngramscan.errors import IncompleteError, InputError
 from tests.support.cases import case_table, objects
 from tests.support.made_benchmarks import refused, write, write_financemath, write_proofbench
 
-PHYSICS, MATHS = "olympiadbench-oe-physics", "olympiadbench-oe-maths"
+PHYSICS = "olympiadbench-oe-physics"
 
 
 def load(name: str | None, path: Path | None) -> Dataset:

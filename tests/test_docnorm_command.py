@@ -14,13 +14,13 @@ from ngramscan.reporting.tables import print_contexts
 from tests.support.cases import case_table
 from tests.support.command import invoke as run
 from tests.support.outputs import refusal
-from tests.support.service import Spawned, spawn
+from tests.support.service import ApiServer
 from tests.test_literals import SHARDS
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Spawned]:
-    with spawn({"v2_dclm_all": SHARDS}) as server:
+def server() -> Iterator[ApiServer]:
+    with ApiServer({"v2_dclm_all": SHARDS}) as server:
         yield server
 
 
@@ -37,7 +37,7 @@ def arguments(url: str, journal: Path, *more: str | Path) -> list[str | Path]:
 @pytest.mark.parametrize("width", ["60", "80", "200"])
 @pytest.mark.parametrize("estimator", ["combined", "unique"])
 def test_no_number_is_cut_at_any_width(
-    server: Spawned, kept: Path, monkeypatch: pytest.MonkeyPatch, width: str, estimator: str
+    server: ApiServer, kept: Path, monkeypatch: pytest.MonkeyPatch, width: str, estimator: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", width)
     monkeypatch.setenv("TERM", "xterm")

@@ -106,18 +106,21 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 def test_documents_of_a_local_index_over_tokens_are_those_of_a_search(made: Made) -> None:
     frame = ngramscan.docnorm(literal=WORDS, index=made.tokens)
     truth = [oracle.union_documents([word], made.texts) for word in WORDS]
-    for name in ("token_documents", "token_documents_low", "token_documents_high"):
-        assert list(frame[name]) == truth
+    names = [f"token_documents{end}" for end in ("", "_low", "_high")]
+    assert [list(frame[name]) for name in names] == [truth] * 3
     assert set(frame["estimator"]) == {"exact"}
     assert frame["draws"].isna().all()
 
 
 def test_a_dry_run_has_windows_only_for_patterns_above_the_bound(made: Made) -> None:
     given = ("docnorm", *(part for word in WORDS for part in ("-e", word)), "--dry-run")
-    for index in (made.fm9, made.tokens):
-        for more, patterns in (((), 0), (("--exact-up-to", "400"), 2), (("--estimator=first",), 5)):
-            (plan,) = invoke(*given, "--format", "csv", "--index", index, *more).rows
-            assert plan["windows_at_most"] == str(200 * patterns)
+    further = ((), ("--exact-up-to", "400"), ("--estimator=first",))
+    plans = [
+        invoke(*given, "--format", "csv", "--index", index, *more).rows
+        for index in (made.fm9, made.tokens)
+        for more in further
+    ]
+    assert [plan["windows_at_most"] for (plan,) in plans] == ["0", "400", "1000"] * 2
 
 
 @pytest.mark.parametrize(("kind", "name"), [("fm9", "data_offset"), ("tokens", "offset.0")])

@@ -176,10 +176,7 @@ def test_grades_and_epochs_have_one_interval_too(
 
 @pytest.mark.parametrize(
     ("mean", "correlation"),
-    [
-        (0.5, 0.5),
-        *(slow(*each) for each in [(0.5, 0.1), (0.8, 0.1), (0.8, 0.5)]),
-    ],
+    [(0.5, 0.5), *(slow(*each) for each in [(0.5, 0.1), (0.8, 0.1), (0.8, 0.5)])],
 )
 def test_intervals_cover_accuracies_of_several_answers(mean: float, correlation: float) -> None:
     draw, total = np.random.default_rng(8), 1 / correlation - 1

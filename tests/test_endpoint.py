@@ -122,20 +122,21 @@ def test_what_is_no_error_of_the_endpoint_is_not_hidden() -> None:
         list(ask_all(ask, iter([QUESTION] * 3), 2))
 
 
-def test_a_server_that_repeats_the_key_shows_it_to_nobody() -> None:
+def test_a_server_that_repeats_the_key_shows_it_to_nobody(subtests: pytest.Subtests) -> None:
     for answer in (
         ok({"content": SECRET, "reasoning": SECRET}),
         httpx.Response(401, json={"error": {"message": f"wrong key {SECRET}"}}),
         httpx.Response(429, json={"error": SECRET}),
         httpx.RemoteProtocolError(f"no {SECRET}"),
     ):
-        listener = create_autospec(Progress)
-        with asking([answer], key=SECRET, progress=listener) as ask:
-            try:
-                shown = repr(ask(QUESTION))
-            except RemoteError as problem:
-                shown = f"{problem!r} {problem}"
-        assert (SECRET in f"{shown} {listener.mock_calls}", "[key]" in shown) == (False, True)
+        with subtests.test(answer=answer):
+            listener = create_autospec(Progress)
+            with asking([answer], key=SECRET, progress=listener) as ask:
+                try:
+                    shown = repr(ask(QUESTION))
+                except RemoteError as problem:
+                    shown = f"{problem!r} {problem}"
+            assert (SECRET in f"{shown} {listener.mock_calls}", "[key]" in shown) == (False, True)
 
 
 def test_the_key_shows_in_no_log_repr_or_traceback(

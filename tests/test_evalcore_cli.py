@@ -92,7 +92,7 @@ def test_a_key_is_sent_and_shown_nowhere(here: Path, monkeypatch: pytest.MonkeyP
     assert not any(SECRET.encode() in content for content in files)
 
 
-def test_functions_return_the_rows_of_the_commands(here: Path) -> None:
+def test_functions_return_the_rows_of_the_commands(here: Path, subtests: pytest.Subtests) -> None:
     finance: dict[str, Any] = {"dataset": "financemath", "data": "validation.json"}
     given = {**finance, "model": "lab/made", "methods": ["cot"], "limit": 4}
     with chat_server(answering(here)) as server:
@@ -100,9 +100,10 @@ def test_functions_return_the_rows_of_the_commands(here: Path) -> None:
         assert list(frame["output"]) == [text_of("cot", n) for n in range(4)]
         assert frame["prompt_tokens"].dtype == "Int64"
     for where in ({"base_url": "http://127.0.0.1:1/v1"}, {"replay": "outputs", "output": "again"}):
-        with pytest.raises(IncompleteError, match="1 of 5 answers are missing") as caught:
-            evalcore.run(**given | {"limit": 5} | where)
-        assert list(caught.value.rows["output"]) == list(frame["output"])
+        with subtests.test(where=where):
+            with pytest.raises(IncompleteError, match="1 of 5 answers are missing") as caught:
+                evalcore.run(**given | {"limit": 5} | where)
+            assert list(caught.value.rows["output"]) == list(frame["output"])
     assert list(evalcore.score("again", **finance)["value"]) == [1.0, 0.0, 1.0, 0.0]
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = evalcore.nothing
@@ -143,7 +144,9 @@ def test_what_no_judge_said_is_asked_later(
         assert server.seen.requests.total() - before == 120 - there > 0
 
 
-def test_shares_of_a_sample_are_weighted_back_to_all_outputs(proofs: Path) -> None:
+def test_shares_of_a_sample_are_weighted_back_to_all_outputs(
+    proofs: Path, subtests: pytest.Subtests
+) -> None:
     few = [{"id": f"PB-Basic-{n:03}", "output": f"Proof {n}."} for n in (0, 1, 4, 7)]
     lines = "".join(json.dumps(record) + "\n" for record in few)
     write(proofs / "outputs/imo-proofbench/made/cot.jsonl", lines)
@@ -168,13 +171,18 @@ def test_shares_of_a_sample_are_weighted_back_to_all_outputs(proofs: Path) -> No
         assert ((found.share_low < found.share) & (found.share < found.share_high)).all()
         ids = set(of_a.id[of_a.method == "f-1"])
         for further, n, common in ((("--sample", "20"), 24, 10), (("--seed", "2"), 14, 1)):
-            frame = json_rows(invoke(*sampled[:-2], *further, "--format", "jsonl")[0])
-            drawn = {(row["method"], row["id"]) for row in frame}
-            assert (len(drawn), len({("f-1", id_) for id_ in ids} & drawn) >= common) == (n, True)
-            assert ({("f-1", id_) for id_ in ids} <= drawn) == (common == 10)
+            with subtests.test(further=further):
+                frame = json_rows(invoke(*sampled[:-2], *further, "--format", "jsonl")[0])
+                drawn = {(row["method"], row["id"]) for row in frame}
+                assert (len(drawn), len({("f-1", id_) for id_ in ids} & drawn) >= common) == (
+                    n,
+                    True,
+                )
+                assert ({("f-1", id_) for id_ in ids} <= drawn) == (common == 10)
     for options, said in ((("--per", "model"), "--sample N"), (("--sample", "1"), "did you mean")):
-        problem = invoke(*JUDGE, "http://localhost:1", *options, "--per", "modle", code=2)[1]
-        assert re.match(f"Error: --per.*{said}", problem)
+        with subtests.test(options=options):
+            problem = invoke(*JUDGE, "http://localhost:1", *options, "--per", "modle", code=2)[1]
+            assert re.match(f"Error: --per.*{said}", problem)
 
 
 @pytest.mark.usefixtures("sandbox_here")

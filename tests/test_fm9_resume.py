@@ -219,9 +219,9 @@ def test_as_many_workers_run_as_memory_allows(text_bytes: int, count: int, notic
 def test_the_size_of_shards_follows_from_memory() -> None:
     sizes = {16 * 10**9: 2**31 - 1, 10**11: 10617021276}
     assert {memory: BuildOptions(memory=memory).shard_limit for memory in sizes} == sizes
-    for workers in (1, 4):
-        limit = BuildOptions(memory=4 * 10**9, workers=workers).shard_limit
-        assert workers * (limit * 5.2 + 200e6) == pytest.approx(4e9, rel=1e-6)
+    limits = {n: BuildOptions(memory=4 * 10**9, workers=n).shard_limit for n in (1, 4)}
+    needed = [n * (limit * 5.2 + 200e6) for n, limit in limits.items()]
+    assert needed == pytest.approx([4e9] * 2, rel=1e-6)
     with pytest.raises(
         InputError, match="--memory 1000: expected more than 200 MB for each worker"
     ):

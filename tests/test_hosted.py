@@ -127,14 +127,17 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(kind: str, tmp_path: Path) 
 def test_without_a_network_one_line_says_what_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_client, "UNREACHABLE_AFTER_S", 0.3)
     cure = "without a network: --index python, or --index scan:PATH for a corpus of your own"
-    for command, missing in (
-        ("count f1", "368 of 368 counts missing (8 indexes)"),
-        ("docnorm", "42 of 42 estimates missing (v2_dclm_all)"),
-        ("contexts -e the", 'the lookup of "the" in v2_dclm_all is missing'),
-    ):
-        ran = run(*command.split(), "--api-url", NOWHERE)
-        why = f"{NOWHERE}: can't be reached ([Errno 111] Connection refused)"
-        assert ran == (1, "", f"Error: {why}; {missing}; {cure}\n")
+    why = f"{NOWHERE}: can't be reached ([Errno 111] Connection refused)"
+    expected = {
+        "count f1": "368 of 368 counts missing (8 indexes)",
+        "docnorm": "42 of 42 estimates missing (v2_dclm_all)",
+        "contexts -e the": 'the lookup of "the" in v2_dclm_all is missing',
+    }
+    found = {command: run(*command.split(), "--api-url", NOWHERE) for command in expected}
+    assert found == {
+        command: (1, "", f"Error: {why}; {missing}; {cure}\n")
+        for command, missing in expected.items()
+    }
     info = run("index", "info", "dclm", "--api-url", NOWHERE)
     assert info.code == 1
     assert "can't be reached" in info.stderr

@@ -58,7 +58,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("suffix", PACK)
-def test_a_line_of_a_corpus_has_a_longest_length(tmp_path: Path, suffix: str) -> None:
+def test_a_line_of_a_corpus_has_a_longest_length(
+    tmp_path: Path, suffix: str, subtests: pytest.Subtests
+) -> None:
     path = tmp_path / f"c.jsonl{suffix}"
 
     def n_texts(most: int, *lines: bytes) -> int:
@@ -69,9 +71,10 @@ def test_a_line_of_a_corpus_has_a_longest_length(tmp_path: Path, suffix: str) ->
     first, line = b'{"text": "first"}', b'{"text": "%b"}' % (b"x" * 999_988)
     assert n_texts(1_000_000, first, line, line) == 3
     for end in ([], [b""], [first]):
-        with pytest.raises(CorpusError) as error:
-            n_texts(999_999, first, first, line, *end)
-        assert f"{path}:3: a line of more than 0.999999 MB; --max-line" in str(error.value)
+        with subtests.test(end=end):
+            with pytest.raises(CorpusError) as error:
+                n_texts(999_999, first, first, line, *end)
+            assert f"{path}:3: a line of more than 0.999999 MB; --max-line" in str(error.value)
 
 
 @pytest.mark.parametrize("place", [2, 30_000])
@@ -142,7 +145,7 @@ def test_a_sample_of_a_log_has_a_longest_length(tmp_path: Path, method: int) -> 
         read_logs([path], max_line=1)
 
 
-def test_a_line_of_a_log_has_a_longest_length(tmp_path: Path) -> None:
+def test_a_line_of_a_log_has_a_longest_length(tmp_path: Path, subtests: pytest.Subtests) -> None:
     long = {**row(2), "resps": [["x" * 1_000_000]]}
     whole = tmp_path / "log.json"
     whole.write_text(json.dumps({**header(), "samples": [sample("s1", text="x" * 1_000_000)]}))
@@ -150,10 +153,11 @@ def test_a_line_of_a_log_has_a_longest_length(tmp_path: Path) -> None:
         evalcore.logs(whole, max_line=1)
     whole.unlink()
     for rows, place in (([row(1), long], 2), ([long, row(1)], 1)):
-        write_lm_eval(tmp_path, rows)
-        with pytest.raises(InputError, match=rf"jsonl:{place}: longer than 1 MB"):
-            evalcore.logs(tmp_path, max_line=1)
-        assert len(evalcore.logs(tmp_path)) == 2
+        with subtests.test(rows=rows):
+            write_lm_eval(tmp_path, rows)
+            with pytest.raises(InputError, match=rf"jsonl:{place}: longer than 1 MB"):
+                evalcore.logs(tmp_path, max_line=1)
+            assert len(evalcore.logs(tmp_path)) == 2
 
 
 # Deep nesting
@@ -173,8 +177,8 @@ KEYNESS = ("keyness", "outputs", "--of", "cot", "--against", "pot")
 def test_json_that_is_nested_deeply_is_one_line_in_each_reader(here: Path) -> None:
     line = f'{{"id": "validation-0", "output": "1", "x": {DEEP}}}'
     path = recorded(line + "\n")
-    for command in (SCORE, ("blend", "outputs", "p.yaml"), ("strategies", "outputs"), KEYNESS):
-        assert f"{path}:1: no" in error_of(*command)
+    commands = (SCORE, ("blend", "outputs", "p.yaml"), ("strategies", "outputs"), KEYNESS)
+    assert not [one for one in commands if f"{path}:1: no" not in error_of(*one)]
     assert ":1: not valid JSON" in error_of("compare", path, "--baseline", "pot")
     assert error_of("logs", path)
     told = error_of("count", "p.yaml", "--index", f"scan:{path}", "-q", code=1)
@@ -191,14 +195,14 @@ def test_yaml_that_is_nested_deeply_is_one_line_in_each_reader(here: Path) -> No
     (here / "deep.yaml").write_text(DEEP_YAML)
     asked = ("--dataset", "financemath", "--data", "validation.json", "--model", "m")
     prompts = ("run", *asked, "--method", "cot", "--dry-run", "--prompts")
-    for command in (
+    commands = (
         ("count", "deep.yaml", "--index", "python"),
         ("strategies", "outputs", "--rules", "deep.yaml"),
         (*prompts, "deep.yaml"),
         ("audit", "--claims", "deep.yaml"),
-    ):
-        told = error_of(*command)
-        assert told == "Error: deep.yaml: not valid YAML: it is nested too deeply"
+    )
+    told = [error_of(*command) for command in commands]
+    assert told == ["Error: deep.yaml: not valid YAML: it is nested too deeply"] * 4
     (here / "number.yaml").write_text(f"phases: {'9' * 5000}")
     assert error_of(*prompts, "number.yaml").startswith("Error: number.yaml: not valid YAML")
 
@@ -221,7 +225,7 @@ def test_halves_of_characters_in_records_lose_no_grading(here: Path) -> None:
     assert scored["value"].tolist() == [1.0, 0.0, 0.0, 1.0]
 
 
-def test_halves_of_characters_in_outputs_lose_no_run(here: Path) -> None:
+def test_halves_of_characters_in_outputs_lose_no_run(here: Path, subtests: pytest.Subtests) -> None:
     for method in ("cot", "pot"):
         line = f'{{"id": 1, "output": "first {HALF} step {method} {WHOLE}"}}\n'
         recorded(line, method)
@@ -230,10 +234,11 @@ def test_halves_of_characters_in_outputs_lose_no_run(here: Path) -> None:
         "s.parquet": ("strategies", "outputs"),
         "k.csv": (*KEYNESS, "--min-count", "1"),
     }.items():
-        done = invoke(*command, "-o", name)
-        assert done.code == 0, done
-        assert done.stderr.count("replaced by U+FFFD: 1") == 2
-        assert (here / name).stat().st_size > 0
+        with subtests.test(name=name):
+            done = invoke(*command, "-o", name)
+            assert done.code == 0, done
+            assert done.stderr.count("replaced by U+FFFD: 1") == 2
+            assert (here / name).stat().st_size > 0
 
 
 # Numbers of tokens
@@ -270,8 +275,9 @@ def test_csv_can_be_made_safe_for_spreadsheets(here: Path) -> None:
         raw = text.encode().decode("unicode_escape")
         assert f"'{raw}" not in usual
         assert (f"'{raw}" in safe) == (text not in {"plain", "a=1"})
-    for command in (("datasets", "list"), ("strategies", "outputs")):
-        assert "--csv-safe" in invoke(*command, "--help-all").stdout
+    commands = ("datasets list", "strategies outputs")
+    helps = {one: invoke(*one.split(), "--help-all").stdout for one in commands}
+    assert not [one for one, shown in helps.items() if "--csv-safe" not in shown]
 
 
 # More than fits
@@ -311,15 +317,16 @@ def test_a_parquet_table_whose_rows_share_a_long_value_is_refused(here: Path) ->
 
 @pytest.mark.parametrize("suffix", PACK)
 def test_a_text_or_record_of_a_corpus_of_more_than_max_bytes_is_refused(
-    suffix: str, here: Path
+    suffix: str, here: Path, subtests: pytest.Subtests
 ) -> None:
     text = "aa" + "b" * 999_999
     (here / f"c.txt{suffix}").write_bytes(PACK[suffix](text.encode()))
     (here / f"c.wet{suffix}").write_bytes(PACK[suffix](corpus_files.wet([text])))
     for name in (f"c.txt{suffix}", f"c.wet{suffix}"):
-        asked = ("count", "-e", "aa", "--index", f"scan:{name}", "--journal", "j.sqlite")
-        assert LONG in error_of(*asked, *MOST, code=1)
-        assert invoke(*asked, "--format", "csv").rows[0]["occurrences"] == "1"
+        with subtests.test(name=name):
+            asked = ("count", "-e", "aa", "--index", f"scan:{name}", "--journal", "j.sqlite")
+            assert LONG in error_of(*asked, *MOST, code=1)
+            assert invoke(*asked, "--format", "csv").rows[0]["occurrences"] == "1"
 
 
 def test_a_device_without_an_end_is_refused() -> None:
@@ -392,9 +399,11 @@ from ngramscan.cli import main; main({arguments})"""
         for top in ("whole", "index")
     )
     assert whole == index
-    for spec in ("fm9:index", "scan:c"):
-        counted = invoke("count", "-e", "text", "--index", spec, "--format", "csv")
-        assert counted.rows[0]["occurrences"] == "40"
+    counts = [
+        invoke("count", "-e", "text", "--index", spec, "--format", "csv").rows[0]["occurrences"]
+        for spec in ("fm9:index", "scan:c")
+    ]
+    assert counts == ["40", "40"]
     shown = invoke("contexts", "-e", "text 7", "--index", "fm9:index", "--format", "csv").rows[0]
     assert json.loads(shown["metadata"])["path"] == "a\udcff.jsonl"
 

@@ -69,10 +69,7 @@ def in_turn(*answers: Answer) -> Handler:
 
 @contextmanager
 def client_for(
-    handle: Handler,
-    clock: FakeClock | None = None,
-    journal: Path | None = None,
-    **options: Any,
+    handle: Handler, clock: FakeClock | None = None, journal: Path | None = None, **options: Any
 ) -> Iterator[ApiClient]:
     given = IndexOptions(**{"concurrency": 2, **options})
     transport = httpx.MockTransport(handle)

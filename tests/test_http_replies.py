@@ -7,12 +7,7 @@ import pytest
 
 from ngramscan.errors import RemoteRefused
 from ngramscan.indexes.base import Place
-from ngramscan.indexes.http.replies import (
-    read_count,
-    read_found,
-    read_reply,
-    read_window,
-)
+from ngramscan.indexes.http.replies import read_count, read_found, read_reply, read_window
 from ngramscan.remote.exchange import RateLimitedError, TransientError
 from tests.support.cases import case_table, objects
 

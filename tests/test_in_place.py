@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
 from itertools import count, pairwise
+from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -113,10 +114,7 @@ def texts_with_copies(documents: list[str], copied: int, seed: int) -> list[str]
     return texts
 
 
-@pytest.mark.parametrize(
-    "copied",
-    [slow(0), 10, slow(300)],
-)
+@pytest.mark.parametrize("copied", [slow(0), 10, slow(300)])
 def test_a_trace_takes_as_many_requests_as_said(
     copied: int,
     folder_of_words: tuple[Path, list[str]],
@@ -214,8 +212,8 @@ def test_counts_windows_and_documents_equal_those_of_the_local_reader(
             absent = known[:, 0] == known[:, 1]
             assert np.array_equal(found[~absent], known[~absent])
             assert not np.diff(found[absent]).any()
-            for value in ("documents", "text_bytes", "index_bytes"):
-                assert getattr(one, value) == getattr(near, value)
+            sizes = attrgetter("documents", "text_bytes", "index_bytes")
+            assert sizes(one) == sizes(near)
         near, one = local[0], far[0]
         for rank in (draw.randrange(near.ranks), near.find(queries)[0][0]):
             windows = near.windows([rank], np.array([9]), context)

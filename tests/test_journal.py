@@ -97,13 +97,14 @@ def test_an_index_is_cleared_by_each_form_that_count_takes(
 
 @pytest.mark.parametrize("content", [b"", b"n\n", b"y\n"])
 def test_without_a_terminal_nothing_is_removed_unless_yes_is_said(
-    kept: Path, content: bytes
+    kept: Path, content: bytes, subtests: pytest.Subtests
 ) -> None:
     for more, what in (((), "all replies"), (("--index", "dclm"), "the replies from dclm")):
-        refused = invoke("journal", "clear", *more, "--journal", kept, content=content)
-        assert (refused.code, refused.stdout) == (2, "")
-        problem = f"removing {what} must be confirmed, and standard input is not a terminal"
-        assert refused.stderr == f"Error: {kept}: {problem}; add --yes\n"
+        with subtests.test(more=more):
+            refused = invoke("journal", "clear", *more, "--journal", kept, content=content)
+            assert (refused.code, refused.stdout) == (2, "")
+            problem = f"removing {what} must be confirmed, and standard input is not a terminal"
+            assert refused.stderr == f"Error: {kept}: {problem}; add --yes\n"
     assert ngramscan.journal_info(journal=kept)["replies"].sum() == 7
     assert invoke("journal", "clear", "--journal", kept, "--yes", content=content).code == 0
     assert ngramscan.journal_info(journal=kept).empty

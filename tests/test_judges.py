@@ -38,7 +38,9 @@ def test_what_was_asked_for_is_read_and_all_else_unparsed(form: str, reply: str,
             read_reply(FORMS[form], reply)
 
 
-def test_a_score_is_scaled_to_points_and_what_has_no_value_says_why() -> None:
+def test_a_score_is_scaled_to_points_and_what_has_no_value_says_why(
+    subtests: pytest.Subtests,
+) -> None:
     prompt = FORMS["score"]
     said = {"reply": '{"score": 80, "feedback": "a\\n gap "}', "model": "judge-1-2026"}
     row = judged_row(prompt, PROBLEM, RECORD, "judge-1", said)
@@ -54,6 +56,12 @@ def test_a_score_is_scaled_to_points_and_what_has_no_value_says_why() -> None:
         ("score", RECORD, {"reply": "Great!"}, "unknown", None, "unusable reply: not valid JSON"),
         ("score", cut, {}, "no_answer", None, "cut at the"),
     ):
-        row = judged_row(FORMS[form], PROBLEM, record, "judge-1", said)
-        assert (row.value, row.answer, row.status, row.judge) == (None, answer, status, "judge-1")
-        assert (row.reply, row.reason[: len(reason)]) == (said.get("reply"), reason)
+        with subtests.test(form=form):
+            row = judged_row(FORMS[form], PROBLEM, record, "judge-1", said)
+            assert (row.value, row.answer, row.status, row.judge) == (
+                None,
+                answer,
+                status,
+                "judge-1",
+            )
+            assert (row.reply, row.reason[: len(reason)]) == (said.get("reply"), reason)

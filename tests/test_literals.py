@@ -75,7 +75,7 @@ def test_python_takes_what_the_terminal_takes(here: Path) -> None:
 # Files and standard input
 
 
-def test_a_pattern_set_comes_from_standard_input_too() -> None:
+def test_a_pattern_set_comes_from_standard_input_too(subtests: pytest.Subtests) -> None:
     assert [row["method"] for row in rows_of("-", content=SET.encode())] == ["CoT", "PoT"]
     for content, given, said in (
         (
@@ -85,8 +85,9 @@ def test_a_pattern_set_comes_from_standard_input_too() -> None:
         ),
         (b"", ["-", "-f", "-"], ": it can be read only once; - was given twice"),
     ):
-        ran = invoke("count", *given, "--index", SCAN, content=content)
-        assert (ran.code, ran.stderr) == (2, f"Error: standard input{said}\n")
+        with subtests.test(content=content):
+            ran = invoke("count", *given, "--index", SCAN, content=content)
+            assert (ran.code, ran.stderr) == (2, f"Error: standard input{said}\n")
 
 
 @pytest.mark.integration
@@ -121,15 +122,16 @@ def test_what_is_no_pattern_is_refused_with_its_cure(
     for name, content in contents.items():
         (here / f"{name}.txt").write_bytes(content)
     # Without any pattern docnorm has those of the paper.
-    for command in ("count", "contexts", *["docnorm"] * bool(given)):
-        assert said in refusal(command, *given, "--index", "scan:c.jsonl")
+    commands = ("count", "contexts", *["docnorm"] * bool(given))
+    told = {one: refusal(one, *given, "--index", "scan:c.jsonl") for one in commands}
+    assert not {one: text for one, text in told.items() if said not in text}
 
 
 def test_totals_are_of_methods(here: Path) -> None:
-    for command in ("count", "docnorm"):
-        ran = invoke(command, "-e", "a", "--index", SCAN, "--totals", "t.csv")
-        said = "--totals t.csv: only patterns of a method have totals, and literals have no method"
-        assert (ran.code, ran.stderr) == (2, f"Error: {said}\n")
+    options = ("-e", "a", "--index", SCAN, "--totals", "t.csv")
+    told = [refusal(command, *options) for command in ("count", "docnorm")]
+    said = "--totals t.csv: only patterns of a method have totals, and literals have no method"
+    assert told == [said] * 2
     assert not (here / "t.csv").exists()
 
 

@@ -38,13 +38,15 @@ def read_one(path: Path, tested: Fields) -> tuple[ScoreRow, list[str]]:
 
 def test_scores_become_numbers_and_letters_are_told(path: Path) -> None:
     numbers = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "Yes": 1.0, "0.25": 0.25, 0.75: 0.75}
-    for value, expected in {**numbers, True: 1.0, 0: 0.0}.items():
-        assert read_one(path, sample("s1", value))[0].value == expected
-    for unknown in (float("nan"), None):
-        row, _ = read_one(path, sample("s1", unknown))
-        assert (row.value, row.reason[:22]) == (None, "not scored by the tool")
-    for said in ("P (partly correct), read as 0.5", "N (no answer), read as 0"):
-        assert read_one(path, sample("s1", said[0]))[1] == [f"scores {said} as Inspect does: 1"]
+    values = {**numbers, True: 1.0, 0: 0.0}
+    assert {one: read_one(path, sample("s1", one))[0].value for one in values} == values
+    unknown = [read_one(path, sample("s1", one))[0] for one in (float("nan"), None)]
+    assert [(row.value, row.reason[:22]) for row in unknown] == [
+        (None, "not scored by the tool")
+    ] * 2
+    said = ["P (partly correct), read as 0.5", "N (no answer), read as 0"]
+    told = [read_one(path, sample("s1", one[0]))[1] for one in said]
+    assert told == [[f"scores {one} as Inspect does: 1"] for one in said]
     for no_share in ("X", 7, -0.1, [1, 0], "inf", 10**400):
         made_logs.write_inspect(path, [sample("s1", no_share)])
         refused(r"log\.eval: sample s1, epoch 1, answer .*: expected a number from 0 to 1", [path])
@@ -65,8 +67,9 @@ def test_several_scorers_are_several_rules_and_read_only_where_asked_for(path: P
 
 
 def test_the_method_is_what_the_run_was_told_or_is_asked_for(path: Path) -> None:
-    for noted in ({"metadata": {"method": 4}}, {"metadata": None, "task_args": {"method": 4}}):
-        assert {row.method for row in read(path, *SAMPLES, head=header(**noted)).rows} == {"4"}
+    heads = ({"metadata": {"method": 4}}, {"metadata": None, "task_args": {"method": 4}})
+    rows = [row for noted in heads for row in read(path, *SAMPLES, head=header(**noted)).rows]
+    assert {row.method for row in rows} == {"4"}
     made_logs.write_inspect(path, SAMPLES, header(metadata={}))
     refused(r"log\.eval: it has no method; give it with --method NAME", [path])
 
@@ -87,8 +90,8 @@ def test_a_changed_byte_is_noticed_or_changes_nothing(path: Path, method: int) -
         except InputError as error:
             told += f"{error}\n"
     assert told.count("\n") > len(content) / 2
-    for problem in ("samples/1.json: damaged (", "is encrypted", "log.eval: not a .eval file"):
-        assert problem in told
+    problems = ("samples/1.json: damaged (", "is encrypted", "log.eval: not a .eval file")
+    assert not [problem for problem in problems if problem not in told]
     path.write_bytes(made_logs.zip_bytes(members, 14))  # LZMA
     refused(r"header\.json: damaged \(compressed by another method\)", [path])
 
@@ -121,12 +124,13 @@ def test_each_document_is_one_row_with_the_id_of_the_dataset(tmp_path: Path) -> 
 
 def test_rules_are_filters_or_metrics(tmp_path: Path) -> None:
     two = {"metrics": ["acc", "acc_norm"], "acc": True, "acc_norm": 0}
-    for fields, rules in (
-        ({"filter": "none"}, ["exact_match"]),
-        (two, ["acc,strict-match", "acc_norm,strict-match"]),  # as results name them
-        ({"filter": "none", **two}, ["acc", "acc_norm"]),
-    ):
-        assert [r.rule for r in read_rows(tmp_path, [row(1, **fields)])] == rules
+    fields: list[dict[str, Any]] = [{"filter": "none"}, two, {"filter": "none", **two}]
+    found = [[r.rule for r in read_rows(tmp_path, [row(1, **one)])] for one in fields]
+    assert found == [
+        ["exact_match"],
+        ["acc,strict-match", "acc_norm,strict-match"],  # as results name them
+        ["acc", "acc_norm"],
+    ]
 
 
 def test_positions_are_ids_only_where_the_dataset_has_none_and_that_is_told(tmp_path: Path) -> None:

@@ -56,11 +56,14 @@ def test_failures_of_genuine_logs_are_counted_by_kind(shared: Path) -> None:
     assert "2 replies but one score per rule" in told("lm_eval/method_a_repeats2")
 
 
-def test_both_formats_of_genuine_logs_agree_with_epochs_tokens_and_runs(shared: Path) -> None:
+def test_both_formats_of_genuine_logs_agree_with_epochs_tokens_and_runs(
+    shared: Path, subtests: pytest.Subtests
+) -> None:
     planned, folder = truth(shared), shared / "logs/inspect"
     for name in ("method_a", "method_b"):
-        zipped, plain = (read_logs([folder / f"{name}{end}"]) for end in (".eval", ".json"))
-        assert (zipped.rows, zipped.usage) == (plain.rows, plain.usage)
+        with subtests.test(name=name):
+            zipped, plain = (read_logs([folder / f"{name}{end}"]) for end in (".eval", ".json"))
+            assert (zipped.rows, zipped.usage) == (plain.rows, plain.usage)
     assert {row.id for row in zipped.usage if row.completion_tokens is None} == {"q068", "q071"}
     few = read_logs([folder / "method_b_12_samples.json"]).rows
     assert len(few) == 12
@@ -99,17 +102,20 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_logs_in_folders_are_found_once_and_other_files_told(folder: Path) -> None:
+def test_logs_in_folders_are_found_once_and_other_files_told(
+    folder: Path, subtests: pytest.Subtests
+) -> None:
     for layout, methods, others in (
         ("auto", "cot pot cot cot cot cot", "list.jsonl, notes.json, problems.jsonl"),
         ("inspect", "cot pot", f"list.jsonl, lm/samples_terms_{TIME}.jsonl, notes.json, …"),
         ("lm-eval", "cot cot cot", "inspect/a.eval, inspect/b.json, list.jsonl, …"),
         ("scores", "cot", "inspect/a.eval, inspect/b.json, list.jsonl, …"),
     ):
-        log = read_logs([folder, folder / "lm" / ".."], layout)
-        assert [r.method for r in log.rows] == methods.split()
-        said = f": not logs, and not read: {others}"
-        assert log.notices[:2] == [f"{folder}{said}", f"{folder}/lm/..{said}"]
+        with subtests.test(layout=layout):
+            log = read_logs([folder, folder / "lm" / ".."], layout)
+            assert [r.method for r in log.rows] == methods.split()
+            said = f": not logs, and not read: {others}"
+            assert log.notices[:2] == [f"{folder}{said}", f"{folder}/lm/..{said}"]
 
 
 def test_what_is_no_log_is_refused(folder: Path) -> None:

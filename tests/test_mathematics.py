@@ -77,8 +77,8 @@ def needs_a_judge(gold: str) -> bool:
 
 def test_prose_is_for_a_judge_unless_the_text_is_the_same() -> None:
     assert [gold for gold in [*PROSE, *FORMULAS] if needs_a_judge(gold)] == PROSE
-    for gold in ("odd $n$", r"$n \text{ is odd}$"):
-        assert verdict("even $n$", gold) == Grade(None, f"{NEEDS_A_JUDGE}prose")
+    golds = ("odd $n$", r"$n \text{ is odd}$")
+    assert [verdict("even $n$", one) for one in golds] == [Grade(None, f"{NEEDS_A_JUDGE}prose")] * 2
     assert verdict("odd n", " odd $n$.").value == 1.0
     assert verdict("1,2,3", r"1,2,\ldots,3").reason == f"{NEEDS_A_JUDGE}written with dots"
     assert "a set given by a condition" in verdict("5", r"\{ (a,b): ab>1 \}").reason

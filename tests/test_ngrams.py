@@ -68,14 +68,14 @@ def test_n_grams_are_counted_as_by_the_definition(
     assert found == by_definition(split, lengths, least)
 
 
-def test_n_grams_of_many_words_are_counted_as_by_the_definition() -> None:
+def test_n_grams_of_many_words_are_counted_as_by_the_definition(subtests: pytest.Subtests) -> None:
     random = np.random.default_rng(1)
     texts = [" ".join(f"w{k}" for k in random.zipf(1.3, 300) % 3000) for _ in range(40)]
     least = MinFrequency(3, 2)
     expected = by_definition([words_of(text) for text in texts], [1, 4], least)
     assert len(expected) > 300
     for part, bits in ((100, 63), (5000, 20)):
-        with pytest.MonkeyPatch.context() as patch:
+        with subtests.test(part=part), pytest.MonkeyPatch.context() as patch:
             patch.setattr(ngrams, "_PART", part)
             patch.setattr(ngrams, "_KEY_BITS", bits)
             assert by_arrays(split_words(texts), [1, 4], least) == expected

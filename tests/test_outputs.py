@@ -18,9 +18,8 @@ def test_a_field_may_name_the_prompt(tmp_path: Path) -> None:
     assert [o.group[1:] for o in found.outputs] == [("m", "cot"), ("m", "f-1+cot")]
     write_lines(file, {**record, "prompt": 3})
     fields = ("--output-field=reply", "--prompt-field=prompt")
-    for command in ("tiers", "strategies"):
-        expected = f"{file}:1: field 'prompt': expected a prompt's name"
-        assert refusal(command, file, *fields) == expected
+    told = [refusal(command, file, *fields) for command in ("tiers", "strategies")]
+    assert told == [f"{file}:1: field 'prompt': expected a prompt's name"] * 2
 
 
 @pytest.mark.parametrize(*case_table("malformed_outputs"))

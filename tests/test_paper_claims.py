@@ -16,7 +16,7 @@ from tests.support.once import published_claims
 
 PUBLISHED = Path(evalcore.__file__).with_name("published")
 CLAIMS = yaml.safe_load((PUBLISHED / "claims.yaml").read_text(encoding="utf-8"))
-METHODS, BASELINES, MODELS = (CLAIMS["lists"][name] for name in ("methods", "baselines", "models"))
+METHODS, MODELS = (CLAIMS["lists"][name] for name in ("methods", "models"))
 OWN_NAMES = {other: name for name, others in CLAIMS["aliases"].items() for other in others}
 
 

@@ -140,8 +140,8 @@ def test_counts_of_other_commands_are_known_by_their_columns() -> None:
         for n in range(40)
     ]
     plain = plain.assign(n=range(0, 120, 3))
-    for rows, kind in ((entries, EntryRow), (traced, TraceRow)):
-        assert [*link(to_frame(rows, kind))["slope"]] == pytest.approx([*link(plain)["slope"]])
+    slopes = [[*link(to_frame(*one))["slope"]] for one in ((entries, EntryRow), (traced, TraceRow))]
+    assert slopes == [pytest.approx([*link(plain)["slope"]])] * 2
 
 
 def test_no_answer_is_wrong_and_unknown_is_left_out() -> None:

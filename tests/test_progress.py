@@ -80,6 +80,6 @@ def test_a_note_stands_behind_the_bars(
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
     with Terminal(quiet=False, verbose=False) as progress:
         progress.expect(3, "files")
-        progress.note("slow")
+        progress.note("\udcff slow")
         progress.notice("\udcff.txt")
-    assert re.search(r"\\xff\.txt\n(.|\n)*files.*slow", capsys.readouterr().err)
+    assert re.search(r"\\xff\.txt\n(.|\n)*files.*\\xff slow", capsys.readouterr().err)

@@ -63,8 +63,9 @@ def test_prompts_are_verbatim_those_of_the_paper(shared: Path) -> None:
     before, after = user.split(f"{printed['verify_probe']['F-1+Verify']['phase_1_5']}\n\n")
     assert (system, before + after) == messages("financemath", "f-1+zs")
     assert before.endswith("\\end{equation}.\n\n")
-    for name in ("IMO-AnswerBench", "IMO-ProofBench", "AICrypto"):
-        assert choose_prompt(name.lower(), "grade").system == judges[name]["prompt"]
+    names = ("IMO-AnswerBench", "IMO-ProofBench", "AICrypto")
+    own = [choose_prompt(name.lower(), "grade").system for name in names]
+    assert own == [judges[name]["prompt"] for name in names]
 
 
 LIKE_TEMPLATES = ["{{problem}}", "{{verify}}", "{problem}", "\\frac{{a}}{{b}}", "\\1"]

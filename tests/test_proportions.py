@@ -25,23 +25,19 @@ from ngramscan.statistics.proportions import (
     wilson,
 )
 from tests.support.cases import case_table
-from tests.support.sizes import sets, slow
+from tests.support.sizes import holds, sets, slow
 
 Cells = tuple[int, int, int, int]
 
 
-def holds(found: Estimate, truth: float) -> bool:
-    low, high = found.limits
-    return low <= truth <= high
-
-
-def test_wilson_s_interval_is_scipy_s() -> None:
+def test_wilson_s_interval_is_scipy_s(subtests: pytest.Subtests) -> None:
     for k, n in [(0, 1), (1, 1), (3, 7), (60, 200), (1000, 1000)]:
-        for level in (0.8, 0.95, 0.99):
-            share = wilson(k, n, level)
-            theirs = binomtest(k, n).proportion_ci(level, method="wilson")
-            assert share.limits == pytest.approx((theirs.low, theirs.high), abs=1e-12)
-            assert holds(share, share.value)
+        with subtests.test(k=k):
+            for level in (0.8, 0.95, 0.99):
+                share = wilson(k, n, level)
+                theirs = binomtest(k, n).proportion_ci(level, method="wilson")
+                assert share.limits == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+                assert holds(share, share.value)
 
 
 @pytest.mark.parametrize(*case_table("newcombe"))
@@ -56,33 +52,40 @@ def test_newcombe_s_interval_is_the_published_one(
 
 
 def test_mcnemar_s_test_is_the_binomial_one_with_or_without_half_the_observed_table() -> None:
-    for first, second in ((0, 5), (3, 9), (7, 7), (60, 41)):
-        exact, seen = binomtest(first, first + second).pvalue, binom.pmf(first, first + second, 0.5)
-        assert mcnemar(first, second) == pytest.approx(exact)
-        assert mid_p_mcnemar(first, second) == pytest.approx(
-            exact - seen / (2 if first == second else 1)
-        )
+    pairs = ((0, 5), (3, 9), (7, 7), (60, 41))
+    exact = [binomtest(first, first + second).pvalue for first, second in pairs]
+    seen = [
+        binom.pmf(first, first + second, 0.5) / (1 + (first == second)) for first, second in pairs
+    ]
+    assert [mcnemar(*pair) for pair in pairs] == pytest.approx(exact)
+    assert [mid_p_mcnemar(*pair) for pair in pairs] == pytest.approx(np.subtract(exact, seen))
     assert (mcnemar(0, 0), mid_p_mcnemar(0, 0)) == (1, 1)
 
 
-def test_ratios_of_shares_combine_their_wilson_intervals_on_the_log_scale() -> None:
+def test_ratios_of_shares_combine_their_wilson_intervals_on_the_log_scale(
+    subtests: pytest.Subtests,
+) -> None:
     for k, n, k_other, n_other in ((12, 40, 5, 50), (30, 31, 3, 9)):
-        samples = ((k, n), (k_other, n_other))
-        found = share_ratio(*samples, 0.9, (n, n_other), 0.0)
-        (low, high), (low_other, high_other) = (
-            binomtest(*one).proportion_ci(0.9, method="wilson") for one in samples
+        with subtests.test(k=k):
+            samples = ((k, n), (k_other, n_other))
+            found = share_ratio(*samples, 0.9, (n, n_other), 0.0)
+            (low, high), (low_other, high_other) = (
+                binomtest(*one).proportion_ci(0.9, method="wilson") for one in samples
+            )
+            p, q = k / n, k_other / n_other
+            below = np.hypot(np.log(p / low), np.log(high_other / q))
+            above = np.hypot(np.log(high / p), np.log(q / low_other))
+            expected = p / q, p / q * np.exp(-below), p / q * np.exp(above)
+            assert (found.value, *found.limits) == pytest.approx(expected)
+    pairs = ((0, 4), (4, 0), (0, 0))
+    limits = [share_ratio((k, 20), (other, 30), 0.9, (20, 30), 0.5).limits for k, other in pairs]
+    theirs = [
+        confint_proportions_2indep(
+            k, 20, other, 30, compare="ratio", method="log-adjusted", alpha=0.1
         )
-        p, q = k / n, k_other / n_other
-        below = np.hypot(np.log(p / low), np.log(high_other / q))
-        above = np.hypot(np.log(high / p), np.log(q / low_other))
-        expected = p / q, p / q * np.exp(-below), p / q * np.exp(above)
-        assert (found.value, *found.limits) == pytest.approx(expected)
-    for k, k_other in ((0, 4), (4, 0), (0, 0)):
-        found = share_ratio((k, 20), (k_other, 30), 0.9, (20, 30), 0.5)
-        theirs = confint_proportions_2indep(
-            k, 20, k_other, 30, compare="ratio", method="log-adjusted", alpha=0.1
-        )
-        assert found.limits == pytest.approx(theirs)
+        for k, other in pairs
+    ]
+    assert np.array(limits) == pytest.approx(np.array(theirs))
 
 
 @given(st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.5, 1.0]), min_size=1, max_size=30))
@@ -95,13 +98,14 @@ def test_holm_is_statsmodels_s(p_values: list[float]) -> None:
 
 
 def test_an_interval_and_a_test_disagree_if_only_one_excludes_zero() -> None:
-    for low, p, found in (
-        (0.0, 0.05, "includes 0, but p is at most 0.05"),
-        (0.01, 0.06, "excludes 0, but p is above 0.05"),
-        (0.01, 0.05, ""),
-    ):
-        said = disagreement(Estimate(0.1, low, 0.2, 0.95), PValue(p, "a test", 9))
-        assert said == (found and f"interval and test disagree: the interval {found}")
+    cases = ((0.0, 0.05), (0.01, 0.06), (0.01, 0.05))
+    said = [disagreement(Estimate(0.1, low, 0.2, 0.95), PValue(p, "a test", 9)) for low, p in cases]
+    told = "interval and test disagree: the interval"
+    assert said == [
+        f"{told} includes 0, but p is at most 0.05",
+        f"{told} excludes 0, but p is above 0.05",
+        "",
+    ]
     assert disagreement(Estimate(0.1, None, None, 0.95), PValue(0.01, "a test", 9)) == ""
 
 
@@ -125,14 +129,7 @@ def test_what_is_no_share_no_pair_or_no_p_value_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("population", "part"),
-    [
-        (100, 0.3),
-        (300, 0.5),
-        slow(300, 0.9),
-        slow(1319, 0.2),
-        slow(1319, 0.76),
-        slow(3000, 0.1),
-    ],
+    [(100, 0.3), (300, 0.5), slow(300, 0.9), slow(1319, 0.2), slow(1319, 0.76), slow(3000, 0.1)],
 )
 def test_the_interval_of_a_finite_population_covers_its_share(population: int, part: float) -> None:
     """Without chance: every sample, weighted with its probability."""

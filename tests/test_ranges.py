@@ -128,9 +128,11 @@ def test_a_file_is_opened_by_one_request_that_brings_its_head(server: RangeServe
             ranges.run(ranges.read_whole(server.url + "fine/file", 1000))
         with pytest.raises(ValueError, match="199999 to 200001 of 200000"):
             ranges.run(ranges.read(file, 199_999, 200_001))
-        for path in ("fine/missing", "fine", "404/file", "fine/a file ü%20"):
-            assert ranges.run(ranges.open(server.url + path)) is None
-            assert ranges.run(ranges.read_whole(server.url + path, 9)) is None
+        urls = [
+            server.url + path for path in ("fine/missing", "fine", "404/file", "fine/a file ü%20")
+        ]
+        assert [ranges.run(ranges.open(url)) for url in urls] == [None] * 4
+        assert [ranges.run(ranges.read_whole(url, 9)) for url in urls] == [None] * 4
         assert ranges.run(ranges.read_whole(server.url + "empty/file", 9)) == b""
         assert ranges.run(ranges.list(server.url)) is None
 
@@ -265,8 +267,7 @@ def test_a_process_that_is_ended_leaves_nothing_and_harms_no_other(
     if ending == signal.SIGINT:
         assert stderr.count("Traceback") == 1
         assert stderr.endswith("KeyboardInterrupt\n")
-    for word in ("Task", "nclosed", "never", "Warning"):
-        assert word not in stderr, stderr
+    assert not re.search("Task|nclosed|never|Warning", stderr), stderr
     with reading(url, cache_dir=tmp_path) as (ranges, file):
         check(ranges, file, *both)
         # The file is opened; a request more is for what it hadn't stored yet.
@@ -276,27 +277,32 @@ def test_a_process_that_is_ended_leaves_nothing_and_harms_no_other(
 # Other protocols
 
 
-def test_other_protocols_are_read_through_fsspec(tmp_path: Path) -> None:
+def test_other_protocols_are_read_through_fsspec(tmp_path: Path, subtests: pytest.Subtests) -> None:
     for url in ("memory://ranges", tmp_path.as_uri()):
-        system, root = fsspec.url_to_fs(url, auto_mkdir=True)
-        for name in ("0/data.fm9", "1/data.fm9", "plan.json"):
-            system.pipe_file(f"{root}/{name}", CONTENT)
-        with reading(f"{url}/0/data.fm9") as (ranges, file):
-            folders = ranges.run(ranges.list(url))
-            assert sorted(folders or []) == ["0", "1"]
-            assert ranges.run(ranges.list(f"{url}/missing")) == []
-            assert ranges.run(ranges.open(f"{url}/missing")) is None
-            assert ranges.run(ranges.open(f"{url}/0")) is None
-            assert (file.size, file.head) == (len(CONTENT), CONTENT[:HEAD_BYTES])
-            wanted = pieces(range(9000, 90_000, 700), 50)
-            check(ranges, file, *wanted)
-            assert ranges.bytes == 50 * len(wanted)
-            system.pipe_file(f"{root}/0/data.fm9", CONTENT[::-1])
-            with pytest.raises(IndexChangedError, match=r"data\.fm9: it changed while it was read"):
-                check(ranges, file, (100_000, 100_100))
-            system.rm(root, recursive=True)
-            with pytest.raises(IndexChangedError, match=r"data\.fm9: it changed while it was read"):
-                check(ranges, file, (110_000, 110_100))
+        with subtests.test(url=url):
+            system, root = fsspec.url_to_fs(url, auto_mkdir=True)
+            for name in ("0/data.fm9", "1/data.fm9", "plan.json"):
+                system.pipe_file(f"{root}/{name}", CONTENT)
+            with reading(f"{url}/0/data.fm9") as (ranges, file):
+                folders = ranges.run(ranges.list(url))
+                assert sorted(folders or []) == ["0", "1"]
+                assert ranges.run(ranges.list(f"{url}/missing")) == []
+                assert ranges.run(ranges.open(f"{url}/missing")) is None
+                assert ranges.run(ranges.open(f"{url}/0")) is None
+                assert (file.size, file.head) == (len(CONTENT), CONTENT[:HEAD_BYTES])
+                wanted = pieces(range(9000, 90_000, 700), 50)
+                check(ranges, file, *wanted)
+                assert ranges.bytes == 50 * len(wanted)
+                system.pipe_file(f"{root}/0/data.fm9", CONTENT[::-1])
+                with pytest.raises(
+                    IndexChangedError, match=r"data\.fm9: it changed while it was read"
+                ):
+                    check(ranges, file, (100_000, 100_100))
+                system.rm(root, recursive=True)
+                with pytest.raises(
+                    IndexChangedError, match=r"data\.fm9: it changed while it was read"
+                ):
+                    check(ranges, file, (110_000, 110_100))
 
 
 def test_s3_is_asked_anonymously_and_then_with_the_credentials_that_there_are(

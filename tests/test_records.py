@@ -67,10 +67,11 @@ def test_the_layout_of_financemath_is_read(tmp_path: Path) -> None:
 def test_the_layout_of_big_bench_hard_is_read_with_row_numbers_as_ids(tmp_path: Path) -> None:
     rows = [{"input": "?", "prediction": text, "target": "t"} for text in ("a b", "b a")]
     write(tmp_path / BENCH, {"outputs": rows})
-    for told, method in ((None, "cot"), ("direct", "direct")):
-        run = ("words", "lab-made-1", method)
-        found = named(read_records(tmp_path, "bbh", told, "words"))
-        assert found == [(*run, "task-0", "a b"), (*run, "task-1", "b a")]
+    found = [named(read_records(tmp_path, "bbh", told, "words")) for told in (None, "direct")]
+    assert found == [
+        [("words", "lab-made-1", method, *rest) for rest in (("task-0", "a b"), ("task-1", "b a"))]
+        for method in ("cot", "direct")
+    ]
 
 
 @pytest.mark.parametrize(*case_table("malformed_records"))

@@ -145,24 +145,26 @@ def served(folder: Path, handler: type[_Quiet] = _Quiet) -> Iterator[str]:
         server.server_close()
 
 
-def test_what_is_not_there_is_said_in_one_line(tmp_path: Path) -> None:
+def test_what_is_not_there_is_said_in_one_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
     with served(tmp_path) as host:
         for url in (f"{host}/no.jsonl", "http://127.0.0.1:9/c.jsonl", "klingon://x/c.jsonl"):
-            with pytest.raises(NgramscanError) as caught:
-                check(url, [])
-            assert url in str(caught.value)
-            assert "\n" not in str(caught.value)
+            with subtests.test(url=url):
+                with pytest.raises(NgramscanError) as caught:
+                    check(url, [])
+                assert url in str(caught.value)
+                assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", corpus_files.WRITERS)
-def test_any_file_system_of_fsspec_is_read(name: str) -> None:
+def test_any_file_system_of_fsspec_is_read(name: str, subtests: pytest.Subtests) -> None:
     texts = make_texts(150)
     system = fsspec.filesystem("memory")
     for number in range(2):
         system.pipe(f"/corpus-{name}/{number}/{name}", corpus_files.WRITERS[name](texts))
     for location in (f"memory://corpus-{name}/*/{name}", f"memory://corpus-{name}/"):
-        assert all(file.size for file in open_corpus(location).files)
-        check(location, texts, 2)
+        with subtests.test(location=location):
+            assert all(file.size for file in open_corpus(location).files)
+            check(location, texts, 2)
 
 
 # Lists

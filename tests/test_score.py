@@ -70,13 +70,16 @@ def test_a_script_is_asked_for_its_variable_and_a_function_for_its_value_and_wor
     assert (row.sandbox, row.status) == (None, "not_found")
 
 
-def test_lenient_compares_programs_with_the_reference_program_and_strict_with_the_gold() -> None:
+def test_lenient_compares_programs_with_the_reference_program_and_strict_with_the_gold(
+    subtests: pytest.Subtests,
+) -> None:
     for value, strict in ((0.50003, 1.0), (0.52, 0.0)):
-        ended = Outcome("ok", value, layers=LAYERS)
-        outcomes = {"return 0.5": ended, "REFERENCE 0.5": ended}
-        found = rows([record(FUNCTION, "pot")], "strict", "lenient", **outcomes)
-        assert [row.value for row in found] == [strict, 1.0]
-        assert found[0].sandbox == "limits ok; landlock missing: not on this system"
+        with subtests.test(value=value):
+            ended = Outcome("ok", value, layers=LAYERS)
+            outcomes = {"return 0.5": ended, "REFERENCE 0.5": ended}
+            found = rows([record(FUNCTION, "pot")], "strict", "lenient", **outcomes)
+            assert [row.value for row in found] == [strict, 1.0]
+            assert found[0].sandbox == "limits ok; landlock missing: not on this system"
     with pytest.raises(SandboxError, match=r"problem 1: its reference .*error no solution"):
         scored([record(FUNCTION, "pot")], "lenient", **{"return 0.5": Outcome("ok", 1)})
 
@@ -110,12 +113,15 @@ def test_an_output_is_scored_where_it_is_a_whole_answer() -> None:
 WORDS = file_text("score_words")
 
 
-def test_what_a_sandbox_or_a_grader_lost_is_an_error_and_so_is_an_unknown_problem() -> None:
+def test_what_a_sandbox_or_a_grader_lost_is_an_error_and_so_is_an_unknown_problem(
+    subtests: pytest.Subtests,
+) -> None:
     lost = Outcome("lost", message="its watcher ended", layers=LAYERS)
     for method in ("pot", "f-1"):
-        (row,), failures = scored([record(BOTH, method)], **{"return 0.5": lost})
-        assert (row.value, row.answer, row.status) == (None, None, "unknown")
-        assert failures == [f"financemath, m, {method}, 1: sandbox: its watcher ended"]
+        with subtests.test(method=method):
+            (row,), failures = scored([record(BOTH, method)], **{"return 0.5": lost})
+            assert (row.value, row.answer, row.status) == (None, None, "unknown")
+            assert failures == [f"financemath, m, {method}, 1: sandbox: its watcher ended"]
     (row,), failures = scored([record("\\boxed{5}", dataset=MATH.name)], dataset=MATH)
     assert (row.value, row.status, row.extraction) == (None, "unknown", "boxes/1")
     assert failures == ["olympiadbench-oe-maths, m, cot, 1: grader: ran out of time"]

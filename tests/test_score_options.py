@@ -83,7 +83,8 @@ def test_groups_cross_benchmarks_and_models_in_all_three_commands(tmp_path: Path
     assert max(family) == 1  # Holm's factor of eight tests, not of one a group
 
 
-def test_what_has_no_result_costs_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("no_answer", "n"), [("wrong", 17), ("exclude", 13)])
+def test_what_has_no_result_costs_nothing(tmp_path: Path, no_answer: str, n: int) -> None:
     table = SCORES[(SCORES["dataset"] == "a") & (SCORES["model"] == "m1")].head(20)
     status = ["unknown"] * 3 + ["no_answer"] * 4 + ["scored"] * 13
     value = table["value"].where(np.array(status) == "scored")
@@ -91,10 +92,9 @@ def test_what_has_no_result_costs_nothing(tmp_path: Path) -> None:
     tokens = {"completion_tokens": 1, "prompt_tokens": 1, "reasoning_tokens": 1, "epoch": None}
     table.assign(**tokens).to_json(usage, orient="records", lines=True)
     scores = table.assign(status=status, value=value, method="cot", id=range(20))
-    for no_answer, n in (("wrong", 17), ("exclude", 13)):
-        row = evalcore.efficiency(scores, usage=usage, no_answer=no_answer).iloc[0]
-        assert (row["n"], row["n_unknown"], row["n_no_answer"]) == (n, 3, 4)
-        assert row["accuracy"] == pytest.approx(value.sum() / n)
+    row = evalcore.efficiency(scores, usage=usage, no_answer=no_answer).iloc[0]
+    assert (row["n"], row["n_unknown"], row["n_no_answer"]) == (n, 3, 4)
+    assert row["accuracy"] == pytest.approx(value.sum() / n)
 
 
 def test_points_weigh_problems_and_their_scale_changes_nothing() -> None:

@@ -172,29 +172,39 @@ def test_a_text_is_traced_with_the_keyboard(browser: Browser, url: str, width: i
         assert visit.page.locator("mark").all_inner_texts() == ["think step by step about 7, step"]
 
 
-def test_hostile_documents_and_phrases_run_nothing(browser: Browser, url: str) -> None:
+def test_hostile_documents_and_phrases_run_nothing(
+    browser: Browser, url: str, subtests: pytest.Subtests
+) -> None:
     with visiting(browser, url) as visit:
         for phrase in ("evil", HOSTILE[0], '"><script>window.hacked=1</script>', "\u202e"):
-            visit.page.goto(asking(url, phrase))
-            assert visit.page.evaluate("window.hacked") is None
-            assert visit.page.locator("script, img, svg, iframe, [onerror], [onload]").count() == 0
-            links = visit.page.locator("main a").evaluate_all("all => all.map((one) => one.href)")
-            assert all(one.startswith((url, "https://example.org/plain")) for one in links)
-            text = visit.page.locator("main").inner_text()
-            assert not re.search("[\0-\x08\x1b\u202a-\u202e\u2066-\u2069]", text)
-            if phrase == "evil":
-                assert "https://example.org/plain" in links
-                assert f"<script>{NOT_RUN}</script>" in " ".join(text.split())
-                visit.picture("serve-hostile")
+            with subtests.test(phrase=phrase):
+                visit.page.goto(asking(url, phrase))
+                assert visit.page.evaluate("window.hacked") is None
+                assert (
+                    visit.page.locator("script, img, svg, iframe, [onerror], [onload]").count() == 0
+                )
+                links = visit.page.locator("main a").evaluate_all(
+                    "all => all.map((one) => one.href)"
+                )
+                assert all(one.startswith((url, "https://example.org/plain")) for one in links)
+                text = visit.page.locator("main").inner_text()
+                assert not re.search("[\0-\x08\x1b\u202a-\u202e\u2066-\u2069]", text)
+                if phrase == "evil":
+                    assert "https://example.org/plain" in links
+                    assert f"<script>{NOT_RUN}</script>" in " ".join(text.split())
+                    visit.picture("serve-hostile")
 
 
-def test_what_is_wrong_is_said_on_a_page(browser: Browser, url: str) -> None:
+def test_what_is_wrong_is_said_on_a_page(
+    browser: Browser, url: str, subtests: pytest.Subtests
+) -> None:
     with visiting(browser, url) as visit:
         for query in (f"q={'x' * 1001}", "q=step&seed=x", "q=step&index=none"):
-            visit.page.goto(f"{url}?{query}")
-            assert visit.page.locator("[role=alert]").inner_text()
-            assert len(visit.errors) == 1, "the status"
-            assert "400" in visit.errors.pop()
+            with subtests.test(query=query):
+                visit.page.goto(f"{url}?{query}")
+                assert visit.page.locator("[role=alert]").inner_text()
+                assert len(visit.errors) == 1, "the status"
+                assert "400" in visit.errors.pop()
         assert visit.violations() == []
 
 

@@ -1,5 +1,7 @@
 """`ngramscan tiers`: counts against brute force, ratios by hand, intervals by simulation."""
 
+from operator import attrgetter
+
 import numpy as np
 import pytest
 
@@ -37,11 +39,12 @@ def test_a_pattern_only_in_its_own_outputs_has_a_ratio_with_halves() -> None:
 
 
 def test_without_anything_to_compare_there_is_no_ratio() -> None:
-    for pattern, note in (("never", "no occurrence"), ("gamma", "no outputs of its method")):
-        row = row_of(tiers_of(), pattern)
-        assert (row.ratio, row.ratio_low, row.tier_by_ratio, row.agrees) == (None,) * 4
-        assert (row.interval_spans_tiers, row.note) == (None, note)
-    found = outputs_of({("d", "m", "a"): ["alpha"]})
-    assert row_of(run_tiers(found, SET), "alpha").note == "no outputs of other methods"
+    notes = {"never": "no occurrence", "gamma": "no outputs of its method"}
+    found = [row_of(tiers_of(), pattern) for pattern in notes]
+    assert [row.note for row in found] == [*notes.values()]
+    unknown = attrgetter("ratio", "ratio_low", "tier_by_ratio", "agrees", "interval_spans_tiers")
+    assert [unknown(row) for row in found] == [(None,) * 5] * 2
+    own = outputs_of({("d", "m", "a"): ["alpha"]})
+    assert row_of(run_tiers(own, SET), "alpha").note == "no outputs of other methods"
     with pytest.raises(ValueError, match="both kinds"):
         rate_ratio(np.array([1, 2]), np.array([True, True]), np.array([0, 1]))

@@ -123,14 +123,16 @@ def test_all_files_are_those_of_the_original_which_are_sound(
     original = {path.name: path.read_bytes() for path in (folder / "index" / name).iterdir()}
     assert {path.name: path.read_bytes() for path in (tmp_path / "x").iterdir()} == original
     assert len(original) == 6
-    for deep in (False, True):
-        assert verify_tokens(folder / "index" / name, deep, SILENT) == []
+    assert [verify_tokens(folder / "index" / name, deep, SILENT) for deep in (False, True)] == [
+        [],
+        [],
+    ]
 
 
 # What can't be built
 
 
-def test_a_folder_has_to_be_new(tmp_path: Path) -> None:
+def test_a_folder_has_to_be_new(tmp_path: Path, subtests: pytest.Subtests) -> None:
     corpus = write_corpus(tmp_path / "c.jsonl", ["text"])
     (tmp_path / "empty").mkdir()
     assert built(corpus, tmp_path / "empty", None).documents == 1
@@ -139,9 +141,10 @@ def test_a_folder_has_to_be_new(tmp_path: Path) -> None:
         "c.jsonl": "it is a file; expected a new folder",
         "no/x": f"no such folder: {tmp_path / 'no'}",
     }.items():
-        with pytest.raises(InputError) as raised:
-            built(corpus, tmp_path / where, None)
-        assert str(raised.value) == f"{tmp_path / where}: {problem}"
+        with subtests.test(where=where):
+            with pytest.raises(InputError) as raised:
+                built(corpus, tmp_path / where, None)
+            assert str(raised.value) == f"{tmp_path / where}: {problem}"
     with pytest.raises(InputError, match=r"s3://a/b: expected a folder of this machine"):
         build_token_index(
             open_corpus(str(corpus)), "s3://a/b", load_tokenizer(None), ReadOptions(), SILENT

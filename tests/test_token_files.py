@@ -84,10 +84,6 @@ def occurrences(documents: Documents, pattern: Sequence[int]) -> list[tuple[int,
     ]
 
 
-def count(folder: TokenFolder, pattern: Sequence[int]) -> int:
-    return int(np.diff(folder.find([pattern])).sum())
-
-
 def ranks(folder: TokenFolder, pattern: Sequence[int]) -> Iterator[tuple[int, int]]:
     for shard, (low, high) in enumerate(folder.find([pattern])[0].tolist()):
         yield from ((shard, rank) for rank in range(low, high))
@@ -122,69 +118,6 @@ def test_counts_and_documents_of_all_truths(shared: Path, name: str, most: int) 
         seen = [folder.excerpt(*at, size, 0, size) for at in ranks(folder, row["token_ids"])]
         assert len({one.document for one in seen}) == row["token_documents"]
         assert all((one.offset, one.tokens.tolist()) == (0, row["token_ids"]) for one in seen)
-
-
-def test_all_recorded_answers_of_the_engine(shared: Path) -> None:
-    checked = dict.fromkeys(CHECKS, 0)
-    for row in answers(shared / "tokens" / "exchanges.jsonl"):
-        args, reply = row.get("args", {}), row["reply"]
-        backwards = row.get("index", "").startswith("v5") and "rank" in args
-        if row["via"] == "engine" and row["method"] in CHECKS and not backwards:
-            folder = genuine(shared / "tokens" / "index" / row["index"])
-            CHECKS[row["method"]](folder, args, reply)
-            checked[row["method"]] += 1
-        if row["via"] == "derived" and "doc_ix_by_rank" in reply:
-            folder = genuine(shared / "tokens" / "index" / row["index"])
-            each = [folder.excerpt(*at, 1, 0, 1) for at in ranks(folder, args["input_ids"])]
-            assert [one.document for one in each] == reply["doc_ix_by_rank"]
-    assert [*checked.values()] == [409, 33, 6, 46, 17]
-
-
-def check_count(folder: TokenFolder, args: Any, reply: Any) -> None:
-    if "error" in reply:
-        if all(isinstance(one, int) for one in args["input_ids"]):  # as the types ask for
-            with pytest.raises(InputError):
-                folder.find([args["input_ids"]])
-    else:
-        assert count(folder, args["input_ids"]) == reply["count"]
-
-
-def check_find(folder: TokenFolder, args: Any, reply: Any) -> None:
-    assert folder.find([args["input_ids"]])[0].tolist() == reply["segment_by_shard"]
-
-
-def check_total(folder: TokenFolder, _args: Any, reply: int) -> None:
-    assert folder.documents == reply
-
-
-def check_document(folder: TokenFolder, args: Any, reply: Any) -> None:
-    longest = args.get("max_disp_len", 1_000)
-    sides = 1, longest // 2, (longest + 1) // 2
-    if "error" in reply:
-        if longest and not args.get("ptr", 0) % 2:  # the engine refuses odd ones, of bytes too
-            with pytest.raises(IndexError):
-                show(folder, args, sides)
-        return
-    seen = show(folder, args, sides)
-    offset = -1 if reply["needle_offset"] == (1 << 63) - 1 else reply["needle_offset"]
-    assert (seen.document, seen.length) == (reply["doc_ix"], reply["doc_len"])
-    assert (seen.offset, seen.tokens.tolist()) == (offset, reply["token_ids"])
-    assert folder.metadata(seen.document) + "\n" == reply["metadata"]
-
-
-def show(folder: TokenFolder, args: Any, sides: tuple[int, int, int]) -> Any:
-    if "rank" in args:
-        return folder.excerpt(args["s"], args["rank"], *sides)
-    return folder.excerpt_at(args["s"], args["ptr"] // folder.width, *sides)
-
-
-CHECKS: dict[str, Callable[[TokenFolder, Any, Any], None]] = {
-    "count": check_count,
-    "find": check_find,
-    "get_total_doc_cnt": check_total,
-    "get_doc_by_rank": check_document,
-    "get_doc_by_ptr": check_document,
-}
 
 
 # Made-up indexes

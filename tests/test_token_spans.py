@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -87,15 +88,6 @@ def test_ends_and_spans_are_those_of_the_engine(shared: Path) -> None:
         if places:
             (at,) = places
             differing.append((row["index"], row["kind"], at, row["r"][at], ends[at]))
-            part = row["input_ids"][at : ends[at]]
-            ranks = folder.find([part])[0]
-            assert [low for low, stop in ranks if low < stop] == [0]
-            assert any(
-                (np.lib.stride_tricks.sliding_window_view(shard.words, len(part)) == part)
-                .all(axis=1)
-                .any()
-                for shard in folder.shards
-            )
             continue
         before = [0, *ends]
         spans = [(at, end) for at, end in enumerate(ends) if end > max(at, before[at])]
@@ -150,10 +142,7 @@ def test_words_and_tokens_are_not_mixed(tmp_path: Path) -> None:
 
 # A hosted index: a question per token
 
-TOKENIZERS = {
-    "v4_pysmall_llama_s3": LLAMA,
-    "v4_pysmall_olmo2": COPIES / "allenai_dolma2.json.gz",
-}
+TOKENIZERS = {"v4_pysmall_llama_s3": LLAMA, "v4_pysmall_olmo2": COPIES / "allenai_dolma2.json.gz"}
 NAME = "v4_pysmall_llama_s3"
 
 
@@ -269,6 +258,6 @@ def test_pieces_have_the_tokens_of_the_whole() -> None:
     assert " ".join(pieces) == text
     assert len(pieces) > 60
     assert not any(" AND " in piece or " OR " in piece for piece in pieces)
-    for file in {*TOKENIZERS.values()}:
-        encode = load_tokenizer(file).after_space
-        assert [token for piece in pieces for token in encode(piece)] == encode(text)
+    encoders = {file: load_tokenizer(file).after_space for file in TOKENIZERS.values()}
+    found = {file: [*chain.from_iterable(map(encode, pieces))] for file, encode in encoders.items()}
+    assert found == {file: encode(text) for file, encode in encoders.items()}

@@ -127,9 +127,12 @@ def test_a_tokenizer_json_of_llama_is_as_good_as_its_model(
         ids = llama.of_document(text)
         assert other.of_document(text) == ids
         assert (other.content(ids), other.shown(ids)) == (llama.content(ids), llama.shown(ids))
-    for text in ("step by step", "think ", " think", "</s>", "一步", "🤖", "\nthink"):
-        assert other.after_space(text) == llama.after_space(text)
-        assert other.after_newline(text) == llama.after_newline(text)
+    texts = ("step by step", "think ", " think", "</s>", "一步", "🤖", "\nthink")
+    found, expected = (
+        {text: (one.after_space(text), one.after_newline(text)) for text in texts}
+        for one in (other, llama)
+    )
+    assert found == expected
     folder = open_token_folder(TOKENS / "v5_pysmall_llama")
     check_fit(other, folder)
     assert folder.backwards

@@ -101,8 +101,7 @@ def test_the_size_of_an_index_outside_the_catalog_is_asked_for(
     server: TokenServer, oracles: dict[str, TokenOracle], opened: Opened
 ) -> None:
     size = opened(server).size()
-    shards = oracles[LLAMA].shards
-    tokens = sum(len(shard.tokens) for shard in shards)
+    tokens = sum(map(len, oracles[LLAMA].shards))
     assert (size.documents, size.tokens) == (676, tokens - 676)
     # There 65535 is a word: nobody knows.
     assert opened(server, name=OLMO).size() == IndexSize()
@@ -161,7 +160,7 @@ def test_marked_occurrences_bound_those_of_the_document(
             for part in form.segments
             for place in range_places(one.query, part.shard, part.low, part.high)
         ][::every]
-        held = oracle.documents_with(*(list(form.ids) for form in one.forms))
+        held = oracle.documents_with(*(form.ids for form in one.forms))
         for window in index.examine(places, by_query):
             assert isinstance(window, MarkedWindow)
             assert window.least <= held[int(window.document)] <= window.most

@@ -176,10 +176,6 @@ class ApiServer:
         self._http.server_close()
 
 
-spawn = ApiServer
-Spawned = ApiServer
-
-
 class _Server(ThreadingHTTPServer):
     request_queue_size = 256  # clients connect by the dozen
     daemon_threads = True

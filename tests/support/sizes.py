@@ -5,6 +5,8 @@ from functools import partial
 
 import pytest
 
+from ngramscan.statistics.estimates import Estimate
+
 slow = partial(pytest.param, marks=pytest.mark.slow)
 """A case that takes long, and runs on request."""
 
@@ -12,3 +14,8 @@ slow = partial(pytest.param, marks=pytest.mark.slow)
 def sets(n: int) -> int:
     """Return how many sets a simulation has: four times as many with NGRAMSCAN_FULL=1."""
     return 4 * n if os.environ.get("NGRAMSCAN_FULL") == "1" else n
+
+
+def holds(found: Estimate, truth: float) -> bool:
+    low, high = found.limits
+    return low <= truth <= high
