@@ -16,7 +16,7 @@ from ngramscan.reading.streams import read_bytes
 from ngramscan.reading.yaml_files import as_type, read_text
 
 Fields = dict[str, Any]
-"""What an object of JSON has."""
+"""The fields of a JSON object."""
 Answers = Literal["program", "text", "either"]
 """Where a method has its answer: in a program, in the text, or in the text if no program has it."""
 
