@@ -14,6 +14,7 @@ TYPES = {
     "bool": "boolean",
     "None": "null",
     "dict[str, Any]": "object",
+    "Fields": "object",
     "Source": "string",
     "Tier": "string",
     "EntryClass": "string",
