@@ -173,14 +173,14 @@ def test_a_folder_that_takes_long_to_remove_costs_neither_its_program_nor_a_neig
 def test_a_supervisor_that_is_late_ends_alone_and_its_program_is_late(
     person: Person, leave_out: list[str]
 ) -> None:
-    sources = ["while True: pass", *(f"import time\ntime.sleep({s})\nanswer = 1" for s in (1, 1.7))]
+    sources = ["while True: pass", *(f"import time\ntime.sleep({s})\nanswer = 1" for s in (1.5, 2))]
     asked = [(each, "answer") for each in sources]
-    person.send(asked, {"seconds": 2}, grace=0.1, workers=2, leave_out=leave_out)
+    person.send(asked, {"seconds": 3}, grace=0.1, workers=2, leave_out=leave_out)
     person.wait_for_processes(5)
     os.kill(person.processes()[1], signal.SIGSTOP)
     outcomes = person.receive()["outcomes"]
     assert [each["status"] for each in outcomes] == ["timeout", "ok", "ok"]
-    assert outcomes[0]["message"] == "not done within 2 s"
+    assert outcomes[0]["message"] == "not done within 3 s"
     person.assert_nothing_left()
 
 
