@@ -70,16 +70,13 @@ def test_a_script_is_asked_for_its_variable_and_a_function_for_its_value_and_wor
     assert (row.sandbox, row.status) == (None, "not_found")
 
 
-def test_lenient_compares_programs_with_the_reference_program_and_strict_with_the_gold(
-    subtests: pytest.Subtests,
-) -> None:
+def test_lenient_compares_programs_with_the_reference_program_and_strict_with_the_gold() -> None:
     for value, strict in ((0.50003, 1.0), (0.52, 0.0)):
-        with subtests.test(value=value):
-            ended = Outcome("ok", value, layers=LAYERS)
-            outcomes = {"return 0.5": ended, "REFERENCE 0.5": ended}
-            found = rows([record(FUNCTION, "pot")], "strict", "lenient", **outcomes)
-            assert [row.value for row in found] == [strict, 1.0]
-            assert found[0].sandbox == "limits ok; landlock missing: not on this system"
+        ended = Outcome("ok", value, layers=LAYERS)
+        outcomes = {"return 0.5": ended, "REFERENCE 0.5": ended}
+        found = rows([record(FUNCTION, "pot")], "strict", "lenient", **outcomes)
+        assert [row.value for row in found] == [strict, 1.0]
+        assert found[0].sandbox == "limits ok; landlock missing: not on this system"
     with pytest.raises(SandboxError, match=r"problem 1: its reference .*error no solution"):
         scored([record(FUNCTION, "pot")], "lenient", **{"return 0.5": Outcome("ok", 1)})
 

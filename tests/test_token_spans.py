@@ -88,6 +88,8 @@ def test_ends_and_spans_are_those_of_the_engine(shared: Path) -> None:
         if places:
             (at,) = places
             differing.append((row["index"], row["kind"], at, row["r"][at], ends[at]))
+            shards = [shard.words.tolist() for shard in folder.shards]
+            assert occurs(row["input_ids"][at : ends[at]], shards)
             continue
         before = [0, *ends]
         spans = [(at, end) for at, end in enumerate(ends) if end > max(at, before[at])]
