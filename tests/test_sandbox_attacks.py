@@ -149,10 +149,10 @@ def test_nothing_is_left_when_the_one_who_asks_is_ended(
 
 
 FILLS_ITS_FOLDER = """
-import os
+import os, time
 for number in range(2000):
     os.mkdir(str(number))
-while True: pass
+time.sleep(60)
 """
 
 
@@ -173,8 +173,7 @@ def test_a_folder_that_takes_long_to_remove_costs_neither_its_program_nor_a_neig
 def test_a_supervisor_that_is_late_ends_alone_and_its_program_is_late(
     person: Person, leave_out: list[str]
 ) -> None:
-    sources = ["while True: pass", *(f"import time\ntime.sleep({s})\nanswer = 1" for s in (1.5, 2))]
-    asked = [(each, "answer") for each in sources]
+    asked = [(f"import time\ntime.sleep({each})\nanswer = 1", "answer") for each in (60, 1.5, 2)]
     person.send(asked, {"seconds": 3}, grace=0.1, workers=2, leave_out=leave_out)
     person.wait_for_processes(5)
     os.kill(person.processes()[1], signal.SIGSTOP)
