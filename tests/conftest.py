@@ -6,6 +6,7 @@ import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,6 @@ from hypothesis import HealthCheck, settings
 
 from evalcore.sandbox.sandbox import Sandbox
 from ngramscan.errors import SandboxError
-from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress
 
 if TYPE_CHECKING:
@@ -43,10 +43,15 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 
 
+@pytest.fixture(scope="session")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("caches")
+
+
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_cache(caches: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the journal of the person who runs it, or asks a real host."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setenv("XDG_CACHE_HOME", mkdtemp(dir=caches))
     for name in os.environ.keys() - {"NGRAMSCAN_FULL"}:
         if name.startswith(("NGRAMSCAN_", "EVALCORE_", "OPENAI_")):
             monkeypatch.delenv(name)
@@ -91,11 +96,6 @@ def sandbox_here() -> None:
             pass
     except SandboxError as error:
         pytest.skip(f"no sandbox here: {error}")
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """Run one more process than there are cores: many tests wait for servers and time limits."""
-    return usable_cores() + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -26,6 +26,7 @@ pytestmark = [
 ]
 
 ORDINARY = [*(pytest.param(user, marks=pytest.mark.slow) for user in USERS[:-1]), USERS[-1]]
+AS_ORDINARY = pytest.mark.parametrize("person", ORDINARY, indirect=True, scope="module")
 BOTH_WAYS = pytest.mark.parametrize(
     "leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"]
 )
@@ -156,6 +157,7 @@ time.sleep(60)
 """
 
 
+@AS_ORDINARY
 @BOTH_WAYS
 def test_a_folder_that_takes_long_to_remove_costs_neither_its_program_nor_a_neighbour_its_outcome(
     person: Person, leave_out: list[str]
@@ -169,6 +171,7 @@ def test_a_folder_that_takes_long_to_remove_costs_neither_its_program_nor_a_neig
     person.assert_nothing_left()
 
 
+@AS_ORDINARY
 @BOTH_WAYS
 def test_a_supervisor_that_is_late_ends_alone_and_its_program_is_late(
     person: Person, leave_out: list[str]
@@ -231,6 +234,7 @@ def test_a_program_ends_with_those_who_started_it_whatever_it_asks_for(
 KILLED = {0: "the process that watched the program ended", 2: "ended by the signal SIGKILL"}
 
 
+@AS_ORDINARY
 @BOTH_WAYS
 @pytest.mark.parametrize("which", KILLED)
 def test_processes_hold_no_secret_and_one_killed_from_outside_loses_only_what_runs(
