@@ -220,7 +220,7 @@ def test_violations_are_noticed(browser: Browser, tmp_path: Path) -> None:
 def test_it_fits_and_is_accessible(browser: Browser, page: str, width: int) -> None:
     with visiting(browser, page, viewport={"width": width, "height": 900}) as visit:
         assert not visit.is_wider_than_the_window()
-        visit.check_both_themes(f"report-{width}")
+        visit.check_both_themes()
 
 
 def test_every_number_on_it_is_that_of_its_row(
@@ -386,7 +386,6 @@ def test_it_is_printed_dark_on_white_without_controls(
         controls = ("#theme", ".tools", "button.more")
         assert not [one for one in controls if visit.page.locator(one).first.is_visible()]
         assert all(one.is_visible() for one in visit.page.locator("table").all())
-        visit.picture(f"report-print-{color_scheme}")
 
 
 def test_without_scripts_it_can_be_read(browser: Browser, page: str) -> None:
@@ -479,7 +478,6 @@ def test_hostile_rows_run_nothing_and_break_nothing(
     assert (tmp_path / "page.html").stat().st_size < 5_000_000
     with visiting(browser, hostile_page, viewport={"width": 375, "height": 800}) as visit:
         assert not visit.is_wider_than_the_window()
-        visit.picture("report-hostile")
         parts = sections(visit)
         assert len(parts) == 3
         for part in parts.values():

@@ -156,4 +156,4 @@ def test_spans_are_reached_with_the_keyboard(browser: Browser, folder: Path, wid
         assert marks.first.locator("[role=tooltip]").is_visible()
         assert visit.page.evaluate("window.hacked") is None
         assert not visit.is_wider_than_the_window()
-        visit.check_both_themes(f"report-traced-{width}")
+        visit.check_both_themes()

@@ -162,10 +162,10 @@ time.sleep(60)
 def test_a_folder_that_takes_long_to_remove_costs_neither_its_program_nor_a_neighbour_its_outcome(
     person: Person, leave_out: list[str]
 ) -> None:
-    sources = ["import time\ntime.sleep(1)", FILLS_ITS_FOLDER, "import time\ntime.sleep(1.8)"]
+    sources = ["import time\ntime.sleep(2)", FILLS_ITS_FOLDER, "import time\ntime.sleep(1.3)"]
     programs = [(f"{source}\nanswer = 1", "answer") for source in [*sources, ""]]
-    # The second ends after 2 s and is removed while the third, begun after 1 s, still runs.
-    person.send(programs, {"seconds": 2}, grace=0.05, workers=2, leave_out=leave_out)
+    # The second ends after 3 s and is removed while the third, begun after 2 s, still runs.
+    person.send(programs, {"seconds": 3}, grace=0.05, workers=2, leave_out=leave_out)
     outcomes = person.receive()["outcomes"]
     assert [each["status"] for each in outcomes] == ["ok", "timeout", "ok", "ok"]
     person.assert_nothing_left()

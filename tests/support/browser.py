@@ -1,10 +1,8 @@
 """Pages as a person sees them: opened in a browser that notes everything that happens."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +11,6 @@ from playwright.sync_api import Browser, Page
 
 WIDTHS = (375, *(pytest.param(width, marks=pytest.mark.slow) for width in (800, 1600)))
 COLORS = ("color-contrast", "link-in-text-block")  # rules of axe that a theme may break
-_PICTURES = os.environ.get("PAGE_PICTURES", "")
-"""A folder for pictures of all pages, to be looked at; none are taken without it."""
-
 
 _CONTROLS = """[...document.querySelectorAll('a[href], button, input, summary, [tabindex="0"]')]
     .filter((one) => one.checkVisibility()).length"""
@@ -33,11 +28,6 @@ class Visit:
     """Messages of the console of level error or warning, and exceptions of scripts."""
     requests: list[str] = field(default_factory=list)
     dialogs: list[str] = field(default_factory=list)
-
-    def picture(self, name: str) -> None:
-        """Take a picture of the whole page, if pictures are wanted."""
-        if _PICTURES:
-            self.page.screenshot(path=Path(_PICTURES, f"{name}.png"), full_page=True)
 
     def violations(self, *rules: str) -> list[str]:
         """Return the serious and critical violations of all or some rules of axe, of accessibility.
@@ -58,11 +48,9 @@ class Visit:
             if one["impact"] in {"serious", "critical"}
         ]
 
-    def check_both_themes(self, name: str) -> None:
-        """Look for violations in light and dark, where colours may differ in contrast."""
-        for theme in ("light", "dark"):
-            self.page.emulate_media(color_scheme=theme)
-            self.picture(f"{name}-{theme}")
+    def check_both_themes(self) -> None:
+        """Look for violations in dark and light, where colours may differ in contrast."""
+        self.page.emulate_media(color_scheme="dark")
         assert self.violations() == []
         self.page.emulate_media(color_scheme="light")
         assert self.violations(*COLORS) == []
