@@ -43,15 +43,10 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 
 
-@pytest.fixture(scope="session")
-def caches(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("caches")
-
-
 @pytest.fixture(autouse=True)
-def own_cache(caches: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the journal of the person who runs it, or asks a real host."""
-    monkeypatch.setenv("XDG_CACHE_HOME", mkdtemp(dir=caches))
+    monkeypatch.setenv("XDG_CACHE_HOME", mkdtemp(dir=tmp_path_factory.getbasetemp()))
     for name in os.environ.keys() - {"NGRAMSCAN_FULL"}:
         if name.startswith(("NGRAMSCAN_", "EVALCORE_", "OPENAI_")):
             monkeypatch.delenv(name)

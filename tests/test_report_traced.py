@@ -72,7 +72,6 @@ def test_spans_on_the_page_are_those_of_the_file(folder: Path) -> None:
     for number, one in enumerate(texts):
         text = output(number)
         rows = [row for row in rows_of(folder) if row["id"] == f"q{number}"]
-        assert len(rows) == 4
         assert [row["output"] for row in rows] == [text, None, None, None]
         # An escape is longer than its character.
         places = [len(visible(text[: row["start"]])) for row in rows]

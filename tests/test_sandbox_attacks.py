@@ -150,7 +150,6 @@ def test_nothing_is_left_when_the_one_who_asks_is_ended(
 
 
 FILLS_ITS_FOLDER = """
-import os, time
 for number in range(2000):
     os.mkdir(str(number))
 time.sleep(60)
@@ -162,8 +161,8 @@ time.sleep(60)
 def test_a_folder_that_takes_long_to_remove_costs_neither_its_program_nor_a_neighbour_its_outcome(
     person: Person, leave_out: list[str]
 ) -> None:
-    sources = ["import time\ntime.sleep(2)", FILLS_ITS_FOLDER, "import time\ntime.sleep(1.3)"]
-    programs = [(f"{source}\nanswer = 1", "answer") for source in [*sources, ""]]
+    sources = "time.sleep(2)", FILLS_ITS_FOLDER, "time.sleep(1.3)", ""
+    programs = [(f"import os, time\n{source}\nanswer = 1", "answer") for source in sources]
     # The second ends after 3 s and is removed while the third, begun after 2 s, still runs.
     person.send(programs, {"seconds": 3}, grace=0.05, workers=2, leave_out=leave_out)
     outcomes = person.receive()["outcomes"]
@@ -176,8 +175,8 @@ def test_a_folder_that_takes_long_to_remove_costs_neither_its_program_nor_a_neig
 def test_a_supervisor_that_is_late_ends_alone_and_its_program_is_late(
     person: Person, leave_out: list[str]
 ) -> None:
-    asked = [(f"import time\ntime.sleep({each})\nanswer = 1", "answer") for each in (60, 1.5, 2)]
-    person.send(asked, {"seconds": 3}, grace=0.1, workers=2, leave_out=leave_out)
+    sleeps = [(f"import time\ntime.sleep({s})\nanswer = 1", "answer") for s in (60, 1.5, 2)]
+    person.send(sleeps, {"seconds": 3}, grace=0.1, workers=2, leave_out=leave_out)
     person.wait_for_processes(5)
     os.kill(person.processes()[1], signal.SIGSTOP)
     outcomes = person.receive()["outcomes"]

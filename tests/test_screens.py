@@ -101,21 +101,28 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_row_can_be_told_from_every_other_at_any_width(command: str, made: Made) -> None:
+def test_every_row_can_be_told_from_every_other_at_any_width(
+    command: str, made: Made, subtests: pytest.Subtests
+) -> None:
     screen = COMMANDS[command](made)
     wide = blocks_of(shown_in(1000, screen))
     assert wide or command == "audit"
     assert not any(block.hidden for block in wide)
     for width in (80, 100, 120):
-        text = shown_in(width, screen)
-        assert all(cell_len(line) <= width and line == line.rstrip() for line in text.splitlines())
-        narrow = blocks_of(text)
-        for table in wide:
-            parts = _parts_of(table, narrow)
-            assert parts[0].headline == table.headline
-            _check_names(table, parts)
-            _check_cells(table, parts)
-        assert not narrow
+        with subtests.test(width=width):
+            _check_screen(wide, shown_in(width, screen), width)
+
+
+def _check_screen(wide: list[Block], text: str, width: int) -> None:
+    lines = text.splitlines()
+    assert lines == [line.rstrip() for line in lines if cell_len(line) <= width]
+    narrow = blocks_of(text)
+    for table in wide:
+        parts = _parts_of(table, narrow)
+        assert parts[0].headline == table.headline
+        _check_names(table, parts)
+        _check_cells(table, parts)
+    assert not narrow
 
 
 def _parts_of(table: Block, narrow: list[Block]) -> list[Block]:

@@ -32,7 +32,7 @@ def test_a_rule_gives_the_verdict_of_a_careful_reader(case: dict[str, str]) -> N
 
 
 def test_a_factor_of_more_digits_than_python_reads_is_no_number() -> None:
-    assert judged("lenient", f"2 × {'1' * 5000}", "2").reason.startswith("not a number: '2 × 1")
+    assert "not a number: '2 × 111" in judged("lenient", f"2 × {'1' * 5000}", "2").reason
 
 
 def test_a_unit_has_all_its_names_and_is_no_other() -> None:
