@@ -113,15 +113,17 @@ LONG = [(name, *sizes) for name in POPULATIONS for sizes in ((30, 2), (100, 2), 
 )
 def test_epochs_of_one_method_alone_keep_the_level(population: str, n: int, epochs: int) -> None:
     generator = np.random.default_rng(13)
-    rows: list[ScoreRow] = []
+    rows, differences = list[ScoreRow](), []
     n_sets = sets(30)
     for number in range(n_sets):
         share = POPULATIONS[population](generator, n)
         once, *several = (generator.random((1 + epochs, n)) < share).astype(float)
-        rows += scored("pot", once, dataset=str(number))
+        rows += scored("pot", once, epoch=1, dataset=str(number))
+        differences.append(once.mean() - np.mean(several))
         for epoch, values in enumerate(several, 1):
             rows += scored("cot", values, epoch=epoch, dataset=str(number))
     found = compared(rows).rows
+    assert [row.difference for row in found] == pytest.approx(differences)
     chance = 3 * (0.05 * 0.95 / n_sets) ** 0.5
     assert sum(row.p <= 0.05 for row in found) / n_sets <= 0.05 + chance
 
@@ -192,7 +194,7 @@ def test_many_notices_of_one_kind_are_one(tmp_path: Path) -> None:
     )
     assert warning.startswith("Warning: ")
     assert warning.endswith("; 11 more comparisons differ by over 2 points")
-    assert (tmp_path / "f.svg").read_text(encoding="utf-8").count(">all · ") == 8
+    assert (tmp_path / "f.svg").read_text("utf-8").count(">all · ") == 8
 
 
 def test_runs_are_not_guessed() -> None:

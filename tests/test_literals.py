@@ -20,7 +20,7 @@ SHARDS = [REPLAY / "docs" / "a.jsonl", REPLAY / "docs" / "b.jsonl"]
 TEXTS = [
     json.loads(line)["text"]
     for file in SHARDS
-    for line in file.read_text(encoding="utf-8").split("\n")
+    for line in file.read_text("utf-8").split("\n")
     if line
 ]
 SCAN = f"scan:{REPLAY / 'docs'}/*.jsonl"

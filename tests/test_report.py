@@ -293,9 +293,9 @@ def test_a_notebook_shows_the_page_in_a_frame(counts: Path, tmp_path: Path) -> N
     assert "allow-same-origin" not in (shown.attributes["sandbox"] or "")
     assert repr(page).startswith("<Page of ")
     page.save("own.html")
-    assert Path("own.html").read_text(encoding="utf-8") == page.html
+    assert Path("own.html").read_text("utf-8") == page.html
     ngramscan.report(frame, output="also.html")
-    assert "data frame" in Path("also.html").read_text(encoding="utf-8")
+    assert "data frame" in Path("also.html").read_text("utf-8")
     with pytest.raises(InputError, match="expected a file of rows"):
         ngramscan.report()
 

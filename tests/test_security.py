@@ -5,9 +5,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PROMISES = re.split("^## ", (ROOT / "SECURITY.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[
-    1
-]
+PROMISES = re.split("^## ", (ROOT / "SECURITY.md").read_text("utf-8"), flags=re.MULTILINE)[1]
 
 
 def test_every_promise_names_a_test() -> None:
