@@ -128,6 +128,11 @@ def test_epochs_of_one_method_alone_keep_the_level(population: str, n: int, epoc
     assert sum(row.p <= 0.05 for row in found) / n_sets <= 0.05 + chance
 
 
+def test_answers_of_the_same_epochs_are_paired_by_epoch() -> None:
+    rows = both(A, B, epoch=1) + both(A, B, epoch=2)
+    assert [row.n for row in compared(rows).rows] == [20]
+
+
 METHODS = ("cot", "pot", "f-1")
 
 

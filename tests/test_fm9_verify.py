@@ -148,7 +148,7 @@ def test_ctrl_c_does_not_wait_for_a_large_file(tmp_path: Path) -> None:
     size = (index / "data.fm9").stat().st_size
     manifest = (index / MANIFEST).read_text("utf-8")
     large = manifest.replace(f'"bytes": {size}', f'"bytes": {10**11}')
-    (index / MANIFEST).write_text(large, encoding="utf-8")
+    (index / MANIFEST).write_text(large, "utf-8")
     with (index / "data.fm9").open("r+b") as file:
         file.truncate(10**11)
     command = [*NGRAMSCAN, "index", "verify", str(index)]

@@ -27,7 +27,7 @@ def load(dataset: str, extra: Path | None = None) -> PromptSet:
 
 
 def load_own(folder: Path, text: str) -> PromptSet:
-    (folder / "own.yaml").write_text(text, encoding="utf-8")
+    (folder / "own.yaml").write_text(text, "utf-8")
     return load("financemath", folder / "own.yaml")
 
 

@@ -209,7 +209,7 @@ def test_the_script_shows_rows_as_the_page_does(browser: Browser, tmp_path: Path
     counted = results_of(counts)
     numbers = counted.kind.numbers | {"share", "eta"}
     parts = [replace(counted, kind=replace(counted.kind, numbers=numbers)), results_of(contexts)]
-    path.write_text(make_page(parts, "Rows", WHEN), encoding="utf-8")
+    path.write_text(make_page(parts, "Rows", WHEN), "utf-8")
     page = browser.new_page()
     page.goto(path.as_uri())
     page.evaluate("document.querySelectorAll('.fold').forEach((one) => (one.open = true))")
