@@ -161,7 +161,7 @@ def test_what_can_not_be_used_is_refused(
     tmp_path: Path, name: str, content: str | None, options: dict[str, Any], message: str
 ) -> None:
     if content is not None:
-        (tmp_path / name).write_text(content, "utf-8")
+        (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=message):
         agreement(tmp_path / name, **options)
     with pytest.raises(InputError, match="judges: 0; expected at least two"):

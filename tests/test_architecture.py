@@ -93,7 +93,7 @@ def imports(tree: ast.AST) -> Iterator[str]:
 
 @cache
 def tree_of(module: str) -> ast.Module:
-    return ast.parse(MODULES[module].read_text("utf-8"))
+    return ast.parse(MODULES[module].read_text())
 
 
 def strays(module: str) -> Iterator[str]:
@@ -122,7 +122,7 @@ def test_imports_follow_the_flow_of_data() -> None:
 
 def declared_libraries() -> set[str]:
     """Return the libraries that an installation has, with any extra but that for tests."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     lists = [project["dependencies"], *(extras[name] for name in extras.keys() - {"test"})]
     names = (re.match(r"[\w.-]+", line) for lines in lists for line in lines)

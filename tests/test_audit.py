@@ -14,7 +14,7 @@ SCORES = "task,pct,n,mark\nx,10.0,4,a\ny,20.5,4,b\n"
 
 def check(folder: Path, claims: str, scores: str = SCORES) -> list[AuditRow]:
     (folder / "scores.csv").write_text(scores)
-    (folder / "claims.yaml").write_text(claims, "utf-8")
+    (folder / "claims.yaml").write_text(claims)
     return audit_rows(folder)
 
 

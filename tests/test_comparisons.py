@@ -199,7 +199,7 @@ def test_many_notices_of_one_kind_are_one(tmp_path: Path) -> None:
     )
     assert warning.startswith("Warning: ")
     assert warning.endswith("; 11 more comparisons differ by over 2 points")
-    assert (tmp_path / "f.svg").read_text("utf-8").count(">all · ") == 8
+    assert (tmp_path / "f.svg").read_text().count(">all · ") == 8
 
 
 def test_runs_are_not_guessed() -> None:

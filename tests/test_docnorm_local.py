@@ -218,7 +218,7 @@ def test_the_report_takes_no_middle_for_a_number(tmp_path: Path) -> None:
     assert '"documents": null' in lines[0]
     ran = invoke("report", tmp_path / "d.jsonl", "-o", tmp_path / "r.html")
     assert ran.code == 0
-    page = (tmp_path / "r.html").read_text("utf-8")
+    page = (tmp_path / "r.html").read_text()
     assert "In “x”, the number of documents with the pattern is 3" in page
     said = "Not among these numbers: 1 row with two estimates, as occurrences in hidden parts of"
     assert f"{said} documents would matter." in page

@@ -75,7 +75,7 @@ def commands(name: str, command: click.Command) -> Iterator[tuple[str, list[str]
 
 def examples_in(page: Path) -> Iterator[str]:
     """Yield the commands of a page: sh blocks, and lines with a $ in console blocks."""
-    for kind, block in BLOCK.findall(GENERATED.sub("", page.read_text("utf-8"))):
+    for kind, block in BLOCK.findall(GENERATED.sub("", page.read_text())):
         for line in block.replace("\\\n", " ").splitlines():
             if kind == "sh" or line.startswith("$ "):
                 yield line.removeprefix("$ ").partition("    #")[0].strip()
@@ -249,7 +249,7 @@ def test_every_command_has_an_example() -> None:
 
 
 def test_the_functions_and_options_of_the_readme_s_python_are_there() -> None:
-    text = (ROOT / "README.md").read_text("utf-8")
+    text = (ROOT / "README.md").read_text()
     calls = [
         node
         for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL)

@@ -69,7 +69,7 @@ def test_texts_of_any_script_are_no_warning(tmp_path: Path) -> None:
     save_figure(tmp_path / "a.png", [ROW])
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     save_figure(tmp_path / "a.svg", [ROW])
-    assert "答え" in (tmp_path / "a.svg").read_text("utf-8")
+    assert "答え" in (tmp_path / "a.svg").read_text()
 
 
 def test_what_cannot_be_drawn_is_said_first(tmp_path: Path, monkeypatch: Any) -> None:

@@ -19,7 +19,7 @@ REPLAY = Path(__file__).parent / "replay"
 DOCUMENTS = [
     json.loads(line)["text"]
     for name in ("a", "b")
-    for line in (REPLAY / "docs" / f"{name}.jsonl").read_text("utf-8").split("\n")
+    for line in (REPLAY / "docs" / f"{name}.jsonl").read_text().split("\n")
     if line
 ]
 

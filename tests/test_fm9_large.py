@@ -36,7 +36,7 @@ def test_a_large_index_answers_as_the_slow_reader_and_brute_force(
 ) -> None:
     texts = [*EDGES, *documents(SIZE_BYTES)]
     lines = (json.dumps({"text": text, "n": n}) + "\n" for n, text in enumerate(texts))
-    (tmp_path / "c.jsonl").write_text("".join(lines), "utf-8")
+    (tmp_path / "c.jsonl").write_text("".join(lines))
     ngramscan.index_build(str(tmp_path / "c.jsonl"), output=tmp_path / "x", shard_size=shard_size)
     assert run("index", "verify", tmp_path / "x").code == 0
     shards = open_shards(tmp_path / "x")

@@ -146,9 +146,9 @@ def test_a_file_that_cannot_be_read_is_a_finding(index: Path) -> None:
 def test_ctrl_c_does_not_wait_for_a_large_file(tmp_path: Path) -> None:
     index = with_manifests(tmp_path / "x", [D5]) / "0"
     size = (index / "data.fm9").stat().st_size
-    manifest = (index / MANIFEST).read_text("utf-8")
+    manifest = (index / MANIFEST).read_text()
     large = manifest.replace(f'"bytes": {size}', f'"bytes": {10**11}')
-    (index / MANIFEST).write_text(large, "utf-8")
+    (index / MANIFEST).write_text(large)
     with (index / "data.fm9").open("r+b") as file:
         file.truncate(10**11)
     command = [*NGRAMSCAN, "index", "verify", str(index)]

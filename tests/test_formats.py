@@ -62,7 +62,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], 
         corpus_files.write(folder, name, texts)
     entries = (f'  - {{text: "{text}", method: M, tier: T1, kind: code}}\n' for text in MORE)
     patterns = "name: more\npatterns:\n" + "".join(entries).replace("\nby", "\\nby")
-    (folder / "more.yaml").write_text(patterns, "utf-8")
+    (folder / "more.yaml").write_text(patterns)
     return folder, texts, oracle.tally([*F1, *MORE], texts)
 
 

@@ -38,7 +38,7 @@ SHARDS = {"replay2": [DOCS / "a.jsonl", DOCS / "b.jsonl"]}
 TEXTS = [
     json.loads(line)["text"]
     for file in SHARDS["replay2"]
-    for line in file.read_text("utf-8").split("\n")
+    for line in file.read_text().split("\n")
     if line
 ]
 Answer = httpx.Response | Exception

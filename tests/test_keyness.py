@@ -155,7 +155,7 @@ def exported(texts: Sequence[str], file: Path, **options: Any) -> tuple[list[str
     """Return the texts of a pattern set that was written and read, and what was left out."""
     rows = [row_of(text) for text in texts]
     content, left_out = to_patterns(rows, replace(OPTIONS, **options), file, "T3")
-    file.write_text(content, "utf-8")
+    file.write_text(content)
     loaded = load_patterns(file)
     assert loaded.name == file.stem
     return [pattern.text for pattern in loaded.patterns], left_out

@@ -18,10 +18,7 @@ from tests.support.outputs import refusal
 REPLAY = Path(__file__).parent / "replay"
 SHARDS = [REPLAY / "docs" / "a.jsonl", REPLAY / "docs" / "b.jsonl"]
 TEXTS = [
-    json.loads(line)["text"]
-    for file in SHARDS
-    for line in file.read_text("utf-8").split("\n")
-    if line
+    json.loads(line)["text"] for file in SHARDS for line in file.read_text().split("\n") if line
 ]
 SCAN = f"scan:{REPLAY / 'docs'}/*.jsonl"
 SET = """\

@@ -163,7 +163,7 @@ def test_an_index_that_is_not_complete_is_refused_but_described(tmp_path: Path) 
     link_shards(tmp_path / "x", 3)
     planned = [{"folder": f"{number}"} for number in range(7)]
     plan = tmp_path / "x" / "plan.json"
-    plan.write_text(json.dumps({"shards": planned}), "utf-8")
+    plan.write_text(json.dumps({"shards": planned}))
     problem = "incomplete: 0 of 7 shards are built; run the same command again"
     for allow_partial in (False, True):
         with pytest.raises(IndexFormatError, match=problem):
@@ -179,6 +179,6 @@ def test_an_index_that_is_not_complete_is_refused_but_described(tmp_path: Path) 
     with pytest.raises(IncompleteError, match="2 of 7 shards") as caught:
         ngramscan.index_info(f"fm9:{tmp_path / 'x'}")
     assert caught.value.rows["documents"].tolist() == [2 * len(TEXTS)]
-    plan.write_text('{"shards": 7}', "utf-8")
+    plan.write_text('{"shards": 7}')
     with pytest.raises(IndexFormatError, match=r"plan\.json: not the plan of an index"):
         shard_folders(tmp_path / "x")

@@ -192,7 +192,7 @@ CALLER = file_text("mathematics_caller")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, None])  # or a loop left early
 def test_no_process_outlives_its_parent_or_knows_its_keys(tmp_path: Path, how: Any) -> None:
     script, then = tmp_path / "unguarded.py", "next(verdicts)" if how else "verdicts.close()"
-    script.write_text(CALLER.format(answer=ENDLESS, then=then), "utf-8")
+    script.write_text(CALLER.format(answer=ENDLESS, then=then))
     known = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "API_KEY": "secret"}
     command, pipe = [sys.executable, str(script)], subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, env=known, text=True) as caller:

@@ -63,7 +63,7 @@ def entries(function: str) -> Iterator[tuple[list[str], str, str]]:
 
 def test_every_function_is_a_command_that_stands_in_the_reference() -> None:
     assert set(COMMANDS) == {*FUNCTIONS, "ngramscan.serve"}, "which is the name of a room, too"
-    reference = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    reference = (ROOT / "docs" / "commands.md").read_text()
     for name, command in COMMANDS.items():
         assert f"Usage: {re.sub('[._]', ' ', name)} " in reference
         assert command["help"].split("\n")[0].endswith(".")

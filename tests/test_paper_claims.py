@@ -15,7 +15,7 @@ from tests.support.cases import cases
 from tests.support.once import published_claims
 
 PUBLISHED = Path(evalcore.__file__).with_name("published")
-CLAIMS = yaml.safe_load((PUBLISHED / "claims.yaml").read_text("utf-8"))
+CLAIMS = yaml.safe_load((PUBLISHED / "claims.yaml").read_text())
 METHODS, MODELS = (CLAIMS["lists"][name] for name in ("methods", "models"))
 OWN_NAMES = {other: name for name, others in CLAIMS["aliases"].items() for other in others}
 
@@ -264,7 +264,7 @@ def test_tables_are_the_published_ones_and_verdicts_those_found_by_hand(
 def test_the_page_of_errata_counts_every_verdict_and_shows_mismatches_alone(
     rows: Mapping[str, AuditRow],
 ) -> None:
-    text = (PUBLISHED.parent.parent / "docs/errata.md").read_text("utf-8")
+    text = (PUBLISHED.parent.parent / "docs/errata.md").read_text()
     counts = pd.Series([row.verdict for row in rows.values()]).value_counts()
     told = re.search(r"recomputes (.+) figures(?s:.*?)(\d+) agree, (\d+) .*?rounding", text)
     more = re.search(r"way, (\d+) are two\s+different .*, (\d+) can't .*, and (\d+) do", text)

@@ -1,6 +1,7 @@
 """The test of presence: against exact tests, and where the truth is known."""
 
 from itertools import product
+from statistics import variance
 
 import numpy as np
 import pytest
@@ -59,6 +60,13 @@ def test_problems_are_paired_where_that_loses_little(design: Design, paired: boo
     test = PresenceTest(Sides(*design.outputs()))
     assert test.paired == paired
     assert test.problems == ((min(design.problems),) * 2 if paired else design.problems)
+
+
+def test_the_part_of_longer_outputs_is_one_standard_error_above_the_ratio_of_lengths() -> None:
+    own, others = [30.0, 50.0], [10.0, 14.0, 24.0]
+    error = (variance(others) / 3 + 0.16 * variance(own) / 2) ** 0.5 / 40
+    test = PresenceTest(Sides([1] * 2 + [0] * 3, range(5)), own + others)
+    assert test.part == pytest.approx(0.4 + error)
 
 
 # False discoveries and power

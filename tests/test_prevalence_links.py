@@ -207,7 +207,7 @@ def test_the_published_correlations_of_shift_ciphers_come_out(ciphers: Any) -> N
 
 
 def test_the_sentences_of_the_page_have_numbers_of_its_table() -> None:
-    page = (RESULTS / "shift-ciphers.md").read_text("utf-8")
+    page = (RESULTS / "shift-ciphers.md").read_text()
     table, _, after = page.partition("<!-- [[[end]]] -->")
     numbers = re.findall(r"\d+\.\d\b", after.partition("## Commands")[0])
     assert len(numbers) == 15

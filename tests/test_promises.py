@@ -19,7 +19,7 @@ NUMBER = rf"({'|'.join([*NUMBERS, *FRACTIONS])}|a minute|[\d][\d,.]*)(?: ?({'|'.
 
 @cache
 def text_of(page: str) -> str:
-    return " ".join((ROOT / page).read_text("utf-8").replace("`", "").split())
+    return " ".join((ROOT / page).read_text().replace("`", "").split())
 
 
 def number_in(page: str, phrase: str) -> float:

@@ -27,7 +27,7 @@ def load(dataset: str, extra: Path | None = None) -> PromptSet:
 
 
 def load_own(folder: Path, text: str) -> PromptSet:
-    (folder / "own.yaml").write_text(text, "utf-8")
+    (folder / "own.yaml").write_text(text)
     return load("financemath", folder / "own.yaml")
 
 
@@ -53,7 +53,7 @@ def put_together(printed: dict[str, Any], benchmark: str, name: str) -> tuple[st
 
 def test_prompts_are_verbatim_those_of_the_paper(shared: Path) -> None:
     printed, judges = (
-        yaml.safe_load((shared / "paper" / name).read_text("utf-8"))
+        yaml.safe_load((shared / "paper" / name).read_text())
         for name in ("prompts.yaml", "judge_prompts.yaml")
     )
     for dataset, box, name in map(dict.values, objects("prompts_of_paper")):

@@ -172,7 +172,7 @@ def test_two_published_tables_of_contamination_disagree_in_nineteen_cells(
         "decimals": {f"{table}.{column}": 1 for column in CORPORA.values()},
         "claims": [claim],
     }
-    (tmp_path / "claims.yaml").write_text(yaml.safe_dump(content), "utf-8")
+    (tmp_path / "claims.yaml").write_text(yaml.safe_dump(content))
     rows = audit_rows(tmp_path)
     named = {f"{name} {corpus}" for name, own in DISAGREEING.items() for corpus in own.split()}
     assert (len(rows), len(named)) == (192, 19)

@@ -12,14 +12,14 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def test_the_changelog_has_this_version_first() -> None:
-    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    changelog = (ROOT / "CHANGELOG.md").read_text()
     versions = re.findall(r"^## (\S+)", changelog, flags=re.MULTILINE)
     assert versions[0] in {"Unreleased", ngramscan.__version__}
 
 
 def anchors(page: Path) -> set[str]:
     """Return the anchors that GitHub gives the headings of a page, or the ids of an HTML page."""
-    text = page.read_text("utf-8")
+    text = page.read_text()
     if page.suffix == ".html":
         return set(re.findall(r' id="([^"]+)"', text))
     text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.M)
@@ -29,7 +29,7 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_files_and_headings_that_a_page_links_to_are_there(page: Path) -> None:
-    for target in re.findall(r"\]\((?!http)([^)\s]+)\)", page.read_text("utf-8")):
+    for target in re.findall(r"\]\((?!http)([^)\s]+)\)", page.read_text()):
         name, _, anchor = target.partition("#")
         path = (page.parent / name).resolve() if name else page
         assert path.exists(), target
@@ -37,7 +37,7 @@ def test_the_files_and_headings_that_a_page_links_to_are_there(page: Path) -> No
 
 
 def test_every_page_of_docs_is_reached_from_the_start_page() -> None:
-    start = (ROOT / "docs" / "README.md").read_text("utf-8")
+    start = (ROOT / "docs" / "README.md").read_text()
     for page in (ROOT / "docs").rglob("*.md"):
         name = str(page.relative_to(ROOT / "docs"))
         assert name == "README.md" or f"({name}" in start, name

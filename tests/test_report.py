@@ -209,7 +209,7 @@ def test_the_script_shows_rows_as_the_page_does(browser: Browser, tmp_path: Path
     counted = results_of(counts)
     numbers = counted.kind.numbers | {"share", "eta"}
     parts = [replace(counted, kind=replace(counted.kind, numbers=numbers)), results_of(contexts)]
-    path.write_text(make_page(parts, "Rows", WHEN), "utf-8")
+    path.write_text(make_page(parts, "Rows", WHEN))
     page = browser.new_page()
     page.goto(path.as_uri())
     page.evaluate("document.querySelectorAll('.fold').forEach((one) => (one.open = true))")
@@ -293,9 +293,9 @@ def test_a_notebook_shows_the_page_in_a_frame(counts: Path, tmp_path: Path) -> N
     assert "allow-same-origin" not in (shown.attributes["sandbox"] or "")
     assert repr(page).startswith("<Page of ")
     page.save("own.html")
-    assert Path("own.html").read_text("utf-8") == page.html
+    assert Path("own.html").read_text() == page.html
     ngramscan.report(frame, output="also.html")
-    assert "data frame" in Path("also.html").read_text("utf-8")
+    assert "data frame" in Path("also.html").read_text()
     with pytest.raises(InputError, match="expected a file of rows"):
         ngramscan.report()
 
@@ -310,7 +310,7 @@ def test_a_table_without_rows_has_no_section(tmp_path: Path) -> None:
     lines = ran.stderr.splitlines()
     assert lines[0] == f"{empty}: no rows; the page has no section for it"
     assert lines[1].startswith(f"{page}: 1 row of 1 table, ")
-    assert page.read_text("utf-8").count('<section id="rows-') == 1
+    assert page.read_text().count('<section id="rows-') == 1
     alone = invoke("report", empty, "-o", tmp_path / "other.html")
     assert (alone.code, alone.stderr) == (2, "Error: RESULTS: no rows in any of them\n")
     assert not (tmp_path / "other.html").exists()

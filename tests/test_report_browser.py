@@ -82,11 +82,11 @@ def read_rows(path: Path) -> list[Cells]:
         frame = pd.read_parquet(path)
         rows = frame.astype(object).to_dict("records")
     elif path.suffix == ".csv":
-        rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8"), newline="")))
+        rows = list(csv.DictReader(io.StringIO(path.read_text(), newline="")))
     elif path.suffix == ".json":
-        rows = json.loads(path.read_text("utf-8"))
+        rows = json.loads(path.read_text())
     else:
-        rows = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+        rows = [json.loads(line) for line in path.read_text().split("\n") if line]
     return [{str(name): as_value(value) for name, value in row.items()} for row in rows]
 
 
@@ -464,9 +464,9 @@ def hostile_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         path.write_bytes(to_bytes(rows, type(rows[0]), Target(path.suffix[1:])))
     frame = pd.DataFrame([{"</script><script>window.hacked=1</script>": "x", "index": "x"}])
     assert len(frame.columns) == 2
-    lines = [json.loads(line) for line in files[0].read_text("utf-8").split("\n") if line]
+    lines = [json.loads(line) for line in files[0].read_text().split("\n") if line]
     changed = [line | {HOSTILE[1]: HOSTILE[3]} for line in lines]
-    files[0].write_text("".join(json.dumps(line) + "\n" for line in changed), "utf-8")
+    files[0].write_text("".join(json.dumps(line) + "\n" for line in changed))
     done = invoke("report", *files, "--title", HOSTILE[4], "-o", tmp_path / "page.html")
     assert done.code == 0, done.stderr
     return (tmp_path / "page.html").as_uri()

@@ -48,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     for name, rows in (("outputs", records), ("corpus", DOCUMENTS)):
         lines = "".join(f"{json.dumps(row)}\n" for row in rows)
-        (made / f"{name}.jsonl").write_text(lines, "utf-8")
+        (made / f"{name}.jsonl").write_text(lines)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(made)
         index = ("--index", "scan:corpus.jsonl", "--workers", "1")
@@ -60,12 +60,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rows_of(folder: Path) -> list[dict[str, Any]]:
-    lines = (folder / "spans.jsonl").read_text("utf-8").split("\n")
+    lines = (folder / "spans.jsonl").read_text().split("\n")
     return [json.loads(line) for line in lines if line]
 
 
 def test_spans_on_the_page_are_those_of_the_file(folder: Path) -> None:
-    page = (folder / "page.html").read_text("utf-8")
+    page = (folder / "page.html").read_text()
     texts = read_texts(page)
     assert len(texts) == MOST_TEXTS
     assert f"Texts shown: {MOST_TEXTS} of {NUMBER} texts with a span" in page

@@ -112,7 +112,7 @@ def test_attacks_are_stopped_or_harmless(leave_out: list[str], person: Person) -
     assert [each for each in places if os.path.exists(f"{each}/written-outside")] == []
     person.assert_nothing_left()
     # Endless printing fills no memory.
-    status = Path(f"/proc/{person.process.pid}/status").read_text("utf-8")
+    status = Path(f"/proc/{person.process.pid}/status").read_text()
     assert int(status.partition("VmHWM:")[2].split()[0]) * 1024 < 100 << 20
 
 
@@ -257,7 +257,7 @@ def test_processes_hold_no_secret_and_one_killed_from_outside_loses_only_what_ru
 
 def writable_memory(number: int) -> Iterator[bytes]:
     with open(f"/proc/{number}/mem", "rb", buffering=0) as file:
-        for region in Path(f"/proc/{number}/maps").read_text("utf-8").splitlines():
+        for region in Path(f"/proc/{number}/maps").read_text().splitlines():
             start, stop = (int(end, 16) for end in region.split()[0].split("-"))
             if " rw" in region and stop - start < 64 << 20:
                 file.seek(start)

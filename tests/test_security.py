@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PROMISES = re.split("^## ", (ROOT / "SECURITY.md").read_text("utf-8"), flags=re.MULTILINE)[1]
+PROMISES = re.split("^## ", (ROOT / "SECURITY.md").read_text(), flags=re.MULTILINE)[1]
 
 
 def test_every_promise_names_a_test() -> None:
@@ -21,7 +21,7 @@ def test_every_promise_names_a_test() -> None:
 def test_the_named_tests_exist() -> None:
     named = re.findall(r"`(test_\w+\.py)::(\w+)`", PROMISES)
     assert len(named) == PROMISES.count("::")
-    files = {name: ast.parse((ROOT / "tests" / name).read_text("utf-8")) for name, _ in named}
+    files = {name: ast.parse((ROOT / "tests" / name).read_text()) for name, _ in named}
     found = {
         (name, each.name)
         for name, tree in files.items()

@@ -42,7 +42,7 @@ def indexes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
             json.dumps({"text": text, "url": LINKS[number % len(LINKS)]})
             for number, text in enumerate(texts)
         ]
-        (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+        (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
         done = invoke("index", "build", f"scan:{folder / name}.jsonl", "-o", folder / name)
         assert done.code == 0, done.stderr
         built.append(folder / name)

@@ -193,7 +193,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         {"text": text, **metadata} for text, metadata in zip(HOSTILE, METADATA, strict=True)
     ]
     lines = "".join(f"{json.dumps(one)}\n" for one in documents)
-    (folder / "corpus.jsonl").write_text(lines, "utf-8")
+    (folder / "corpus.jsonl").write_text(lines)
     built = invoke("index", "build", folder / "corpus.jsonl", "-o", folder / "<b>&'")
     assert built.code == 0, built.stderr
     with serving_here(folder / "<b>&'") as one:

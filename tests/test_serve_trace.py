@@ -26,7 +26,7 @@ HERE = Path(__file__).parent / "tokens"
 TOKENS, TOKENIZER = HERE / "v4_pysmall_llama_s3", HERE / "llamalike.model"
 DOCUMENTS = [
     json.loads(line)["text"]
-    for line in (HERE / "corpus_small.jsonl").read_text("utf-8").split("\n")
+    for line in (HERE / "corpus_small.jsonl").read_text().split("\n")
     if line
 ]
 HOSTILE = (
@@ -39,7 +39,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """An index over bytes with a hostile document, and one over tokens."""
     folder = tmp_path_factory.mktemp("traced")
     lines = [json.dumps({"text": text}) for text in [*DOCUMENTS, f"so it is that {HOSTILE} and on"]]
-    (folder / "corpus.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    (folder / "corpus.jsonl").write_text("\n".join(lines) + "\n")
     built = invoke("index", "build", folder / "corpus.jsonl", "-o", folder / "bytes")
     assert built.code == 0, built.stderr
     return folder / "bytes", TOKENS
@@ -93,7 +93,7 @@ def test_the_spans_are_those_of_the_command(
     served: str, folders: tuple[Path, Path], tmp_path: Path, min_words: int
 ) -> None:
     text = visible(pieces())
-    (tmp_path / "text.txt").write_text(text, "utf-8")
+    (tmp_path / "text.txt").write_text(text)
     got = post(served, {"text": text.replace("\n", "\r\n"), "words": min_words})  # as browsers do
     sections = read_page(got.text)
     assert (got.status_code, len(sections)) == (200, 2)

@@ -50,7 +50,7 @@ rules:
 
 def test_own_rules_decide(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
-    path.write_text(MINIMAL, "utf-8")
+    path.write_text(MINIMAL)
     frame = ngramscan.strategies(EXAMPLES, rules=path)
     hybrid = frame[(frame["prompt"] == "f-1") & (frame["strategy"] == "Hybrid")]
     assert hybrid["with_strategy"].tolist() == [11]

@@ -17,12 +17,12 @@ def cases(name: str) -> list[dict[str, str]]:
 
 
 def objects(name: str) -> list[dict[str, Any]]:
-    text = (FOLDER / f"{name}.jsonl").read_text("utf-8")
+    text = (FOLDER / f"{name}.jsonl").read_text()
     return [json.loads(line) for line in text.splitlines()]
 
 
 def tables(name: str) -> dict[str, Any]:
-    return tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
+    return tomllib.loads((FOLDER / f"{name}.toml").read_text())
 
 
 def case_table(name: str, *more: tuple[Any, ...]) -> tuple[list[str], list[Any]]:
@@ -40,4 +40,4 @@ def case_table(name: str, *more: tuple[Any, ...]) -> tuple[list[str], list[Any]]
 
 
 def file_text(name: str) -> str:
-    return (FOLDER / f"{name}.txt").read_text("utf-8")
+    return (FOLDER / f"{name}.txt").read_text()

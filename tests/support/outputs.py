@@ -26,7 +26,7 @@ def outputs_of(texts: Texts, ids: bool = True) -> OutputSet:
 
 def write_lines(file: Path, *records: Any) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
     return file
 
 

@@ -172,7 +172,7 @@ def write_planted(folder: Path, planted: Planted) -> tuple[Path, Path]:
     """Write the benchmark and the corpus; return the file of one and the folder of the other."""
     benchmark, corpus = folder / "questions.jsonl", folder / "corpus"
     rows = ({"id": one.id, "kind": one.kind, "question": one.text} for one in planted.entries)
-    benchmark.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    benchmark.write_text("".join(json.dumps(row) + "\n" for row in rows))
     corpus.mkdir()
     pack = PACK | {".gz": lambda content: gzip.compress(content, 1)}
     for number, (suffix, texts) in enumerate(zip(pack, planted.files, strict=True)):

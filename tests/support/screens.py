@@ -148,8 +148,8 @@ class Made:
         ]
         folder = self.folder / "tables"
         folder.mkdir()
-        (folder / "scores.csv").write_text("task,pct\nx,10.0\ny,20.5\n", "utf-8")
-        (folder / "claims.yaml").write_text("\n".join(["claims:", *lines]), "utf-8")
+        (folder / "scores.csv").write_text("task,pct\nx,10.0\ny,20.5\n")
+        (folder / "claims.yaml").write_text("\n".join(["claims:", *lines]))
         return folder
 
     def findings(self) -> Screen:

@@ -30,7 +30,7 @@ THE = {"index": "replay", "query_type": "count", "query": "the"}
 
 def read_lines(file: Path) -> list[dict[str, Any]]:
     """Return the lines of a file, split at \\n only: the documents hold other line separators."""
-    return [json.loads(line) for line in file.read_text("utf-8").split("\n") if line]
+    return [json.loads(line) for line in file.read_text().split("\n") if line]
 
 
 EXCHANGES = read_lines(REPLAY / "exchanges.jsonl")
