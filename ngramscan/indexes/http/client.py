@@ -7,7 +7,7 @@ import queue
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, InvalidStateError, as_completed
+from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, Self, TypeVar
@@ -220,7 +220,15 @@ def _collect(
 ) -> Iterator[T | F]:
     """Yield what is known, then what was asked for as it comes, or why it failed."""
     yield from known
-    for future in as_completed(list(futures)):
+    done: queue.SimpleQueue[Future[T]] = queue.SimpleQueue()
+    for future in futures:
+        future.add_done_callback(done.put)
+    while futures:
+        try:
+            # With a limit, since Ctrl-C just before a wait is only seen after it.
+            future = done.get(timeout=1.0)
+        except queue.Empty:
+            continue
         item = futures.pop(future)  # frees its result
         try:
             yield future.result()
