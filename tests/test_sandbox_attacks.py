@@ -233,7 +233,6 @@ def test_a_program_ends_with_those_who_started_it_whatever_it_asks_for(
 KILLED = {0: "the process that watched the program ended", 2: "ended by the signal SIGKILL"}
 
 
-@AS_ORDINARY
 @BOTH_WAYS
 @pytest.mark.parametrize("which", KILLED)
 def test_processes_hold_no_secret_and_one_killed_from_outside_loses_only_what_runs(
