@@ -6,10 +6,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, hypergeom
-from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from ngramscan.statistics.estimates import Estimate
@@ -85,12 +84,14 @@ def test_ratios_of_shares_combine_their_wilson_intervals_on_the_log_scale() -> N
     assert np.array(limits) == pytest.approx(np.array(theirs))
 
 
-@given(st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.5, 1.0]), min_size=1, max_size=30))
-@settings(max_examples=10)
-def test_holm_is_statsmodels_s(p_values: list[float]) -> None:
-    theirs = multipletests(p_values, method="holm")[1]
+@given(st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.5, 1.0]), min_size=1))
+def test_holm_is_its_definition(p_values: list[float]) -> None:
+    defined = [
+        max(min(1.0, p * sum(q >= p for q in p_values)) for p in p_values if p <= own)
+        for own in p_values
+    ]
     *found, not_made = holm([*p_values, None])
-    assert found == pytest.approx(list(theirs), abs=1e-10)
+    assert found == pytest.approx(defined)
     assert (not_made, holm([])) == (None, [])
 
 
