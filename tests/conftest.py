@@ -93,6 +93,11 @@ def sandbox_here() -> None:
         pytest.skip(f"no sandbox here: {error}")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: some tests wait."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What uses the shared folder is marked by using it; slow and network tests run on request."""
     gc.freeze()  # what is imported now stays: no collection need look at it

@@ -58,9 +58,8 @@ def test_every_count_is_exact_though_a_fifth_of_the_answers_are_faults(
 ) -> None:
     assert sum(truth.values()) > 1000
     kinds = FAULT_KINDS[:-1] * 9 + FAULT_KINDS[-1:]  # each 429 pauses everything for a second
-    faults = Faults(seed=7, rate=0.2, kinds=kinds, burst403_at=90)
-    with paper(faults) as server:
-        ran = count(server.url, tmp_path / "j.sqlite", "--concurrency", "32")
+    with paper(Faults(seed=7, rate=0.2, kinds=kinds, burst403_at=90)) as server:
+        ran = count(server.url, tmp_path / "j.sqlite", "--concurrency=32")
         log = server.read_log()
     # Not in a terminal, a pause is told on a line of its own; nothing else is.
     assert all("paused" in line for line in ran.stderr.splitlines())

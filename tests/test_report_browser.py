@@ -462,8 +462,6 @@ def hostile_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     of_files: list[Sequence[Any]] = [contexts, counts, contexts]
     for path, rows in zip(files, of_files, strict=True):
         path.write_bytes(to_bytes(rows, type(rows[0]), Target(path.suffix[1:])))
-    frame = pd.DataFrame([{"</script><script>window.hacked=1</script>": "x", "index": "x"}])
-    assert len(frame.columns) == 2
     lines = [json.loads(line) for line in files[0].read_text().split("\n") if line]
     changed = [line | {HOSTILE[1]: HOSTILE[3]} for line in lines]
     files[0].write_text("".join(json.dumps(line) + "\n" for line in changed))
