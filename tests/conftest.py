@@ -74,8 +74,9 @@ def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        own = Path(playwright.chromium.executable_path)
-        path = shutil.which("chromium") or (own if own.is_file() else None)
+        # Where it is installed, the shell takes a fifth less of the processor.
+        names = ("chromium-headless-shell", "chromium", playwright.chromium.executable_path)
+        path = next(filter(None, map(shutil.which, names)), None)
         if path is None:
             pytest.skip("there is no browser: install the system's package chromium")
         options = ["--no-sandbox"] * (os.geteuid() == 0)
