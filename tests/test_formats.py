@@ -119,6 +119,9 @@ def test_parquet_columns_that_hold_no_texts_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": texts}), path, row_group_size=1000)
     with pytest.raises(CorpusError, match=r"c\.parquet: row 4322: the text is null"):
         texts_of(path)
+    path.write_bytes(bytes(90) + path.read_bytes()[90:])
+    with pytest.raises(CorpusError, match="row group 0, row 1 or after: can't be read"):
+        texts_of(path)
 
 
 # Parts
