@@ -279,6 +279,7 @@ def test_a_second_run_asks_nothing_and_other_files_are_asked_again(
             ("contexts", "-n1", "--width=9", "--index-memory=240KB"),
         ):
             first = asked(server.url, tmp_path, *options, command=command)
+            assert first.code == 0, first.stderr
             before = len(server.record().requests)
             again = asked(server.url, tmp_path, *options, command=command)
             assert len(server.record().requests) == before
