@@ -83,7 +83,7 @@ def test_a_note_says_if_only_a_large_gain_would_have_been_found() -> None:
     found = only(make_effects(entries(200, 0, 8), scores([0, 0, 0, 0, 1] * 40 + [1] * 8)))
     assert found.p == pytest.approx(0, abs=0.001)
     assert found.detectable == pytest.approx(0.6, abs=0.4)
-    assert (many.note, found.note) == ("", "")
+    assert many.note == found.note == ""
 
 
 @pytest.mark.parametrize(*case_table("unusable_scores"))

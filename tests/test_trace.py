@@ -261,9 +261,10 @@ def hits(seed: int, sets: int, problems: int, more: float) -> tuple[int, int]:
     truth = changes_of(planted(rng, 4000, 0.35, more), 1).difference if more else 0.0
     for number in range(sets):
         row = changes_of(planted(rng, problems, 0.35, more), number)
-        low, high = row.difference_low or 9.0, row.difference_high or 9.0
-        has_truth += low <= truth <= high
-        excludes += not low <= 0 <= high
+        assert row.difference_low is not None
+        assert row.difference_high is not None
+        has_truth += row.difference_low <= truth <= row.difference_high
+        excludes += not row.difference_low <= 0 <= row.difference_high
     return has_truth, excludes
 
 

@@ -112,12 +112,10 @@ def of_spread(draw: np.random.Generator, n: int, mean: float, spread: float) -> 
 )
 def test_graded_gains_are_found_as_often_as_said(n: int, n_other: int, times: int) -> None:
     draw, spread, found = generator(2), 0.25, []
-    gain = compare_samples(of_spread(draw, 20_000, 0.4, spread)[:n], right(1, n_other)).detectable
+    first = of_spread(draw, 20_000, 0.4, spread)[:n]
+    gained = 0.4 + (compare_samples(first, right(1, n_other)).detectable or 0.0)
     for _ in range(sets(times)):
-        a, b = (
-            of_spread(draw, n, 0.4, spread),
-            of_spread(draw, n_other, 0.4 + (gain or 0), spread),
-        )
+        a, b = of_spread(draw, n, 0.4, spread), of_spread(draw, n_other, gained, spread)
         found.append(compare_samples(a, b).p.value <= ALPHA)
     chance = 3 * math.sqrt(0.16 / len(found))
     assert 0.75 - chance <= np.mean(found) <= 0.85 + chance
