@@ -5,8 +5,8 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,12 +41,14 @@ settings.load_profile("everywhere")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
+numbers = count()
 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the journal of the person who runs it, or asks a real host."""
-    monkeypatch.setenv("XDG_CACHE_HOME", mkdtemp(dir=tmp_path_factory.getbasetemp()))
+    cache = tmp_path_factory.getbasetemp() / f"cache{next(numbers)}"  # made where it is used
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     for name in os.environ.keys() - {"NGRAMSCAN_FULL"}:
         if name.startswith(("NGRAMSCAN_", "EVALCORE_", "OPENAI_")):
             monkeypatch.delenv(name)

@@ -198,7 +198,7 @@ def shares(indexes: int, classes: tuple[str, ...], known: bool = True) -> list[S
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("indexes", "classes"), [(1, ("clean", "dirty")), (9, ALL_CLASSES)])
+@pytest.mark.parametrize(("indexes", "classes"), [(1, ("clean", "dirty")), (5, ALL_CLASSES)])
 def test_a_figure_has_a_mark_and_an_interval_per_share(
     indexes: int, classes: tuple[str, ...], tmp_path: Path
 ) -> None:

@@ -116,7 +116,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for file in (*folder.glob("*scores.jsonl"), *folder.glob("*usage.jsonl")):
         rows = file.read_text().splitlines(keepends=True)
         few = [row for row in rows if int(json.loads(row)["id"]) <= N_MADE]
-        file.write_text("".join(few[: len(few) // (1 + file.name.startswith("variants"))]))
+        file.write_text("".join(few[: len(few) // 2]))
     record = {"id": 1, "prompt": "cot", "output": "step by step, \\frac{1}{2}"}
     lines = json.dumps(record | {"text": "step by step", "reply": "step by step"}) + "\n"
     for name in ("replies", "run", "dclm/a", "corpus/a", "a"):

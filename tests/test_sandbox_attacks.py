@@ -19,13 +19,14 @@ import pytest
 
 from tests.support.cases import file_text, tables
 from tests.support.sandboxed import SECRET, USERS, Person, person_of
+from tests.support.sizes import slow
 
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.skipif(sys.platform != "linux", reason="the layers are Linux's"),
 ]
 
-ORDINARY = [*(pytest.param(user, marks=pytest.mark.slow) for user in USERS[:-1]), USERS[-1]]
+ORDINARY = [*map(slow, USERS[:-1]), USERS[-1]]
 AS_ORDINARY = pytest.mark.parametrize("person", ORDINARY, indirect=True, scope="module")
 BOTH_WAYS = pytest.mark.parametrize(
     "leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"]
@@ -99,7 +100,9 @@ def attack_with(
     return dict(zip(names, answer["outcomes"], strict=True))
 
 
-@pytest.mark.parametrize("leave_out", [[], ["namespaces"], ["landlock"], ["seccomp"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "leave_out", [[], ["namespaces"], slow(["landlock"]), slow(["seccomp"])], ids=" ".join
+)
 def test_attacks_are_stopped_or_harmless(leave_out: list[str], person: Person) -> None:
     names = [name for name, attack in ATTACKS.items() if attack.needs not in leave_out]
     endless = [name for name in names if "timeout" in ATTACKS[name].harmless_ends]

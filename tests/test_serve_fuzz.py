@@ -112,7 +112,7 @@ def leave_early(port: int, attack: Attack, rng: random.Random) -> None:
 
 
 def test_server_outlives_any_requests() -> None:
-    requests = sets(300)
+    requests = sets(200)
     with serving() as server, ThreadPoolExecutor(CLIENTS) as pool:
 
         def attack(requests: int, seed: int) -> list[int]:

@@ -23,6 +23,7 @@ from tests.support.cases import case_table
 from tests.support.command import invoke, without
 from tests.support.killed import repeated_after_kills
 from tests.support.outputs import refusal
+from tests.support.sizes import slow
 from tests.support.token_service import TokenServer
 from tests.test_token_files import COPIES, genuine, run_kernels, some_documents, write_folder
 
@@ -162,7 +163,7 @@ def documents() -> list[str]:
     return [json.loads(line)["text"] for line in lines]
 
 
-@pytest.mark.parametrize("name", [NAME, "v4_pysmall_olmo2"])
+@pytest.mark.parametrize("name", [NAME, slow("v4_pysmall_olmo2")])
 def test_a_service_gives_the_rows_of_its_files(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,7 +221,7 @@ def test_spans_of_a_service_have_the_counts_of_its_files(tmp_path: Path) -> None
     }
 
 
-@pytest.mark.parametrize("longest", [60, pytest.param(499, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("longest", [60, slow(499)])
 def test_parts_longer_than_a_question_are_an_error_of_their_text(
     longest: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
