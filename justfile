@@ -17,11 +17,18 @@ slow *options:
 mutate *options:
     python benchmarks/mutate.py {{options}}
 
-# Check style, types, language and generated pages; nothing is changed.
-check:
+# Check style, types, language and generated pages, beside each other; nothing is changed.
+[parallel]
+check: types pages
+
+[private]
+types:
     ruff check
     ruff format --check
     mypy
+
+[private]
+pages:
     python -m docs.language
     {{cog}} --check README.md docs/*.md docs/results/*.md
     python -m docs.figures.report --check
