@@ -17,6 +17,7 @@ from ngramscan.patterns.regexes import compile_regex
 from ngramscan.statistics.proportions import mcnemar, wilson
 from tests.support.cases import case_table, file_text, objects
 from tests.support.outputs import count_starts, outputs_of
+from tests.support.sizes import slow
 
 PATTERNS = file_text("blend_patterns")
 SET = parse_patterns(PATTERNS, "own.yaml")
@@ -189,7 +190,7 @@ def isolation_coverage(population: dict[str, Any], runs: int) -> float:
 
 
 POPULATIONS = objects("blend_populations")
-MANY = [pytest.param(one, 300, marks=pytest.mark.slow) for one in POPULATIONS]
+MANY = [slow(one, 300) for one in POPULATIONS]
 
 
 @pytest.mark.parametrize(("population", "runs"), [(POPULATIONS[0], 60), *MANY])

@@ -32,6 +32,7 @@ from tests.support.planted import (
 from tests.support.range_server import Faults as RangeFaults
 from tests.support.range_server import RangeServer
 from tests.support.service import ApiServer, Faults
+from tests.support.sizes import slow
 
 SMALL, LARGE = (0.3, 2), (105, 10)
 """Megabytes of the corpus, and how often it has the entries of `KINDS`."""
@@ -53,7 +54,7 @@ class Built(NamedTuple):
         return [Entry(one.id, one.text) for one in self.planted.entries]
 
 
-@pytest.fixture(scope="module", params=[SMALL, pytest.param(LARGE, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[SMALL, slow(LARGE)])
 def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
     folder, (megabytes, times) = tmp_path_factory.mktemp("planted"), request.param
     planted = make_planted(megabytes, times)
@@ -146,7 +147,7 @@ def test_three_random_windows_decide_by_any_of_them(
 
 
 def test_verdicts_take_fewer_requests_than_shares(built: Built, tmp_path: Path) -> None:
-    entries, asked = built.entries[1 :: STEPS["http"]], []
+    entries, asked = built.entries[:: 2 * STEPS["http"]], []
     for decide in (False, True):
         with ApiServer({"made": built.shards}) as server:
             spec, folder = f"{server.url}made", tmp_path / str(decide)

@@ -21,10 +21,11 @@ from ngramscan.progress import SILENT
 from tests.support.command import NGRAMSCAN, Ran, invoke
 from tests.support.planted import Planted, expect_mini, make_planted, write_planted
 from tests.support.service import ApiServer
+from tests.support.sizes import slow
 
 CONCURRENCY = 3
 FILES = 40
-KILLS = [1, pytest.param(12, marks=pytest.mark.slow)]
+KILLS = [1, slow(12)]
 
 
 class Written(NamedTuple):

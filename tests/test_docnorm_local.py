@@ -28,6 +28,7 @@ from tests.support import oracle
 from tests.support.command import invoke, without
 from tests.support.corpus_files import jsonl
 from tests.support.serve_process import serving_here
+from tests.support.sizes import slow
 from tests.support.text_index import TextIndex
 
 TEXT_BYTES, LONGEST, SHARD = 500_000, 30_000, "200KB"
@@ -149,7 +150,7 @@ def served_in_part(made: Made) -> Iterator[str]:
 
 @pytest.mark.parametrize(
     "more",
-    [(), pytest.param(("--context", "101", "--estimator", "size-bias"), marks=pytest.mark.slow)],
+    [(), slow(("--context", "101", "--estimator", "size-bias"))],
 )
 def test_a_served_index_gives_the_numbers_of_its_folder_drawn(
     made: Made, served_in_part: str, tmp_path: Path, more: tuple[str, ...]

@@ -128,7 +128,7 @@ def test_a_method_of_which_nothing_is_known_has_no_accuracy(made: Made) -> None:
     assert row["note"].startswith("there are no outputs; no tokens are known")
 
 
-@pytest.mark.parametrize("models", [1, 5])
+@pytest.mark.parametrize("models", [slow(1), 5])
 def test_intervals_cover_costs_of_very_skewed_tokens(models: int) -> None:
     assert least_coverage(30, models, (1.5, 0.9, 0.5), runs=300) >= 0.88
 

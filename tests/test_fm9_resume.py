@@ -30,6 +30,7 @@ from tests.support import corpus_files
 from tests.support.cases import case_table
 from tests.support.command import NGRAMSCAN, invoke
 from tests.support.recorder import Recorder
+from tests.support.sizes import slow
 from tests.test_many_shards import limited
 
 HERE = Path(__file__).parent
@@ -88,9 +89,7 @@ def start_build(corpus: Path, out: Path, workers: int = 1) -> subprocess.Popen[s
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize(
-    ("kills", "workers"), [(1, 1), pytest.param(20, 2, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("kills", "workers"), [(1, 1), slow(20, 2)])
 def test_a_killed_build_goes_on(kills: int, workers: int, corpus: Path, tmp_path: Path) -> None:
     build(corpus, tmp_path / "whole")
     expected = contents(tmp_path / "whole")

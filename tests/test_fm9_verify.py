@@ -22,6 +22,7 @@ from ngramscan.index_files.fm9.verify import verify_index, verify_shard
 from ngramscan.progress import SILENT
 from tests.support.cases import file_text
 from tests.support.command import NGRAMSCAN, invoke
+from tests.support.sizes import slow
 from tests.test_fm9_reader import write_shard
 from tests.test_fm9_writer import written
 
@@ -59,7 +60,7 @@ DAMAGE = file_text("fm9_verify_damage")
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("rounds", [1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [1, slow(20)])
 def test_damage_in_each_field_is_found_and_ends_no_process(tmp_path: Path, rounds: int) -> None:
     folders = [shutil.copytree(source, tmp_path / source.parent.name) for source in (D5, DLIT)]
     command = [sys.executable, "-c", DAMAGE, str(rounds), *map(str, folders)]

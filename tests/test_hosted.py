@@ -17,6 +17,7 @@ from tests.support import oracle
 from tests.support.command import NGRAMSCAN, Ran
 from tests.support.command import invoke as run
 from tests.support.service import FAULT_KINDS, ApiServer, Faults
+from tests.support.sizes import slow
 from tests.support.token_service import TokenServer
 from tests.test_literals import SHARDS
 
@@ -84,7 +85,7 @@ RUNS: Mapping[str, tuple[Callable[[], ApiServer], Sequence[str]]] = {
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("kind", RUNS)
+@pytest.mark.parametrize("kind", ["count", slow("docnorm"), "tokens"])
 def test_a_run_that_was_stopped_goes_on_where_it_was(kind: str, tmp_path: Path) -> None:
     serve, arguments = RUNS[kind]
     with serve() as server:

@@ -219,7 +219,7 @@ def test_what_was_asked_is_not_asked_again(server: ApiServer, tmp_path: Path) ->
     def ask(context: int, **options: Any) -> tuple[list[Window | WindowFailure], int]:
         before = len(server.read_log())
         with open_index(server, tmp_path / "j.sqlite", **options) as index:
-            windows = list(index.windows(places_of(index, "ภาษ", 20), context))
+            windows = list(index.windows(places_of(index, "ภาษ", 8), context))
         return sorted(windows, key=lambda window: window.place.rank), len(
             server.read_log()
         ) - before

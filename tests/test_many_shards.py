@@ -21,6 +21,7 @@ from ngramscan.index_files.mapped import MappedFile
 from ngramscan.matching import count_by_brute_force
 from tests.support.command import invoke
 from tests.support.serve_process import ask, serving_here
+from tests.support.sizes import slow
 
 HERE = Path(__file__).parent
 SMALL = HERE / "fm9" / "d5" / "index"
@@ -58,9 +59,7 @@ def write_manifest(folder: Path, names: list[str]) -> None:
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize(
-    ("number", "limit"), [(200, 128), pytest.param(10_000, 1024, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("number", "limit"), [(200, 128), slow(10_000, 1024)])
 def test_more_shards_than_descriptors_are_counted_shown_and_served(
     tmp_path: Path, number: int, limit: int
 ) -> None:

@@ -189,7 +189,7 @@ def test_what_cannot_start_or_is_not_installed_is_an_error(monkeypatch: pytest.M
 CALLER = file_text("mathematics_caller")
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, None])  # or a loop left early
+@pytest.mark.parametrize("how", [slow(signal.SIGINT), signal.SIGKILL, None])  # or a loop left early
 def test_no_process_outlives_its_parent_or_knows_its_keys(tmp_path: Path, how: Any) -> None:
     script, then = tmp_path / "unguarded.py", "next(verdicts)" if how else "verdicts.close()"
     script.write_text(CALLER.format(answer=ENDLESS, then=then))

@@ -25,6 +25,7 @@ from tests.support.cases import file_text
 from tests.support.dask_cluster import wait_until
 from tests.support.object_store import BUCKET, KEYS, ObjectStore, object_store
 from tests.support.range_server import Faults, RangeServer
+from tests.support.sizes import slow
 
 pytestmark = pytest.mark.integration
 
@@ -265,9 +266,7 @@ def kill_at_uploads(
         process.stdin.close()
 
 
-@pytest.mark.parametrize(
-    ("files", "n_kills"), [("0.jsonl", 1), pytest.param("*", 20, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("files", "n_kills"), [("0.jsonl", 1), slow("*", 20)])
 def test_a_killed_build_goes_on_and_uploads_no_finished_shard_again(
     files: str, n_kills: int, store: ObjectStore, corpus: Path, tmp_path: Path
 ) -> None:

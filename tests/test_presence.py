@@ -10,6 +10,7 @@ from scipy.stats import hypergeom
 
 from ngramscan.outputs.presence import FEWEST_PAIRS, PresenceTest, Sides, hypergeometric_tail
 from tests.support.keyness_designs import FACTORS, Design, Population, Q, simulate
+from tests.support.sizes import slow
 
 Flags = NDArray[np.bool_]
 
@@ -91,7 +92,7 @@ SMALL = [
     (Design((60, 60), (3, 3), shared=True), 1, 8),
     (Design((30, 120), (1, 5)), 2, 8),
 ]
-MANY = [pytest.param(*each, 40, marks=pytest.mark.slow) for each in product(DESIGNS, (0.5, 1, 2))]
+MANY = [slow(*each, 40) for each in product(DESIGNS, (0.5, 1, 2))]
 
 
 @pytest.mark.parametrize(("design", "length_ratio", "runs"), [*SMALL, *MANY], ids=str)

@@ -25,6 +25,7 @@ from ngramscan.reporting.layout import cell, percent
 from ngramscan.reporting.rows import Target, to_bytes
 from tests.support.browser import COLORS, WIDTHS, Visit, visiting
 from tests.support.command import invoke
+from tests.support.sizes import slow
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator
@@ -34,7 +35,7 @@ SCORES = ("scores.jsonl", "--rule", "numbers")
 COMMANDS = {
     "count.csv": ("count", "mine.yaml", "--index", "scan:corpus.jsonl"),
     "docnorm.jsonl": ("docnorm", "mine.yaml", "--index", "scan:corpus.jsonl"),
-    "contexts.json": ("contexts", "-e", "buys", "-n", "150", "--index", "scan:crawl.jsonl"),
+    "contexts.json": ("contexts", "-e", "buys", "-n", "40", "--index", "scan:crawl.jsonl"),
     "entries.parquet": ("contaminate", "exam.jsonl", "--index", "scan:crawl.jsonl"),
     "presence.csv": ("blend", "outputs/example-formulas"),
     "comparisons.csv": ("compare", *SCORES, "--baseline", "cot"),
@@ -374,7 +375,7 @@ def test_the_theme_follows_the_system_and_a_button(browser: Browser, page: str) 
         assert background(visit) > 600
 
 
-@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+@pytest.mark.parametrize("color_scheme", ["light", slow("dark")])
 def test_it_is_printed_dark_on_white_without_controls(
     browser: Browser, page: str, color_scheme: str
 ) -> None:
@@ -503,9 +504,7 @@ def test_hostile_rows_run_nothing_and_break_nothing(
         assert visit.violations() == []
 
 
-@pytest.mark.parametrize(
-    ("rows", "is_cut"), [(10_000, False), pytest.param(200_000, True, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("rows", "is_cut"), [(10_000, False), slow(200_000, True)])
 def test_of_many_rows_few_are_drawn_and_all_are_found(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, is_cut: bool
 ) -> None:

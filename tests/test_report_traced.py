@@ -18,6 +18,7 @@ from tests.support.browser import visiting
 from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.marked_texts import read_texts
+from tests.support.sizes import slow
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -132,7 +133,7 @@ def test_what_is_left_out_is_said(folder: Path) -> None:
     assert cut.texts[0].rest == f"{len(output(0)):,} more characters, with 0 spans, are not shown"
 
 
-@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("width", [390, slow(1280)])
 def test_spans_are_reached_with_the_keyboard(browser: Browser, folder: Path, width: int) -> None:
     address = (folder / "page.html").as_uri()
     with visiting(browser, address, viewport={"width": width, "height": 900}) as visit:

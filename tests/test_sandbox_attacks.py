@@ -199,7 +199,7 @@ while True: pass
 
 
 @BOTH_WAYS
-@pytest.mark.parametrize("killed", ["supervisor", "supervisor, without a filter", "all"])
+@pytest.mark.parametrize("killed", ["supervisor", slow("supervisor, without a filter"), "all"])
 @pytest.mark.parametrize("user", ORDINARY)
 def test_a_program_ends_with_those_who_started_it_whatever_it_asks_for(
     user: int, killed: str, leave_out: list[str]

@@ -24,6 +24,7 @@ from ngramscan.matching import matcher
 from ngramscan.progress import SILENT, Progress
 from tests.support import corpus_files, oracle
 from tests.support.cases import case_table
+from tests.support.sizes import slow
 from tests.test_formats import make_texts
 from tests.test_matching import SKIPS_OVERLAPS
 
@@ -161,9 +162,7 @@ def check(
             assert (window.document, window.document_bytes) == (made.names[number], len(content))
 
 
-@pytest.mark.parametrize(
-    "kind", ["parts of JSON lines", pytest.param("c.parquet", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("kind", ["parts of JSON lines", slow("c.parquet")])
 def test_processes_find_the_same(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

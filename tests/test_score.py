@@ -24,6 +24,7 @@ from ngramscan.errors import InputError, SandboxError
 from tests.conftest import ROOT
 from tests.support.cases import file_text, objects
 from tests.support.outputs import write_lines
+from tests.support.sizes import slow
 
 LAYERS = {"limits": "ok", "landlock": "missing: not on this system"}
 FUNCTION = "```python\ndef solution():\n    return 0.5\n```\n"
@@ -203,7 +204,7 @@ def financemath(shared: Path, made: Path, method: str, every: int) -> tuple[pd.D
 
 
 @pytest.mark.usefixtures("sandbox_here")
-@pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [10, slow(1)])
 def test_published_verdicts_and_comparisons_of_financemath(
     shared: Path, tmp_path: Path, every: int
 ) -> None:

@@ -30,6 +30,7 @@ from ngramscan.serve.token_protocol import ServedTokens
 from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.serve_process import CLIENT, INDEXES, PATIENCE_S, serving_here
+from tests.support.sizes import slow
 
 HERE = Path(__file__).parent / "tokens"
 TOKENS, TOKENIZER = HERE / "v4_pysmall_llama_s3", HERE / "llamalike.model"
@@ -147,7 +148,7 @@ def run_line(line: str) -> Any:
     return json.loads(ran.stdout)
 
 
-@pytest.mark.parametrize("phrase", ["it's", "and the", '\u202e"a" $(b) \\frac\x1b[1m a'])
+@pytest.mark.parametrize("phrase", ["it's", slow("and the"), '\u202e"a" $(b) \\frac\x1b[1m a'])
 def test_command_lines_say_what_the_page_says(served: str, phrase: str) -> None:
     got = look(served, q=phrase, index=["replay", TOKENS.name])
     for shown, row in zip(got.sections, got.data[1:], strict=True):

@@ -21,6 +21,7 @@ from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.marked_texts import ReadMark, read_texts
 from tests.support.serve_process import CLIENT, serving_here
+from tests.support.sizes import slow
 
 HERE = Path(__file__).parent / "tokens"
 TOKENS, TOKENIZER = HERE / "v4_pysmall_llama_s3", HERE / "llamalike.model"
@@ -88,7 +89,7 @@ def pieces() -> str:
     return f"{' qqq <b> é '.join(parts)}\n\nzzz\n{long[:1500]}"
 
 
-@pytest.mark.parametrize("min_words", [5, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("min_words", [5, slow(3)])
 def test_the_spans_are_those_of_the_command(
     served: str, folders: tuple[Path, Path], tmp_path: Path, min_words: int
 ) -> None:

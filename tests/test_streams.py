@@ -19,6 +19,7 @@ from tests.support.cases import objects
 from tests.support.command import NGRAMSCAN, Ran, invoke
 from tests.support.corpus_files import PACK
 from tests.support.outputs import write_lines
+from tests.support.sizes import slow
 from tests.test_formats import F1, make_texts
 
 TEXTS = make_texts(300)
@@ -151,9 +152,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize(
-    "suffix", [".gz", *(pytest.param(one, marks=pytest.mark.slow) for one in ("", ".zst"))]
-)
+@pytest.mark.parametrize("suffix", [".gz", *(slow(one) for one in ("", ".zst"))])
 def test_a_pipe_is_never_wholly_in_memory(tmp_path: Path, suffix: str) -> None:
     (tmp_path / "read.py").write_text(MEMORY)
     peaks = []

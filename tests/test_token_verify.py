@@ -11,6 +11,7 @@ import pytest
 
 from ngramscan.index_files.tokens.verify import verify_tokens
 from ngramscan.progress import SILENT
+from tests.support.sizes import slow
 from tests.test_token_files import COPIES, some_documents, write_folder
 
 DEEP = pytest.mark.parametrize("deep", [False, True])
@@ -125,7 +126,7 @@ DAMAGES: dict[str, tuple[Damage, set[str]]] = {
 
 @DEEP
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("n", [10, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [10, slow(40)])
 def test_each_of_many_damages_is_found(tmp_path: Path, damage: str, deep: bool, n: int) -> None:
     change, places = DAMAGES[damage]
     sound = write_folder(tmp_path / "sound", SHARDS, 2)

@@ -31,6 +31,7 @@ from tests.support.cases import case_table
 from tests.support.command import Ran
 from tests.support.command import invoke as run
 from tests.support.fake_clock import FakeClock
+from tests.support.sizes import slow
 from tests.support.token_oracle import TokenOracle
 from tests.support.token_service import TokenServer
 
@@ -140,7 +141,7 @@ def test_texts_that_the_service_refuses_fail_alone(
 # Documents
 
 
-@pytest.mark.parametrize("every", [12, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [12, slow(5)])
 def test_marked_occurrences_bound_those_of_the_document(
     server: TokenServer,
     tokenizers: dict[str, Tokenizer],

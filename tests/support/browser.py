@@ -5,11 +5,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, Page
 
-WIDTHS = (375, *(pytest.param(width, marks=pytest.mark.slow) for width in (800, 1600)))
+from tests.support.sizes import slow
+
+WIDTHS = (375, *map(slow, (800, 1600)))
 COLORS = ("color-contrast", "link-in-text-block")  # rules of axe that a theme may break
 
 _CONTROLS = """[...document.querySelectorAll('a[href], button, input, summary, [tabindex="0"]')]
