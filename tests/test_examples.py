@@ -50,7 +50,7 @@ SMALLER = {
     r"evalcore run --dataset financemath(?!.*--limit)": "--limit 9",
 }
 """What is added to an example, so that it takes less time."""
-N_MADE = 12  # problems with made scores, of 120
+N_MADE = 8  # problems with made scores, of 120
 LINKED = ("counts.csv", "compared.csv")
 PROGRAMS = ("duckdb", "jq", "fish")
 WEEKS = ("05", "08", "13", "18", "21", "26", "30")
