@@ -60,7 +60,7 @@ HOSTILE = (
     "<iframe srcdoc='<script>parent.hacked = true</script>'></iframe><base href='//127.0.0.1:9/'>",
     "{{ 7 * 7 }} ${7 * 7} {% raw %} &lt;b&gt; \\u003cb\\u003e",
     "\x1b[31mred\x1b]0;title\x07 \0 \u202egnp.exe \u2066x\u2069 \u2028 \u2029 \x9b2J",
-    "é" * 20_000,
+    "é" * 200_000,
     "x" * 200_000 + " \ud83d half",
 )
 

@@ -152,7 +152,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("suffix", [".gz", *(slow(one) for one in ("", ".zst"))])
+@pytest.mark.parametrize("suffix", [".gz", *map(slow, ("", ".zst"))])
 def test_a_pipe_is_never_wholly_in_memory(tmp_path: Path, suffix: str) -> None:
     (tmp_path / "read.py").write_text(MEMORY)
     peaks = []
