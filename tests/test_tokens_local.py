@@ -53,7 +53,7 @@ def text_of(window: Window) -> bytes:
 
 
 @EACH
-@pytest.mark.parametrize("context", [0, 1, 1 << 40])
+@pytest.mark.parametrize("context", [0, 1, 7, 1 << 40])
 def test_windows_are_parts_of_the_documents(name: str, context: int) -> None:
     index, seen = local(name), 0
     for query in QUERIES:
