@@ -13,6 +13,7 @@ from typing import Annotated
 import msgspec
 
 from evalcore.benchmarks import Dataset, benchmarks, chosen_benchmark
+from evalcore.finish_reasons import describe_finish_reason
 from evalcore.formats import Benchmark, Fields
 from evalcore.options import RecordOptions
 from ngramscan.errors import InputError
@@ -72,17 +73,12 @@ class Record:
         return {name: getattr(self, name) for name in names}
 
     @property
-    def is_cut(self) -> bool:
-        """Tell whether the server says that the answer ends at the token limit."""
-        return self.finish_reason in {"length", "max_tokens"}
-
-    @property
     def not_scorable(self) -> str | None:
         """Return why the output can't be scored; None if it can."""
         if self.refusal is not None:
             return f"refused: {' '.join(self.refusal.split())[:200]}"
-        if self.is_cut:
-            return "cut at the token limit"
+        if incomplete := describe_finish_reason(self.finish_reason):
+            return incomplete
         return None if (self.output or "").strip() else "no output"
 
     def line(self) -> bytes:
@@ -180,7 +176,8 @@ def read_records(
 
     In our own layout, `method` and `dataset` select records; in the others they name what the files
     don't. A dataset that is not `is_named` gives way to the only one that the outputs have, unless
-    that is a shipped one. `on_notice` gets a line for each file with replaced characters.
+    that is a shipped one. `on_notice` gets a line for each file with replaced characters, and for
+    each empty one of a folder, which has no records.
     """
     wanted = {name: value for name, value in (("method", method), ("dataset", dataset)) if value}
     if layout == "financemath" and not method:
@@ -234,13 +231,19 @@ def _contents(path: Path, layout: str, on_notice: _Tell) -> Iterator[tuple[Path,
         if others := sorted(path.rglob("*.json*")):
             problem = f"no {suffix} files in it; another --layout may fit {others[0].name}"
         raise InputError(path, problem if path.is_dir() else "no such file or folder")
+    empty = list[Path]()
     for file in files:
         content, halves = replace_halves(read_bytes(file))
         if halves:
             on_notice(describe_halves(name_of(file), halves))
-        if not content.strip():
-            raise InputError(name_of(file), f"it is empty; {_CURE} it")
-        yield file, content
+        if content.strip():
+            yield file, content
+        else:
+            empty.append(file)
+    if len(empty) == len(files):
+        raise InputError(name_of(empty[0]), f"it is empty; {_CURE} it")
+    for file in empty:
+        on_notice(f"{name_of(file)}: it is empty, as a run without answers leaves it; skipped")
 
 
 @dataclass(frozen=True, slots=True)

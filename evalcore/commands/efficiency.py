@@ -378,7 +378,10 @@ def efficiency(
         raise InputError("--usage", "not allowed with --outputs; both hold the tokens")
     if not outputs and not usage:
         raise InputError("--outputs", "missing; scores don't hold token counts (or give --usage)")
-    used: Sequence[Usage] = read_records(Path(outputs)) if outputs else []
+    skipped = list[str]()
+    used: Sequence[Usage] = []
+    if outputs:
+        used = read_records(Path(outputs), on_notice=skipped.append)
     if usage:
         used = read_rows(Path(usage), UsageRow, "rows of `evalcore logs --usage`")
     asked = ScoreOptions(**options)
@@ -399,7 +402,7 @@ def efficiency(
         (absent, f"{absent:,} of {len(scored):,} scored outputs are not among the recorded ones"),
         (unused, f"{unused:,} of {len(recorded):,} recorded outputs are left out: not scored"),
     ]
-    notices += [notice for number, notice in left_out if number]
+    notices += [*skipped, *(notice for number, notice in left_out if number)]
     notices.append(f"Intervals: {resamples:,} bootstrap samples of problems, seed {seed}")
     printed = partial(
         print_pooled,

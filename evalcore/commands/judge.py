@@ -26,7 +26,9 @@ from evalcore.endpoint import (
     read_key,
     request_parameters,
 )
+from evalcore.finish_reasons import describe_finish_reason
 from evalcore.formats import Problem
+from evalcore.judge_replies import VerdictForm, label_of, read_fields, read_verdict
 from evalcore.judge_sample import STRATA, LabelShareRow, Sample, draw_sample, make_label_shares
 from evalcore.options import ColumnNames, JudgeOptions, Seed
 from evalcore.prompts import fill
@@ -128,8 +130,8 @@ def _ask_judge(
 
     def keep(question: Question, answer: Record) -> str:
         request, model = question.record.id, blank.model
-        if answer.is_cut:
-            return "the reply was cut at the token limit; raise --max-tokens"
+        if answer.refusal is None and (incomplete := _why_incomplete(answer)):
+            return f"the reply was {incomplete}"
         if answer.output is None:
             return f"the judge refused: {answer.refusal or 'no text'}"
         replies[request] = {"reply": answer.output, "model": answer.reported_model}
@@ -140,39 +142,35 @@ def _ask_judge(
     return replies, {request: reason for (request, _), reason in missing.items()}
 
 
+def _why_incomplete(answer: Record) -> str:
+    incomplete = describe_finish_reason(answer.finish_reason)
+    is_limit = incomplete == "cut at the token limit"
+    return f"{incomplete}; raise --max-tokens" if is_limit else incomplete
+
+
 def read_reply(prompt: JudgePrompt, reply: str) -> tuple[float | None, str, str]:
     """Return a judge's value from 0 to 1 or None, its label on its own scale, and its reason.
 
     Raises a ValueError if the reply has no verdict or two; such a reply counts as unknown.
     """
-    answer, reason = _find_answer(prompt, reply)
+    reason = ""
+    if prompt.pattern:
+        labels = list(prompt.labels or ())
+        form = VerdictForm(prompt.pattern, prompt.expected, labels, prompt.most)
+        answer: Any = read_verdict(form, reply)
+    else:
+        fields = read_fields(reply)
+        answer = fields.get(prompt.field)
+        reason = " ".join(str(fields.get(prompt.reason) or "").split())
     problem = f"{prompt.field} {json.dumps(answer)}"
     if prompt.labels:
-        if not isinstance(answer, str) or answer not in prompt.labels:
+        label = label_of(answer, [*prompt.labels])
+        if label is None:
             raise ValueError(f"{problem}; expected one of {', '.join(prompt.labels)}")
-        return prompt.labels[answer], answer, reason
+        return prompt.labels[label], label, reason
     if type(answer) not in {int, float} or not 0 <= answer <= prompt.most:
         raise ValueError(f"{problem}; expected a number from 0 to {prompt.most:g}")
     return answer / prompt.most, f"{answer:g}", reason
-
-
-def _find_answer(prompt: JudgePrompt, reply: str) -> tuple[Any, str]:
-    if prompt.pattern:
-        found = list(dict.fromkeys(re.findall(prompt.pattern, reply)))
-        if len(found) != 1:
-            both = f"the reply says both {' and '.join(found)}"
-            raise ValueError(both if found else f"no {prompt.expected} in the reply")
-        return (found[0] if prompt.labels else int(found[0])), ""
-    text = re.sub(r"(?s)^```(?:json)?\s*\n(.*?)\n?```$", r"\1", reply.strip())
-    try:
-        fields, pairs = (json.loads(text, object_pairs_hook=kind) for kind in (dict, tuple))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"not valid JSON: {error}") from error
-    if not isinstance(fields, dict):
-        raise ValueError("not a JSON object")
-    if len(pairs) > len(fields):
-        raise ValueError("it has a key twice")
-    return fields.get(prompt.field), " ".join(str(fields.get(prompt.reason) or "").split())
 
 
 def judged_row(

@@ -131,7 +131,8 @@ def show(
     --------
     $ evalcore show validation-8 --outputs outputs/financemath
     """
-    records = read_records(Path(outputs))
+    notices = list[str]()
+    records = read_records(Path(outputs), on_notice=notices.append)
     for name, wanted in (("dataset", dataset), ("model", model)):
         if wanted:
             refuse_other(f"--{name}", wanted, (getattr(record, name) for record in records))
@@ -142,4 +143,4 @@ def show(
         raise InputError(f"id {id}", f"no output for it in {outputs}; it has {known}")
     judged = [row for table in as_tables(scores) for row in read_scores(table, JudgeRow)]
     rows = [*_rows(sorted(found, key=attrgetter("dataset", "model")), judged)]
-    return Result(rows, ShowRow, print_table=partial(_print, rows=rows))
+    return Result(rows, ShowRow, notices, print_table=partial(_print, rows=rows))

@@ -24,6 +24,7 @@ from evalcore.commands.logs.readers import (
     one_line,
     to_number,
 )
+from evalcore.finish_reasons import Ending, classify_finish_reason
 from evalcore.formats import Fields
 from evalcore.records import Number
 from evalcore.scores import ScoreRow
@@ -37,7 +38,6 @@ else:
     from backports.zstd import ZstdError, zipfile
 
 _DAMAGED = (zipfile.BadZipFile, RuntimeError, ValueError, OSError, EOFError, zlib.error, ZstdError)
-_CUTS = {"max_tokens": "cut at the token limit", "model_length": "cut at the model's context limit"}
 
 
 class _Plan(msgspec.Struct, frozen=True):
@@ -234,15 +234,16 @@ def _scores(
 def _failure_of(sample: _Sample) -> tuple[str, str]:
     """Return the kind and the cause of a failure that the log records, or two empty texts."""
     output, choice = sample.output, (sample.output.choices or [_Choice()])[0]
-    error, stop = one_line((sample.error or {}).get("message"))[:200], choice.stop_reason or ""
+    error = one_line((sample.error or {}).get("message"))[:200]
     limit = str(sample.limit.get("type")) if sample.limit else None
-    refusal = output.error or (stop == "content_filter" and "stopped by a content filter")
+    ending, incomplete = classify_finish_reason(choice.stop_reason)
+    refusal = output.error or (ending is Ending.REFUSED and incomplete)
     causes = (
         ("error", sample.error and f"error: {error}"),
         ("invalidated sample", sample.invalidation and "invalidated after the run"),
         ("interrupted sample", limit == "operator" and "stopped by the person who ran it"),
         ("refusal", refusal and f"refused: {one_line(refusal)[:200]}"),
-        ("cut reply", _CUTS.get(stop)),
+        ("cut reply", incomplete),
         ("stopped sample", limit and f"stopped at its {limit} limit"),
     )
     return next(((kind, cause) for kind, cause in causes if cause), ("", ""))
