@@ -1,8 +1,8 @@
 """A server's response to a question: the fields of the answer, or the error that fits.
 
 Servers and the gateways before them differ in where they put an error, and some answer in another
-protocol altogether. What can't pass by itself is an error at once: only a failure that may be
-temporary is a TransientError, after which the question is sent again.
+protocol altogether. Only a failure that may be temporary is a TransientError, after which the
+question is sent again; all others end it at once.
 """
 
 import re

@@ -1,8 +1,8 @@
 r"""The verdict in a judge's reply: in the form that was asked for, or in another one as clear.
 
 Judges write `**Correct**`, `Verdict: correct.` or `Score: 6/7` where a box or a tag was asked for.
-Such a statement counts if it is all that its line says and nothing after it contradicts it. What a
-judge says in passing, such as that a step is correct, never counts.
+Such a statement counts if it is all that its line says and nothing after it contradicts it. Remarks
+on the way to it, such as that a step is correct, never count.
 """
 
 import json
@@ -38,7 +38,7 @@ class _Weight(IntEnum):
 
 
 class _Statement(NamedTuple):
-    """What a line of a reply says about the verdict; None: it does, but not clearly."""
+    """The verdict of a line of a reply; its answer is None if that is not clear."""
 
     line: int
     weight: _Weight
@@ -271,7 +271,7 @@ def _lone_statement(
 def _answer_in(form: VerdictForm, said: str, may_be_other: bool) -> Answer | None:
     """Return the verdict that a text is, with an explanation at most; None: it is none.
 
-    What `may_be_other` than a verdict must be plain: points with their total, such as `6/7`.
+    A number that `may_be_other` than a verdict needs its total, such as `6/7`.
     """
     names = "|".join(map(re.escape, form.labels))
     match = re.fullmatch(f"(?P<answer>{names or _POINTS}){_REST}", said, re.IGNORECASE)
