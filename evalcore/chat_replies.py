@@ -37,8 +37,10 @@ _REFUSES_ALL = {
 _STATUS_OF_TYPE = {
     "invalid_request_error": 400,
     "badrequesterror": 400,
+    "context_length_exceeded": 400,
     "invalid_argument": 400,
     "authentication_error": 401,
+    "invalid_api_key": 401,
     "unauthenticated": 401,
     "permission_error": 403,
     "permission_denied": 403,
@@ -46,6 +48,7 @@ _STATUS_OF_TYPE = {
     "notfounderror": 404,
     "not_found": 404,
     "model_not_found": 404,
+    **dict.fromkeys(_NOTHING_LEFT, 429),
     "rate_limit_error": 429,
     "rate_limit_exceeded": 429,
     "resource_exhausted": 429,
@@ -112,7 +115,8 @@ def read_response(response: httpx.Response, hide: Callable[[str], str]) -> Field
         raise _error_of_text(body, content, words)
     if _is_error(body):
         raise _error_in(body, words, response)
-    choice = _choice_of(body, words)
+    fields = ", ".join(map(visible_line, body)) or "an empty object"
+    choice = _choice_of(body, words or hide(f"only {fields}")[:_MOST_WORDS])
     finish_reason = _finish_word(choice.get("finish_reason"))
     ending = classify_finish_reason(finish_reason).ending
     if choice.get("error") or ending is Ending.BROKEN_OFF:
@@ -191,23 +195,25 @@ def _status_in(error: object) -> int | None:
     return None
 
 
-def _choice_of(body: Fields, words: str) -> Fields:
-    """Return the choice that was asked for: the first by its index, in whatever order they come."""
+def _choice_of(body: Fields, content: str) -> Fields:
+    """Return the choice that was asked for: the first by its index, in whatever order they come.
+
+    `content` describes a body without choices.
+    """
     choices = body.get("choices")
     if not isinstance(choices, list):
-        raise _error_without_choices(body, words)
+        raise _error_without_choices(body, content)
     objects = [choice for choice in choices if isinstance(choice, dict)]
     if not objects:
         raise RemoteRefused("HTTP 200, but without an answer: its list of choices is empty")
     return min(objects, key=lambda choice: _at(choice, int, "index") or 0)
 
 
-def _error_without_choices(body: Fields, words: str) -> RemoteRefused:
+def _error_without_choices(body: Fields, content: str) -> RemoteRefused:
     for name, alternatives in _OTHER_APIS.items():
         if any(fields <= body.keys() for fields in alternatives):
             return _other_protocol(name)
-    content = words or f"only {', '.join(map(visible_line, body)) or 'an empty object'}"
-    return RemoteRefused(f"HTTP 200, but without an answer: {content[:_MOST_WORDS]}")
+    return RemoteRefused(f"HTTP 200, but without an answer: {content}")
 
 
 def _read_reply(

@@ -50,14 +50,14 @@ _VERDICTS = (
     "verdict|judge?ment|grade|decision|assessment|evaluation|rating|correctness"
     "|score|points?|marks?"
 )
-_OTHERS = "answer|result|conclusion"
+_OTHERS = "answer|result|conclusion|total"
 """Nouns that judges also use of what they judge."""
 _NOUN = (
     r"(?:(?:so|thus|hence|therefore)\W+)?(?:(?:my|the|our)\s+)?(?:(?:final|overall|total)\s+)?"
     rf"(?:(?P<verdict>{_VERDICTS})|(?P<other>{_OTHERS}))"
 )
 _NAMED = re.compile(
-    rf"{_NOUN}\s*(?P<sign>is\s*:|is\b|:|=|-|–|—)\s*(?P<said>.*)",
+    rf"{_NOUN}\s*(?P<sign>is\s*:|is\b|:|=|-|–|—)\s*(?P<value>.*)",
     re.IGNORECASE,
 )
 _HEADING = re.compile(rf"{_NOUN}\s*:?", re.IGNORECASE)
@@ -117,7 +117,7 @@ def read_verdict(form: VerdictForm, reply: str) -> Answer:
         raise ValueError(f"no {form.expected} in the reply")
     heaviest = max(statement.weight for statement in statements)
     last = max(one.line for one in statements if one.weight == heaviest)
-    # What is said less clearly before the verdict led to it; afterwards, it would correct it.
+    # A lighter statement before the verdict led to it; one after it would correct it.
     decisive = [one for one in statements if one.weight == heaviest or one.line >= last]
     if unclear := [one.text for one in decisive if one.answer is None]:
         raise ValueError(f"no {form.expected} in the reply, which says {unclear[0][:100]!r}")
@@ -141,10 +141,10 @@ def read_fields(reply: str) -> dict[str, Any]:
         raise ValueError(f"not valid JSON: {error}") from error
     if not isinstance(fields, dict):
         raise ValueError("not a JSON object")
-    named = {name.lower(): value for name, value in fields.items()}
-    if len(pairs) > len(named):
+    by_name = {name.lower(): value for name, value in fields.items()}
+    if len(pairs) > len(by_name):
         raise ValueError("it has a key twice")
-    return named
+    return by_name
 
 
 def label_of(answer: object, labels: Sequence[str]) -> str | None:
@@ -210,14 +210,14 @@ def _lines_of(reply: str) -> list[tuple[int, str]]:
     raw = reply.split("\n")
     if isinstance(fields, list) and all(isinstance(one, tuple) for one in fields):
         raw = [_field_line(name, value) for name, value in fields]
-    written = [(line, text) for line, text in enumerate(raw) if text and not text.startswith("```")]
-    plain = [(line, _plain(_BULLET.sub("", text, count=1))) for line, text in written]
     lines = list[tuple[int, str]]()
-    for line, text in plain:
+    for line, full_text in enumerate(raw):
+        is_fence = full_text.startswith("```")
+        text = "" if is_fence else _plain(_BULLET.sub("", full_text, count=1))
         if text and lines and _HEADING.fullmatch(lines[-1][1]):
             heading = lines.pop()[1].rstrip(": ")
-            lines.append((line, f"{heading}: {text}"))
-        elif text:
+            text = f"{heading}: {text}"
+        if text:
             lines.append((line, text))
     return lines
 
@@ -246,11 +246,11 @@ def _named_statement(form: VerdictForm, text: str, line: int) -> _Statement | No
         label = label_of("correct" if is_correct else "incorrect", form.labels)
         return _Statement(line, _Weight.NAMED, label, text)
     match = _NAMED.fullmatch(text)
-    if not match or not match["verdict"] or not match["said"]:
+    if not match or not match["verdict"] or not match["value"]:
         return None
-    said = _SUBJECT.sub("", _plain(match["said"]), count=1)
-    answer = _answer_in(form, said, may_be_other=False)
-    if answer is None and not _mentions_verdict(form, match["said"]):
+    value = _SUBJECT.sub("", _plain(match["value"]), count=1)
+    answer = _answer_in(form, value, may_be_other=False)
+    if answer is None and not _mentions_verdict(form, match["value"]):
         return None
     return _Statement(line, _Weight.NAMED, answer, text)
 
@@ -262,19 +262,19 @@ def _lone_statement(
     match = _NAMED.fullmatch(text)
     if match and match["sign"].lower() == "is" and not is_alone:
         return  # in a discussion, the answer may be correct and the proof wrong
-    said = _plain(match["said"]) if match else text
-    answer = _answer_in(form, said, may_be_other=bool(match) or not is_alone)
+    value = _plain(match["value"]) if match else text
+    answer = _answer_in(form, value, may_be_other=bool(match) or not is_alone)
     if answer is not None:
         yield _Statement(line, _Weight.LONE, answer, text)
 
 
-def _answer_in(form: VerdictForm, said: str, may_be_other: bool) -> Answer | None:
+def _answer_in(form: VerdictForm, value: str, may_be_other: bool) -> Answer | None:
     """Return the verdict that a text is, with an explanation at most; None: it is none.
 
     A number that `may_be_other` than a verdict needs its total, such as `6/7`.
     """
     names = "|".join(map(re.escape, form.labels))
-    match = re.fullmatch(f"(?P<answer>{names or _POINTS}){_REST}", said, re.IGNORECASE)
+    match = re.fullmatch(f"(?P<answer>{names or _POINTS}){_REST}", value, re.IGNORECASE)
     if not match or _takes_back(form, match["answer"], match["sentence"] or ""):
         return None
     explanation = (match["clause"] or match["sentence"] or "").strip(" .!)")
@@ -286,13 +286,13 @@ def _answer_in(form: VerdictForm, said: str, may_be_other: bool) -> Answer | Non
     return int(match["points"]) if is_of_total or not (match["total"] or may_be_other) else None
 
 
-def _mentions_verdict(form: VerdictForm, said: str) -> bool:
+def _mentions_verdict(form: VerdictForm, value: str) -> bool:
     """Tell whether a text says something of the verdict, however unclear."""
     if not form.labels:
-        return bool(re.search(r"\d", said))
+        return bool(re.search(r"\d", value))
     names = "|".join(map(re.escape, form.labels))
-    is_named = re.search(rf"\b(?:{names})\b", said, re.IGNORECASE)
-    return bool(is_named or _VERDICT_WORD.search(said))
+    is_named = re.search(rf"\b(?:{names})\b", value, re.IGNORECASE)
+    return bool(is_named or _VERDICT_WORD.search(value))
 
 
 def _takes_back(form: VerdictForm, verdict: str, rest: str) -> bool:

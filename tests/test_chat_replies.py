@@ -54,7 +54,7 @@ def first_answer(answer: httpx.Response) -> tuple[Record | RemoteError, int]:
         pytest.param([choice("4", index=7)], "4", id="one with another index"),
         pytest.param([choice("4", index=None), choice("5", index=None)], "4", id="no index at all"),
         pytest.param([None, choice("4")], "4", id="null before it"),
-        pytest.param([choice("4", logprobs=None, text="5")], "4", id="text beside the message"),
+        pytest.param([choice("4", logprobs=None, text="5")], "4", id="text next to the message"),
         pytest.param([choice(None)], None, id="no content"),
     ],
 )
@@ -205,6 +205,12 @@ REFUSED = [
         f"HTTP 404: model: m; {ADDRESS}",
         True,
         id="Anthropic: no such model",
+    ),
+    pytest.param(
+        response(200, {"error": {"code": "insufficient_quota", "message": "No credit"}}),
+        "HTTP 200 with an error 429: No credit",
+        True,
+        id="OpenAI: no credit, with status 200",
     ),
     pytest.param(
         response(
@@ -387,7 +393,7 @@ def test_another_protocol_is_named_at_once_with_the_cure(name: str, body: Any) -
         assert ask(QUESTION).output == "4"
 
 
-def test_plain_text_is_another_protocol_but_a_cut_body_is_none() -> None:
+def test_plain_text_is_another_protocol_but_a_cut_body_is_not() -> None:
     error, requests = first_answer(response(200, "Ollama is running", "text/plain"))
     assert "answers as something else, with 'Ollama is running'" in str(error)
     assert requests == 1

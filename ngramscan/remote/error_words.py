@@ -50,8 +50,8 @@ def _words_of(value: object, depth: int = 0) -> str:
     if depth > _DEEPEST:
         return ""
     if isinstance(value, Mapping):
-        found = (_words_in(value.get(name), depth) for name in _FIELDS)
-        return _with_details(next(filter(None, found), ""), value, depth)
+        candidates = (_words_in(value.get(name), depth) for name in _FIELDS)
+        return _with_details(next(filter(None, candidates), ""), value, depth)
     if isinstance(value, Sequence):
         parts = (_place_of(part) + _words_of(part, depth + 1) for part in value)
         return "; ".join(filter(None, parts))
