@@ -8,6 +8,7 @@ import pytest
 
 import evalcore
 from evalcore.finish_reasons import Ending, classify_finish_reason, describe_finish_reason
+from tests.support import made_logs
 from tests.support.made_benchmarks import write
 from tests.test_records import recorded
 
@@ -151,3 +152,24 @@ def test_only_complete_answers_are_scored(
     found = None if rows["value"].isna()[0] else rows["value"][0]
     assert (found, rows["status"][0]) == (value, status)
     assert recorded(finish_reason=word).not_scorable == (describe_finish_reason(word) or None)
+
+
+@pytest.mark.parametrize(
+    ("word", "value", "reason"),
+    [
+        pytest.param("stop", 1.0, "recorded as C", id="complete"),
+        pytest.param("unknown", 1.0, "recorded as C", id="Inspect's word for any other"),
+        pytest.param("max_tokens", None, "cut at the token limit (recorded as C)", id="limit"),
+        pytest.param(
+            "SAFETY", None, "refused: stopped by a content filter (recorded as C)", id="filter"
+        ),
+        pytest.param("abort", None, "aborted before its end (recorded as C)", id="broken off"),
+    ],
+)
+def test_logs_of_inspect_are_read_by_the_same_words(
+    tmp_path: Path, word: str, value: float | None, reason: str
+) -> None:
+    log = made_logs.write_inspect(tmp_path / "a.eval", [made_logs.sample("s1", stop_reason=word)])
+    rows = evalcore.logs(log)
+    found = None if rows["value"].isna()[0] else rows["value"][0]
+    assert (found, rows["reason"][0]) == (value, reason)
