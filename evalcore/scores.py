@@ -67,6 +67,9 @@ class ScoreRow:
     """`scored`; `not_found`: a complete output without an answer, hence wrong; `no_answer`: a
     refusal, cut off or empty; `unknown`: unknown. The last two have no value. By default
     `scored` with a value, and `unknown` without."""
+    hash: str | None = None
+    """A hash of the problem and its reference answer, by which answers are paired; see
+    docs/comparing.md. None: not known, so they are paired by id."""
 
     def __post_init__(self) -> None:
         """Complete the status; raise a ValueError if value and status contradict each other."""
@@ -142,14 +145,14 @@ def read_all(
     refuse_other("--rule", rules, (row.rule for row, _ in placed))
     placed = [(row, place) for row, place in placed if not rules or row.rule in rules]
     seen: dict[tuple[Any, ...], str] = {}
-    told: dict[tuple[str, str], tuple[str, float]] = {}
+    told: dict[tuple[str, str, str | None], tuple[str, float]] = {}
     columns = ", ".join([*by, *filter(None, [weight])])
     for row, place in placed:
         if (key := (*key_of(row), row.rule, row.run)) in seen:
             named = " ".join(str(part) for part in key if part is not None)
             raise InputError(place, f"two rows of {named}; the other is in {seen[key]}")
         seen[key] = place
-        known = told.setdefault((row.dataset, row.id), (row.group, row.weight))
+        known = told.setdefault((row.dataset, row.id, row.hash), (row.group, row.weight))
         if known != (row.group, row.weight):
             problem = f"id {row.id} of {row.dataset} has several values of {columns}"
             raise InputError(place, f"{problem}; expected a column that describes problems")

@@ -20,9 +20,11 @@ from evalcore.pairing import (
     NOT_ANSWERED,
     Frame,
     ScoreOptions,
+    describe_documents,
     find_pairs,
     left_out,
     name_cell,
+    overlap_of_pairs,
     to_table,
 )
 from evalcore.scores import ScoreRow
@@ -157,11 +159,12 @@ def compare_methods(
     single, together = (
         [_compare_cell(pairs, settings) for pairs in found] for found in (by_model, pooled)
     )
-    levels = [(cell.title, cell.pairs["least"]) for cell in single]
+    levels = [(cell.title, cell.pairs["least"], overlap_of_pairs(cell.pairs)) for cell in single]
     messages = left_out("pair", levels, LEAST[settings.no_answer])
     wanted = product(dict.fromkeys(chain(*methods)), cells)
     absent = [f"{name_cell(cell)}: no {name}" for name, (cell, has) in wanted if name not in has]
-    messages["notices"] = [*absent, *messages["notices"], *_uneven(single)]
+    of_documents = describe_documents(table)
+    messages["notices"] = [*of_documents, *absent, *messages["notices"], *_uneven(single)]
     averages = [*_averages(single + together, settings)]
     return _adjusted(single, family) + _adjusted(together, family), averages, messages
 
