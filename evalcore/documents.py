@@ -17,18 +17,12 @@ _SEPARATOR, _WORD = "[ _./-]", "[^ _./-]+"
 class Answer(Protocol):
     """A row about one answer of a model."""
 
-    @property
-    def dataset(self) -> str: ...
-    @property
-    def model(self) -> str: ...
-    @property
-    def method(self) -> str: ...
-    @property
-    def id(self) -> str: ...
-    @property
-    def rule(self) -> str: ...
-    @property
-    def hash(self) -> str | None: ...
+    dataset: Any
+    model: Any
+    method: Any
+    id: Any
+    rule: Any
+    hash: Any
 
 
 class _Document(NamedTuple):
@@ -179,7 +173,7 @@ def _number_equal(
 
 
 def _place(ids: Sequence[str], first_with: Mapping[str, int]) -> dict[str, int]:
-    """Number the equal documents of a run: as in other runs by id, the others in their order."""
+    """Return numbers of a run's equal documents: those of other runs by id, then by order."""
     placed = dict[str, int]()
     used = set[int]()
     for id_ in ids:

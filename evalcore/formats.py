@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from evalcore.documents import hash_document
 from ngramscan.errors import InputError, some_of
 from ngramscan.reading.row_files import csv_rows, decoded_as, read_table
 from ngramscan.reading.streams import read_bytes
@@ -36,6 +37,11 @@ class Problem:
     """Placeholders that prompts may use besides `{{problem}}`."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """For scorers and judges: unit, tolerance, points, guidelines, a reference program."""
+
+    @property
+    def hash(self) -> str:
+        """Return the hash of the statement and the reference answer."""
+        return hash_document(self.text, self.gold or "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,15 +84,7 @@ class ScoreOptions:
         self, scores: GivenTables, weight: str | None = None, is_one_rule: bool = True
     ) -> tuple[list[GroupedRow], list[str]]:
         """Return the rows of score tables and of logs, and notices on the logs."""
-        tables, notices = list[Table](), list[str]()
-        for table in as_tables(scores):
-            if isinstance(table, str | Path) and is_log(Path(table)):
-                log = read_logs([table])
-                placed: Any = [(str(table), asdict(row)) for row in log.rows]
-                tables.append(placed)
-                notices += log.notices
-            else:
-                tables.append(table)
+        tables, notices = _with_logs(as_tables(scores))
         by = [name for name in self.by if name not in CELL[:2]]
         rows = read_all(tables, self.rule, self.run, by, weight)
         if self.pair_by == "id":
@@ -105,6 +97,17 @@ class ScoreOptions:
                 for row in rows
             ]
         return rows, notices
+
+
+def _with_logs(given: Sequence[Table]) -> tuple[list[Table], list[str]]:
+    """Return tables, in which rows take the place of logs, and notices on the logs."""
+    paths = [table for table in given if isinstance(table, str | Path) and is_log(Path(table))]
+    if not paths:
+        return [*given], []
+    log = read_logs(paths)  # together, since one tells what another one lacks
+    rows: Any = [(f"{row.dataset}, {row.method}", asdict(row)) for row in log.rows]
+    others = [table for table in given if not any(table is path for path in paths)]
+    return [rows, *others], log.notices
 
 
 def _refuse_rules(rows: Sequence[ScoreRow]) -> None:
@@ -151,7 +154,7 @@ def to_table(rows: Sequence[ScoreRow], by: Sequence[str] = CELL) -> Frame:
     if row := next(compress(rows, is_second), None):
         named = f"{row.dataset}, {row.model}, {row.method}, {row.rule}, id {row.id}"
         raise InputError(named, "scored twice; was a file given twice?")
-    _refuse_uneven_problems(table)
+    _refuse_uneven_weights(table)
     table["subtask"] = table["subtask"].replace("", None)
     table["subtask"] = table.groupby(["asked", "problem"])["subtask"].transform("last")
     table = table.assign(**{name: ALL for name in CELL[:2] if name not in by})
@@ -159,14 +162,14 @@ def to_table(rows: Sequence[ScoreRow], by: Sequence[str] = CELL) -> Frame:
     return table.iloc[by_cell].assign(place=range(len(table)))
 
 
-def _refuse_uneven_problems(table: Frame) -> None:
-    """Raise an InputError if rows of one document differ in their group or weight."""
-    described = table[["problem", "group", "weight"]].drop_duplicates()
-    is_second = described.duplicated("problem")
-    if is_second.any():
-        row = table.loc[is_second.idxmax()]
-        problem = "another row of this document has another value of the --by or --weight columns"
-        raise InputError(f"{row['task']}, id {row['id']}", problem)
+def _refuse_uneven_weights(table: Frame) -> None:
+    """Raise an InputError if rows of one document differ in their weight."""
+    first = table.groupby("problem")["weight"].transform("first")
+    different = table[table["weight"] != first]
+    if not different.empty:
+        place = f"{different['task'].iloc[0]}, id {different['id'].iloc[0]}"
+        problem = "another row of this document has another value of the column that --weight names"
+        raise InputError(place, problem)
 
 
 def describe_documents(table: Frame) -> list[str]:

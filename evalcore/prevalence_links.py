@@ -231,9 +231,9 @@ def _cells(table: Frame, problems: Frame) -> tuple[list[_Cell], dict[str, Any]]:
             found.append((names | {"method": method, "baseline": None}, valued, ""))
         for pairs in find_pairs(part, combinations(methods, 2)):
             chosen = {"method": pairs["treatment"].iloc[0], "baseline": pairs["baseline"].iloc[0]}
-            pairs = pairs.assign(y=pairs["value_2"] - pairs["value_1"])
-            pairs["source"] = _sources(pairs, "_1")
-            found.append((names | chosen, pairs, overlap_of_pairs(pairs)))
+            valued = pairs.assign(y=pairs["value_2"] - pairs["value_1"])
+            valued["source"] = _sources(pairs, "_1")
+            found.append((names | chosen, valued, overlap_of_pairs(pairs)))
         if len(methods) == 1:
             alone.append(f"{', '.join(names.values())}: only {methods[0]}, so no differences")
     averaged = ["y", *problems.columns.drop("on")]

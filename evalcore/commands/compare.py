@@ -169,6 +169,20 @@ def compare_methods(
     return _adjusted(single, family) + _adjusted(together, family), averages, messages
 
 
+def _choose_baseline(
+    methods: Sequence[str], baseline: str | None, treatments: Sequence[str], all_pairs: bool
+) -> tuple[str | None, list[str]]:
+    """Return the baseline, which is the first of two methods if none is named, and a notice."""
+    if (baseline is None) == all_pairs:
+        return baseline, []
+    if all_pairs or len(methods) != 2:
+        problem = "expected either a baseline or --all-pairs; the methods are"
+        raise InputError("--baseline", f"{problem} {', '.join(methods)}")
+    named = {name.lower() for name in treatments}
+    first, second = methods if methods[0].lower() not in named else reversed(methods)
+    return first, [f"the baseline is {first}, and not {second}; --baseline METHOD chooses it"]
+
+
 def _pairs_of_methods(
     known: Sequence[str], baseline: str | None, treatments: Sequence[str]
 ) -> list[tuple[str, str]]:
@@ -391,7 +405,8 @@ def compare(
     scores : str, Path or DataFrame, or several of them
         Score rows: files that `score`, `judge` or `logs` wrote, or what they returned.
     baseline : str, optional
-        The method that the others are compared with; needed unless `all_pairs` is set.
+        The method that the others are compared with; needed unless `all_pairs` is set or there are
+        only two methods, of which it then is the first.
     treatment : str or sequence of str
         Compare only these methods with the baseline. By default all others.
     all_pairs : bool
@@ -434,10 +449,8 @@ def compare(
     """
     asked = ScoreOptions(**options)
     chosen, notices = asked.read(scores, weight, is_one_rule=False)
-    if (baseline is None) != all_pairs:
-        there = ", ".join(dict.fromkeys(row.method for row in chosen))
-        problem = "expected either a baseline or --all-pairs; the methods are"
-        raise InputError("--baseline", f"{problem} {there}")
+    methods = [*dict.fromkeys(row.method for row in chosen)]
+    baseline, of_baseline = _choose_baseline(methods, baseline, treatment, all_pairs)
     settings = Settings(
         no_answer=asked.no_answer,
         interval=interval,
@@ -450,7 +463,7 @@ def compare(
     rows, parts, messages = compare_methods(
         chosen, baseline, treatment, by=asked.kept_apart, family=family, settings=settings
     )
-    messages["notices"] = notices + messages["notices"]
+    messages["notices"] = notices + of_baseline + messages["notices"]
     is_paper = parts and str(averages).lower().endswith(".tex")
     means: tuple[list[Any], type] = for_paper(_columns(parts)) if is_paper else (parts, AverageRow)
     shown = _columns(rows, stars)
