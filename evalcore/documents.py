@@ -4,25 +4,15 @@ A hash of the document says so where a row has one, its id elsewhere: an id may 
 means another document in another run.
 """
 
-import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import takewhile
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
+
+from evalcore.scores import ScoreRow
 
 _SEPARATOR, _WORD = "[ _./-]", "[^ _./-]+"
-
-
-class Answer(Protocol):
-    """A row about one answer of a model."""
-
-    dataset: Any
-    model: Any
-    method: Any
-    id: Any
-    rule: Any
-    hash: Any
 
 
 class _Document(NamedTuple):
@@ -34,12 +24,7 @@ class _Document(NamedTuple):
     """Its number among those with this hash; its id if no hash is known."""
 
 
-def hash_document(*parts: str) -> str:
-    """Return the hash of a problem, given as its statement, choices and reference answers."""
-    return hashlib.sha256("\0".join(parts).encode(errors="surrogatepass")).hexdigest()
-
-
-def join_tasks(rows: Iterable[Answer]) -> dict[str, str]:
+def join_tasks(rows: Iterable[ScoreRow]) -> dict[str, str]:
     """Return the benchmark of each task.
 
     Tools name each way of prompting a benchmark. Tasks are one benchmark if at least half of the
@@ -47,7 +32,7 @@ def join_tasks(rows: Iterable[Answer]) -> dict[str, str]:
 
     Parameters
     ----------
-    rows : iterable of Answer
+    rows : iterable of ScoreRow
         Rows of all tasks.
 
     Returns
@@ -104,7 +89,7 @@ def _are_equal(words: Sequence[str]) -> bool:
     return len(set(words)) == 1
 
 
-def name_documents(rows: Sequence[Answer], benchmarks: Mapping[str, str]) -> list[str]:
+def name_documents(rows: Sequence[ScoreRow], benchmarks: Mapping[str, str]) -> list[str]:
     """Name the document of each row, such that the same name is the same document.
 
     Rows with a hash are about the same document if their hashes are equal. If a run has several
@@ -113,7 +98,7 @@ def name_documents(rows: Sequence[Answer], benchmarks: Mapping[str, str]) -> lis
 
     Parameters
     ----------
-    rows : sequence of Answer
+    rows : sequence of ScoreRow
         Rows of one or several benchmarks; the rows of a run have different ids, epochs aside.
     benchmarks : mapping of str to str
         The benchmark of each task.
@@ -149,12 +134,12 @@ def name_documents(rows: Sequence[Answer], benchmarks: Mapping[str, str]) -> lis
     return found
 
 
-def _run_of(row: Answer) -> Hashable:
+def _run_of(row: ScoreRow) -> Hashable:
     return row.dataset, row.model, row.method, row.rule
 
 
 def _number_equal(
-    rows: Iterable[Answer], benchmarks: Mapping[str, str]
+    rows: Iterable[ScoreRow], benchmarks: Mapping[str, str]
 ) -> dict[tuple[Hashable, str, str], int]:
     """Return the number of each row's document among those with its hash, by run, hash and id."""
     ids = defaultdict[tuple[str, str], dict[Hashable, dict[str, None]]](dict)
@@ -187,7 +172,7 @@ def _place(ids: Sequence[str], first_with: Mapping[str, int]) -> dict[str, int]:
     return placed
 
 
-def _free_name(row: Answer, benchmark: str, taken: set[tuple[str, str]]) -> str:
+def _free_name(row: ScoreRow, benchmark: str, taken: set[tuple[str, str]]) -> str:
     name = row.id
     if (benchmark, name) in taken:
         name = f"{row.id} ({row.hash[:8] if row.hash else 'no hash'})"

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from evalcore.documents import hash_document
 from ngramscan.errors import InputError, some_of
 from ngramscan.reading.row_files import csv_rows, decoded_as, read_table
 from ngramscan.reading.streams import read_bytes
@@ -20,6 +19,11 @@ Fields = dict[str, Any]
 """The fields of a JSON object."""
 Answers = Literal["program", "text", "either"]
 """Where a method has its answer: in a program, in the text, or in the text if no program has it."""
+
+
+def hash_document(*parts: str) -> str:
+    """Return the hash of a problem, given as its statement, choices and reference answers."""
+    return hashlib.sha256("\0".join(parts).encode(errors="surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

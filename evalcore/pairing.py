@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import compress
+from itertools import combinations, compress
 from math import inf
 from operator import itemgetter
 from pathlib import Path
@@ -86,7 +86,7 @@ class ScoreOptions:
         """Return the rows of score tables and of logs, and notices on the logs."""
         tables, notices = _with_logs(as_tables(scores))
         by = [name for name in self.by if name not in CELL[:2]]
-        rows = read_all(tables, self.rule, self.run, by, weight)
+        rows, of_tables = read_all(tables, self.rule, self.run, by, weight)
         if self.pair_by == "id":
             rows = without_hashes(rows)
         if is_one_rule:
@@ -96,7 +96,7 @@ class ScoreOptions:
                 row if row.value is None else replace(row, value=float(row.value >= least))
                 for row in rows
             ]
-        return rows, notices
+        return rows, notices + of_tables
 
 
 def _with_logs(given: Sequence[Table]) -> tuple[list[Table], list[str]]:
@@ -179,7 +179,7 @@ def describe_documents(table: Frame) -> list[str]:
     for benchmark, names in tasks:
         if len(names) > 1:
             listed = ", ".join(names)
-            notices.append(f"{listed} have the same documents: compared as {benchmark}")
+            notices.append(f"{listed} have documents in common: compared as {benchmark}")
     by_id = table.groupby(["benchmark", "id"], sort=False)["problem"].nunique()
     for benchmark, several in by_id[by_id > 1].groupby(level="benchmark", sort=False):
         ids = [*several.index.get_level_values("id")]
@@ -189,6 +189,20 @@ def describe_documents(table: Frame) -> list[str]:
             f" ({first_few(ids)}), so answers are paired by the hash of the document"
         )
     return notices
+
+
+def describe_tasks_apart(table: Frame) -> list[str]:
+    """Say how many documents two tasks have in common that are compared separately."""
+    documents = {
+        task: set(part["hash"].dropna()) for task, part in table.groupby("task", sort=False)
+    }
+    for (first, own), (second, other) in combinations(documents.items(), 2):
+        n_common, smaller = len(own & other), min(len(own), len(other))
+        if smaller and 2 * n_common < smaller:
+            common = f"{n_common:,} of {smaller:,} documents" if n_common else "no document"
+            cure = "if they are prompts of one benchmark, `evalcore logs --dataset NAME` names it"
+            return [f"{first} and {second} have {common} in common ({cure})"]
+    return []
 
 
 def first_few(names: Sequence[object]) -> str:

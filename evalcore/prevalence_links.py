@@ -24,9 +24,10 @@ from evalcore.pairing import (
     to_table,
 )
 from evalcore.scores import read_all
+from evalcore.simple_tables import complete_table
 from ngramscan.errors import InputError, some_of
 from ngramscan.options import OPTIONS, Option
-from ngramscan.reading.row_files import Table, name_of, read_table
+from ngramscan.reading.row_files import Table, name_of
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.keyed_counts import key_in, number_in, read_counts
 from ngramscan.statistics.estimates import fields_of
@@ -143,10 +144,12 @@ def link_problems(
 
     Return the rows and the messages that belong to them.
     """
-    given: Any = [*read_table(scores)]  # a pipe can be read once
+    completed = complete_table(scores)
+    given: Any = completed.rows
     if pair_by == "id":
         given = [(place, row | {"hash": None}) for place, row in given]
-    table = to_table(read_all([given], rules, runs))
+    rows, _ = read_all([given], rules, runs)
+    table = to_table(rows)
     column = options.on.partition("=")[0]
     if column == "id":
         _refuse_shared_ids(table)
@@ -157,7 +160,11 @@ def link_problems(
         raise InputError(f"--without {wrong[0]}", problem)
     sets = _read_sets(counts, options, known)
     cells, messages = _cells(table, problems)
-    messages["notices"] = describe_documents(table) + messages["notices"]
+    messages["notices"] = [
+        *completed.notices,
+        *describe_documents(table),
+        *messages["notices"],
+    ]
     found = [_row(cell, name, sets, options) for name in sets for cell in cells]
     if all(row.slope is None for row in found):
         problem = "no slope: all counts are equal, or fewer than three groups have one"

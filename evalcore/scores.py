@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import msgspec
 from rich.console import Console
 
+from evalcore.simple_tables import complete_table
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import (
     GivenTables,
@@ -20,7 +21,6 @@ from ngramscan.reading.row_files import (
     as_tables,
     name_of,
     read_rows,
-    read_table,
 )
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import to_columns
@@ -101,9 +101,9 @@ class GroupedRow(ScoreRow):
     """How much the problem counts, such as its points."""
 
 
-def _grouped(table: Table, by: Names, weight: str | None) -> Rows:
+def _grouped(rows: Iterable[tuple[str, Any]], by: Names, weight: str | None) -> Rows:
     columns = [("--by", name) for name in by] + ([("--weight", weight)] if weight else [])
-    for place, values in read_table(table):
+    for place, values in rows:
         for option, name in columns:
             refuse_other(option, name, values)
             if values[name] in {None, ""}:
@@ -125,10 +125,10 @@ def read_all(
     runs: Names = (),
     by: Names = (),
     weight: str | None = None,
-) -> list[GroupedRow]:
+) -> tuple[list[GroupedRow], list[str]]:
     """Read score rows of one run per method, by all rules or by those that are named.
 
-    Columns of problems group them (`by`) or weigh them.
+    Columns of problems group them (`by`) or weigh them. Return also notices on simple tables.
     """
     tables = as_tables(scores)
     files = [
@@ -136,9 +136,12 @@ def read_all(
     ]
     if len(set(files)) < len(files):
         raise InputError("scores", "a file is given twice")
-    placed = list[tuple[GroupedRow, str]]()
+    placed, notices = list[tuple[GroupedRow, str]](), list[str]()
+    described = [*by, *filter(None, [weight])]
     for table in tables:
-        values: Any = [*_grouped(table, by, weight)]
+        completed = complete_table(table, described)
+        notices += completed.notices
+        values: Any = [*_grouped(completed.rows, by, weight)]
         placed += [(row, name_of(table)) for row in read_scores(values, GroupedRow)]
     if not placed:
         raise InputError("scores", "no rows")
@@ -146,7 +149,7 @@ def read_all(
     placed = [(row, place) for row, place in placed if not rules or row.rule in rules]
     seen: dict[tuple[Any, ...], str] = {}
     told: dict[tuple[str, str, str | None], tuple[str, float]] = {}
-    columns = ", ".join([*by, *filter(None, [weight])])
+    columns = ", ".join(described)
     for row, place in placed:
         if (key := (*key_of(row), row.rule, row.run)) in seen:
             named = " ".join(str(part) for part in key if part is not None)
@@ -156,7 +159,7 @@ def read_all(
         if known != (row.group, row.weight):
             problem = f"id {row.id} of {row.dataset} has several values of {columns}"
             raise InputError(place, f"{problem}; expected a column that describes problems")
-    return choose_runs([row for row, _ in placed], runs)
+    return choose_runs([row for row, _ in placed], runs), notices
 
 
 def choose_runs(rows: Sequence[_Score], wanted: Sequence[str] = ()) -> list[_Score]:

@@ -21,6 +21,7 @@ from evalcore.pairing import (
     Frame,
     ScoreOptions,
     describe_documents,
+    describe_tasks_apart,
     find_pairs,
     left_out,
     name_cell,
@@ -155,7 +156,8 @@ def compare_methods(
     if not by_model:
         there = [f"{name_cell(cell)}: {', '.join(names)}" for cell, names in cells]
         problem = "nothing to compare: no benchmark, model and rule has two of the methods"
-        raise InputError("scores", f"{problem}; available: {first_of(there)}")
+        apart = "".join(f"; {text}" for text in describe_tasks_apart(table))
+        raise InputError("scores", f"{problem}{apart}; available: {first_of(there)}")
     single, together = (
         [_compare_cell(pairs, settings) for pairs in found] for found in (by_model, pooled)
     )

@@ -306,11 +306,11 @@ def link(
         refuse_other("--rule", rule, (row.rule for row in compared))
         compared = [row for row in compared if not rule or row.rule in rule]
     else:
-        rows_of_scores = read_all([given], [*rule], [*run])
+        rows_of_scores, of_tables = read_all([given], [*rule], [*run])
         if pair_by == "id":
             rows_of_scores = without_hashes(rows_of_scores)
         compared, _, messages = compare_methods(rows_of_scores)
-        notices = [*filter(None, [messages["heading"]]), *messages["failures"]]
+        notices = [*of_tables, *filter(None, [messages["heading"]]), *messages["failures"]]
     methods = [*dict.fromkeys(name for row in compared for name in (row.baseline, row.treatment))]
     names = dict(text.partition("=")[::2] for text in rename)
     known = {method: names.get(method, method) for method in methods}

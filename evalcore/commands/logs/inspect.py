@@ -25,8 +25,7 @@ from evalcore.commands.logs.readers import (
     one_line,
     to_number,
 )
-from evalcore.documents import hash_document
-from evalcore.formats import Fields
+from evalcore.formats import Fields, hash_document
 from evalcore.records import Number
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError

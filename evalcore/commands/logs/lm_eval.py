@@ -12,8 +12,7 @@ from typing import Any
 import msgspec
 
 from evalcore.commands.logs.readers import Log, LogFile, Recorded, add_scores, decode, to_number
-from evalcore.documents import hash_document
-from evalcore.formats import Fields
+from evalcore.formats import Fields, hash_document
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.reading.yaml_files import as_type
@@ -130,20 +129,20 @@ def _ids(log: Log, file: LogFile, documents: list[_Document], planned: int) -> l
             raise InputError(file.path, f"truncated: {size} of {most} documents of {name}")
     if most < planned:
         log.notices.append(f"it has {most} of {planned} documents")
-    name = next((name for name in _ID_FIELDS if _is_id(documents, name)), None)
-    if name is not None:
-        return [str(document.source[name]) for document in documents]
+    field = next((field for field in _ID_FIELDS if _is_id(documents, field)), None)
+    if field is not None:
+        return [str(document.source[field]) for document in documents]
     if any(document.hash is None for document in documents):
         meaning = "so ids are positions, which must mean the same in runs to compare"
         log.notices.append(f"no doc_hash, and no field {', '.join(_ID_FIELDS)} of ids, {meaning}")
     return [str(document.doc_id) for document in documents]
 
 
-def _is_id(documents: list[_Document], name: str) -> bool:
+def _is_id(documents: list[_Document], field: str) -> bool:
     """Tell whether a field of the dataset has a name of its own for each document."""
     positions = dict[str, int | str]()
     for document in documents:
-        value = document.source.get(name)
+        value = document.source.get(field)
         if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
             return False
         if positions.setdefault(str(value), document.doc_id) != document.doc_id:
