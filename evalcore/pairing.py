@@ -193,12 +193,11 @@ def describe_documents(table: Frame) -> list[str]:
 
 def describe_tasks_apart(table: Frame) -> list[str]:
     """Say how many documents two tasks have in common that are compared separately."""
-    documents = {
-        task: set(part["hash"].dropna()) for task, part in table.groupby("task", sort=False)
-    }
+    hashes = table.dropna(subset="hash").groupby("task", sort=False)["hash"].agg(set)
+    documents: Any = hashes.to_dict()
     for (first, own), (second, other) in combinations(documents.items(), 2):
         n_common, smaller = len(own & other), min(len(own), len(other))
-        if smaller and 2 * n_common < smaller:
+        if 2 * n_common < smaller:
             common = f"{n_common:,} of {smaller:,} documents" if n_common else "no document"
             cure = "if they are prompts of one benchmark, `evalcore logs --dataset NAME` names it"
             return [f"{first} and {second} have {common} in common ({cure})"]

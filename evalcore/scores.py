@@ -152,7 +152,7 @@ def read_all(
     columns = ", ".join(described)
     for row, place in placed:
         if (key := (*key_of(row), row.rule, row.run)) in seen:
-            named = " ".join(str(part) for part in key if part is not None)
+            named = " ".join(str(part) for part in key if part not in {None, ""})
             raise InputError(place, f"two rows of {named}; the other is in {seen[key]}")
         seen[key] = place
         known = told.setdefault((row.dataset, row.id, row.hash), (row.group, row.weight))

@@ -172,7 +172,8 @@ def read_verdict(place: str, column: str, cell: Any) -> float | None:
         return None
     value = _number_of(cell)
     if value is None or not 0 <= value <= 1:
-        raise InputError(place, f"{column} is {cell!r}; {_EXPECTED}")
+        cure = "name a column that describes problems with --by or --weight, or remove it"
+        raise InputError(place, f"{column} is {cell!r}; {_EXPECTED} ({cure})")
     return value
 
 
@@ -211,5 +212,5 @@ def _describe(table: Table, names: Mapping[str, str], remarks: Sequence[str]) ->
     lacking = [column for column, name in names.items() if not name]
     said = [*remarks, *given]
     if lacking:
-        said.append(f"no {' and '.join(lacking)} is named")
+        said.append(f"no {' or '.join(lacking)}")
     return [f"{name_of(table)}: {'; '.join(said)}"] if said else []
