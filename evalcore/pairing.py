@@ -6,7 +6,7 @@ A cell is what is compared separately: a benchmark, a model, a group of problems
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations, compress
 from math import inf
@@ -106,8 +106,8 @@ def _with_logs(given: Sequence[Table]) -> tuple[list[Table], list[str]]:
         return [*given], []
     log = read_logs(paths)  # together, since one tells what another one lacks
     rows: Any = [(f"{row.dataset}, {row.method}", asdict(row)) for row in log.rows]
-    others = [table for table in given if not any(table is path for path in paths)]
-    return [rows, *others], log.notices
+    tables = [rows if table is paths[0] else table for table in given]
+    return [table for table in tables if not any(table is path for path in paths)], log.notices
 
 
 def _refuse_rules(rows: Sequence[ScoreRow]) -> None:
@@ -174,21 +174,31 @@ def _refuse_uneven_weights(table: Frame) -> None:
 
 def describe_documents(table: Frame) -> list[str]:
     """Return notices on tasks that are one benchmark, and on ids of different documents."""
-    notices = []
+    return [*_some(_describe_joined_tasks(table)), *_some(_describe_shared_ids(table))]
+
+
+def _some(notices: Iterable[str]) -> list[str]:
+    """Return notices of one kind; only the first one of many."""
+    listed = list(notices)
+    return listed if len(listed) < 5 else [f"{listed[0]}; and {len(listed) - 1} more like this"]
+
+
+def _describe_joined_tasks(table: Frame) -> Iterator[str]:
     tasks = table[["task", "benchmark"]].drop_duplicates().groupby("benchmark", sort=False)["task"]
     for benchmark, names in tasks:
         if len(names) > 1:
-            listed = ", ".join(names)
-            notices.append(f"{listed} have documents in common: compared as {benchmark}")
+            yield f"{', '.join(names)} have documents in common: compared as {benchmark}"
+
+
+def _describe_shared_ids(table: Frame) -> Iterator[str]:
     by_id = table.groupby(["benchmark", "id"], sort=False)["problem"].nunique()
     for benchmark, several in by_id[by_id > 1].groupby(level="benchmark", sort=False):
         ids = [*several.index.get_level_values("id")]
         verb = "names" if len(ids) == 1 else "name"
-        notices.append(
-            f"{benchmark}: {counted(len(ids), 'id')} {verb} different documents"
+        yield (
+            f"{str(benchmark) or 'scores'}: {counted(len(ids), 'id')} {verb} different documents"
             f" ({first_few(ids)}), so answers are paired by the hash of the document"
         )
-    return notices
 
 
 def describe_tasks_apart(table: Frame) -> list[str]:

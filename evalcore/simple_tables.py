@@ -39,6 +39,7 @@ _WORDS = {
 }
 _UNKNOWN = {"", "na", "n/a", "nan", "none", "null"}
 _EXPECTED = "expected true or false, yes or no, a number from 0 to 1, or nothing if unknown"
+_CURE = " (a column that describes problems is named by --by or --weight, or removed)"
 _FORMS = "id, method and value; or id and a column for each method"
 _Row = Mapping[str, Any]
 _Placed = list[tuple[str, dict[str, Any]]]
@@ -140,7 +141,8 @@ def _complete_wide(
     table: Table, placed: _Placed, columns: Mapping[str, None], described: Sequence[str]
 ) -> CompletedTable:
     """Complete rows with a column of verdicts for each method."""
-    others = [column for column in columns if column not in {*_OF_SCORES, *described}]
+    known = {*_OF_SCORES, *_UNNAMED, *described}
+    others = [column for column in columns if column not in known]
     cells = {column: [(place, row.get(column)) for place, row in placed] for column in others}
     texts = [column for column in others if _is_text(value for _, value in cells[column])]
     methods = [column for column in others if column not in texts]
@@ -152,7 +154,7 @@ def _complete_wide(
     for method in methods:
         for (place, row), (_, cell) in zip(placed, cells[method], strict=True):
             of_problem = {column: row.get(column) for column in kept}
-            value = read_verdict(place, method, cell)
+            value = read_verdict(place, method, cell, _CURE)
             rows.append((place, names | of_problem | {"method": method.strip(), "value": value}))
     remarks = [f"methods are the columns {some_of(methods)}"]
     if texts:
@@ -166,14 +168,13 @@ def _is_text(cells: Iterable[Any]) -> bool:
     return bool(given) and all(_number_of(cell) is None for cell in given)
 
 
-def read_verdict(place: str, column: str, cell: Any) -> float | None:
+def read_verdict(place: str, column: str, cell: Any, cure: str = "") -> float | None:
     """Return a verdict as a number from 0 to 1; None if it is unknown."""
     if _is_unknown(cell):
         return None
     value = _number_of(cell)
     if value is None or not 0 <= value <= 1:
-        cure = "name a column that describes problems with --by or --weight, or remove it"
-        raise InputError(place, f"{column} is {cell!r}; {_EXPECTED} ({cure})")
+        raise InputError(place, f"{column} is {cell!r}; {_EXPECTED}{cure}")
     return value
 
 

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 import evalcore
-from ngramscan.errors import InputError
-from ngramscan.reporting.command import IncompleteError
+from ngramscan.errors import IncompleteError, InputError
 from tests.support.command import Ran, invoke
 from tests.support.made_logs import Fields, header, row, sample, write_inspect, write_lm_eval
 
@@ -170,6 +169,18 @@ def test_methods_without_a_name_are_the_folders_of_one_task(tmp_path: Path) -> N
         assert [row[name] for name in ("baseline", "treatment", "n")] == ["cot", "pot", 3]
     assert {row["method"] for row in evalcore.logs(tmp_path).to_dict("records")} == {"cot", "pot"}
     assert set(evalcore.logs(tmp_path / "cot", method="x")["method"]) == {"x"}
+
+
+def test_methods_without_a_name_are_folders_if_each_has_several_tasks(tmp_path: Path) -> None:
+    for name in ("cot", "pot"):
+        unnamed(tmp_path / name, [0, 1], f"sums_{name}")
+        unnamed(tmp_path / name, [5, 6, 7], f"terms_{name}")
+    found = evalcore.compare(tmp_path)
+    names = ["dataset", "baseline", "treatment", "n"]
+    assert found[names].to_numpy().tolist() == [
+        ["sums", "cot", "pot", 2],
+        ["terms", "cot", "pot", 3],
+    ]
 
 
 # Inspect

@@ -396,11 +396,12 @@ def compare(
 ) -> Result[CompareRow]:
     """Compare prompting methods in pairs, on the same problems.
 
-    SCORES are files of rows of `evalcore score`, `judge` or `logs`. Right and wrong answers get
-    McNemar's mid-p test, with the exact test beside it, and Newcombe's interval. Graded answers get
-    a test and an interval by nonparametric tilting. Where a benchmark has several models, they are
-    also compared together, with problems as clusters. Files have fractions; tables and figures have
-    percentages and percentage points.
+    SCORES are files of rows of `evalcore score`, `judge` or `logs`, logs of other tools, or tables
+    with an `id` and a column of verdicts for each method. Answers to the same document are paired.
+    Right and wrong answers get McNemar's mid-p test, with the exact test beside it, and Newcombe's
+    interval. Graded answers get a test and an interval by nonparametric tilting. Where a benchmark
+    has several models, they are also compared together, with problems as clusters. Files have
+    fractions; tables and figures have percentages and percentage points.
 
     Parameters
     ----------

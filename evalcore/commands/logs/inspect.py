@@ -138,7 +138,7 @@ def _texts_of(messages: Any) -> list[str]:
 
 
 def _text_of(content: Any) -> str:
-    """Return the text of a message, a choice or a target; parts that are no text as JSON."""
+    """Return the text of a message, a choice or a target; other parts as JSON."""
     if isinstance(content, list):
         return "\n".join(map(_text_of, content))
     if isinstance(content, dict) and content.get("type") == "text":

@@ -11,41 +11,47 @@ from ngramscan.errors import some_of
 
 
 def name_methods(logs: Sequence[tuple[Path, Log]]) -> list[str]:
-    """Name the methods of logs that lack one, in place, and return a notice on each way.
+    """Name the methods of logs that lack one, in place, and return a notice.
 
     The method is the task, since each way of prompting a benchmark is a task of its own. If a model
-    did a task in several folders, the method is the part of the folder's path that tells them
-    apart.
+    did a task in several folders, or several tasks in each, the method is the part of the folder's
+    path that tells them apart.
     """
     unnamed = [(path, log) for path, log in logs if any(not row.method for row in log.rows)]
-    folders = defaultdict[tuple[str, str], set[Path]](set)
-    for path, log in unnamed:
-        for row in log.rows:
-            folders[row.model, row.dataset].add(path.resolve().parent)
-    is_by_folder = any(len(places) > 1 for places in folders.values())
-    places_of_model = defaultdict[str, set[Path]](set)
-    for (model, _), places in folders.items():
-        places_of_model[model] |= places
-    short = {model: _tell_apart(places) for model, places in places_of_model.items()}
-    chosen = dict[str, None]()
-    for path, log in unnamed:
-        folder = path.resolve().parent
-        methods = {
-            (row.model, row.dataset): short[row.model][folder] if is_by_folder else row.dataset
-            for row in log.rows
-        }
-        log.rows = [
-            row if row.method else replace(row, method=methods[row.model, row.dataset])
-            for row in log.rows
-        ]
-        chosen |= dict.fromkeys(methods.values())
     if not unnamed:
         return []
-    source = "the folder" if is_by_folder else "the task"
+    tasks = _tasks_by_folder(unnamed)
+    is_by_folder = any(map(_are_runs, tasks.values()))
+    short = {model: _tell_apart(folders) for model, folders in tasks.items()}
+    methods = dict[str, None]()
+    for path, log in unnamed:
+        for number, row in enumerate(log.rows):
+            if not row.method:
+                folder = short[row.model][path.resolve().parent]
+                method = folder if is_by_folder else row.dataset
+                log.rows[number] = replace(row, method=method)
+                methods[method] = None
+    source = "folder" if is_by_folder else "task"
     return [
-        f"these logs do not name the method, so it is {source}: {some_of(chosen)}"
+        f"these logs do not name the method, so it is the {source}: {some_of(methods)}"
         " (`evalcore logs --method NAME` names it)"
     ]
+
+
+def _tasks_by_folder(logs: Iterable[tuple[Path, Log]]) -> Mapping[str, Mapping[Path, set[str]]]:
+    """Return the tasks in each folder, for each model."""
+    tasks = defaultdict[str, dict[Path, set[str]]](dict)
+    for path, log in logs:
+        for row in log.rows:
+            tasks[row.model].setdefault(path.resolve().parent, set()).add(row.dataset)
+    return tasks
+
+
+def _are_runs(tasks: Mapping[Path, set[str]]) -> bool:
+    """Tell whether folders are runs of a model, each with the tasks of others or with several."""
+    sizes = [len(names) for names in tasks.values()]
+    is_task_in_several = sum(sizes) > len(set().union(*tasks.values()))
+    return len(tasks) > 1 and (is_task_in_several or max(sizes) > 1)
 
 
 def _tell_apart(folders: Iterable[Path]) -> Mapping[Path, str]:
