@@ -209,7 +209,7 @@ def describe_tasks_apart(table: Frame) -> list[str]:
         n_common, smaller = len(own & other), min(len(own), len(other))
         if 2 * n_common < smaller:
             common = f"{n_common:,} of {smaller:,} documents" if n_common else "no document"
-            cure = "if they are prompts of one benchmark, `evalcore logs --dataset NAME` names it"
+            cure = "for one benchmark, `evalcore logs --dataset NAME`, then `compare --pair-by id`"
             return [f"{first} and {second} have {common} in common ({cure})"]
     return []
 
@@ -254,7 +254,8 @@ def overlap_of_pairs(pairs: Frame) -> str:
     chosen = [pairs["baseline"].iloc[0], pairs["treatment"].iloc[0]]
     is_asked = pairs[["level_1", "level_2"]].notna().set_axis(chosen, axis=1)
     has_hashes = bool(pairs[["hash_1", "hash_2"]].notna().any(axis=None))
-    return describe_overlap(is_asked.groupby(pairs["document"], sort=False).any(), has_hashes)
+    by_problem = is_asked.groupby([pairs["problem"], pairs["document"]], sort=False).any()
+    return describe_overlap(by_problem.droplevel("problem"), has_hashes)
 
 
 def describe_overlap(is_asked: Frame, has_hashes: bool) -> str:

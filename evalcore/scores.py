@@ -68,8 +68,8 @@ class ScoreRow:
     refusal, cut off or empty; `unknown`: unknown. The last two have no value. By default
     `scored` with a value, and `unknown` without."""
     hash: str | None = None
-    """A hash of the problem and its reference answer, by which answers are paired; see
-    docs/comparing.md. None: not known, so they are paired by id."""
+    """A hash of the problem and its reference answer, by which answers are paired. None: not known,
+    so they are paired by id."""
 
     def __post_init__(self) -> None:
         """Complete the status; raise a ValueError if value and status contradict each other."""

@@ -78,11 +78,11 @@ def complete_table(table: Table, described: Sequence[str] = ()) -> CompletedTabl
     if {*_WHOLE, "value"} <= columns.keys():
         return CompletedTable(placed)
     name = name_of(table)
-    if not columns.keys() & {"id", *_UNNAMED}:
-        raise InputError(name, f"no column id{_cure_for_id(columns)}; expected {_FORMS}")
+    names = _usual_names(columns)
+    placed = [(place, {names[column]: row[column] for column in row}) for place, row in placed]
+    columns = _columns_of(placed)
     if "id" not in columns:
-        placed = [(place, _with_id(row)) for place, row in placed]
-        columns = _columns_of(placed)
+        raise InputError(name, f"no column id{_cure_for_id(columns)}; expected {_FORMS}")
     verdicts = _verdict_column(name, columns)
     if "method" not in columns and verdicts is None:
         return _complete_wide(table, placed, columns, described)
@@ -103,9 +103,17 @@ def _cure_for_id(columns: Iterable[str]) -> str:
     return f"; rename `{similar[0]}` to `id` if that is meant" if similar else ""
 
 
-def _with_id(row: _Row) -> dict[str, Any]:
-    """Return a row in which the column without a name is the id."""
-    return {("id" if column in _UNNAMED else column): cell for column, cell in row.items()}
+def _usual_names(columns: Mapping[str, None]) -> dict[str, str]:
+    """Return what each column is called here: `id` for `ID`, for ` id`, and for an index."""
+    names = dict[str, str]()
+    for column in columns:
+        usual = column.strip().lower()
+        if column in _UNNAMED:
+            usual = "id"
+        is_known = usual in {*_OF_SCORES, "value", *VALUE_NAMES} and usual not in columns
+        is_free = usual not in names.values()
+        names[column] = usual if is_known and is_free else column.strip() or column
+    return names
 
 
 def _verdict_column(name: str, columns: Mapping[str, None]) -> str | None:
@@ -155,7 +163,7 @@ def _complete_wide(
         for (place, row), (_, cell) in zip(placed, cells[method], strict=True):
             of_problem = {column: row.get(column) for column in kept}
             value = read_verdict(place, method, cell, _CURE)
-            rows.append((place, names | of_problem | {"method": method.strip(), "value": value}))
+            rows.append((place, names | of_problem | {"method": method, "value": value}))
     remarks = [f"methods are the columns {some_of(methods)}"]
     if texts:
         remarks.append(f"left out: {some_of(texts)}")

@@ -117,7 +117,7 @@ def test_tasks_of_other_documents_are_not_one_benchmark(
     tmp_path: Path, second: list[int], common: str
 ) -> None:
     logs = write_two(tmp_path, documents([0, 1, 2, 3]), documents(second), ("t_cot", "t_pot"))
-    cure = "if they are prompts of one benchmark, `evalcore logs --dataset NAME` names it"
+    cure = "for one benchmark, `evalcore logs --dataset NAME`, then `compare --pair-by id`"
     message = rf"two of the methods; t_cot and t_pot have {common} \({cure}\); available: t_cot, "
     with pytest.raises(InputError, match=message):
         evalcore.compare(logs, baseline="cot")
@@ -133,6 +133,14 @@ def test_tasks_that_are_two_prompts_are_one_benchmark(tmp_path: Path) -> None:
     rows = tmp_path / "scores.jsonl"
     assert invoke("logs", *logs, "-o", rows).code == 0
     assert discordant(evalcore.compare(rows, baseline="cot")) == (3, 1, 0)
+
+
+def test_the_overlap_of_pooled_benchmarks_is_that_of_all_their_documents(tmp_path: Path) -> None:
+    logs = list[Path]()
+    for task, first, second in (("s", [0, 1], [0, 2]), ("t", [5, 6], [7, 6])):
+        logs += write_two(tmp_path / task, documents(first), documents(second), (task, task))
+    done = invoke("compare", *logs, "--baseline", "cot", "--by", "model")
+    assert "2 of 4 documents are in both" in done.stderr
 
 
 def test_a_question_that_is_there_twice_makes_two_pairs(tmp_path: Path) -> None:

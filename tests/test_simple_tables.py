@@ -44,6 +44,8 @@ def jsonl(text: str) -> str:
         pytest.param("t.csv", WIDE.replace("q5,,", "q5,NA,"), id="NA is unknown"),
         pytest.param("t.csv", WIDE.replace(",1", ",1.0").replace(",0", ",0.0"), id="floats"),
         pytest.param("t.csv", WIDE.replace("id,", ",", 1), id="the index of pandas"),
+        pytest.param("t.csv", WIDE.replace("id,A,B", "ID, A, B"), id="capitals and blanks"),
+        pytest.param("t.csv", LONG.replace("method,value", "Method,Correct"), id="capitals"),
         pytest.param("t.jsonl", jsonl(WIDE), id="lines without a key where it is unknown"),
         pytest.param("t.csv", LONG, id="a row for each answer"),
         pytest.param("t.csv", LONG.replace("value", "correct"), id="correct"),
@@ -65,6 +67,7 @@ def frames() -> dict[str, pd.DataFrame]:
     return {
         "a column for each method": wide,
         "the id is the index": wide.set_index("id"),
+        "an id and an index of numbers as text": wide.set_axis(list("01010")),
         "the index has no name": wide.set_index("id").rename_axis(index=None),
         "true and false": truths,
         "a row for each answer": long,
