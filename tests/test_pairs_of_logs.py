@@ -10,6 +10,7 @@ import evalcore
 from ngramscan.errors import IncompleteError, InputError
 from tests.support.command import Ran, invoke
 from tests.support.made_logs import Fields, header, row, sample, write_inspect, write_lm_eval
+from tests.support.outputs import write_lines
 
 COT, POT = {"metadata": {"method": "cot"}}, {"metadata": {"method": "pot"}}
 RIGHT = {0, 1}
@@ -282,6 +283,38 @@ def test_a_column_of_hashes_pairs_scores_in_every_command(tmp_path: Path) -> Non
     assert slopes["slope"][2] == pytest.approx(0)
     with pytest.raises(InputError, match="an id names different documents; join counts by anot"):
         evalcore.link(counts.assign(id=range(4)), table, problems=True, count="count")
+
+
+def test_scores_of_two_editions_of_questions_are_paired_where_problem_and_answer_are_the_same(
+    tmp_path: Path,
+) -> None:
+    editions = {
+        "cot": [("2 + 3?", "5"), ("1 + 1?", "2"), ("About?", "3")],
+        "zero-shot": [("2 + 3?", "5"), ("1 + 2?", "3"), ("About?", "4")],
+    }
+    found = []
+    for method, problems in editions.items():
+        numbered = list(enumerate(problems))
+        questions = [{"id": n, "question": text, "answer": gold} for n, (text, gold) in numbered]
+        outputs = [{"id": n, "output": f"The answer is {gold}."} for n, (_, gold) in numbered]
+        write_lines(tmp_path / method / "q.jsonl", *questions)
+        write_lines(tmp_path / "q" / "m" / f"{method}.jsonl", *outputs)
+        asked: dict[str, Any] = {"data": tmp_path / method / "q.jsonl", "rule": "numbers"}
+        found.append(evalcore.score(tmp_path / "q", method=method, **asked))
+    assert discordant(evalcore.compare(found, baseline="cot")) == (1, 0, 0)
+
+
+@pytest.mark.parametrize(("pair_by", "difference"), [("hash", 0.0), ("id", 1 / 3)])
+def test_link_pairs_as_it_is_asked_to(pair_by: Any, difference: float) -> None:
+    both = pd.concat([scores("cot", FIRST, {"aa"}), scores("pot", SECOND, {"aa"})[1:]])
+    names = {"index": "i", "tier": "T1", "documents": 1}
+    rows = [
+        names | {"method": method, "pattern": f"{method} {n}", "occurrences": n + 3}
+        for method in ("cot", "pot")
+        for n in range(3)
+    ]
+    found = evalcore.link(pd.DataFrame(rows), both, pair_by=pair_by)
+    assert only(found)["difference"] == pytest.approx(difference)
 
 
 def test_hashes_that_are_not_of_documents_can_be_left_aside() -> None:

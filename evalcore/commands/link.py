@@ -310,7 +310,8 @@ def link(
         if pair_by == "id":
             rows_of_scores = without_hashes(rows_of_scores)
         compared, _, messages = compare_methods(rows_of_scores)
-        notices = [*of_tables, *filter(None, [messages["heading"]]), *messages["failures"]]
+        notices = [*of_tables, *filter(None, [messages["heading"]])]
+        notices += [*messages["notices"], *messages["failures"]]
     methods = [*dict.fromkeys(name for row in compared for name in (row.baseline, row.treatment))]
     names = dict(text.partition("=")[::2] for text in rename)
     known = {method: names.get(method, method) for method in methods}
