@@ -110,28 +110,32 @@ def name_documents(rows: Sequence[ScoreRow], benchmarks: Mapping[str, str]) -> l
         part of the hash where another document has this id.
     """
     numbers = _number_equal(rows, benchmarks)
+    hashed = [
+        _Document(benchmarks[row.dataset], row.hash, numbers[_run_of(row), row.hash, row.id])
+        if row.hash is not None
+        else None
+        for row in rows
+    ]
     by_id = defaultdict[tuple[str, str], set[_Document]](set)
-    for row in rows:
-        if row.hash is not None:
-            benchmark = benchmarks[row.dataset]
-            document = _Document(benchmark, row.hash, numbers[_run_of(row), row.hash, row.id])
-            by_id[benchmark, row.id].add(document)
+    for row, document in zip(rows, hashed, strict=True):
+        if document is not None:
+            by_id[document.benchmark, row.id].add(document)
     names, taken = dict[_Document, str](), set[tuple[str, str]]()
-    found = list[str]()
-    for row in rows:
+    names_of_rows = list[str]()
+    for row, with_hash in zip(rows, hashed, strict=True):
         benchmark = benchmarks[row.dataset]
-        same_id = by_id[benchmark, row.id]
-        if row.hash is not None:
-            document = _Document(benchmark, row.hash, numbers[_run_of(row), row.hash, row.id])
-        elif len(same_id) == 1:
-            [document] = same_id
-        else:
-            document = _Document(benchmark, None, row.id)
+        document = with_hash or _find_by_id(row, benchmark, by_id[benchmark, row.id])
         if document not in names:
             names[document] = _free_name(row, benchmark, taken)
             taken.add((benchmark, names[document]))
-        found.append(names[document])
-    return found
+        names_of_rows.append(names[document])
+    return names_of_rows
+
+
+def _find_by_id(row: ScoreRow, benchmark: str, same_id: Iterable[_Document]) -> _Document:
+    """Return the only document with the id of a row, or one that is known by its id alone."""
+    documents = list(same_id)
+    return documents[0] if len(documents) == 1 else _Document(benchmark, None, row.id)
 
 
 def _run_of(row: ScoreRow) -> Hashable:

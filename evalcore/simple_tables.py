@@ -172,8 +172,8 @@ def _complete_wide(
 
 def _is_text(cells: Iterable[Any]) -> bool:
     """Tell whether a column has no verdict at all, so that it describes problems."""
-    given = [cell for cell in cells if not _is_unknown(cell)]
-    return bool(given) and all(_number_of(cell) is None for cell in given)
+    filled = [cell for cell in cells if not _is_unknown(cell)]
+    return bool(filled) and all(_number_of(cell) is None for cell in filled)
 
 
 def read_verdict(place: str, column: str, cell: Any, cure: str = "") -> float | None:
@@ -217,9 +217,10 @@ def _stem(table: Table) -> str:
 
 
 def _describe(table: Table, names: Mapping[str, str], remarks: Sequence[str]) -> list[str]:
-    given = [f"{column} is {name}" for column, name in names.items() if name]
-    lacking = [column for column, name in names.items() if not name]
-    said = [*remarks, *given]
-    if lacking:
-        said.append(f"no {' or '.join(lacking)}")
-    return [f"{name_of(table)}: {'; '.join(said)}"] if said else []
+    """Return a notice on how a table was read, if it left anything open."""
+    assumptions = [f"{column} is {name}" for column, name in names.items() if name]
+    unnamed = [column for column, name in names.items() if not name]
+    if unnamed:
+        assumptions.append(f"no {' or '.join(unnamed)}")
+    parts = [*remarks, *assumptions]
+    return [f"{name_of(table)}: {'; '.join(parts)}"] if parts else []

@@ -199,7 +199,7 @@ def test_the_command_says_which_tasks_compare_takes_as_one_benchmark(tmp_path: P
     for name in ("cot", "pot"):
         made_logs.write_lm_eval(tmp_path / name, ROWS, f"sums_{name}", metadata={"method": name})
     assert (
-        "sums_cot, sums_pot have the same documents: `compare` takes them as one benchmark, sums"
+        "sums_cot, sums_pot have documents in common: `compare` takes them as one benchmark, sums"
         in (invoke("logs", tmp_path).stderr.splitlines())
     )
 

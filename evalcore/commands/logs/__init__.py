@@ -84,12 +84,12 @@ def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any)
         with input_errors(path):
             for place, kind in _find(path, layout, together.notices, options).items():
                 found.setdefault(place.resolve(), (LogFile(place, **options), kind))
-    read = list[tuple[Path, Log]]()
+    logs_read = list[tuple[Path, Log]]()
     for file, kind in found.values():
         with input_errors(file.path):
-            read.append((file.path, _KINDS[kind][2](file)))
-    of_methods = name_methods(read)
-    for place, log in read:
+            logs_read.append((file.path, _KINDS[kind][2](file)))
+    of_methods = name_methods(logs_read)
+    for place, log in logs_read:
         _refuse_twice(log, place, seen)
         together.add(log, place)
     together.notices += of_methods
@@ -181,7 +181,7 @@ def _describe_joined_tasks(rows: Sequence[scores.ScoreRow]) -> Iterator[str]:
         tasks[benchmark].append(task)
     for benchmark, names in tasks.items():
         if len(names) > 1:
-            same = f"{', '.join(names)} have the same documents"
+            same = f"{', '.join(names)} have documents in common"
             yield f"{same}: `compare` takes them as one benchmark, {benchmark}"
 
 
