@@ -317,6 +317,13 @@ def test_link_pairs_as_it_is_asked_to(pair_by: Any, difference: float) -> None:
     assert only(found)["difference"] == pytest.approx(difference)
 
 
+def test_the_subtask_is_that_of_the_document() -> None:
+    subtasks = {"aa": "s", "bb": "s", "cc": "t", "dd": "t"}
+    both = [scores("cot", FIRST, {"aa"}), scores("pot", SECOND, {"aa"})]
+    both = [one.assign(subtask=one["hash"].map(subtasks)) for one in both]
+    assert discordant(evalcore.compare(both, baseline="cot")) == (4, 0, 0)
+
+
 def test_hashes_that_are_not_of_documents_can_be_left_aside() -> None:
     both = [scores("cot", FIRST, {"aa"}), scores("pot", {0: 1, 1: 2, 2: 3, 3: 4}, {1})]
     with pytest.raises(IncompleteError, match="no document in common"):
