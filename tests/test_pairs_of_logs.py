@@ -271,7 +271,7 @@ def test_a_column_of_hashes_pairs_scores_in_every_command(tmp_path: Path) -> Non
     assert discordant(evalcore.compare(both, baseline="cot")) == (4, 0, 0)
     assert only(evalcore.outcomes(both, baselines="cot", adaptive="pot"))["all_fail"] == 2
     usage = pd.concat(both).assign(completion_tokens=7, reasoning_tokens=0, epoch=None)
-    usage["prompt_tokens"] = [1, 2, 3, 4, 14, 13, 12, 11]
+    usage["prompt_tokens"] = pd.array([1, 2, 3, 4, None, 13, 12, 11], dtype="Int64")
     usage.to_csv(tmp_path / "usage.csv", index=False)
     costs = evalcore.efficiency(both, usage=tmp_path / "usage.csv", baseline="cot")
     assert costs.set_index("method")["prompt_overhead"]["pot"] == 10
