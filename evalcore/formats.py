@@ -21,6 +21,11 @@ Answers = Literal["program", "text", "either"]
 """Where a method has its answer: in a program, in the text, or in the text if no program has it."""
 
 
+def hash_document(*parts: str) -> str:
+    """Return the hash of a problem, given as its statement, choices and reference answers."""
+    return hashlib.sha256("\0".join(parts).encode(errors="surrogatepass")).hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One problem. No prompt and no sandbox may see its `gold` and `details`."""
@@ -36,6 +41,11 @@ class Problem:
     """Placeholders that prompts may use besides `{{problem}}`."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """For scorers and judges: unit, tolerance, points, guidelines, a reference program."""
+
+    @property
+    def hash(self) -> str:
+        """Return the hash of the statement and the reference answer."""
+        return hash_document(self.text, self.gold or "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

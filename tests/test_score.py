@@ -172,8 +172,8 @@ def test_a_column_under_another_name_is_refused_by_its_own(tmp_path: Path) -> No
         renamed = pd.DataFrame([GOOD, GOOD | {"method": "b"}]).rename(columns={"value": wrong})
         with pytest.raises(InputError, match=f"no column value; {said}"):
             evalcore.logs(write_table(tmp_path / "scores.jsonl", renamed))
-        with pytest.raises(InputError, match=f"data frame, row 1: no column value; {said}"):
-            evalcore.compare(renamed, baseline="a")
+    with pytest.raises(InputError, match="data frame: no column value; a verdict may also be in"):
+        evalcore.compare(renamed, baseline="a")
     path = tmp_path / "all.jsonl"
     path.write_text(json.dumps({"id": "1", "method": "pot", "correct": True}) + "\n")
     with pytest.raises(InputError, match=r"no columns dataset, model, rule, value; rename `corr"):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evalcore.commands.logs import UsageRow
 from evalcore.options import Draws, File, FileOrFolder, Seed
-from evalcore.pairing import Frame, ScoreOptions, to_table
+from evalcore.pairing import Frame, ScoreOptions, describe_documents, to_table
 from evalcore.records import Record, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, GroupedRow, key_of
 from ngramscan.errors import InputError
@@ -147,7 +147,7 @@ def _outputs(
     table["hits"] = table["right"] * table["known"]
     is_baseline = table["method"] == baseline
     table["beside"] = prompt.where(is_baseline)
-    same = table.groupby(["asked", "id", "epoch"], dropna=False)
+    same = table.groupby(["asked", "problem", "epoch"], dropna=False)
     table["more"] = (prompt - same["beside"].transform("max")).mask(is_baseline)
     return table
 
@@ -402,7 +402,8 @@ def efficiency(
         (absent, f"{absent:,} of {len(scored):,} scored outputs are not among the recorded ones"),
         (unused, f"{unused:,} of {len(recorded):,} recorded outputs are left out: not scored"),
     ]
-    notices += [*skipped, *(notice for number, notice in left_out if number)]
+    notices += [*skipped, *describe_documents(table)]
+    notices += [notice for number, notice in left_out if number]
     notices.append(f"Intervals: {resamples:,} bootstrap samples of problems, seed {seed}")
     printed = partial(
         print_pooled,

@@ -199,6 +199,7 @@ def judged_row(
         reply=reply,
         points=points,
         subtask=problem.subtask or None,
+        hash=problem.hash,
         status=NO_ANSWER if reply is None else UNKNOWN if value is None else "",
     )
 

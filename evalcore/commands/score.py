@@ -97,6 +97,7 @@ def _find_answer(
         value=None,
         sandbox="; ".join(map(" ".join, layers.items())) or None,
         subtask=problem.subtask or None,
+        hash=problem.hash,
     )
     if record.not_scorable:
         return replace(row, reason=record.not_scorable, status=scores.NO_ANSWER), None

@@ -15,6 +15,8 @@ from evalcore import scores
 from evalcore.commands.logs.inspect import read_inspect
 from evalcore.commands.logs.lm_eval import read_lm_eval
 from evalcore.commands.logs.readers import Log, LogFile, UsageRow, decode
+from evalcore.commands.logs.unnamed_methods import name_methods
+from evalcore.documents import join_tasks
 from evalcore.formats import Fields
 from evalcore.options import Name, Names
 from ngramscan.errors import InputError
@@ -82,11 +84,15 @@ def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any)
         with input_errors(path):
             for place, kind in _find(path, layout, together.notices, options).items():
                 found.setdefault(place.resolve(), (LogFile(place, **options), kind))
+    logs_read = list[tuple[Path, Log]]()
     for file, kind in found.values():
         with input_errors(file.path):
-            log = _KINDS[kind][2](file)
-        _refuse_twice(log, file.path, seen)
-        together.add(log, file.path)
+            logs_read.append((file.path, _KINDS[kind][2](file)))
+    of_methods = name_methods(logs_read)
+    for place, log in logs_read:
+        _refuse_twice(log, place, seen)
+        together.add(log, place)
+    together.notices += of_methods
     refuse_other("--rule", options.get("wanted", ()), sorted(together.rules))
     if _SAMPLES in {kind for _, kind in found.values()}:
         together.notices.append(_NO_ERRORS)
@@ -154,17 +160,29 @@ def _recognise(file: LogFile) -> str:
 
 
 def _describe_split_benchmarks(rows: Sequence[scores.ScoreRow]) -> Iterator[str]:
-    """Describe tasks that look like one benchmark: tools name each way of prompting a task."""
+    """Describe tasks without hashes that look like one benchmark."""
     ids, methods = defaultdict(set), defaultdict(set)
     for row in rows:
-        ids[row.dataset].add(row.id)
-        methods[row.dataset].add(row.method)
+        if row.hash is None:
+            ids[row.dataset].add(row.id)
+            methods[row.dataset].add(row.method)
     for names in dict.fromkeys(
         tuple(two for two in ids if ids[two] == those) for those in ids.values()
     ):
         if len(names) > 1 and not set.intersection(*(methods[name] for name in names)):
             cure = "--dataset NAME reads them as one benchmark, which makes them comparable"
             yield f"{', '.join(names)} have the same ids but different methods: {cure}"
+
+
+def _describe_joined_tasks(rows: Sequence[scores.ScoreRow]) -> Iterator[str]:
+    """Describe tasks that are prompts of the same documents."""
+    tasks = defaultdict[str, list[str]](list)
+    for task, benchmark in join_tasks(rows).items():
+        tasks[benchmark].append(task)
+    for benchmark, names in tasks.items():
+        if len(names) > 1:
+            same = f"{', '.join(names)} have documents in common"
+            yield f"{same}: `compare` takes them as one benchmark, {benchmark}"
 
 
 @command
@@ -231,6 +249,7 @@ def logs(
     )
     if usage and not found.usage:
         found.notices.append("these logs do not record tokens")
+    found.notices += _describe_joined_tasks(found.rows)
     shown = partial(scores.print_summaries, rows=found.rows)
     return Result(
         found.rows,

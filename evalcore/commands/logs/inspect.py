@@ -3,6 +3,7 @@
 Only samples are read: summaries and reductions leave failed ones out, and hold means over epochs.
 """
 
+import json
 import re
 import sys
 import zlib
@@ -25,7 +26,7 @@ from evalcore.commands.logs.readers import (
     to_number,
 )
 from evalcore.finish_reasons import Ending, classify_finish_reason
-from evalcore.formats import Fields
+from evalcore.formats import Fields, hash_document
 from evalcore.records import Number
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
@@ -38,6 +39,8 @@ else:
     from backports.zstd import ZstdError, zipfile
 
 _DAMAGED = (zipfile.BadZipFile, RuntimeError, ValueError, OSError, EOFError, zlib.error, ZstdError)
+_ATTACHMENT = "attachment://"
+"""How a text begins that is stored elsewhere in the sample, and here only named."""
 
 
 class _Plan(msgspec.Struct, frozen=True):
@@ -93,6 +96,25 @@ class _Sample(_Key):
     limit: Fields | None = None
     invalidation: Any = None
     model_usage: dict[str, _Usage] | None = None
+    input: Any = ""
+    target: Any = ""
+    choices: list[Any] | None = None
+    attachments: dict[str, Any] | None = None
+
+    def hash(self) -> str | None:
+        """Return the hash of the problem: its texts and choices, and what is right."""
+        texts = [self._whole(text) for text in _texts_of(self.input)]
+        if not any(texts):
+            return None
+        if self.choices:  # may be shuffled, and then the letter of the right one differs
+            return hash_document(*texts, *sorted(map(_text_of, self.choices)))
+        targets = self.target if isinstance(self.target, list) else [self.target]
+        return hash_document(*texts, *map(_text_of, targets))
+
+    def _whole(self, text: str) -> str:
+        """Return a text that may be stored in the attachments."""
+        whole = (self.attachments or {}).get(text.removeprefix(_ATTACHMENT))
+        return whole if text.startswith(_ATTACHMENT) and isinstance(whole, str) else text
 
     def verdicts(self) -> dict[str, tuple[Any, str | None]]:
         """Return value and answer by rule; a score with several named values counts as several."""
@@ -105,6 +127,23 @@ class _Sample(_Key):
             answer = None if answer is None else str(answer)
             found |= {rule: (part, answer) for rule, part in values.items()}
         return found
+
+
+def _texts_of(messages: Any) -> list[str]:
+    """Return the texts of an input, but for those of the system, which are part of the prompt."""
+    if not isinstance(messages, list):
+        return [_text_of(messages)]
+    fields = [message if isinstance(message, dict) else {} for message in messages]
+    return [_text_of(one.get("content")) for one in fields if one.get("role") != "system"]
+
+
+def _text_of(content: Any) -> str:
+    """Return the text of a message, a choice or a target; other parts as JSON."""
+    if isinstance(content, list):
+        return "\n".join(map(_text_of, content))
+    if isinstance(content, dict) and content.get("type") == "text":
+        content = content.get("text")
+    return content if isinstance(content, str) else json.dumps(content, sort_keys=True)
 
 
 class _Header(msgspec.Struct):
@@ -226,7 +265,9 @@ def _scores(
         place = f"{file.path}: sample {sample.id}, epoch {sample.epoch}, {rule} {score!r}"
         value, reason = to_number(place, score), f"recorded as {score}"
         reason = reason if rule in verdicts else "no score"
-        row = ScoreRow(**names, rule=rule, value=value, answer=answer, reason=reason)
+        row = ScoreRow(
+            **names, rule=rule, value=value, answer=answer, reason=reason, hash=sample.hash()
+        )
         is_sought = is_text and (rule in answered or score == "N")
         yield Recorded(row, replies, is_sought, *_failure_of(sample))
 

@@ -67,13 +67,20 @@ class LogFile:
         """Tell whether to read the scores of a rule."""
         return rule in (self.wanted or [rule])
 
-    def names(self, run: str | None, notes: Sequence[Fields | None], **names: str | None) -> Fields:
+    def names(
+        self,
+        run: str | None,
+        notes: Sequence[Fields | None],
+        *,
+        is_method_needed: bool = True,
+        **names: str | None,
+    ) -> Fields:
         """Return the names that all rows share; the method is in the first notes that have one."""
         methods = [(note or {}).get("method") for note in notes]
         method = next((str(method) for method in methods if method is not None), "")
         names |= {"method": method, **self.given}
         for kind, name in names.items():
-            if not name:
+            if not name and (is_method_needed or kind != "method"):
                 raise InputError(self.path, f"it has no {kind}; give it with --{kind} NAME")
         return {"run": run, **names}
 
