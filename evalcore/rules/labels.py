@@ -214,7 +214,8 @@ _NUMBER = r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:/\d+)?"
 _COUNTED = re.compile(rf"({_NUMBER})\s+((?:[^\W\d_]+[\s'’-]*){{1,5}})[.]?")
 _NOT_COUNTED = re.compile(
     r"(?i)\b(?:or|and|to|out|per|times|hundreds?|thousands?|millions?|billions?|trillions?"
-    r"|dozens?|percent|mod|modulo|choose|over|plus|minus|squared|cubed|factorial|if|when|for)\b"
+    r"|dozens?|percent|mod|modulo|choose|over|plus|minus|squared|cubed|factorial|if|when|for"
+    r"|half|halves|thirds?|quarters?|fourths?|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)\b"
 )
 
 

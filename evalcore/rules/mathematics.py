@@ -79,6 +79,8 @@ def _take_apart(item: Item) -> tuple[_Texts, _Texts, str]:
     stated = item.problem.details.get("unit") or ""
     gold, is_number = item.problem.gold or "", not item.problem.details.get("is_multiple_answer")
     unit = units.unit_of(stated) or stated or units.unit_behind(gold, is_marked=True)
+    if not unit and re.match(r"\s*\$?\s*\\\$", gold):
+        unit = units.unit_of("dollars")
     golds = units.answers(gold, is_number, unit)
     given = units.answers(str(item.value), len(golds) == 1, unit)
     golds, given = _with_decimal_points(golds, given)

@@ -65,6 +65,10 @@ def _closed_up(found: re.Match[str]) -> str:
 
 _FONTS = r"\\(?:text|textrm|textbf|textit|mathrm|mathbf|mathit|mathsf|boldsymbol|bm|mbox)"
 _REWRITES = (
+    (r"\\(?:color|textcolor)\s*\{[^{}]*\}", ""),
+    (r"\\(?:underline|framebox)\s*(?=\{)", ""),
+    (r"^[`\"'*_\s]+(?=[-\d\\(])|(?<=[\d)}])[`\"*_\\\s]+$", ""),
+    (r"(?<![A-Za-z_^{\d.])(\d+(?:\.\d+)?)\s*\((?=[^()]*\))", r"\1\\cdot ("),
     (r"\{\\(?:bf|bfseries)\s+([^{}]*)\}", r"\1"),
     (rf"{_FONTS}\s*\{{([^{{}}A-Za-z\\]*\d[^{{}}A-Za-z\\]*)\}}", r"\1"),  # of a number
     (r"\\(?:mathbf|boldsymbol|bm|pmb)\s*\{([^{}]*\{.*)\}$", r"\1"),  # of a whole formula
@@ -74,8 +78,8 @@ _REWRITES = (
     (r"\\[,;:! ]|\\q?quad(?![A-Za-z])|[~\u00a0\u2009]", " "),
     (r"\^\s*\{\s*\\circ\s*\}|\^\s*\\circ(?![A-Za-z])", "°"),
     (r"√\s*(?:\(([^()]*)\)|(\d+|[A-Za-z]))|(?<![A-Za-z\\])sqrt\s*(\d+)", r"\\sqrt{\1\2\3}"),
-    (r"\\(frac|sqrt)\s*(\d)", r"\\\1{\2}"),
-    (r"(\\frac\{[^{}]*\})\s*(\d)", r"\1{\2}"),
+    (r"\\(frac|sqrt)\s*(\d|(?<=frac)\s*[A-Za-z](?![A-Za-z])|\\pi(?![A-Za-z]))", r"\\\1{\2}"),
+    (r"(\\frac\s*\{[^{}]*\})\s*(\d|[A-Za-z]|\\[a-z]+(?![a-z]|\s*\{))", r"\1{\2}"),
     (r"\\binom\s*([A-Za-z\d])", r"\\binom{\1}"),
     (r"(\\binom\{[^{}]*\})\s*([A-Za-z\d])", r"\1{\2}"),
     (r"\\(?:text|mathrm|mbox)\{\s*,?\s*(?:and|or)\s*\}", ","),

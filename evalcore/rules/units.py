@@ -122,6 +122,8 @@ def answers(text: str, is_number: bool, unit: str = "") -> list[tuple[str, str]]
         text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
     text = re.sub(r"^[A-Za-z]\s*[∈=]\s*(?=⦃.*⦄$)", "", in_radians(text))
     brackets, inner = enclosed(text)
+    if brackets == "{}" and len(split(inner, ",")) > 1:  # a set without its backslashes
+        brackets, text = "⦃⦄", f"⦃{inner}⦄"
     if brackets == "⦃⦄" and not re.search(r"[:|]|\\mid|\\emptyset|⦃\s*⦄", inner):
         text = ",".join(dict.fromkeys(split(inner, ","))) or r"\emptyset "
     return [
@@ -181,6 +183,6 @@ def unit_behind(text: str, is_marked: bool = False) -> str:
     if is_marked and "{" not in text:
         return ""
     found = _QUANTITY.fullmatch(split(clean(text), ",")[-1] if is_marked else text)
-    if not found or (is_marked and not re.match(TEXT, found[2])):
+    if not found or (is_marked and not re.match(rf"°?\s*{TEXT}", found[2])):
         return ""
     return unit_of(found[2], _known)
