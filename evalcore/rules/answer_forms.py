@@ -44,6 +44,8 @@ def read_answer(text: str) -> Answer:
     sides, signs = parts[::2], "".join(parts[1::2])
     if "≈" in signs and not signs.strip("=≈"):
         return _with_approximation(sides, signs)
+    if signs == "=" and _is_turned(sides):
+        sides = sides[::-1]
     name = sides[0] if is_name(sides[0]) else ""
     if not signs or not all(sides):
         # `t(0, 4]`, `P(1, 2)`
@@ -60,6 +62,29 @@ def read_answer(text: str) -> Answer:
         return answer._replace(relation=(signs, sides[0], sides[1])) if is_pair else answer
     form = signs if signs.strip("=") else "="
     return Answer(form, [sides[0], sides[-1]]) if form in RELATIONS else _read_flat(text)
+
+
+def _is_turned(sides: Sequence[str]) -> bool:
+    """Tell whether the name of a number is behind it: `3 = x`."""
+    is_number = bool(sides[0]) and not _has_variable(sides[0])
+    return is_number and bool(re.fullmatch(r"[A-Za-z](?:_\{?\w+\}?)?", sides[1]))
+
+
+COORDINATES = "(x,y,z)"
+
+
+def are_other_coordinates(gold: str, given: str) -> bool:
+    """Tell whether two answers are said of different coordinates: `y = 3` is not `x = 3`."""
+    return gold != given and {gold, given} <= {"x", "y", "z"}
+
+
+def as_one_tuple(golds: list[Answer], answers: list[Answer]) -> list[Answer]:
+    """Return answers as the tuple that a named gold is: `1, 2` for `(a,b)=(1,2)`."""
+    gold = golds[0]
+    is_tuple = len(golds) == 1 and gold.name[:1] == "(" and len(gold.formulas) == len(answers)
+    if not is_tuple or any(answer.form != "#" or answer.name for answer in answers):
+        return answers
+    return [Answer(gold.form, [answer.formulas[0] for answer in answers], gold.name)]
 
 
 def _interval(sides: Sequence[str], signs: str, name: str) -> str:
@@ -173,6 +198,8 @@ def group_named(answers: list[Answer]) -> list[Answer]:
 def in_order_of(names: str, answer: Answer) -> Answer:
     """Return a named tuple in another order of its names: `(y,x)=(2,1)` is `(x,y)=(1,2)`."""
     wanted, there = (name.strip("()").split(",") for name in (names, answer.name))
+    if names == COORDINATES:
+        wanted = wanted[: len(there)]
     if wanted == there or sorted(wanted) != sorted(there) or len(there) != len(answer.formulas):
         return answer
     by_name = dict(zip(there, answer.formulas, strict=True))

@@ -233,13 +233,17 @@ def _values(left: Any, right: Any) -> Iterator[tuple[Any, Any]]:
     """Yield two expressions at points where both have a value, the same points every time."""
     both = sympy.Tuple(left, right)
     is_whole, symbols = both.has(*_COUNTS), sorted(both.free_symbols, key=str)
+    has_odd_root = any(
+        power.exp.is_Rational and power.exp.q % 2 and power.exp.q > 1
+        for power in both.atoms(sympy.Pow)
+    )
     draw = random.Random(20)
     for number in range(1, 61 if is_whole else 13):
         point = {}
         for symbol in symbols:
             letter = str(symbol)[0]
             value = Rational(draw.randint(1, 4000), draw.randint(300, 1000))
-            if letter in "xyzt" and draw.random() < 0.5:
+            if letter in "xyzt" and draw.random() < 0.5 and not has_odd_root:  # real ones
                 value = -value
             if is_whole and letter in "ijklmnpqKMN":  # counted, or rounded in few places
                 value = Rational(number if len(symbols) == 1 else draw.randint(1, 15))

@@ -21,9 +21,11 @@ from typing import Any
 
 from evalcore.formats import Problem
 from evalcore.rules import Grade, Item
-from evalcore.rules.labels import compare_counts, compare_labels, with_digits
+from evalcore.rules.amounts import compare_amounts
+from evalcore.rules.labels import compare_counts, compare_labels
 from evalcore.rules.notation import is_text, levels, squeezed, why_a_judge, words
-from evalcore.rules.units import unit_behind
+from evalcore.rules.number_words import with_digits
+from evalcore.rules.units import is_same_quantity, unit_behind
 from ngramscan.errors import InputError, WorkerLostError
 
 MAX_CHARACTERS = 10_000
@@ -67,15 +69,26 @@ def compare_texts(item: Item) -> Grade | None:
         return Grade(0.0, f"longer than {MAX_CHARACTERS:,} characters")
     if max(levels(answer), default=0) > MAX_DEPTH:
         return Grade(0.0, f"brackets nested deeper than {MAX_DEPTH}")
-    if squeezed(answer) == squeezed(gold) != "":
-        return Grade(1.0, "the same text")
-    if (grade := compare_labels(answer, gold, item.problem.text)) is not None:
+    if (grade := _compare_names(item)) is not None:
         return grade
     if is_text(gold):
         return _compare_words(words(with_digits(answer)), words(with_digits(gold)))
-    has_unit = bool(item.problem.details.get("unit"))
-    grade = None if has_unit else compare_counts(answer, gold)
+    grade = None if _has_unit(item) else compare_counts(answer, gold)
     return grade or _compare_prose(answer, gold)
+
+
+def _has_unit(item: Item) -> bool:
+    return bool(item.problem.details.get("unit"))
+
+
+def _compare_names(item: Item) -> Grade | None:
+    """Compare amounts, the same text, and what names something; None for anything else."""
+    answer, gold = str(item.value), item.problem.gold or ""
+    if not _has_unit(item) and (grade := compare_amounts(answer, gold)) is not None:
+        return grade
+    if squeezed(answer) == squeezed(gold) != "":
+        return Grade(1.0, "the same text")
+    return compare_labels(answer, gold, item.problem.text)
 
 
 def _compare_prose(answer: str, gold: str) -> Grade | None:
@@ -83,9 +96,15 @@ def _compare_prose(answer: str, gold: str) -> Grade | None:
     why = why_a_judge(gold)
     if not why or unit_behind(gold, is_marked=True):
         return None
-    if words(answer) == words(gold) != []:
+    if _without_articles(answer) == _without_articles(gold) != []:
         return Grade(1.0, "the same words")
+    if is_same_quantity(answer, gold):
+        return Grade(1.0, "the same quantity")
     return Grade(None, f"{_FOR_A_JUDGE}{why}")
+
+
+def _without_articles(text: str) -> list[str]:
+    return [word for word in words(text) if word not in {"a", "an", "the"}]
 
 
 def _compare_words(given: list[str], right: list[str]) -> Grade:

@@ -9,7 +9,9 @@ from math import gcd
 from typing import NamedTuple
 
 from evalcore.rules import Grade
-from evalcore.rules.notation import clean, read_only_number
+from evalcore.rules.congruences import compare_congruences
+from evalcore.rules.notation import clean, read_only_number, squeezed
+from evalcore.rules.number_words import NUMBER_WORDS, with_digits
 from evalcore.rules.units import is_known_unit
 
 _FONT = r"\\(?:text|textbf|textit|textrm|textsf|mathrm|mathbf|mbox|rm|bf)\s*\{([^{}]*)\}"
@@ -31,7 +33,14 @@ def compare_labels(answer: str, gold: str, question: str = "") -> Grade | None:
         The verdict, `value` None where only a judge can tell.
     """
     answer, gold = _bare(answer), _bare(gold)
-    for compare in (_compare_choices, _compare_truths, _compare_bases):
+    for compare in (
+        _compare_choices,
+        _compare_lettered,
+        _compare_letters,
+        _compare_truths,
+        _compare_bases,
+        compare_congruences,
+    ):
         if (grade := compare(answer, gold)) is not None:
             return grade
     return _compare_times(answer, gold, question)
@@ -60,35 +69,79 @@ def _compare_choices(answer: str, gold: str) -> Grade | None:
     if not right or not chosen:
         return None
     letter = next(filter(None, chosen.groups()))
-    if letter == right[1]:
+    is_small = bool(chosen[1]) and letter.upper() == right[1]  # `(b)`
+    if letter == right[1] or is_small:
         return Grade(1.0, "the same choice")
     return None if letter.islower() else Grade(0.0, f"choice {letter}, not {right[1]}")
 
 
+_LETTERED = re.compile(r"\(\s*([A-Z])\s*\)[.:]?\s*(?![\s=<>+*/^-])(.+)")
+
+
+def _compare_lettered(answer: str, gold: str) -> Grade | None:
+    """Compare an answer with a choice and its text: `(B)`, `12` or `(B) 12` for `(B) 12`."""
+    right = _LETTERED.fullmatch(gold)
+    if not right:
+        return None
+    if squeezed(answer) == squeezed(right[2]):
+        return Grade(1.0, "the text of the choice")
+    if (grade := _compare_choices(answer, right[1])) is not None:
+        return grade
+    return Grade(None, "needs a judge: a choice without its letter")
+
+
+_LETTERS = re.compile(r"[A-H](?:(?:\s*[,;]\s*(?:and\s+)?|\s+and\s+)[A-H])+")
+
+
+def _compare_letters(answer: str, gold: str) -> Grade | None:
+    """Compare several choices that one text lists and the other writes as a word: `ABD`."""
+    texts = (gold, answer)
+    listed = [bool(_LETTERS.fullmatch(text)) for text in texts]
+    runs = [bool(re.fullmatch("[A-H]{2,}", text)) for text in texts]
+    if not ((listed[0] and runs[1]) or (runs[0] and listed[1])):
+        return None
+    right, given = (sorted(re.findall("[A-H]", text)) for text in texts)
+    return Grade(1.0, "the same choices") if right == given else Grade(0.0, "other choices")
+
+
 _TRUTHS = {"yes": "yes", "no": "no", "true": "true", "false": "false"}
+
+
+_TRUTH_FIRST = re.compile(r"(?i)(?:yes|no|true|false)\s*[,.;:–—]")
 
 
 def _compare_truths(answer: str, gold: str) -> Grade | None:
     """Compare yes with no, and true with false, in any case; more words are for a judge."""
     right = _TRUTHS.get(gold.lower())
     given = _TRUTHS.get(answer.lower())
+    if right and _TRUTH_FIRST.match(answer):
+        return Grade(None, "needs a judge: more words than the reference answer")
     if not right or not given or {right, given} not in ({right}, {"yes", "no"}, {"true", "false"}):
         return None
     return Grade(1.0, "the same word") if given == right else Grade(0.0, "the opposite")
 
 
-_IN_BASE = re.compile(r"([0-9A-Za-z]+)\s*_\s*(?:\{\s*(\d{1,2})\s*\}|(\d{1,2}))")
+_BASE = r"\{?\s*(\d{1,2}|[a-z]+)\s*\}?"
+_IN_BASE = re.compile(rf"\(?([0-9A-Za-z]+)\)?\s*(?:_\s*{_BASE}|\(?\s*(?:in )?base\s+{_BASE}\s*\)?)")
+_WITH_PREFIX = re.compile("0([bBoOxX])([0-9A-Fa-f]+)")
+_PREFIXES = {"b": 2, "o": 8, "x": 16}
 
 
 def _in_base(text: str) -> tuple[str, int] | None:
-    """Return the digits and the base of a number such as `1011_2`."""
-    number = _IN_BASE.fullmatch(text)
-    if not number:
+    """Return the digits and the base of a number such as `1011_2`, `1011 base two` or `0b1011`."""
+    if prefixed := _WITH_PREFIX.fullmatch(text):
+        digits, base = prefixed[2].upper(), _PREFIXES[prefixed[1].lower()]
+    elif number := _IN_BASE.fullmatch(text):
+        stated = number[2] or number[3]
+        base = int(stated) if stated.isdigit() else NUMBER_WORDS.get(stated, 0)
+        digits = number[1].upper()
+    else:
         return None
-    digits, base = number[1].upper(), int(number[2] or number[3])
     try:
         int(digits, base)
     except ValueError:  # a variable with an index
+        return None
+    if base < 2:
         return None
     return digits.lstrip("0") or "0", base
 
@@ -114,6 +167,8 @@ _CLOCK = re.compile(
     r"\s*(?:([ap])\.?\s*m\b\.?|(noon)|(midnight)|o'?clock|h(?:ours?|rs?)?\b)?",
     re.IGNORECASE,
 )
+_HOUR = re.compile(r"(\d{1,2})(?:\s*[.:]\s*(\d\d))?\s*([ap])\.?\s*m\b\.?", re.IGNORECASE)
+_NAMED_TIMES = {"noon": "p", "midnight": "a"}
 _OF_TIMES = re.compile(
     r"\b(?:time|clock|o'clock|hours?|minutes?|[ap]\.?m\b|noon|midnight|watch|train|depart|arriv)",
     re.IGNORECASE,
@@ -137,6 +192,12 @@ class _Time(NamedTuple):
 
 
 def _read_time(text: str) -> _Time | None:
+    name = text.lower().removeprefix("12 ")
+    if name in _NAMED_TIMES:
+        return _Time(12, 0, 0, _NAMED_TIMES[name])
+    if (only_hour := _HOUR.fullmatch(text)) and int(only_hour[1]) <= 12:
+        minutes = int(only_hour[2] or 0)
+        return _Time(int(only_hour[1]), minutes, 0, only_hour[3].lower()) if minutes < 60 else None
     clock = _CLOCK.fullmatch(text)
     if not clock:
         return None
@@ -187,29 +248,6 @@ def _is_proportional(answer: str, gold: str) -> bool:
     return first == second
 
 
-_UNITS = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
-    *("eighteen", "nineteen"),
-)
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_NUMBER_WORDS = {word: number for number, word in enumerate(_UNITS)}
-_NUMBER_WORDS |= {word: 10 * tens for tens, word in enumerate(_TENS, 2)}
-_NUMBER_WORDS |= {
-    f"{tens}-{unit}": 10 * number + _NUMBER_WORDS[unit]
-    for number, tens in enumerate(_TENS, 2)
-    for unit in _UNITS[1:10]
-}
-_NUMBER_WORD = re.compile(rf"(?i)\b(?:{'|'.join(sorted(_NUMBER_WORDS, key=len, reverse=True))})\b")
-
-
-def with_digits(text: str) -> str:
-    """Return a text whose number words are digits, if it has no digits: `four solutions`."""
-    if re.search(r"\d", text):
-        return text
-    return _NUMBER_WORD.sub(lambda word: str(_NUMBER_WORDS[word[0].lower()]), text)
-
-
 _NUMBER = r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:/\d+)?"
 _COUNTED = re.compile(rf"({_NUMBER})\s+((?:[^\W\d_]+[\s'’-]*){{1,5}})[.]?")
 _NOT_COUNTED = re.compile(
@@ -232,15 +270,31 @@ class _Count(NamedTuple):
     noun: str
 
 
+_MIXED = re.compile(
+    r"(?<![\d./])(\d+)\s*(?:\\[dt]?frac\s*(?:\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}|(\d)\s*(\d))"
+    r"|(?:\s|\sand\s)(\d+)/(\d+))(?![\d./])"
+)
+
+
+def _improper(number: re.Match[str]) -> str:
+    """Return `2 1/2` as `5/2`."""
+    whole, above, below = filter(None, number.groups())
+    return f"{int(whole) * int(below) + int(above)}/{int(below)}"
+
+
+_ORDINAL = re.compile(r"(\d+)\s*(?:\^\s*\{?\s*)?(?:st|nd|rd|th)\s*\}?(?![A-Za-z])")
+
+
 def _with_slashes(text: str) -> str:
-    """Return a text in which fractions of integers have a slash."""
+    """Return a text in which fractions of integers, and mixed numbers, have a slash."""
+    text = _MIXED.sub(_improper, text)
     text = re.sub(r"\\[dt]?frac\s*\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}", r"\1/\2", text)
     return re.sub(r"\\[dt]?frac\s*(\d)\s*(\d)", r"\1/\2", text)
 
 
 def _read_count(text: str) -> _Count | None:
     """Return a number and what it counts: `17 apples`; the noun of `17` is empty."""
-    text = with_digits(_with_slashes(_bare(text)))
+    text = _ORDINAL.sub(r"\1", with_digits(_with_slashes(_bare(text))))
     counted = _COUNTED.fullmatch(text)
     number, noun = counted.groups() if counted else (text, "")
     noun = noun.strip()
@@ -276,7 +330,10 @@ def compare_counts(answer: str, gold: str) -> Grade | None:
     if given is None:
         return _compare_number_in_words(answer, right)
     if not right.noun and not given.noun:
-        return None if re.search(r"\d", answer) and re.search(r"\d", gold) else _same(given, right)
+        texts = (answer, gold)
+        is_formula = all(re.search(r"\d", text) for text in texts)
+        is_ordinal = any(_ORDINAL.search(text) for text in texts)
+        return None if is_formula and not is_ordinal else _same(given, right)
     if given.value != right.value:
         return Grade(0.0, f"{given.value} is not {right.value}")
     if right.noun and given.noun and right.noun.rstrip("s") != given.noun.rstrip("s"):

@@ -13,8 +13,11 @@ from typing import Any
 
 from evalcore.rules import Grade, Item, units
 from evalcore.rules.answer_forms import (
+    COORDINATES,
     RELATIONS,
     Answer,
+    are_other_coordinates,
+    as_one_tuple,
     group_named,
     in_order_of,
     read_answer,
@@ -84,7 +87,25 @@ def _take_apart(item: Item) -> tuple[_Texts, _Texts, str]:
     golds = units.answers(gold, is_number, unit)
     given = units.answers(str(item.value), len(golds) == 1, unit)
     golds, given = _with_decimal_points(golds, given)
+    given = _with_parameter_of(gold, golds, str(item.value), given)
     return golds, given, unit or next((unit for _, unit in golds if unit), "")
+
+
+_INTEGER = re.compile(r"(?<![A-Za-z\\])([kmn])\s*(?:\\in(?![a-z])|∈)\s*(?:\\mathbb\s*\{?\s*Z|ℤ)")
+
+
+def _with_parameter_of(gold: str, golds: _Texts, answer: str, given: _Texts) -> _Texts:
+    r"""Return answers with the gold's letter for any integer: `n\pi` is `k\pi`, if one says so."""
+    if not _INTEGER.search(gold) and not _INTEGER.search(answer):
+        return given
+    letters = [
+        set(re.findall(r"(?<![A-Za-z\\])[kmn](?![A-Za-z])", " ".join(text for text, _ in texts)))
+        for texts in (golds, given)
+    ]
+    if any(len(one) != 1 for one in letters):
+        return given
+    other = re.compile(rf"(?<![A-Za-z\\]){letters[1].pop()}(?![A-Za-z])")
+    return _rewritten(given, other, letters[0].pop())
 
 
 def _in_one_notation(golds: _Texts, given: _Texts) -> tuple[_Texts, _Texts]:
@@ -95,13 +116,33 @@ def _in_one_notation(golds: _Texts, given: _Texts) -> tuple[_Texts, _Texts]:
         if other:
             texts[:] = [(_LOG.sub(r"\\ln ", text), unit) for text, unit in texts]
     if r"\binom" in right:
-        given = [(_CHOOSE.sub(r"\\binom{\1}{\2}", text), unit) for text, unit in given]
+        given = _rewritten(given, _CHOOSE, r"\\binom{\1\3}{\2\4}")
+    if ":" in right:
+        given = _rewritten(given, _TO, r"\1:\2")
+    if _CONSTANT.search(right):
+        given = _rewritten(given, _OTHER_CONSTANT, "+C")
+    for letter, index in set(_INDEXED.findall(right)):
+        given = _rewritten(
+            given, re.compile(rf"(?<![A-Za-z\\]){letter}{index}(?!\d)"), rf"{letter}_{index}"
+        )
     segments = _segments(f"{right} {answer}")
     return _with_segments(golds, segments), _with_segments(given, segments)
 
 
 _LOG = re.compile(r"\\log(?![A-Za-z_])\s*(?!\s*_)")
-_CHOOSE = re.compile(r"(?<![A-Za-z\\])[Cc]\(([^(),]*),([^(),]*)\)")
+_CHOOSE = re.compile(
+    r"(?<![A-Za-z\\])[Cc]\(([^(),]*),([^(),]*)\)|(?<![\w\\}])(\d+|[a-z]) ?C ?(\d+|[a-z])(?!\w)"
+)
+_TO = re.compile(r"(\d+) to (\d+)")
+_CONSTANT = re.compile(r"\+ ?C$")
+_OTHER_CONSTANT = re.compile(r"\+ ?[cKk]$")
+_INDEXED = re.compile(r"(?<![A-Za-z\\])([a-z])_(\d)(?!\d)")
+
+
+def _rewritten(texts: _Texts, pattern: re.Pattern[str], by: str) -> _Texts:
+    return [(pattern.sub(by, text), unit) for text, unit in texts]
+
+
 _SEGMENT = re.compile(r"(?<![\\A-Za-z])(?<!_\{)[A-Z]{2,}(?![A-Za-z])")
 
 
@@ -136,13 +177,17 @@ def _compare_sets(item: Item, golds: _Texts, given: _Texts) -> Grade | None:
     if not may_be_sets(right + answer) or any(unit for _, unit in (*golds, *given)):
         return None
     try:
-        gold_set, _ = read_real_set(
+        gold_set, gold_name = read_real_set(
             right, bool(_OR.search(item.problem.gold or "")), read_expression
         )
-        given_set, _ = read_real_set(answer, bool(_OR.search(str(item.value))), read_expression)
+        given_set, given_name = read_real_set(
+            answer, bool(_OR.search(str(item.value))), read_expression
+        )
         same = are_equal_sets(gold_set, given_set, is_zero)
     except (NoRealSetError, NotMathematicsError):
         return None
+    if are_other_coordinates(gold_name, given_name):
+        return Grade(0.0, f"said of {given_name}, not of {gold_name}")
     return Grade(1.0, "the same numbers") if same else Grade(0.0, "other numbers")
 
 
@@ -152,6 +197,7 @@ def _compare(golds: _Texts, given: _Texts, unit: str, item: Item) -> Grade:
     rights = _read_all(golds)
     if len(group_named(rights)) == len(group_named(answers)):
         rights, answers = group_named(rights), group_named(answers)
+    answers = as_one_tuple(rights, answers)
     tolerances = [*tolerance] if isinstance(tolerance, Sequence) else [tolerance] * len(rights)
     if len(answers) > len(rights) and _OR.search(str(item.value)):
         answers = _distinct(answers)
@@ -163,12 +209,34 @@ def _compare(golds: _Texts, given: _Texts, unit: str, item: Item) -> Grade:
     within = f" within {stated}" if stated else ""
     if _are_paired(rights, answers, tolerances):
         return Grade(1.0, f"equal{within}")
+    if _are_same_angles(golds, given, tolerances):
+        return Grade(1.0, "equal, in radians")
     # 8% may be given as 8, which was compared above, or as 0.08
     is_part = unit == "%" and not within and not any(stated_unit for _, stated_unit in given)
     parts = {stated_unit for _, stated_unit in golds}
     if is_part and _are_paired(_read_all(golds, parts=parts), answers, tolerances):
         return Grade(1.0, "equal, as a part of one")
     return Grade(0.0, f"not equal{within}")
+
+
+def _are_same_angles(golds: _Texts, given: _Texts, tolerances: Sequence[Any]) -> bool:
+    """Tell whether angles are equal of which one is in degrees and the other in radians."""
+    if not _are_angles(golds, given) and not _are_angles(given, golds):
+        return False
+    return _are_paired(_read_all(_in_radians(golds)), _read_all(_in_radians(given)), tolerances)
+
+
+def _are_angles(in_degrees: _Texts, others: _Texts) -> bool:
+    r"""Tell whether angles are in degrees on one side, and with `\pi` on the other."""
+    has_pi = all(r"\pi" in text and not unit for text, unit in others)
+    return has_pi and all(unit == "degree" for _, unit in in_degrees)
+
+
+def _in_radians(texts: _Texts) -> _Texts:
+    return [
+        (rf"({text})\cdot\frac{{\pi}}{{180}}" if unit == "degree" else text, "")
+        for text, unit in texts
+    ]
 
 
 def _distinct(answers: Sequence[Answer]) -> list[Answer]:
@@ -218,19 +286,33 @@ def _heads(answers: Sequence[Answer]) -> set[str]:
 
 
 def _is_same(gold: Answer, given: Answer, tolerance: float | None) -> bool:
+    if gold.form == "=" and given.form not in RELATIONS and not _has_symbols(*gold.formulas):
+        gold = read_answer(gold.formulas[0])  # a number written in two ways
     if given.form == "=" and not gold.name and gold.form not in RELATIONS:
-        given = read_answer(given.formulas[1])  # a calculation with its result
+        given = read_answer(_result(given))
     if (same := _is_same_relation(gold, given)) is not None:
         return same
+    if are_other_coordinates(gold.name, given.name):
+        return False
     if set(gold.form + given.form) <= {":", "#"} and ":" in gold.form + given.form:
         return _is_same_ratio(gold, given)
     if not same_form(gold.form, given.form):
         return False
-    if gold.name[:1] == given.name[:1] == "(":
-        given = in_order_of(gold.name, given)
+    if given.name[:1] == "(":
+        given = in_order_of(gold.name if gold.name[:1] == "(" else COORDINATES, given)
     renamed = _with_arguments_of(gold, given)
     pairs = zip(gold.formulas, renamed, strict=True)
     return all(are_equal(*pair, tolerance) for pair in pairs) or _is_same_decimal(gold, given)
+
+
+def _has_symbols(*formulas: str) -> bool:
+    return any(getattr(read_expression(one), "free_symbols", True) for one in formulas)
+
+
+def _result(calculation: Answer) -> str:
+    """Return the result of a calculation: behind it, or before it as in `5 = x + y`."""
+    first, last = calculation.formulas
+    return first if _has_symbols(last) and not _has_symbols(first) else last
 
 
 def _is_same_relation(gold: Answer, given: Answer) -> bool | None:

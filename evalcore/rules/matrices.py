@@ -21,11 +21,33 @@ _BRACKETS = re.compile(r"\\left\s*[(\[]\s*(?=[\[⟦⟪])|(?<=[\]⟧⟫])\s*\\rig
 def as_lists(text: str) -> str:
     """Return a text in which matrices are lists, and systems of equations are listed."""
     if r"\begin" not in text:
-        return text
+        return _TRANSPOSED.sub(_transpose, _NAMED_LIST.sub(r"\1", text))
     text = _SYSTEM.sub(_equations, text)
     is_bare = r"{array}" in text or r"{matrix}" in text or r"{smallmatrix}" in text
     text = _ENVIRONMENT.sub(_rows, text)
-    return _BRACKETS.sub("", text) if is_bare else text
+    text = _BRACKETS.sub("", text) if is_bare else text
+    return _TRANSPOSED.sub(_transpose, text)
+
+
+_NAMED_LIST = re.compile(r"(?:(?:np|sp|sympy|numpy)\.)?(?:Matrix|array)\((\[.*\])\)")
+_LIST = r"\[\[[^()\[\]]*(?:\][\s,]*\[[^()\[\]]*)*\]\]|⟦[^⟦⟧]*⟧|⟪[^⟪⟫]*⟫|\([^()]*,[^()]*\)"
+_TRANSPOSED = re.compile(
+    rf"({_LIST})\s*\^\s*\{{?\s*(?:\\(?:top|intercal|prime)|(?:\\(?:text|math\w+)\s*)?\{{?T\}}?)\s*\}}?"
+)
+
+
+def _transpose(matrix: re.Match[str]) -> str:
+    """Return a matrix, a column, a row or a tuple, which is a row then, transposed."""
+    text = matrix[1]
+    if text[0] == "⟦":
+        return f"⟪{text[1:-1]}⟫"
+    if text[0] in "⟪(":
+        return f"⟦{text[1:-1]}⟧"
+    rows = [row.split(",") for row in re.findall(r"\[([^\[\]]+)\]", text)]
+    if len({len(row) for row in rows}) != 1:
+        return matrix[0]
+    columns = [",".join(column) for column in zip(*rows, strict=True)]
+    return f"[{','.join(f'[{column}]' for column in columns)}]"
 
 
 def _rows(environment: re.Match[str]) -> str:

@@ -40,6 +40,10 @@ _SPELLINGS = {
     r"\emptyset": (r"\varnothing", "∅"),
     r"\log_{10}": (r"\lg",),
     r"\binom": (r"\dbinom", r"\tbinom"),
+    r"\lfloor": ("⌊",),
+    r"\rfloor": ("⌋",),
+    r"\lceil": ("⌈",),
+    r"\rceil": ("⌉",),
     r"\mathbb{R}": ("ℝ", r"\R", r"\Reals", r"\reals"),
     r"\mathbb{Z}": ("ℤ", r"\Z"),
     r"\mathbb{N}": ("ℕ", r"\N"),
@@ -61,6 +65,50 @@ TEXT = r"\\(?:text|textrm|textbf|mathrm|mathbf|mbox|rm|operatorname)\s*\{([^{}]*
 
 def _closed_up(found: re.Match[str]) -> str:
     return found[0].replace(" ", "")
+
+
+_LAYOUT = (
+    (r"\{\s*\\(rm|bf|it|sf|tt)(?![A-Za-z])\s*([^{}]*)\}", r"\\math\1{\2}"),  # the old commands
+    (r"\\(?:rm|bf|it|sf|tt)(?![A-Za-z])(?!\s*\{)", ""),
+    (r"\\(?:tiny|small|normalsize|[lL]arge|LARGE|[hH]uge|(?:script|text)style)(?![A-Za-z])", ""),
+    (r"\\(?:no)?limits(?![A-Za-z])", ""),
+    (r"\\[hv]space\*?\s*\{[^{}]*\}|\\(?:hfill|noindent|newline)(?![A-Za-z])", " "),
+    (r"\\(?:ensuremath|hbox)\s*(?=\{)", ""),
+    (r"\\emph(?=\s*\{)", r"\\textit"),
+    (r"\\pmb(?=\s*\{)", r"\\boldsymbol"),
+    (
+        r"\\operatorname\*?\s*\{\s*((?:arc)?(?:sin|cos|tan)|(?:sin|cos|tan)h|cot|sec|csc|ln|log|max|min"
+        r"|gcd)\s*\}",
+        r"\\\1 ",
+    ),
+    (r"\\frac\s+([A-Za-z])\s*([A-Za-z])(?![A-Za-z])", r"\\frac{\1}{\2}"),
+    (r"\^\s*\{?\s*\\(?:text|mathrm)\s*\{\s*o\s*\}\s*\}?", "°"),
+)
+"""What only sets the type, or is an older way of writing a command."""
+
+_QUANTIFIER = r",? ?(?:\\text ?\{)? ?\b(?:for (?:all|any|every)|where|with) ?\}?"
+_OF_SET = r"∈ ?\\mathbb\{[RZ]\}"
+_DOMAIN = (
+    rf"(?:{_QUANTIFIER} ?[A-Za-z](?: ?{_OF_SET})?"
+    rf"|(?<=[\w)}}]) ?, ?[kmn] ?{_OF_SET})"
+)
+"""What says of which numbers a formula holds: `for all x`, `, k ∈ Z`."""
+_ABOUT_WORDS = r"(?:about|approx(?:imately|\.)?|roughly|around)(?![A-Za-z])"
+_TURNED_BRACKETS = (
+    r"(?:(?<=^)|(?<=[∪∩∈=,( ]))([\[\]])([^\[\](),]+),([^\[\](),]+)([\[\]])(?=$|[ ∪∩,)])"
+)
+
+
+def _interval(interval: re.Match[str]) -> str:
+    """Return an interval such as `]0,1[` with round brackets where it is open."""
+    opening = "(" if interval[1] == "]" else "["
+    closing = ")" if interval[4] == "[" else "]"
+    return f"{opening}{interval[2]},{interval[3]}{closing}"
+
+
+def _with_minutes(angle: re.Match[str]) -> str:
+    """Return an angle of degrees and minutes in degrees."""
+    return str(Fraction(angle[1]) + Fraction(angle[2]) / 60).join("()") + "°"
 
 
 _FONTS = r"\\(?:text|textrm|textbf|textit|mathrm|mathbf|mathit|mathsf|boldsymbol|bm|mbox)"
@@ -91,9 +139,29 @@ _REWRITES = (
     (r"[€£¥₹₽₩](?=\s*[-\d.])|(?<=\d)\s*(?:[€£¥₹₽₩]|USD|EUR|GBP)(?![A-Za-z])", ""),
     (r"\s+", " "),
     (r"(?<![\d ])\d{1,3}(?: \d{3})+(?!\d)", _closed_up),
+    (r"(\d+) ?° ?(\d+(?:\.\d+)?) ?['′](?!['′])", _with_minutes),
+    (r"\b(?:negative|minus) (?=\\infty|\d)", "-"),
+    (r"(?<=[)\]]) ?U ?(?=[(\[])", "∪"),
+    (r"(?<=\\mathbb\{R\}) ?(?:-|\\) ?(?=⦃)", "∖"),
+    (r"∪(?= ?[a-z] ?[<>≤≥])", ","),
+    (_TURNED_BRACKETS, _interval),
+    (rf" ?\( ?(?:≈|{_ABOUT_WORDS}) ?([-\d.,]*\d)[^()]*\)$", r"≈\1"),
+    (r"\+ ?/ ?-", "±"),
+    (r"(?i) ?\bdegrees? celsius$", "°C"),
+    (r"(?i) ?\bdegrees? fahrenheit$", "°F"),
+    (
+        r"(?i)^(?:all )?real numbers?,? (?:except|other than|excluding)(?: for)? (.+)$",
+        r"\\mathbb{R}∖⦃\1⦄",
+    ),
+    (rf"{_DOMAIN}$", ""),
+    (r"(?<=%) (?:increase|decrease|discount|profit|gain|loss|chance|probability|growth)$", ""),
 )
 
 
+_NOTHING = (
+    r"(?:\\text\s*\{)?(?:there (?:is|are) )?(?:the empty set|empty set"
+    r"|no (?:real )?(?:solutions?|roots?)(?: exists?)?)\}?"
+)
 _OF_NUMBERS = r"(?:\\text\s*\{)?(?:the )?(?:set of )?(?:all |any )?%s\}?"
 _NUMBER_SETS = (
     (r"\mathbb{R}", re.compile(_OF_NUMBERS % r"reals?(?: numbers?)?", re.IGNORECASE)),
@@ -103,6 +171,10 @@ _NUMBER_SETS = (
     (r"\mathbb{Q}", re.compile(r"\\mathbf\s*\{Q\}")),
     (r"\mathbb{N}", re.compile(r"\\mathbf\s*\{N\}")),
     (r"\mathbb{C}", re.compile(r"\\mathbf\s*\{C\}")),
+    (r"(0,\infty )", re.compile(_OF_NUMBERS % r"positive real(?:s| numbers)", re.IGNORECASE)),
+    (r"(-\infty ,0)", re.compile(_OF_NUMBERS % r"negative real(?:s| numbers)", re.IGNORECASE)),
+    (r"[0,\infty )", re.compile(_OF_NUMBERS % r"non-?negative real(?:s| numbers)", re.IGNORECASE)),
+    (r"\emptyset ", re.compile(_NOTHING, re.IGNORECASE)),
 )
 """Sets of numbers, in words or in bold letters."""
 
@@ -117,7 +189,7 @@ def rewritten(text: str, rewrites: Iterable[tuple[str, Any]]) -> str:
 def clean(text: str) -> str:
     """Return a text without box, dollar signs, final dot and what LaTeX leaves to taste."""
     text = re.sub(r"(?<=\d)(?:\\,|\\!|\{,\}|\\!,\\!|,\\!)(?=\d{3}(?!\d))", "", text)
-    text = as_latex(as_lists(text))
+    text = as_latex(as_lists(rewritten(text, _LAYOUT)))
     text = _TOKEN.sub(lambda token: _PLAIN.get(token[0], token[0]), text)
     text = rewritten(text, _REWRITES).strip()
     while box := re.fullmatch(r"\\f?box(?:ed)?\s*(\{.*\})[ .]*", text):

@@ -127,11 +127,56 @@ _MARKED_BOLD = re.compile(r"\s*\*\*(?!\*)(.*[^*])\*\*[ .]*", re.DOTALL)
 _TIMES_TEN = re.compile(r"(?<=\d)\s*[x*]\s*(?=10\s*\^)")
 
 
+_DOTS = r"(?:\.\.\.|…|\\(?:[lc]?dots|ldots|cdots)(?![A-Za-z]))"
+_BARRED = "\N{COMBINING MACRON}\N{COMBINING OVERLINE}"
+
+
+def _with_bar(number: re.Match[str]) -> str:
+    return rf"{number[1]}\overline{{{re.sub(f'[{_BARRED}]', '', number[2])}}}"
+
+
+_REPEATING = (
+    # one digit at least three times, or twice as the only one; several digits twice
+    (rf"(?<![\d.])(\d*\.)(\d)\2+{_DOTS}", r"\1\\overline{\2}"),
+    (rf"(?<![\d.])(\d*\.\d*?)(\d)\2\2+{_DOTS}", r"\1\\overline{\2}"),
+    (rf"(?<![\d.])(\d*\.\d*?)(\d{{2,12}}?)\2+{_DOTS}", r"\1\\overline{\2}"),
+    (r"(?<![\d.])(\d*\.\d*)\((\d+)\)(?!\d)", r"\1\\overline{\2}"),
+    (r"(?<=[\d.])\\dot\s*\{?(\d)\}?(\d*)\\dot\s*\{?(\d)\}?", r"\\overline{\1\2\3}"),
+    (r"(?<=[\d.])\\dot\s*\{?(\d)\}?", r"\\overline{\1}"),
+    (rf"(\d*\.\d*?)((?:\d[{_BARRED}])+)", _with_bar),
+)
+"""Decimals that repeat, as people type them: `0.333...`, `0.(3)`, `0.\\dot{3}`."""
+
+
+def with_repeating_decimals(text: str) -> str:
+    r"""Return a text in which decimals that repeat have a bar: `0.333...` is `0.\overline{3}`."""
+    for pattern, by in _REPEATING:
+        text = re.sub(pattern, by, text)
+    return text
+
+
+_TERM = r"(\d+|[A-Za-z])(?![\w^])"
+_TYPED = (
+    (r"(?i)\blog(?:arithm)? base (\w+) of (\w+|\([^()]*\))", r"\\log_{\1}(\2)"),
+    (rf"(?<![\w\\]){_TERM} +choose +{_TERM}", r"\\binom{\1}{\2}"),
+    # a quotient of logarithms, not the logarithm of a quotient
+    (r"(\\?(?:log|ln)) ?(\d+|[a-z]) ?/ ?(?=\\?(?:log|ln)(?![a-z]))", r"\1(\2)/"),
+    # `3/4 pi` has a space where `3/(4pi)` has none
+    (
+        r"(?<![\w.)}/^])(\d+)/(\d+) +(?=\\?pi(?![a-z])|[π√]|\\?sqrt|[a-z](?![A-Za-z]))",
+        r"\\frac{\1}{\2}",
+    ),
+    (r"(?<=[\w)}])\^(\w)\^(\w|\{[^{}]*\})", r"^{\1^\2}"),
+)
+
+
 def as_latex(text: str) -> str:
     """Return a text with what is typed in plain text as LaTeX; LaTeX stays as it is."""
     if bold := _MARKED_BOLD.fullmatch(text):
         text = bold[1]
-    text = text.translate(_FULL_WIDTH)
+    text = with_repeating_decimals(text.translate(_FULL_WIDTH))
+    for pattern, by in _TYPED:
+        text = re.sub(pattern, by, text)
     text = _SUPERSCRIPT.sub(lambda run: _script("^", run[0].translate(_SUPERSCRIPTS)), text)
     text = _SUBSCRIPT.sub(lambda run: _script("_", run[0].translate(_SUBSCRIPTS)), text)
     text = _VULGAR.sub(lambda sign: _FRACTIONS[sign[0]], text)

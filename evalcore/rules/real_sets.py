@@ -108,6 +108,10 @@ def _set_of(text: str, read: Callable[[str], Any]) -> Any:
 
 
 _NAMED = {r"\mathbb{R}": S.Reals, "R": S.Reals, r"\emptyset": S.EmptySet}
+_NAMED |= dict.fromkeys(
+    (r"\mathbb{R}^+", r"\mathbb{R}^{+}", r"\mathbb{R}_+"), Interval.open(0, S.Infinity)
+)
+_NAMED |= dict.fromkeys((r"\mathbb{R}^-", r"\mathbb{R}^{-}"), Interval.open(-S.Infinity, 0))
 
 
 def _interval(brackets: str, ends: Sequence[Any]) -> Any:

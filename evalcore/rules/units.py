@@ -65,6 +65,7 @@ def _any(word: str) -> str:
 _WORDS = (
     (r"\\frac\s*\{(.*)\}\s*\{(.*)\}", r"\1/\2"),
     (r"\\(?:text|textrm|textbf|mathrm|mathbf|mbox|rm|operatorname)(?![A-Za-z])|\\cdot|[*·⋅]", " "),
+    (r"(?<![A-Za-z])per cent(?![A-Za-z])", "percent"),
     (r"(?<![A-Za-z])per(?![A-Za-z])", "/"),
     (r"(?<=[A-Za-z])-(?=[A-Za-z])", " "),
     (r"\\mu(?![A-Za-z])|µ", "μ"),
@@ -102,6 +103,9 @@ def _written(name: str, power: int) -> str:
     return f"{name}^{abs(power)}" if abs(power) > 1 else name
 
 
+_BUILDER = re.compile(r"([a-z])\s*(?:∈\s*\\mathbb\{R\}\s*)?(?:[:|]|\\mid)(\s*[^:∈]*[<>≤≥][^:∈]*)")
+
+
 def answers(text: str, is_number: bool, unit: str = "") -> list[tuple[str, str]]:
     """Return the answers in a text, each with its unit apart; `1,234` may be one or two.
 
@@ -120,11 +124,13 @@ def answers(text: str, is_number: bool, unit: str = "") -> list[tuple[str, str]]
     alone = (unit and _cut(text, unit)) or text
     if is_number and re.match(r"-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?(?![\d,.]|\s*[-+*/^(\\=])", alone):
         text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
-    text = re.sub(r"^[A-Za-z]\s*[∈=]\s*(?=⦃.*⦄$)", "", in_radians(text))
+    text = re.sub(r"^(?:[A-Za-z]|\([A-Za-z, ]+\))\s*[∈=]\s*(?=⦃.*⦄$)", "", in_radians(text))
     brackets, inner = enclosed(text)
     if brackets == "{}" and len(split(inner, ",")) > 1:  # a set without its backslashes
         brackets, text = "⦃⦄", f"⦃{inner}⦄"
-    if brackets == "⦃⦄" and not re.search(r"[:|]|\\mid|\\emptyset|⦃\s*⦄", inner):
+    if brackets == "⦃⦄" and (builder := _BUILDER.fullmatch(inner)):
+        text = builder[2]  # {x | x > 2}
+    elif brackets == "⦃⦄" and not re.search(r"[:|]|\\mid|\\emptyset|⦃\s*⦄", inner):
         text = ",".join(dict.fromkeys(split(inner, ","))) or r"\emptyset "
     return [
         _without_unit(answer, unit)
@@ -144,9 +150,25 @@ _START = re.compile(r"(?<![A-Za-z\\])(?:\\(?=[A-Za-z])|\{(?=\\rm)|[A-Za-zΩμµ�
 _LONGEST = 120
 
 
+_WORDED = re.compile(rf"({_NUMBER}?)\s*([A-Za-z][A-Za-z /]*)")
+
+
+def is_same_quantity(answer: str, gold: str) -> bool:
+    """Tell whether two texts are the same number of the same unit: `2 hours`, `2 hrs`, `2`."""
+    right, given = _WORDED.fullmatch(clean(gold)), _WORDED.fullmatch(clean(answer))
+    unit = unit_of(right[2], _common) if right else ""
+    if not right or not unit:
+        return False
+    if not given:
+        return clean(answer) == right[1].strip()
+    return right[1].strip() == given[1].strip() and unit_of(given[2], _common) == unit
+
+
 def _without_unit(text: str, unit: str) -> tuple[str, str]:
     if unit and (value := _cut(text, unit)):
         return value, unit
+    if temperature := re.fullmatch(r"(.*\d)\s*°\s*([CF])", text):
+        return temperature[1], f"°{temperature[2]}"
     if (bare := re.sub(r"(?<=[\w)}])\s*°(?!\s*[\w\\])", "", text)) != text:  # no arc minutes
         return bare, "degree"
     for match in _SUFFIX.finditer(text):

@@ -1,0 +1,99 @@
+r"""Congruences, such as `x \equiv 3 \pmod 5`, compared as the integers that satisfy them."""
+
+import re
+from math import lcm
+from typing import NamedTuple
+
+from evalcore.rules import Grade
+
+MAX_MODULUS = 10_000
+"""Congruences of different moduli are compared up to this common multiple."""
+
+_MODULUS = r"\s*\(?\s*\\?(?:pmod|bmod|mod|modulo)\s*\{?\s*(\d{1,9})\s*\}?\s*\)?"
+_CONGRUENCE = re.compile(rf"(?:[A-Za-z]\w?\s*(?:≡|\\equiv|=)\s*)?([-+\d\s,±]+?){_MODULUS}")
+_PROGRESSION = re.compile(
+    r"(?:[A-Za-z]\s*=\s*)?(\d{1,9})\s*\*?\s*([a-z])(?:\s*([-+])\s*(\d{1,9}))?"
+)
+_PROGRESSION_LAST = re.compile(r"(?:[A-Za-z]\s*=\s*)?(\d{1,9})\s*\+\s*(\d{1,9})\s*\*?\s*([a-z])")
+
+
+class _Residues(NamedTuple):
+    numbers: list[int]
+    modulus: int
+
+    def up_to(self, limit: int) -> set[int]:
+        """Return the numbers from zero up to a multiple of the modulus."""
+        return {
+            start
+            for number in self.numbers
+            for start in range(number % self.modulus, limit, self.modulus)
+        }
+
+
+def _read_congruence(text: str) -> _Residues | None:
+    text = re.sub(r"\\text\s*\{\s*(or|and)\s*\}|\b(?:or|and)\b", ",", text)
+    congruence = _CONGRUENCE.fullmatch(re.sub(r"\\pm(?![a-z])", "±", text))
+    if not congruence or int(congruence[2]) < 1:
+        return None
+    numbers = list[int]()
+    for entry in congruence[1].replace(" ", "").split(","):
+        if not re.fullmatch(r"[-+±]?\d{1,9}", entry):
+            return None
+        size = int(entry.lstrip("+-±"))
+        if entry[0] in "-±":
+            numbers.append(-size)
+        if entry[0] != "-":
+            numbers.append(size)
+    return _Residues(numbers, int(congruence[2]))
+
+
+def _read_progression(text: str) -> _Residues | None:
+    """Read `x = 5k + 3` and `3 + 5k`."""
+    if terms := _PROGRESSION.fullmatch(text):
+        offset = int(terms[4] or 0)
+        modulus, number = int(terms[1]), -offset if terms[3] == "-" else offset
+    elif terms := _PROGRESSION_LAST.fullmatch(text):
+        modulus, number = int(terms[2]), int(terms[1])
+    else:
+        return None
+    return _Residues([number], modulus) if modulus else None
+
+
+def compare_congruences(answer: str, gold: str) -> Grade | None:
+    r"""Compare congruences; return None where the gold and the answer are none.
+
+    A number for a congruence, or a congruence for a number, is right if it is the residue as it
+    is written: `3` for `3 \pmod 5`. Whether `8` is meant as that residue is for a judge.
+    """
+    right, given = _read_congruence(gold), _read_congruence(answer)
+    if right is None:
+        if given is None or not re.fullmatch(r"[-+]?\d+", gold):
+            return None
+        same = given.numbers == [int(gold)]
+        return Grade(1.0, "the same residue") if same else Grade(0.0, "another residue")
+    given = given or _read_progression(answer)
+    if given is None:
+        return _compare_number(answer, right)
+    limit = lcm(right.modulus, given.modulus)
+    if right.modulus != given.modulus and limit > MAX_MODULUS:
+        return Grade(0.0, f"modulo {given.modulus}, not {right.modulus}")
+    if right.modulus == given.modulus:
+        same = _least(right) == _least(given)
+    else:
+        same = right.up_to(limit) == given.up_to(limit)
+    return Grade(1.0, "the same residues") if same else Grade(0.0, "other residues")
+
+
+def _least(residues: _Residues) -> set[int]:
+    return {number % residues.modulus for number in residues.numbers}
+
+
+def _compare_number(answer: str, right: _Residues) -> Grade | None:
+    number = re.fullmatch(r"(?:[A-Za-z]\s*=\s*)?([-+]?\d{1,9})", answer)
+    if not number:
+        return None
+    if right.numbers == [int(number[1])]:
+        return Grade(1.0, "the same residue")
+    if {int(number[1]) % right.modulus} == _least(right):
+        return Grade(None, "needs a judge: a number with the same residue")
+    return Grade(0.0, "another residue")
