@@ -131,6 +131,7 @@ def are_equal(gold: str, answer: str, tolerance: float | None) -> bool:
     if is_plain and not any(side.atoms(unknown) for side in sides):
         if not left.free_symbols | right.free_symbols:
             return _same_number(left.doit(), right.doit(), answer, tolerance)
+        left, right = _with_real_roots(left), _with_real_roots(right)
         for gold_value, answer_value in _values(left, right):
             if not _agree(gold_value, answer_value):
                 return False
@@ -188,6 +189,20 @@ def _complex(left: Any, right: Any) -> tuple[Any, Any]:
     return tuple(both.subs(dict.fromkeys(both.free_symbols, sympy.I)))
 
 
+def _with_real_roots(formula: Any) -> Any:
+    r"""Return a formula whose odd roots of negative numbers are real, as `\sqrt[3]{x}` is."""
+    return formula.replace(_is_odd_root, _real_root)
+
+
+def _is_odd_root(part: Any) -> bool:
+    return bool(part.is_Pow and part.exp.is_Rational and part.exp.q > 1 and part.exp.q % 2)
+
+
+def _real_root(power: Any) -> Any:
+    root = sympy.sign(power.base) * abs(power.base) ** Rational(1, power.exp.q)
+    return root**power.exp.p
+
+
 def _is_too_large(found: Any) -> bool:
     for part in sympy.postorder_traversal(found):  # parts come before wholes
         if isinstance(part, sympy.Pow | sympy.exp | factorial) and not part.args[-1].free_symbols:
@@ -233,17 +248,13 @@ def _values(left: Any, right: Any) -> Iterator[tuple[Any, Any]]:
     """Yield two expressions at points where both have a value, the same points every time."""
     both = sympy.Tuple(left, right)
     is_whole, symbols = both.has(*_COUNTS), sorted(both.free_symbols, key=str)
-    has_odd_root = any(
-        power.exp.is_Rational and power.exp.q % 2 and power.exp.q > 1
-        for power in both.atoms(sympy.Pow)
-    )
     draw = random.Random(20)
     for number in range(1, 61 if is_whole else 13):
         point = {}
         for symbol in symbols:
             letter = str(symbol)[0]
             value = Rational(draw.randint(1, 4000), draw.randint(300, 1000))
-            if letter in "xyzt" and draw.random() < 0.5 and not has_odd_root:  # real ones
+            if letter in "xyzt" and draw.random() < 0.5:
                 value = -value
             if is_whole and letter in "ijklmnpqKMN":  # counted, or rounded in few places
                 value = Rational(number if len(symbols) == 1 else draw.randint(1, 15))

@@ -282,7 +282,7 @@ def _improper(number: re.Match[str]) -> str:
     return f"{int(whole) * int(below) + int(above)}/{int(below)}"
 
 
-_ORDINAL = re.compile(r"(\d+)\s*(?:\^\s*\{?\s*)?(?:st|nd|rd|th)\s*\}?(?![A-Za-z])")
+_ORDINAL = re.compile(r"(?<!\d)(\d+)\s*(?:\^\s*\{?\s*)?(?:st|nd|rd|th)\s*\}?(?![A-Za-z])")
 
 
 def _with_slashes(text: str) -> str:
@@ -352,7 +352,7 @@ def _compare_number_in_words(answer: str, right: _Count) -> Grade | None:
     text = with_digits(_with_slashes(_bare(answer)))
     words = re.findall(r"(?<![\\A-Za-z])[A-Za-z]{3,}", text)
     is_one = len(re.findall(r"\d+(?:[.,/]\d+)*", text)) == 1
-    if not words or not is_one or re.search(r"(?i)\b(?:or|and)\b", text):
+    if not words or not is_one or re.search(r"(?i)\b(?:or|and|past|half|quarters?)\b", text):
         return None
     if re.search(r"[\\=<>≤≥^_{}]", text):
         return None

@@ -133,7 +133,7 @@ _LOG = re.compile(r"\\log(?![A-Za-z_])\s*(?!\s*_)")
 _CHOOSE = re.compile(
     r"(?<![A-Za-z\\])[Cc]\(([^(),]*),([^(),]*)\)|(?<![\w\\}])(\d+|[a-z]) ?C ?(\d+|[a-z])(?!\w)"
 )
-_TO = re.compile(r"(\d+) to (\d+)")
+_TO = re.compile(r"(?<!\d)(\d+) to (\d+)")
 _CONSTANT = re.compile(r"\+ ?C$")
 _OTHER_CONSTANT = re.compile(r"\+ ?[cKk]$")
 _INDEXED = re.compile(r"(?<![A-Za-z\\])([a-z])_(\d)(?!\d)")

@@ -138,12 +138,12 @@ def _with_bar(number: re.Match[str]) -> str:
 _REPEATING = (
     # one digit at least three times, or twice as the only one; several digits twice
     (rf"(?<![\d.])(\d*\.)(\d)\2+{_DOTS}", r"\1\\overline{\2}"),
-    (rf"(?<![\d.])(\d*\.\d*?)(\d)\2\2+{_DOTS}", r"\1\\overline{\2}"),
-    (rf"(?<![\d.])(\d*\.\d*?)(\d{{2,12}}?)\2+{_DOTS}", r"\1\\overline{\2}"),
+    (rf"(?<![\d.])(\d*\.\d{{0,20}}?)(\d)\2\2+{_DOTS}", r"\1\\overline{\2}"),
+    (rf"(?<![\d.])(\d*\.\d{{0,20}}?)(\d{{2,12}}?)\2+{_DOTS}", r"\1\\overline{\2}"),
     (r"(?<![\d.])(\d*\.\d*)\((\d+)\)(?!\d)", r"\1\\overline{\2}"),
     (r"(?<=[\d.])\\dot\s*\{?(\d)\}?(\d*)\\dot\s*\{?(\d)\}?", r"\\overline{\1\2\3}"),
     (r"(?<=[\d.])\\dot\s*\{?(\d)\}?", r"\\overline{\1}"),
-    (rf"(\d*\.\d*?)((?:\d[{_BARRED}])+)", _with_bar),
+    (rf"(?<![\d.])(\d*\.\d{{0,20}}?)((?:\d[{_BARRED}])+)", _with_bar),
 )
 """Decimals that repeat, as people type them: `0.333...`, `0.(3)`, `0.\\dot{3}`."""
 
