@@ -220,7 +220,7 @@ def _compare(golds: _Texts, given: _Texts, unit: str, item: Item) -> Grade:
 
 
 def _are_same_angles(golds: _Texts, given: _Texts, tolerances: Sequence[Any]) -> bool:
-    """Tell whether angles are equal of which one is in degrees and the other in radians."""
+    """Tell whether angles in degrees equal those in radians on the other side."""
     if not _are_angles(golds, given) and not _are_angles(given, golds):
         return False
     return _are_paired(_read_all(_in_radians(golds)), _read_all(_in_radians(given)), tolerances)

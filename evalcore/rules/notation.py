@@ -84,7 +84,7 @@ _LAYOUT = (
     (r"\\frac\s+([A-Za-z])\s*([A-Za-z])(?![A-Za-z])", r"\\frac{\1}{\2}"),
     (r"\^\s*\{?\s*\\(?:text|mathrm)\s*\{\s*o\s*\}\s*\}?", "°"),
 )
-"""What only sets the type, or is an older way of writing a command."""
+"""Commands that only set the type, and older ones that have a newer name."""
 
 _QUANTIFIER = r",? ?(?:\\text ?\{)? ?\b(?:for (?:all|any|every)|where|with) ?\}?"
 _OF_SET = r"∈ ?\\mathbb\{[RZ]\}"
@@ -92,7 +92,7 @@ _DOMAIN = (
     rf"(?:{_QUANTIFIER} ?[A-Za-z](?: ?{_OF_SET})?"
     rf"|(?<=[\w)}}]) ?, ?[kmn] ?{_OF_SET})"
 )
-"""What says of which numbers a formula holds: `for all x`, `, k ∈ Z`."""
+"""Words and signs for the numbers for which a formula holds: `for all x`, `, k ∈ Z`."""
 _ABOUT_WORDS = r"(?:about|approx(?:imately|\.)?|roughly|around)(?![A-Za-z])"
 _TURNED_BRACKETS = (
     r"(?:(?<=^)|(?<=[∪∩∈=,( ]))([\[\]])([^\[\](),]+),([^\[\](),]+)([\[\]])(?=$|[ ∪∩,)])"

@@ -136,7 +136,8 @@ def _solve(text: str, read: Callable[[str], Any]) -> tuple[Any, str]:
     if "=" in signs or not all(sides) or not signs:
         raise NoRealSetError("an equation")
     expressions = [read(side) for side in sides]
-    if not all(isinstance(side, sympy.Expr) for side in expressions):
+    is_formula = all(isinstance(side, sympy.Expr) for side in expressions)
+    if not is_formula or any(side.has(S.ComplexInfinity, S.NaN) for side in expressions):
         raise NoRealSetError("not a formula")
     symbols = set().union(*(side.free_symbols for side in expressions))
     if len(symbols) != 1:
