@@ -81,7 +81,7 @@ def _is_prose(item: Item) -> bool:
 def _find_program(record: Record, rule: str | None) -> Program | None:
     if not rule or record.not_scorable:
         return None
-    found = PROGRAM_RULES[rule](record.output or "")
+    found = PROGRAM_RULES[rule](record.answer_text or "")
     is_function = rule in FUNCTION_RULES or "def solution(" in (found or "")
     return None if found is None else Program(found, "solution()" if is_function else "answer")
 
@@ -107,7 +107,7 @@ def _find_answer(
         return found, Item(problem, outcome.value, is_computed=True)
     failed = f"program: {outcome.status}, {outcome.message}".removesuffix(", ") if outcome else ""
     is_text = kind != "program" or rule is None
-    if is_text and (text := extract(record.output or "", benchmark.extraction)):
+    if is_text and (text := extract(record.answer_text or "", benchmark.extraction)):
         answer, by = text
         return replace(row, answer=answer, extraction=by, reason=failed), Item(problem, answer)
     why = failed or ("no answer found" if is_text else "no program found")
