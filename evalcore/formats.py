@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from evalcore.extraction import find_reference
 from ngramscan.errors import InputError, some_of
 from ngramscan.reading.row_files import csv_rows, decoded_as, read_table
 from ngramscan.reading.streams import read_bytes
@@ -36,6 +37,8 @@ class Problem:
     """Placeholders that prompts may use besides `{{problem}}`."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """For scorers and judges: unit, tolerance, points, guidelines, a reference program."""
+    place: str = field(default="", compare=False)
+    """Its file and line; empty where the format has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +93,19 @@ def _fault(ids: Sequence[str], what: str) -> list[str]:
 
 def _questions(benchmark: Benchmark, path: Path) -> Parsed:
     """Read a table with a column for each part: IMO-ProofBench, and users' own questions."""
-    return [_question(place, values, benchmark) for place, values in read_table(path)], []
+    problems = [_question(place, values, benchmark) for place, values in read_table(path)]
+    return (problems, []) if benchmark.files else _with_final_answers(problems)
+
+
+def _with_final_answers(problems: Sequence[Problem]) -> Parsed:
+    """Replace references that are whole solutions by their final answers, and say so."""
+    found = [replace(problem, gold=find_reference(problem.gold or "")) for problem in problems]
+    changed = [new for new, old in zip(found, problems, strict=True) if new.gold != old.gold]
+    if not changed:
+        return found, []
+    first = changed[0]
+    example = f"the first is {first.gold!r:.40}, of id {first.id}"
+    return found, [f"{len(changed)} reference answers are the final ones of solutions; {example}"]
 
 
 def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Problem:
@@ -98,7 +113,7 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
     if absent := {name: column for name, column in columns.items() if column not in values}:
         problem = f"no column {', '.join(absent.values())}; the columns are {some_of(values)}"
         if not benchmark.files:
-            cure = ", ".join(f"--{name}-field" for name in absent)
+            cure = ", ".join(_field_option(name, values) for name in absent)
             problem += f"; {benchmark.name} is not a shipped benchmark: name the column with {cure}"
         raise InputError(place, problem)
     for name, column in columns.items():
@@ -114,7 +129,22 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
         gold=texts.pop("answer", None),
         subtask=texts.pop("subtask", benchmark.subset),
         details=texts,
+        place=place,
     )
+
+
+_OTHER_NAMES = {
+    "id": ("question_id", "problem_id", "unique_id", "task_id", "idx", "index"),
+    "question": ("problem", "prompt", "input", "query", "instruction"),
+    "answer": ("final_answer", "solution", "target", "gold", "reference", "ground_truth", "label"),
+}
+"""What other files call these columns; no such column is used unless the user names it."""
+
+
+def _field_option(name: str, values: Mapping[str, Any]) -> str:
+    """Return the option that names a column, with a column that may be meant."""
+    meant = next((other for other in _OTHER_NAMES.get(name, ()) if other in values), "")
+    return f"--{name}-field {meant}".rstrip()
 
 
 def _word_sorting(benchmark: Benchmark, path: Path) -> Parsed:

@@ -54,7 +54,7 @@ MAY_IMPORT = {
 SHARED = "errors options progress clock journal reading remote statistics reporting"
 # Each module of evalcore may import those before it, wherever the commands are; one has no name.
 EVALCORE = (
-    "commands options formats benchmarks prompts records endpoint run sandbox extraction rules"
+    "commands options extraction formats benchmarks prompts records endpoint run sandbox rules"
     " scores score judge_sample judge logs paired_tests pairing compare prevalence_links link"
     " outcomes efficiency show agreement claim_formulas audit  cli __main__"
 )

@@ -265,7 +265,10 @@ def test_each_command_about_outputs_can_leave_reasoning_out(tmp_path: Path, comm
         write_outputs(tmp_path, "<think>Maybe</think>Step by step: 5", method=method)
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("Step by step")
-    more = {"trace": {"index": [f"scan:{corpus}"]}, "keyness": {"of": "cot", "against": ["pot"]}}
+    more: dict[str, dict[str, Any]] = {
+        "trace": {"index": [f"scan:{corpus}"]},
+        "keyness": {"of": "cot", "against": ["pot"]},
+    }
     given: dict[str, Any] = more.get(command, {})
     run = inspect.unwrap(getattr(ngramscan, command))
     notices = [

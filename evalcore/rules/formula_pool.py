@@ -21,6 +21,7 @@ from typing import Any
 
 from evalcore.formats import Problem
 from evalcore.rules import Grade, Item
+from evalcore.rules.choices import same_choice
 from evalcore.rules.notation import is_text, levels, squeezed, why_a_judge, words
 from evalcore.rules.units import unit_behind
 from ngramscan.errors import InputError, WorkerLostError
@@ -68,11 +69,19 @@ def compare_texts(item: Item) -> Grade | None:
         return Grade(0.0, f"brackets nested deeper than {MAX_DEPTH}")
     if squeezed(answer) == squeezed(gold) != "":
         return Grade(1.0, "the same text")
+    if same_choice(answer, gold):
+        return Grade(1.0, "the same choice")
     if is_text(gold):
         return _compare_words(words(answer), words(gold))
-    if not (why := why_a_judge(gold)) or unit_behind(gold, is_marked=True):
-        return None
-    return Grade(None, f"{_FOR_A_JUDGE}{why}")
+    why = reason_for_judge(gold)
+    return Grade(None, f"{_FOR_A_JUDGE}{why}") if why else None
+
+
+def reason_for_judge(gold: str) -> str:
+    """Return why a reference answer is one that only a judge can compare; empty if none."""
+    if is_text(gold) or unit_behind(gold, is_marked=True):
+        return ""
+    return why_a_judge(gold)
 
 
 def _compare_words(given: list[str], right: list[str]) -> Grade:
