@@ -2,6 +2,7 @@
 
 import inspect
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,10 @@ from hypothesis import strategies as st
 
 import evalcore
 import ngramscan
+from evalcore.benchmarks import Dataset
+from evalcore.commands.judge import choose_prompt, make_cases
+from evalcore.formats import Problem
+from evalcore.records import Record
 from ngramscan.outputs.reading import read_outputs
 from ngramscan.reading.reasoning import split_reasoning
 from tests.support.outputs import shown_in, write_lines
@@ -222,6 +227,17 @@ def test_reasoning_is_not_scored(tmp_path: Path) -> None:
         (1.0, "scored", "5", "equal"),
         (None, "no_answer", None, alone),
     ]
+
+
+def test_judges_see_no_reasoning() -> None:
+    prompt = choose_prompt("imo-answerbench", "grade")
+    record = Record(id="1", dataset="q", model="m", method="cot", output=THINKS[1])
+    dataset = Dataset("q", (Problem("1", "?", "5"),), "0")
+    ended = replace(record, output=THINKS[0])
+    (_, _, request), (_, _, none) = make_cases(prompt, dataset, [record, ended], {})
+    assert "It is \\\\boxed{5}." in request
+    assert "Maybe" not in request
+    assert none == ""
 
 
 @pytest.mark.usefixtures("sandbox_here")

@@ -229,9 +229,10 @@ _Case = tuple[Problem, Record, str]
 """An output, its problem, and the request to a judge; empty: the output can't be judged."""
 
 
-def _cases(
+def make_cases(
     prompt: JudgePrompt, problems: Dataset, records: Iterable[Record], sent: dict[str, Any]
 ) -> Iterator[_Case]:
+    """Yield each output with its problem and the request to a judge, which has no reasoning."""
     by_id = {problem.id: problem for problem in problems.problems}
     for record in records:
         question = [judge_messages(prompt, by_id[record.id], record.answer_text or ""), sent]
@@ -352,7 +353,7 @@ def judge(
     records = in_order(records, problems)
     if wanted is not None:
         records = [record for record in records if key_of(record) in wanted]
-    cases = [*_cases(prompt, problems, records, sent)]
+    cases = [*make_cases(prompt, problems, records, sent)]
     drawn = _draw(cases, sample, per, shares, seed)
     weights = drawn.weights if drawn else {}
     if drawn:

@@ -106,9 +106,9 @@ _IS = re.compile(r"\b(?:is|are|was|were|equals)\b", re.IGNORECASE)
 _WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}")
 _KIND = r"(?:final|correct|right|best|exact|numerical|required|overall)\s+"
 _STATEMENT = (
-    rf"(?im)(?:\b(?:the|my|our)\s+(?:{_KIND})*+|\b(?:{_KIND})++|^[^\w\n]*+)"
+    rf"(?im)(?:\b(?:the|my|our)\s+(?:{_KIND}){{0,3}}+|\b(?:{_KIND}){{1,3}}+|^[^\w\n]*+)"
     r"(?:answers?|option|choice)(?:\s+(?:to|for|of)\s[^.:\n]{0,60}?)?"
-    r"\s+(?:is|are|equals|(?:would|must|should|will)\s+be)(?![\w'’])"
+    r"(?:,?\s+(?:therefore|then|thus|hence),?)?\s+(?:is|are|equals|(?:would|must|should|will)\s+be)(?![\w'’])"
 )
 _FINAL_LINE = (
     r"(?i)\bfinal answer[ \t*_]*+(?:\([^()\n]*\)[ \t*_]*+)?(?:[:：=]|[-–—→]\s)"
@@ -116,11 +116,11 @@ _FINAL_LINE = (
 )
 _ANSWER_LINE = (
     r"(?im)(?:^[^\w\n]{0,20}+|(?<=[.!?]\s))(?:(?:the|my|our)\s+)?"
-    rf"(?:{_KIND})*+(?:answer|ans\b\.?|option|choice)[ \t*_]*+(?:\([^()\n]*\)[ \t*_]*+)?"
+    rf"(?:{_KIND}){{0,3}}+(?:answer|ans\b\.?|option|choice)[ \t*_]*+(?:\([^()\n]*\)[ \t*_]*+)?"
     r"(?:[:：=]|[-–—→]\s)(?=[^\n\w]*[\w∞∅])"
 )
 _ANSWER_HEADING = (
-    rf"(?im)^[^\w\n]{{0,20}}+(?:(?:the|my|our)\s+)?(?:{_KIND})*+answer[ \t*_]*+"
+    rf"(?im)^[^\w\n]{{0,20}}+(?:(?:the|my|our)\s+)?(?:{_KIND}){{0,3}}+answer[ \t*_]*+"
     r"(?:\([^()\n]*\))?[ \t*_:：]*+$"
 )
 _CORRECT_CHOICE = re.compile(
@@ -129,17 +129,31 @@ _CORRECT_CHOICE = re.compile(
 )
 
 
+def _without_display_end(clause: str) -> str:
+    """Drop the mark that closes a displayed formula, if its opening one is before the clause."""
+    for left, right in (("\\[", "\\]"), ("$$", "$$")):
+        bare = clause.rstrip(" .,")
+        if bare.endswith(right) and left not in bare[: -len(right)]:
+            return bare[: -len(right)]
+    return clause
+
+
+def _without_reason(clause: str) -> str:
+    """Return a clause up to its `, since …`, unless that is within a formula."""
+    for reason in _REASON.finditer(clause):
+        is_formula = clause.count("$", 0, reason.start()) % 2 and "$" in clause[reason.end() :]
+        if reason.start() and not is_formula:
+            return clause[: reason.start()]
+    return clause
+
+
 def _value(clause: str) -> str | None:
     """Return the answer in a clause, without its reason; None for a verdict or a placeholder."""
     if boxes := linked_boxes(clause):
         return ", ".join(boxes)
     if adverbs := _ADVERBS.match(clause):
         clause = clause[adverbs.end() :]
-    for reason in _REASON.finditer(clause):
-        if reason.start() and clause.count("$", 0, reason.start()) % 2 == 0:
-            clause = clause[: reason.start()]
-            break
-    bare = _unwrap(clause, _PROMPT_WORDS)
+    bare = _unwrap(_without_reason(_without_display_end(clause)), _PROMPT_WORDS)
     return None if bare is None or _EVALUATION.fullmatch(bare) else bare
 
 
@@ -182,8 +196,16 @@ def _short_value(clause: str) -> str | None:
         return None
     if _is_sentence(value):
         value = _end_of_sentence(value)
-    words = len(_WORD.findall(re.sub(r"\\[A-Za-z]+", " ", value)))
-    return value if words <= (5 if re.search(r"\d", value) else 12) else None
+    plain = re.sub(r"\\[A-Za-z]+", " ", value)
+    before, *between = re.split(r"\d[\d.,/]*", plain)
+    words, words_before = (len(_WORD.findall(part)) for part in (plain, before))
+    if not between:
+        is_short = words <= 12
+    elif len(between) == 1:
+        is_short = words <= 5 and words_before <= 1
+    else:
+        is_short = words <= 3 and words_before <= 1
+    return value if is_short else None
 
 
 def answer_line(text: str) -> str | None:
@@ -232,13 +254,17 @@ _TAGGED = re.compile(
     r"(?:</(?P=name)\s*>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
-_UNOPENED = re.compile(r"(?P<content>[^\n<]+)\n?</answer>\s*\Z", re.IGNORECASE)
+_CLOSING_TAG = "</answer>"
 
 
 def tagged(text: str) -> str | None:
     """Take the content of the last `<answer>…</answer>`, one of which may be left off."""
-    for found in reversed([*_UNOPENED.finditer(text), *_TAGGED.finditer(text)]):
-        content = found["content"].strip()
+    contents = [found["content"].strip() for found in _TAGGED.finditer(text)]
+    whole = text.rstrip()
+    if not contents and whole[-len(_CLOSING_TAG) :].lower() == _CLOSING_TAG:
+        before = whole[: -len(_CLOSING_TAG)].rstrip()  # the opening one is in the prompt
+        contents.append(before.rpartition("\n")[2])
+    for content in reversed(contents):
         if re.match(r"tags?\b", content):  # it is only mentioned
             continue
         if answer := ", ".join(linked_boxes(content)) or _stated(content):

@@ -10,10 +10,11 @@ _FONT = re.compile(
 )
 _MOST_FONTS = 20  # within each other; a hostile text has more
 _SPACE = re.compile(r"\\[ ,;:!]|\\q?quad(?![A-Za-z])|[~\u00a0\u202f]")
+_BOLD = re.compile(r"(?<![\w)*])\*\*(?=[^\s*])([^*\n]*[^\s*])\*\*(?![\w(*])")
 _ESCAPED = re.compile(r"\\([$%&#_])")
 _AROUND = (
     *(("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"), ("{", "}")),
-    *(("**", "**"), ("__", "__"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’")),
+    *(("__", "__"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’")),
 )
 
 
@@ -23,7 +24,7 @@ def plain_words(text: str) -> list[str]:
         text, number = _FONT.subn(r"\1", text)
         if not number:
             break
-    text = _SPACE.sub(" ", text).strip().removesuffix(".")
+    text = _SPACE.sub(" ", _BOLD.sub(r"\1", text)).strip().removesuffix(".")
     while (inner := _without_enclosure(text)) != text:
         text = inner
     return _ESCAPED.sub(r"\1", text).split()
@@ -59,9 +60,8 @@ def _choice_of(text: str) -> _Choice | None:
     found = _CHOICE.fullmatch(unicodedata.normalize("NFKC", " ".join(plain_words(text))))
     if found is None or _ANOTHER.match(found["words"]):
         return None
-    words = found["words"].strip().removeprefix("**").strip()
     letter = found["bracketed"] or found["bare"]
-    return _Choice(letter, not found["bare"] or found["mark"] == ")", words)
+    return _Choice(letter, not found["bare"] or found["mark"] == ")", found["words"].strip())
 
 
 def same_choice(answer: str, gold: str) -> bool:
