@@ -101,11 +101,15 @@ def _with_final_answers(problems: Sequence[Problem]) -> Parsed:
     """Replace references that are whole solutions by their final answers, and say so."""
     found = [replace(problem, gold=find_reference(problem.gold or "")) for problem in problems]
     changed = [new for new, old in zip(found, problems, strict=True) if new.gold != old.gold]
-    if not changed:
-        return found, []
-    first = changed[0]
-    example = f"the first is {first.gold!r:.40}, of id {first.id}"
-    return found, [f"{len(changed)} reference answers are the final ones of solutions; {example}"]
+    notices = []
+    if changed:
+        example = f"the first is {changed[0].gold!r:.40}, of id {changed[0].id}"
+        number = f"references that are solutions: {len(changed)}"
+        notices.append(f"{number}; only their final answers are compared, {example}")
+    if unmarked := [problem.id for problem in found if "\n" in (problem.gold or "")]:
+        number = f"references of several lines without a marked answer: {len(unmarked)}"
+        notices.append(f"{number}; they are compared as they are, the first is of id {unmarked[0]}")
+    return found, notices
 
 
 def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Problem:
@@ -138,7 +142,7 @@ _OTHER_NAMES = {
     "question": ("problem", "prompt", "input", "query", "instruction"),
     "answer": ("final_answer", "solution", "target", "gold", "reference", "ground_truth", "label"),
 }
-"""What other files call these columns; no such column is used unless the user names it."""
+"""Names of these columns in other files; such a column is used only if the user names it."""
 
 
 def _field_option(name: str, values: Mapping[str, Any]) -> str:

@@ -43,7 +43,7 @@ class Record:
     output: str | None
     """As the model wrote it; None: the model refused, or gave no text at all."""
     reasoning: str | None = None
-    """What the server reports apart from the output, which may have reasoning, too."""
+    """As the server reports it, apart from the output, which may have reasoning, too."""
     refusal: str | None = None
     finish_reason: str | None = None
     prompt_tokens: Number | None = None

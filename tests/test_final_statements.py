@@ -100,6 +100,7 @@ def test_letters_of_choices_are_compared_as_a_reader_does(
         pytest.param("a\\ b~c", ["a", "b", "c"], id="spaces of LaTeX"),
         pytest.param("$a$ and $b$", ["$a$", "and", "$b$"], id="two formulas"),
         pytest.param("2**3**2", ["2**3**2"], id="powers"),
+        pytest.param("{\\bf yes}", ["yes"], id="a switch of fonts"),
         pytest.param("x^{2}", ["x^{2}"], id="braces that mean something"),
     ],
 )
@@ -146,7 +147,18 @@ def test_solutions_as_published_are_scored_by_their_final_answers(tmp_path: Path
     assert found == [("72", 1.0, "scored"), ("24", 0.0, "scored")]
     dataset = load_dataset(find_benchmark(None, tmp_path / "q.jsonl"), tmp_path / "q.jsonl")
     assert dataset.faults == (
-        "2 reference answers are the final ones of solutions; the first is '72', of id 0",
+        "references that are solutions: 2; only their final answers are compared,"
+        " the first is '72', of id 0",
+    )
+
+
+def test_a_reference_of_several_lines_is_compared_as_it_is_and_noted(tmp_path: Path) -> None:
+    found = score_answers(tmp_path, ["ant\nbee", "cat"], ["ant bee", "cat"], rule="exact")
+    assert [value for _, value, _ in found] == [1.0, 1.0]
+    dataset = load_dataset(find_benchmark(None, tmp_path / "q.jsonl"), tmp_path / "q.jsonl")
+    assert dataset.faults == (
+        "references of several lines without a marked answer: 1; they are compared as they are,"
+        " the first is of id 0",
     )
 
 

@@ -34,6 +34,10 @@ SKY = "<|begin_of_thought|>Maybe 8.<|end_of_thought|>"
         pytest.param("<thought>Maybe 8.</thought>9", id="thought"),
         pytest.param("<Thoughts>Maybe 8.</Thoughts>9", id="thoughts"),
         pytest.param("<reasoning>Maybe 8.</reasoning>9", id="reasoning"),
+        pytest.param("<inner_monologue>Maybe 8.</inner_monologue>9", id="a monologue"),
+        pytest.param("<thought_process>Maybe 8.</thought_process>9", id="a process"),
+        pytest.param("<cot>Maybe 8.</cot>9", id="an abbreviation"),
+        pytest.param("[REASONING]Maybe 8.[/REASONING]9", id="another word in brackets"),
         pytest.param("<scratchpad>Maybe 8.</scratchpad>9", id="a scratchpad"),
         pytest.param("<analysis>Maybe 8.</analysis>9", id="analysis"),
         pytest.param("<|think|>Maybe 8.<|/think|>9", id="tokens that look like tags"),
@@ -190,7 +194,7 @@ def test_nothing_but_marks_is_lost_or_made_up(reply: str) -> None:
     ],
 )
 def test_time_grows_with_the_length_of_a_hostile_reply(piece: str) -> None:
-    reply = piece * (500_000 // len(piece))
+    reply = piece * (200_000 // len(piece))
     start = time.process_time()
     split_reasoning(reply)
     assert time.process_time() - start < 5

@@ -20,7 +20,7 @@ _PLACEHOLDER = re.compile(r"[\W_]*|[{\[<(][a-z_ ]*[}\]>)]|(?:final )?answer\W*",
 _WRAPPERS = ("\\(|\\)", "\\[|\\]", "$$|$$", "$|$", "{|}", "**|**", "`|`", '"|"', "'|'", "“|”")
 
 _Reader = Callable[[str], str | None]
-"""What finds the answer in the words of a clause."""
+"""Finds the answer in the words of a clause."""
 
 
 def _boxed_or_bare(clause: str) -> str | None:

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 _FONT = re.compile(
     r"\\(?:text(?:bf|rm|it|tt|sf|normal)?|math(?:rm|bf|it|sf|tt|normal)|operatorname|mbox|emph"
-    r"|boxed|fbox|underline)\s*\{([^{}]*)\}"
+    r"|boxed|fbox|underline|boldsymbol|bm|pmb)\s*\{([^{}]*)\}"
 )
+_FONT_SWITCH = re.compile(r"\\(?:bf|rm|it|tt|sf)(?![A-Za-z])\s*")
 _MOST_FONTS = 20  # within each other; a hostile text has more
 _SPACE = re.compile(r"\\[ ,;:!]|\\q?quad(?![A-Za-z])|[~\u00a0\u202f]")
 _BOLD = re.compile(r"(?<![\w)*])\*\*(?=[^\s*])([^*\n]*[^\s*])\*\*(?![\w(*])")
@@ -24,6 +25,7 @@ def plain_words(text: str) -> list[str]:
         text, number = _FONT.subn(r"\1", text)
         if not number:
             break
+    text = _FONT_SWITCH.sub("", text)
     text = _SPACE.sub(" ", _BOLD.sub(r"\1", text)).strip().removesuffix(".")
     while (inner := _without_enclosure(text)) != text:
         text = inner
@@ -43,7 +45,7 @@ class _Choice(NamedTuple):
     letter: str
     is_bracketed: bool
     words: str
-    """What the choice says, if the text has it."""
+    """The words of the choice, if the text has them."""
 
 
 _CHOICE = re.compile(

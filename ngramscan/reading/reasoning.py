@@ -29,8 +29,6 @@ class _Kind:
     closing: str
     closes_alone: bool = True
     """Whether a closing mark without an opening one says that all before it is reasoning."""
-    is_text_start: bool = False
-    """Whether it is words that mark reasoning only at the start of a reply, and if they close."""
 
 
 def _tag(names: str) -> _Kind:
@@ -40,12 +38,18 @@ def _tag(names: str) -> _Kind:
 
 
 _KINDS = (
-    _tag(r"(?:[a-z]\w{0,20}:)?think(?:ing)?|thoughts?"),  # DeepSeek, Qwen, GLM, Seed, EXAONE
-    _tag("reasoning"),
+    _tag(  # DeepSeek, Qwen, GLM, Seed, EXAONE
+        r"(?:[a-z]\w{0,20}:|inner_|internal_)?(?:think(?:ing)?|thoughts?)(?:[_ -]?process)?"
+    ),
+    _tag(r"(?:[a-z]{1,20}_)?reasoning(?:_[a-z]{1,20})?"),
+    _tag("rationale"),
+    _tag(r"cot|chain[_-]of[_-]thoughts?"),
+    _tag(r"(?:inner[_-]?)?monologue"),
     _tag("reflection"),
     _tag("scratchpad"),
     _tag("analysis"),
-    _Kind(r"\[think\]", r"\[/think\]"),  # Magistral
+    _Kind(r"\[think(?:ing)?\]", r"\[/think(?:ing)?\]"),  # Magistral
+    _Kind(r"\[reasoning\]", r"\[/reasoning\]"),
     _Kind("◁think▷", "◁/think▷"),  # Kimi
     _Kind(  # OpenThinker, Sky-T1
         r"<\|begin_of_thought\|>",
@@ -59,12 +63,6 @@ _KINDS = (
     _Kind(r"<\|channel>\s*thought|<unused94>(?:thought)?", r"<channel\|>|<unused95>"),  # Gemma
     _Kind(r"\[unused16\]", r"\[unused17\]"),  # Pangu
     _Kind(r"<details\s[^<>]{0,80}type=.?reasoning[^<>]{0,200}>", "</details>", closes_alone=False),
-    _Kind(  # Granite; others write these words too, and go straight to the answer
-        r"here(?: is|'s) my thought process:",
-        r"here(?: is|'s) my response:",
-        closes_alone=False,
-        is_text_start=True,
-    ),
 )
 
 
@@ -81,7 +79,15 @@ def _any_mark() -> re.Pattern[str]:
 
 
 _MARK = _any_mark()
+_FIRST_CHARACTER = re.compile(r"[<\[◁]")  # of every mark; most texts have few of them
 _KIND_OF = {name: kind for number, kind in enumerate(_KINDS) for name in _group_names(number)}
+_IN_WORDS = _Kind(  # Granite; others write the first words too, and go straight to the answer
+    r"[\s*#]*here(?: is|'s) my thought process:",
+    r"here(?: is|'s) my response:",
+    closes_alone=False,
+)
+_WORDS_THAT_OPEN = re.compile(_IN_WORDS.opening, re.IGNORECASE)
+_WORDS_THAT_CLOSE = re.compile(_IN_WORDS.closing, re.IGNORECASE)
 _END_OF_ANSWER = re.compile(r"<\|(?:end_of_solution|end_response|end_text)\|>", re.IGNORECASE)
 
 
@@ -223,37 +229,53 @@ class _Spans:
         self.starts = [start for start, _ in self.spans]
 
     def cover(self, place: int) -> bool:
-        """Tell whether a place lies in one of them."""
+        """Tell whether one of them has a place in it."""
         number = bisect_right(self.starts, place) - 1
         return number >= 0 and place < self.spans[number][1]
 
 
+def _tokens_and_tags(text: str) -> Iterator[_Mark]:
+    stop = 0
+    for character in _FIRST_CHARACTER.finditer(text):
+        start = character.start()
+        if start >= stop and (match := _MARK.match(text, start)):
+            name, stop = match.lastgroup or "", match.end()
+            yield _Mark(_KIND_OF[name], name.startswith("opening"), start, stop)
+
+
+def _marks_in_words(text: str) -> list[_Mark]:
+    """Return the two marks in words, if a reply begins with one and has the other."""
+    opening = _WORDS_THAT_OPEN.match(text)
+    closing = opening and _WORDS_THAT_CLOSE.search(text, opening.end())
+    if not (opening and closing):
+        return []
+    return [_Mark(_IN_WORDS, True, *opening.span()), _Mark(_IN_WORDS, False, *closing.span())]
+
+
 def _find_marks(text: str) -> list[_Mark]:
     """Return the marks that are meant, in the order of the text."""
-    matches = list(_MARK.finditer(text))
-    if not matches:
+    found = [*_marks_in_words(text), *_tokens_and_tags(text)]
+    if not found:
         return []
     fenced = _Spans(match.span() for match in _FENCED.finditer(text))
     inline = _Spans(match.span() for match in _INLINE.finditer(text))
     marks: list[_Mark] = []
     open_kind, mentioned = None, set[_Kind]()
-    for match in matches:
-        kind = _KIND_OF[match.lastgroup or ""]
-        mark = _Mark(kind, (match.lastgroup or "").startswith("opening"), *match.span())
+    for mark in sorted(found, key=lambda mark: mark.start):
         is_mention = inline.cover(mark.start) or _is_quoted(text, mark)
         if open_kind is None:  # within reasoning, code and strings may be left off at any place
             is_mention = is_mention or fenced.cover(mark.start) or _is_in_string(text, mark)
-            may_be_words = mark.is_opening or kind in mentioned
+            may_be_words = mark.is_opening or mark.kind in mentioned
             is_mention = is_mention or (may_be_words and _is_in_sentence(text, mark))
         if is_mention:
-            mentioned.add(kind)
+            mentioned.add(mark.kind)
             continue
         marks.append(mark)
         if mark.is_opening:
-            open_kind = open_kind or kind
-        elif kind == open_kind:
+            open_kind = open_kind or mark.kind
+        elif mark.kind == open_kind:
             open_kind = None
-    return _without_start_only(text, marks)
+    return marks
 
 
 def _is_quoted(text: str, mark: _Mark) -> bool:
@@ -270,18 +292,6 @@ def _is_in_string(text: str, mark: _Mark) -> bool:
 def _is_in_sentence(text: str, mark: _Mark) -> bool:
     before = text[max(0, mark.start - 20) : mark.start]
     return bool(_SENTENCE_BEFORE.search(before) and _SENTENCE_BEHIND.match(text, mark.stop))
-
-
-def _without_start_only(text: str, marks: Sequence[_Mark]) -> list[_Mark]:
-    """Leave out marks in words, unless one is at the start of the text and one behind closes."""
-    in_words = [mark for mark in marks if mark.kind.is_text_start]
-    if not in_words:
-        return list(marks)
-    first, *others = in_words
-    is_start = first.is_opening and not text[: first.start].strip(" \t\r\n*#")
-    closing = next((mark for mark in others if not mark.is_opening), None)
-    kept = (first, closing) if is_start and closing else ()
-    return [mark for mark in marks if not mark.kind.is_text_start or mark in kept]
 
 
 # gpt-oss: each message has a channel, and the answer is in `final`
@@ -307,7 +317,7 @@ def _messages(text: str, heads: Sequence[re.Match[str]]) -> Iterator[tuple[str, 
 
 def _split_channels(text: str) -> SplitReply | None:
     """Return the messages of the channel `final`, or what follows the others; None: no channels."""
-    heads = list(_CHANNEL.finditer(text))
+    heads = list(_CHANNEL.finditer(text)) if "<|channel|>" in text else []
     if not heads:
         return None
     fenced = _Spans(match.span() for match in _FENCED.finditer(text))
