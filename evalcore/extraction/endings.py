@@ -20,13 +20,16 @@ _FINAL_MARK = re.compile(
 )
 _QUESTION = re.compile(
     r"^[ \t>*_]*+(?:#{1,6}[ \t*]*+)?(?:"
-    r"(?:Q|Question|Problem|Exercise|Query|Instruction|User|Human|Student)(?P<number>[ \t]?\d+)?"
+    r"(?:Q|Question|Problem|Exercise|Query|Instruction|(?P<role>User|Human))(?P<number>[ \t]?\d+)?"
     r"[ \t*_]*+[:：.)]"
     r"|Example[ \t]+\d+[ \t*_]*+[:：.]"
     r"|(?:Next|Another|New)[ \t]+(?:question|problem)\b)"
     r"|^[ \t]*#{2,6}[ \t]*(?:Instruction|Question|Problem|Input|User|Human)s?[ \t:：]*$",
     re.IGNORECASE | re.MULTILINE,
 )
+
+
+_BARE_ANSWER = re.compile(r"\W*(?:[^\W\d_]{1,3}\W{1,3})?\d[^\n]{0,40}|\W{0,3}[A-Z]\W{0,3}")
 
 
 def without_run_on(text: str) -> str:
@@ -39,10 +42,13 @@ def without_run_on(text: str) -> str:
     if end := _TURN_END.search(text):
         text = text[: end.start()]
     mark = _FINAL_MARK.search(text)
-    if mark is None:
-        return text
-    numbered_before = any(found["number"] for found in _QUESTION.finditer(text, 0, mark.start()))
-    for question in _QUESTION.finditer(text, mark.end()):
-        if not (numbered_before and question["number"]):
-            return text[: question.start()].rstrip()
+    has_steps = False
+    for question in _QUESTION.finditer(text):
+        before = text[: question.start()].rstrip()
+        is_behind = mark is not None and mark.end() <= question.start()
+        if is_behind and not (has_steps and question["number"]):
+            return before
+        if before and (question["role"] or _BARE_ANSWER.fullmatch(before)):
+            return before
+        has_steps = has_steps or (not is_behind and bool(question["number"]))
     return text

@@ -92,7 +92,7 @@ _ADVERBS = re.compile(
 )
 _REASON = re.compile(
     r"(?i)(?:[,;]\s*|\s+[-–—]+\s+|\s+\(?)(?:since|because)\b"
-    r"|[,;]\s*(?:as|so|where|which|given|giving|i\.e\.|that is)\b"
+    r"|[,;]\s*(?:as|so|where|which|given|giving|i\.e\.|that is|(?:and |but )?not|rather than)\b"
 )
 _EVALUATION = re.compile(
     r"(?i)(?:also |indeed |not |now |clearly )?(?:correct|incorrect|right|wrong|clear|obvious"
