@@ -3,9 +3,11 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from evalcore.formats import Problem
+from evalcore.rules import computed
 from evalcore.rules.choices import plain_words, same_choice
 from evalcore.rules.notation import read_number, read_only_number
 from evalcore.sandbox.sandbox import Outcome, Program
@@ -39,8 +41,13 @@ def exact(items: Sequence[Item], _tools: Tools) -> Iterator[Grade]:
     """Yield whether each text has the words of the gold, or the letter of the gold's choice.
 
     Fonts, dollar signs, quotation marks around all of it and a full stop at its end don't count.
+    The value of a program may be the gold as Python prints it: `5.0`, `['a', 'b']`, True for "yes".
     """
-    return (_compare_words(str(value), problem.gold or "") for problem, value, _ in items)
+    for problem, value, is_computed in items:
+        grade = _compare_words(str(value), problem.gold or "")
+        if not grade.value and is_computed and _is_printed(value, problem.gold or ""):
+            grade = Grade(1.0, "equal, as Python prints it")
+        yield grade
 
 
 def _compare_words(answer: str, gold: str) -> Grade:
@@ -53,20 +60,52 @@ def _compare_words(answer: str, gold: str) -> Grade:
     return Grade(0.0, "the same words in another order" if is_moved else "other words")
 
 
-def numbers(items: Sequence[Item], _tools: Tools) -> Iterator[Grade]:
-    """Yield whether each answer is the gold: the same integer, or within a millionth of it."""
-    for problem, value, _ in items:
-        answer, right = (read_only_number(text) for text in (str(value), problem.gold or ""))
-        if right is None:
-            yield Grade(None, f"the gold is not a number: {problem.gold!r:.40}")
-        elif answer is None:
-            yield _not_a_number(value)
-        elif answer == right:
-            yield Grade(1.0, "equal")
-        elif (answer % 1 or right % 1) and math.isclose(answer, right, rel_tol=1e-6):
-            yield Grade(1.0, "equal within a millionth")
-        else:
-            yield Grade(0.0, f"{answer:.12g} is not {right:.12g}")
+def _is_printed(value: object, gold: str) -> bool:
+    """Tell whether a program's value is a gold that Python would write in another way."""
+    return (
+        computed.is_truth(value, gold)
+        or computed.is_same_number(value, gold)
+        or computed.is_same_list(value, gold)
+    )
+
+
+def numbers(items: Sequence[Item], tools: Tools) -> Iterator[Grade]:
+    """Yield whether each answer is the gold: the same integer, or within a millionth of it.
+
+    A number that a program leaves as a formula, such as SymPy's `sqrt(2)`, is computed.
+    """
+    formulas = [_within_a_millionth(item) for item in items if _is_formula(item)]
+    verdicts = tools.compare_formulas(formulas) if formulas else iter(())
+    for item in items:
+        yield next(verdicts) if _is_formula(item) else _compare_numbers(item)
+
+
+def _is_formula(item: Item) -> bool:
+    has_number = read_only_number(item.problem.gold or "") is not None
+    return item.is_computed and has_number and computed.is_formula(item.value)
+
+
+def _within_a_millionth(item: Item) -> Item:
+    gold = read_only_number(item.problem.gold or "") or 0
+    details = {"tolerance": abs(gold) * 1e-6}
+    return item._replace(problem=replace(item.problem, gold=str(gold), details=details))
+
+
+def _compare_numbers(item: Item) -> Grade:
+    problem, value, is_computed = item
+    text = computed.number_text(value) if is_computed else str(value)
+    answer, right = read_only_number(text), read_only_number(problem.gold or "")
+    if right is None:
+        return Grade(None, f"the gold is not a number: {problem.gold!r:.40}")
+    if answer is None:
+        return _not_a_number(value)
+    if answer == right:
+        return Grade(1.0, "equal")
+    if (answer % 1 or right % 1) and math.isclose(answer, right, rel_tol=1e-6):
+        return Grade(1.0, "equal within a millionth")
+    if is_computed and computed.is_same_number(value, str(right)):
+        return Grade(1.0, f"equal {computed.WITHIN_ACCURACY}")
+    return Grade(0.0, f"{answer:.12g} is not {right:.12g}")
 
 
 def _not_a_number(value: object) -> Grade:

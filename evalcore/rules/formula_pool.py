@@ -20,7 +20,7 @@ from itertools import cycle
 from typing import Any
 
 from evalcore.formats import Problem
-from evalcore.rules import Grade, Item
+from evalcore.rules import Grade, Item, computed
 from evalcore.rules.choices import same_choice
 from evalcore.rules.labels import compare_counts, compare_labels, with_digits
 from evalcore.rules.notation import is_text, levels, squeezed, why_a_judge, words
@@ -70,19 +70,31 @@ def compare_texts(item: Item) -> Grade | None:
         return Grade(0.0, f"brackets nested deeper than {MAX_DEPTH}")
     if squeezed(answer) == squeezed(gold) != "":
         return Grade(1.0, "the same text")
-    return _compare_names(answer, gold, item.problem)
+    if (grade := _compare_meaning(item, answer, gold)) is not None:
+        return grade
+    has_unit = bool(item.problem.details.get("unit"))
+    counted = computed.readings(item.value, gold)[0] if item.is_computed else answer
+    grade = None if has_unit else compare_counts(counted, gold)
+    return grade or _compare_prose(answer, gold)
 
 
-def _compare_names(answer: str, gold: str, problem: Problem) -> Grade | None:
-    """Compare choices, times, words and numbers of things; None for formulas."""
+def _compare_meaning(item: Item, answer: str, gold: str) -> Grade | None:
+    """Return the verdict where truth values, a choice or the words of a text decide."""
+    truth = computed.is_truth(item.value, gold) if item.is_computed else None
+    if truth is not None:
+        return Grade(float(truth), "the same truth value" if truth else "the other truth value")
     if same_choice(answer, gold):
         return Grade(1.0, "the same choice")
-    if (grade := compare_labels(answer, gold, problem.text)) is not None:
+    if (grade := compare_labels(answer, gold, item.problem.text)) is not None:
         return grade
-    if is_text(gold):
-        return _compare_words(words(with_digits(answer)), words(with_digits(gold)))
-    grade = None if problem.details.get("unit") else compare_counts(answer, gold)
-    return grade or _compare_prose(answer, gold)
+    if not is_text(gold):
+        return None
+    given, right = words(with_digits(answer)), words(with_digits(gold))
+    if item.is_computed and given != right:
+        given = words(computed.readings(item.value, gold)[0])
+    if item.is_computed and computed.is_set(item.value):
+        given, right = sorted(given), sorted(right)
+    return _compare_words(given, right)
 
 
 def _compare_prose(answer: str, gold: str) -> Grade | None:
