@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from evalcore.commands.logs import is_log, read_logs
 from evalcore.documents import join_tasks, name_documents
@@ -313,7 +314,18 @@ def left_out(what: str, cells: Iterable[tuple[str, Any, str]], lowest: int) -> d
             notices.append(f"{name}: {message}")
     if len(notices) > 4:
         notices = [f"{notices[0]}; see n_unknown for {len(notices) - 1} more"]
-    n = int(totals[:NOT_ANSWERED].sum())
-    heading = f"{n:,} of {counted(int(totals.sum()), what)} {'is' if n == 1 else 'are'} left out"
-    heading = f"{heading}, because one of the results is unknown" * bool(n)
+    heading = _describe_left_out(what, totals)
     return {"heading": heading, "notices": notices, "failures": failures}
+
+
+def _describe_left_out(what: str, totals: npt.NDArray[np.int_]) -> str:
+    """Return how many of all pairs or problems are left out and why; empty if none is."""
+    one_sided, unknown = int(totals[NOT_ASKED]), int(totals[NOT_KNOWN])
+    n = one_sided + unknown
+    if not n:
+        return ""
+    verb = "is" if n == 1 else "are"
+    cause = "one of the results is unknown"
+    if one_sided:
+        cause = f"{cause} or missing" if unknown else "not every method was asked"
+    return f"{n:,} of {counted(int(totals.sum()), what)} {verb} left out, because {cause}"

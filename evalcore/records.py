@@ -17,6 +17,7 @@ from evalcore.finish_reasons import describe_finish_reason
 from evalcore.formats import Benchmark, Fields
 from evalcore.options import RecordOptions
 from ngramscan.errors import InputError
+from ngramscan.reading.reasoning import split_reasoning
 from ngramscan.reading.row_files import decoded_as
 from ngramscan.reading.streams import is_stream, name_of, read_bytes
 from ngramscan.reading.surrogates import describe_halves, replace_halves
@@ -41,8 +42,9 @@ class Record:
     method: str
     messages_sha256: str | None = None
     output: str | None
-    """None: the model refused, or gave no text at all."""
+    """As the model wrote it; None: the model refused, or gave no text at all."""
     reasoning: str | None = None
+    """As the server reports it, apart from the output, which may have reasoning, too."""
     refusal: str | None = None
     finish_reason: str | None = None
     prompt_tokens: Number | None = None
@@ -73,13 +75,23 @@ class Record:
         return {name: getattr(self, name) for name in names}
 
     @property
+    def answer_text(self) -> str | None:
+        """Return the output without its reasoning; None if it ends there, or there is none."""
+        return None if self.output is None else split_reasoning(self.output).answer
+
+    @property
     def not_scorable(self) -> str | None:
         """Return why the output can't be scored; None if it can."""
         if self.refusal is not None:
             return f"refused: {' '.join(self.refusal.split())[:200]}"
         if incomplete := describe_finish_reason(self.finish_reason):
             return incomplete
-        return None if (self.output or "").strip() else "no output"
+        if not (self.output or "").strip():
+            return "no output"
+        answer = self.answer_text
+        if answer is None:
+            return "the output ends within its reasoning"
+        return None if answer.strip() else "no output but reasoning"
 
     def line(self) -> bytes:
         """Return the record as a line of a file."""

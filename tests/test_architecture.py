@@ -54,8 +54,8 @@ MAY_IMPORT = {
 SHARED = "errors options progress clock journal reading remote statistics reporting"
 # Each module of evalcore may import those before it, wherever the commands are; one has no name.
 EVALCORE = (
-    "commands options formats benchmarks prompts finish_reasons records chat_replies endpoint run"
-    " sandbox extraction rules simple_tables scores documents score judge_sample judge_replies"
+    "commands options extraction formats benchmarks prompts finish_reasons records chat_replies"
+    " endpoint run sandbox rules simple_tables scores documents score judge_sample judge_replies"
     " judge logs paired_tests pairing compare prevalence_links link"
     " outcomes efficiency show agreement claim_formulas audit  cli __main__"
 )

@@ -30,6 +30,9 @@ FORMS = {
         "judge_replies",
         ("points", f"<points>{'9' * 5000} out of 7</points>", "limit"),
         ("score", "[" * 100_000, "not valid JSON"),
+        ("boxed", "<think>maybe \\boxed{Incorrect}</think>\n\\boxed{Correct}", [1.0, "Correct"]),
+        ("boxed", "<think>it could be \\boxed{Correct} but", "it ends within its reasoning"),
+        ("score", '[THINK]{"score": 1}[/THINK]{"score": 50}', [0.5, "50"]),
     )
 )
 def test_what_was_asked_for_is_read_and_all_else_unparsed(form: str, reply: str, read: Any) -> None:

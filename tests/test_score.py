@@ -130,7 +130,10 @@ def test_what_a_sandbox_or_a_grader_lost_is_an_error_and_so_is_an_unknown_proble
 def test_a_figure_of_which_nothing_is_known_is_refused(tmp_path: Path) -> None:
     data, outputs = tmp_path / "q.jsonl", tmp_path / "q/m/cot.jsonl"
     outputs.parent.mkdir(parents=True)
-    data.write_text('{"id": "1", "question": "?", "answer": "all odd $n$"}')
+    data.write_text(
+        '{"id": "1", "question": "?", "answer": "all odd $n$"}\n'
+        '{"id": "2", "question": "?", "answer": "5"}\n'
+    )
     outputs.write_text('{"id": "1", "output": "3"}\n')
     with pytest.raises(InputError, match="nothing to draw; no output has a known score"):
         evalcore.score(outputs, data=data, rule="math", figure=tmp_path / "a.svg")

@@ -44,6 +44,7 @@ from evalcore.scores import (
 from ngramscan.errors import InputError
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT, Progress
+from ngramscan.reading.reasoning import split_reasoning
 from ngramscan.reading.row_files import Table
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import to_columns
@@ -153,13 +154,16 @@ def read_reply(prompt: JudgePrompt, reply: str) -> tuple[float | None, str, str]
 
     Raises a ValueError if the reply has no verdict or two; such a reply counts as unknown.
     """
+    verdict = split_reasoning(reply).answer
+    if verdict is None:
+        raise ValueError("it ends within its reasoning")
     reason = ""
     if prompt.pattern:
         labels = list(prompt.labels or ())
         form = VerdictForm(prompt.pattern, prompt.expected, labels, prompt.most)
-        answer: Any = read_verdict(form, reply)
+        answer: Any = read_verdict(form, verdict)
     else:
-        fields = read_fields(reply)
+        fields = read_fields(verdict)
         answer = fields.get(prompt.field)
         reason = " ".join(str(fields.get(prompt.reason) or "").split())
     problem = f"{prompt.field} {json.dumps(answer)}"
@@ -191,7 +195,7 @@ def judged_row(
         rule=f"judge:{judge}",
         value=value,
         answer=label or None,
-        extraction=None if reply is None else judged_part(prompt, record.output or "")[1],
+        extraction=None if reply is None else judged_part(prompt, record.answer_text or "")[1],
         reason=reason,
         task=prompt.task,
         judge=kept.get("model") or judge,
@@ -215,7 +219,8 @@ def _without_reply(rows: Sequence[JudgeRow]) -> tuple[list[str], list[str]]:
             messages = notices if None in reasons else failures
             messages.append(f"{rule}: {number}; {unusable[0]}")
     if unjudged := sum(row.reply is None for row in rows):
-        notices.append(f"{unjudged} outputs are refusals, cut or empty, and were not judged")
+        what = "outputs are refusals, cut or without an answer"
+        notices.append(f"{unjudged} {what}, and were not judged")
     return notices, failures
 
 
@@ -223,12 +228,13 @@ _Case = tuple[Problem, Record, str]
 """An output, its problem, and the request to a judge; empty: the output can't be judged."""
 
 
-def _cases(
+def make_cases(
     prompt: JudgePrompt, problems: Dataset, records: Iterable[Record], sent: dict[str, Any]
 ) -> Iterator[_Case]:
+    """Yield each output with its problem and the request to a judge, which has no reasoning."""
     by_id = {problem.id: problem for problem in problems.problems}
     for record in records:
-        question = [judge_messages(prompt, by_id[record.id], record.output or ""), sent]
+        question = [judge_messages(prompt, by_id[record.id], record.answer_text or ""), sent]
         request = json.dumps(question, ensure_ascii=False, sort_keys=True)
         yield by_id[record.id], record, "" if record.not_scorable else request
 
@@ -289,7 +295,8 @@ def judge(
 ) -> Result[JudgeRow]:
     r"""Let models judge what no rule can score: proofs, prose, and why an answer failed.
 
-    Judges see the problem, the reference and the answer, never the method or the model. Every reply
+    Judges see the problem, the reference and the answer without its reasoning, never the method or
+    the model. Every reply
     is kept; run the same command again to request only the missing ones.
 
     Parameters
@@ -345,7 +352,7 @@ def judge(
     records = in_order(records, problems)
     if wanted is not None:
         records = [record for record in records if key_of(record) in wanted]
-    cases = [*_cases(prompt, problems, records, sent)]
+    cases = [*make_cases(prompt, problems, records, sent)]
     drawn = _draw(cases, sample, per, shares, seed)
     weights = drawn.weights if drawn else {}
     if drawn:

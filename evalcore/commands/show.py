@@ -18,6 +18,7 @@ from evalcore.records import Record, read_records
 from evalcore.scores import key_of, read_scores
 from ngramscan.errors import InputError, some_of
 from ngramscan.progress import visible_line
+from ngramscan.reading.reasoning import split_reasoning
 from ngramscan.reading.row_files import GivenTables, as_tables
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.command import Option, Result, command
@@ -37,7 +38,7 @@ class ShowRow:
     id: str
     epoch: int | None
     output: str | None
-    """None: the model refused, or gave no text."""
+    """With its reasoning, if any. None: the model refused, or gave no text."""
     rule: str | None = None
     """None: the output has no score."""
     value: float | None = None
@@ -72,7 +73,20 @@ def _lines(rows: Sequence[ShowRow]) -> Iterator[Text]:
             yield Text(visible_line("; ".join(filter(None, parts))), style="cyan")
         yield from map(Text, _visible_lines(row.reply or ""))
     yield Text()
-    yield from map(Text, _visible_lines(first.output or "(no output)"))
+    yield from _output_lines(first.output)
+
+
+def _output_lines(output: str | None) -> Iterator[Text]:
+    """Yield the lines of an output, with the size of its reasoning in the place of its words."""
+    if output is None or not output.strip():
+        yield Text("(no output)")
+        return
+    reasoning, answer = split_reasoning(output)
+    if reasoning:
+        yield Text(f"({len(reasoning.split()):,} words of reasoning)", style="dim")
+    if answer is None:
+        yield Text("(it ends within its reasoning)", style="dim")
+    yield from map(Text, _visible_lines(answer or ""))
 
 
 def _visible_lines(text: str) -> list[str]:
@@ -107,7 +121,8 @@ def show(
 ) -> Result[ShowRow]:
     """Show all outputs for one problem, with the answers found, verdicts, and judges' words.
 
-    Methods are side by side where the terminal is wide enough, and below each other otherwise.
+    Methods are side by side where the terminal is wide enough, and below each other otherwise. The
+    terminal leaves out reasoning, and says how long it is; the rows have it.
 
     Parameters
     ----------

@@ -3,9 +3,12 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from evalcore.formats import Problem
+from evalcore.rules import computed
+from evalcore.rules.choices import plain_words, same_choice
 from evalcore.rules.notation import read_number, read_only_number
 from evalcore.sandbox.sandbox import Outcome, Program
 from ngramscan.errors import SandboxError
@@ -35,29 +38,74 @@ class Tools(NamedTuple):
 
 
 def exact(items: Sequence[Item], _tools: Tools) -> Iterator[Grade]:
-    """Yield whether each text has the words of the gold, but for a full stop at its end."""
-    for problem, value, _ in items:
-        texts = (str(value), problem.gold or "")
-        answer, right = (text.strip().removesuffix(".").split() for text in texts)
-        is_moved = sorted(answer) == sorted(right)
-        reason = "the same words in another order" if is_moved else "other words"
-        yield Grade(1.0, "equal") if answer == right else Grade(0.0, reason)
+    """Yield whether each text has the words of the gold, or the letter of the gold's choice.
+
+    Fonts, dollar signs, quotation marks around all of it and a full stop at its end don't count.
+    The value of a program may be the gold as Python prints it: `5.0`, `['a', 'b']`, True for "yes".
+    """
+    for problem, value, is_computed in items:
+        grade = _compare_words(str(value), problem.gold or "")
+        if not grade.value and is_computed and _is_printed(value, problem.gold or ""):
+            grade = Grade(1.0, "equal, as Python prints it")
+        yield grade
 
 
-def numbers(items: Sequence[Item], _tools: Tools) -> Iterator[Grade]:
-    """Yield whether each answer is the gold: the same integer, or within a millionth of it."""
-    for problem, value, _ in items:
-        answer, right = (read_only_number(text) for text in (str(value), problem.gold or ""))
-        if right is None:
-            yield Grade(None, f"the gold is not a number: {problem.gold!r:.40}")
-        elif answer is None:
-            yield _not_a_number(value)
-        elif answer == right:
-            yield Grade(1.0, "equal")
-        elif (answer % 1 or right % 1) and math.isclose(answer, right, rel_tol=1e-6):
-            yield Grade(1.0, "equal within a millionth")
-        else:
-            yield Grade(0.0, f"{answer:.12g} is not {right:.12g}")
+def _compare_words(answer: str, gold: str) -> Grade:
+    given, right = plain_words(answer), plain_words(gold)
+    if given == right:
+        return Grade(1.0, "equal")
+    if same_choice(answer, gold):
+        return Grade(1.0, "the same choice")
+    is_moved = sorted(given) == sorted(right)
+    return Grade(0.0, "the same words in another order" if is_moved else "other words")
+
+
+def _is_printed(value: object, gold: str) -> bool:
+    """Tell whether a program's value is a gold that Python would write in another way."""
+    return (
+        computed.is_truth(value, gold)
+        or computed.is_same_number(value, gold)
+        or computed.is_same_list(value, gold)
+    )
+
+
+def numbers(items: Sequence[Item], tools: Tools) -> Iterator[Grade]:
+    """Yield whether each answer is the gold: the same integer, or within a millionth of it.
+
+    A number that a program leaves as a formula, such as SymPy's `sqrt(2)`, is computed.
+    """
+    formulas = [_within_a_millionth(item) for item in items if _is_formula(item)]
+    verdicts = tools.compare_formulas(formulas) if formulas else iter(())
+    for item in items:
+        yield next(verdicts) if _is_formula(item) else _compare_numbers(item)
+
+
+def _is_formula(item: Item) -> bool:
+    has_number = read_only_number(item.problem.gold or "") is not None
+    return item.is_computed and has_number and computed.is_formula(item.value)
+
+
+def _within_a_millionth(item: Item) -> Item:
+    gold = read_only_number(item.problem.gold or "") or 0
+    details = {"tolerance": abs(gold) * 1e-6}
+    return item._replace(problem=replace(item.problem, gold=str(gold), details=details))
+
+
+def _compare_numbers(item: Item) -> Grade:
+    problem, value, is_computed = item
+    text = computed.number_text(value) if is_computed else str(value)
+    answer, right = read_only_number(text), read_only_number(problem.gold or "")
+    if right is None:
+        return Grade(None, f"the gold is not a number: {problem.gold!r:.40}")
+    if answer is None:
+        return _not_a_number(value)
+    if answer == right:
+        return Grade(1.0, "equal")
+    if (answer % 1 or right % 1) and math.isclose(answer, right, rel_tol=1e-6):
+        return Grade(1.0, "equal within a millionth")
+    if is_computed and computed.is_same_number(value, str(right)):
+        return Grade(1.0, f"equal {computed.WITHIN_ACCURACY}")
+    return Grade(0.0, f"{answer:.12g} is not {right:.12g}")
 
 
 def _not_a_number(value: object) -> Grade:
@@ -153,5 +201,20 @@ RULES: Mapping[str, Callable[[Sequence[Item], Tools], Iterator[Grade]]] = {
     "exact": exact,
     "numbers": numbers,
 }
+
+
+def reference_fault(rule: str, gold: str) -> str:
+    """Return why a rule can compare nothing with a reference answer; empty if it can.
+
+    `math` says so of each answer by itself, since some of a file may need a judge.
+    """
+    if rule not in FOR_NUMBERS:
+        return ""
+    if "\n" in gold.strip():
+        return "it has several lines, none of them marked as the final answer"
+    number = read_only_number(gold) if rule == "numbers" else _finite(gold)
+    return "it is not a number" if number is None else ""
+
+
 FOR_NUMBERS = frozenset({"strict", "lenient", "numbers"})
 """Rules to which a text without a digit is not an answer."""

@@ -13,7 +13,7 @@ from math_verify import verify
 from sympy import Rational, factorial, factorial2
 from sympy.core.evalf import PrecisionExhausted
 
-from evalcore.rules import notation
+from evalcore.rules import computed, notation
 
 DIGITS = 60  # to which numbers are computed that are not rational
 DIGITS_OF_ZERO = 1_000  # two numbers that agree up to there are equal
@@ -100,7 +100,7 @@ def read_expression(text: str) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def are_equal(gold: str, answer: str, tolerance: float | None) -> bool:
+def are_equal(gold: str, answer: str, tolerance: float | None, is_float: bool = False) -> bool:
     """Tell whether two formulas have the same value, at random ones of their variables.
 
     Parameters
@@ -109,6 +109,8 @@ def are_equal(gold: str, answer: str, tolerance: float | None) -> bool:
         Formulas that `notation.clean` returned.
     tolerance : float or None
         The largest difference between two numbers that counts as none.
+    is_float : bool
+        Whether the answer may have the error of floating point.
 
     Raises
     ------
@@ -126,14 +128,18 @@ def are_equal(gold: str, answer: str, tolerance: float | None) -> bool:
     if any(too_large):
         return False
     agreed, unknown = 0, sympy.core.function.AppliedUndef
+    is_float = is_float and computed.has_float(answer)
+    agree = _agree_as_floats if is_float else _agree
     is_plain = all(isinstance(side, sympy.Expr) for side in sides)
     left, right = _complex(left, right) if is_plain else sides
     if is_plain and not any(side.atoms(unknown) for side in sides):
         if not left.free_symbols | right.free_symbols:
-            return _same_number(left.doit(), right.doit(), answer, tolerance)
+            numbers = left.doit(), right.doit()
+            is_near = is_float and _agree_as_floats(*numbers)
+            return is_near or _same_number(*numbers, answer, tolerance)
         left, right = _with_real_roots(left), _with_real_roots(right)
         for gold_value, answer_value in _values(left, right):
-            if not _agree(gold_value, answer_value):
+            if not agree(gold_value, answer_value):
                 return False
             agreed += 1
     # a set, an unknown f(x), or what has no value anywhere: all else it would round to six decimals
@@ -242,6 +248,16 @@ def _agree(left: Any, right: Any) -> bool:
         return False
     difference = left - right
     return difference.has(*_SLOW) or is_zero(difference)
+
+
+def _agree_as_floats(gold: Any, given: Any) -> bool:
+    values = gold.evalf(DIGITS), given.evalf(DIGITS)
+    return _are_finite(*values) and computed.is_within_accuracy(*values, bool(gold.is_integer))
+
+
+def is_float_noise(number: Any) -> bool:
+    """Tell whether the difference of two numbers is what floating point leaves of zero."""
+    return bool(abs(number.evalf(DIGITS)) <= computed.FLOAT_ACCURACY)
 
 
 def _values(left: Any, right: Any) -> Iterator[tuple[Any, Any]]:

@@ -20,8 +20,9 @@ from itertools import cycle
 from typing import Any
 
 from evalcore.formats import Problem
-from evalcore.rules import Grade, Item
+from evalcore.rules import Grade, Item, computed
 from evalcore.rules.amounts import compare_amounts
+from evalcore.rules.choices import same_choice
 from evalcore.rules.labels import compare_counts, compare_labels
 from evalcore.rules.notation import is_text, levels, squeezed, why_a_judge, words
 from evalcore.rules.number_words import with_digits
@@ -69,32 +70,52 @@ def compare_texts(item: Item) -> Grade | None:
         return Grade(0.0, f"longer than {MAX_CHARACTERS:,} characters")
     if max(levels(answer), default=0) > MAX_DEPTH:
         return Grade(0.0, f"brackets nested deeper than {MAX_DEPTH}")
-    if (grade := _compare_names(item)) is not None:
+    if (grade := _compare_same(item)) is not None:
         return grade
-    if is_text(gold):
-        return _compare_words(words(with_digits(answer)), words(with_digits(gold)))
-    grade = None if _has_unit(item) else compare_counts(answer, gold)
+    if (grade := _compare_meaning(item, answer, gold)) is not None:
+        return grade
+    counted = computed.readings(item.value, gold)[0] if item.is_computed else answer
+    grade = None if _has_unit(item) else compare_counts(counted, gold)
     return grade or _compare_prose(answer, gold)
+
+
+def _compare_meaning(item: Item, answer: str, gold: str) -> Grade | None:
+    """Return the verdict where truth values, a choice or the words of a text decide."""
+    truth = computed.is_truth(item.value, gold) if item.is_computed else None
+    if truth is not None:
+        return Grade(float(truth), "the same truth value" if truth else "the other truth value")
+    if same_choice(answer, gold):
+        return Grade(1.0, "the same choice")
+    if (grade := compare_labels(answer, gold, item.problem.text)) is not None:
+        return grade
+    if not is_text(gold):
+        return None
+    given, right = words(with_digits(answer)), words(with_digits(gold))
+    if item.is_computed and given != right:
+        given = words(computed.readings(item.value, gold)[0])
+    if item.is_computed and computed.is_set(item.value):
+        given, right = sorted(given), sorted(right)
+    return _compare_words(given, right)
 
 
 def _has_unit(item: Item) -> bool:
     return bool(item.problem.details.get("unit"))
 
 
-def _compare_names(item: Item) -> Grade | None:
-    """Compare amounts, the same text, and what names something; None for anything else."""
+def _compare_same(item: Item) -> Grade | None:
+    """Compare amounts and the same text; None for anything else."""
     answer, gold = str(item.value), item.problem.gold or ""
     if not _has_unit(item) and (grade := compare_amounts(answer, gold)) is not None:
         return grade
     if squeezed(answer) == squeezed(gold) != "":
         return Grade(1.0, "the same text")
-    return compare_labels(answer, gold, item.problem.text)
+    return None
 
 
 def _compare_prose(answer: str, gold: str) -> Grade | None:
     """Return the verdict on a gold that has words in it; None if it is a formula."""
-    why = why_a_judge(gold)
-    if not why or unit_behind(gold, is_marked=True):
+    why = reason_for_judge(gold)
+    if not why:
         return None
     if _without_articles(answer) == _without_articles(gold) != []:
         return Grade(1.0, "the same words")
@@ -105,6 +126,13 @@ def _compare_prose(answer: str, gold: str) -> Grade | None:
 
 def _without_articles(text: str) -> list[str]:
     return [word for word in words(text) if word not in {"a", "an", "the"}]
+
+
+def reason_for_judge(gold: str) -> str:
+    """Return why a reference answer is one that only a judge can compare; empty if none."""
+    if is_text(gold) or unit_behind(gold, is_marked=True):
+        return ""
+    return why_a_judge(gold)
 
 
 def _compare_words(given: list[str], right: list[str]) -> Grade:

@@ -9,9 +9,9 @@ So its parser reads what `notation` has made plain, and `verify` compares only w
 
 import re
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from evalcore.rules import Grade, Item, units
+from evalcore.rules import Grade, Item, computed, units
 from evalcore.rules.answer_forms import (
     COORDINATES,
     RELATIONS,
@@ -27,6 +27,7 @@ from evalcore.rules.expressions import (
     NotMathematicsError,
     are_equal,
     are_proportional,
+    is_float_noise,
     is_zero,
     read_expression,
 )
@@ -51,6 +52,23 @@ _OR = re.compile(r"(?<![A-Za-z])or(?![A-Za-z])|\\(?:lor|vee)(?![A-Za-z])")
 
 def compare_formulas(item: Item) -> Grade:
     """Return the verdict, with the unit and tolerances of the problem; it may take any time."""
+    first, *others = _readings(item)
+    grade = _compare_reading(first)
+    for reading in others:
+        if grade.value != 1:
+            grade = _compare_reading(reading)
+    return grade
+
+
+def _readings(item: Item) -> list[Item]:
+    """Return an answer in the notation of formulas, which programs may leave open."""
+    if not item.is_computed:
+        return [item]
+    texts = computed.readings(item.value, item.problem.gold or "")
+    return [item._replace(value=text) for text in texts]
+
+
+def _compare_reading(item: Item) -> Grade:
     golds, given, unit = _take_apart(item)
     if grade := _compare_sets(item, golds, given):
         return grade
@@ -70,10 +88,11 @@ def compare_formulas(item: Item) -> Grade:
 
 def evaluate(item: Item) -> Grade:
     """Compute an answer without its gold, as comparing would; it may take any time, or crash."""
-    _, given, _ = _take_apart(item)
-    for answer in _read_all(given):
-        for formula in answer.formulas:
-            are_equal("0", formula, None)
+    for reading in _readings(item):
+        _, given, _ = _take_apart(reading)
+        for answer in _read_all(given):
+            for formula in answer.formulas:
+                are_equal("0", formula, None)
     return Grade(None, "computed")
 
 
@@ -184,11 +203,25 @@ def _compare_sets(item: Item, golds: _Texts, given: _Texts) -> Grade | None:
             answer, bool(_OR.search(str(item.value))), read_expression
         )
         same = are_equal_sets(gold_set, given_set, is_zero)
+        near = _has_floats(item, given) and are_equal_sets(gold_set, given_set, is_float_noise)
     except (NoRealSetError, NotMathematicsError):
         return None
     if are_other_coordinates(gold_name, given_name):
         return Grade(0.0, f"said of {given_name}, not of {gold_name}")
+    if near and not same:
+        return Grade(1.0, f"the same numbers {computed.WITHIN_ACCURACY}")
     return Grade(1.0, "the same numbers") if same else Grade(0.0, "other numbers")
+
+
+def _has_floats(item: Item, given: _Texts) -> bool:
+    return item.is_computed and any(computed.has_float(text) for text, _ in given)
+
+
+class _Closeness(NamedTuple):
+    """How far from the gold an answer may be."""
+
+    tolerance: Any = None  # of the problem; absolute
+    is_float: bool = False  # whether floating point computed it
 
 
 def _compare(golds: _Texts, given: _Texts, unit: str, item: Item) -> Grade:
@@ -207,23 +240,24 @@ def _compare(golds: _Texts, given: _Texts, unit: str, item: Item) -> Grade:
         return Grade(None, f"grader: {n} tolerances for {len(rights)} answers", failed=True)
     stated = " and ".join(dict.fromkeys(str(bound) for bound in tolerances if bound is not None))
     within = f" within {stated}" if stated else ""
-    if _are_paired(rights, answers, tolerances):
-        return Grade(1.0, f"equal{within}")
-    if _are_same_angles(golds, given, tolerances):
-        return Grade(1.0, "equal, in radians")
-    # 8% may be given as 8, which was compared above, or as 0.08
+    # 8% may be given as 8, which is compared first, or as 0.08
     is_part = unit == "%" and not within and not any(stated_unit for _, stated_unit in given)
-    parts = {stated_unit for _, stated_unit in golds}
-    if is_part and _are_paired(_read_all(golds, parts=parts), answers, tolerances):
-        return Grade(1.0, "equal, as a part of one")
+    parts = _read_all(golds, parts={stated_unit for _, stated_unit in golds}) if is_part else None
+    reasons = {False: within, True: f" {computed.WITHIN_ACCURACY}"}
+    for is_float in (False, True) if _has_floats(item, given) else (False,):
+        bounds = [_Closeness(bound, is_float) for bound in tolerances]
+        if how := _how_equal(rights, parts, answers, bounds):
+            return Grade(1.0, f"{how}{reasons[is_float]}")
+    if _are_same_angles(golds, given, [_Closeness(bound, False) for bound in tolerances]):
+        return Grade(1.0, "equal, in radians")
     return Grade(0.0, f"not equal{within}")
 
 
-def _are_same_angles(golds: _Texts, given: _Texts, tolerances: Sequence[Any]) -> bool:
+def _are_same_angles(golds: _Texts, given: _Texts, bounds: Sequence[_Closeness]) -> bool:
     """Tell whether angles in degrees equal those in radians on the other side."""
     if not _are_angles(golds, given) and not _are_angles(given, golds):
         return False
-    return _are_paired(_read_all(_in_radians(golds)), _read_all(_in_radians(given)), tolerances)
+    return _are_paired(_read_all(_in_radians(golds)), _read_all(_in_radians(given)), bounds)
 
 
 def _are_angles(in_degrees: _Texts, others: _Texts) -> bool:
@@ -239,11 +273,24 @@ def _in_radians(texts: _Texts) -> _Texts:
     ]
 
 
+def _how_equal(
+    golds: list[Answer],
+    parts: list[Answer] | None,
+    answers: list[Answer],
+    bounds: Sequence[_Closeness],
+) -> str:
+    if _are_paired(golds, answers, bounds):
+        return "equal"
+    if parts is not None and _are_paired(parts, answers, bounds):
+        return "equal, as a part of one"
+    return ""
+
+
 def _distinct(answers: Sequence[Answer]) -> list[Answer]:
     """Return answers without those that repeat another one: `1/4 or 0.25`."""
     distinct = list[Answer]()
     for answer in answers:
-        if not any(_is_same(earlier, answer, None) for earlier in distinct):
+        if not any(_is_same(earlier, answer, _Closeness()) for earlier in distinct):
             distinct.append(answer)
     return distinct
 
@@ -261,7 +308,7 @@ def _read_all(texts: _Texts, parts: Collection[str] = ()) -> list[Answer]:
     return answers
 
 
-def _are_paired(golds: list[Answer], given: list[Answer], tolerances: Sequence[Any]) -> bool:
+def _are_paired(golds: list[Answer], given: list[Answer], bounds: Sequence[_Closeness]) -> bool:
     is_named = len(_heads(golds)) > 1
     in_order = is_named and not _heads(given)  # `1, 2` for `a=1, b=2`
     owner: dict[int, int] = {}
@@ -271,7 +318,7 @@ def _are_paired(golds: list[Answer], given: list[Answer], tolerances: Sequence[A
             pair = golds[gold], given[answer]
             is_other = answer in tried or (is_named and len(_heads(pair)) > 1)
             is_moved = in_order and answer != gold
-            if not is_other and not is_moved and _is_same(*pair, tolerances[gold]):
+            if not is_other and not is_moved and _is_same(*pair, bounds[gold]):
                 tried.add(answer)
                 if answer not in owner or placed(owner[answer], tried):
                     owner[answer] = gold
@@ -285,7 +332,7 @@ def _heads(answers: Sequence[Answer]) -> set[str]:
     return {answer.name.partition("(")[0] for answer in answers} - {""}
 
 
-def _is_same(gold: Answer, given: Answer, tolerance: float | None) -> bool:
+def _is_same(gold: Answer, given: Answer, bound: _Closeness) -> bool:
     if gold.form == "=" and given.form not in RELATIONS and not _has_symbols(*gold.formulas):
         gold = read_answer(gold.formulas[0])  # a number written in two ways
     if given.form == "=" and not gold.name and gold.form not in RELATIONS:
@@ -302,7 +349,7 @@ def _is_same(gold: Answer, given: Answer, tolerance: float | None) -> bool:
         given = in_order_of(gold.name if gold.name[:1] == "(" else COORDINATES, given)
     renamed = _with_arguments_of(gold, given)
     pairs = zip(gold.formulas, renamed, strict=True)
-    return all(are_equal(*pair, tolerance) for pair in pairs) or _is_same_decimal(gold, given)
+    return all(are_equal(*pair, *bound) for pair in pairs) or _is_same_decimal(gold, given)
 
 
 def _has_symbols(*formulas: str) -> bool:

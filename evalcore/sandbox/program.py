@@ -15,7 +15,7 @@ from typing import Any
 
 from evalcore.sandbox.layers import RESULT
 
-TEXT_AT_MOST = 500
+TEXT_AT_MOST, LINES_AT_MOST = 500, 100
 Report = dict[str, Any]
 
 
@@ -66,8 +66,8 @@ def report_of_solution(code: CodeType, names: dict[str, Any]) -> Report:
     value = names["solution"]()
     sympy = sys.modules.get("sympy")
     if sympy is not None and isinstance(value, sympy.Expr) and value.is_number and value.is_real:
-        # As whoever called `solution()` would read it.
-        value = float(value)
+        # As whoever called `solution()` would read it; a float would lose digits of an integer.
+        value = int(value) if value.is_Integer and abs(value) > 2**53 else float(value)
     return describe(value)
 
 
@@ -97,9 +97,7 @@ def message_of(error: BaseException) -> str:
 
 def describe(value: Any) -> Report:
     """Return the report of a value: numbers that JSON can hold as such, all else as text."""
-    numpy, sympy, kind = sys.modules.get("numpy"), sys.modules.get("sympy"), type(value).__name__
-    if numpy is not None and isinstance(value, numpy.generic):
-        value = value.item()
+    kind, value = type(value).__name__, without_library(value)
     if isinstance(value, bool):
         value = bool(value)
     elif isinstance(value, int):
@@ -108,11 +106,39 @@ def describe(value: Any) -> Report:
             return failure("no result", "the value is a whole number of too many digits")
     elif isinstance(value, float):
         value = float(value) if math.isfinite(value) else str(float(value))
-    elif sympy is not None and isinstance(value, (sympy.Basic, sympy.MatrixBase)):
-        value = str(sympy.latex(value))
     else:
-        value = str(value)
+        value = text_of(value)
     return {"status": "ok", "value": value, "kind": kind}
+
+
+def without_library(value: Any) -> Any:
+    """Return Python's own value for one of NumPy's scalars or SymPy's truth values."""
+    numpy, sympy = sys.modules.get("numpy"), sys.modules.get("sympy")
+    if sympy is not None and isinstance(value, sympy.logic.boolalg.BooleanAtom):
+        return bool(value)
+    if numpy is not None and isinstance(value, numpy.generic):
+        return value.item()
+    return value
+
+
+def text_of(value: Any) -> str:
+    """Return the text of a value: LaTeX for SymPy's, all digits for arrays, else `str`."""
+    numpy, sympy = sys.modules.get("numpy"), sys.modules.get("sympy")
+    if sympy is not None and isinstance(value, (sympy.Basic, sympy.MatrixBase)):
+        return text_of_symbols(sympy, value)
+    if numpy is None:
+        return str(value)
+    with numpy.printoptions(precision=17, threshold=sys.maxsize):
+        return str(value)
+
+
+def text_of_symbols(sympy: Any, value: Any) -> str:
+    """Return a value of SymPy as LaTeX, or as Python where its LaTeX is not what people write."""
+    if isinstance(value, (sympy.And, sympy.Or, sympy.Point)):
+        return str(value)
+    if isinstance(value, sympy.Poly):
+        value = value.as_expr()
+    return str(sympy.latex(value, ln_notation=True))  # to other readers, `log` has the base 10
 
 
 def read_report(reported: bytes, printed: bytes, result_bytes: int) -> Report:
@@ -144,7 +170,19 @@ def last_line(printed: bytes, result_bytes: int) -> Report:
     if last and is_cut and not before:
         return failure("no result", "the last printed line is too long")
     if last:
-        return {"status": "ok", "value": last.strip(), "kind": "str"}
+        return {"status": "ok", "value": with_opening_lines(before, last).strip(), "kind": "str"}
     if is_cut:
         return failure("no result", "the last printed line was followed by too many empty ones")
     return failure("error", "no answer: no variable of that name, and nothing printed")
+
+
+def with_opening_lines(before: list[str], last: str) -> str:
+    """Return the last line, with those before it if it is the indented end of an array."""
+    lines = [last]
+    for line in before[: -LINES_AT_MOST - 1 : -1]:
+        if not lines[-1].startswith(" "):
+            break
+        lines.append(line)
+    text = "\n".join(reversed(lines))
+    is_array = last.count("]") > last.count("[") and text.count("]") == text.count("[")
+    return text if is_array else last

@@ -56,8 +56,9 @@ class Outcome:
 
     status: Status
     value: float | int | bool | str | None = None
-    """A number (finite ones as such, others as text), a truth value, or text: SymPy's values as
-    LaTeX, everything else by `str`. For `solution()`, SymPy's real numbers are numbers too."""
+    """A number (finite ones as such, others as text), a truth value, or text: most of SymPy's
+    values as LaTeX, arrays with all digits, everything else by `str`. For `solution()`, SymPy's
+    real numbers are numbers too."""
     kind: str = ""
     """The name of the value's type in the program: `float`, `ndarray`."""
     message: str = ""
