@@ -131,7 +131,7 @@ def _scores(
                 raise InputError(place, "lower is better; choose another score with --rule")
             if metric not in document.fields:
                 raise InputError(place, "the row lacks this score; choose another with --rule")
-            value = to_number(f"{place} {score!r}", score)
+            value = to_number(f"{place} {score!r}", score, file.scale)
             reason = "no score" if value is None else f"recorded as {metric} {value:g}"
             row = ScoreRow(**names, rule=rule, value=value, answer=answer, reason=reason)
             yield Recorded(row, replies, is_missed)

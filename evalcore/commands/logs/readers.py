@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,13 +18,24 @@ from evalcore.formats import Fields
 from evalcore.records import Number
 from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.reading.row_files import decoded_as
+from ngramscan.reading.row_files import decoded_as, is_json_list, list_items, read_table
 
 _Kind = TypeVar("_Kind")
-_NUMBERS = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
+_SHARES = {
+    "C": 1.0,
+    "P": 0.5,
+    "I": 0.0,
+    "N": 0.0,
+    "yes": 1.0,
+    "true": 1.0,
+    "no": 0.0,
+    "false": 0.0,
+}
 """Correct, partly correct, incorrect, no answer, as Inspect's metrics read them, and its words."""
 _UNKNOWN = {"error", "invalidated sample", "interrupted sample", "unscored sample"}
 """Failures that leave open what the model would have answered."""
+_TABLES = {".csv", ".parquet"}
+_NAMED = ("dataset", "model", "method")
 _RULE = "refusal-phrases/1"  # a change of the phrases is a new version
 _REFUSAL = re.compile(
     r"(?:(?:(?:i am|i'm) (?:very |so |really |truly )?sorry|sorry|i apologi[sz]e|my apologies"
@@ -51,6 +64,16 @@ class UsageRow:
     run: str | None = None
 
 
+class Scale(NamedTuple):
+    """The scores of a wrong and of a right answer, if they are numbers."""
+
+    lowest: float = 0.0
+    highest: float = 1.0
+
+
+FROM_0_TO_1 = Scale()
+
+
 @dataclass(frozen=True, slots=True)
 class LogFile:
     """A file of another tool, and how to read it."""
@@ -62,6 +85,7 @@ class LogFile:
     """The rules to read; empty means all."""
     missing: str = "apart"
     max_line: int = 256
+    scale: Scale = FROM_0_TO_1
 
     def wants(self, rule: str) -> bool:
         """Tell whether to read the scores of a rule."""
@@ -77,8 +101,40 @@ class LogFile:
                 raise InputError(self.path, f"it has no {kind}; give it with --{kind} NAME")
         return {"run": run, **names}
 
+    def complete_names(
+        self,
+        log: Log,
+        run: str | None,
+        known: Mapping[str, str | None],
+        defaults: Mapping[str, str],
+    ) -> Fields:
+        """Return the names that all rows share; add a notice on those that are only defaults."""
+        names = {kind: self.given.get(kind) or known.get(kind) for kind in _NAMED}
+        lacking = [kind for kind in _NAMED if not names[kind] and defaults.get(kind)]
+        if lacking:
+            taken = ", ".join(f"{kind} {defaults[kind]!r}" for kind in lacking)
+            cure = "`evalcore logs` can name it otherwise"
+            log.notices.append(f"it does not say all names; here {taken}; {cure}")
+        names |= {kind: defaults[kind] for kind in lacking}
+        return self.names(run, [{"method": names["method"]}], **names)
+
+    def records(self) -> Iterator[tuple[str, Fields]]:
+        """Yield each row of a table, or each object of lines or of a list of JSON, by place."""
+        if self.path.suffix in _TABLES:
+            yield from read_table(self.path)
+            return
+        for place, line in self.lines():
+            yield place, decode(place, line, Fields)
+
     def lines(self) -> Iterator[tuple[str, bytes]]:
-        """Yield each line that is not empty with its place."""
+        """Yield each line that is not empty, or each item of a JSON list, with its place."""
+        with self.path.open("rb") as file:
+            is_list = is_json_list(file.read(1000))
+        if is_list:
+            self.refuse_long(self.path, self.path.stat().st_size)
+            for place, item in list_items(self.path, self.path.read_bytes()):
+                yield place, json.dumps(item).encode()
+            return
         with self.path.open("rb") as file:
             lines = iter(lambda: file.readline(self.max_line * 1_000_000 + 2), b"")
             for number, line in enumerate(lines, 1):
@@ -106,6 +162,8 @@ class Log:
     rows: list[ScoreRow] = field(default_factory=list)
     usage: list[UsageRow] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    """The files that can't be read, and why."""
 
     def add(self, log: Log, path: Path) -> None:
         """Add the content of a file, whose notices get its name."""
@@ -142,7 +200,9 @@ def add_scores(log: Log, file: LogFile, scores: Iterable[Recorded]) -> None:
             failures.add((row.id, row.epoch, f"{failure} {result}"))
             row = replace(row, reason=f"{cause} ({row.reason})")
             if row.value is None or file.missing == "apart":
-                status = UNKNOWN if failure in _UNKNOWN else NO_ANSWER
+                # Without a score, it is not known what the tool would have made of the reply.
+                is_unknown = row.value is None or failure in _UNKNOWN
+                status = UNKNOWN if is_unknown else NO_ANSWER
                 row = replace(row, value=None, status=status)
         elif score.is_sought and row.answer is None and row.value == 0:
             row = replace(row, status=NOT_FOUND)
@@ -183,14 +243,25 @@ def decode(place: object, content: bytes, kind: type[_Kind]) -> _Kind:
     return decoded_as(kind, place, content)  # knows NaN, which tools write
 
 
-def to_number(place: str, value: Any) -> float | None:
-    """Return a score from 0 to 1; None if the tool has none, which it writes as null or NaN."""
+def to_number(place: str, value: Any, scale: Scale) -> float | None:
+    """Return a score as a share, from 0 to 1; None if the tool has none, written as null or NaN.
+
+    Letters, words and truth values are shares already; numbers are put on the scale.
+    """
+    if isinstance(value, bool):
+        return float(value)
     if isinstance(value, str):
-        value = _NUMBERS.get(value, _NUMBERS.get(value.lower(), value))
+        word = value.strip()
+        if (share := _SHARES.get(word, _SHARES.get(word.lower()))) is not None:
+            return share
         with suppress(ValueError):
-            value = float(value)
-    if value is None or str(value) == "nan":
+            value = float(word)
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
-    if not isinstance(value, int | float) or not 0 <= value <= 1:
+    if not isinstance(value, int | float):
         raise InputError(place, "expected a number from 0 to 1 or C, P, I, N; see --rule")
-    return float(value)
+    if not scale.lowest <= value <= scale.highest:
+        expected = f"expected a number from {scale.lowest:g} to {scale.highest:g}"
+        cure = "--min-score and --max-score of `evalcore logs` say the scale, --rule leaves it out"
+        raise InputError(place, f"{expected}; {cure}")
+    return (value - scale.lowest) / (scale.highest - scale.lowest)

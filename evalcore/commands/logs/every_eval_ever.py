@@ -1,0 +1,132 @@
+"""Samples of Every Eval Ever: JSON lines of the schema `instance_level_eval`, one per answer.
+
+The converters of that project write one line per sample and metric; the aggregate beside them has
+no samples.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from evalcore.commands.logs.readers import (
+    Log,
+    LogFile,
+    Recorded,
+    UsageRow,
+    add_scores,
+    decode,
+    one_line,
+    to_number,
+)
+from evalcore.formats import Fields
+from evalcore.records import Number
+from evalcore.scores import ScoreRow
+from ngramscan.errors import InputError
+
+_RULE = "score"
+
+
+class _Evaluation(msgspec.Struct, frozen=True):
+    score: Any = None
+    is_correct: bool | None = None
+
+
+class _Attribution(msgspec.Struct, frozen=True):
+    extracted_value: Any = None
+    is_terminal: bool = True
+
+
+class _Tokens(msgspec.Struct, frozen=True):
+    input_tokens: Number | None = None
+    output_tokens: Number | None = None
+    reasoning_tokens: Number | None = None
+
+
+class _Instance(msgspec.Struct):
+    evaluation_name: str
+    model_id: str
+    sample_id: str | int
+    evaluation: _Evaluation
+    evaluation_id: str | None = None
+    evaluation_result_id: str | None = None
+    output: Fields | None = None
+    messages: list[Fields] | None = None
+    answer_attribution: list[_Attribution] | None = None
+    token_usage: _Tokens | None = None
+    error: str | None = None
+    metadata: Fields | None = None
+
+    def answer(self) -> str | None:
+        """Return the answer that was found last, if any was."""
+        found = [one for one in self.answer_attribution or () if one.is_terminal]
+        return None if not found else one_line(found[-1].extracted_value)
+
+    def replies(self) -> list[str]:
+        """Return the texts of the model; of a conversation, its last."""
+        if self.output is not None:
+            raw = self.output.get("raw")
+            texts = raw if isinstance(raw, list) else [raw]
+            return [text for text in texts if isinstance(text, str)]
+        said = [one.get("content") for one in self.messages or () if one.get("role") == "assistant"]
+        return [text for text in said[-1:] if isinstance(text, str)]
+
+
+def read_every_eval_ever(file: LogFile) -> Log:
+    """Read a file of samples: one rule, or one per metric if samples have several."""
+    instances = [(place, decode(place, line, _Instance)) for place, line in file.lines()]
+    if not instances:
+        raise InputError(file.path, "it is empty; expected one line per sample")
+    log, scores = Log(), list[Recorded]()
+    rules = _rules([instance for _, instance in instances])
+    has_answers = any(instance.answer() is not None for _, instance in instances)
+    defaults = {"method": file.path.stem.removesuffix("_samples")}
+    names: dict[tuple[str, str, str | None], Fields] = {}
+    for (place, instance), rule in zip(instances, rules, strict=True):
+        run = (instance.evaluation_name, instance.model_id, instance.evaluation_id)
+        if run not in names:
+            known = {"dataset": run[0], "model": run[1]}
+            known["method"] = str((instance.metadata or {}).get("method") or "")
+            is_first = not names
+            names[run] = file.complete_names(log if is_first else Log(), run[2], known, defaults)
+        log.rules.add(rule)
+        if file.wants(rule):
+            identity = {**names[run], "id": str(instance.sample_id), "epoch": None}
+            scores.append(_score(file, place, instance, rule, identity, has_answers))
+            if rule == rules[0]:
+                log.usage.append(_usage(instance, identity))
+    add_scores(log, file, scores)
+    return log
+
+
+def _rules(instances: Sequence[_Instance]) -> list[str]:
+    """Return the rule of each line: the name of its metric, if a sample has several."""
+    keys = [
+        (one.evaluation_name, one.model_id, one.evaluation_id, str(one.sample_id))
+        for one in instances
+    ]
+    is_repeated = max(Counter(keys).values()) > 1
+    return [one.evaluation_result_id or _RULE if is_repeated else _RULE for one in instances]
+
+
+def _score(
+    file: LogFile, place: str, instance: _Instance, rule: str, names: Fields, has_answers: bool
+) -> Recorded:
+    evaluation, answer = instance.evaluation, instance.answer()
+    score = evaluation.is_correct if evaluation.score is None else evaluation.score
+    value = to_number(f"{place}: score {score!r}", score, file.scale)
+    reason = "no score" if value is None else f"recorded as {score}"
+    row = ScoreRow(**names, rule=rule, value=value, answer=answer, reason=reason)
+    failure = ("error", f"error: {one_line(instance.error)[:200]}") if instance.error else ("", "")
+    return Recorded(row, instance.replies(), has_answers, *failure)
+
+
+def _usage(instance: _Instance, names: Fields) -> UsageRow:
+    tokens = instance.token_usage or _Tokens()
+    return UsageRow(
+        **names,
+        prompt_tokens=tokens.input_tokens,
+        completion_tokens=tokens.output_tokens,
+        reasoning_tokens=tokens.reasoning_tokens,
+    )

@@ -1,0 +1,301 @@
+"""The kinds of files that tools write: how each is recognised, and what reads it.
+
+A kind without a reader says in its name what the files lack, and where to find it.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from fnmatch import fnmatch
+from pathlib import Path
+
+import msgspec
+
+from evalcore.commands.logs.every_eval_ever import read_every_eval_ever
+from evalcore.commands.logs.helm import read_helm
+from evalcore.commands.logs.inspect import read_inspect
+from evalcore.commands.logs.lighteval import read_lighteval
+from evalcore.commands.logs.lines import ID_FIELDS, VALUE_FIELDS, read_lines
+from evalcore.commands.logs.lm_eval import read_lm_eval
+from evalcore.commands.logs.openai_evals import read_openai_evals
+from evalcore.commands.logs.promptfoo import read_promptfoo
+from evalcore.commands.logs.readers import Log, LogFile
+from evalcore.commands.logs.score_rows import ROW_FIELDS, read_score_rows
+from ngramscan.reading.row_files import is_json_list
+from ngramscan.reading.yaml_files import input_errors
+
+_START_BYTES = 4096
+_MOST_BYTES = 1 << 28
+_Keys = dict[str, msgspec.Raw]
+
+
+class Shape(Enum):
+    """How a file holds its content."""
+
+    ARCHIVE = auto()
+    OBJECT = auto()
+    """One JSON object."""
+    ROWS = auto()
+    """JSON lines, or a JSON list."""
+    TABLE = auto()
+    """CSV or Parquet."""
+
+
+SHAPES = {
+    ".eval": Shape.ARCHIVE,
+    ".json": Shape.OBJECT,
+    ".jsonl": Shape.ROWS,
+    ".csv": Shape.TABLE,
+    ".parquet": Shape.TABLE,
+}
+"""The suffixes of logs. A `.json` file may also have rows."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """What the files of a kind have in common: their shape, some of their fields, their name."""
+
+    shape: Shape
+    fields: Collection[str] = ()
+    name: str = "*"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of files."""
+
+    name: str
+    forms: tuple[Form, ...]
+    layout: str = ""
+    """The value of the option `layout` that asks for it; empty if it can't be read."""
+    reader: Callable[[LogFile], Log] | None = None
+    is_companion: bool = False
+    """Whether such files are expected where logs are, and need no mention."""
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """What a kind is recognised by: the fields of the object, or those of the first row."""
+
+    path: Path
+    shape: Shape
+    fields: Collection[str] = field(default_factory=frozenset)
+
+    def has(self, form: Form) -> bool:
+        """Tell whether the file has a form."""
+        has_fields = set(form.fields) <= set(self.fields)
+        return self.shape == form.shape and has_fields and fnmatch(self.path.name, form.name)
+
+
+INSPECT = Kind(
+    "a log of Inspect",
+    (Form(Shape.ARCHIVE), Form(Shape.OBJECT, ("eval", "status"))),
+    "inspect",
+    read_inspect,
+)
+LM_EVAL = Kind(
+    "samples of lm-evaluation-harness",
+    (Form(Shape.ROWS, ("doc_id", "filtered_resps")),),
+    "lm-eval",
+    read_lm_eval,
+)
+EVERY_EVAL_EVER = Kind(
+    "samples of Every Eval Ever",
+    (Form(Shape.ROWS, ("schema_version", "sample_id", "evaluation")),),
+    "every-eval-ever",
+    read_every_eval_ever,
+)
+HELM = Kind(
+    "statistics per instance of HELM",
+    (
+        Form(Shape.ROWS, ("instance_id", "stats"), "per_instance_stats*"),
+        Form(Shape.ROWS, ("instance_id", "train_trial_index", "stats")),
+    ),
+    "helm",
+    read_helm,
+)
+LIGHTEVAL = Kind(
+    "details of lighteval",
+    (
+        Form(Shape.TABLE, ("metric", "model_response")),
+        Form(Shape.TABLE, ("metrics", "predictions")),
+        Form(Shape.TABLE, name="details_*.parquet"),
+    ),
+    "lighteval",
+    read_lighteval,
+)
+OPENAI_EVALS = Kind(
+    "events of OpenAI evals",
+    (Form(Shape.ROWS, ("spec",)), Form(Shape.ROWS, ("run_id", "event_id", "sample_id"))),
+    "openai-evals",
+    read_openai_evals,
+)
+PROMPTFOO = Kind(
+    "results of promptfoo",
+    (
+        Form(Shape.OBJECT, ("results", "shareableUrl")),
+        Form(Shape.OBJECT, ("results", "evalId")),
+        Form(Shape.OBJECT, ("results", "stats", "version")),
+        Form(Shape.ROWS, ("promptIdx", "testIdx")),
+        Form(Shape.ROWS, ("gradingResult", "success")),
+    ),
+    "promptfoo",
+    read_promptfoo,
+)
+SCORES = Kind(
+    "scores",
+    (Form(Shape.ROWS, ROW_FIELDS), Form(Shape.TABLE, ROW_FIELDS)),
+    "scores",
+    read_score_rows,
+)
+LINES = Kind(
+    'lines of "id" and "correct"',
+    tuple(
+        Form(shape, (id_field, value_field))
+        for shape in (Shape.ROWS, Shape.TABLE)
+        for id_field in ID_FIELDS
+        for value_field in VALUE_FIELDS
+    ),
+    "scores",
+    read_lines,
+)
+OUTPUTS = Kind(
+    "outputs of models; `evalcore score` reads them",
+    (Form(Shape.ROWS, ("id", "output")), Form(Shape.ROWS, ("question_id", "output"))),
+)
+INCOMPLETE_SCORES = Kind("scores", (Form(Shape.TABLE),), "scores", read_score_rows)
+"""Tables that lack a column, which their reader names."""
+UNKNOWN = Kind("not a known log", ())
+_HELM_PARTS = Kind(
+    "a file of a HELM run without scores, which are in per_instance_stats.json beside it",
+    (
+        Form(Shape.OBJECT, ("adapter_spec", "request_states")),
+        Form(Shape.OBJECT, ("adapter_spec", "scenario_spec")),
+        Form(Shape.OBJECT, ("name", "description"), "scenario.json"),
+        Form(Shape.ROWS, ("name", "count"), "stats.json"),
+        Form(Shape.ROWS, ("input", "references"), "instances.json"),
+        Form(Shape.ROWS, ("instance_id",), "*predictions.json"),
+        Form(Shape.ROWS, ("instance_id",), "display_requests.json"),
+    ),
+    is_companion=True,
+)
+_AGGREGATES = (
+    Kind(
+        "results of Every Eval Ever without the samples, which are in a *_samples.jsonl file",
+        (Form(Shape.OBJECT, ("schema_version", "evaluation_results")),),
+        is_companion=True,
+    ),
+    Kind(
+        "results of lighteval without the samples; run it with --save-details, which writes them "
+        "to details_*.parquet",
+        (Form(Shape.OBJECT, ("config_general", "results")),),
+        is_companion=True,
+    ),
+    Kind(
+        "results of simple-evals, which have no scores of single problems; give lines of "
+        '"id" and "correct"',
+        (
+            Form(Shape.OBJECT, ("score", "score:std")),
+            Form(Shape.OBJECT, ("score", "metrics", "htmls")),
+        ),
+    ),
+    Kind(
+        "preferences of alpaca_eval between two outputs, which are not scores of one; "
+        "`evalcore score` scores the outputs in model_outputs.json",
+        (Form(Shape.ROWS, ("output_1", "output_2")),),
+    ),
+    Kind(
+        "outputs of alpaca_eval without scores; give each the id of its question, and "
+        "`evalcore score` reads them",
+        (Form(Shape.ROWS, ("instruction", "output", "generator")),),
+    ),
+    Kind(
+        "results of lm-evaluation-harness without the samples, which are in files beside it",
+        (Form(Shape.OBJECT, ("results",)),),
+        is_companion=True,
+    ),
+)
+KINDS = (
+    INSPECT,
+    LM_EVAL,
+    EVERY_EVAL_EVER,
+    HELM,
+    LIGHTEVAL,
+    OPENAI_EVALS,
+    PROMPTFOO,
+    SCORES,
+    LINES,
+    _HELM_PARTS,
+    *_AGGREGATES,
+    OUTPUTS,
+    INCOMPLETE_SCORES,
+)
+"""The first kind that fits is meant."""
+
+
+def recognise(path: Path) -> tuple[Kind, Beginning]:
+    """Return the kind of a file, and its beginning."""
+    with input_errors(path):
+        beginning = _read_beginning(path)
+    fits = (kind for kind in KINDS if any(beginning.has(form) for form in kind.forms))
+    return next(fits, UNKNOWN), beginning
+
+
+def _read_beginning(path: Path) -> Beginning:
+    shape = SHAPES.get(path.suffix)
+    if shape is Shape.TABLE:
+        columns = _parquet_columns(path) if path.suffix == ".parquet" else _csv_columns(path)
+        return Beginning(path, shape, columns)
+    if shape is Shape.ROWS:
+        with path.open("rb") as file:
+            start = next((line for line in file if line.strip()), b"")
+            is_list = is_json_list(start + file.read(_START_BYTES))
+            content = start + file.read(_MOST_BYTES) if is_list else start
+        return Beginning(path, shape, _fields_of_first(content)[0])
+    if shape is Shape.OBJECT:
+        with path.open("rb") as file:
+            return _read_object(path, file.read(_MOST_BYTES))
+    return Beginning(path, shape or Shape.OBJECT)
+
+
+def _read_object(path: Path, content: bytes) -> Beginning:
+    with suppress(ValueError, RecursionError):  # much quicker, but knows no NaN
+        return Beginning(path, Shape.OBJECT, msgspec.json.decode(content, type=_Keys).keys())
+    fields, has_more = _fields_of_first(content)
+    return Beginning(path, Shape.ROWS if has_more else Shape.OBJECT, fields)
+
+
+def _fields_of_first(content: bytes) -> tuple[Collection[str], bool]:
+    """Return the fields of the first object of JSON, and whether others follow or could.
+
+    If it is damaged, those near the beginning are all that can be known.
+    """
+    text = content.decode("utf-8-sig", errors="replace").lstrip()
+    is_list = text.startswith("[")
+    text = text.removeprefix("[").lstrip()
+    try:
+        first, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return re.findall(r'"(\w+)"\s*:', text[:_START_BYTES]), is_list
+    fields = first.keys() if isinstance(first, dict) else ()
+    return fields, is_list or bool(text[end:].strip())
+
+
+def _csv_columns(path: Path) -> Collection[str]:
+    opened = path.open(encoding="utf-8-sig", errors="replace", newline="")
+    with opened as file, suppress(csv.Error):  # its reader says what is wrong with it
+        return next(csv.reader(file), [])
+    return ()
+
+
+def _parquet_columns(path: Path) -> Collection[str]:
+    import pyarrow
+    import pyarrow.parquet
+
+    with suppress(pyarrow.ArrowException, OSError):
+        return [*pyarrow.parquet.read_schema(path).names]
+    return ()

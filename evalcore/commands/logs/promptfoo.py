@@ -1,0 +1,194 @@
+"""Results of promptfoo: `promptfoo eval -o results.json`, or `.jsonl`.
+
+A prompt is a method, a provider a model, and a test a problem. Without assertions all pass, which
+is no verdict.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from evalcore.commands.logs.readers import (
+    Log,
+    LogFile,
+    Recorded,
+    UsageRow,
+    add_scores,
+    decode,
+    one_line,
+    to_number,
+)
+from evalcore.formats import Fields
+from evalcore.scores import ScoreRow
+from ngramscan.errors import InputError
+
+_PASS, _SCORE = "pass", "score"
+_ERROR = 2  # the reason of a failure that is not one of assertions
+_LONGEST_LABEL = 60
+_POSITIONS = "tests have no variable `id`, so ids are positions, which must mean the same in all"
+
+
+class _Provider(msgspec.Struct, frozen=True):
+    id: str = ""
+    label: str | None = None
+
+
+class _Result(msgspec.Struct, frozen=True, rename="camel"):
+    success: bool | None = None
+    score: Any = None
+    provider: _Provider | str = ""
+    prompt: Fields | str | None = None
+    response: Fields | None = None
+    error: str | None = None
+    failure_reason: int | None = None
+    grading_result: Fields | None = None
+    named_scores: Fields | None = None
+    test_case: Fields | None = None
+    vars: Fields | None = None
+    prompt_idx: int = 0
+    test_idx: int | None = None
+
+    @property
+    def model(self) -> str:
+        """The provider, as its user calls it."""
+        if isinstance(self.provider, str):
+            return self.provider
+        return self.provider.label or self.provider.id
+
+    @property
+    def method(self) -> str:
+        """The label of the prompt, unless that is the whole prompt."""
+        prompt = self.prompt if isinstance(self.prompt, dict) else {"label": self.prompt}
+        label = str(prompt.get("label") or "")
+        is_name = 0 < len(label) <= _LONGEST_LABEL and "\n" not in label
+        return label if is_name else f"prompt {self.prompt_idx + 1}"
+
+    @property
+    def variables(self) -> Fields:
+        """The variables of the test."""
+        return self.vars or (self.test_case or {}).get("vars") or {}
+
+    def verdicts(self) -> dict[str, Any]:
+        """Return the scores by rule; none if nothing was asserted, or nothing could be."""
+        grading = self.grading_result or {}
+        has_assertions = bool((self.test_case or {}).get("assert"))
+        if self.is_error or not (has_assertions or grading.get("componentResults")):
+            return {_PASS: None}
+        return {_PASS: self.success, _SCORE: self.score, **(self.named_scores or {})}
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the provider failed; a failed assertion has an `error`, too."""
+        if self.failure_reason is not None:
+            return self.failure_reason == _ERROR
+        return bool(self.error) and not self.grading_result
+
+
+class _Results(msgspec.Struct, frozen=True):
+    results: list[_Result]
+    timestamp: str | None = None
+
+
+class _Evaluation(msgspec.Struct, frozen=True, rename="camel"):
+    results: _Results
+    eval_id: str | None = None
+    config: Fields | None = None
+
+
+def read_promptfoo(file: LogFile) -> Log:
+    """Read an evaluation: the rules are `pass`, other scores, and the metrics of assertions."""
+    evaluation = _read_evaluation(file)
+    results = evaluation.results.results
+    if not results:
+        raise InputError(file.path, "it has no results, so there is nothing to read")
+    log, scores = Log(), list[Recorded]()
+    dataset = str((evaluation.config or {}).get("description") or file.path.stem)
+    rules = _rules_of(results)
+    log.rules = {*rules, _SCORE}
+    wanted = [rule for rule in log.rules if rule in file.wanted] if file.wanted else rules
+    for id_, result in zip(_ids_of(results, log), results, strict=True):
+        notes: list[Fields | None] = [{"method": result.method}]
+        names = file.names(evaluation.eval_id, notes, dataset=dataset, model=result.model)
+        names |= {"id": id_, "epoch": None}
+        scores += _scores(file, names, result, wanted)
+        log.usage.append(_usage(names, result))
+    add_scores(log, file, scores)
+    return log
+
+
+def _read_evaluation(file: LogFile) -> _Evaluation:
+    """Return an evaluation; lines and lists have only its results."""
+    with suppress(InputError):
+        return file.read_json(file.path, _Evaluation)
+    return _Evaluation(_Results([decode(place, line, _Result) for place, line in file.lines()]))
+
+
+def _rules_of(results: Sequence[_Result]) -> list[str]:
+    """Return the rules to read; `score` only where it says more than `pass`."""
+    verdicts = [result.verdicts() for result in results]
+    says_more = any(found.get(_SCORE, found[_PASS]) != found[_PASS] for found in verdicts)
+    rules = dict.fromkeys(rule for found in verdicts for rule in found)
+    return [rule for rule in rules if rule != _SCORE or says_more]
+
+
+def _ids_of(results: Sequence[_Result], log: Log) -> list[str]:
+    """Return the ids of tests: a variable, or their positions."""
+    ids = [result.variables.get("id") for result in results]
+    if None not in ids:
+        return [str(id_) for id_ in ids]
+    log.notices.append(_POSITIONS)
+    n_before = Counter[tuple[str, int]]()
+    positions = list[str]()
+    for result in results:
+        run = (result.model, result.prompt_idx)
+        position = n_before[run] if result.test_idx is None else result.test_idx
+        positions.append(str(position))
+        n_before[run] += 1
+    return positions
+
+
+def _scores(
+    file: LogFile, names: Fields, result: _Result, rules: Sequence[str]
+) -> Iterator[Recorded]:
+    verdicts = result.verdicts()
+    for rule in rules:
+        score = verdicts.get(rule)
+        place = f"{file.path}: test {names['id']}, {rule} {score!r}"
+        value = to_number(place, score, file.scale)
+        reason = "no score" if value is None else f"recorded as {score}"
+        row = ScoreRow(**names, rule=rule, value=value, reason=reason)
+        yield Recorded(row, _replies_of(result), False, *_failure_of(result))
+
+
+def _replies_of(result: _Result) -> list[str]:
+    output = (result.response or {}).get("output")
+    if output is None:
+        return []
+    return [output if isinstance(output, str) else json.dumps(output)]
+
+
+def _failure_of(result: _Result) -> tuple[str, str]:
+    response = result.response or {}
+    if result.is_error:
+        return "error", f"error: {one_line(result.error or response.get('error'))[:200]}"
+    if response.get("isRefusal"):
+        return "refusal", "refused"
+    if response.get("finishReason") in {"length", "max_tokens"}:
+        return "cut reply", "cut at the token limit"
+    if result.verdicts()[_PASS] is None:
+        return "unscored sample", "no assertions"
+    return "", ""
+
+
+def _usage(names: Fields, result: _Result) -> UsageRow:
+    tokens = (result.response or {}).get("tokenUsage") or {}
+    return UsageRow(
+        **names,
+        prompt_tokens=tokens.get("prompt"),
+        completion_tokens=tokens.get("completion"),
+        reasoning_tokens=(tokens.get("completionDetails") or {}).get("reasoning"),
+    )
