@@ -55,7 +55,7 @@ SHARED = "errors options progress clock journal reading remote statistics report
 # Each module of evalcore may import those before it, wherever the commands are; one has no name.
 EVALCORE = (
     "commands options formats benchmarks prompts records endpoint run sandbox extraction rules"
-    " scores score judge_sample judge logs paired_tests pairing compare prevalence_links link"
+    " scores logs score judge_sample judge paired_tests pairing compare prevalence_links link"
     " outcomes efficiency show agreement claim_formulas audit  cli __main__"
 )
 # Imported in functions, since they are slow to import and not needed by every command.

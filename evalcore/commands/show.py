@@ -13,6 +13,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from evalcore.commands.judge import JudgeRow
+from evalcore.commands.logs import refuse_logs
 from evalcore.options import Name
 from evalcore.records import Record, read_records
 from evalcore.scores import key_of, read_scores
@@ -131,6 +132,7 @@ def show(
     --------
     $ evalcore show validation-8 --outputs outputs/financemath
     """
+    refuse_logs(Path(outputs))
     records = read_records(Path(outputs))
     for name, wanted in (("dataset", dataset), ("model", model)):
         if wanted:

@@ -17,15 +17,7 @@ from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import finds_matches
 from ngramscan.outputs.formulas import kinds_of
-from ngramscan.outputs.reading import (
-    ASKED_FIELDS,
-    ID_FIELDS,
-    Group,
-    Output,
-    OutputSet,
-    asked_in,
-    id_in,
-)
+from ngramscan.outputs.reading import ASKED_FIELDS, ID_FIELDS, Output, OutputSet, asked_in, id_in
 from ngramscan.prevalence.count import explained
 from ngramscan.prevalence.plan import PlanRow, make_plan, make_row
 from ngramscan.prevalence.spans import WordText, cost_of_spans, width_in, windows_of
@@ -46,6 +38,7 @@ from ngramscan.prevalence.trace_methods import (
     make_differences,
 )
 from ngramscan.progress import SILENT, Progress, counted
+from ngramscan.reading.output_paths import Group
 from ngramscan.reading.row_files import Table, name_of, read_table
 from ngramscan.reading.streams import name_of as name_of_file
 from ngramscan.reading.streams import read_bytes

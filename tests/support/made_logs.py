@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,8 @@ def refused(message: str, *arguments: Any, **options: Any) -> None:
 def zip_bytes(members: Sequence[tuple[str, bytes]], method: int = 93) -> bytes:
     """A zip file; 93 is zstd, which Inspect takes."""
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", method) as archive:
+    with warnings.catch_warnings(), zipfile.ZipFile(file, "w", method) as archive:
+        warnings.filterwarnings("ignore", "Duplicate name")  # as of a sample that was repeated
         for name, content in members:
             archive.writestr(zipfile.ZipInfo(name), content, method)
     return file.getvalue()
@@ -77,6 +79,13 @@ def write_inspect(path: Path, samples: Sequence[Fields], head: Fields | None = N
     content = json.dumps({**(head or header()), "samples": samples}).encode()
     is_zip = path.suffix == ".eval"
     path.write_bytes(zip_bytes(eval_members(samples, head)) if is_zip else content)
+    return path
+
+
+def write_members(path: Path, members: Mapping[str, Any]) -> Path:
+    """Write a log of Inspect from its members."""
+    content = [(name, json.dumps(member).encode()) for name, member in members.items()]
+    path.write_bytes(zip_bytes(content))
     return path
 
 

@@ -168,7 +168,7 @@ def refuse_logs(path: Path) -> None:
             kinds.append(kind)
     scored = [kind.name for kind in kinds if kind.reader]
     if scored:
-        problem = f"{scored[0]}, which are scored already, not outputs"
+        problem = f"{scored[0]}, already scored; not outputs"
         cure = f"`evalcore logs {path}` reads them, `evalcore compare {path}` compares methods"
         raise InputError(path, f"{problem}; {cure}")
 
