@@ -53,7 +53,7 @@ class _Sample:
 
     def replies_to(self, rule: str, number: int) -> list[str]:
         """Return the reply of a verdict; all, if it is not known which one it is about."""
-        if len(self.replies) == len(self.verdicts.get(rule, ())):
+        if self.replies and len(self.replies) == len(self.verdicts.get(rule, ())):
             return [self.replies[number]]
         return self.replies
 

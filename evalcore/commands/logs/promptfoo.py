@@ -7,7 +7,6 @@ is no verdict.
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -122,7 +121,7 @@ def read_promptfoo(file: LogFile) -> Log:
 
 def _read_evaluation(file: LogFile) -> _Evaluation:
     """Return an evaluation; lines and lists have only its results."""
-    with suppress(InputError):
+    if file.path.suffix == ".json" and not file.is_list():
         return file.read_json(file.path, _Evaluation)
     return _Evaluation(_Results([decode(place, line, _Result) for place, line in file.lines()]))
 

@@ -126,11 +126,14 @@ class LogFile:
         for place, line in self.lines():
             yield place, decode(place, line, Fields)
 
+    def is_list(self) -> bool:
+        """Tell whether the file is a JSON list."""
+        with self.path.open("rb") as file:
+            return is_json_list(file.read(1000))
+
     def lines(self) -> Iterator[tuple[str, bytes]]:
         """Yield each line that is not empty, or each item of a JSON list, with its place."""
-        with self.path.open("rb") as file:
-            is_list = is_json_list(file.read(1000))
-        if is_list:
+        if self.is_list():
             self.refuse_long(self.path, self.path.stat().st_size)
             for place, item in list_items(self.path, self.path.read_bytes()):
                 yield place, json.dumps(item).encode()
