@@ -251,15 +251,18 @@ def _read_beginning(path: Path) -> Beginning:
         columns = _parquet_columns(path) if path.suffix == ".parquet" else _csv_columns(path)
         return Beginning(path, shape, columns)
     if shape is Shape.ROWS:
-        with path.open("rb") as file:
-            start = next((line for line in file if line.strip()), b"")
-            is_list = is_json_list(start + file.read(_START_BYTES))
-            content = start + file.read(_MOST_BYTES) if is_list else start
-        return Beginning(path, shape, _fields_of_first(content)[0])
+        return Beginning(path, shape, _fields_of_first(_first_line_or_list(path))[0])
     if shape is Shape.OBJECT:
         with path.open("rb") as file:
             return _read_object(path, file.read(_MOST_BYTES))
     return Beginning(path, shape or Shape.OBJECT)
+
+
+def _first_line_or_list(path: Path) -> bytes:
+    with path.open("rb") as file:
+        line = next((line for line in file if line.strip()), b"")
+        more = file.read(_START_BYTES) if line.lstrip().startswith(b"[") else b""
+        return line + more + file.read(_MOST_BYTES) if is_json_list(line + more) else line
 
 
 def _read_object(path: Path, content: bytes) -> Beginning:

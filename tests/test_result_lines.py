@@ -1,0 +1,137 @@
+"""The simplest tables of results: ids, and whether the answer is right."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import evalcore
+from evalcore.commands.logs import read_logs
+from evalcore.commands.logs.readers import Scale
+from tests.support.command import invoke
+from tests.support.made_logs import refused, write_json, write_json_lines
+
+RESULTS: list[dict[str, Any]] = [
+    {"id": "q1", "correct": True},
+    {"id": "q2", "correct": False},
+    {"id": 3, "correct": None},
+]
+READ = [("q1", 1.0, "scored"), ("q2", 0.0, "scored"), ("3", None, "unknown")]
+
+
+def write_table(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    match path.suffix:
+        case ".jsonl":
+            return write_json_lines(path, rows)
+        case ".json":
+            return write_json(path, rows, indent=4)
+        case ".csv":
+            pd.DataFrame(rows).to_csv(path, index=False)
+        case ".parquet":
+            pd.DataFrame([row | {"id": str(row["id"])} for row in rows]).to_parquet(path)
+    return path
+
+
+def seen(path: Path, **options: Any) -> list[tuple[str, float | None, str]]:
+    return [(row.id, row.value, row.status) for row in read_logs([path], **options).rows]
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv", ".parquet"])
+def test_ids_and_results_are_read_in_each_format(tmp_path: Path, suffix: str) -> None:
+    path = write_table(tmp_path / f"gsm8k/cot{suffix}", RESULTS)
+    assert seen(path) == seen(tmp_path) == READ
+    log = read_logs([path])
+    assert {(row.dataset, row.model, row.method, row.rule) for row in log.rows} == {
+        ("gsm8k", "unnamed", "cot", "correct")
+    }
+    taken = "it does not say all names; here dataset 'gsm8k', model 'unnamed', method 'cot'; "
+    assert log.notices == [f"{path}: {taken}`evalcore logs` can name it otherwise"]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_list_is_read_whatever_its_suffix(tmp_path: Path, indent: int | None) -> None:
+    path = tmp_path / "cot.jsonl"
+    path.write_text(json.dumps(RESULTS, indent=indent))
+    assert seen(path) == READ
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "share"),
+    [
+        pytest.param("is_correct", True, 1.0, id="a truth value under another name"),
+        pytest.param("score", 0.5, 0.5, id="a grade"),
+        pytest.param("acc", 0, 0.0, id="an accuracy"),
+        pytest.param("exact_match", "1", 1.0, id="a number as text"),
+        pytest.param("correct", "yes", 1.0, id="a word"),
+        pytest.param("correct", "", None, id="an empty cell"),
+        pytest.param("correct", "False", 0.0, id="a truth value as CSV has it"),
+    ],
+)
+@pytest.mark.parametrize("id_field", ["id", "question_id", "problem_id"])
+def test_other_names_and_values_mean_the_same(
+    tmp_path: Path, id_field: str, name: str, value: Any, share: float | None
+) -> None:
+    path = write_json_lines(tmp_path / "cot.jsonl", [{id_field: 7, name: value}])
+    assert [(row.id, row.rule, row.value) for row in read_logs([path]).rows] == [("7", name, share)]
+
+
+def test_columns_of_names_are_used(tmp_path: Path) -> None:
+    rows = [
+        {"id": "q1", "method": method, "epoch": epoch, "correct": method == "pot"}
+        for method in ("cot", "pot")
+        for epoch in (1, 2)
+    ]
+    path = write_table(tmp_path / "all.csv", rows)
+    log = read_logs([path])
+    assert [(row.method, row.epoch, row.value) for row in log.rows] == [
+        *(("cot", 1, 0.0), ("cot", 2, 0.0), ("pot", 1, 1.0), ("pot", 2, 1.0))
+    ]
+    stdout = invoke("compare", path, "--baseline", "cot", "--format", "csv", "-q")[1]
+    assert f"{tmp_path.name},unnamed,,correct,cot,pot,2," in stdout
+
+
+def test_a_common_file_name_gives_way_to_its_folder(tmp_path: Path) -> None:
+    for method in ("cot", "pot"):
+        write_table(tmp_path / f"gsm8k/{method}/results.jsonl", RESULTS)
+    rows = read_logs([tmp_path]).rows
+    assert {(row.dataset, row.method) for row in rows} == {("gsm8k", "cot"), ("gsm8k", "pot")}
+
+
+def test_two_files_of_results_are_compared(tmp_path: Path) -> None:
+    results = {"cot": [1, 1, 0, 0], "pot": [1, 0, 1, 1]}
+    paths = [
+        write_json_lines(
+            tmp_path / f"{method}.jsonl",
+            [{"id": n, "correct": bool(value)} for n, value in enumerate(values)],
+        )
+        for method, values in results.items()
+    ]
+    row = evalcore.compare(paths, baseline="cot").iloc[0]
+    assert (row["n"], row["treatment_only"], row["baseline_only"]) == (4, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        pytest.param({"id": "q2"}, r":2: no 'correct'; write null where the", id="no result"),
+        pytest.param({"id": "q2", "correct": "maybe"}, "expected a number from 0", id="a word"),
+        pytest.param({"id": "q2", "correct": 3}, "--max-score", id="points"),
+        pytest.param({"correct": True}, r":2: no 'id' of the problem", id="no id"),
+        pytest.param(
+            {"id": "q1", "correct": True}, "id 'q1', correct: it is there twice", id="two"
+        ),
+        pytest.param({"id": "q2", "correct": True, "epoch": "x"}, "epoch 'x'", id="an epoch"),
+    ],
+)
+def test_a_malformed_row_is_refused_with_its_place(
+    tmp_path: Path, row: dict[str, Any], message: str
+) -> None:
+    refused(message, [write_json_lines(tmp_path / "cot.jsonl", [RESULTS[0], row])])
+
+
+def test_points_are_put_on_their_scale(tmp_path: Path) -> None:
+    path = write_json_lines(tmp_path / "cot.jsonl", [{"id": "q1", "score": 7}])
+    assert seen(path, scale=Scale(0, 10)) == [("q1", 0.7, "scored")]
