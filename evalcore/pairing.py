@@ -77,19 +77,22 @@ class ScoreOptions:
 
     def read(
         self, scores: GivenTables, weight: str | None = None, is_one_rule: bool = True
-    ) -> tuple[list[GroupedRow], list[str]]:
-        """Return the rows of score tables and of logs, and notices on the logs."""
-        tables, notices = list[Table](), list[str]()
+    ) -> tuple[list[GroupedRow], list[str], list[str]]:
+        """Return the rows of score tables and of logs, notices on logs, and logs that failed."""
+        tables, notices, failures = list[Table](), list[str](), list[InputError]()
         for table in as_tables(scores):
             if isinstance(table, str | Path) and is_log(Path(table)):
                 log = read_logs([table])
                 placed: Any = [(str(table), asdict(row)) for row in log.rows]
                 tables.append(placed)
                 notices += log.notices
+                failures += log.failures
             else:
                 tables.append(table)
         by = [name for name in self.by if name not in CELL[:2]]
         rows = read_all(tables, self.rule, self.run, by, weight)
+        if failures and len({row.method for row in rows}) < 2:
+            raise failures[0]  # rather than an error that there is nothing to compare
         if is_one_rule:
             _refuse_rules(rows)
         if (least := self.right_from) is not None:
@@ -97,7 +100,7 @@ class ScoreOptions:
                 row if row.value is None else replace(row, value=float(row.value >= least))
                 for row in rows
             ]
-        return rows, notices
+        return rows, notices, [str(failure) for failure in failures]
 
 
 def _refuse_rules(rows: Sequence[ScoreRow]) -> None:

@@ -320,3 +320,39 @@ def test_one_bad_log_does_not_stop_its_folder(tmp_path: Path) -> None:
     assert f"{bad}: not a .eval file of Inspect, or truncated; copy it again" in stderr
     assert invoke("logs", tmp_path / "good.eval", bad, "-q", "--format", "csv")[:2] == (1, stdout)
     assert invoke("logs", bad)[0] == 2
+
+
+@pytest.fixture
+def comparable(tmp_path: Path) -> Path:
+    """A folder with logs of two methods, and one that can't be read."""
+    folder = tmp_path / "logs"
+    pot = header(eval_id="E2", metadata={"method": "pot"}, dataset={})
+    write_inspect(folder / "cot.eval", [sample("s1")], header(dataset={}))
+    write_inspect(folder / "pot.eval", [sample("s1", "I", answer="6")], pot)
+    invoke("logs", folder, "--usage", tmp_path / "usage.csv", "-q")
+    (folder / "third.eval").write_bytes(b"PK")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        pytest.param("compare", ["--baseline", "cot"], id="compare"),
+        pytest.param("outcomes", ["--baselines", "cot", "--adaptive", "pot"], id="outcomes"),
+        pytest.param("efficiency", ["--baseline", "cot", "--usage", "USAGE"], id="efficiency"),
+    ],
+)
+def test_a_bad_log_in_a_folder_is_a_failure_of_what_reads_it(
+    comparable: Path, command: str, options: list[str]
+) -> None:
+    usage = str(comparable.parent / "usage.csv")
+    given = [usage if option == "USAGE" else option for option in options]
+    code, stdout, stderr = invoke(command, comparable, *given, "--format", "csv")
+    bad = f"{comparable / 'third.eval'}: not a .eval file of Inspect"
+    assert (code, bad in stderr, "pot" in stdout) == (1, True, True), stderr
+
+
+def test_a_bad_log_is_named_rather_than_the_method_that_it_would_have(comparable: Path) -> None:
+    (comparable / "pot.eval").unlink()
+    code, _, stderr = invoke("compare", comparable, "--baseline", "cot")
+    assert (code, "third.eval: not a .eval file of Inspect" in stderr) == (2, True), stderr

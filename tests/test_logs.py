@@ -85,13 +85,13 @@ def test_genuine_logs_without_completions_or_scores_keep_what_is_known(
 ) -> None:
     content = json.loads((shared / "logs/inspect/method_b.json").read_bytes())
     recorded = read_logs([shared / "logs/inspect/method_b.json"]).rows
-    for sample in content["samples"]:
-        sample["output"].pop("completion", None)
+    for logged in content["samples"]:
+        logged["output"].pop("completion", None)
     path = tmp_path / "old.json"
     path.write_text(json.dumps(dict(reversed(content.items()))))
     assert read_logs([path]).rows == recorded
-    for sample in content["samples"]:
-        sample.pop("scores")
+    for logged in content["samples"]:
+        logged.pop("scores")
     path.write_text(json.dumps(content))
     rows = read_logs([path]).rows
     assert len(rows) == 120

@@ -430,7 +430,7 @@ def compare(
     $ evalcore compare judged.jsonl --baseline cot --by subtask --weight points
     """
     asked = ScoreOptions(**options)
-    chosen, notices = asked.read(scores, weight, is_one_rule=False)
+    chosen, notices, failures = asked.read(scores, weight, is_one_rule=False)
     if (baseline is None) != all_pairs:
         there = ", ".join(dict.fromkeys(row.method for row in chosen))
         problem = "expected either a baseline or --all-pairs; the methods are"
@@ -448,6 +448,7 @@ def compare(
         chosen, baseline, treatment, by=asked.kept_apart, family=family, settings=settings
     )
     messages["notices"] = notices + messages["notices"]
+    messages["failures"] = failures + messages["failures"]
     is_paper = parts and str(averages).lower().endswith(".tex")
     means: tuple[list[Any], type] = for_paper(_columns(parts)) if is_paper else (parts, AverageRow)
     shown = _columns(rows, stars)

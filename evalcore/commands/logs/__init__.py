@@ -107,7 +107,7 @@ def logs(
         found.rows,
         scores.ScoreRow,
         notices=found.notices,
-        failures=found.failures,
+        failures=[str(failure) for failure in found.failures],
         print_table=shown,
         is_summary=True,
         files=[(usage, found.usage, UsageRow)],

@@ -165,8 +165,8 @@ class Log:
     rows: list[ScoreRow] = field(default_factory=list)
     usage: list[UsageRow] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
-    """The files that can't be read, and why."""
+    failures: list[InputError] = field(default_factory=list)
+    """Why some of the files can't be read."""
 
     def add(self, log: Log, path: Path) -> None:
         """Add the content of a file, whose notices get its name."""

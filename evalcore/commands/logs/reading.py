@@ -50,20 +50,18 @@ def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any)
 
 def _read_each(logs: Iterable[tuple[Path, Kind]], together: Log, options: dict[str, Any]) -> None:
     seen: dict[object, Path] = {}
-    errors: list[InputError] = []
     n_read = 0
     for path, kind in logs:
         try:
             log = _read_one(LogFile(path, **options), kind)
         except InputError as error:
-            errors.append(error)
+            together.failures.append(error)
             continue
         n_read += 1
         _refuse_other_files(log, path, seen)
         together.add(log, path)
-    if errors and not n_read:
-        raise errors[0]
-    together.failures += map(str, errors)
+    if together.failures and not n_read:
+        raise together.failures[0]
 
 
 def _read_one(file: LogFile, kind: Kind) -> Log:
