@@ -60,6 +60,17 @@ def test_samples_of_every_eval_ever_are_scores(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("stem", "method"),
+    [("pot_samples", "pot"), ("5917cc37-8805-4453-bf5f-13411ea66ccf_samples", "unnamed")],
+)
+def test_the_name_of_a_file_is_the_method_only_if_it_is_a_name(
+    tmp_path: Path, stem: str, method: str
+) -> None:
+    path = write_json_lines(tmp_path / f"{stem}.jsonl", [instance(1)])
+    assert read_logs([path]).rows[0].method == method
+
+
+@pytest.mark.parametrize(
     ("changes", "value", "status"),
     [
         pytest.param({"error": "timeout"}, None, "unknown", id="an error"),

@@ -4,6 +4,7 @@ The converters of that project write one line per sample and metric; the aggrega
 no samples.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -18,14 +19,14 @@ from evalcore.commands.logs.readers import (
     add_scores,
     decode,
     one_line,
-    to_number,
 )
 from evalcore.formats import Fields
 from evalcore.records import Number
-from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 
 _RULE = "score"
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+"""How that project names files, which says nothing of the method."""
 
 
 class _Evaluation(msgspec.Struct, frozen=True):
@@ -81,7 +82,8 @@ def read_every_eval_ever(file: LogFile) -> Log:
     log, scores = Log(), list[Recorded]()
     rules = _rules([instance for _, instance in instances])
     has_answers = any(instance.answer() is not None for _, instance in instances)
-    defaults = {"method": file.path.stem.removesuffix("_samples")}
+    stem = file.path.stem.removesuffix("_samples")
+    defaults = {"method": "unnamed" if _UUID.fullmatch(stem) else stem}
     names: dict[tuple[str, str, str | None], Fields] = {}
     for (place, instance), rule in zip(instances, rules, strict=True):
         run = (instance.evaluation_name, instance.model_id, instance.evaluation_id)
@@ -113,11 +115,9 @@ def _rules(instances: Sequence[_Instance]) -> list[str]:
 def _score(
     file: LogFile, place: str, instance: _Instance, rule: str, names: Fields, has_answers: bool
 ) -> Recorded:
-    evaluation, answer = instance.evaluation, instance.answer()
+    evaluation = instance.evaluation
     score = evaluation.is_correct if evaluation.score is None else evaluation.score
-    value = to_number(f"{place}: score {score!r}", score, file.scale)
-    reason = "no score" if value is None else f"recorded as {score}"
-    row = ScoreRow(**names, rule=rule, value=value, answer=answer, reason=reason)
+    row = file.row(place, names, rule, score, instance.answer())
     failure = ("error", f"error: {one_line(instance.error)[:200]}") if instance.error else ("", "")
     return Recorded(row, instance.replies(), has_answers, *failure)
 

@@ -19,10 +19,8 @@ from evalcore.commands.logs.readers import (
     add_scores,
     decode,
     one_line,
-    to_number,
 )
 from evalcore.formats import Fields
-from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError, some_of
 from ngramscan.progress import counted
 
@@ -167,11 +165,8 @@ def _scores(
     completions = result.get("completions") or []
     replies = [str(completion.get("text") or "") for completion in completions]
     for rule in rules:
-        score = values.get(rule)
-        place = f"{file.path}: instance {names['id']}, {rule} {score!r}"
-        value = to_number(place, score, file.scale)
-        reason = "no score" if value is None else f"recorded as {score:g}"
-        row = ScoreRow(**names, rule=rule, value=value, reason=reason)
+        place = f"{file.path}: instance {names['id']}"
+        row = file.row(place, names, rule, values.get(rule))
         yield Recorded(row, replies, False, *_failure_of(result, completions))
 
 

@@ -54,7 +54,7 @@ _CUTS = {"max_tokens": "cut at the token limit", "model_length": "cut at the mod
 
 
 class _Plan(msgspec.Struct, frozen=True):
-    """What `dataset`, `config` and `results` say of the run: its samples, and who scored them."""
+    """Fields of `dataset`, `config` and `results`: the samples of the run, and its scorers."""
 
     sample_ids: list[str | int] | None = None
     samples: int | None = None
@@ -284,7 +284,7 @@ def _describe_values(
     verdicts: Sequence[Mapping[str, _Verdict]],
     parts: Mapping[str, Iterable[str]],
 ) -> Iterator[str]:
-    """Describe values that are no plain numbers."""
+    """Describe lists and letters, which are not plain numbers."""
     for scorer, names in parts.items():
         places = [*names]
         if all(name.isdecimal() for name in places):

@@ -57,7 +57,7 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Form:
-    """What the files of a kind have in common: their shape, some of their fields, their name."""
+    """The shape, some fields and the name that the files of a kind share."""
 
     shape: Shape
     fields: Collection[str] = ()
@@ -79,7 +79,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Beginning:
-    """What a kind is recognised by: the fields of the object, or those of the first row."""
+    """The fields of a file's object, or of its first row, by which its kind is recognised."""
 
     path: Path
     shape: Shape

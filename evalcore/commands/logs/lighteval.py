@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from evalcore.commands.logs.readers import Log, LogFile, Recorded, add_scores, one_line, to_number
+from evalcore.commands.logs.readers import Log, LogFile, Recorded, add_scores
 from evalcore.formats import Fields
-from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 
 _NAME = re.compile(r"details_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)")
@@ -74,10 +73,7 @@ def _scores(file: LogFile, place: str, fields: Fields, names: Fields) -> Iterato
     replies = _replies_of(fields)
     for rule, score in _metrics_of(fields).items():
         if file.wants(rule):
-            value = to_number(f"{place}: {rule} {score!r}", score, file.scale)
-            reason = "no score" if value is None else f"recorded as {score}"
-            row = ScoreRow(**names, rule=rule, value=value, reason=one_line(reason))
-            yield Recorded(row, replies, False)
+            yield Recorded(file.row(place, names, rule, score), replies, False)
 
 
 def _replies_of(fields: Fields) -> list[str]:

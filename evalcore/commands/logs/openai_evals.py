@@ -16,10 +16,8 @@ from evalcore.commands.logs.readers import (
     add_scores,
     decode,
     one_line,
-    to_number,
 )
 from evalcore.formats import Fields
-from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 
 
@@ -77,7 +75,7 @@ def read_openai_evals(file: LogFile) -> Log:
     )
     for id_, sample in samples.items():
         for rule in filter(file.wants, sorted(log.rules)):
-            scores += _scores(file, {**names, "id": id_, "rule": rule}, sample, is_repeated)
+            scores += _scores(file, {**names, "id": id_}, rule, sample, is_repeated)
     add_scores(log, file, scores)
     return log
 
@@ -108,14 +106,12 @@ def _add_event(sample: _Sample, kind: str, data: Fields) -> None:
         sample.error = one_line(data.get("message") or data.get("type") or "unknown")[:200]
 
 
-def _scores(file: LogFile, names: Fields, sample: _Sample, is_repeated: bool) -> Iterator[Recorded]:
-    rule = names["rule"]
+def _scores(
+    file: LogFile, names: Fields, rule: str, sample: _Sample, is_repeated: bool
+) -> Iterator[Recorded]:
     failure = ("error", f"error: {sample.error}") if sample.error else ("", "")
     for number, (score, answer) in enumerate(sample.verdicts.get(rule) or [_Verdict()]):
-        place = f"{file.path}: sample {names['id']}, {rule} {score!r}"
-        value = to_number(place, score, file.scale)
-        epoch = number + 1 if is_repeated else None
-        reason = "no score" if value is None else f"recorded as {score}"
-        row = ScoreRow(**names, epoch=epoch, value=value, answer=answer, reason=reason)
+        place, epoch = f"{file.path}: sample {names['id']}", number + 1 if is_repeated else None
+        row = file.row(place, {**names, "epoch": epoch}, rule, score, answer)
         replies = sample.replies_to(rule, number)
         yield Recorded(row, replies, rule == "match", *failure)

@@ -1,7 +1,7 @@
 """Results of promptfoo: `promptfoo eval -o results.json`, or `.jsonl`.
 
-A prompt is a method, a provider a model, and a test a problem. Without assertions all pass, which
-is no verdict.
+A prompt is a method, a provider a model, and a test a problem. A test without assertions passes
+whatever the output, so it is unscored here.
 """
 
 import json
@@ -19,10 +19,8 @@ from evalcore.commands.logs.readers import (
     add_scores,
     decode,
     one_line,
-    to_number,
 )
 from evalcore.formats import Fields
-from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 
 _PASS, _SCORE = "pass", "score"
@@ -155,11 +153,8 @@ def _scores(
 ) -> Iterator[Recorded]:
     verdicts = result.verdicts()
     for rule in rules:
-        score = verdicts.get(rule)
-        place = f"{file.path}: test {names['id']}, {rule} {score!r}"
-        value = to_number(place, score, file.scale)
-        reason = "no score" if value is None else f"recorded as {score}"
-        row = ScoreRow(**names, rule=rule, value=value, reason=reason)
+        place = f"{file.path}: test {names['id']}"
+        row = file.row(place, names, rule, verdicts.get(rule))
         yield Recorded(row, _replies_of(result), False, *_failure_of(result))
 
 

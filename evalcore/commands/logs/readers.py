@@ -126,6 +126,14 @@ class LogFile:
         for place, line in self.lines():
             yield place, decode(place, line, Fields)
 
+    def row(
+        self, place: str, names: Fields, rule: str, score: Any, answer: str | None = None
+    ) -> ScoreRow:
+        """Return a row with the score that a tool recorded, if it recorded one."""
+        value = to_number(f"{place}, {rule} {score!r}", score, self.scale)
+        reason = "no score" if value is None else one_line(f"recorded as {score}")
+        return ScoreRow(**names, rule=rule, value=value, answer=answer, reason=reason)
+
     def is_list(self) -> bool:
         """Tell whether the file is a JSON list."""
         with self.path.open("rb") as file:
