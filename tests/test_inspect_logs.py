@@ -147,6 +147,8 @@ def test_an_unscored_sample_is_unknown(path: Path, changes: Fields, reason: str)
 def test_a_log_without_any_score_has_rows_of_the_planned_scorer(path: Path) -> None:
     rows = read(path, *(sample(one, scores=None) for one in ("s1", "s2"))).rows
     assert [(row.rule, row.status) for row in rows] == [("answer", "unknown")] * 2
+    packaged = header(dataset={}, scorers=[{"name": "some_evals/answer"}])
+    assert read(path, sample("s1", scores=None), head=packaged).rows[0].rule == "answer"
     write_inspect(path, [sample("s1", scores=None)], header(scorers=None))
     refused("it has no scores; `inspect score` adds them", [path])
 
@@ -191,6 +193,7 @@ def test_each_place_of_a_list_is_a_rule(path: Path) -> None:
         pytest.param(4, Scale(1, 5), 0.75, id="a grade of 1 to 5"),
         pytest.param(-0.5, Scale(-1, 1), 0.25, id="a penalty"),
         pytest.param(87.5, Scale(0, 100), 0.875, id="percent"),
+        pytest.param(1.0000000000000002, Scale(), 1.0, id="a sum above 1 by rounding"),
         pytest.param("C", Scale(0, 10), 1.0, id="a letter is a share already"),
         pytest.param(True, Scale(0, 10), 1.0, id="a truth value is a share already"),
     ],

@@ -138,6 +138,7 @@ def test_logs_in_folders_are_found_once_and_other_files_told(
 
 
 def test_what_is_no_log_is_refused(folder: Path) -> None:
+    (folder / "empty.jsonl").touch()
     for name, layout, message in map(dict.values, objects("no_logs")):
         refused(message, [folder / name.replace("*", TIME)], layout)
 

@@ -55,7 +55,7 @@ def test_samples_of_every_eval_ever_are_scores(tmp_path: Path) -> None:
     ]
     assert {(row.prompt_tokens, row.completion_tokens) for row in log.usage} == {(10, 7)}
     [notice] = log.notices
-    assert "it does not say all names; here method 'cot'; `evalcore logs`" in notice
+    assert "not named in it, so taken as method 'cot'; `evalcore logs`" in notice
     assert not read_instances(tmp_path, instance(1), given={"method": "pot"}).notices
 
 

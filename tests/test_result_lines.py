@@ -47,8 +47,8 @@ def test_ids_and_results_are_read_in_each_format(tmp_path: Path, suffix: str) ->
     assert {(row.dataset, row.model, row.method, row.rule) for row in log.rows} == {
         ("gsm8k", "unnamed", "cot", "correct")
     }
-    taken = "it does not say all names; here dataset 'gsm8k', model 'unnamed', method 'cot'; "
-    assert log.notices == [f"{path}: {taken}`evalcore logs` can name it otherwise"]
+    taken = "not named in it, so taken as dataset 'gsm8k', model 'unnamed', method 'cot'; "
+    assert log.notices == [f"{path}: {taken}`evalcore logs` can rename them"]
 
 
 @pytest.mark.parametrize("indent", [None, 2])
@@ -76,6 +76,12 @@ def test_other_names_and_values_mean_the_same(
 ) -> None:
     path = write_json_lines(tmp_path / "cot.jsonl", [{id_field: 7, name: value}])
     assert [(row.id, row.rule, row.value) for row in read_logs([path]).rows] == [("7", name, share)]
+
+
+def test_a_mark_of_the_byte_order_is_no_part_of_the_first_line(tmp_path: Path) -> None:
+    path = write_table(tmp_path / "cot.jsonl", RESULTS)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert seen(path) == READ
 
 
 def test_columns_of_names_are_used(tmp_path: Path) -> None:

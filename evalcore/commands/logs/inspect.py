@@ -238,7 +238,8 @@ def _planned_rules(header: _Header) -> list[str]:
     named = [
         scorer.get("name") for scorer in (*(header.eval.scorers or ()), *(results.scores or ()))
     ]
-    return [str(name) for name in dict.fromkeys([*named, only]) if name]
+    # Samples have names without those of packages.
+    return [str(name).rpartition("/")[2] for name in dict.fromkeys([*named, only]) if name]
 
 
 def _rules_of(

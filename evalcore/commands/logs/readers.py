@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import re
@@ -113,8 +114,8 @@ class LogFile:
         lacking = [kind for kind in _NAMED if not names[kind] and defaults.get(kind)]
         if lacking:
             taken = ", ".join(f"{kind} {defaults[kind]!r}" for kind in lacking)
-            cure = "`evalcore logs` can name it otherwise"
-            log.notices.append(f"it does not say all names; here {taken}; {cure}")
+            cure = "`evalcore logs` can rename them"
+            log.notices.append(f"not named in it, so taken as {taken}; {cure}")
         names |= {kind: defaults[kind] for kind in lacking}
         return self.names(run, [{"method": names["method"]}], **names)
 
@@ -151,7 +152,7 @@ class LogFile:
             for number, line in enumerate(lines, 1):
                 self.refuse_long(f"{self.path}:{number}", len(line.removesuffix(b"\n")))
                 if line.strip():
-                    yield f"{self.path}:{number}", line
+                    yield f"{self.path}:{number}", line.removeprefix(codecs.BOM_UTF8)
 
     def read_json(self, path: Path, kind: type[_Kind]) -> _Kind:
         """Return the value of a JSON file: this one, or one beside it."""
@@ -271,8 +272,15 @@ def to_number(place: str, value: Any, scale: Scale) -> float | None:
         return None
     if not isinstance(value, int | float):
         raise InputError(place, "expected a number from 0 to 1 or C, P, I, N; see --rule")
-    if not scale.lowest <= value <= scale.highest:
+    if not scale.lowest <= value <= scale.highest and not _is_rounded(value, scale):
         expected = f"expected a number from {scale.lowest:g} to {scale.highest:g}"
         cure = "--min-score and --max-score of `evalcore logs` say the scale, --rule leaves it out"
         raise InputError(place, f"{expected}; {cure}")
-    return (value - scale.lowest) / (scale.highest - scale.lowest)
+    share = (value - scale.lowest) / (scale.highest - scale.lowest)
+    return min(max(share, 0.0), 1.0)
+
+
+def _is_rounded(value: float, scale: Scale) -> bool:
+    """Tell whether a value misses an end of the scale only by rounding, as sums of parts may."""
+    ends = scale if isinstance(value, float) else ()
+    return any(math.isclose(value, end, rel_tol=1e-12, abs_tol=1e-12) for end in ends)

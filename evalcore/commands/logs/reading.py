@@ -125,7 +125,7 @@ def _find(path: Path, layout: str, notices: list[str]) -> dict[Path, Kind]:
 def _describe_others(path: Path, kinds: Mapping[Path, Kind]) -> str:
     """Say what a file or a folder has in place of logs: what may lead to them, if anything."""
     if not path.is_dir():
-        return kinds[path].name
+        return kinds[path].name if path.stat().st_size else "it is empty"
     lacking = [kind.name for kind in kinds.values() if not kind.reader and kind != UNKNOWN]
     if lacking and not any(kind.reader for kind in kinds.values()):
         return lacking[0]
