@@ -4,12 +4,13 @@ import json
 import re
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 import pytest
 
-from evalcore.commands.logs import read_logs
+from evalcore.commands.logs import Layout, read_logs
+from evalcore.commands.logs.kinds import KINDS
 from evalcore.scores import ScoreRow, read_scores
 from ngramscan.reporting import choose_target, write_rows
 from tests.support.cases import objects
@@ -141,6 +142,10 @@ def test_what_is_no_log_is_refused(folder: Path) -> None:
     (folder / "empty.jsonl").touch()
     for name, layout, message in map(dict.values, objects("no_logs")):
         refused(message, [folder / name.replace("*", TIME)], layout)
+
+
+def test_each_kind_that_is_read_can_be_asked_for() -> None:
+    assert set(get_args(Layout)) == {"auto"} | {kind.layout for kind in KINDS if kind.reader}
 
 
 # The command
