@@ -84,7 +84,7 @@ def logs(
     Examples
     --------
     $ evalcore logs logs/cot.eval logs/pot.eval -o scores.jsonl
-    $ evalcore logs graded.eval --max-score 10 -o scores.jsonl
+    $ evalcore logs logs/cot.eval --max-score 10 -o scores.jsonl
     $ evalcore logs results/ --dataset gsm8k --method cot --rule strict-match -o scores.jsonl
     """
     if not -inf < min_score < max_score < inf:
