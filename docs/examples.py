@@ -31,6 +31,7 @@ FOLDERS: dict[str, Path] = {}
 MAINS = {"ngramscan": ngramscan.cli.main, "evalcore": evalcore.cli.main}
 OF_THE_SHELL = re.compile(r"[<>$*~]|&&|^(?!ngramscan |evalcore )")
 TEXTS = {
+    "verdicts.csv": "id,cot,f-1\nq1,1,1\nq2,0,1\nq3,0,0\nq4,1,1\nq5,,1\n",
     "corpus.jsonl": r"""
 {"id": 1, "text": "Let's think step by step, one step at a time. Let us first find x."}
 {"id": 2, "text": "The formula is A = \\frac{a h}{2}; the formula is easy: r = \\sqrt{A / \\pi}."}

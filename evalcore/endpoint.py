@@ -16,25 +16,17 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 
+from evalcore.chat_replies import OtherProtocolError, read_response
 from evalcore.formats import Fields
 from evalcore.records import Record
 from ngramscan import __version__
 from ngramscan.clock import now
-from ngramscan.errors import InputError, RemoteError, RemoteRefused
+from ngramscan.errors import InputError, RemoteError
 from ngramscan.progress import SILENT, Progress
-from ngramscan.reading.surrogates import replace_halves
 from ngramscan.remote import exchange
-from ngramscan.remote.exchange import RateLimitedError, ServiceUnusable, TransientError
+from ngramscan.remote.exchange import ServiceUnusable
 
 _SECRET = re.compile(r"api.?key|secret|password|authorization|access.?token|bearer", re.IGNORECASE)
-_NOTHING_LEFT = {"insufficient_quota", "billing_hard_limit_reached"}
-_REFUSES_ALL = {
-    **dict.fromkeys(range(300, 400), "; redirects are not followed, to keep the key here"),
-    **dict.fromkeys((402, 405), ""),
-    401: "; put the key into OPENAI_API_KEY, or name its variable with --api-key-env",
-    404: "; check the base URL (…/v1) and the name of the model",
-}
-"""Statuses after which the endpoint is unusable, and what to do."""
 
 LONGEST_COMPLETION_BYTES = 16_000_000
 """More than any model writes."""
@@ -173,11 +165,22 @@ def open_endpoint(
         exhausted_in_a_row=3,  # one alone may be a question that it can't cope with
     )
 
+    has_answered = threading.Event()
+
+    def read(answer: httpx.Response) -> Fields:
+        try:
+            return read_response(answer, key.hide_in)
+        except OtherProtocolError as error:
+            if has_answered.is_set():
+                raise  # the address is right, whatever a gateway sent here
+            raise ServiceUnusable(str(error)) from error
+
     def ask(question: Question) -> Record:
         record, messages = replace(question.record, asked_at=now()), question.messages
         asked = {**(record.parameters or {}), "model": record.model, "messages": messages}
         text = json.dumps(asked, allow_nan=False)
-        reply, attempts, seconds = service.ask(text, lambda answer: _read_response(answer, key))
+        reply, attempts, seconds = service.ask(text, read)
+        has_answered.set()
         return replace(record, **reply, attempts=attempts, latency_s=round(seconds, 3))
 
     # No variable here holds the key as a text: a traceback may show them.
@@ -198,87 +201,3 @@ def _completions_url(base_url: str | None) -> str:
     if parts.username or parts.password or parts.query or parts.fragment:
         raise InputError(f"--base-url of {parts.hostname}", "it has more than an address in it")
     return base_url.rstrip("/") + "/chat/completions"
-
-
-def _read_response(response: httpx.Response, key: ApiKey) -> Fields:
-    """Return the fields of the record that a response has, without the key; or raise its error."""
-    status, body = response.status_code, exchange.read_object(replace_halves(response.content)[0])
-    choice = _at(body, dict, "choices", 0) or {}
-    words = exchange.error_words(body, response) or exchange.error_words(choice, response)
-    details = f": {key.hide_in(words)[:300]}" if words else ""
-    problem = f"HTTP {status}{details}"
-    if status == httpx.codes.TOO_MANY_REQUESTS:
-        if {_at(body, str, "error", "code"), _at(body, str, "error", "type")} & _NOTHING_LEFT:
-            raise ServiceUnusable(problem)
-        raise RateLimitedError(problem, exchange.retry_after_s(response.headers))
-    if status >= 500 or status in {408, 409, 425}:
-        raise TransientError(problem, exchange.retry_after_s(response.headers))
-    if status in _REFUSES_ALL:
-        raise ServiceUnusable(problem + _REFUSES_ALL[status])
-    if status != httpx.codes.OK:
-        hint = "; parameters can be set, or left out by null, with --param"
-        raise RemoteRefused(problem + hint * (status in {400, 422}))
-    if body is None or body.get("error"):
-        problem = " with an error" if body else ", but not a JSON object"
-        raise TransientError(f"HTTP 200{problem}{details}")
-    if choice.get("error") or choice.get("finish_reason") == "error":
-        raise TransientError(f"HTTP 200, broken off{details or ': no reason given'}")
-    reply = _read_reply(body, choice)
-    return {
-        name: key.hide_in(value) if isinstance(value, str) else value
-        for name, value in reply.items()
-    }
-
-
-def _read_reply(body: Fields, choice: Fields) -> Fields:
-    message = _at(choice, dict, "message")
-    if message is None:
-        raise TransientError("HTTP 200, but without an answer")
-    finish_reason = _at(choice, str, "finish_reason")
-    output, refusal = _read_content(message.get("content"))
-    filtered = "content_filter" if finish_reason == "content_filter" else None
-    refusal = _at(message, str, "refusal") or refusal or filtered
-    usage = _at(body, dict, "usage") or {}
-    usage |= _at(usage, dict, "completion_tokens_details") or {}
-    names = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
-    counts = {name: _at(usage, int, name) for name in names}
-    if wrong := [name for name, count in counts.items() if not 0 <= (count or 0) <= 10**9]:
-        raise TransientError(f"HTTP 200, but {wrong[0]} can't be true")
-    return {
-        # The part of a refused answer that a filter let pass is not an answer.
-        "output": None if refusal else output,
-        "reasoning": _at(message, str, "reasoning_content") or _at(message, str, "reasoning"),
-        "refusal": refusal,
-        "finish_reason": finish_reason,
-        "reported_model": _at(body, str, "model"),
-        **counts,
-    }
-
-
-def _read_content(content: object) -> tuple[str | None, str | None]:
-    if content is None or isinstance(content, str):
-        return content, None
-    if not isinstance(content, list):
-        raise TransientError("HTTP 200, but the answer is not text")
-    texts, refusals = [], []
-    for part in content:
-        match part:
-            case {"type": "text" | "output_text", "text": str(text)}:
-                texts.append(text)
-            case {"type": "refusal", "refusal": str(text)}:
-                refusals.append(text)
-            case {"type": "thinking" | "reasoning"}:
-                pass
-            case _:
-                raise RemoteRefused("HTTP 200, but a part of the answer is not text")
-    return "".join(texts) if texts else None, "".join(refusals) or None
-
-
-def _at(value: Any, kind: type, *path: str | int) -> Any:
-    """Return the value at a path of a body; None if there is none of this type."""
-    try:
-        for step in path:
-            value = value[step]
-    except (LookupError, TypeError):
-        return None
-    return value if type(value) is kind else None

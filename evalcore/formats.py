@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from evalcore.extraction import find_reference
 from ngramscan.errors import InputError, some_of
 from ngramscan.reading.row_files import csv_rows, decoded_as, read_table
 from ngramscan.reading.streams import read_bytes
@@ -19,6 +20,11 @@ Fields = dict[str, Any]
 """The fields of a JSON object."""
 Answers = Literal["program", "text", "either"]
 """Where a method has its answer: in a program, in the text, or in the text if no program has it."""
+
+
+def hash_document(*parts: str) -> str:
+    """Return the hash of a problem, given as its statement, choices and reference answers."""
+    return hashlib.sha256("\0".join(parts).encode(errors="surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,13 @@ class Problem:
     """Placeholders that prompts may use besides `{{problem}}`."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """For scorers and judges: unit, tolerance, points, guidelines, a reference program."""
+    place: str = field(default="", compare=False)
+    """Its file and line; empty where the format has none."""
+
+    @property
+    def hash(self) -> str:
+        """Return the hash of the statement and the reference answer."""
+        return hash_document(self.text, self.gold or "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +103,23 @@ def _fault(ids: Sequence[str], what: str) -> list[str]:
 
 def _questions(benchmark: Benchmark, path: Path) -> Parsed:
     """Read a table with a column for each part: IMO-ProofBench, and users' own questions."""
-    return [_question(place, values, benchmark) for place, values in read_table(path)], []
+    problems = [_question(place, values, benchmark) for place, values in read_table(path)]
+    return (problems, []) if benchmark.files else _with_final_answers(problems)
+
+
+def _with_final_answers(problems: Sequence[Problem]) -> Parsed:
+    """Replace references that are whole solutions by their final answers, and say so."""
+    found = [replace(problem, gold=find_reference(problem.gold or "")) for problem in problems]
+    changed = [new for new, old in zip(found, problems, strict=True) if new.gold != old.gold]
+    notices = []
+    if changed:
+        example = f"the first is {changed[0].gold!r:.40}, of id {changed[0].id}"
+        number = f"references that are solutions: {len(changed)}"
+        notices.append(f"{number}; only their final answers are compared, {example}")
+    if unmarked := [problem.id for problem in found if "\n" in (problem.gold or "")]:
+        number = f"references of several lines without a marked answer: {len(unmarked)}"
+        notices.append(f"{number}; they are compared as they are, the first is of id {unmarked[0]}")
+    return found, notices
 
 
 def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Problem:
@@ -98,7 +127,7 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
     if absent := {name: column for name, column in columns.items() if column not in values}:
         problem = f"no column {', '.join(absent.values())}; the columns are {some_of(values)}"
         if not benchmark.files:
-            cure = ", ".join(f"--{name}-field" for name in absent)
+            cure = ", ".join(_field_option(name, values) for name in absent)
             problem += f"; {benchmark.name} is not a shipped benchmark: name the column with {cure}"
         raise InputError(place, problem)
     for name, column in columns.items():
@@ -114,7 +143,22 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
         gold=texts.pop("answer", None),
         subtask=texts.pop("subtask", benchmark.subset),
         details=texts,
+        place=place,
     )
+
+
+_OTHER_NAMES = {
+    "id": ("question_id", "problem_id", "unique_id", "task_id", "idx", "index"),
+    "question": ("problem", "prompt", "input", "query", "instruction"),
+    "answer": ("final_answer", "solution", "target", "gold", "reference", "ground_truth", "label"),
+}
+"""Names of these columns in other files; such a column is used only if the user names it."""
+
+
+def _field_option(name: str, values: Mapping[str, Any]) -> str:
+    """Return the option that names a column, with a column that may be meant."""
+    meant = next((other for other in _OTHER_NAMES.get(name, ()) if other in values), "")
+    return f"--{name}-field {meant}".rstrip()
 
 
 def _word_sorting(benchmark: Benchmark, path: Path) -> Parsed:

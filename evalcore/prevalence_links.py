@@ -12,11 +12,22 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 
 from evalcore.options import ColumnName, Draws, File, Level, Seed
-from evalcore.pairing import CELL, NOT_ANSWERED, Frame, find_pairs, left_out, to_table
+from evalcore.pairing import (
+    CELL,
+    NOT_ANSWERED,
+    Frame,
+    PairBy,
+    describe_documents,
+    find_pairs,
+    left_out,
+    overlap_of_pairs,
+    to_table,
+)
 from evalcore.scores import read_all
+from evalcore.simple_tables import complete_table
 from ngramscan.errors import InputError, some_of
 from ngramscan.options import OPTIONS, Option
-from ngramscan.reading.row_files import Table, name_of, read_table
+from ngramscan.reading.row_files import Table, name_of
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.keyed_counts import key_in, number_in, read_counts
 from ngramscan.statistics.estimates import fields_of
@@ -127,21 +138,33 @@ def link_problems(
     rules: Sequence[str],
     runs: Sequence[str],
     options: ProblemOptions,
+    pair_by: PairBy = "hash",
 ) -> tuple[list[SlopeRow], dict[str, Any]]:
     """Link the prevalence of problems to the accuracy of methods.
 
     Return the rows and the messages that belong to them.
     """
-    given: Any = [*read_table(scores)]  # a pipe can be read once
-    rows = read_all([given], rules, runs)
+    completed = complete_table(scores)
+    given: Any = completed.rows
+    if pair_by == "id":
+        given = [(place, row | {"hash": None}) for place, row in given]
+    rows, _ = read_all([given], rules, runs)
+    table = to_table(rows)
     column = options.on.partition("=")[0]
+    if column == "id":
+        _refuse_shared_ids(table)
     problems = _problems(given, column, options.covariate)
     known = [*problems["on"].unique()]
     if wrong := [group for group in options.without if group not in known]:
         problem = f"no such value of {column}; available: {some_of(known)}"
         raise InputError(f"--without {wrong[0]}", problem)
     sets = _read_sets(counts, options, known)
-    cells, messages = _cells(to_table(rows), problems)
+    cells, messages = _cells(table, problems)
+    messages["notices"] = [
+        *(f"{name_of(scores)}: {remark}" for remark in completed.remarks),
+        *describe_documents(table),
+        *messages["notices"],
+    ]
     found = [_row(cell, name, sets, options) for name in sets for cell in cells]
     if all(row.slope is None for row in found):
         problem = "no slope: all counts are equal, or fewer than three groups have one"
@@ -172,24 +195,34 @@ def _read_sets(counts: Table, options: ProblemOptions, known: Sequence[str]) -> 
     return sets
 
 
+def _refuse_shared_ids(table: Frame) -> None:
+    """Raise an InputError if an id names several problems, whose counts can't be told apart."""
+    if table["benchmark"].nunique() > 1:
+        is_shared = table.groupby("id")["benchmark"].nunique().gt(1).any()
+        problem = "two benchmarks have the same ids; give the scores of one"
+    else:
+        is_shared = table.groupby("id")["problem"].nunique().gt(1).any()
+        problem = "an id names different documents; join counts by another column, with --on"
+    if is_shared:
+        raise InputError("scores", problem)
+
+
 def _problems(given: Any, on: str, covariates: Sequence[str]) -> Frame:
-    """Return the group of each problem (`on`), and its covariates, by dataset and id."""
+    """Return the group of each problem (`on`), and its covariates, by task, id and hash."""
     import pandas as pd
 
     columns = [*given[0][1]]
     refuse_other("--on", on, columns)
     refuse_other("--covariate", covariates, columns)
-    found: dict[tuple[str, str], tuple[Any, ...]] = {}
+    found: dict[tuple[str, str, str], tuple[Any, ...]] = {}
     for place, row in given:
         group, *rest = key_in(place, row, on), *(number_in(place, row, name) for name in covariates)
-        problem = str(row["dataset"]), str(row["id"])
+        problem = str(row["dataset"]), str(row["id"]), str(row.get("hash") or "")
         if found.setdefault(problem, (group, *rest)) != (group, *rest):
             named = ", ".join([on, *covariates])
             raise InputError(place, f"another row of id {problem[1]} has another value of {named}")
-    if on == "id" and len({name for _, name in found}) < len(found):
-        raise InputError("scores", "two benchmarks have the same ids; give the scores of one")
     table = pd.DataFrame.from_dict(found, orient="index").rename(columns={0: "on"})
-    return table.set_index(pd.MultiIndex.from_tuples(found))
+    return table.set_index(pd.Index([*found], tupleize_cols=False))
 
 
 def _cells(table: Frame, problems: Frame) -> tuple[list[_Cell], dict[str, Any]]:
@@ -201,23 +234,32 @@ def _cells(table: Frame, problems: Frame) -> tuple[list[_Cell], dict[str, Any]]:
         methods = [*part["method"].unique()]
         for method, answers in part.groupby("method", sort=False):
             valued = answers.assign(y=answers["value"], least=answers["level"])
-            found.append((names | {"method": method, "baseline": None}, valued))
+            valued["source"] = _sources(answers)
+            found.append((names | {"method": method, "baseline": None}, valued, ""))
         for pairs in find_pairs(part, combinations(methods, 2)):
             chosen = {"method": pairs["treatment"].iloc[0], "baseline": pairs["baseline"].iloc[0]}
-            found.append((names | chosen, pairs.assign(y=pairs["value_2"] - pairs["value_1"])))
+            valued = pairs.assign(y=pairs["value_2"] - pairs["value_1"])
+            valued["source"] = _sources(pairs, "_1")
+            found.append((names | chosen, valued, overlap_of_pairs(pairs)))
         if len(methods) == 1:
             alone.append(f"{', '.join(names.values())}: only {methods[0]}, so no differences")
     averaged = ["y", *problems.columns.drop("on")]
-    for names, answers in found:
+    for names, answers, _ in found:
         known = answers[answers["least"] >= NOT_ANSWERED]
         if not known.empty:
-            grouped = known.join(problems, on=["dataset", "id"]).groupby("on")[averaged]
+            grouped = known.join(problems, on="source").groupby("on")[averaged]
             groups = grouped.mean().assign(size=grouped.size())
             cells.append(_Cell(names, len(answers) - len(known), groups))
-    levels = [(_title(names), answers["least"]) for names, answers in found]
+    levels = [(_title(names), answers["least"], overlap) for names, answers, overlap in found]
     messages = left_out("answer", levels, NOT_ANSWERED)
     messages["notices"] += alone
     return cells, messages
+
+
+def _sources(answers: Frame, side: str = "") -> list[tuple[str, str, str]]:
+    """Return the task, id and hash of each answer, as `_problems` names them."""
+    columns = answers[[f"{name}{side}" for name in ("task", "id", "hash")]].fillna("")
+    return [*columns.itertuples(index=False, name=None)]
 
 
 def _row(cell: _Cell, name: str, sets: Mapping[str, Counts], settings: ProblemOptions) -> SlopeRow:

@@ -13,10 +13,12 @@ from typing import Annotated
 import msgspec
 
 from evalcore.benchmarks import Dataset, benchmarks, chosen_benchmark
+from evalcore.finish_reasons import describe_finish_reason
 from evalcore.formats import Benchmark, Fields
 from evalcore.options import RecordOptions
 from ngramscan.errors import InputError
 from ngramscan.reading.output_paths import group_of
+from ngramscan.reading.reasoning import split_reasoning
 from ngramscan.reading.row_files import decoded_as, is_json_list, list_items
 from ngramscan.reading.streams import is_stream, name_of, read_bytes
 from ngramscan.reading.surrogates import describe_halves, replace_halves
@@ -41,8 +43,9 @@ class Record:
     method: str
     messages_sha256: str | None = None
     output: str | None
-    """None: the model refused, or gave no text at all."""
+    """As the model wrote it; None: the model refused, or gave no text at all."""
     reasoning: str | None = None
+    """As the server reports it, apart from the output, which may have reasoning, too."""
     refusal: str | None = None
     finish_reason: str | None = None
     prompt_tokens: Number | None = None
@@ -73,18 +76,23 @@ class Record:
         return {name: getattr(self, name) for name in names}
 
     @property
-    def is_cut(self) -> bool:
-        """Tell whether the server says that the answer ends at the token limit."""
-        return self.finish_reason in {"length", "max_tokens"}
+    def answer_text(self) -> str | None:
+        """Return the output without its reasoning; None if it ends there, or there is none."""
+        return None if self.output is None else split_reasoning(self.output).answer
 
     @property
     def not_scorable(self) -> str | None:
         """Return why the output can't be scored; None if it can."""
         if self.refusal is not None:
             return f"refused: {' '.join(self.refusal.split())[:200]}"
-        if self.is_cut:
-            return "cut at the token limit"
-        return None if (self.output or "").strip() else "no output"
+        if incomplete := describe_finish_reason(self.finish_reason):
+            return incomplete
+        if not (self.output or "").strip():
+            return "no output"
+        answer = self.answer_text
+        if answer is None:
+            return "the output ends within its reasoning"
+        return None if answer.strip() else "no output but reasoning"
 
     def line(self) -> bytes:
         """Return the record as a line of a file."""
@@ -224,7 +232,8 @@ def read_records(
 
     In our own layout, `method` and `dataset` select records; in the others they name what the files
     don't. A dataset that is not `is_named` gives way to the only one that the outputs have, unless
-    that is a shipped one. `on_notice` gets a line for each file with replaced characters.
+    that is a shipped one. `on_notice` gets a line for each file with replaced characters, and for
+    each empty one of a folder, which has no records.
     """
     wanted = {name: value for name, value in (("method", method), ("dataset", dataset)) if value}
     layout = find_layout(path) if layout == "auto" else layout
@@ -279,7 +288,8 @@ def read_chosen(
     return read_records(outputs, asked.layout, asked.method, dataset, on_notice, is_named)
 
 
-def _contents(path: Path, layout: str, on_notice: _Tell) -> Iterator[tuple[Path, bytes]]:
+def _files_of(path: Path, layout: str) -> list[Path]:
+    """Return the files of outputs in a folder, or the file itself."""
     suffix = ".jsonl" if layout == _OURS else ".json"
     files = [path] if path.is_file() or is_stream(path) else sorted(path.rglob(f"*{suffix}"))
     if not files and layout == _OURS:
@@ -289,13 +299,24 @@ def _contents(path: Path, layout: str, on_notice: _Tell) -> Iterator[tuple[Path,
         if others := sorted(path.rglob("*.json*")):
             problem = f"no {suffix} files in it; another --layout may fit {others[0].name}"
         raise InputError(path, problem if path.is_dir() else "no such file or folder")
+    return files
+
+
+def _contents(path: Path, layout: str, on_notice: _Tell) -> Iterator[tuple[Path, bytes]]:
+    files = _files_of(path, layout)
+    empty = list[Path]()
     for file in files:
         content, halves = replace_halves(read_bytes(file))
         if halves:
             on_notice(describe_halves(name_of(file), halves))
-        if not content.strip():
-            raise InputError(name_of(file), f"it is empty; {_CURE} it")
-        yield file, content
+        if content.strip():
+            yield file, content
+        else:
+            empty.append(file)
+    if len(empty) == len(files):
+        raise InputError(name_of(empty[0]), f"it is empty; {_CURE} it")
+    for file in empty:
+        on_notice(f"{name_of(file)}: it is empty, as a run without answers leaves it; skipped")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import msgspec
 from rich.console import Console
 
+from evalcore.simple_tables import complete_table
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import (
     GivenTables,
@@ -20,7 +21,6 @@ from ngramscan.reading.row_files import (
     as_tables,
     name_of,
     read_rows,
-    read_table,
 )
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import to_columns
@@ -67,6 +67,9 @@ class ScoreRow:
     """`scored`; `not_found`: a complete output without an answer, hence wrong; `no_answer`: a
     refusal, cut off or empty; `unknown`: unknown. The last two have no value. By default
     `scored` with a value, and `unknown` without."""
+    hash: str | None = None
+    """A hash of the problem and its reference answer, by which answers are paired. None: not known,
+    so they are paired by id."""
 
     def __post_init__(self) -> None:
         """Complete the status; raise a ValueError if value and status contradict each other."""
@@ -98,9 +101,9 @@ class GroupedRow(ScoreRow):
     """How much the problem counts, such as its points."""
 
 
-def _grouped(table: Table, by: Names, weight: str | None) -> Rows:
+def _grouped(rows: Iterable[tuple[str, Any]], by: Names, weight: str | None) -> Rows:
     columns = [("--by", name) for name in by] + ([("--weight", weight)] if weight else [])
-    for place, values in read_table(table):
+    for place, values in rows:
         for option, name in columns:
             refuse_other(option, name, values)
             if values[name] in {None, ""}:
@@ -122,10 +125,10 @@ def read_all(
     runs: Names = (),
     by: Names = (),
     weight: str | None = None,
-) -> list[GroupedRow]:
+) -> tuple[list[GroupedRow], list[str]]:
     """Read score rows of one run per method, by all rules or by those that are named.
 
-    Columns of problems group them (`by`) or weigh them.
+    Columns of problems group them (`by`) or weigh them. Return also notices on simple tables.
     """
     tables = as_tables(scores)
     files = [
@@ -133,27 +136,30 @@ def read_all(
     ]
     if len(set(files)) < len(files):
         raise InputError("scores", "a file is given twice")
-    placed = list[tuple[GroupedRow, str]]()
+    placed, notices = list[tuple[GroupedRow, str]](), list[str]()
+    described = [*by, *filter(None, [weight])]
     for table in tables:
-        values: Any = [*_grouped(table, by, weight)]
+        completed = complete_table(table, described)
+        notices += [f"{name_of(table)}: {remark}" for remark in completed.remarks]
+        values: Any = [*_grouped(completed.rows, by, weight)]
         placed += [(row, name_of(table)) for row in read_scores(values, GroupedRow)]
     if not placed:
         raise InputError("scores", "no rows")
     refuse_other("--rule", rules, (row.rule for row, _ in placed))
     placed = [(row, place) for row, place in placed if not rules or row.rule in rules]
     seen: dict[tuple[Any, ...], str] = {}
-    told: dict[tuple[str, str], tuple[str, float]] = {}
-    columns = ", ".join([*by, *filter(None, [weight])])
+    told: dict[tuple[str, str, str | None], tuple[str, float]] = {}
+    columns = ", ".join(described)
     for row, place in placed:
         if (key := (*key_of(row), row.rule, row.run)) in seen:
-            named = " ".join(str(part) for part in key if part is not None)
+            named = " ".join(str(part) for part in key if part not in {None, ""})
             raise InputError(place, f"two rows of {named}; the other is in {seen[key]}")
         seen[key] = place
-        known = told.setdefault((row.dataset, row.id), (row.group, row.weight))
+        known = told.setdefault((row.dataset, row.id, row.hash), (row.group, row.weight))
         if known != (row.group, row.weight):
             problem = f"id {row.id} of {row.dataset} has several values of {columns}"
             raise InputError(place, f"{problem}; expected a column that describes problems")
-    return choose_runs([row for row, _ in placed], runs)
+    return choose_runs([row for row, _ in placed], runs), notices
 
 
 def choose_runs(rows: Sequence[_Score], wanted: Sequence[str] = ()) -> list[_Score]:

@@ -54,8 +54,9 @@ MAY_IMPORT = {
 SHARED = "errors options progress clock journal reading remote statistics reporting"
 # Each module of evalcore may import those before it, wherever the commands are; one has no name.
 EVALCORE = (
-    "commands options formats benchmarks prompts records endpoint run sandbox extraction rules"
-    " scores logs score judge_sample judge paired_tests pairing compare prevalence_links link"
+    "commands options extraction formats benchmarks prompts finish_reasons records chat_replies"
+    " endpoint run sandbox rules path_names scales simple_tables scores documents logs score"
+    " judge_sample judge_replies judge paired_tests pairing compare prevalence_links link"
     " outcomes efficiency show agreement claim_formulas audit  cli __main__"
 )
 # Imported in functions, since they are slow to import and not needed by every command.

@@ -170,6 +170,7 @@ def test_what_can_not_be_compared_is_refused() -> None:
     rows = both(A, B)
     alone = [replace(ROW, model=model) for model in ("m", "m0", "m1", "m2", "m3")]
     given = {"both": rows, "alone": alone, "one": scored("cot", A), "none": []}
+    given["three"] = [*rows, *scored("f-1", A)]
     for kind, options, message in map(dict.values, objects("not_compared")):
         with pytest.raises(InputError, match=message):
             evalcore.compare(to_frame(given[kind], ScoreRow), **{"baseline": "cot"} | options)

@@ -127,6 +127,10 @@ def test_a_server_that_repeats_the_key_shows_it_to_nobody(subtests: pytest.Subte
         ok({"content": SECRET, "reasoning": SECRET}),
         httpx.Response(401, json={"error": {"message": f"wrong key {SECRET}"}}),
         httpx.Response(429, json={"error": SECRET}),
+        httpx.Response(200, json={SECRET: 1}),
+        httpx.Response(200, json={"error": {"message": "no", "metadata": {"raw": SECRET}}}),
+        httpx.Response(200, text=f"{SECRET} is no key"),
+        ok(finish_reason=f"error: {SECRET}"),
         httpx.RemoteProtocolError(f"no {SECRET}"),
     ):
         with subtests.test(answer=answer):

@@ -63,7 +63,7 @@ def test_what_is_refused_is_named(here: Path, frame: pd.DataFrame) -> None:
     nameless, same = frame.drop(columns="method"), "writes to the same file"
     bad: Any = 5
     for call, problem in (
-        (lambda: evalcore.compare(nameless, all_pairs=True), "row 1: no column method; it should"),
+        (lambda: evalcore.compare(nameless, all_pairs=True), "data frame: no column method; exp"),
         (lambda: evalcore.compare(bad, all_pairs=True), "int: expected a file or a data frame"),
         (lambda: ngramscan.blend("none", retention="x.svg", figure=Path("link/x.svg")), same),
         (lambda: evalcore.link("a.csv", "b.csv", ranks="x.svg", figure="x.svg"), same),
@@ -71,7 +71,10 @@ def test_what_is_refused_is_named(here: Path, frame: pd.DataFrame) -> None:
         (lambda: evalcore.link("l.csv", "l.csv"), r"^l\.csv:3: not UTF-8.*$"),
         (lambda: evalcore.logs("l.csv"), r"^l\.csv:3: not UTF-8.*$"),
         (lambda: ngramscan.count("f1", tier=bad), "tier=5: expected one of T1, T2, T3"),
-        (lambda: read_records(Path("outputs")), r"it is empty; run `evalcore run` again"),
+        (
+            lambda: read_records(Path("outputs/d/m/cot.jsonl")),
+            r"it is empty; run `evalcore run` again",
+        ),
     ):
         with pytest.raises((InputError, TypeError), match=problem):
             call()

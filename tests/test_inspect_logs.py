@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from evalcore.commands.logs import read_logs
-from evalcore.commands.logs.readers import Log, Scale
+from evalcore.commands.logs.readers import Log
+from evalcore.scales import Scale
 from evalcore.scores import ScoreRow
 from tests.support.command import invoke
 from tests.support.made_logs import (

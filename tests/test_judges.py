@@ -1,6 +1,8 @@
 """What judges are asked, word for word, and how their replies are read: never guessed at."""
 
 import hashlib
+import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +30,9 @@ FORMS = {
         "judge_replies",
         ("points", f"<points>{'9' * 5000} out of 7</points>", "limit"),
         ("score", "[" * 100_000, "not valid JSON"),
+        ("boxed", "<think>maybe \\boxed{Incorrect}</think>\n\\boxed{Correct}", [1.0, "Correct"]),
+        ("boxed", "<think>it could be \\boxed{Correct} but", "it ends within its reasoning"),
+        ("score", '[THINK]{"score": 1}[/THINK]{"score": 50}', [0.5, "50"]),
     )
 )
 def test_what_was_asked_for_is_read_and_all_else_unparsed(form: str, reply: str, read: Any) -> None:
@@ -36,6 +41,53 @@ def test_what_was_asked_for_is_read_and_all_else_unparsed(form: str, reply: str,
     else:
         with pytest.raises(ValueError, match=read):
             read_reply(FORMS[form], reply)
+
+
+@pytest.mark.parametrize(*case_table("judge_verdicts"))
+def test_another_statement_as_clear_is_a_verdict_unless_something_contradicts_it(
+    form: str, reply: str, read: Any
+) -> None:
+    if isinstance(read, list):
+        assert read_reply(FORMS[form], reply)[:2] == tuple(read)
+    else:
+        with pytest.raises(ValueError, match=read):
+            read_reply(FORMS[form], reply)
+
+
+@pytest.mark.parametrize("form", ["boxed", "points"])
+@pytest.mark.parametrize("denial", ["not", "never", "partially", "almost", "in", "isn't"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "{}",
+        "**{}**",
+        "Verdict: {}",
+        "<verdict>{}</verdict>",
+        "\\boxed{{{}}}",
+        '{{"verdict": "{}"}}',
+    ],
+)
+def test_a_denied_or_weakened_approval_is_never_an_approval(
+    form: str, denial: str, statement: str
+) -> None:
+    space = "" if denial == "in" else " "
+    try:
+        value = read_reply(FORMS[form], statement.format(f"{denial}{space}correct"))[0]
+    except ValueError:
+        value = None
+    assert value != 1
+
+
+@pytest.mark.parametrize("form", ["boxed", "points"])
+@pytest.mark.parametrize(
+    "piece",
+    ["(", ". ", "\n", "```x\n", "<verdict>", "\\boxed{", "{", "verdict: ", "\\boxed{Correct}\n"],
+)
+def test_a_long_reply_is_read_in_time(form: str, piece: str) -> None:
+    started = time.monotonic()
+    with suppress(ValueError):
+        read_reply(FORMS[form], piece * (200_000 // len(piece)))
+    assert time.monotonic() - started < 10, "quadratic ones take minutes"
 
 
 def test_a_score_is_scaled_to_points_and_what_has_no_value_says_why(

@@ -1,6 +1,8 @@
 """What the files of Inspect and of lm-evaluation-harness say, and which are refused."""
 
+import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from tests.support import made_logs
 from tests.support.cases import objects
+from tests.support.command import invoke
 from tests.support.made_logs import TIME, Fields, failed, header, refused, row, sample
 
 # Inspect
@@ -70,8 +73,6 @@ def test_the_method_is_what_the_run_was_told_or_is_asked_for(path: Path) -> None
     heads = ({"metadata": {"method": 4}}, {"metadata": None, "task_args": {"method": 4}})
     rows = [row for noted in heads for row in read(path, *SAMPLES, head=header(**noted)).rows]
     assert {row.method for row in rows} == {"4"}
-    made_logs.write_inspect(path, SAMPLES, header(metadata={}))
-    refused(r"log\.eval: it has no method; give it with --method NAME", [path])
 
 
 SCORED = json.dumps({"id": "s1", "scores": {"answer": {"value": "C"}}}).encode()
@@ -118,7 +119,9 @@ def told(folder: Path, **options: Any) -> list[str]:
 
 def test_each_document_is_one_row_with_the_id_of_the_dataset(tmp_path: Path) -> None:
     of, rule, said = ("sums", "lab/made", "cot"), "strict-match", "recorded as exact_match"
-    assert read_rows(tmp_path, ROWS) == [
+    found = read_rows(tmp_path, ROWS)
+    assert len({r.hash for r in found}) == 3
+    assert [replace(r, hash=None) for r in found] == [
         ScoreRow(*of, f"s{n}", None, rule, value, str(n), rule, f"{said} {value:g}", run=TIME)
         for n, value in ((3, 1.0), (1, 0.0), (2, 1.0))
     ]
@@ -137,9 +140,41 @@ def test_rules_are_filters_or_metrics(tmp_path: Path) -> None:
 
 
 def test_positions_are_ids_only_where_the_dataset_has_none_and_that_is_told(tmp_path: Path) -> None:
-    rows = read_rows(tmp_path, [row(n, doc={"question": "?"}) for n in (2, 0, 1)])
+    rows = read_rows(tmp_path, [row(n, doc={"question": f"{n}?"}) for n in (2, 0, 1)])
     assert [r.id for r in rows] == ["2", "0", "1"]
-    assert "no field 'id', so ids are positions" in told(tmp_path)[0]
+    assert told(tmp_path) == []  # the hashes of the documents say which they are
+    rows = read_rows(tmp_path, [row(n, doc=None) for n in (2, 0, 1)])
+    assert [(r.id, r.hash) for r in rows] == [("2", None), ("0", None), ("1", None)]
+    lacking = "no doc_hash, and no field question_id, id, idx of ids, so ids are positions, which"
+    assert f": {lacking} must mean the same" in told(tmp_path)[0]
+
+
+@pytest.mark.parametrize(
+    ("docs", "ids"),
+    [
+        pytest.param([{"question_id": 7, "id": "a"}, {"question_id": 8, "id": "b"}], "78", id="q"),
+        pytest.param([{"id": "a", "idx": 4}, {"id": "b", "idx": 3}], "ab", id="id"),
+        pytest.param([{"idx": 4}, {"idx": 3}], "43", id="idx"),
+        pytest.param([{"id": "a", "idx": 4}, {"id": "a", "idx": 3}], "43", id="id not unique"),
+        pytest.param([{"id": "a"}, {"id": None}], "01", id="id not of all documents"),
+        pytest.param([{"idx": {"answer": 1}}, {"idx": {"answer": 2}}], "01", id="no name"),
+        pytest.param([{"id": True}, {"id": False}], "01", id="a truth value"),
+    ],
+)
+def test_the_first_field_that_names_each_document_is_the_id(
+    tmp_path: Path, docs: list[Fields], ids: str
+) -> None:
+    rows = read_rows(tmp_path, [row(n, doc=doc) for n, doc in enumerate(docs)])
+    assert [r.id for r in rows] == [*ids]
+
+
+def test_the_recorded_hash_of_a_document_is_taken_and_an_absent_one_computed_alike(
+    tmp_path: Path,
+) -> None:
+    doc = {"question": "Was ist 2\u00b2?", "answer": 4}
+    text = '{\n  "question": "Was ist 2²?",\n  "answer": 4\n}'
+    rows = read_rows(tmp_path, [row(0, doc=doc), row(1, doc=doc, doc_hash="ab12")])
+    assert [r.hash for r in rows] == [hashlib.sha256(text.encode()).hexdigest(), "ab12"]
 
 
 def test_two_runs_of_a_task_in_one_folder_are_told_apart(tmp_path: Path) -> None:
@@ -152,12 +187,22 @@ def test_two_runs_of_a_task_in_one_folder_are_told_apart(tmp_path: Path) -> None
     assert told(tmp_path) == [f"sums, lab/made, cot, strict-match {several}"]
 
 
-def test_methods_that_are_tasks_of_their_own_are_one_benchmark_on_request(tmp_path: Path) -> None:
+def test_tasks_without_hashes_are_one_benchmark_on_request(tmp_path: Path) -> None:
+    rows = [row(n, doc=None) for n in (1, 2)]
+    for name in ("cot", "pot"):
+        made_logs.write_lm_eval(tmp_path / name, rows, f"sums_{name}", metadata={"method": name})
+    [notice] = [text for text in told(tmp_path) if text.startswith("sums")]
+    assert notice.startswith("sums_cot, sums_pot have the same ids but different methods: --d")
+    assert not [text for text in told(tmp_path, given={"dataset": "sums"}) if "same ids" in text]
+
+
+def test_the_command_says_which_tasks_compare_takes_as_one_benchmark(tmp_path: Path) -> None:
     for name in ("cot", "pot"):
         made_logs.write_lm_eval(tmp_path / name, ROWS, f"sums_{name}", metadata={"method": name})
-    [notice] = told(tmp_path)
-    assert notice.startswith("sums_cot, sums_pot have the same ids but different methods: --d")
-    assert told(tmp_path, given={"dataset": "sums"}) == []
+    assert (
+        "sums_cot, sums_pot have documents in common: `compare` takes them as one benchmark, sums"
+        in (invoke("logs", tmp_path).stderr.splitlines())
+    )
 
 
 def test_malformed_lines_and_results_are_refused_with_their_place(tmp_path: Path) -> None:

@@ -55,13 +55,13 @@ def test_samples_of_every_eval_ever_are_scores(tmp_path: Path) -> None:
     ]
     assert {(row.prompt_tokens, row.completion_tokens) for row in log.usage} == {(10, 7)}
     [notice] = log.notices
-    assert "not named in it, so taken as method 'cot'; `evalcore logs`" in notice
+    assert notice.startswith("these logs do not name the method, so it is the file: cot (`evalc")
     assert not read_instances(tmp_path, instance(1), given={"method": "pot"}).notices
 
 
 @pytest.mark.parametrize(
     ("stem", "method"),
-    [("pot_samples", "pot"), ("5917cc37-8805-4453-bf5f-13411ea66ccf_samples", "unnamed")],
+    [("pot_samples", "pot"), ("5917cc37-8805-4453-bf5f-13411ea66ccf_samples", "sums")],
 )
 def test_the_name_of_a_file_is_the_method_only_if_it_is_a_name(
     tmp_path: Path, stem: str, method: str
@@ -194,9 +194,9 @@ def test_details_of_old_versions_of_lighteval_have_positions_for_ids(tmp_path: P
         {"example": "?", "predictions": [REFUSAL], "metrics": {"em": 0}},
     ]
     log = read_logs([write_lighteval(tmp_path, rows, "sums")])
-    assert names(log) == {("sums", "lab/made", "unnamed", TIME)}
+    assert names(log) == {("sums", "lab/made", "sums", TIME)}
     assert seen(log) == [("0", "em", 1.0, "scored"), ("1", "em", None, "no_answer")]
-    assert "no ids, so ids are positions" in log.notices[1]
+    assert "no ids, so ids are positions" in log.notices[0]
 
 
 def test_results_of_lighteval_without_details_say_how_to_get_them(tmp_path: Path) -> None:

@@ -82,6 +82,18 @@ def test_what_is_malformed_is_named(tmp_path: Path, name: str, content: Any, pro
     refused(problem, read_records, tmp_path, layout, *(["pot", "d"] * (layout != "evalcore")))
 
 
+@pytest.mark.parametrize("content", ["", "\n", " \n\n"])
+def test_an_empty_file_does_not_stop_its_folder(tmp_path: Path, content: str) -> None:
+    notices = list[str]()
+    write(tmp_path / "sums/made/cot.jsonl", recorded(dataset="sums", model="made").line())
+    empty = write(tmp_path / "sums/made/pot.jsonl", content)
+    assert [record.id for record in read_records(tmp_path, on_notice=notices.append)] == ["1"]
+    assert notices == [f"{empty}: it is empty, as a run without answers leaves it; skipped"]
+    refused(r"pot\.jsonl: it is empty; run `evalcore run` again", read_records, empty)
+    (tmp_path / "sums/made/cot.jsonl").unlink()
+    refused(r"pot\.jsonl: it is empty; run `evalcore run` again", read_records, tmp_path)
+
+
 def test_a_second_run_on_the_same_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "cot.jsonl"
     for _ in range(2):

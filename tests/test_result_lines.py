@@ -9,7 +9,7 @@ import pytest
 
 import evalcore
 from evalcore.commands.logs import read_logs
-from evalcore.commands.logs.readers import Scale
+from evalcore.scales import Scale
 from tests.support.command import invoke
 from tests.support.made_logs import refused, write_json, write_json_lines
 
@@ -45,10 +45,10 @@ def test_ids_and_results_are_read_in_each_format(tmp_path: Path, suffix: str) ->
     assert seen(path) == seen(tmp_path) == READ
     log = read_logs([path])
     assert {(row.dataset, row.model, row.method, row.rule) for row in log.rows} == {
-        ("gsm8k", "unnamed", "cot", "correct")
+        ("gsm8k", "", "cot", "correct")
     }
-    taken = "not named in it, so taken as dataset 'gsm8k', model 'unnamed', method 'cot'; "
-    assert log.notices == [f"{path}: {taken}`evalcore logs` can rename them"]
+    taken = "dataset is gsm8k; rule is correct; method is cot; no model"
+    assert log.notices == [f"{path}: {taken}"]
 
 
 @pytest.mark.parametrize("indent", [None, 2])
@@ -68,14 +68,17 @@ def test_a_list_is_read_whatever_its_suffix(tmp_path: Path, indent: int | None) 
         pytest.param("correct", "yes", 1.0, id="a word"),
         pytest.param("correct", "", None, id="an empty cell"),
         pytest.param("correct", "False", 0.0, id="a truth value as CSV has it"),
+        pytest.param("other", 1, None, id="no key"),
     ],
 )
 @pytest.mark.parametrize("id_field", ["id", "question_id", "problem_id"])
 def test_other_names_and_values_mean_the_same(
     tmp_path: Path, id_field: str, name: str, value: Any, share: float | None
 ) -> None:
-    path = write_json_lines(tmp_path / "cot.jsonl", [{id_field: 7, name: value}])
-    assert [(row.id, row.rule, row.value) for row in read_logs([path]).rows] == [("7", name, share)]
+    column = "correct" if name == "other" else name
+    lines = [{id_field: 6, column: 1}, {id_field: 7, name: value}]
+    _, row = read_logs([write_json_lines(tmp_path / "cot.jsonl", lines)]).rows
+    assert (row.id, row.rule, row.value) == ("7", "correct", share)
 
 
 def test_a_mark_of_the_byte_order_is_no_part_of_the_first_line(tmp_path: Path) -> None:
@@ -96,7 +99,7 @@ def test_columns_of_names_are_used(tmp_path: Path) -> None:
         *(("cot", 1, 0.0), ("cot", 2, 0.0), ("pot", 1, 1.0), ("pot", 2, 1.0))
     ]
     stdout = invoke("compare", path, "--baseline", "cot", "--format", "csv", "-q")[1]
-    assert f"{tmp_path.name},unnamed,,correct,cot,pot,2," in stdout
+    assert "all,,,correct,cot,pot,2," in stdout
 
 
 def test_a_common_file_name_gives_way_to_its_folder(tmp_path: Path) -> None:
@@ -122,14 +125,15 @@ def test_two_files_of_results_are_compared(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        pytest.param({"id": "q2"}, r":2: no 'correct'; write null where the", id="no result"),
-        pytest.param({"id": "q2", "correct": "maybe"}, "expected a number from 0", id="a word"),
+        pytest.param({"id": "q2", "correct": "maybe"}, ":2: correct is 'maybe'; exp", id="a word"),
         pytest.param({"id": "q2", "correct": 3}, "--max-score", id="points"),
-        pytest.param({"correct": True}, r":2: no 'id' of the problem", id="no id"),
+        pytest.param({"correct": True}, ":2: no id of the problem; expected", id="no id"),
         pytest.param(
             {"id": "q1", "correct": True}, "id 'q1', correct: it is there twice", id="two"
         ),
-        pytest.param({"id": "q2", "correct": True, "epoch": "x"}, "epoch 'x'", id="an epoch"),
+        pytest.param(
+            {"id": "q2", "correct": True, "epoch": "x"}, ":2: epoch: Expected int", id="an epoch"
+        ),
     ],
 )
 def test_a_malformed_row_is_refused_with_its_place(
@@ -141,3 +145,52 @@ def test_a_malformed_row_is_refused_with_its_place(
 def test_points_are_put_on_their_scale(tmp_path: Path) -> None:
     path = write_json_lines(tmp_path / "cot.jsonl", [{"id": "q1", "score": 7}])
     assert seen(path, scale=Scale(0, 10)) == [("q1", 0.7, "scored")]
+
+
+WIDE = "id,cot,pot\nq1,1,0\nq2,0,\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param("sums.csv", WIDE, id="CSV"),
+        pytest.param(
+            "sums.jsonl",
+            '{"id": "q1", "cot": 1, "pot": 0}\n{"id": "q2", "cot": 0, "pot": null}\n',
+            id="JSON lines",
+        ),
+        pytest.param("sums/results.csv", WIDE, id="a common name in a folder"),
+    ],
+)
+def test_a_column_for_each_method_is_read(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    assert [(row.dataset, row.method, row.id, row.value) for row in read_logs([path]).rows] == [
+        ("sums", "cot", "q1", 1.0),
+        ("sums", "cot", "q2", 0.0),
+        ("sums", "pot", "q1", 0.0),
+        ("sums", "pot", "q2", None),
+    ]
+
+
+def test_files_and_their_folder_are_compared_alike(tmp_path: Path) -> None:
+    values = {"cot": [1, 1, 0, 0], "pot": [1, 0, 1, 1]}
+    paths = [
+        write_table(
+            tmp_path / f"sums/{method}/results.csv",
+            [{"id": n, "correct": value} for n, value in enumerate(of_method)],
+        )
+        for method, of_method in values.items()
+    ]
+    shown = ["baseline", "treatment", "n", "baseline_only", "treatment_only"]
+    for given in (paths, tmp_path / "sums", [path.parent for path in paths]):
+        row = evalcore.compare(given, baseline="cot").iloc[0]
+        assert [*row[shown]] == ["cot", "pot", 4, 1, 2]
+
+
+def test_given_names_replace_those_of_a_table(tmp_path: Path) -> None:
+    path = write_table(tmp_path / "cot.csv", RESULTS)
+    given = {"dataset": "gsm8k", "model": "lab/made", "method": "pot"}
+    [*rows] = read_logs([path], given=given).rows
+    assert {(row.dataset, row.model, row.method) for row in rows} == {tuple(given.values())}

@@ -91,6 +91,28 @@ def test_cost_is_told_and_a_budget_is_kept(tmp_path: Path, monkeypatch: pytest.M
     assert str(Spending(price_in=3.0)) == "0 prompt and 0 completion tokens"
 
 
+@pytest.mark.parametrize(
+    ("answer", "counted"),
+    [
+        pytest.param({"finish_reason": "stop"}, "", id="a complete answer"),
+        pytest.param({"finish_reason": "length"}, "1 cut at the token limit", id="length"),
+        pytest.param({"finish_reason": "MAX_TOKENS"}, "1 cut at the token limit", id="MAX_TOKENS"),
+        pytest.param(
+            {"finish_reason": "model_length"}, "1 cut at the model's context limit", id="context"
+        ),
+        pytest.param({"refusal": "No.", "finish_reason": "length"}, "1 refused", id="a refusal"),
+        pytest.param({"finish_reason": "SAFETY"}, "1 refused", id="a filter"),
+        pytest.param({"finish_reason": "odd"}, "1 cut for an unknown reason", id="another word"),
+    ],
+)
+def test_answers_that_ended_early_are_counted_by_their_reason(
+    tmp_path: Path, answer: dict[str, Any], counted: str
+) -> None:
+    said, missing = run(Made(**{"p-0": answer}), tmp_path, 2)
+    assert said == ", ".join(filter(None, ["2 answered", counted])) + " of 2"
+    assert missing == ""
+
+
 def test_recorded_outputs_answer_in_the_place_of_a_model(tmp_path: Path) -> None:
     file = tmp_path / "recorded" / "sums" / "lab--made-1" / "cot.jsonl"
     file.parent.mkdir(parents=True)

@@ -130,7 +130,10 @@ def test_what_a_sandbox_or_a_grader_lost_is_an_error_and_so_is_an_unknown_proble
 def test_a_figure_of_which_nothing_is_known_is_refused(tmp_path: Path) -> None:
     data, outputs = tmp_path / "q.jsonl", tmp_path / "q/m/cot.jsonl"
     outputs.parent.mkdir(parents=True)
-    data.write_text('{"id": "1", "question": "?", "answer": "all odd $n$"}')
+    data.write_text(
+        '{"id": "1", "question": "?", "answer": "all odd $n$"}\n'
+        '{"id": "2", "question": "?", "answer": "5"}\n'
+    )
     outputs.write_text('{"id": "1", "output": "3"}\n')
     with pytest.raises(InputError, match="nothing to draw; no output has a known score"):
         evalcore.score(outputs, data=data, rule="math", figure=tmp_path / "a.svg")
@@ -165,15 +168,16 @@ def test_malformed_rows_are_refused_with_their_place(tmp_path: Path, case: dict[
 
 
 def test_a_column_under_another_name_is_refused_by_its_own(tmp_path: Path) -> None:
-    for wrong, said in (
-        ("score", "rename `score` to"),
-        ("none", "it should have rows of `evalcore score`"),
-    ):
-        renamed = pd.DataFrame([GOOD, GOOD | {"method": "b"}]).rename(columns={"value": wrong})
-        with pytest.raises(InputError, match=f"no column value; {said}"):
-            evalcore.logs(write_table(tmp_path / "scores.jsonl", renamed))
-        with pytest.raises(InputError, match=f"data frame, row 1: no column value; {said}"):
-            evalcore.compare(renamed, baseline="a")
+    renamed = pd.DataFrame([GOOD, GOOD | {"method": "b"}]).rename(columns={"value": "none"})
+    path = write_table(tmp_path / "scores.jsonl", renamed)
+    with pytest.raises(InputError, match=r"scores\.jsonl: no column value; a verdict may"):
+        evalcore.logs(path)
+    with pytest.raises(InputError, match="data frame: no column value; a verdict may also be in"):
+        evalcore.compare(renamed, baseline="a")
+    with pytest.raises(InputError, match="no column value; it should have rows of `evalcore sc"):
+        read_scores(path, ScoreRow)
+    with pytest.raises(InputError, match="no column value; rename `score` to"):
+        read_scores(renamed.rename(columns={"none": "score"}), ScoreRow)
     with pytest.raises(InputError, match=r"no such file or folder; expected a table \(\.csv, "):
         read_scores(tmp_path / "none.csv", ScoreRow)
 

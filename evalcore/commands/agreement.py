@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, combinations, product
+from itertools import combinations, product
 from statistics import multimode
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evalcore.documents import name_documents
 from evalcore.scores import ScoreRow, key_of, read_scores
 from ngramscan.errors import InputError, some_of
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_table
@@ -69,7 +70,7 @@ class VoteRow:
 def _read_labels(tables: Iterable[Table]) -> dict[tuple[str, str], str | None]:
     labels: dict[tuple[str, str], str | None] = {}
     places: dict[tuple[str, str], str] = {}
-    for place, item, judge, value in chain.from_iterable(map(_cells, tables)):
+    for place, item, judge, value in _cells(tables):
         if not item or not judge:
             raise InputError(place, "no judge" if item else "no item")
         if isinstance(value, dict | list):
@@ -82,25 +83,46 @@ def _read_labels(tables: Iterable[Table]) -> dict[tuple[str, str], str | None]:
     return labels
 
 
-def _cells(table: Table) -> Iterator[tuple[str, str, str, Any]]:
-    rows: Any = list(read_table(table))
+_Cells = Iterator[tuple[str, str, str, Any]]
+"""The place, the item, the judge and the label of each cell."""
+
+
+def _cells(tables: Iterable[Table]) -> _Cells:
+    judged = list[tuple[str, ScoreRow]]()
+    for table in tables:
+        rows: Any = list(read_table(table))
+        if rows[0][1].keys() >= {"dataset", "model", "method", "id", "rule"}:
+            places = [place for place, _ in rows]
+            judged += zip(places, read_scores(rows, ScoreRow), strict=True)
+        else:
+            yield from _label_cells(table, rows)
+    yield from _judged_cells(judged)
+
+
+def _judged_cells(judged: Sequence[tuple[str, ScoreRow]]) -> _Cells:
+    """Yield the labels of judges, for outputs about the same document."""
+    scores = [score for _, score in judged]
+    documents = name_documents(scores, {score.dataset: score.dataset for score in scores})
+    for (place, score), document in zip(judged, documents, strict=True):
+        if not score.rule.startswith("judge:"):
+            raise InputError(place, f"rule {score.rule}; expected {_JUDGED}")
+        output = key_of(replace(score, id=document))
+        item = " · ".join(str(part) for part in output if part is not None)
+        yield place, item, score.rule.removeprefix("judge:"), score.answer
+
+
+def _label_cells(table: Table, rows: Sequence[tuple[str, dict[str, Any]]]) -> _Cells:
+    """Yield the labels of a table with a column for judges, or for each judge."""
     columns = rows[0][1].keys()
-    if columns >= {"dataset", "model", "method", "id", "rule"}:
-        for (place, _), score in zip(rows, read_scores(rows, ScoreRow), strict=True):
-            if not score.rule.startswith("judge:"):
-                raise InputError(place, f"rule {score.rule}; expected {_JUDGED}")
-            item = " · ".join(str(part) for part in key_of(score) if part is not None)
-            yield place, item, score.rule.removeprefix("judge:"), score.answer
-    elif "item" not in columns or len(columns) == 1:
+    if "item" not in columns or len(columns) == 1:
         forms = "item, judge and label, or item and one column per judge"
         problem = f"the columns are {some_of(columns)}; expected {forms}, or {_JUDGED}"
         raise InputError(name_of(table), problem)
-    else:
-        is_long = columns >= {"judge", "label"}
-        for place, row in rows:
-            item = _text(row.pop("item", None))
-            given = {_text(row.get("judge")): row.get("label")} if is_long else row
-            yield from ((place, item, judge, label) for judge, label in given.items())
+    is_long = columns >= {"judge", "label"}
+    for place, row in rows:
+        item = _text(row.pop("item", None))
+        given = {_text(row.get("judge")): row.get("label")} if is_long else row
+        yield from ((place, item, judge, label) for judge, label in given.items())
 
 
 def _text(value: object) -> str:

@@ -20,9 +20,12 @@ from evalcore.pairing import (
     NOT_ANSWERED,
     Frame,
     ScoreOptions,
+    describe_documents,
+    describe_tasks_apart,
     find_pairs,
     left_out,
     name_cell,
+    overlap_of_pairs,
     to_table,
 )
 from evalcore.scores import ScoreRow
@@ -153,17 +156,33 @@ def compare_methods(
     if not by_model:
         there = [f"{name_cell(cell)}: {', '.join(names)}" for cell, names in cells]
         problem = "nothing to compare: no benchmark, model and rule has two of the methods"
-        raise InputError("scores", f"{problem}; available: {first_of(there)}")
+        apart = "".join(f"; {text}" for text in describe_tasks_apart(table))
+        raise InputError("scores", f"{problem}{apart}; available: {first_of(there)}")
     single, together = (
         [_compare_cell(pairs, settings) for pairs in found] for found in (by_model, pooled)
     )
-    levels = [(cell.title, cell.pairs["least"]) for cell in single]
+    levels = [(cell.title, cell.pairs["least"], overlap_of_pairs(cell.pairs)) for cell in single]
     messages = left_out("pair", levels, LEAST[settings.no_answer])
     wanted = product(dict.fromkeys(chain(*methods)), cells)
     absent = [f"{name_cell(cell)}: no {name}" for name, (cell, has) in wanted if name not in has]
-    messages["notices"] = [*absent, *messages["notices"], *_uneven(single)]
+    of_documents = describe_documents(table)
+    messages["notices"] = [*of_documents, *absent, *messages["notices"], *_uneven(single)]
     averages = [*_averages(single + together, settings)]
     return _adjusted(single, family) + _adjusted(together, family), averages, messages
+
+
+def _choose_baseline(
+    methods: Sequence[str], baseline: str | None, treatments: Sequence[str], all_pairs: bool
+) -> tuple[str | None, list[str]]:
+    """Return the baseline, which is the first of two methods if none is named, and a notice."""
+    if (baseline is None) == all_pairs:
+        return baseline, []
+    if all_pairs or len(methods) != 2:
+        problem = "expected either a baseline or --all-pairs; the methods are"
+        raise InputError("--baseline", f"{problem} {', '.join(methods)}")
+    named = {name.lower() for name in treatments}
+    first, second = methods if methods[0].lower() not in named else reversed(methods)
+    return first, [f"the baseline is {first}, and not {second}; --baseline METHOD chooses it"]
 
 
 def _pairs_of_methods(
@@ -377,18 +396,20 @@ def compare(
 ) -> Result[CompareRow]:
     """Compare prompting methods in pairs, on the same problems.
 
-    SCORES are files of rows of `evalcore score`, `judge` or `logs`. Right and wrong answers get
-    McNemar's mid-p test, with the exact test beside it, and Newcombe's interval. Graded answers get
-    a test and an interval by nonparametric tilting. Where a benchmark has several models, they are
-    also compared together, with problems as clusters. Files have fractions; tables and figures have
-    percentages and percentage points.
+    SCORES are files of rows of `evalcore score`, `judge` or `logs`, logs of other tools, or tables
+    with an `id` and a column of verdicts for each method. Answers to the same document are paired.
+    Right and wrong answers get McNemar's mid-p test, with the exact test beside it, and Newcombe's
+    interval. Graded answers get a test and an interval by nonparametric tilting. Where a benchmark
+    has several models, they are also compared together, with problems as clusters. Files have
+    fractions; tables and figures have percentages and percentage points.
 
     Parameters
     ----------
     scores : str, Path or DataFrame, or several of them
         Score rows: files that `score`, `judge` or `logs` wrote, or what they returned.
     baseline : str, optional
-        The method that the others are compared with; needed unless `all_pairs` is set.
+        The method that the others are compared with; needed unless `all_pairs` is set or there are
+        only two methods, of which it then is the first.
     treatment : str or sequence of str
         Compare only these methods with the baseline. By default all others.
     all_pairs : bool
@@ -431,10 +452,8 @@ def compare(
     """
     asked = ScoreOptions(**options)
     chosen, notices, failures = asked.read(scores, weight, is_one_rule=False)
-    if (baseline is None) != all_pairs:
-        there = ", ".join(dict.fromkeys(row.method for row in chosen))
-        problem = "expected either a baseline or --all-pairs; the methods are"
-        raise InputError("--baseline", f"{problem} {there}")
+    methods = [*dict.fromkeys(row.method for row in chosen)]
+    baseline, of_baseline = _choose_baseline(methods, baseline, treatment, all_pairs)
     settings = Settings(
         no_answer=asked.no_answer,
         interval=interval,
@@ -447,7 +466,7 @@ def compare(
     rows, parts, messages = compare_methods(
         chosen, baseline, treatment, by=asked.kept_apart, family=family, settings=settings
     )
-    messages["notices"] = notices + messages["notices"]
+    messages["notices"] = notices + of_baseline + messages["notices"]
     messages["failures"] = failures + messages["failures"]
     is_paper = parts and str(averages).lower().endswith(".tex")
     means: tuple[list[Any], type] = for_paper(_columns(parts)) if is_paper else (parts, AverageRow)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evalcore.commands.logs import UsageRow
 from evalcore.options import Draws, File, FileOrFolder, Seed
-from evalcore.pairing import Frame, ScoreOptions, to_table
+from evalcore.pairing import Frame, ScoreOptions, describe_documents, to_table
 from evalcore.records import Record, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, GroupedRow, key_of
 from ngramscan.errors import InputError
@@ -147,7 +147,7 @@ def _outputs(
     table["hits"] = table["right"] * table["known"]
     is_baseline = table["method"] == baseline
     table["beside"] = prompt.where(is_baseline)
-    same = table.groupby(["asked", "id", "epoch"], dropna=False)
+    same = table.groupby(["asked", "problem", "epoch"], dropna=False)
     table["more"] = (prompt - same["beside"].transform("max")).mask(is_baseline)
     return table
 
@@ -378,7 +378,10 @@ def efficiency(
         raise InputError("--usage", "not allowed with --outputs; both hold the tokens")
     if not outputs and not usage:
         raise InputError("--outputs", "missing; scores don't hold token counts (or give --usage)")
-    used: Sequence[Usage] = read_records(Path(outputs)) if outputs else []
+    skipped = list[str]()
+    used: Sequence[Usage] = []
+    if outputs:
+        used = read_records(Path(outputs), on_notice=skipped.append)
     if usage:
         used = read_rows(Path(usage), UsageRow, "rows of `evalcore logs --usage`")
     asked = ScoreOptions(**options)
@@ -399,6 +402,7 @@ def efficiency(
         (absent, f"{absent:,} of {len(scored):,} scored outputs are not among the recorded ones"),
         (unused, f"{unused:,} of {len(recorded):,} recorded outputs are left out: not scored"),
     ]
+    notices += [*skipped, *describe_documents(table)]
     notices += [notice for number, notice in left_out if number]
     notices.append(f"Intervals: {resamples:,} bootstrap samples of problems, seed {seed}")
     printed = partial(

@@ -27,7 +27,9 @@ from evalcore.endpoint import (
     read_key,
     request_parameters,
 )
+from evalcore.finish_reasons import describe_finish_reason
 from evalcore.formats import Problem
+from evalcore.judge_replies import VerdictForm, label_of, read_fields, read_verdict
 from evalcore.judge_sample import STRATA, LabelShareRow, Sample, draw_sample, make_label_shares
 from evalcore.options import ColumnNames, JudgeOptions, Seed
 from evalcore.prompts import fill
@@ -43,6 +45,7 @@ from evalcore.scores import (
 from ngramscan.errors import InputError
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT, Progress
+from ngramscan.reading.reasoning import split_reasoning
 from ngramscan.reading.row_files import Table
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import to_columns
@@ -129,8 +132,8 @@ def _ask_judge(
 
     def keep(question: Question, answer: Record) -> str:
         request, model = question.record.id, blank.model
-        if answer.is_cut:
-            return "the reply was cut at the token limit; raise --max-tokens"
+        if answer.refusal is None and (incomplete := _why_incomplete(answer)):
+            return f"the reply was {incomplete}"
         if answer.output is None:
             return f"the judge refused: {answer.refusal or 'no text'}"
         replies[request] = {"reply": answer.output, "model": answer.reported_model}
@@ -141,39 +144,38 @@ def _ask_judge(
     return replies, {request: reason for (request, _), reason in missing.items()}
 
 
+def _why_incomplete(answer: Record) -> str:
+    incomplete = describe_finish_reason(answer.finish_reason)
+    is_limit = incomplete == "cut at the token limit"
+    return f"{incomplete}; raise --max-tokens" if is_limit else incomplete
+
+
 def read_reply(prompt: JudgePrompt, reply: str) -> tuple[float | None, str, str]:
     """Return a judge's value from 0 to 1 or None, its label on its own scale, and its reason.
 
     Raises a ValueError if the reply has no verdict or two; such a reply counts as unknown.
     """
-    answer, reason = _find_answer(prompt, reply)
+    verdict = split_reasoning(reply).answer
+    if verdict is None:
+        raise ValueError("it ends within its reasoning")
+    reason = ""
+    if prompt.pattern:
+        labels = list(prompt.labels or ())
+        form = VerdictForm(prompt.pattern, prompt.expected, labels, prompt.most)
+        answer: Any = read_verdict(form, verdict)
+    else:
+        fields = read_fields(verdict)
+        answer = fields.get(prompt.field)
+        reason = " ".join(str(fields.get(prompt.reason) or "").split())
     problem = f"{prompt.field} {json.dumps(answer)}"
     if prompt.labels:
-        if not isinstance(answer, str) or answer not in prompt.labels:
+        label = label_of(answer, [*prompt.labels])
+        if label is None:
             raise ValueError(f"{problem}; expected one of {', '.join(prompt.labels)}")
-        return prompt.labels[answer], answer, reason
+        return prompt.labels[label], label, reason
     if type(answer) not in {int, float} or not 0 <= answer <= prompt.most:
         raise ValueError(f"{problem}; expected a number from 0 to {prompt.most:g}")
     return answer / prompt.most, f"{answer:g}", reason
-
-
-def _find_answer(prompt: JudgePrompt, reply: str) -> tuple[Any, str]:
-    if prompt.pattern:
-        found = list(dict.fromkeys(re.findall(prompt.pattern, reply)))
-        if len(found) != 1:
-            both = f"the reply says both {' and '.join(found)}"
-            raise ValueError(both if found else f"no {prompt.expected} in the reply")
-        return (found[0] if prompt.labels else int(found[0])), ""
-    text = re.sub(r"(?s)^```(?:json)?\s*\n(.*?)\n?```$", r"\1", reply.strip())
-    try:
-        fields, pairs = (json.loads(text, object_pairs_hook=kind) for kind in (dict, tuple))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"not valid JSON: {error}") from error
-    if not isinstance(fields, dict):
-        raise ValueError("not a JSON object")
-    if len(pairs) > len(fields):
-        raise ValueError("it has a key twice")
-    return fields.get(prompt.field), " ".join(str(fields.get(prompt.reason) or "").split())
 
 
 def judged_row(
@@ -194,7 +196,7 @@ def judged_row(
         rule=f"judge:{judge}",
         value=value,
         answer=label or None,
-        extraction=None if reply is None else judged_part(prompt, record.output or "")[1],
+        extraction=None if reply is None else judged_part(prompt, record.answer_text or "")[1],
         reason=reason,
         task=prompt.task,
         judge=kept.get("model") or judge,
@@ -202,6 +204,7 @@ def judged_row(
         reply=reply,
         points=points,
         subtask=problem.subtask or None,
+        hash=problem.hash,
         status=NO_ANSWER if reply is None else UNKNOWN if value is None else "",
     )
 
@@ -217,7 +220,8 @@ def _without_reply(rows: Sequence[JudgeRow]) -> tuple[list[str], list[str]]:
             messages = notices if None in reasons else failures
             messages.append(f"{rule}: {number}; {unusable[0]}")
     if unjudged := sum(row.reply is None for row in rows):
-        notices.append(f"{unjudged} outputs are refusals, cut or empty, and were not judged")
+        what = "outputs are refusals, cut or without an answer"
+        notices.append(f"{unjudged} {what}, and were not judged")
     return notices, failures
 
 
@@ -225,12 +229,13 @@ _Case = tuple[Problem, Record, str]
 """An output, its problem, and the request to a judge; empty: the output can't be judged."""
 
 
-def _cases(
+def make_cases(
     prompt: JudgePrompt, problems: Dataset, records: Iterable[Record], sent: dict[str, Any]
 ) -> Iterator[_Case]:
+    """Yield each output with its problem and the request to a judge, which has no reasoning."""
     by_id = {problem.id: problem for problem in problems.problems}
     for record in records:
-        question = [judge_messages(prompt, by_id[record.id], record.output or ""), sent]
+        question = [judge_messages(prompt, by_id[record.id], record.answer_text or ""), sent]
         request = json.dumps(question, ensure_ascii=False, sort_keys=True)
         yield by_id[record.id], record, "" if record.not_scorable else request
 
@@ -291,7 +296,8 @@ def judge(
 ) -> Result[JudgeRow]:
     r"""Let models judge what no rule can score: proofs, prose, and why an answer failed.
 
-    Judges see the problem, the reference and the answer, never the method or the model. Every reply
+    Judges see the problem, the reference and the answer without its reasoning, never the method or
+    the model. Every reply
     is kept; run the same command again to request only the missing ones.
 
     Parameters
@@ -348,7 +354,7 @@ def judge(
     records = in_order(records, problems)
     if wanted is not None:
         records = [record for record in records if key_of(record) in wanted]
-    cases = [*_cases(prompt, problems, records, sent)]
+    cases = [*make_cases(prompt, problems, records, sent)]
     drawn = _draw(cases, sample, per, shares, seed)
     weights = drawn.weights if drawn else {}
     if drawn:

@@ -12,6 +12,7 @@ import numpy as np
 
 from evalcore.commands.compare import CompareRow, compare_methods, difference_text
 from evalcore.options import Names
+from evalcore.pairing import PairBy, without_hashes
 from evalcore.prevalence_links import ProblemOptions, SlopeRow, link_problems
 from evalcore.scores import read_all
 from ngramscan.errors import InputError
@@ -239,6 +240,7 @@ def link(
     rename: Annotated[str | Sequence[str], Option(metavar="METHOD=NAME")] = (),
     rule: Names = (),
     run: Names = (),
+    pair_by: PairBy = "hash",
     ranks: RowsFile = None,
     figure: NewFile = None,
     **options: Annotated[Any, Shared(ProblemOptions)],
@@ -262,7 +264,7 @@ def link(
         Use only patterns of these tiers. By default T1 and T2.
     rename : str or sequence of str
         Name of a compared method in the pattern sets, where it differs: METHOD=NAME.
-    rule, run : see compare
+    rule, run, pair_by : see compare
     ranks : str or Path, optional
         Write how well the orders of methods agree to this file.
     figure : str or Path, optional
@@ -286,7 +288,7 @@ def link(
     of_methods = measure != "occurrences" or tier or rename or ranks
     _refuse_ignored(problems, bool(of_methods), asked)
     if problems:
-        slopes, messages = link_problems(counts, scores, rule, run, asked)
+        slopes, messages = link_problems(counts, scores, rule, run, asked, pair_by)
         messages["notices"].append(NO_CAUSE)
         return Result(
             slopes,
@@ -304,8 +306,12 @@ def link(
         refuse_other("--rule", rule, (row.rule for row in compared))
         compared = [row for row in compared if not rule or row.rule in rule]
     else:
-        compared, _, messages = compare_methods(read_all([given], [*rule], [*run]))
-        notices = [*filter(None, [messages["heading"]]), *messages["failures"]]
+        rows_of_scores, of_tables = read_all([given], [*rule], [*run])
+        if pair_by == "id":
+            rows_of_scores = without_hashes(rows_of_scores)
+        compared, _, messages = compare_methods(rows_of_scores)
+        notices = [*of_tables, *filter(None, [messages["heading"]])]
+        notices += [*messages["notices"], *messages["failures"]]
     methods = [*dict.fromkeys(name for row in compared for name in (row.baseline, row.treatment))]
     names = dict(text.partition("=")[::2] for text in rename)
     known = {method: names.get(method, method) for method in methods}

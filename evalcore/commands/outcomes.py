@@ -16,6 +16,8 @@ from evalcore.pairing import (
     RIGHT,
     Frame,
     ScoreOptions,
+    describe_documents,
+    describe_overlap,
     left_out,
     name_cell,
     to_table,
@@ -164,7 +166,7 @@ def _find_levels(
     rows: Sequence[GroupedRow], methods: list[str], epoch: int | None, asked: ScoreOptions
 ) -> tuple[Frame, Frame, dict[str, Any]]:
     """Return what is known about each answer, by cell, problem and method; answers; messages."""
-    table, keys = to_table(rows, asked.kept_apart), ["asked", "method", "id"]
+    table, keys = to_table(rows, asked.kept_apart), ["asked", "method", "problem"]
     names = ["dataset", "model", "method", "id"]
     # If a problem has only one answer, it is used whatever the epoch.
     is_epoch = (epoch is None) | table["epoch"].isna() | (table["epoch"] == epoch)
@@ -177,7 +179,7 @@ def _find_levels(
         for *named, value in meant.loc[is_unclear, [*names, "value"]].to_numpy():
             raise InputError(", ".join(named), problem.format(value))
     table["level"] = meant["level"] + (meant["value"] == 1)
-    by_answer = table.groupby(["asked", *CELL, "id", "method"])
+    by_answer = table.groupby(["asked", *CELL, "document", "method"])
     levels = by_answer["level"].first().unstack().reindex(columns=methods)
     cells: Any = levels.notna().groupby(level=CELL, sort=False)
     is_complete, known = cells.transform("any").all(axis=1), [*cells.any().iterrows()]
@@ -192,12 +194,22 @@ def _find_levels(
     ]
     levels = levels[is_complete].dropna(how="all").fillna(NOT_ASKED)
     least: Any = levels.min(axis=1).groupby(level=CELL, sort=False)
-    cells = [(name_cell(cell), part) for cell, part in least]
+    has_hashes = bool(table["hash"].notna().any())
+    cells = [
+        (name_cell(cell), part, describe_overlap(_by_document(levels, part), has_hashes))
+        for cell, part in least
+    ]
     messages = left_out("problem", cells, asked.lowest)
-    messages["notices"] = absences + messages["notices"]
+    messages["notices"] = describe_documents(table) + absences + messages["notices"]
     levels = levels[least.transform("max") >= asked.lowest]
     answers = by_answer["answer"].first().unstack().reindex(index=levels.index, columns=methods)
     return levels, answers, messages
+
+
+def _by_document(levels: Frame, part: Frame) -> Frame:
+    """Return whether each method was asked about each document of a part."""
+    is_asked = levels.loc[part.index] > NOT_ASKED
+    return is_asked.set_axis(part.index.get_level_values("document"))
 
 
 def _by_model(levels: Frame) -> list[tuple[Any, Frame]]:

@@ -3,7 +3,7 @@
 import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -21,6 +21,7 @@ from evalcore.endpoint import (
     read_key,
     request_parameters,
 )
+from evalcore.finish_reasons import Ending, classify_finish_reason
 from evalcore.formats import Problem
 from evalcore.options import File, Limit, RunOptions
 from evalcore.prompts import PromptSet, load_templates, sha256_of
@@ -69,11 +70,11 @@ class Spending:
         return words
 
 
-def replay_from(path: Path, model: str) -> Ask:
+def replay_from(path: Path, model: str, on_notice: Callable[[str], None] = lambda _: None) -> Ask:
     """Return recorded outputs that answer in the place of a model."""
     recorded = {
         (record.dataset, record.method, record.key): record
-        for record in read_records(path)
+        for record in read_records(path, on_notice=on_notice)
         if records.folder_name(record.model) == records.folder_name(model)
     }
     if not recorded:
@@ -119,8 +120,11 @@ def ask_missing(
             file.write(answer)
             usage.add(answer)
             done["answered"] += 1
-            done["refused"] += answer.refusal is not None
-            done["cut at the token limit"] += answer.is_cut
+            ending, incomplete = classify_finish_reason(answer.finish_reason)
+            if answer.refusal is not None or ending is Ending.REFUSED:
+                done["refused"] += 1
+            elif incomplete:
+                done[incomplete] += 1
             if time.monotonic() - noted_at >= _NOTE_EVERY_S:
                 noted_at = time.monotonic()
                 progress.note(str(usage))
@@ -271,7 +275,7 @@ def run(
         path = records.record_path(Path(output), problems.name, model, name)
         tasks[path].append(Question(Record(id=problem.id, epoch=epoch, **known), messages))
     usage = Spending(token_budget, price_in, price_out)
-    replayed = nullcontext(replay_from(Path(replay), model)) if replay else None
+    replayed = nullcontext(replay_from(Path(replay), model, progress.notice)) if replay else None
     key = read_key(asked.api_key_env)
     opened = replayed or open_endpoint(asked.base_url, key, asked.rate, asked.timeout_s, progress)
     with opened as ask:

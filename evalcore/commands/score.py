@@ -5,20 +5,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
 from evalcore import scores
 from evalcore.benchmarks import Dataset, load_dataset
 from evalcore.commands.logs import refuse_logs
-from evalcore.extraction import FUNCTION_RULES, PROGRAM_RULES, extract
+from evalcore.extraction import FUNCTION_RULES, PROGRAM_RULES, extract, without_run_on
 from evalcore.extraction import RULES as TEXT_RULES
 from evalcore.formats import Answers, Benchmark, Problem
 from evalcore.options import Names, RecordOptions
 from evalcore.prompts import load_templates
 from evalcore.records import Record, benchmark_of, in_order, read_chosen
-from evalcore.rules import FOR_NUMBERS, RULES, Grade, Item, Tools
-from evalcore.rules.formula_pool import compare_all
+from evalcore.rules import FOR_NUMBERS, RULES, Grade, Item, Tools, reference_fault
+from evalcore.rules.formula_pool import compare_all, reason_for_judge
 from evalcore.sandbox.layers import Limits
 from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
 from evalcore.scores import ScoreRow
@@ -38,6 +39,25 @@ def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[
     refuse_other("--extraction", extraction, TEXT_RULES)
     chosen = tuple(dict.fromkeys(rules)) or usual.rules[:1]
     return replace(usual, rules=chosen, extraction=tuple(extraction) or usual.extraction)
+
+
+def refuse_references(dataset: Dataset, benchmark: Benchmark) -> None:
+    """Raise an InputError for a reference answer of a user's own with which a rule can't compare.
+
+    Files that are shipped have their rules, and what these can't compare is for judges.
+    """
+    if benchmark.files:
+        return
+    for problem, rule in product(dataset.problems, benchmark.rules):
+        gold = problem.gold or ""
+        if fault := reference_fault(rule, gold):
+            cure = f"name another column with --answer-field, or choose another rule than {rule}"
+            raise InputError(problem.place, f"the answer is {gold!r:.40}, and {fault}; {cure}")
+    reasons = [reason_for_judge(problem.gold or "") for problem in dataset.problems]
+    if set(benchmark.rules) == {"math"} and all(reasons):
+        fault = f"the answer is {reasons[0]}, and `math` can compare no answer of this file"
+        cure = "use `evalcore judge`, or name another column with --answer-field"
+        raise InputError(dataset.problems[0].place, f"{fault}; {cure}")
 
 
 def score_records(
@@ -79,10 +99,15 @@ def _is_prose(item: Item) -> bool:
     return not item.is_computed and not re.search(r"\d", str(item.value))
 
 
+def _looked_at(record: Record) -> str:
+    """Return the part of an output in which answers and programs are looked for."""
+    return without_run_on(record.answer_text or "")
+
+
 def _find_program(record: Record, rule: str | None) -> Program | None:
     if not rule or record.not_scorable:
         return None
-    found = PROGRAM_RULES[rule](record.output or "")
+    found = PROGRAM_RULES[rule](_looked_at(record))
     is_function = rule in FUNCTION_RULES or "def solution(" in (found or "")
     return None if found is None else Program(found, "solution()" if is_function else "answer")
 
@@ -98,6 +123,7 @@ def _find_answer(
         value=None,
         sandbox="; ".join(map(" ".join, layers.items())) or None,
         subtask=problem.subtask or None,
+        hash=problem.hash,
     )
     if record.not_scorable:
         return replace(row, reason=record.not_scorable, status=scores.NO_ANSWER), None
@@ -108,7 +134,7 @@ def _find_answer(
         return found, Item(problem, outcome.value, is_computed=True)
     failed = f"program: {outcome.status}, {outcome.message}".removesuffix(", ") if outcome else ""
     is_text = kind != "program" or rule is None
-    if is_text and (text := extract(record.output or "", benchmark.extraction)):
+    if is_text and (text := extract(_looked_at(record), benchmark.extraction)):
         answer, by = text
         return replace(row, answer=answer, extraction=by, reason=failed), Item(problem, answer)
     why = failed or ("no answer found" if is_text else "no program found")
@@ -194,6 +220,7 @@ def score(
     usual = benchmark_of(Path(outputs), asked)
     benchmark, layers = choose_scoring(usual, rule, extraction), dict[str, str]()
     problems = load_dataset(benchmark, asked.data)
+    refuse_references(problems, benchmark)
     records = read_chosen(Path(outputs), asked, benchmark.name, progress.notice)
 
     def run_programs(programs: Sequence[Program]) -> list[Outcome]:

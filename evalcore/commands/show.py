@@ -19,6 +19,7 @@ from evalcore.records import Record, read_records
 from evalcore.scores import key_of, read_scores
 from ngramscan.errors import InputError, some_of
 from ngramscan.progress import visible_line
+from ngramscan.reading.reasoning import split_reasoning
 from ngramscan.reading.row_files import GivenTables, as_tables
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.command import Option, Result, command
@@ -38,7 +39,7 @@ class ShowRow:
     id: str
     epoch: int | None
     output: str | None
-    """None: the model refused, or gave no text."""
+    """With its reasoning, if any. None: the model refused, or gave no text."""
     rule: str | None = None
     """None: the output has no score."""
     value: float | None = None
@@ -73,7 +74,20 @@ def _lines(rows: Sequence[ShowRow]) -> Iterator[Text]:
             yield Text(visible_line("; ".join(filter(None, parts))), style="cyan")
         yield from map(Text, _visible_lines(row.reply or ""))
     yield Text()
-    yield from map(Text, _visible_lines(first.output or "(no output)"))
+    yield from _output_lines(first.output)
+
+
+def _output_lines(output: str | None) -> Iterator[Text]:
+    """Yield the lines of an output, with the size of its reasoning in the place of its words."""
+    if output is None or not output.strip():
+        yield Text("(no output)")
+        return
+    reasoning, answer = split_reasoning(output)
+    if reasoning:
+        yield Text(f"({len(reasoning.split()):,} words of reasoning)", style="dim")
+    if answer is None:
+        yield Text("(it ends within its reasoning)", style="dim")
+    yield from map(Text, _visible_lines(answer or ""))
 
 
 def _visible_lines(text: str) -> list[str]:
@@ -108,7 +122,8 @@ def show(
 ) -> Result[ShowRow]:
     """Show all outputs for one problem, with the answers found, verdicts, and judges' words.
 
-    Methods are side by side where the terminal is wide enough, and below each other otherwise.
+    Methods are side by side where the terminal is wide enough, and below each other otherwise. The
+    terminal leaves out reasoning, and says how long it is; the rows have it.
 
     Parameters
     ----------
@@ -133,7 +148,8 @@ def show(
     $ evalcore show validation-8 --outputs outputs/financemath
     """
     refuse_logs(Path(outputs))
-    records = read_records(Path(outputs))
+    notices = list[str]()
+    records = read_records(Path(outputs), on_notice=notices.append)
     for name, wanted in (("dataset", dataset), ("model", model)):
         if wanted:
             refuse_other(f"--{name}", wanted, (getattr(record, name) for record in records))
@@ -144,4 +160,4 @@ def show(
         raise InputError(f"id {id}", f"no output for it in {outputs}; it has {known}")
     judged = [row for table in as_tables(scores) for row in read_scores(table, JudgeRow)]
     rows = [*_rows(sorted(found, key=attrgetter("dataset", "model")), judged)]
-    return Result(rows, ShowRow, print_table=partial(_print, rows=rows))
+    return Result(rows, ShowRow, notices, print_table=partial(_print, rows=rows))

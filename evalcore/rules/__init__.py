@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from evalcore.formats import Problem
+from evalcore.rules.choices import plain_words, same_choice
 from evalcore.rules.notation import read_number, read_only_number
 from evalcore.sandbox.sandbox import Outcome, Program
 from ngramscan.errors import SandboxError
@@ -35,13 +36,21 @@ class Tools(NamedTuple):
 
 
 def exact(items: Sequence[Item], _tools: Tools) -> Iterator[Grade]:
-    """Yield whether each text has the words of the gold, but for a full stop at its end."""
-    for problem, value, _ in items:
-        texts = (str(value), problem.gold or "")
-        answer, right = (text.strip().removesuffix(".").split() for text in texts)
-        is_moved = sorted(answer) == sorted(right)
-        reason = "the same words in another order" if is_moved else "other words"
-        yield Grade(1.0, "equal") if answer == right else Grade(0.0, reason)
+    """Yield whether each text has the words of the gold, or the letter of the gold's choice.
+
+    Fonts, dollar signs, quotation marks around all of it and a full stop at its end don't count.
+    """
+    return (_compare_words(str(value), problem.gold or "") for problem, value, _ in items)
+
+
+def _compare_words(answer: str, gold: str) -> Grade:
+    given, right = plain_words(answer), plain_words(gold)
+    if given == right:
+        return Grade(1.0, "equal")
+    if same_choice(answer, gold):
+        return Grade(1.0, "the same choice")
+    is_moved = sorted(given) == sorted(right)
+    return Grade(0.0, "the same words in another order" if is_moved else "other words")
 
 
 def numbers(items: Sequence[Item], _tools: Tools) -> Iterator[Grade]:
@@ -153,5 +162,20 @@ RULES: Mapping[str, Callable[[Sequence[Item], Tools], Iterator[Grade]]] = {
     "exact": exact,
     "numbers": numbers,
 }
+
+
+def reference_fault(rule: str, gold: str) -> str:
+    """Return why a rule can compare nothing with a reference answer; empty if it can.
+
+    `math` says so of each answer by itself, since some of a file may need a judge.
+    """
+    if rule not in FOR_NUMBERS:
+        return ""
+    if "\n" in gold.strip():
+        return "it has several lines, none of them marked as the final answer"
+    number = read_only_number(gold) if rule == "numbers" else _finite(gold)
+    return "it is not a number" if number is None else ""
+
+
 FOR_NUMBERS = frozenset({"strict", "lenient", "numbers"})
 """Rules to which a text without a digit is not an answer."""

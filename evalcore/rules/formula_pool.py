@@ -21,6 +21,8 @@ from typing import Any
 
 from evalcore.formats import Problem
 from evalcore.rules import Grade, Item
+from evalcore.rules.choices import same_choice
+from evalcore.rules.labels import compare_counts, compare_labels, with_digits
 from evalcore.rules.notation import is_text, levels, squeezed, why_a_judge, words
 from evalcore.rules.units import unit_behind
 from ngramscan.errors import InputError, WorkerLostError
@@ -68,11 +70,36 @@ def compare_texts(item: Item) -> Grade | None:
         return Grade(0.0, f"brackets nested deeper than {MAX_DEPTH}")
     if squeezed(answer) == squeezed(gold) != "":
         return Grade(1.0, "the same text")
+    return _compare_names(answer, gold, item.problem)
+
+
+def _compare_names(answer: str, gold: str, problem: Problem) -> Grade | None:
+    """Compare choices, times, words and numbers of things; None for formulas."""
+    if same_choice(answer, gold):
+        return Grade(1.0, "the same choice")
+    if (grade := compare_labels(answer, gold, problem.text)) is not None:
+        return grade
     if is_text(gold):
-        return _compare_words(words(answer), words(gold))
-    if not (why := why_a_judge(gold)) or unit_behind(gold, is_marked=True):
+        return _compare_words(words(with_digits(answer)), words(with_digits(gold)))
+    grade = None if problem.details.get("unit") else compare_counts(answer, gold)
+    return grade or _compare_prose(answer, gold)
+
+
+def _compare_prose(answer: str, gold: str) -> Grade | None:
+    """Return the verdict on a gold that has words in it; None if it is a formula."""
+    why = reason_for_judge(gold)
+    if not why:
         return None
+    if words(answer) == words(gold) != []:
+        return Grade(1.0, "the same words")
     return Grade(None, f"{_FOR_A_JUDGE}{why}")
+
+
+def reason_for_judge(gold: str) -> str:
+    """Return why a reference answer is one that only a judge can compare; empty if none."""
+    if is_text(gold) or unit_behind(gold, is_marked=True):
+        return ""
+    return why_a_judge(gold)
 
 
 def _compare_words(given: list[str], right: list[str]) -> Grade:

@@ -6,15 +6,54 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
-_SPELLINGS = r"""
-≤ \le \leq \leqslant \leqq <= | ≥ \ge \geq \geqslant \geqq >= | ≠ \ne \neq != | ≈ \approx | ∈ \in
-∪ \cup | ⦃ \{ \lbrace | ⦄ \} \rbrace | < \lt | > \gt | ± \pm | ∓ \mp | ° \degree º | % \% | - − –
-, ; | \frac \dfrac \tfrac \cfrac | \times × | \cdot · * | \pi π pi | \infty ∞ inf infinity
-^ ** | ^2 ² | ^3 ³ | \emptyset \varnothing ∅ | \binom \dbinom \tbinom | Ω \Omega Ω
-"""
-_WORDS = [entry.split() for entry in re.split(r"[|\n]", _SPELLINGS.strip())]
-_PLAIN = {word: plain + " " * plain.startswith("\\") for plain, *words in _WORDS for word in words}
-AS_COMMANDS = str.maketrans({sign: f"{word} " for sign, word, *_ in _WORDS if sign in "≤≥≈≠∈∪"})
+from evalcore.rules.matrices import as_lists
+from evalcore.rules.plain_text import as_latex
+
+_SPELLINGS = {
+    "≤": (r"\le", r"\leq", r"\leqslant", r"\leqq", "<="),
+    "≥": (r"\ge", r"\geq", r"\geqslant", r"\geqq", ">="),
+    "≠": (r"\ne", r"\neq", "!="),
+    "≈": (r"\approx", r"\sim", r"\simeq", r"\cong", r"\thickapprox", "~=", "≃", "≅"),
+    "∈": (r"\in",),
+    "∪": (r"\cup", r"\bigcup"),
+    "∩": (r"\cap",),
+    "∖": (r"\setminus", r"\smallsetminus", r"\backslash"),
+    "⦃": (r"\{", r"\lbrace"),
+    "⦄": (r"\}", r"\rbrace"),
+    "(": (r"\langle", "⟨", "〈", r"\lparen"),
+    ")": (r"\rangle", "⟩", "〉", r"\rparen"),
+    "<": (r"\lt",),
+    ">": (r"\gt",),
+    "±": (r"\pm",),
+    "∓": (r"\mp",),
+    "°": (r"\degree", "º"),
+    "%": (r"\%",),
+    "-": ("−", "–", "﹣"),
+    ",": (";",),
+    r"\frac": (r"\dfrac", r"\tfrac", r"\cfrac"),
+    r"\times": ("×",),
+    r"\cdot": ("·", "*", "⋅", "∙"),
+    r"\div": ("÷",),
+    r"\pi": ("π", "pi"),
+    r"\infty": ("∞", "inf", "infinity", "oo"),
+    "^": ("**",),
+    r"\emptyset": (r"\varnothing", "∅"),
+    r"\log_{10}": (r"\lg",),
+    r"\binom": (r"\dbinom", r"\tbinom"),
+    r"\mathbb{R}": ("ℝ", r"\R", r"\Reals", r"\reals"),
+    r"\mathbb{Z}": ("ℤ", r"\Z"),
+    r"\mathbb{N}": ("ℕ", r"\N"),
+    r"\mathbb{Q}": ("ℚ", r"\Q"),
+    r"\mathbb{C}": ("ℂ",),
+    "\N{GREEK CAPITAL LETTER OMEGA}": (r"\Omega", "\N{OHM SIGN}"),
+}
+"""What several ways of writing one sign become."""
+_PLAIN = {
+    spelling: f"{sign} " if re.fullmatch(r"\\[A-Za-z]+", sign) else sign
+    for sign, spellings in _SPELLINGS.items()
+    for spelling in spellings
+}
+AS_COMMANDS = str.maketrans({sign: f"{_SPELLINGS[sign][0]} " for sign in "≤≥≈≠∈∪∩∖"})
 AS_COMMANDS |= str.maketrans({"⦃": r"\{", "⦄": r"\}"})
 _TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|[A-Za-z]+|\*\*|[<>!]=|[^A-Za-z0-9]", re.DOTALL)
 TEXT = r"\\(?:text|textrm|textbf|mathrm|mathbf|mbox|rm|operatorname)\s*\{([^{}]*)\}"
@@ -24,13 +63,23 @@ def _closed_up(found: re.Match[str]) -> str:
     return found[0].replace(" ", "")
 
 
+_FONTS = r"\\(?:text|textrm|textbf|textit|mathrm|mathbf|mathit|mathsf|boldsymbol|bm|mbox)"
 _REWRITES = (
+    (r"\\(?:color|textcolor)\s*\{[^{}]*\}", ""),
+    (r"\\(?:underline|framebox)\s*(?=\{)", ""),
+    (r"^[`\"'*_\s]+(?=[-\d\\(])|(?<=[\d)}])[`\"*_\\\s]+$", ""),
+    (r"(?<![A-Za-z_^{\d.])(\d+(?:\.\d+)?)\s*\((?=[^()]*\))", r"\1\\cdot ("),
+    (r"\{\\(?:bf|bfseries)\s+([^{}]*)\}", r"\1"),
+    (rf"{_FONTS}\s*\{{([^{{}}A-Za-z\\]*\d[^{{}}A-Za-z\\]*)\}}", r"\1"),  # of a number
+    (r"\\(?:mathbf|boldsymbol|bm|pmb)\s*\{([^{}]*\{.*)\}$", r"\1"),  # of a whole formula
+    (r"\\mathbb\s*\{?\s*([A-Z])\s*\}?", r"\\mathbb{\1}"),
+    (r"\\(?:lor|land|vee|wedge)(?![A-Za-z])", ","),
     (r"\\(?:left|right|[bB]ig[lr]?|displaystyle)(?![A-Za-z])|\\?\$|\\[()\[\]]", ""),
     (r"\\[,;:! ]|\\q?quad(?![A-Za-z])|[~\u00a0\u2009]", " "),
     (r"\^\s*\{\s*\\circ\s*\}|\^\s*\\circ(?![A-Za-z])", "°"),
-    (r"(?<![A-Za-z\\])sqrt\s*\(([^()]*)\)|√\s*(?:\(([^()]*)\)|(\d+))", r"\\sqrt{\1\2\3}"),
-    (r"\\(frac|sqrt)\s*(\d)", r"\\\1{\2}"),
-    (r"(\\frac\{[^{}]*\})\s*(\d)", r"\1{\2}"),
+    (r"√\s*(?:\(([^()]*)\)|(\d+|[A-Za-z]))|(?<![A-Za-z\\])sqrt\s*(\d+)", r"\\sqrt{\1\2\3}"),
+    (r"\\(frac|sqrt)\s*(\d|(?<=frac)\s*[A-Za-z](?![A-Za-z])|\\pi(?![A-Za-z]))", r"\\\1{\2}"),
+    (r"(\\frac\s*\{[^{}]*\})\s*(\d|[A-Za-z]|\\[a-z]+(?![a-z]|\s*\{))", r"\1{\2}"),
     (r"\\binom\s*([A-Za-z\d])", r"\\binom{\1}"),
     (r"(\\binom\{[^{}]*\})\s*([A-Za-z\d])", r"\1{\2}"),
     (r"\\(?:text|mathrm|mbox)\{\s*,?\s*(?:and|or)\s*\}", ","),
@@ -38,9 +87,24 @@ _REWRITES = (
     (rf"_\s*\{{\s*{TEXT}\s*\}}", r"_{\1}"),
     (r"_\s*\{\s*([A-Za-z0-9])\s*\}|_\s+", r"_\1"),
     (r"(?<=[A-Za-z)}])'", r"^{\\prime}"),
+    (r"(\\(?:max|min|gcd|lcm))\s*⦃([^⦃⦄]*)⦄", r"\1(\2)"),
+    (r"[€£¥₹₽₩](?=\s*[-\d.])|(?<=\d)\s*(?:[€£¥₹₽₩]|USD|EUR|GBP)(?![A-Za-z])", ""),
     (r"\s+", " "),
     (r"(?<![\d ])\d{1,3}(?: \d{3})+(?!\d)", _closed_up),
 )
+
+
+_OF_NUMBERS = r"(?:\\text\s*\{)?(?:the )?(?:set of )?(?:all |any )?%s\}?"
+_NUMBER_SETS = (
+    (r"\mathbb{R}", re.compile(_OF_NUMBERS % r"reals?(?: numbers?)?", re.IGNORECASE)),
+    (r"\mathbb{Z}", re.compile(_OF_NUMBERS % r"integers?", re.IGNORECASE)),
+    (r"\mathbb{Z}", re.compile(r"\\mathbf\s*\{Z\}")),
+    (r"\mathbb{R}", re.compile(r"\\mathbf\s*\{R\}")),
+    (r"\mathbb{Q}", re.compile(r"\\mathbf\s*\{Q\}")),
+    (r"\mathbb{N}", re.compile(r"\\mathbf\s*\{N\}")),
+    (r"\mathbb{C}", re.compile(r"\\mathbf\s*\{C\}")),
+)
+"""Sets of numbers, in words or in bold letters."""
 
 
 def rewritten(text: str, rewrites: Iterable[tuple[str, Any]]) -> str:
@@ -53,11 +117,13 @@ def rewritten(text: str, rewrites: Iterable[tuple[str, Any]]) -> str:
 def clean(text: str) -> str:
     """Return a text without box, dollar signs, final dot and what LaTeX leaves to taste."""
     text = re.sub(r"(?<=\d)(?:\\,|\\!|\{,\}|\\!,\\!|,\\!)(?=\d{3}(?!\d))", "", text)
+    text = as_latex(as_lists(text))
     text = _TOKEN.sub(lambda token: _PLAIN.get(token[0], token[0]), text)
     text = rewritten(text, _REWRITES).strip()
     while box := re.fullmatch(r"\\f?box(?:ed)?\s*(\{.*\})[ .]*", text):
         text = enclosed(box[1])[1]
-    return text.rstrip(".,").strip()
+    text = text.rstrip(".,").strip()
+    return next((name for name, phrase in _NUMBER_SETS if phrase.fullmatch(text)), text)
 
 
 def squeezed(text: str) -> str:
@@ -66,15 +132,18 @@ def squeezed(text: str) -> str:
     return re.sub(r"(?<![A-Za-z0-9])\s+|\s+(?![A-Za-z0-9])", "", text)
 
 
+_OPENING, _CLOSING = "([{⦃⟦⟪", ")]}⦄⟧⟫"
+
+
 def levels(text: str) -> list[int]:
     """Return how many brackets are open behind each character."""
-    return list(accumulate((char in "([{⦃") - (char in ")]}⦄") for char in text))
+    return list(accumulate((char in _OPENING) - (char in _CLOSING) for char in text))
 
 
 def enclosed(text: str) -> tuple[str, str]:
     """Return the pair of brackets that enclose a text, `` for none, and their content."""
     *before, last = levels(text) or [1]
-    if last or 0 in before or not re.fullmatch(r"[(\[{⦃].*[)\]}⦄]", text):
+    if last or 0 in before or not re.fullmatch(r"[(\[{⦃⟦⟪].*[)\]}⦄⟧⟫]", text):
         return "", text
     return text[0] + text[-1], text[1:-1].strip()
 
@@ -121,7 +190,11 @@ def in_radians(text: str) -> str:
     return written + text[stop:]
 
 
-_NO_PROSE = r"_\s*\{[^{}]*\}|\\[A-Za-z]+|\b(?:and|or|sin|cos|tan|log|sqrt|max|min|gcd|lcm)\b"
+_SEGMENTS = r"(?<![A-Za-z\\])(?!YES|NO|NONE|TRUE|FALSE)[A-Z]{2,4}(?![A-Za-z])"
+_NO_PROSE = (
+    rf"{_SEGMENTS}|_\s*\{{[^{{}}]*\}}|\\[A-Za-z]+"
+    r"|\b(?:and|or|sin|cos|tan|log|sqrt|max|min|gcd|lcm)\b"
+)
 _FOR_A_JUDGE = (  # where it stands: among formulas, around them (as §), or anywhere
     ("prose", 0, r"[A-Za-z]{4,}|(?<![A-Za-z])(?:if|for|all|is)(?![A-Za-z])"),
     ("prose", 1, r"[A-Za-z]{3,}|(?<![A-Za-z])(?:if|is|of|no|in)(?![A-Za-z])|\(\s*§"),
@@ -132,7 +205,7 @@ _FOR_A_JUDGE = (  # where it stands: among formulas, around them (as §), or any
 
 def why_a_judge(gold: str) -> str:
     """Return why a reference answer is one that no algebra can compare, `` for nothing."""
-    pieces = [*gold.split("$"), ""]
+    pieces = [*as_lists(gold).split("$"), ""]
     formulas, around = " ".join(pieces[1::2]), "§".join(pieces[::2])
     bare = [re.sub(_NO_PROSE, " ", re.sub(TEXT, r" \1 ", text)) for text in (formulas, around)]
     texts = (*bare, gold)

@@ -17,7 +17,7 @@ hour h hr hrs hours; day days; week weeks; month months; year years; unit units;
 mm millimeter millimeters millimetre millimetres; cm centimeter centimeters centimetre centimetres;
 dm decimeter decimeters; m meter meters metre metres; km kilometer kilometers kilometre kilometres;
 inch inches; foot ft feet; yard yd yards; mile miles; litre l L liter liters litres; cent cents;
-g gram grams; kg kilogram kilograms; % percent; km/hour kmh kph kmph; mile/hour mph
+g gram grams; kg kilogram kilograms; % percent pct percentage; km/hour kmh kph kmph; mile/hour mph
 """
 _UNITS = {alias: names.split()[0] for names in _COMMON.split(";") for alias in names.split()}
 _SYMBOLS = """
@@ -51,6 +51,11 @@ def _known(word: str) -> str:
         symbol = _PREFIX_OF.get(prefix, "") + _SYMBOL_OF[unit]
         return _UNITS.get(symbol, symbol)
     return _common(word)
+
+
+def is_known_unit(text: str) -> bool:
+    """Tell whether words name a unit that is one even where no problem names it."""
+    return bool(unit_of(text, _known))
 
 
 def _any(word: str) -> str:
@@ -113,12 +118,14 @@ def answers(text: str, is_number: bool, unit: str = "") -> list[tuple[str, str]]
     """
     text = clean(text)
     alone = (unit and _cut(text, unit)) or text
-    if is_number and re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", alone):
-        text = text.replace(",", "")
-    text = in_radians(text)
+    if is_number and re.match(r"-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?(?![\d,.]|\s*[-+*/^(\\=])", alone):
+        text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
+    text = re.sub(r"^[A-Za-z]\s*[∈=]\s*(?=⦃.*⦄$)", "", in_radians(text))
     brackets, inner = enclosed(text)
+    if brackets == "{}" and len(split(inner, ",")) > 1:  # a set without its backslashes
+        brackets, text = "⦃⦄", f"⦃{inner}⦄"
     if brackets == "⦃⦄" and not re.search(r"[:|]|\\mid|\\emptyset|⦃\s*⦄", inner):
-        text = inner or r"\emptyset "
+        text = ",".join(dict.fromkeys(split(inner, ","))) or r"\emptyset "
     return [
         _without_unit(answer, unit)
         for part in split(text, ",")
@@ -176,6 +183,6 @@ def unit_behind(text: str, is_marked: bool = False) -> str:
     if is_marked and "{" not in text:
         return ""
     found = _QUANTITY.fullmatch(split(clean(text), ",")[-1] if is_marked else text)
-    if not found or (is_marked and not re.match(TEXT, found[2])):
+    if not found or (is_marked and not re.match(rf"°?\s*{TEXT}", found[2])):
         return ""
     return unit_of(found[2], _known)

@@ -100,18 +100,28 @@ class OutputOptions(LineOptions):
         Field of a record that holds the model's output.
     prompt_field : str, optional
         Field of a record that names the prompt, if a file has outputs of several.
+    without_reasoning : bool
+        Leave out the reasoning that models mark, as in <think> … </think>. By default it counts as
+        part of an output.
     """
 
     heading: ClassVar[str] = READING
 
     output_field: Annotated[str, Option(metavar="NAME")] = "output"
     prompt_field: Annotated[str | None, Option(metavar="NAME")] = None
+    without_reasoning: bool = False
 
     def read_outputs(self, paths: Sequence[str | Path]) -> OutputSet:
         """Read the outputs in some files and folders."""
         from ngramscan.outputs.reading import read_outputs  # slow to import
 
-        return read_outputs(paths, self.output_field, self.prompt_field, self.skip_bad_lines)
+        return read_outputs(
+            paths,
+            self.output_field,
+            self.prompt_field,
+            skip_bad_lines=self.skip_bad_lines,
+            without_reasoning=self.without_reasoning,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,15 @@ from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import finds_matches
 from ngramscan.outputs.formulas import kinds_of
-from ngramscan.outputs.reading import ASKED_FIELDS, ID_FIELDS, Output, OutputSet, asked_in, id_in
+from ngramscan.outputs.reading import (
+    ASKED_FIELDS,
+    ID_FIELDS,
+    Output,
+    OutputSet,
+    asked_in,
+    id_in,
+    treat_reasoning,
+)
 from ngramscan.prevalence.count import explained
 from ngramscan.prevalence.plan import PlanRow, make_plan, make_row
 from ngramscan.prevalence.spans import WordText, cost_of_spans, width_in, windows_of
@@ -155,7 +163,7 @@ def trace(
         raise InputError("--no-mask", "it can't go with --mask")
     wanted = TraceOptions(min_words, index_from, index_to, truncate)
     asked = TracingOptions(**options)
-    read = _read_plain(outputs) if plain else asked.read_outputs(outputs)
+    read = _read_plain(outputs, asked.without_reasoning) if plain else asked.read_outputs(outputs)
     drawn = _draw([each for each in read.outputs if each.has_text], sample, asked.seed)
     masks = None if no_mask else {} if mask is None else _by_id(mask)
     texts = [_given(each, masks, kinds) for each in drawn]
@@ -192,7 +200,7 @@ def trace(
     )
 
 
-def _read_plain(paths: Sequence[str | Path]) -> OutputSet:
+def _read_plain(paths: Sequence[str | Path], without_reasoning: bool) -> OutputSet:
     """Return files of text as outputs without prompts, each named by its file."""
     outputs = []
     for path in paths:
@@ -204,7 +212,7 @@ def _read_plain(paths: Sequence[str | Path]) -> OutputSet:
         outputs.append(Output(Group("", "", ""), id=name, text=text, place=name))
     if not any(each.has_text for each in outputs):
         raise InputError(", ".join(map(name_of, paths)) or "OUTPUTS", "no text there")
-    return OutputSet(outputs, [], "")
+    return OutputSet(*treat_reasoning(outputs, without_reasoning), "")
 
 
 def _draw(outputs: list[Output], number: int | None, seed: int) -> list[Output]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ngramscan.errors import InputError, some_of
 from ngramscan.reading.output_paths import Group, group_of
+from ngramscan.reading.reasoning import split_reasoning
 from ngramscan.reading.row_files import decoded, list_items
 from ngramscan.reading.streams import is_stream, missing, name_of, read_bytes, unpacked_path
 from ngramscan.reading.surrogates import describe_halves, replace_halves
@@ -66,6 +67,7 @@ def read_outputs(
     output_field: str = "output",
     prompt_field: str | None = None,
     skip_bad_lines: bool = False,
+    without_reasoning: bool = False,
 ) -> OutputSet:
     """Read all outputs of files, of pipes, or of any level of folders in the known layouts.
 
@@ -99,7 +101,31 @@ def read_outputs(
     if not outputs:
         raise InputError(where, "no outputs there")
     _refuse_duplicates(outputs)
-    return OutputSet(outputs, [*notices, *_describe_absent(outputs)], where)
+    outputs, on_reasoning = treat_reasoning(outputs, without_reasoning)
+    return OutputSet(outputs, [*notices, *on_reasoning, *_describe_absent(outputs)], where)
+
+
+def treat_reasoning(
+    outputs: Sequence[Output], without_reasoning: bool
+) -> tuple[list[Output], list[str]]:
+    """Return outputs with or without the reasoning that models mark, and a notice on it.
+
+    An output that ends within its reasoning is empty without it.
+    """
+    split = [split_reasoning(output.text or "") for output in outputs]
+    having = sum(bool(reasoning) or answer is None for reasoning, answer in split)
+    if not having:
+        return list(outputs), []
+    notice = f"{having} of {len(outputs)} outputs have marked reasoning"
+    if not without_reasoning:
+        return list(outputs), [f"{notice}, which is counted; --without-reasoning leaves it out"]
+    answers = [
+        output if output.text is None else replace(output, text=answer or "")
+        for output, (_, answer) in zip(outputs, split, strict=True)
+    ]
+    unended = sum(answer is None for _, answer in split)
+    ends = f"; {unended} of them end within it, and are empty without it" if unended else ""
+    return answers, [f"{notice}, which is left out{ends}"]
 
 
 def _files(path: Path) -> list[tuple[Path, Group]]:

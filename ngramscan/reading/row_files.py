@@ -34,7 +34,9 @@ GivenTables = Table | Sequence[Table]
 Rows = Iterator[tuple[str, dict[str, Any]]]
 """Each after its place; the values of CSV are all text."""
 Row = TypeVar("Row")
-_OTHER_NAMES = {"value": ("correct", "is_correct", "score", "acc", "accuracy", "exact_match")}
+VALUE_NAMES = ("correct", "is_correct", "score", "acc", "accuracy", "exact_match")
+"""How others call the column `value` of scores."""
+_OTHER_NAMES = {"value": VALUE_NAMES}
 """How others call a column."""
 
 
@@ -101,12 +103,26 @@ def _refuse_name(path: Path) -> None:
 def _frame(frame: pd.DataFrame) -> Rows:
     if not hasattr(frame, "columns"):
         raise TypeError(f"{type(frame).__name__}: expected a file or a data frame")
+    frame = _with_index(frame)
     names = [str(name) for name in frame.columns]
     _refuse_same_names("data frame", names)
     # Plain values of Python, and None for whatever pandas takes as missing.
     cells = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
     for number, row in enumerate(cells, 1):
         yield f"data frame, row {number}", dict(zip(names, row, strict=True))
+
+
+def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame whose index is a column, if it has a name or consists of text.
+
+    Without a name, the column has an empty one, as in a CSV file that pandas writes.
+    """
+    index = frame.index
+    is_text = index.nlevels == 1 and index.name is None and index.inferred_type == "string"
+    if is_text and "" not in frame.columns:
+        return frame.rename_axis(index="").reset_index()
+    levels = [name for name in index.names if name is not None and name not in frame.columns]
+    return frame.reset_index(level=levels) if levels else frame
 
 
 def csv_rows(path: Path, absent: str | None = None) -> Rows:

@@ -248,22 +248,18 @@ def _without_frames(error: Exception) -> Exception:
     return error
 
 
-def read_object(content: bytes) -> dict[str, Any] | None:
-    """Return the JSON object of a body, or None if it is something else."""
+def read_json(content: bytes) -> Any:
+    """Return the JSON of a body, or None if it is not valid JSON."""
     try:
-        body = json.loads(content)
+        return json.loads(content)
     except (ValueError, RecursionError):
         return None
+
+
+def read_object(content: bytes) -> dict[str, Any] | None:
+    """Return the JSON object of a body, or None if it is something else."""
+    body = read_json(content)
     return body if isinstance(body, dict) else None
-
-
-def error_words(body: Mapping[str, Any] | None, response: httpx.Response) -> str:
-    """Return a server's own words about an error, on one line."""
-    error = (body or {}).get("error") or (body or {}).get("detail")
-    words = error.get("message", error) if isinstance(error, Mapping) else error
-    if not words and "html" in response.headers.get("content-type", ""):
-        words = "an HTML page"
-    return " ".join(str(words or "").split())
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:

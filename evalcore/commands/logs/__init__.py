@@ -1,18 +1,22 @@
 """`evalcore logs`: per-sample results of other tools, which need not be installed, as scores."""
 
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Annotated, Literal
 
 from evalcore import scores
-from evalcore.commands.logs.readers import Scale, UsageRow
+from evalcore.commands.logs.readers import Log, UsageRow
 from evalcore.commands.logs.reading import is_log, read_logs, refuse_logs
+from evalcore.documents import join_tasks
 from evalcore.options import Name, Names
+from evalcore.scales import Scale
 from ngramscan.errors import InputError
 from ngramscan.reporting.command import Option, Result, RowsFile, command
 
-__all__ = ["UsageRow", "is_log", "logs", "read_logs", "refuse_logs"]
+__all__ = ["Log", "UsageRow", "is_log", "logs", "read_logs", "refuse_logs"]
 
 Layout = Literal[
     "auto",
@@ -25,6 +29,17 @@ Layout = Literal[
     "promptfoo",
     "scores",
 ]
+
+
+def _describe_joined_tasks(rows: Sequence[scores.ScoreRow]) -> Iterator[str]:
+    """Describe tasks that are prompts of the same documents."""
+    tasks = defaultdict[str, list[str]](list)
+    for task, benchmark in join_tasks(rows).items():
+        tasks[benchmark].append(task)
+    for benchmark, names in tasks.items():
+        if len(names) > 1:
+            same = f"{', '.join(names)} have documents in common"
+            yield f"{same}: `compare` takes them as one benchmark, {benchmark}"
 
 
 @command
@@ -102,6 +117,7 @@ def logs(
     )
     if usage and not found.usage:
         found.notices.append("these logs do not record tokens")
+    found.notices += _describe_joined_tasks(found.rows)
     shown = partial(scores.print_summaries, rows=found.rows)
     return Result(
         found.rows,

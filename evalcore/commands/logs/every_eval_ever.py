@@ -4,7 +4,6 @@ The converters of that project write one line per sample and metric; the aggrega
 no samples.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -20,18 +19,21 @@ from evalcore.commands.logs.readers import (
     decode,
     one_line,
 )
-from evalcore.formats import Fields
+from evalcore.formats import Fields, hash_document
 from evalcore.records import Number
 from ngramscan.errors import InputError
 
 _RULE = "score"
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-"""How that project names files, which says nothing of the method."""
 
 
 class _Evaluation(msgspec.Struct, frozen=True):
     score: Any = None
     is_correct: bool | None = None
+
+
+class _Input(msgspec.Struct, frozen=True):
+    raw: Any = None
+    reference: Any = None
 
 
 class _Attribution(msgspec.Struct, frozen=True):
@@ -52,12 +54,22 @@ class _Instance(msgspec.Struct):
     evaluation: _Evaluation
     evaluation_id: str | None = None
     evaluation_result_id: str | None = None
+    sample_hash: str | None = None
+    input: _Input = _Input()
     output: Fields | None = None
     messages: list[Fields] | None = None
     answer_attribution: list[_Attribution] | None = None
     token_usage: _Tokens | None = None
     error: str | None = None
     metadata: Fields | None = None
+
+    def hash(self) -> str | None:
+        """Return the hash of the problem; if it is not recorded, as the project's tools make it."""
+        raw, reference = self.input.raw, self.input.reference
+        if self.sample_hash or not isinstance(raw, str):
+            return self.sample_hash or None
+        first = next(iter(reference), "") if isinstance(reference, list) else reference
+        return hash_document(f"{raw}{first or ''}")
 
     def answer(self) -> str | None:
         """Return the answer that was found last, if any was."""
@@ -82,20 +94,17 @@ def read_every_eval_ever(file: LogFile) -> Log:
     log, scores = Log(), list[Recorded]()
     rules = _rules([instance for _, instance in instances])
     has_answers = any(instance.answer() is not None for _, instance in instances)
-    stem = file.path.stem.removesuffix("_samples")
-    defaults = {"method": "unnamed" if _UUID.fullmatch(stem) else stem}
     names: dict[tuple[str, str, str | None], Fields] = {}
     for (place, instance), rule in zip(instances, rules, strict=True):
         run = (instance.evaluation_name, instance.model_id, instance.evaluation_id)
         if run not in names:
-            known = {"dataset": run[0], "model": run[1]}
-            known["method"] = str((instance.metadata or {}).get("method") or "")
-            is_first = not names
-            names[run] = file.complete_names(log if is_first else Log(), run[2], known, defaults)
+            dataset, model, name = run
+            names[run] = file.names(name, [instance.metadata], dataset=dataset, model=model)
         log.rules.add(rule)
         if file.wants(rule):
             identity = {**names[run], "id": str(instance.sample_id), "epoch": None}
-            scores.append(_score(file, place, instance, rule, identity, has_answers))
+            scored = identity | {"hash": instance.hash()}
+            scores.append(_score(file, place, instance, rule, scored, has_answers))
             if rule == rules[0]:
                 log.usage.append(_usage(instance, identity))
     add_scores(log, file, scores)

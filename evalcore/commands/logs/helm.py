@@ -18,9 +18,10 @@ from evalcore.commands.logs.readers import (
     UsageRow,
     add_scores,
     decode,
+    failure_of_ending,
     one_line,
 )
-from evalcore.formats import Fields
+from evalcore.formats import Fields, hash_document
 from ngramscan.errors import InputError, some_of
 from ngramscan.progress import counted
 
@@ -85,12 +86,9 @@ def read_helm(file: LogFile) -> Log:
         raise InputError(file.path, "it has no instances, so there is nothing to read")
     run = _read_run(file)
     dataset, in_name = _split_name(run.name)
-    known = {
-        "dataset": dataset,
-        "model": run.adapter_spec.model or in_name.get("model"),
-        "method": in_name.get("method") or run.adapter_spec.method,
-    }
-    names = file.complete_names(log, None, known, {"method": "unnamed"})
+    model = run.adapter_spec.model or in_name.get("model")
+    notes: list[Fields | None] = [in_name, {"method": run.adapter_spec.method}]
+    names = file.names(None, notes, dataset=dataset, model=model)
     log.rules = {name for values in stats.values() for name in values}
     rules = [*file.wanted] or sorted(filter(_CORRECTNESS.fullmatch, log.rules))
     if not rules:
@@ -102,7 +100,9 @@ def read_helm(file: LogFile) -> Log:
     for key, values in stats.items():
         instance, trial = key
         identity = {**names, "id": instance, "epoch": trial + 1 if has_trials else None}
-        scores += _scores(file, identity, values, rules, requests.get(key))
+        own = requests.get(key, ())
+        scored = identity | {"hash": _hash_of(own[0].instance) if own else None}
+        scores += _scores(file, scored, values, rules, own[0] if len(own) == 1 else None)
         log.usage.append(_usage(identity, values))
     add_scores(log, file, scores)
     return log
@@ -140,8 +140,8 @@ def _split_name(name: str) -> tuple[str, dict[str, str]]:
     return ":".join(filter(None, (scenario, kept))), {key: value for key, _, value in given}
 
 
-def _read_requests(file: LogFile, log: Log) -> Mapping[_Key, _Request]:
-    """Return the request of each instance that was asked with a single one."""
+def _read_requests(file: LogFile, log: Log) -> Mapping[_Key, list[_Request]]:
+    """Return the requests of each instance, one or one per choice."""
     path = file.path.with_name("scenario_state.json")
     if not path.is_file():
         log.notices.append(f"no {path.name} beside it, so empty replies and refusals are not known")
@@ -151,7 +151,17 @@ def _read_requests(file: LogFile, log: Log) -> Mapping[_Key, _Request]:
         if not request.instance.get("perturbation"):
             key = (str(request.instance.get("id")), request.train_trial_index)
             requests.setdefault(key, []).append(request)
-    return {key: several[0] for key, several in requests.items() if len(several) == 1}
+    return requests
+
+
+def _hash_of(instance: Fields) -> str | None:
+    """Return the hash of a problem and its references, which may be choices in any order."""
+    text = (instance.get("input") or {}).get("text")
+    references = [
+        str((reference.get("output") or {}).get("text"))
+        for reference in instance.get("references") or ()
+    ]
+    return hash_document(text, *sorted(references)) if text else None
 
 
 def _scores(
@@ -174,9 +184,7 @@ def _failure_of(result: Fields, completions: list[Fields]) -> tuple[str, str]:
     if result.get("success") is False:
         return "error", f"error: {one_line(result.get('error'))[:200]}"
     stops = [(completion.get("finish_reason") or {}).get("reason") for completion in completions]
-    if stops == ["length"]:
-        return "cut reply", "cut at the token limit"
-    return "", ""
+    return failure_of_ending(stops[0]) if len(stops) == 1 else ("", "")
 
 
 def _usage(names: Fields, values: Mapping[str, Any]) -> UsageRow:

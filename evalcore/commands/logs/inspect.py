@@ -5,6 +5,7 @@ Logs of version 1 have one score per sample, and logs before mid-2025 no `comple
 was killed leaves a log without `header.json`, which is read as far as it goes.
 """
 
+import json
 import math
 import re
 import sys
@@ -28,10 +29,11 @@ from evalcore.commands.logs.readers import (
     one_line,
     to_number,
 )
-from evalcore.formats import Fields
+from evalcore.finish_reasons import Ending, classify_finish_reason
+from evalcore.formats import Fields, hash_document
 from evalcore.records import Number
 from evalcore.scores import ScoreRow
-from ngramscan.errors import InputError
+from ngramscan.errors import InputError, some_of
 from ngramscan.progress import counted
 
 if sys.version_info >= (3, 14):
@@ -48,9 +50,9 @@ _IS_READ = re.compile(
     # A large sample may be a folder; all but its events and messages is in one of its files.
     r"|samples/.*_epoch_\d+/sample\.json|samples/(?!.*_epoch_\d+/).*"
 ).fullmatch
+_SAMPLE = re.compile(r"samples/(?P<id>.+)_epoch_(?P<epoch>\d+)(?:/sample)?\.json")
 _ATTACHMENT = re.compile(r"attachment://(\w+)")
 _REPLACED = "{} left out, since a later one replaced it"
-_CUTS = {"max_tokens": "cut at the token limit", "model_length": "cut at the model's context limit"}
 
 
 class _Plan(msgspec.Struct, frozen=True):
@@ -113,14 +115,59 @@ class _Sample(_Key):
     limit: Fields | str | None = None
     invalidation: Any = None
     model_usage: dict[str, _Usage] | None = None
+    input: Any = ""
+    target: Any = ""
+    choices: list[Any] | None = None
     attachments: dict[str, Any] | None = None
     """Long texts, which other texts refer to as `attachment://` and the key."""
+
+    def hash(self) -> str | None:
+        """Return the hash of the problem: its texts and choices, and what is right."""
+        problem = [self.with_attachments(text) for text in _problem_texts(self.input)]
+        if not any(problem):
+            return None
+        if self.choices:  # may be shuffled, and then the letter of the right one differs
+            references = sorted(map(_identity_of, self.choices))
+        else:
+            targets = self.target if isinstance(self.target, list) else [self.target]
+            references = [*map(_identity_of, targets)]
+        return hash_document(*problem, *map(self.with_attachments, references))
+
+    def with_attachments(self, text: str) -> str:
+        """Return a text with what it refers to in its place."""
+        texts = self.attachments or {}
+        return _ATTACHMENT.sub(lambda found: str(texts.get(found[1], found[0])), text)
 
 
 class _Verdict(NamedTuple):
     value: Any = None
     answer: str | None = None
     unscored_reason: str = ""
+
+
+def _problem_texts(messages: Any) -> list[str]:
+    """Return the messages of an input, but for those of the system: they are part of the prompt."""
+    if not isinstance(messages, list):
+        return [_identity_of(messages)]
+    fields = [message if isinstance(message, dict) else {} for message in messages]
+    return [_identity_of(one.get("content")) for one in fields if one.get("role") != "system"]
+
+
+def _identity_of(content: Any) -> str:
+    """Return what tells a message, a choice or a target from another: its text, or all of it."""
+    parts = content if isinstance(content, list) else []
+    has_other_parts = any(_text_of([part]) is None for part in parts)
+    text = None if has_other_parts else _text_of(content)
+    return json.dumps(content, sort_keys=True) if text is None else text
+
+
+def _text_of(content: Any) -> str | None:
+    """Return the text of a message, which may have parts; its reasoning is not part of it."""
+    if not isinstance(content, list):
+        return content if isinstance(content, str) else None
+    parts = [part for part in content if isinstance(part, dict) and part.get("type") != "reasoning"]
+    texts = [str(part.get("text") or "") for part in parts if part.get("type") == "text"]
+    return None if parts and not texts else "\n".join(texts)
 
 
 class _Header(msgspec.Struct):
@@ -157,7 +204,8 @@ def read_inspect(file: LogFile) -> Log:
     scores = list[Recorded]()
     for sample, found in zip(samples, verdicts, strict=True):
         names |= {"id": str(sample.id), "epoch": sample.epoch if is_repeated else None}
-        scores += _scores(file, sample, found, names, filter(file.wants, rules), answered)
+        scored = names | {"hash": sample.hash()}
+        scores += _scores(file, sample, found, scored, filter(file.wants, rules), answered)
         log.usage.append(_usage_row(names, (sample.model_usage or {}).get(about.model)))
     log.notices += _describe_run(header, len(samples), is_repeated)
     log.notices += _describe_values(file, verdicts, parts)
@@ -314,7 +362,8 @@ def _name_run(about: _Eval, stem: str) -> str:
 def _read_zip(file: LogFile, log: Log) -> _Header:
     header: _Header | None = None
     samples, listed, journal = list[_Sample](), list[_Key](), dict[str, bytes]()
-    for place, name, content in _members(file, log):
+    damaged = list[_Sample]()  # filled while the others are read
+    for place, name, content in _members(file, log, damaged):
         if name == "header.json":
             header = decode(place, content, _Header)
         elif name == "summaries.json":
@@ -323,6 +372,7 @@ def _read_zip(file: LogFile, log: Log) -> _Header:
             journal[name] = content
         else:
             samples.append(decode(place, content, _Sample))
+    samples += _unknown_samples(file, log, damaged, n_others=len(samples))
     if header is None:
         return _read_journal(file, journal, samples)
     present = {_key_of(sample) for sample in samples}
@@ -344,6 +394,8 @@ def _read_journal(file: LogFile, journal: Mapping[str, bytes], samples: list[_Sa
     for name, content in journal.items():
         if name != _START:
             summaries = decode(f"{file.path}:{name}", content, list[_Sample])
+            for one in summaries:
+                one.input = ""  # may be shortened, so that its hash would be that of no document
             samples += [one for one in summaries if _key_of(one) not in present]
     header.status, header.samples = "started", samples
     return header
@@ -353,8 +405,24 @@ def _key_of(key: _Key) -> tuple[str, int]:
     return str(key.id), key.epoch
 
 
-def _members(file: LogFile, log: Log) -> Iterator[tuple[str, str, bytes]]:
-    """Yield the members that are read; of several of one name the last, which replaced others."""
+def _unknown_samples(
+    file: LogFile, log: Log, damaged: Sequence[_Sample], n_others: int
+) -> Sequence[_Sample]:
+    """Return damaged samples, with a notice; raise an InputError if there are no others."""
+    listed = some_of(f"{sample.id}, epoch {sample.epoch}" for sample in damaged)
+    if not damaged:
+        return ()
+    if not n_others:
+        raise InputError(file.path, f"all its samples are damaged ({listed}); copy it again")
+    log.notices.append(f"damaged, so their results are unknown: {listed}; copy it again")
+    return damaged
+
+
+def _members(file: LogFile, log: Log, damaged: list[_Sample]) -> Iterator[tuple[str, str, bytes]]:
+    """Yield the members that are read; of several of one name the last, which replaced others.
+
+    Samples that can't be decompressed are added to the `damaged` ones.
+    """
     place, problem = str(file.path), "not a .eval file of Inspect, or truncated; copy it again"
     try:
         with file.path.open("rb") as opened:
@@ -369,12 +437,31 @@ def _members(file: LogFile, log: Log) -> Iterator[tuple[str, str, bytes]]:
                 if member.compress_type not in {0, 8, 93}:  # stored, deflated, Zstandard
                     raise zipfile.BadZipFile("compressed by another method")
                 file.refuse_long(place, max(member.file_size, member.compress_size))
-                with archive.open(member) as packed:
-                    # Python 3.14.0 would decompress all of a read at once, up to 537 MB.
-                    content = b"".join(iter(partial(packed.read, 16384), b""))
+                try:
+                    content = _read_member(archive, member)
+                except _DAMAGED as error:
+                    if (sample := _damaged_sample(name, error)) is None:
+                        raise
+                    damaged.append(sample)
+                    continue
                 yield place, name, content
     except _DAMAGED as error:
         raise InputError(place, f"{problem} ({one_line(error) or 'truncated'})") from error
+
+
+def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    with archive.open(member) as packed:
+        # Python 3.14.0 would decompress all of a read at once, up to 537 MB.
+        return b"".join(iter(partial(packed.read, 16384), b""))
+
+
+def _damaged_sample(name: str, error: Exception) -> _Sample | None:
+    """Return a sample with nothing but its id and an error; None if a member is something else."""
+    found = _SAMPLE.fullmatch(name)
+    if found is None:
+        return None
+    problem = f"damaged in the log ({one_line(error) or 'truncated'})"
+    return _Sample(id=found["id"], epoch=int(found["epoch"]), error=problem)
 
 
 def _scores(
@@ -406,35 +493,22 @@ def _reply_of(sample: _Sample) -> str | None:
     if not output.choices or output.choices[0].message.get("tool_calls"):
         return None
     text = output.completion or _text_of(output.choices[0].message.get("content"))
-    return output.completion if text is None else _with_attachments(text, sample)
-
-
-def _text_of(content: Any) -> str | None:
-    """Return the text of a message, which may have parts; its reasoning is not part of it."""
-    if not isinstance(content, list):
-        return content if isinstance(content, str) else None
-    parts = [part for part in content if isinstance(part, dict) and part.get("type") != "reasoning"]
-    texts = [str(part.get("text") or "") for part in parts if part.get("type") == "text"]
-    return None if parts and not texts else "\n".join(texts)
-
-
-def _with_attachments(text: str, sample: _Sample) -> str:
-    texts = sample.attachments or {}
-    return _ATTACHMENT.sub(lambda found: str(texts.get(found[1], found[0])), text)
+    return output.completion if text is None else sample.with_attachments(text)
 
 
 def _failure_of(sample: _Sample) -> tuple[str, str]:
     """Return the kind and the cause of a failure that the log records, or two empty texts."""
     output, choice = sample.output, (sample.output.choices or [_Choice()])[0]
-    error, stop = one_line(_named_in(sample.error, "message"))[:200], choice.stop_reason or ""
+    error = one_line(_named_in(sample.error, "message"))[:200]
     limit = _named_in(sample.limit, "type")
-    refusal = output.error or (stop == "content_filter" and "stopped by a content filter")
+    ending, incomplete = classify_finish_reason(choice.stop_reason)
+    refusal = output.error or (ending is Ending.REFUSED and incomplete)
     causes = (
         ("error", sample.error and f"error: {error}"),
         ("invalidated sample", sample.invalidation and "invalidated after the run"),
         ("interrupted sample", limit == "operator" and "stopped by the person who ran it"),
         ("refusal", refusal and f"refused: {one_line(refusal)[:200]}"),
-        ("cut reply", _CUTS.get(stop)),
+        ("cut reply", incomplete),
         ("stopped sample", limit and f"stopped at its {limit} limit"),
     )
     return next(((kind, cause) for kind, cause in causes if cause), ("", ""))

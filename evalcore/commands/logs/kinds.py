@@ -4,6 +4,7 @@ A kind without a reader says in its name what the files lack, and where to find 
 """
 
 import csv
+import io
 import json
 import re
 from collections.abc import Callable, Collection
@@ -19,13 +20,14 @@ from evalcore.commands.logs.every_eval_ever import read_every_eval_ever
 from evalcore.commands.logs.helm import read_helm
 from evalcore.commands.logs.inspect import read_inspect
 from evalcore.commands.logs.lighteval import read_lighteval
-from evalcore.commands.logs.lines import ID_FIELDS, VALUE_FIELDS, read_lines
 from evalcore.commands.logs.lm_eval import read_lm_eval
 from evalcore.commands.logs.openai_evals import read_openai_evals
 from evalcore.commands.logs.promptfoo import read_promptfoo
 from evalcore.commands.logs.readers import Log, LogFile
-from evalcore.commands.logs.score_rows import ROW_FIELDS, read_score_rows
-from ngramscan.reading.row_files import is_json_list
+from evalcore.commands.logs.score_rows import read_score_rows
+from evalcore.simple_tables import ID_NAMES
+from ngramscan.reading.row_files import VALUE_NAMES, is_json_list
+from ngramscan.reading.streams import open_unpacked, unpacked_path
 from ngramscan.reading.yaml_files import input_errors
 
 _START_BYTES = 4096
@@ -45,7 +47,7 @@ class Shape(Enum):
     """CSV or Parquet."""
 
 
-SHAPES = {
+_SHAPES = {
     ".eval": Shape.ARCHIVE,
     ".json": Shape.OBJECT,
     ".jsonl": Shape.ROWS,
@@ -53,6 +55,14 @@ SHAPES = {
     ".parquet": Shape.TABLE,
 }
 """The suffixes of logs. A `.json` file may also have rows."""
+
+
+def shape_of(path: Path) -> Shape | None:
+    """Return the shape that a name says, compressed or not; None if it is not that of a log."""
+    unpacked = unpacked_path(path)
+    shape = _SHAPES.get(unpacked.suffix)
+    is_packed = unpacked.suffix != path.suffix
+    return None if shape is Shape.ARCHIVE and is_packed else shape
 
 
 @dataclass(frozen=True)
@@ -88,7 +98,8 @@ class Beginning:
     def has(self, form: Form) -> bool:
         """Tell whether the file has a form."""
         has_fields = set(form.fields) <= set(self.fields)
-        return self.shape == form.shape and has_fields and fnmatch(self.path.name, form.name)
+        is_named = fnmatch(unpacked_path(self.path).name, form.name)
+        return self.shape == form.shape and has_fields and is_named
 
 
 INSPECT = Kind(
@@ -146,29 +157,30 @@ PROMPTFOO = Kind(
     "promptfoo",
     read_promptfoo,
 )
+_ROW_FIELDS = ("dataset", "model", "method", "id", "rule")
 SCORES = Kind(
     "scores",
-    (Form(Shape.ROWS, ROW_FIELDS), Form(Shape.TABLE, ROW_FIELDS)),
+    (Form(Shape.ROWS, _ROW_FIELDS), Form(Shape.TABLE, _ROW_FIELDS)),
     "scores",
     read_score_rows,
 )
 LINES = Kind(
     'lines of "id" and "correct"',
     tuple(
-        Form(shape, (id_field, value_field))
+        Form(shape, (id_name, value_name))
         for shape in (Shape.ROWS, Shape.TABLE)
-        for id_field in ID_FIELDS
-        for value_field in VALUE_FIELDS
+        for id_name in ID_NAMES
+        for value_name in VALUE_NAMES
     ),
     "scores",
-    read_lines,
+    read_score_rows,
 )
 OUTPUTS = Kind(
     "outputs of models; `evalcore score` reads them",
     (Form(Shape.ROWS, ("id", "output")), Form(Shape.ROWS, ("question_id", "output"))),
 )
-INCOMPLETE_SCORES = Kind("scores", (Form(Shape.TABLE),), "scores", read_score_rows)
-"""Tables that lack a column, which their reader names."""
+OTHER_TABLES = Kind("scores", (Form(Shape.TABLE),), "scores", read_score_rows)
+"""Tables with a column for each method; or without a needed column, which their reader names."""
 UNKNOWN = Kind("not a known log", ())
 _HELM_PARTS = Kind(
     "a file of a HELM run without scores, which are in per_instance_stats.json beside it",
@@ -232,7 +244,7 @@ KINDS = (
     _HELM_PARTS,
     *_AGGREGATES,
     OUTPUTS,
-    INCOMPLETE_SCORES,
+    OTHER_TABLES,
 )
 """The first kind that fits is meant."""
 
@@ -246,20 +258,21 @@ def recognise(path: Path) -> tuple[Kind, Beginning]:
 
 
 def _read_beginning(path: Path) -> Beginning:
-    shape = SHAPES.get(path.suffix)
+    shape = shape_of(path)
     if shape is Shape.TABLE:
-        columns = _parquet_columns(path) if path.suffix == ".parquet" else _csv_columns(path)
+        is_csv = unpacked_path(path).suffix == ".csv"
+        columns = _csv_columns(path) if is_csv else _parquet_columns(path)
         return Beginning(path, shape, columns)
     if shape is Shape.ROWS:
         return Beginning(path, shape, _fields_of_first(_first_line_or_list(path))[0])
     if shape is Shape.OBJECT:
-        with path.open("rb") as file:
+        with open_unpacked(path) as file:
             return _read_object(path, file.read(_MOST_BYTES))
     return Beginning(path, shape or Shape.OBJECT)
 
 
 def _first_line_or_list(path: Path) -> bytes:
-    with path.open("rb") as file:
+    with open_unpacked(path) as file:
         line = next((line for line in file if line.strip()), b"")
         more = file.read(_START_BYTES) if line.lstrip().startswith(b"[") else b""
         return line + more + file.read(_MOST_BYTES) if is_json_list(line + more) else line
@@ -289,7 +302,8 @@ def _fields_of_first(content: bytes) -> tuple[Collection[str], bool]:
 
 
 def _csv_columns(path: Path) -> Collection[str]:
-    opened = path.open(encoding="utf-8-sig", errors="replace", newline="")
+    unpacked = open_unpacked(path)
+    opened = io.TextIOWrapper(unpacked, "utf-8-sig", "replace", newline="")
     with opened as file, suppress(csv.Error):  # its reader says what is wrong with it
         return next(csv.reader(file), [])
     return ()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evalcore.commands.logs.readers import Log, LogFile, Recorded, add_scores
-from evalcore.formats import Fields
+from evalcore.formats import Fields, hash_document
 from ngramscan.errors import InputError
 
 _NAME = re.compile(r"details_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)")
@@ -26,12 +26,13 @@ def read_lighteval(file: LogFile) -> Log:
     found = _NAME.fullmatch(file.path.stem)
     task, time = (found["task"], found["time"]) if found else (None, None)
     task = task or _doc_of(rows[0]).get("task_name")
-    known = {"dataset": task, "model": _model_in(file.path)}
-    names = file.complete_names(log, time, known, {"method": _shots_of(task or "")})
+    notes: list[Fields | None] = [{"method": _shots_of(task or "")}]
+    names = file.names(time, notes, dataset=task, model=_model_in(file.path))
     log.rules = {name for fields in rows for name in _metrics_of(fields)}
     for (position, fields), id_ in zip(enumerate(rows), _ids(rows, log), strict=True):
         place = f"{file.path}[{position + 1}]"
-        scores += _scores(file, place, fields, {**names, "id": id_, "epoch": None})
+        identity = {"id": id_, "epoch": None, "hash": _hash_of(fields)}
+        scores += _scores(file, place, fields, names | identity)
     add_scores(log, file, scores)
     return log
 
@@ -45,15 +46,24 @@ def _model_in(path: Path) -> str | None:
     return "/".join(folders[start:-1]) or None
 
 
-def _shots_of(task: str) -> str:
+def _shots_of(task: str) -> str | None:
     """Return what tells ways of prompting a task apart: its number of examples, if it has one."""
     shots = task.rpartition("|")[2]
-    return f"{shots}-shot" if shots.isdecimal() else "unnamed"
+    return f"{shots}-shot" if shots.isdecimal() else None
 
 
 def _doc_of(fields: Fields) -> Fields:
     doc = fields.get("doc")
     return doc if isinstance(doc, dict) else {}
+
+
+def _hash_of(fields: Fields) -> str | None:
+    """Return the hash of the problem and its choices, which may be in any order."""
+    doc = _doc_of(fields)
+    text = doc.get("original_query") or doc.get("query") or fields.get("example")
+    choices = doc.get("choices") or fields.get("choices")
+    listed = choices if isinstance(choices, list) else []
+    return hash_document(str(text), *sorted(map(str, listed))) if text else None
 
 
 def _metrics_of(fields: Fields) -> Fields:

@@ -3,6 +3,7 @@
 A document has one row for every filter; a filter, or one of several metrics, is a rule.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -11,12 +12,16 @@ from typing import Any
 import msgspec
 
 from evalcore.commands.logs.readers import Log, LogFile, Recorded, add_scores, decode, to_number
-from evalcore.formats import Fields
+from evalcore.formats import Fields, hash_document
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
+from ngramscan.reading.streams import unpacked_path
 from ngramscan.reading.yaml_files import as_type
 
 _SAMPLES = re.compile(r"samples_(.+)_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\.jsonl")
+
+_ID_FIELDS = ("question_id", "id", "idx")
+"""Fields of a dataset that name its documents; the first one with a value for each is taken."""
 
 
 class _Document(msgspec.Struct):
@@ -29,6 +34,23 @@ class _Document(msgspec.Struct):
     filtered_resps: list[Any]
     place: str
     fields: Fields
+
+    @property
+    def source(self) -> Fields:
+        """Return the document as the dataset has it."""
+        source = self.fields.get("doc")
+        return source if isinstance(source, dict) else {}
+
+    @property
+    def hash(self) -> str | None:
+        """Return the hash of the document, which older versions of the tool do not record."""
+        recorded = self.fields.get("doc_hash")
+        if isinstance(recorded, str) and recorded:
+            return recorded
+        if not self.source:
+            return None
+        text = json.dumps(self.source, indent=2, ensure_ascii=False)  # as later versions hash it
+        return hash_document(text)
 
     def rule(self, metric: str) -> str:
         """Return the name of a score, as results have it."""
@@ -67,13 +89,14 @@ def read_lm_eval(file: LogFile) -> Log:
         documents.append(as_type({**fields, "place": place, "fields": fields}, _Document, place))
     if not documents:
         raise InputError(path, "it is empty; expected one row per document and filter")
-    named = _SAMPLES.fullmatch(path.name)
+    named = _SAMPLES.fullmatch(unpacked_path(path).name)
     task, time = named.groups() if named else ("", None)
     # Runs that were told to write to one file put its name in the place of `results`.
     beside = sorted(path.parent.glob(f"*_{time}.json"))[:1] if time else []
     results = file.read_json(beside[0], _Results) if beside else _Results()
     config, goals = results.configs.get(task, _Task()), results.higher_is_better.get(task, {})
-    names = file.names(time or path.stem, [config.metadata], dataset=task, model=results.model_name)
+    run = time or unpacked_path(path).stem
+    names = file.names(run, [config.metadata], dataset=task, model=results.model_name)
     of_all = ("majority_vote", "take_first_k")  # functions that look at several replies
     steps = [(chain.name, step) for chain in config.filter_list or () for step in chain.filter]
     votes = {name for name, step in steps if step.get("function") in of_all}
@@ -81,7 +104,7 @@ def read_lm_eval(file: LogFile) -> Log:
     log.rules = {document.rule(metric) for document in documents for metric in document.metrics}
     scores = list[Recorded]()
     for document, id_ in zip(documents, ids, strict=True):
-        names |= {"id": id_, "epoch": None}
+        names |= {"id": id_, "epoch": None, "hash": document.hash}
         scores += _scores(file, document, names, document.filter in votes, goals)
     repeats = max(len(document.replies()) for document in documents)
     if repeats > 1:
@@ -102,13 +125,25 @@ def _ids(log: Log, file: LogFile, documents: list[_Document], planned: int) -> l
             raise InputError(file.path, f"truncated: {size} of {most} documents of {name}")
     if most < planned:
         log.notices.append(f"it has {most} of {planned} documents")
-    sources = [document.fields.get("doc") for document in documents]
-    ids = [source.get("id") if isinstance(source, dict) else None for source in sources]
-    if None in ids:
-        ids = [document.doc_id for document in documents]
+    field = next((field for field in _ID_FIELDS if _is_id(documents, field)), None)
+    if field is not None:
+        return [str(document.source[field]) for document in documents]
+    if any(document.hash is None for document in documents):
         meaning = "so ids are positions, which must mean the same in runs to compare"
-        log.notices.append(f"no field 'id', {meaning}")
-    return [str(id_) for id_ in ids]
+        log.notices.append(f"no doc_hash, and no field {', '.join(_ID_FIELDS)} of ids, {meaning}")
+    return [str(document.doc_id) for document in documents]
+
+
+def _is_id(documents: list[_Document], field: str) -> bool:
+    """Tell whether a field of the dataset has a name of its own for each document."""
+    positions = dict[str, int | str]()
+    for document in documents:
+        value = document.source.get(field)
+        if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
+            return False
+        if positions.setdefault(str(value), document.doc_id) != document.doc_id:
+            return False
+    return True
 
 
 def _scores(

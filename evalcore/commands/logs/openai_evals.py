@@ -66,8 +66,7 @@ def read_openai_evals(file: LogFile) -> Log:
     if not log.rules:
         raise InputError(file.path, "it has no events `match` or `metrics`, so no scores")
     model = spec.model_name or ", ".join(spec.completion_fns or ())
-    known = {"dataset": spec.eval_name, "model": model}
-    names = file.complete_names(log, spec.run_id, known, {"method": file.path.stem})
+    names = file.names(spec.run_id, [], dataset=spec.eval_name, model=model)
     if not any(event.final_report is not None for event in events):
         log.notices.append("it has no final report: the run was killed, or has not ended")
     is_repeated = any(

@@ -18,10 +18,12 @@ from evalcore.commands.logs.readers import (
     UsageRow,
     add_scores,
     decode,
+    failure_of_ending,
     one_line,
 )
-from evalcore.formats import Fields
+from evalcore.formats import Fields, hash_document
 from ngramscan.errors import InputError
+from ngramscan.reading.streams import unpacked_path
 
 _PASS, _SCORE = "pass", "score"
 _ERROR = 2  # the reason of a failure that is not one of assertions
@@ -69,6 +71,16 @@ class _Result(msgspec.Struct, frozen=True, rename="camel"):
         """The variables of the test."""
         return self.vars or (self.test_case or {}).get("vars") or {}
 
+    def hash(self) -> str | None:
+        """Return the hash of the variables of the test, but for those of the tool and its id."""
+        variables = (self.test_case or {}).get("vars") or self.vars or {}
+        problem = {
+            name: value
+            for name, value in variables.items()
+            if name not in {"id", "sessionId"} and not name.startswith("_")
+        }
+        return hash_document(json.dumps(problem, sort_keys=True)) if problem else None
+
     def verdicts(self) -> dict[str, Any]:
         """Return the scores by rule; none if nothing was asserted, or nothing could be."""
         grading = self.grading_result or {}
@@ -103,7 +115,8 @@ def read_promptfoo(file: LogFile) -> Log:
     if not results:
         raise InputError(file.path, "it has no results, so there is nothing to read")
     log, scores = Log(), list[Recorded]()
-    dataset = str((evaluation.config or {}).get("description") or file.path.stem)
+    stem = unpacked_path(file.path).stem
+    dataset = str((evaluation.config or {}).get("description") or stem)
     rules = _rules_of(results)
     log.rules = {*rules, _SCORE}
     wanted = [rule for rule in log.rules if rule in file.wanted] if file.wanted else rules
@@ -111,7 +124,7 @@ def read_promptfoo(file: LogFile) -> Log:
         notes: list[Fields | None] = [{"method": result.method}]
         names = file.names(evaluation.eval_id, notes, dataset=dataset, model=result.model)
         names |= {"id": id_, "epoch": None}
-        scores += _scores(file, names, result, wanted)
+        scores += _scores(file, names | {"hash": result.hash()}, result, wanted)
         log.usage.append(_usage(names, result))
     add_scores(log, file, scores)
     return log
@@ -119,7 +132,7 @@ def read_promptfoo(file: LogFile) -> Log:
 
 def _read_evaluation(file: LogFile) -> _Evaluation:
     """Return an evaluation; lines and lists have only its results."""
-    if file.path.suffix == ".json" and not file.is_list():
+    if unpacked_path(file.path).suffix == ".json" and not file.is_list():
         return file.read_json(file.path, _Evaluation)
     return _Evaluation(_Results([decode(place, line, _Result) for place, line in file.lines()]))
 
@@ -171,8 +184,9 @@ def _failure_of(result: _Result) -> tuple[str, str]:
         return "error", f"error: {one_line(result.error or response.get('error'))[:200]}"
     if response.get("isRefusal"):
         return "refusal", "refused"
-    if response.get("finishReason") in {"length", "max_tokens"}:
-        return "cut reply", "cut at the token limit"
+    failure, cause = failure_of_ending(response.get("finishReason"))
+    if failure:
+        return failure, cause
     if result.verdicts()[_PASS] is None:
         return "unscored sample", "no assertions"
     return "", ""

@@ -15,11 +15,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from evalcore.finish_reasons import Ending, classify_finish_reason
 from evalcore.formats import Fields
 from evalcore.records import Number
+from evalcore.scales import FROM_0_TO_1, Scale
 from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import decoded_as, is_json_list, list_items, read_table
+from ngramscan.reading.streams import open_unpacked, unpacked_path
 
 _Kind = TypeVar("_Kind")
 _SHARES = {
@@ -36,7 +39,6 @@ _SHARES = {
 _UNKNOWN = {"error", "invalidated sample", "interrupted sample", "unscored sample"}
 """Failures that leave open what the model would have answered."""
 _TABLES = {".csv", ".parquet"}
-_NAMED = ("dataset", "model", "method")
 _RULE = "refusal-phrases/1"  # a change of the phrases is a new version
 _REFUSAL = re.compile(
     r"(?:(?:(?:i am|i'm) (?:very |so |really |truly )?sorry|sorry|i apologi[sz]e|my apologies"
@@ -65,16 +67,6 @@ class UsageRow:
     run: str | None = None
 
 
-class Scale(NamedTuple):
-    """The scores of a wrong and of a right answer, if they are numbers."""
-
-    lowest: float = 0.0
-    highest: float = 1.0
-
-
-FROM_0_TO_1 = Scale()
-
-
 @dataclass(frozen=True, slots=True)
 class LogFile:
     """A file of another tool, and how to read it."""
@@ -93,35 +85,21 @@ class LogFile:
         return rule in (self.wanted or [rule])
 
     def names(self, run: str | None, notes: Sequence[Fields | None], **names: str | None) -> Fields:
-        """Return the names that all rows share; the method is in the first notes that have one."""
+        """Return the names that all rows share; the method is in the first notes that have one.
+
+        It is empty if no notes have one; see unnamed_methods.py.
+        """
         methods = [(note or {}).get("method") for note in notes]
         method = next((str(method) for method in methods if method is not None), "")
         names |= {"method": method, **self.given}
         for kind, name in names.items():
-            if not name:
+            if not name and kind != "method":
                 raise InputError(self.path, f"it has no {kind}; give it with --{kind} NAME")
         return {"run": run, **names}
 
-    def complete_names(
-        self,
-        log: Log,
-        run: str | None,
-        known: Mapping[str, str | None],
-        defaults: Mapping[str, str],
-    ) -> Fields:
-        """Return the names that all rows share; add a notice on those that are only defaults."""
-        names = {kind: self.given.get(kind) or known.get(kind) for kind in _NAMED}
-        lacking = [kind for kind in _NAMED if not names[kind] and defaults.get(kind)]
-        if lacking:
-            taken = ", ".join(f"{kind} {defaults[kind]!r}" for kind in lacking)
-            cure = "`evalcore logs` can rename them"
-            log.notices.append(f"not named in it, so taken as {taken}; {cure}")
-        names |= {kind: defaults[kind] for kind in lacking}
-        return self.names(run, [{"method": names["method"]}], **names)
-
     def records(self) -> Iterator[tuple[str, Fields]]:
         """Yield each row of a table, or each object of lines or of a list of JSON, by place."""
-        if self.path.suffix in _TABLES:
+        if unpacked_path(self.path).suffix in _TABLES:
             yield from read_table(self.path)
             return
         for place, line in self.lines():
@@ -137,17 +115,16 @@ class LogFile:
 
     def is_list(self) -> bool:
         """Tell whether the file is a JSON list."""
-        with self.path.open("rb") as file:
+        with open_unpacked(self.path) as file:
             return is_json_list(file.read(1000))
 
     def lines(self) -> Iterator[tuple[str, bytes]]:
         """Yield each line that is not empty, or each item of a JSON list, with its place."""
         if self.is_list():
-            self.refuse_long(self.path, self.path.stat().st_size)
-            for place, item in list_items(self.path, self.path.read_bytes()):
+            for place, item in list_items(self.path, self._content_of(self.path)):
                 yield place, json.dumps(item).encode()
             return
-        with self.path.open("rb") as file:
+        with open_unpacked(self.path) as file:
             lines = iter(lambda: file.readline(self.max_line * 1_000_000 + 2), b"")
             for number, line in enumerate(lines, 1):
                 self.refuse_long(f"{self.path}:{number}", len(line.removesuffix(b"\n")))
@@ -156,8 +133,13 @@ class LogFile:
 
     def read_json(self, path: Path, kind: type[_Kind]) -> _Kind:
         """Return the value of a JSON file: this one, or one beside it."""
-        self.refuse_long(path, path.stat().st_size)
-        return decode(path, path.read_bytes(), kind)
+        return decode(path, self._content_of(path).removeprefix(codecs.BOM_UTF8), kind)
+
+    def _content_of(self, path: Path) -> bytes:
+        with open_unpacked(path) as file:
+            content = file.read(self.max_line * 1_000_000 + 1)
+        self.refuse_long(path, len(content))
+        return content
 
     def refuse_long(self, place: object, length: int) -> None:
         """Raise an InputError if a line, sample or file of JSON is too long."""
@@ -242,6 +224,14 @@ def _failure_of(score: Recorded) -> tuple[str, str]:
     return ("unscored sample", "not scored by the tool") if row.value is None else ("", "")
 
 
+def failure_of_ending(word: str | None) -> tuple[str, str]:
+    """Return the kind and the cause of a failure, by a tool's word for how a reply ended."""
+    ending, cause = classify_finish_reason(word)
+    if ending is Ending.REFUSED:
+        return "refusal", f"refused: {cause}"
+    return ("cut reply", cause) if cause else ("", "")
+
+
 def one_line(text: object) -> str:
     """Return a text without line breaks and runs of blanks."""
     return " ".join(str(text).split())
@@ -272,15 +262,8 @@ def to_number(place: str, value: Any, scale: Scale) -> float | None:
         return None
     if not isinstance(value, int | float):
         raise InputError(place, "expected a number from 0 to 1 or C, P, I, N; see --rule")
-    if not scale.lowest <= value <= scale.highest and not _is_rounded(value, scale):
+    if (share := scale.share_of(value)) is None:
         expected = f"expected a number from {scale.lowest:g} to {scale.highest:g}"
         cure = "--min-score and --max-score of `evalcore logs` say the scale, --rule leaves it out"
         raise InputError(place, f"{expected}; {cure}")
-    share = (value - scale.lowest) / (scale.highest - scale.lowest)
-    return min(max(share, 0.0), 1.0)
-
-
-def _is_rounded(value: float, scale: Scale) -> bool:
-    """Tell whether a value misses an end of the scale only by rounding, as sums of parts may."""
-    ends = scale if isinstance(value, float) else ()
-    return any(math.isclose(value, end, rel_tol=1e-12, abs_tol=1e-12) for end in ends)
+    return share

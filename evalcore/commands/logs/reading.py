@@ -7,24 +7,26 @@ from typing import Any
 
 from evalcore import scores
 from evalcore.commands.logs.kinds import (
-    INCOMPLETE_SCORES,
     KINDS,
+    LINES,
     LM_EVAL,
+    OTHER_TABLES,
     OUTPUTS,
     SCORES,
-    SHAPES,
     UNKNOWN,
     Kind,
     Shape,
     recognise,
+    shape_of,
 )
 from evalcore.commands.logs.readers import Log, LogFile
+from evalcore.commands.logs.unnamed_methods import name_methods
 from ngramscan.errors import InputError
 from ngramscan.reading.yaml_files import input_errors
 from ngramscan.reporting import refuse_other
 
 _NO_ERRORS = "lm-evaluation-harness records no errors: empty or cut replies may be failed requests"
-_OWN = (SCORES, INCOMPLETE_SCORES, OUTPUTS, UNKNOWN)
+_OWN = (SCORES, LINES, OTHER_TABLES, OUTPUTS, UNKNOWN)
 """Kinds that no other tool writes."""
 
 
@@ -49,19 +51,20 @@ def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any)
 
 
 def _read_each(logs: Iterable[tuple[Path, Kind]], together: Log, options: dict[str, Any]) -> None:
-    seen: dict[object, Path] = {}
-    n_read = 0
+    logs_by_path = list[tuple[Path, Log]]()
     for path, kind in logs:
         try:
-            log = _read_one(LogFile(path, **options), kind)
+            logs_by_path.append((path, _read_one(LogFile(path, **options), kind)))
         except InputError as error:
             together.failures.append(error)
-            continue
-        n_read += 1
+    if together.failures and not logs_by_path:
+        raise together.failures[0]
+    on_methods = name_methods(logs_by_path)
+    seen: dict[object, Path] = {}
+    for path, log in logs_by_path:
         _refuse_other_files(log, path, seen)
         together.add(log, path)
-    if together.failures and not n_read:
-        raise together.failures[0]
+    together.notices += on_methods
 
 
 def _read_one(file: LogFile, kind: Kind) -> Log:
@@ -135,20 +138,23 @@ def _describe_others(path: Path, kinds: Mapping[Path, Kind]) -> str:
 def _kinds_in(path: Path) -> dict[Path, Kind]:
     """Return the kind of a file, or of the files of a folder that may be logs."""
     if not path.is_dir():
-        return {path: recognise(path)[0]}
-    files = [file for file in sorted(path.rglob("*")) if file.suffix in SHAPES and file.is_file()]
+        kind, beginning = recognise(path)
+        # In a folder, rows with an id may be anything, such as questions.
+        is_table = beginning.shape is Shape.ROWS and "id" in beginning.fields
+        return {path: OTHER_TABLES if kind == UNKNOWN and is_table else kind}
+    files = [file for file in sorted(path.rglob("*")) if shape_of(file) and file.is_file()]
     kinds = {file: recognise(file)[0] for file in files}
     return {
         file: kind
         for file, kind in kinds.items()
         # Tables that this package or others wrote lie about in many folders.
-        if SHAPES[file.suffix] is not Shape.TABLE or kind not in _OWN
+        if shape_of(file) is not Shape.TABLE or kind not in _OWN or kind == LINES
     }
 
 
 def is_log(path: Path) -> bool:
     """Tell whether a file has results of another tool, or a path is that of a folder."""
-    if not path.is_file() or path.suffix not in SHAPES:
+    if not path.is_file() or not shape_of(path):
         return path.is_dir()
     return recognise(path)[0] not in _OWN
 
@@ -159,7 +165,7 @@ def refuse_logs(path: Path) -> None:
         return
     kinds = list[Kind]()
     for file in [path] if path.is_file() else sorted(path.rglob("*")):
-        if file.suffix in SHAPES and file.is_file():
+        if shape_of(file) and file.is_file():
             kind, beginning = recognise(file)
             if kind == OUTPUTS or "output" in beginning.fields:
                 return
@@ -172,11 +178,12 @@ def refuse_logs(path: Path) -> None:
 
 
 def _describe_split_benchmarks(rows: Sequence[scores.ScoreRow]) -> Iterator[str]:
-    """Describe tasks that look like one benchmark: tools name each way of prompting a task."""
+    """Describe tasks without hashes that look like one benchmark."""
     ids, methods = defaultdict(set), defaultdict(set)
     for row in rows:
-        ids[row.dataset].add(row.id)
-        methods[row.dataset].add(row.method)
+        if row.hash is None:
+            ids[row.dataset].add(row.id)
+            methods[row.dataset].add(row.method)
     for names in dict.fromkeys(
         tuple(two for two in ids if ids[two] == those) for those in ids.values()
     ):

@@ -20,10 +20,10 @@ import httpx
 
 from ngramscan.errors import RemoteRefused, RemoteUnavailable
 from ngramscan.indexes.base import Occurrences, Place, Segment, Window
+from ngramscan.remote.error_words import error_words
 from ngramscan.remote.exchange import (
     RateLimitedError,
     TransientError,
-    error_words,
     read_object,
     retry_after_s,
 )

@@ -23,7 +23,8 @@ from ngramscan.indexes.http.replies import (
     read_reply,
     refusal,
 )
-from ngramscan.remote.exchange import TransientError, error_words, read_object
+from ngramscan.remote.error_words import error_words
+from ngramscan.remote.exchange import TransientError, read_object
 
 _WRONG = re.compile(r"must be|out-of-range|Please (limit|enter|provide)|Invalid index")
 """Words of the service about questions that would be wrong again."""

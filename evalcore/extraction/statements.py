@@ -1,0 +1,274 @@
+"""Answers that words announce: "The answer is 5", "Final Answer: 5", "#### 5"."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from evalcore.extraction.boxes import last_box, linked_boxes
+
+THE_ANSWER = r"(?i)\bthe (?:final )?answer is\b"
+_FINAL_ANSWER_LINE = r"(?i)\bfinal answer[ \t*_]*+(?:\([^()\n]*\)[ \t*_]*+)?[:：](?=[^\n\w]*\w)"
+HEADING = r"(?im)^[ \t#*_]*+final answer[ \t*_]*+(?:\([^()\n]*\))?[ \t*_:：]*+$"
+_CONCLUSION = r"(?im)(?:^[ \t*#>]*+|(?<=[.:!?*]\s))(?:therefore|thus|hence|so|consequently)\b"
+_VERB = re.compile(r"\b(?:is|are|was|were|be|equals)\b", re.IGNORECASE)
+
+_CLAUSE = re.compile(  # up to a line break or a full stop, but not one within an abbreviation
+    r"(?:[\s*_`:：>#]|\\\[|\$\$)*+(?P<clause>.*?)(?=\n|\Z"
+    r"|(?<!approx)(?<!\b[A-Z]\.[A-Z])\.(?=[*_`\"'”’)}\]$\\]*(?:\s(?!\s*[a-z])|$)))",
+    re.DOTALL,
+)
+_PLACEHOLDER = re.compile(r"[\W_]*|[{\[<(][a-z_ ]*[}\]>)]|(?:final )?answer\W*", re.IGNORECASE)
+_WRAPPERS = ("\\(|\\)", "\\[|\\]", "$$|$$", "$|$", "{|}", "**|**", "`|`", '"|"', "'|'", "“|”")
+
+_Reader = Callable[[str], str | None]
+"""Finds the answer in the words of a clause."""
+
+
+def _boxed_or_bare(clause: str) -> str | None:
+    return last_box(clause) or _unwrap(clause)
+
+
+def _clauses(text: str, phrase: str, read: _Reader = _boxed_or_bare) -> Iterator[tuple[str, int]]:
+    """Yield what follows each occurrence of a phrase, from the last to the first, and its end."""
+    stop = len(text)
+    for found in reversed(list(re.finditer(phrase, text))):
+        clause = _CLAUSE.match(text, found.end(), stop)
+        if clause and (answer := read(clause["clause"])):
+            yield answer, clause.end()
+        stop = found.start()
+
+
+def after(phrase: str, text: str) -> str | None:
+    """Take what follows the last occurrence of a phrase that an answer follows."""
+    return next((clause for clause, _ in _clauses(text, phrase)), None)
+
+
+def final_answer_2(text: str) -> str | None:
+    """Take what follows the last "Final answer:"; where that is prose, an answer marked below."""
+    found, stop = next(_clauses(text, _FINAL_ANSWER_LINE), ("", 0))
+    # a value begins with a digit or a sign; a colon announces one that is still to come
+    if not re.search(r"^[^\W\d_]|:$", found):
+        return found or None
+    rest = text[stop:]
+    return last_box(rest) or after(THE_ANSWER, rest) or after(HEADING, rest) or found
+
+
+def conclusion(text: str) -> str | None:
+    """Take what follows the last verb before a digit in the last sentence that begins with "so"."""
+    for sentence, _ in _clauses(text, _CONCLUSION):
+        last_digit = re.match(r"(?s).*\d", sentence)
+        verbs = last_digit and list(_VERB.finditer(sentence, 0, last_digit.end()))
+        if verbs:
+            return _unwrap(sentence[verbs[-1].end() :])
+    return None
+
+
+def _unwrap(text: str, placeholder: re.Pattern[str] = _PLACEHOLDER) -> str | None:
+    """Take quotes, bold type and the like off both ends; None for words of the prompt: `{x}`."""
+    bare, text = text, ""
+    while bare != text:
+        text = bare
+        bare = text.strip(" \t*_").removesuffix(".")
+        if placeholder.fullmatch(bare):
+            return None
+        for left, _, right in (pair.partition("|") for pair in _WRAPPERS):
+            inner = bare[len(left) : -len(right)]
+            # `$a$ and $b$` is not one formula: nothing inside may close what is opened outside
+            if bare == left + inner + right and right not in inner:
+                bare = inner
+    return text
+
+
+# Later versions: `(A)` is an answer, and an answer ends where its reason begins
+
+_PROMPT_WORDS = re.compile(  # `{x}`, `<number>`, `(your answer)`, `___`
+    r"[\s._?…:,;()\[\]{}$\\*\"'-]*|[{<][a-z_ ]*[}>]|(?:final )?answer\W*"
+    r"|[(\[][a-z_ ]*\b(?:answer|number|value|letter|option|choice|result|final|your|here)\b"
+    r"[a-z_ ]*[)\]]",
+    re.IGNORECASE,
+)
+_ADVERBS = re.compile(
+    r"(?i)(?:(?:therefore|thus|hence|then|simply|just|indeed|still|clearly|now|actually|in fact"
+    r"|(?:given|as follows)(?: by)?|[,:])[\s:]*)+"
+)
+_REASON = re.compile(
+    r"(?i)(?:[,;]\s*|\s+[-–—]+\s+|\s+\(?)(?:since|because)\b"
+    r"|[,;]\s*(?:as|so|where|which|given|giving|i\.e\.|that is|(?:and |but )?not|rather than)\b"
+)
+_EVALUATION = re.compile(
+    r"(?i)(?:also |indeed |not |now |clearly )?(?:correct|incorrect|right|wrong|clear|obvious"
+    r"|consistent|reasonable|verified|confirmed|the same|above|below|found|as (?:above|below)"
+    r"|as follows|here|there)\b.*"
+)
+_OPENS_SENTENCE = re.compile(
+    r"(?i)(?:the|it|this|that|there|its|so|thus|hence|therefore|we|she|he|they)\b"
+)
+_IS = re.compile(r"\b(?:is|are|was|were|equals)\b", re.IGNORECASE)
+_WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}")
+_KIND = r"(?:final|correct|right|best|exact|numerical|required|overall)\s+"
+_STATEMENT = (
+    rf"(?im)(?:\b(?:the|my|our)\s+(?:{_KIND}){{0,3}}+|\b(?:{_KIND}){{1,3}}+|^[^\w\n]*+)"
+    r"(?:answers?|option|choice)(?:\s+(?:to|for|of)\s[^.:\n]{0,60}?)?"
+    r"(?:,?\s+(?:therefore|then|thus|hence),?)?\s+(?:is|are|equals|(?:would|must|should|will)\s+be)(?![\w'’])"
+)
+_FINAL_LINE = (
+    r"(?i)\bfinal answer[ \t*_]*+(?:\([^()\n]*\)[ \t*_]*+)?(?:[:：=]|[-–—→]\s)"
+    r"(?=[^\n\w]*[\w∞∅])"
+)
+_ANSWER_LINE = (
+    r"(?im)(?:^[^\w\n]{0,20}+|(?<=[.!?]\s))(?:(?:the|my|our)\s+)?"
+    rf"(?:{_KIND}){{0,3}}+(?:answer|ans\b\.?|option|choice)[ \t*_]*+(?:\([^()\n]*\)[ \t*_]*+)?"
+    r"(?:[:：=]|[-–—→]\s)(?=[^\n\w]*[\w∞∅])"
+)
+_ANSWER_HEADING = (
+    rf"(?im)^[^\w\n]{{0,20}}+(?:(?:the|my|our)\s+)?(?:{_KIND}){{0,3}}+answer[ \t*_]*+"
+    r"(?:\([^()\n]*\))?[ \t*_:：]*+$"
+)
+_CORRECT_CHOICE = re.compile(
+    r"\b(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+\(?([A-J])\)? is (?:the )?(?:correct|right|best)\b"
+    r"|(?<![\w(])\(?([A-J])\)? is the (?:correct|right|best) (?:answer|option|choice)\b"
+)
+
+
+def _without_display_end(clause: str) -> str:
+    """Drop the mark that closes a displayed formula, if its opening one is before the clause."""
+    for left, right in (("\\[", "\\]"), ("$$", "$$")):
+        bare = clause.rstrip(" .,")
+        if bare.endswith(right) and left not in bare[: -len(right)]:
+            return bare[: -len(right)]
+    return clause
+
+
+def _without_reason(clause: str) -> str:
+    """Return a clause up to its `, since …`, unless that is within a formula."""
+    for reason in _REASON.finditer(clause):
+        is_formula = clause.count("$", 0, reason.start()) % 2 and "$" in clause[reason.end() :]
+        if reason.start() and not is_formula:
+            return clause[: reason.start()]
+    return clause
+
+
+def _value(clause: str) -> str | None:
+    """Return the answer in a clause, without its reason; None for a verdict or a placeholder."""
+    if boxes := linked_boxes(clause):
+        return ", ".join(boxes)
+    if adverbs := _ADVERBS.match(clause):
+        clause = clause[adverbs.end() :]
+    bare = _unwrap(_without_reason(_without_display_end(clause)), _PROMPT_WORDS)
+    return None if bare is None or _EVALUATION.fullmatch(bare) else bare
+
+
+def _stated(text: str) -> str | None:
+    return next((value for value, _ in _clauses(text, _STATEMENT, _value)), None)
+
+
+def the_answer_is_2(text: str) -> str | None:
+    """Take what follows the last "the answer is", "the correct option is" and the like."""
+    return _stated(text)
+
+
+def _is_sentence(clause: str) -> bool:
+    return bool(_OPENS_SENTENCE.match(clause) and _IS.search(clause))
+
+
+def _end_of_sentence(sentence: str) -> str:
+    """Return what follows the last verb before a digit: 19 of `The maximum of points is 19`."""
+    last_digit = re.match(r"(?s).*\d", sentence)
+    verbs = list(_IS.finditer(sentence, 0, last_digit.end() if last_digit else len(sentence)))
+    end = sentence[verbs[-1].end() :] if verbs else ""
+    return _value(end) or sentence
+
+
+def final_answer_3(text: str) -> str | None:
+    """Take what follows the last "Final answer:"; in a sentence, what it says the answer is."""
+    found, stop = next(_clauses(text, _FINAL_LINE, _value), ("", 0))
+    if not re.search(r"^[^\W\d_]|:$", found):  # a value begins with a digit or a sign
+        return found or None
+    rest = text[stop:]
+    below = ", ".join(linked_boxes(rest)) or _stated(rest) or final_heading_2(rest)
+    said = _stated(found) or below
+    return said or (_end_of_sentence(found) if _is_sentence(found) else found)
+
+
+def _short_value(clause: str) -> str | None:
+    """Return the answer in a clause that is no more than an answer."""
+    value = _value(clause)
+    if value is None:
+        return None
+    if _is_sentence(value):
+        value = _end_of_sentence(value)
+    plain = re.sub(r"\\[A-Za-z]+", " ", value)
+    before, *between = re.split(r"\d[\d.,/]*", plain)
+    words, words_before = (len(_WORD.findall(part)) for part in (plain, before))
+    if not between:
+        is_short = words <= 12
+    elif len(between) == 1:
+        is_short = words <= 5 and words_before <= 1
+    else:
+        is_short = words <= 3 and words_before <= 1
+    return value if is_short else None
+
+
+def answer_line(text: str) -> str | None:
+    """Take what follows the last "Answer:", unless a solution does."""
+    return next((value for value, _ in _clauses(text, _ANSWER_LINE, _short_value)), None)
+
+
+def final_heading_2(text: str) -> str | None:
+    """Take what follows the last heading "Final answer" or "Answer", unless a solution does."""
+    found = [
+        next(_clauses(text, phrase, read), ("", 0))
+        for phrase, read in ((HEADING, _value), (_ANSWER_HEADING, _short_value))
+    ]
+    return max(found, key=lambda answer_and_end: answer_and_end[1])[0] or None
+
+
+def correct_choice(text: str) -> str | None:
+    """Take the letter of the last "option B is correct"."""
+    last = next(reversed(list(_CORRECT_CHOICE.finditer(text))), None)
+    return last and (last[1] or last[2])
+
+
+_HASHES = re.compile(r"^[ \t]*####[ \t]*+(?P<line>[^\s#][^\n]*)$", re.MULTILINE)
+_NUMBERED_HEADING = re.compile(r"\d+[.)]\s|(?i:step|part|case)\b")
+_NUMBER_AND_UNIT = re.compile(
+    r"[*$\\£€¥+−(-]*\d[\d,./]*(?:\s*(?:[%°$)*]|\\%|[a-z][a-z./²³]*\.?)){0,3}\W*"
+)
+
+
+def hashes(text: str) -> str | None:
+    """Take what follows `####` on the last line that it begins, unless that is a heading."""
+    for found in reversed(list(_HASHES.finditer(text))):
+        if "\\boxed" in text[found.end() :]:
+            return None
+        line = found["line"].strip()
+        is_last = not text[found.end() :].strip()
+        if _NUMBERED_HEADING.match(line):
+            continue
+        if is_last or _NUMBER_AND_UNIT.fullmatch(line):
+            return _value(line)
+    return None
+
+
+_TAGGED = re.compile(
+    r"<(?P<name>final[ _-]?answer|answer)\s*>(?P<content>(?:(?!<(?:final[ _-]?)?answer\s*>).)*?)"
+    r"(?:</(?P=name)\s*>|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+_CLOSING_TAG = "</answer>"
+
+
+def tagged(text: str) -> str | None:
+    """Take the content of the last `<answer>…</answer>`, one of which may be left off."""
+    contents = [found["content"].strip() for found in _TAGGED.finditer(text)]
+    whole = text.rstrip()
+    if not contents and whole[-len(_CLOSING_TAG) :].lower() == _CLOSING_TAG:
+        before = whole[: -len(_CLOSING_TAG)].rstrip()  # the opening one is in the prompt
+        contents.append(before.rpartition("\n")[2])
+    for content in reversed(contents):
+        if re.match(r"tags?\b", content):  # it is only mentioned
+            continue
+        if answer := ", ".join(linked_boxes(content)) or _stated(content):
+            return answer
+        if "\n" not in content and (value := _value(content)):
+            return value
+    return None

@@ -1,0 +1,307 @@
+r"""Answers that name something rather than compute it: a choice, a time, yes or no, a base.
+
+They are compared as names, before any algebra: to algebra `9:05` is 9/5, and `10_2` is ten.
+"""
+
+import re
+from fractions import Fraction
+from math import gcd
+from typing import NamedTuple
+
+from evalcore.rules import Grade
+from evalcore.rules.notation import clean, read_only_number
+from evalcore.rules.units import is_known_unit
+
+_FONT = r"\\(?:text|textbf|textit|textrm|textsf|mathrm|mathbf|mbox|rm|bf)\s*\{([^{}]*)\}"
+
+
+def compare_labels(answer: str, gold: str, question: str = "") -> Grade | None:
+    """Compare an answer with a gold that is a name; return None where algebra has to compare them.
+
+    Parameters
+    ----------
+    answer, gold : str
+        As the model and the benchmark write them.
+    question : str
+        The text of the problem, which tells a time from a ratio.
+
+    Returns
+    -------
+    Grade or None
+        The verdict, `value` None where only a judge can tell.
+    """
+    answer, gold = _bare(answer), _bare(gold)
+    for compare in (_compare_choices, _compare_truths, _compare_bases):
+        if (grade := compare(answer, gold)) is not None:
+            return grade
+    return _compare_times(answer, gold, question)
+
+
+def _bare(text: str) -> str:
+    """Return a text without dollar signs, fonts, boxes and bold type."""
+    text = re.sub(r"\\(?:boxed|fbox)\s*\{(.*)\}", r"\1", text.strip(), flags=re.DOTALL)
+    text = re.sub(_FONT, r" \1 ", text.replace("{:}", ":"))
+    text = re.sub(r"\\[(\[\])]|\$|\*\*|\\left|\\right", "", text)
+    return " ".join(re.sub(r"\\[,;:! ]|\\q?quad|~", " ", text).split()).removesuffix(".").strip()
+
+
+_CHOICE = re.compile(r"\(?\s*([A-Z])\s*\)?[.:]?")
+_CHOSEN = re.compile(
+    r"(?:(?:the |an? )?(?:correct |right |best )?(?:option|choice|answer)(?: is)?:? *)?"
+    r"(?:\(\s*([A-Z])\s*\)|([A-Z])\s*[).:]|([A-Z])(?=\s*$))(?:\s*(?![\s=<>+*/^-]).*)?",
+    re.IGNORECASE,
+)
+
+
+def _compare_choices(answer: str, gold: str) -> Grade | None:
+    """Compare the letters of a multiple choice: `(D) 12` chooses D; `D = 12` doesn't."""
+    right = _CHOICE.fullmatch(gold)
+    chosen = right and _CHOSEN.fullmatch(answer)
+    if not right or not chosen:
+        return None
+    letter = next(filter(None, chosen.groups()))
+    if letter == right[1]:
+        return Grade(1.0, "the same choice")
+    return None if letter.islower() else Grade(0.0, f"choice {letter}, not {right[1]}")
+
+
+_TRUTHS = {"yes": "yes", "no": "no", "true": "true", "false": "false"}
+
+
+def _compare_truths(answer: str, gold: str) -> Grade | None:
+    """Compare yes with no, and true with false, in any case; more words are for a judge."""
+    right = _TRUTHS.get(gold.lower())
+    given = _TRUTHS.get(answer.lower())
+    if not right or not given or {right, given} not in ({right}, {"yes", "no"}, {"true", "false"}):
+        return None
+    return Grade(1.0, "the same word") if given == right else Grade(0.0, "the opposite")
+
+
+_IN_BASE = re.compile(r"([0-9A-Za-z]+)\s*_\s*(?:\{\s*(\d{1,2})\s*\}|(\d{1,2}))")
+
+
+def _in_base(text: str) -> tuple[str, int] | None:
+    """Return the digits and the base of a number such as `1011_2`."""
+    number = _IN_BASE.fullmatch(text)
+    if not number:
+        return None
+    digits, base = number[1].upper(), int(number[2] or number[3])
+    try:
+        int(digits, base)
+    except ValueError:  # a variable with an index
+        return None
+    return digits.lstrip("0") or "0", base
+
+
+def _compare_bases(answer: str, gold: str) -> Grade | None:
+    right, given = _in_base(gold), _in_base(answer)
+    if right and given:
+        if right == given:
+            return Grade(1.0, "the same digits and base")
+        is_other = right[1] != given[1]
+        return Grade(0.0, f"in base {given[1]}, not {right[1]}" if is_other else "other digits")
+    if right and re.fullmatch("[0-9A-Za-z]+", answer):
+        same = (answer.upper().lstrip("0") or "0") == right[0]
+        return Grade(float(same), "the same digits, without the base" if same else "other digits")
+    if given and re.fullmatch(r"[-+]?\d+", gold):
+        same = int(*given) == int(gold)
+        return Grade(float(same), "equal, in another base" if same else "not equal")
+    return None
+
+
+_CLOCK = re.compile(
+    r"(\d{1,2})\s*:\s*(\d\d)(?:\s*:\s*(\d\d))?"
+    r"\s*(?:([ap])\.?\s*m\b\.?|(noon)|(midnight)|o'?clock|h(?:ours?|rs?)?\b)?",
+    re.IGNORECASE,
+)
+_OF_TIMES = re.compile(
+    r"\b(?:time|clock|o'clock|hours?|minutes?|[ap]\.?m\b|noon|midnight|watch|train|depart|arriv)",
+    re.IGNORECASE,
+)
+_OF_RATIOS = re.compile(r"\b(?:ratios?|proportions?|odds|scale|divides?|:)\b", re.IGNORECASE)
+
+
+class _Time(NamedTuple):
+    hour: int
+    minute: int
+    second: int
+    half: str
+    """`a` or `p`, empty if it isn't said."""
+
+    @property
+    def in_24_hours(self) -> tuple[int, int, int]:
+        hour = self.hour
+        if self.half:
+            hour = hour % 12 + (12 if self.half == "p" else 0)
+        return hour, self.minute, self.second
+
+
+def _read_time(text: str) -> _Time | None:
+    clock = _CLOCK.fullmatch(text)
+    if not clock:
+        return None
+    hour, minute, second = int(clock[1]), int(clock[2]), int(clock[3] or 0)
+    if hour > 24 or minute > 59 or second > 59:
+        return None
+    half = (clock[4] or "").lower() or ("p" if clock[5] else "a" if clock[6] else "")
+    return _Time(hour, minute, second, half)
+
+
+def _compare_times(answer: str, gold: str, question: str) -> Grade | None:
+    r"""Compare times of day and durations; the gold `10:15` is a time unless a ratio is asked for.
+
+    A ratio in a benchmark is in lowest terms and without leading zeros. Where neither its form nor
+    the question tells what `7:15` is, another ratio with its value needs a judge.
+    """
+    right, given = _read_time(gold), _read_time(answer)
+    if right is None or (_OF_RATIOS.search(question) and not right.half):
+        return None
+    if right == given:
+        return Grade(1.0, "the same time")
+    parts = gold.split(":")
+    is_padded = len(parts) > 2 or gold[:1] == "0" or parts[-1][:1] == "0"
+    is_reducible = gcd(right.hour, right.minute) > 1
+    if right.half or is_padded or is_reducible or _OF_TIMES.search(question):
+        if given is not None:
+            return _same_time(right, given)
+        is_number = bool(re.fullmatch(r"[\d:./\s]+|\\frac.*", answer))
+        return Grade(0.0, "not a time") if is_number else None
+    if _is_proportional(answer, gold):
+        return Grade(None, "needs a judge: the reference answer is a time or a ratio")
+    return None
+
+
+def _same_time(right: _Time, given: _Time) -> Grade:
+    if (right.half and given.half) or max(right.hour, given.hour) > 12:
+        same = right.in_24_hours == given.in_24_hours
+    else:
+        same = right[:3] == given[:3]
+    return Grade(1.0, "the same time") if same else Grade(0.0, "another time")
+
+
+def _is_proportional(answer: str, gold: str) -> bool:
+    try:
+        first, second = (Fraction(*map(int, text.split(":"))) for text in (answer, gold))
+    except (TypeError, ValueError, ZeroDivisionError):
+        return False
+    return first == second
+
+
+_UNITS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
+    *("eighteen", "nineteen"),
+)
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_NUMBER_WORDS = {word: number for number, word in enumerate(_UNITS)}
+_NUMBER_WORDS |= {word: 10 * tens for tens, word in enumerate(_TENS, 2)}
+_NUMBER_WORDS |= {
+    f"{tens}-{unit}": 10 * number + _NUMBER_WORDS[unit]
+    for number, tens in enumerate(_TENS, 2)
+    for unit in _UNITS[1:10]
+}
+_NUMBER_WORD = re.compile(rf"(?i)\b(?:{'|'.join(sorted(_NUMBER_WORDS, key=len, reverse=True))})\b")
+
+
+def with_digits(text: str) -> str:
+    """Return a text whose number words are digits, if it has no digits: `four solutions`."""
+    if re.search(r"\d", text):
+        return text
+    return _NUMBER_WORD.sub(lambda word: str(_NUMBER_WORDS[word[0].lower()]), text)
+
+
+_NUMBER = r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:/\d+)?"
+_COUNTED = re.compile(rf"({_NUMBER})\s+((?:[^\W\d_]+[\s'’-]*){{1,5}})[.]?")
+_NOT_COUNTED = re.compile(
+    r"(?i)\b(?:or|and|to|out|per|times|hundreds?|thousands?|millions?|billions?|trillions?"
+    r"|dozens?|percent|mod|modulo|choose|over|plus|minus|squared|cubed|factorial|if|when|for"
+    r"|half|halves|thirds?|quarters?|fourths?|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)\b"
+)
+
+
+_SHORT_NOUNS = {
+    *("bag", "bed", "box", "bus", "car", "cat", "cow", "cup", "dog", "egg", "fox", "hat", "hen"),
+    *("jar", "key", "lap", "leg", "man", "men", "pan", "pen", "pie", "pig", "pot", "row", "set"),
+    *("tie", "toy", "way", "win", "red", "big", "new", "old", "odd"),
+}
+"""Shorter words may be products of variables: `2 abc`."""
+
+
+class _Count(NamedTuple):
+    value: Fraction
+    noun: str
+
+
+def _with_slashes(text: str) -> str:
+    """Return a text in which fractions of integers have a slash."""
+    text = re.sub(r"\\[dt]?frac\s*\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}", r"\1/\2", text)
+    return re.sub(r"\\[dt]?frac\s*(\d)\s*(\d)", r"\1/\2", text)
+
+
+def _read_count(text: str) -> _Count | None:
+    """Return a number and what it counts: `17 apples`; the noun of `17` is empty."""
+    text = with_digits(_with_slashes(_bare(text)))
+    counted = _COUNTED.fullmatch(text)
+    number, noun = counted.groups() if counted else (text, "")
+    noun = noun.strip()
+    if not re.fullmatch(_NUMBER, number) or (noun and not _is_noun(noun)):
+        return None
+    try:
+        return _Count(Fraction(number.replace(",", "")), noun.lower())
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def _is_noun(text: str) -> bool:
+    """Tell whether words can name what is counted: no unit, variable, function or conjunction."""
+    first = text.split(maxsplit=1)[0].lower()
+    is_word = len(first) > 3 or first in _SHORT_NOUNS
+    return (
+        is_word
+        and not _NOT_COUNTED.search(text)
+        and not is_known_unit(text)
+        and clean(text) == text
+    )
+
+
+def compare_counts(answer: str, gold: str) -> Grade | None:
+    """Compare numbers of which one has a noun or words around it: `17 apples`, `exactly 17`.
+
+    Units are not nouns: what `units` knows is compared there.
+    """
+    right = _read_count(gold)
+    if right is None:
+        return None
+    given = _read_count(answer)
+    if given is None:
+        return _compare_number_in_words(answer, right)
+    if not right.noun and not given.noun:
+        return None if re.search(r"\d", answer) and re.search(r"\d", gold) else _same(given, right)
+    if given.value != right.value:
+        return Grade(0.0, f"{given.value} is not {right.value}")
+    if right.noun and given.noun and right.noun.rstrip("s") != given.noun.rstrip("s"):
+        return Grade(None, f"needs a judge: {given.noun!r} or {right.noun!r}")
+    return Grade(1.0, f"the same number of {right.noun or given.noun}")
+
+
+def _same(given: _Count, right: _Count) -> Grade:
+    if given.value == right.value:
+        return Grade(1.0, "the same number")
+    return Grade(0.0, f"{given.value} is not {right.value}")
+
+
+def _compare_number_in_words(answer: str, right: _Count) -> Grade | None:
+    """Compare the one number that a sentence states; None if it is no sentence."""
+    text = with_digits(_with_slashes(_bare(answer)))
+    words = re.findall(r"(?<![\\A-Za-z])[A-Za-z]{3,}", text)
+    is_one = len(re.findall(r"\d+(?:[.,/]\d+)*", text)) == 1
+    if not words or not is_one or re.search(r"(?i)\b(?:or|and)\b", text):
+        return None
+    if re.search(r"[\\=<>≤≥^_{}]", text):
+        return None
+    number = read_only_number(text)
+    if number is None:
+        return None
+    if Fraction(str(number)) == right.value:
+        return Grade(1.0, "the same number, in words")
+    return Grade(0.0, f"{number:.12g} is not {right.value}")

@@ -1,0 +1,168 @@
+"""Tables of ids and verdicts, as people have them, are compared like scores."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import evalcore
+from ngramscan.errors import InputError
+from tests.support.command import invoke
+
+WIDE = "id,A,B\nq1,1,0\nq2,1,0\nq3,0,1\nq4,1,1\nq5,,1\n"
+LONG = "id,method,value\n" + "".join(
+    f"{line.split(',')[0]},{method},{line.split(',')[place]}\n"
+    for place, method in ((1, "A"), (2, "B"))
+    for line in WIDE.splitlines()[1:]
+)
+FIGURES = {"baseline": "A", "treatment": "B", "n": 4, "n_unknown": 1}
+FIGURES |= {"baseline_only": 2, "treatment_only": 1}
+
+
+def figures(given: Any, **options: Any) -> dict[str, Any]:
+    [row] = evalcore.compare(given, **options).to_dict("records")
+    return {name: row[name] for name in FIGURES}
+
+
+def jsonl(text: str) -> str:
+    rows = pd.read_csv(io.StringIO(text), dtype=object).to_dict("records")
+    lines = ({key: cell for key, cell in row.items() if pd.notna(cell)} for row in rows)
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param("t.csv", WIDE, id="a column for each method"),
+        pytest.param("t.csv", "\ufeff" + WIDE, id="with a byte order mark"),
+        pytest.param("t.csv", WIDE.replace(",1", ",TRUE").replace(",0", ",FALSE"), id="as R has"),
+        pytest.param("t.csv", WIDE.replace(",1", ",yes").replace(",0", ",No"), id="yes and no"),
+        pytest.param("t.csv", WIDE.replace(",1", ", pass").replace(",0", ", fail"), id="pass"),
+        pytest.param("t.csv", WIDE.replace("q5,,", "q5,NA,"), id="NA is unknown"),
+        pytest.param("t.csv", WIDE.replace(",1", ",1.0").replace(",0", ",0.0"), id="floats"),
+        pytest.param("t.csv", WIDE.replace("id,", ",", 1), id="the index of pandas"),
+        pytest.param("t.csv", WIDE.replace("id,A,B", "ID, A, B"), id="capitals and blanks"),
+        pytest.param("t.csv", LONG.replace("method,value", "Method,Correct"), id="capitals"),
+        pytest.param("t.jsonl", jsonl(WIDE), id="lines without a key where it is unknown"),
+        pytest.param("t.csv", LONG, id="a row for each answer"),
+        pytest.param("t.csv", LONG.replace("value", "correct"), id="correct"),
+        pytest.param("t.csv", LONG.replace("value", "score"), id="score"),
+        pytest.param("t.jsonl", jsonl(LONG), id="lines for each answer"),
+        pytest.param("t.jsonl", jsonl(LONG.replace("value", "correct")), id="lines with correct"),
+    ],
+)
+def test_the_simplest_files_are_compared(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert figures(tmp_path / name) == FIGURES
+    [row] = evalcore.compare(tmp_path / name).to_dict("records")
+    assert (row["dataset"], row["model"], row["rule"]) == ("t", "", "correct")
+
+
+def frames() -> dict[str, pd.DataFrame]:
+    wide, long = (pd.read_csv(io.StringIO(text)) for text in (WIDE, LONG))
+    truths = wide.assign(A=wide["A"].astype("boolean"), B=wide["B"] == 1)
+    return {
+        "a column for each method": wide,
+        "the id is the index": wide.set_index("id"),
+        "an id and an index of numbers as text": wide.set_axis(list("01010")),
+        "the index has no name": wide.set_index("id").rename_axis(index=None),
+        "true and false": truths,
+        "a row for each answer": long,
+        "a row for each answer, by id": long.set_index("id"),
+        "id and method are the index": long.set_index(["id", "method"]),
+        "the index is that of a part": pd.concat([wide, wide]).iloc[5:],
+        "categories": long.astype({"method": "category"}),
+    }
+
+
+@pytest.mark.parametrize("kind", list(frames()))
+def test_the_simplest_frames_are_compared(kind: str) -> None:
+    assert figures(frames()[kind]) == FIGURES
+
+
+def test_files_named_after_methods_are_one_benchmark(tmp_path: Path) -> None:
+    rows = [line.split(",") for line in WIDE.splitlines()[1:]]
+    for place, method in ((1, "A"), (2, "B")):
+        lines = "".join(f"{cells[0]},{cells[place]}\n" for cells in rows)
+        (tmp_path / f"{method}.csv").write_text(f"id,correct\n{lines}")
+    assert figures([tmp_path / "A.csv", tmp_path / "B.csv"]) == FIGURES
+
+
+def test_what_a_simple_table_does_not_say_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(WIDE.replace("\n", ",why?\n").replace(",why?", ",question", 1))
+    done = invoke("compare", path)
+    assert done.code == 0
+    assert done.stderr.splitlines()[:2] == [
+        f"{path}: methods are the columns A, B; left out: question; dataset is runs; "
+        "rule is correct; no model",
+        "the baseline is A, and not B; --baseline METHOD chooses it",
+    ]
+
+
+def test_graded_values_and_columns_of_problems_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("id,A,B,points\n1,0.25,1,3\n2,0.5,0,1\n")
+    [row] = evalcore.compare(path, weight="points").to_dict("records")
+    assert (row["accuracy_baseline"], row["accuracy_treatment"]) == (1.25 / 4, 3 / 4)
+
+
+def test_columns_of_scores_are_no_methods(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("id,model,subtask,hash,A,B\n1,m,s,0,1,0\n2,m,s,1,1,1\n")
+    [row] = evalcore.compare(path).to_dict("records")
+    assert (row["model"], row["baseline"], row["treatment"], row["n"]) == ("m", "A", "B", 2)
+
+
+def test_other_commands_read_simple_tables_too(tmp_path: Path) -> None:
+    path, counts = tmp_path / "t.csv", tmp_path / "counts.csv"
+    path.write_text("id,A,B\n" + "".join(f"{n},{n % 2},{n % 3 // 2}\n" for n in range(12)))
+    counts.write_text("id,count\n" + "".join(f"{n},{n * n}\n" for n in range(12)))
+    [row] = evalcore.outcomes(path, baselines="A", adaptive="B").to_dict("records")
+    assert (row["n"], row["dataset"]) == (12, "t")
+    slopes = evalcore.link(counts, path, problems=True)
+    assert [*slopes["method"]] == ["A", "B", "B"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        pytest.param(
+            "task_id,A,B\n1,1,0\n",
+            "no column id; rename `task_id` to `id` if that is meant; expected id, method and",
+            id="no id",
+        ),
+        pytest.param("A,B\n1,0\n", "no column id; expected id, method and value; or", id="nor one"),
+        pytest.param("id\n1\n", "no column of verdicts; expected id, method and", id="only ids"),
+        pytest.param("id,q\n1,why\n", "no column of verdicts; expected id, ", id="only texts"),
+        pytest.param("id,method,x\n1,a,1\n", "no column value; a verdict may also ", id="no value"),
+        pytest.param(
+            "id,method,correct,score\n1,a,1,1\n",
+            "correct and score may both be the verdict; rename one of them to `value`",
+            id="two verdicts",
+        ),
+        pytest.param("id,A,B\n1,1,0\n2,1,maybe\n", "t.csv:3: B is 'maybe'; expected true", id="no"),
+        pytest.param("id,A,B\n1,1,0\n2,1,85\n", "t.csv:3: B is '85'; expected true ", id="percent"),
+        pytest.param("id,A,B\n1,1,0\n2,1,-1\n", "t.csv:3: B is '-1'; expected true", id="below 0"),
+        pytest.param("id,A,B\n1,1,0\n2,1,inf\n", "t.csv:3: B is 'inf'; expected ", id="infinite"),
+        pytest.param("id,A,B\n1,1,0\n1,1,1\n", "two rows of t A 1 correct", id="an id twice"),
+        pytest.param(
+            "id,A,B,C\n1,1,0,1\n", "expected either a baseline or .*the methods are A, B, C", id="3"
+        ),
+    ],
+)
+def test_what_a_simple_table_lacks_is_named_with_the_cure(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=problem):
+        evalcore.compare(path)
+
+
+def test_a_frame_of_one_method_must_name_it() -> None:
+    with pytest.raises(InputError, match="data frame: no column method; expected id, method and"):
+        evalcore.compare(pd.DataFrame({"id": [1], "correct": [1]}))
