@@ -153,7 +153,9 @@ def read_all(
     for row, place in placed:
         if (key := (*key_of(row), row.rule, row.run)) in seen:
             named = " ".join(str(part) for part in key if part not in {None, ""})
-            raise InputError(place, f"two rows of {named}; the other is in {seen[key]}")
+            problem = f"two rows of {named}; the other is in {seen[key]}"
+            cure = "if they are of two methods, name the files after them"
+            raise InputError(place, problem if seen[key] == place else f"{problem}; {cure}")
         seen[key] = place
         known = told.setdefault((row.dataset, row.id, row.hash), (row.group, row.weight))
         if known != (row.group, row.weight):
