@@ -52,12 +52,12 @@ class RecordOptions(BenchmarkOptions):
     Parameters
     ----------
     layout : str
-        Layout of the files of outputs.
+        Layout of the files of outputs; `auto` recognises it.
     method : str, optional
         Score only outputs of this method; in layouts other than `evalcore`, the method of all.
     """
 
-    layout: Literal["evalcore", "financemath", "bbh"] = "evalcore"
+    layout: Literal["auto", "evalcore", "financemath", "bbh"] = "auto"
     method: Name = None
 
 

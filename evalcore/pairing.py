@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalcore.commands.logs import is_log, read_logs
+from evalcore.commands.logs import Log, is_log, read_logs
 from evalcore.documents import join_tasks, name_documents
 from evalcore.options import ColumnNames, Names
 from evalcore.scores import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, GroupedRow, ScoreRow, read_all
@@ -83,11 +83,13 @@ class ScoreOptions:
 
     def read(
         self, scores: GivenTables, weight: str | None = None, is_one_rule: bool = True
-    ) -> tuple[list[GroupedRow], list[str]]:
-        """Return the rows of score tables and of logs, and notices on the logs."""
-        tables, notices = _with_logs(as_tables(scores))
+    ) -> tuple[list[GroupedRow], list[str], list[str]]:
+        """Return the rows of score tables and of logs, notices on them, and logs that failed."""
+        tables, log = _with_logs(as_tables(scores))
         by = [name for name in self.by if name not in CELL[:2]]
         rows, of_tables = read_all(tables, self.rule, self.run, by, weight)
+        if log.failures and len({row.method for row in rows}) < 2:
+            raise log.failures[0]  # rather than an error that there is nothing to compare
         if self.pair_by == "id":
             rows = without_hashes(rows)
         if is_one_rule:
@@ -97,18 +99,18 @@ class ScoreOptions:
                 row if row.value is None else replace(row, value=float(row.value >= least))
                 for row in rows
             ]
-        return rows, notices + of_tables
+        return rows, log.notices + of_tables, [str(failure) for failure in log.failures]
 
 
-def _with_logs(given: Sequence[Table]) -> tuple[list[Table], list[str]]:
-    """Return tables, in which rows take the place of logs, and notices on the logs."""
+def _with_logs(given: Sequence[Table]) -> tuple[list[Table], Log]:
+    """Return tables, in which rows take the place of logs, and the logs."""
     paths = [table for table in given if isinstance(table, str | Path) and is_log(Path(table))]
     if not paths:
-        return [*given], []
+        return [*given], Log()
     log = read_logs(paths)  # together, since one tells what another one lacks
     rows: Any = [(f"{row.dataset}, {row.method}", asdict(row)) for row in log.rows]
     tables = [rows if table is paths[0] else table for table in given]
-    return [table for table in tables if not any(table is path for path in paths)], log.notices
+    return [table for table in tables if not any(table is path for path in paths)], log
 
 
 def _refuse_rules(rows: Sequence[ScoreRow]) -> None:

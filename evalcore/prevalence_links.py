@@ -161,7 +161,7 @@ def link_problems(
     sets = _read_sets(counts, options, known)
     cells, messages = _cells(table, problems)
     messages["notices"] = [
-        *completed.notices,
+        *(f"{name_of(scores)}: {remark}" for remark in completed.remarks),
         *describe_documents(table),
         *messages["notices"],
     ]

@@ -17,8 +17,9 @@ from evalcore.finish_reasons import describe_finish_reason
 from evalcore.formats import Benchmark, Fields
 from evalcore.options import RecordOptions
 from ngramscan.errors import InputError
+from ngramscan.reading.output_paths import group_of
 from ngramscan.reading.reasoning import split_reasoning
-from ngramscan.reading.row_files import decoded_as
+from ngramscan.reading.row_files import decoded_as, is_json_list, list_items
 from ngramscan.reading.streams import is_stream, name_of, read_bytes
 from ngramscan.reading.surrogates import describe_halves, replace_halves
 from ngramscan.reading.yaml_files import as_type, input_errors
@@ -116,21 +117,35 @@ _Tell = Callable[[str], None]
 
 
 def _evalcore(file: Path, content: bytes) -> _Placed:
-    lines, folder = content.split(b"\n"), file.absolute().parent
+    folder = file.absolute().parent
+    named = {"dataset": folder.parent.name, "model": folder.name, "method": file.stem}
+    objects = _list_objects if is_json_list(content) else _line_objects
+    for place, fields in objects(file, content):
+        # With a method of its own in each line, the file is not DATASET/MODEL/METHOD.jsonl.
+        is_whole = fields.get("model") and fields.get("method") not in {None, file.stem}
+        complete = ({"dataset": Path(name_of(file)).stem} if is_whole else named) | fields
+        if isinstance(complete.get("id"), int):
+            complete["id"] = str(complete["id"])
+        yield place, complete
+
+
+def _list_objects(file: Path, content: bytes) -> _Placed:
+    for place, item in list_items(name_of(file), content):
+        fields = as_type(item, Fields, place)
+        if "id" not in fields:
+            raise InputError(place, "no field 'id'; add to each output the id of its question")
+        yield place, fields
+
+
+def _line_objects(file: Path, content: bytes) -> _Placed:
+    lines = content.split(b"\n")
     if torn := _torn(content):
         cure = f"{_CURE} that line" if _OPENING.startswith(torn[: len(_OPENING)]) else "delete it"
         raise InputError(f"{name_of(file)}:{len(lines)}", f"{_NOT_ENDED}; {cure}")
-    named = {"dataset": folder.parent.name, "model": folder.name, "method": file.stem}
     for number, line in enumerate(lines, 1):
         place = f"{name_of(file)}:{number}"
         if line.strip():
-            fields = decoded_as(Fields, place, line)
-            # With a method of its own in each line, the file is not DATASET/MODEL/METHOD.jsonl.
-            is_whole = fields.get("model") and fields.get("method") not in {None, file.stem}
-            fields = ({"dataset": Path(name_of(file)).stem} if is_whole else named) | fields
-            if isinstance(fields.get("id"), int):
-                fields["id"] = str(fields["id"])
-            yield place, fields
+            yield place, decoded_as(Fields, place, line)
 
 
 def _torn(content: bytes) -> bytes:
@@ -147,14 +162,14 @@ class _Question(msgspec.Struct):
 
 
 def _financemath(file: Path, content: bytes) -> _Placed:
-    """Read the list of answers in `<model>.json`, of FinanceMath."""
+    """Read the list of answers in `raw_<method>_outputs/<model>.json`, of FinanceMath."""
     rows = decoded_as(list[_Question], file, content)
+    group = group_of(file)
+    named = {"dataset": group.dataset, "method": group.prompt} if group else {}
     for number, row in enumerate(rows, 1):
         output = "".join(row.output or ()) or None
-        yield (
-            f"{file}[{number}]",
-            {"model": file.stem, "id": str(row.question_id), "output": output},
-        )
+        fields = {"model": file.stem, "id": str(row.question_id), "output": output}
+        yield f"{file}[{number}]", named | fields
 
 
 class _Prediction(msgspec.Struct):
@@ -169,16 +184,45 @@ def _bbh(file: Path, content: bytes) -> _Placed:
     task = file.stem.partition("_few_shot")[0]
     rows = decoded_as(Fields, file, content).get("outputs")
     for number, row in enumerate(as_type(rows, list[_Prediction], f"{file}: outputs")):
-        known = {"model": model, "method": method, "output": row.prediction}
+        known = {"dataset": _BBH, "model": model, "method": method, "output": row.prediction}
         yield f"{file}[{number + 1}]", {"id": f"{task}-{number}", **known}
 
 
-_LAYOUTS = {"evalcore": _evalcore, "financemath": _financemath, "bbh": _bbh}
+_BBH = "bbh"
+_OURS, _FINANCEMATH = "evalcore", "financemath"
+_LAYOUTS = {_OURS: _evalcore, _FINANCEMATH: _financemath, _BBH: _bbh}
+
+
+def find_layout(path: Path) -> str:
+    """Return the layout of a file or folder of outputs: our own, unless others are recognised."""
+    if path.is_dir():
+        files = [] if any(path.rglob("*.jsonl")) else sorted(path.rglob("*.json"))
+    else:
+        files = [path] if path.suffix == ".json" and path.is_file() else []
+    layouts = {layout for file in files if (layout := _layout_of(file))} or {_OURS}
+    if len(layouts) > 1:
+        problem = f"it has outputs in the layouts {', '.join(sorted(layouts))}"
+        raise InputError(path, f"{problem}; choose one with --layout, or give them apart")
+    return layouts.pop()
+
+
+def _layout_of(file: Path) -> str | None:
+    """Return the layout of a JSON file, None if it has none that is known."""
+    try:
+        content = json.loads(read_bytes(file))
+    except (ValueError, RecursionError):
+        return None  # the reader of the layout that others have says what is wrong
+    if isinstance(content, dict):
+        return _BBH if isinstance(content.get("outputs"), list) else None
+    first = content[0] if isinstance(content, list) and content else None
+    if not isinstance(first, dict) or "output" not in first:
+        return None
+    return _FINANCEMATH if "question_id" in first and "id" not in first else _OURS
 
 
 def read_records(
     path: Path,
-    layout: str = "evalcore",
+    layout: str = "auto",
     method: str | None = None,
     dataset: str | None = None,
     on_notice: _Tell = lambda _: None,
@@ -192,10 +236,9 @@ def read_records(
     each empty one of a folder, which has no records.
     """
     wanted = {name: value for name, value in (("method", method), ("dataset", dataset)) if value}
-    if layout == "financemath" and not method:
-        raise InputError(path, "this layout does not name the method; give it with --method")
+    layout = find_layout(path) if layout == "auto" else layout
     found = [
-        (place, as_type(fields if layout == "evalcore" else fields | wanted, Record, place))
+        (place, as_type(_complete(path, layout, fields, wanted), Record, place))
         for file, content in _contents(path, layout, on_notice)
         for place, fields in _LAYOUTS[layout](file, content)
     ]
@@ -217,10 +260,20 @@ def read_records(
     return records
 
 
+def _complete(path: Path, layout: str, fields: Fields, wanted: Fields) -> Fields:
+    """Return the fields of a record; in layouts of others, options name what files don't."""
+    if layout == _OURS:
+        return fields
+    if "method" not in fields | wanted:
+        raise InputError(path, "this layout does not name the method; give it with --method")
+    return fields | wanted
+
+
 def benchmark_of(outputs: Path, asked: RecordOptions) -> Benchmark:
     """Return the benchmark that options choose; an InputError says which the outputs are of."""
-    if not asked.dataset and not asked.data and asked.layout == "evalcore":
-        names = list(dict.fromkeys(record.dataset for record in read_records(outputs)))
+    if not asked.dataset and not asked.data and asked.layout in {"auto", _OURS}:
+        records = read_records(outputs, asked.layout, asked.method)
+        names = list(dict.fromkeys(record.dataset for record in records))
         known = [f"--dataset {name}" for name in names if name in benchmarks()]
         cure = " or ".join(known) or "--data FILE, the file with the questions"
         raise InputError(outputs, f"it has outputs of {', '.join(names)}; add {cure}")
@@ -235,14 +288,22 @@ def read_chosen(
     return read_records(outputs, asked.layout, asked.method, dataset, on_notice, is_named)
 
 
-def _contents(path: Path, layout: str, on_notice: _Tell) -> Iterator[tuple[Path, bytes]]:
-    suffix = ".jsonl" if layout == "evalcore" else ".json"
+def _files_of(path: Path, layout: str) -> list[Path]:
+    """Return the files of outputs in a folder, or the file itself."""
+    suffix = ".jsonl" if layout == _OURS else ".json"
     files = [path] if path.is_file() or is_stream(path) else sorted(path.rglob(f"*{suffix}"))
+    if not files and layout == _OURS:
+        files = [file for file in sorted(path.rglob("*.json")) if _layout_of(file) == _OURS]
     if not files:
         problem = "contains no outputs; `evalcore run -o FOLDER` writes them"
         if others := sorted(path.rglob("*.json*")):
             problem = f"no {suffix} files in it; another --layout may fit {others[0].name}"
         raise InputError(path, problem if path.is_dir() else "no such file or folder")
+    return files
+
+
+def _contents(path: Path, layout: str, on_notice: _Tell) -> Iterator[tuple[Path, bytes]]:
+    files = _files_of(path, layout)
     empty = list[Path]()
     for file in files:
         content, halves = replace_halves(read_bytes(file))

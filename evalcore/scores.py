@@ -140,7 +140,7 @@ def read_all(
     described = [*by, *filter(None, [weight])]
     for table in tables:
         completed = complete_table(table, described)
-        notices += completed.notices
+        notices += [f"{name_of(table)}: {remark}" for remark in completed.remarks]
         values: Any = [*_grouped(completed.rows, by, weight)]
         placed += [(row, name_of(table)) for row in read_scores(values, GroupedRow)]
     if not placed:
@@ -153,7 +153,9 @@ def read_all(
     for row, place in placed:
         if (key := (*key_of(row), row.rule, row.run)) in seen:
             named = " ".join(str(part) for part in key if part not in {None, ""})
-            raise InputError(place, f"two rows of {named}; the other is in {seen[key]}")
+            problem = f"two rows of {named}; the other is in {seen[key]}"
+            cure = "if they are of two methods, name the files after them"
+            raise InputError(place, problem if seen[key] == place else f"{problem}; {cure}")
         seen[key] = place
         known = told.setdefault((row.dataset, row.id, row.hash), (row.group, row.weight))
         if known != (row.group, row.weight):

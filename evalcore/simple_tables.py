@@ -11,11 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from evalcore.path_names import named_part
+from evalcore.scales import FROM_0_TO_1, Scale
 from ngramscan.errors import InputError, some_of
 from ngramscan.reading.row_files import VALUE_NAMES, Table, name_of, read_table
-from ngramscan.reading.streams import is_stream, unpacked_path
+from ngramscan.reading.streams import is_stream
 
 RULE = "correct"
+ID_NAMES = ("id", "question_id", "problem_id")
+"""Names of the column with the id of a problem."""
 _WHOLE = ("dataset", "model", "method", "id", "rule")
 _OF_SCORES = {*_WHOLE, "epoch", "answer", "extraction", "reason", "sandbox", "subtask", "run"}
 _OF_SCORES |= {"status", "hash"}
@@ -38,8 +42,8 @@ _WORDS = {
     "fail": 0.0,
 }
 _UNKNOWN = {"", "na", "n/a", "nan", "none", "null"}
-_EXPECTED = "expected true or false, yes or no, a number from 0 to 1, or nothing if unknown"
-_CURE = " (a column that describes problems is named by --by or --weight, or removed)"
+_OTHER_SCALE = "`evalcore logs` reads points, with --max-score"
+_OF_PROBLEMS = "a column that describes problems is named by --by or --weight, or removed"
 _FORMS = "id, method and value; or id and a column for each method"
 _Row = Mapping[str, Any]
 _Placed = list[tuple[str, dict[str, Any]]]
@@ -47,13 +51,18 @@ _Placed = list[tuple[str, dict[str, Any]]]
 
 @dataclass(slots=True)
 class CompletedTable:
-    """The rows of a table with all columns of scores, and notices on how they were read."""
+    """The rows of a table with all columns of scores, and remarks on how they were read."""
 
     rows: _Placed
-    notices: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
 
-def complete_table(table: Table, described: Sequence[str] = ()) -> CompletedTable:
+def complete_table(
+    table: Table,
+    described: Sequence[str] = (),
+    scale: Scale = FROM_0_TO_1,
+    dataset: str = "",
+) -> CompletedTable:
     """Read a table of scores, or one of the simplest tables, as rows of scores.
 
     Parameters
@@ -62,6 +71,10 @@ def complete_table(table: Table, described: Sequence[str] = ()) -> CompletedTabl
         A table of scores, or of verdicts.
     described : sequence of str
         Columns that describe problems, and so are not methods.
+    scale : Scale
+        The scores of a wrong and of a right answer.
+    dataset : str
+        The benchmark of a table with one method, if no column names it.
 
     Returns
     -------
@@ -83,13 +96,14 @@ def complete_table(table: Table, described: Sequence[str] = ()) -> CompletedTabl
     columns = _columns_of(placed)
     if "id" not in columns:
         raise InputError(name, f"no column id{_cure_for_id(columns)}; expected {_FORMS}")
+    _refuse_missing_ids(placed)
     verdicts = _verdict_column(name, columns)
     if "method" not in columns and verdicts is None:
-        return _complete_wide(table, placed, columns, described)
+        return _complete_wide(table, placed, columns, described, scale)
     if verdicts is None:
         problem = f"no column value; a verdict may also be in {', '.join(VALUE_NAMES)}"
         raise InputError(name, problem)
-    return _complete_long(table, placed, columns, verdicts)
+    return _complete_long(table, placed, columns, verdicts, scale, dataset)
 
 
 def _columns_of(placed: _Placed) -> dict[str, None]:
@@ -103,12 +117,20 @@ def _cure_for_id(columns: Iterable[str]) -> str:
     return f"; rename `{similar[0]}` to `id` if that is meant" if similar else ""
 
 
+def _refuse_missing_ids(placed: _Placed) -> None:
+    """Raise an InputError if a row does not say which problem it is about."""
+    for place, row in placed:
+        if row.get("id") in {None, ""}:
+            raise InputError(place, "no id of the problem; expected text or a number")
+
+
 def _usual_names(columns: Mapping[str, None]) -> dict[str, str]:
     """Return what each column is called here: `id` for `ID`, for ` id`, and for an index."""
     names = dict[str, str]()
+    has_id = any(column.strip().lower() == "id" for column in columns)
     for column in columns:
         usual = column.strip().lower()
-        if column in _UNNAMED:
+        if column in _UNNAMED or (usual in ID_NAMES and not has_id):
             usual = "id"
         is_known = usual in {*_OF_SCORES, "value", *VALUE_NAMES} and usual not in columns
         is_free = usual not in names.values()
@@ -127,26 +149,35 @@ def _verdict_column(name: str, columns: Mapping[str, None]) -> str | None:
 
 
 def _complete_long(
-    table: Table, placed: _Placed, columns: Mapping[str, None], verdicts: str
+    table: Table,
+    placed: _Placed,
+    columns: Mapping[str, None],
+    verdicts: str,
+    scale: Scale,
+    dataset: str,
 ) -> CompletedTable:
     """Complete rows with one verdict each."""
-    stem = _stem(table)
+    stem = _name_in_path(table)
     if "method" not in columns and not stem:
         raise InputError(name_of(table), f"no column method; expected {_FORMS}")
     methods = {str(row.get("method")) for _, row in placed if "method" in columns}
     # A file with one method is one of several files about the same problems.
-    names = _names(columns, stem if len(methods) > 1 else "")
+    names = _names(columns, stem if len(methods) > 1 else dataset)
     if "method" not in columns:
         names["method"] = stem
     rows = [
-        (place, names | row | {"value": read_verdict(place, verdicts, row.get(verdicts))})
+        (place, names | row | _verdict_of(place, verdicts, row.get(verdicts), scale))
         for place, row in placed
     ]
-    return CompletedTable(rows, _describe(table, names, []))
+    return CompletedTable(rows, _describe(names, []))
 
 
 def _complete_wide(
-    table: Table, placed: _Placed, columns: Mapping[str, None], described: Sequence[str]
+    table: Table,
+    placed: _Placed,
+    columns: Mapping[str, None],
+    described: Sequence[str],
+    scale: Scale,
 ) -> CompletedTable:
     """Complete rows with a column of verdicts for each method."""
     known = {*_OF_SCORES, *_UNNAMED, *described}
@@ -156,18 +187,18 @@ def _complete_wide(
     methods = [column for column in others if column not in texts]
     if not methods:
         raise InputError(name_of(table), f"no column of verdicts; expected {_FORMS}")
-    names = _names(columns, _stem(table))
+    names = _names(columns, _name_in_path(table))
     kept = [column for column in columns if column not in others]
     rows = _Placed()
     for method in methods:
         for (place, row), (_, cell) in zip(placed, cells[method], strict=True):
             of_problem = {column: row.get(column) for column in kept}
-            value = read_verdict(place, method, cell, _CURE)
-            rows.append((place, names | of_problem | {"method": method, "value": value}))
+            verdict = _verdict_of(place, method, cell, scale, _OF_PROBLEMS)
+            rows.append((place, names | of_problem | {"method": method} | verdict))
     remarks = [f"methods are the columns {some_of(methods)}"]
     if texts:
         remarks.append(f"left out: {some_of(texts)}")
-    return CompletedTable(rows, _describe(table, names, remarks))
+    return CompletedTable(rows, _describe(names, remarks))
 
 
 def _is_text(cells: Iterable[Any]) -> bool:
@@ -176,14 +207,27 @@ def _is_text(cells: Iterable[Any]) -> bool:
     return bool(filled) and all(_number_of(cell) is None for cell in filled)
 
 
-def read_verdict(place: str, column: str, cell: Any, cure: str = "") -> float | None:
-    """Return a verdict as a number from 0 to 1; None if it is unknown."""
+def _verdict_of(
+    place: str, column: str, cell: Any, scale: Scale, cure: str = _OTHER_SCALE
+) -> dict[str, Any]:
+    """Return the value of a verdict and its reason; no value if it is unknown."""
     if _is_unknown(cell):
-        return None
-    value = _number_of(cell)
-    if value is None or not 0 <= value <= 1:
-        raise InputError(place, f"{column} is {cell!r}; {_EXPECTED}{cure}")
-    return value
+        return {"value": None, "reason": "recorded as unknown"}
+    value = _share_of(cell, scale)
+    if value is None:
+        numbers = f"a number from {scale.lowest:g} to {scale.highest:g}"
+        expected = f"expected true or false, yes or no, {numbers}, or nothing if unknown"
+        raise InputError(place, f"{column} is {cell!r}; {expected} ({cure})")
+    return {"value": value, "reason": "as recorded"}
+
+
+def _share_of(cell: Any, scale: Scale) -> float | None:
+    """Return a verdict as a number from 0 to 1; words and truth values have no other scale."""
+    number = _number_of(cell)
+    is_word = isinstance(cell, str) and cell.strip().lower() in _WORDS
+    if number is None or is_word or isinstance(cell, bool):
+        return number
+    return scale.share_of(number)
 
 
 def _is_unknown(cell: Any) -> bool:
@@ -209,18 +253,18 @@ def _names(columns: Mapping[str, None], dataset: str) -> dict[str, Any]:
     return {column: name for column, name in usual.items() if column not in columns}
 
 
-def _stem(table: Table) -> str:
-    """Return the name of a file without its suffixes; empty if there is no file."""
+def _name_in_path(table: Table) -> str:
+    """Return the name of a file, or that of its folder; empty for frames and pipes."""
     if not isinstance(table, str | Path) or is_stream(Path(table)):
         return ""
-    return unpacked_path(Path(table)).stem
+    return named_part(Path(table)).stem
 
 
-def _describe(table: Table, names: Mapping[str, str], remarks: Sequence[str]) -> list[str]:
-    """Return a notice on how a table was read, if it left anything open."""
+def _describe(names: Mapping[str, str], remarks: Sequence[str]) -> list[str]:
+    """Return a remark on how a table was read, if it left anything open."""
     assumptions = [f"{column} is {name}" for column, name in names.items() if name]
     unnamed = [column for column, name in names.items() if not name]
     if unnamed:
         assumptions.append(f"no {' or '.join(unnamed)}")
     parts = [*remarks, *assumptions]
-    return [f"{name_of(table)}: {'; '.join(parts)}"] if parts else []
+    return ["; ".join(parts)] if parts else []

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from ngramscan.errors import InputError
 from ngramscan.outputs.blend import BlendResult, BlendRow, run_blend
 from ngramscan.outputs.markers import Marker, count_markers
-from ngramscan.outputs.reading import Group, Output, OutputSet
+from ngramscan.outputs.reading import Output, OutputSet
 from ngramscan.patterns.files import parse_patterns
 from ngramscan.patterns.regexes import compile_regex
+from ngramscan.reading.output_paths import Group
 from ngramscan.statistics.proportions import mcnemar, wilson
 from tests.support.cases import case_table, file_text, objects
 from tests.support.outputs import count_starts, outputs_of

@@ -50,7 +50,7 @@ def test_scores_become_numbers_and_letters_are_told(path: Path) -> None:
     said = ["P (partly correct), read as 0.5", "N (no answer), read as 0"]
     told = [read_one(path, sample("s1", one[0]))[1] for one in said]
     assert told == [[f"scores {one} as Inspect does: 1"] for one in said]
-    for no_share in ("X", 7, -0.1, [1, 0], "inf", 10**400):
+    for no_share in ("X", 7, -0.1, "inf", 10**400):
         made_logs.write_inspect(path, [sample("s1", no_share)])
         refused(r"log\.eval: sample s1, epoch 1, answer .*: expected a number from 0 to 1", [path])
 
@@ -73,14 +73,15 @@ def test_the_method_is_what_the_run_was_told_or_is_asked_for(path: Path) -> None
     heads = ({"metadata": {"method": 4}}, {"metadata": None, "task_args": {"method": 4}})
     rows = [row for noted in heads for row in read(path, *SAMPLES, head=header(**noted)).rows]
     assert {row.method for row in rows} == {"4"}
-    made_logs.write_inspect(path, SAMPLES, header(metadata={}))
-    refused(r"log\.eval: it has no method; give it with --method NAME", [path])
+
+
+SCORED = json.dumps({"id": "s1", "scores": {"answer": {"value": "C"}}}).encode()
 
 
 @pytest.mark.parametrize("method", [0, 8, 93])
 def test_a_changed_byte_is_noticed_or_changes_nothing(path: Path, method: int) -> None:
     told, about = "", {"eval": {"task": "t", "model": "m", "metadata": {"method": "c"}}}
-    members = [("header.json", json.dumps(about).encode()), ("samples/1.json", b'{"id": "s1"}')]
+    members = [("header.json", json.dumps(about).encode()), ("samples/1.json", SCORED)]
     content = made_logs.zip_bytes(members, method)
     path.write_bytes(content)
     whole = read_logs([path]).rows

@@ -1,14 +1,16 @@
 """Logs of other tools as scores: genuine ones with known outcomes, the command, what is found."""
 
+import json
 import re
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 import pytest
 
-from evalcore.commands.logs import read_logs
+from evalcore.commands.logs import Layout, read_logs
+from evalcore.commands.logs.kinds import KINDS
 from evalcore.scores import ScoreRow, read_scores
 from ngramscan.reporting import choose_target, write_rows
 from tests.support.cases import objects
@@ -79,6 +81,24 @@ def test_both_formats_of_genuine_logs_agree_with_epochs_tokens_and_runs(
     assert re.search(f"answer has {runs}", "\n".join(read_logs(folder.glob("*a*.eval")).notices))
 
 
+def test_genuine_logs_without_completions_or_scores_keep_what_is_known(
+    shared: Path, tmp_path: Path
+) -> None:
+    content = json.loads((shared / "logs/inspect/method_b.json").read_bytes())
+    recorded = read_logs([shared / "logs/inspect/method_b.json"]).rows
+    for logged in content["samples"]:
+        logged["output"].pop("completion", None)
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(dict(reversed(content.items()))))
+    assert read_logs([path]).rows == recorded
+    for logged in content["samples"]:
+        logged.pop("scores")
+    path.write_text(json.dumps(content))
+    rows = read_logs([path]).rows
+    assert len(rows) == 120
+    assert {(row.rule, row.value, row.status) for row in rows} == {("answer", None, "unknown")}
+
+
 # Scores of this package, and the simplest file
 
 ROW = ScoreRow("sums", "made", "cot", "1", None, "strict", 1.0, "5", "boxed/1", "equal")
@@ -119,8 +139,13 @@ def test_logs_in_folders_are_found_once_and_other_files_told(
 
 
 def test_what_is_no_log_is_refused(folder: Path) -> None:
+    (folder / "empty.jsonl").touch()
     for name, layout, message in map(dict.values, objects("no_logs")):
         refused(message, [folder / name.replace("*", TIME)], layout)
+
+
+def test_each_kind_that_is_read_can_be_asked_for() -> None:
+    assert set(get_args(Layout)) == {"auto"} | {kind.layout for kind in KINDS if kind.reader}
 
 
 # The command
@@ -145,3 +170,20 @@ def test_the_command_writes_scores_tokens_and_a_summary(tmp_path: Path) -> None:
     assert " ".join(summary[:6] + summary[-2:]) == "sums lab/made cot answer 2 50.0 1 1"
     write_lm_eval(tmp_path / "lm", [row(1), row(2), row(3)])
     assert "these logs do not record tokens" in invoke("logs", tmp_path / "lm", "--usage", usage)[2]
+
+
+def test_logs_in_place_of_outputs_are_named_with_the_command_for_them(
+    folder: Path, tmp_path: Path
+) -> None:
+    questions = tmp_path / "problems.jsonl"
+    cure = "already scored; not outputs; `evalcore logs {0}` reads them, `evalcore compare {0}`"
+    for name, kind in (
+        ("inspect", "a log of Inspect"),
+        ("inspect/a.eval", "a log of Inspect"),
+        ("lm", "samples of lm-evaluation-harness"),
+        ("scores.json", "scores"),
+    ):
+        code, _, stderr = invoke("score", folder / name, "--data", questions, "--rule", "numbers")
+        assert (code, f"{kind}, {cure.format(folder / name)}" in stderr) == (2, True), stderr
+    shown = invoke("show", "s1", "--outputs", folder / "lm")[2]
+    assert "samples of lm-evaluation-harness, already scored" in shown

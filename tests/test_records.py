@@ -1,6 +1,7 @@
 """Records: what is written is read whole, what is malformed is named, what is torn is dropped."""
 
 import errno
+import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -133,3 +134,46 @@ def test_records_are_in_the_order_of_the_benchmark_and_of_their_epochs() -> None
     records = [recorded(id=name, epoch=epoch) for name, epoch in given]
     found = [(record.id, record.epoch) for record in in_order(records, dataset)]
     assert found == [("b", 1), ("b", 2), ("b", 10), ("a", 1), ("a", 2)]
+
+
+# Lists, layouts, and what is no output
+
+
+@pytest.mark.parametrize("name", ["sums/made/cot.json", "sums/made/cot.jsonl"])
+@pytest.mark.parametrize("indent", [None, 4])
+def test_a_json_list_of_outputs_is_read(tmp_path: Path, name: str, indent: int | None) -> None:
+    outputs = [{"id": 1, "instruction": "?", "output": "4"}, {"id": "2", "output": None}]
+    path = write(tmp_path / name, json.dumps(outputs, indent=indent))
+    run = ("sums", "made", "cot")
+    expected = [(*run, "1", "4"), (*run, "2", None)]
+    assert named(read_records(path)) == named(read_records(tmp_path)) == expected
+
+
+@pytest.mark.parametrize(
+    ("item", "problem"),
+    [
+        pytest.param({"output": "4"}, r"\[2\]: no field 'id'; add to each output", id="no id"),
+        pytest.param({"id": "2"}, r"\[2\]: Object missing required field output", id="no output"),
+        pytest.param(4, r"\[2\]: Expected object", id="a number"),
+    ],
+)
+def test_a_malformed_item_of_a_list_is_named(tmp_path: Path, item: Any, problem: str) -> None:
+    path = write(tmp_path / "cot.json", [{"id": "1", "output": "4"}, item])
+    refused(problem, read_records, path)
+
+
+def test_a_layout_is_recognised(tmp_path: Path) -> None:
+    answers = [{"question_id": "validation-1", "output": ["4"]}]
+    write(tmp_path / "finance/validation/raw_pot_outputs/made.json", answers)
+    write(tmp_path / "finance/validation/raw_cot_outputs/made.json", answers)
+    write(tmp_path / "hard" / BENCH, {"outputs": [{"prediction": "a b"}]})
+    assert named(read_records(tmp_path / "finance", dataset="fm")) == [
+        ("fm", "made", method, "validation-1", "4") for method in ("cot", "pot")
+    ]
+    assert named(read_records(tmp_path / "hard", dataset="words")) == [
+        ("words", "lab-made-1", "cot", "task-0", "a b")
+    ]
+    refused("layouts bbh, financemath; choose one with --layout", read_records, tmp_path)
+    alone = write(tmp_path / "alone/made.json", answers)
+    refused("does not name the method; give it with --method", read_records, alone, dataset="fm")
+    assert named(read_records(alone, method="pot", dataset="fm"))[0][2] == "pot"

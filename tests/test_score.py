@@ -168,19 +168,16 @@ def test_malformed_rows_are_refused_with_their_place(tmp_path: Path, case: dict[
 
 
 def test_a_column_under_another_name_is_refused_by_its_own(tmp_path: Path) -> None:
-    for wrong, said in (
-        ("score", "rename `score` to"),
-        ("none", "it should have rows of `evalcore score`"),
-    ):
-        renamed = pd.DataFrame([GOOD, GOOD | {"method": "b"}]).rename(columns={"value": wrong})
-        with pytest.raises(InputError, match=f"no column value; {said}"):
-            evalcore.logs(write_table(tmp_path / "scores.jsonl", renamed))
+    renamed = pd.DataFrame([GOOD, GOOD | {"method": "b"}]).rename(columns={"value": "none"})
+    path = write_table(tmp_path / "scores.jsonl", renamed)
+    with pytest.raises(InputError, match=r"scores\.jsonl: no column value; a verdict may"):
+        evalcore.logs(path)
     with pytest.raises(InputError, match="data frame: no column value; a verdict may also be in"):
         evalcore.compare(renamed, baseline="a")
-    path = tmp_path / "all.jsonl"
-    path.write_text(json.dumps({"id": "1", "method": "pot", "correct": True}) + "\n")
-    with pytest.raises(InputError, match=r"no columns dataset, model, rule, value; rename `corr"):
-        evalcore.logs(path, dataset="d", model="m")
+    with pytest.raises(InputError, match="no column value; it should have rows of `evalcore sc"):
+        read_scores(path, ScoreRow)
+    with pytest.raises(InputError, match="no column value; rename `score` to"):
+        read_scores(renamed.rename(columns={"none": "score"}), ScoreRow)
     with pytest.raises(InputError, match=r"no such file or folder; expected a table \(\.csv, "):
         read_scores(tmp_path / "none.csv", ScoreRow)
 

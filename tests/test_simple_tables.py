@@ -91,6 +91,15 @@ def test_files_named_after_methods_are_one_benchmark(tmp_path: Path) -> None:
     assert figures([tmp_path / "A.csv", tmp_path / "B.csv"]) == FIGURES
 
 
+def test_files_of_one_name_are_refused_with_the_cure(tmp_path: Path) -> None:
+    paths = [tmp_path / method / "gsm8k.csv" for method in ("cot", "pot")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text("id,correct\n1,1\n")
+    with pytest.raises(InputError, match=r"two rows of gsm8k 1 .*; if they are of two methods"):
+        evalcore.compare(paths)
+
+
 def test_what_a_simple_table_does_not_say_is_said(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     path.write_text(WIDE.replace("\n", ",why?\n").replace(",why?", ",question", 1))
@@ -131,8 +140,8 @@ def test_other_commands_read_simple_tables_too(tmp_path: Path) -> None:
     ("text", "problem"),
     [
         pytest.param(
-            "question_id,A,B\n1,1,0\n",
-            "no column id; rename `question_id` to `id` if that is meant; expected id, method and",
+            "task_id,A,B\n1,1,0\n",
+            "no column id; rename `task_id` to `id` if that is meant; expected id, method and",
             id="no id",
         ),
         pytest.param("A,B\n1,0\n", "no column id; expected id, method and value; or", id="nor one"),

@@ -7,8 +7,9 @@ import pytest
 import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.outputs.formulas import take_apart
-from ngramscan.outputs.reading import Group, read_outputs
+from ngramscan.outputs.reading import read_outputs
 from ngramscan.outputs.strategies import classify, load_rules, parse_rules, run_strategies
+from ngramscan.reading.output_paths import Group
 from tests.support.cases import case_table
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "outputs"

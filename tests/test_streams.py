@@ -264,6 +264,12 @@ def tables(folder: Path) -> dict[str, bytes]:
     return forms | {".parquet": (folder / "t.parquet").read_bytes()}
 
 
+def test_a_json_list_is_a_table_whatever_its_suffix(tmp_path: Path) -> None:
+    forms = tables(tmp_path)
+    (tmp_path / "list.jsonl").write_bytes(forms[".json"])
+    assert [row for _, row in read_table(tmp_path / "list.jsonl")] == ROWS
+
+
 def test_what_is_no_table_is_told_by_its_content(tmp_path: Path) -> None:
     forms = tables(tmp_path)
     forms["cut"] = gzip.compress(forms[".csv"])[:-9]

@@ -451,7 +451,7 @@ def compare(
     $ evalcore compare judged.jsonl --baseline cot --by subtask --weight points
     """
     asked = ScoreOptions(**options)
-    chosen, notices = asked.read(scores, weight, is_one_rule=False)
+    chosen, notices, failures = asked.read(scores, weight, is_one_rule=False)
     methods = [*dict.fromkeys(row.method for row in chosen)]
     baseline, of_baseline = _choose_baseline(methods, baseline, treatment, all_pairs)
     settings = Settings(
@@ -467,6 +467,7 @@ def compare(
         chosen, baseline, treatment, by=asked.kept_apart, family=family, settings=settings
     )
     messages["notices"] = notices + of_baseline + messages["notices"]
+    messages["failures"] = failures + messages["failures"]
     is_paper = parts and str(averages).lower().endswith(".tex")
     means: tuple[list[Any], type] = for_paper(_columns(parts)) if is_paper else (parts, AverageRow)
     shown = _columns(rows, stars)

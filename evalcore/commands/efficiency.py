@@ -385,7 +385,7 @@ def efficiency(
     if usage:
         used = read_rows(Path(usage), UsageRow, "rows of `evalcore logs --usage`")
     asked = ScoreOptions(**options)
-    chosen, notices = asked.read(scores)
+    chosen, notices, failures = asked.read(scores)
     if baseline != _BASELINE:
         refuse_other("--baseline", baseline, (row.method for row in chosen))
     prices = np.array([price_in, price_out], dtype=float)  # nan: not given
@@ -416,6 +416,7 @@ def efficiency(
         rows,
         EfficiencyRow,
         notices=notices,
+        failures=failures,
         print_table=printed,
         figure=(figure, drawable),
         for_paper=for_paper(_columns(rows)),

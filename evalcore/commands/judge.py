@@ -18,6 +18,7 @@ from platformdirs import user_cache_path
 from rich.console import Console
 
 from evalcore.benchmarks import Dataset, load_dataset
+from evalcore.commands.logs import refuse_logs
 from evalcore.endpoint import (
     Ask,
     Question,
@@ -339,6 +340,7 @@ def judge(
           --base-url http://localhost:8000/v1 -o judged.jsonl
     """
     asked = JudgeOptions(**options)
+    refuse_logs(Path(outputs))
     benchmark = benchmark_of(Path(outputs), asked)
     prompt = choose_prompt(benchmark.judge or benchmark.name, task)
     if task == "failure-causes" and scores is None:

@@ -411,7 +411,7 @@ def outcomes(
     if not baselines:
         raise InputError("--baselines", "expected at least one method")
     asked = ScoreOptions(**options)
-    chosen, notices = asked.read(scores, is_one_rule=between == "methods")
+    chosen, notices, failures = asked.read(scores, is_one_rule=between == "methods")
     if between == "rules":
         chosen = [*map(_as_rule, chosen)]
     methods, known = [adaptive, *baselines], [row.method for row in chosen]
@@ -421,6 +421,7 @@ def outcomes(
         raise InputError(f"--baselines {twice[0]}", "this method was given twice")
     levels, answers, messages = _find_levels(chosen, methods, epoch, asked)
     messages["notices"] = notices + messages["notices"]
+    messages["failures"] = failures + messages["failures"]
     rows = [_row(names, part, asked.lowest) for names, part in _parts(levels)]
     won = [*_wins(levels, asked.lowest, alpha)]
     agreed = [*_agreements(levels, answers, asked.lowest)] if agreements else []

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from evalcore import scores
 from evalcore.benchmarks import Dataset, load_dataset
+from evalcore.commands.logs import refuse_logs
 from evalcore.extraction import FUNCTION_RULES, PROGRAM_RULES, extract, without_run_on
 from evalcore.extraction import RULES as TEXT_RULES
 from evalcore.formats import Answers, Benchmark, Problem
@@ -211,10 +212,11 @@ def score(
     Examples
     --------
     $ evalcore score outputs/financemath --dataset financemath --rule strict --rule lenient
-    $ evalcore score raw_pot_outputs --layout financemath --method pot --dataset financemath
+    $ evalcore score raw_pot_outputs --dataset financemath
     $ evalcore score outputs/mine --data questions.jsonl --rule numbers
     """
     asked = RecordOptions(**options)
+    refuse_logs(Path(outputs))
     usual = benchmark_of(Path(outputs), asked)
     benchmark, layers = choose_scoring(usual, rule, extraction), dict[str, str]()
     problems = load_dataset(benchmark, asked.data)

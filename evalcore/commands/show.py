@@ -13,6 +13,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from evalcore.commands.judge import JudgeRow
+from evalcore.commands.logs import refuse_logs
 from evalcore.options import Name
 from evalcore.records import Record, read_records
 from evalcore.scores import key_of, read_scores
@@ -146,6 +147,7 @@ def show(
     --------
     $ evalcore show validation-8 --outputs outputs/financemath
     """
+    refuse_logs(Path(outputs))
     notices = list[str]()
     records = read_records(Path(outputs), on_notice=notices.append)
     for name, wanted in (("dataset", dataset), ("model", model)):

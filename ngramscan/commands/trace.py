@@ -20,7 +20,6 @@ from ngramscan.outputs.formulas import kinds_of
 from ngramscan.outputs.reading import (
     ASKED_FIELDS,
     ID_FIELDS,
-    Group,
     Output,
     OutputSet,
     asked_in,
@@ -47,6 +46,7 @@ from ngramscan.prevalence.trace_methods import (
     make_differences,
 )
 from ngramscan.progress import SILENT, Progress, counted
+from ngramscan.reading.output_paths import Group
 from ngramscan.reading.row_files import Table, name_of, read_table
 from ngramscan.reading.streams import name_of as name_of_file
 from ngramscan.reading.streams import read_bytes

@@ -8,36 +8,21 @@ no text, which differs from a text without markers.
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ngramscan.errors import InputError, some_of
+from ngramscan.reading.output_paths import Group, group_of
 from ngramscan.reading.reasoning import split_reasoning
-from ngramscan.reading.row_files import decoded
+from ngramscan.reading.row_files import decoded, list_items
 from ngramscan.reading.streams import is_stream, missing, name_of, read_bytes, unpacked_path
 from ngramscan.reading.surrogates import describe_halves, replace_halves
 
-_LAYOUTS = (
-    re.compile(r"(?P<dataset>[^/]+)/(?P<model>[^/]+)/(?P<prompt>[^/]+)\.jsonl(\.gz|\.zstd?)?"),
-    re.compile(
-        r"(?P<dataset>[^/]+)/raw_(?P<prompt>[^/]+)_outputs/(?P<model>[^/]+)\.json(\.gz|\.zstd?)?"
-    ),
-)
-"""The ends of paths: our own layout, and that of FinanceMath."""
 _EXPECTED = "a folder of DATASET/MODEL/PROMPT.jsonl or DATASET/raw_PROMPT_outputs/MODEL.json"
 ID_FIELDS = ("id", "question_id", "problem_id")
 ASKED_FIELDS = ("question", "prompt", "problem", "input", "context", "tables")
-
-
-class Group(NamedTuple):
-    """Where an output comes from: one file in the usual layout."""
-
-    dataset: str
-    model: str
-    prompt: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,19 +133,13 @@ def _files(path: Path) -> list[tuple[Path, Group]]:
         return [(path, Group(name_of(path), "", ""))]
     if path.is_file():
         stem = unpacked_path(path).stem
-        return [(path, _group_of(path) or Group(path.parent.name, "", stem))]
+        return [(path, group_of(path) or Group(path.parent.name, "", stem))]
     if not path.is_dir():
         raise InputError(str(path), missing(path, _EXPECTED))
-    files = [(file, group) for file in sorted(path.rglob("*")) if (group := _group_of(file))]
+    files = [(file, group) for file in sorted(path.rglob("*")) if (group := group_of(file))]
     if not files:
         raise InputError(str(path), f"no outputs there; expected {_EXPECTED}")
     return files
-
-
-def _group_of(file: Path) -> Group | None:
-    end = "/".join(file.absolute().parts[-3:])
-    matches = (layout.fullmatch(end) for layout in _LAYOUTS)
-    return next((Group(**match.groupdict()) for match in matches if match), None)
 
 
 def _content(file: Path) -> tuple[bytes, int]:
@@ -178,8 +157,7 @@ def _content(file: Path) -> tuple[bytes, int]:
 def _records(name: str, content: bytes, bad: list[str] | None) -> Iterator[tuple[str, Any]]:
     """Yield the records of a list or of lines after their places; add those of broken lines."""
     if content.lstrip().startswith(b"["):
-        records = enumerate(decoded(name, content), 1)
-        yield from ((f"{name}[{number}]", record) for number, record in records)
+        yield from list_items(name, content)
         return
     for number, line in enumerate(content.split(b"\n"), 1):
         place = f"{name}:{number}"

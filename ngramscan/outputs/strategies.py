@@ -13,8 +13,9 @@ from typing import Any
 
 from ngramscan.outputs.formulas import take_apart
 from ngramscan.outputs.markers import ALL, LEVEL
-from ngramscan.outputs.reading import Group, Output, OutputSet, number_problems
+from ngramscan.outputs.reading import Output, OutputSet, number_problems
 from ngramscan.patterns.regexes import compile_regex, whole
+from ngramscan.reading.output_paths import Group
 from ngramscan.reading.yaml_files import Node, compose_yaml, read_text
 from ngramscan.statistics.clusters import ClusteredShare
 

@@ -82,6 +82,8 @@ def _file_rows(path: Path) -> Rows:
     start = content[:1000].removeprefix(codecs.BOM_UTF8).lstrip()
     seen = next((kind for kind, begin in _BEGIN.items() if begin.match(start)), "")
     suffix = (seen or ".csv") if is_stream(path) else unpacked_path(path).suffix.lower()
+    if (seen, suffix) == (".json", ".jsonl"):  # a list reads as well as lines do
+        suffix = seen
     # One JSON object in a .json file gets a message of its own.
     if seen not in {"", suffix} and (seen, suffix) != (".jsonl", ".json"):
         cure = f"rename it to {seen}" if seen in _READERS else f"expected {_TABLES}"
@@ -157,14 +159,25 @@ def _jsonl(name: str, content: bytes) -> Rows:
 
 def _json(name: str, content: bytes) -> Rows:
     try:
-        rows = decoded(name, content)
+        rows = list_items(name, content)
     except InputError as error:
         if "Extra data" not in error.problem:  # which is what follows the first of JSON lines
             raise
-        rows = None
-    if not isinstance(rows, list):
-        raise InputError(name, "expected a JSON list of rows; name JSON lines .jsonl")
-    return ((f"{name}[{number}]", row) for number, row in enumerate(rows, 1))
+        raise InputError(name, _NO_LIST) from error
+    return rows
+
+
+def is_json_list(content: bytes) -> bool:
+    """Tell whether a content, of which the beginning is enough, is a JSON list, not JSON lines."""
+    return bool(_BEGIN[".json"].match(content.removeprefix(codecs.BOM_UTF8).lstrip()))
+
+
+def list_items(name: object, content: bytes) -> Iterator[tuple[str, Any]]:
+    """Return the items of a JSON list, on one line or on many, each after its place."""
+    items = decoded(name, content.removeprefix(codecs.BOM_UTF8))
+    if not isinstance(items, list):
+        raise InputError(name, _NO_LIST)
+    return ((f"{name}[{number}]", item) for number, item in enumerate(items, 1))
 
 
 def decoded(place: object, content: bytes) -> Any:
@@ -214,6 +227,7 @@ _BEGIN = {
     "a zip archive or a spreadsheet": re.compile(rb"PK\x03\x04"),
 }
 """How the content of a suffix begins, or what it is instead of a table."""
+_NO_LIST = "expected a JSON list of rows; name JSON lines .jsonl"
 _TABLES = "a table (.csv, .jsonl or .parquet)"  # the three likeliest
 
 

@@ -5,6 +5,7 @@ Truncated data must not look like short data, so an end inside a compressed memb
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import sys
@@ -152,6 +153,38 @@ def _read_named_pipe(path: str) -> Iterator[bytes]:
             yield chunk
         while chunk := file.read(_READ_BYTES):
             yield chunk
+
+
+class _UnpackedFile(io.RawIOBase):
+    """Decompressed chunks of an input as a file that is read from its start."""
+
+    def __init__(self, path: object) -> None:
+        self._path = path
+        self._chunks = unpacked(read_raw(path), path)
+        self._rest = b""
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a part of a buffer and return its length; 0 at the end."""
+        try:
+            while not self._rest:
+                self._rest, _ = next(self._chunks)
+        except StopIteration:
+            return 0
+        except CORRUPT as error:
+            raise InputError(name_of(self._path), problem_of(error)) from error
+        length = min(len(buffer), len(self._rest))
+        buffer[:length] = self._rest[:length]
+        self._rest = self._rest[length:]
+        return length
+
+
+def open_unpacked(path: object) -> io.BufferedReader:
+    """Open an input to read its decompressed bytes, of which only a part may be needed."""
+    return io.BufferedReader(_UnpackedFile(path), _READ_BYTES)
 
 
 def unpacked(raw: Iterator[bytes], path: object) -> Chunks:

@@ -8,7 +8,8 @@ from typing import Any
 
 from rich.console import Console
 
-from ngramscan.outputs.reading import Group, Output, OutputSet
+from ngramscan.outputs.reading import Output, OutputSet
+from ngramscan.reading.output_paths import Group
 from tests.support.command import invoke
 
 Texts = Mapping[tuple[str, str, str], Sequence[str | None]]

@@ -15,6 +15,7 @@ from evalcore.commands.logs.readers import Log, LogFile, Recorded, add_scores, d
 from evalcore.formats import Fields, hash_document
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
+from ngramscan.reading.streams import unpacked_path
 from ngramscan.reading.yaml_files import as_type
 
 _SAMPLES = re.compile(r"samples_(.+)_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\.jsonl")
@@ -88,19 +89,14 @@ def read_lm_eval(file: LogFile) -> Log:
         documents.append(as_type({**fields, "place": place, "fields": fields}, _Document, place))
     if not documents:
         raise InputError(path, "it is empty; expected one row per document and filter")
-    named = _SAMPLES.fullmatch(path.name)
+    named = _SAMPLES.fullmatch(unpacked_path(path).name)
     task, time = named.groups() if named else ("", None)
     # Runs that were told to write to one file put its name in the place of `results`.
     beside = sorted(path.parent.glob(f"*_{time}.json"))[:1] if time else []
     results = file.read_json(beside[0], _Results) if beside else _Results()
     config, goals = results.configs.get(task, _Task()), results.higher_is_better.get(task, {})
-    names = file.names(
-        time or path.stem,
-        [config.metadata],
-        is_method_needed=False,  # which the tool does not know; see unnamed_methods.py
-        dataset=task,
-        model=results.model_name,
-    )
+    run = time or unpacked_path(path).stem
+    names = file.names(run, [config.metadata], dataset=task, model=results.model_name)
     of_all = ("majority_vote", "take_first_k")  # functions that look at several replies
     steps = [(chain.name, step) for chain in config.filter_list or () for step in chain.filter]
     votes = {name for name, step in steps if step.get("function") in of_all}
@@ -170,7 +166,7 @@ def _scores(
                 raise InputError(place, "lower is better; choose another score with --rule")
             if metric not in document.fields:
                 raise InputError(place, "the row lacks this score; choose another with --rule")
-            value = to_number(f"{place} {score!r}", score)
+            value = to_number(f"{place} {score!r}", score, file.scale)
             reason = "no score" if value is None else f"recorded as {metric} {value:g}"
             row = ScoreRow(**names, rule=rule, value=value, answer=answer, reason=reason)
             yield Recorded(row, replies, is_missed)

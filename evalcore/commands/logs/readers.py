@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
+import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,17 +15,30 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from evalcore.finish_reasons import Ending, classify_finish_reason
 from evalcore.formats import Fields
 from evalcore.records import Number
+from evalcore.scales import FROM_0_TO_1, Scale
 from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.reading.row_files import decoded_as
+from ngramscan.reading.row_files import decoded_as, is_json_list, list_items, read_table
+from ngramscan.reading.streams import open_unpacked, unpacked_path
 
 _Kind = TypeVar("_Kind")
-_NUMBERS = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
+_SHARES = {
+    "C": 1.0,
+    "P": 0.5,
+    "I": 0.0,
+    "N": 0.0,
+    "yes": 1.0,
+    "true": 1.0,
+    "no": 0.0,
+    "false": 0.0,
+}
 """Correct, partly correct, incorrect, no answer, as Inspect's metrics read them, and its words."""
 _UNKNOWN = {"error", "invalidated sample", "interrupted sample", "unscored sample"}
 """Failures that leave open what the model would have answered."""
+_TABLES = {".csv", ".parquet"}
 _RULE = "refusal-phrases/1"  # a change of the phrases is a new version
 _REFUSAL = re.compile(
     r"(?:(?:(?:i am|i'm) (?:very |so |really |truly )?sorry|sorry|i apologi[sz]e|my apologies"
@@ -62,41 +78,68 @@ class LogFile:
     """The rules to read; empty means all."""
     missing: str = "apart"
     max_line: int = 256
+    scale: Scale = FROM_0_TO_1
 
     def wants(self, rule: str) -> bool:
         """Tell whether to read the scores of a rule."""
         return rule in (self.wanted or [rule])
 
-    def names(
-        self,
-        run: str | None,
-        notes: Sequence[Fields | None],
-        *,
-        is_method_needed: bool = True,
-        **names: str | None,
-    ) -> Fields:
-        """Return the names that all rows share; the method is in the first notes that have one."""
+    def names(self, run: str | None, notes: Sequence[Fields | None], **names: str | None) -> Fields:
+        """Return the names that all rows share; the method is in the first notes that have one.
+
+        It is empty if no notes have one; see unnamed_methods.py.
+        """
         methods = [(note or {}).get("method") for note in notes]
         method = next((str(method) for method in methods if method is not None), "")
         names |= {"method": method, **self.given}
         for kind, name in names.items():
-            if not name and (is_method_needed or kind != "method"):
+            if not name and kind != "method":
                 raise InputError(self.path, f"it has no {kind}; give it with --{kind} NAME")
         return {"run": run, **names}
 
+    def records(self) -> Iterator[tuple[str, Fields]]:
+        """Yield each row of a table, or each object of lines or of a list of JSON, by place."""
+        if unpacked_path(self.path).suffix in _TABLES:
+            yield from read_table(self.path)
+            return
+        for place, line in self.lines():
+            yield place, decode(place, line, Fields)
+
+    def row(
+        self, place: str, names: Fields, rule: str, score: Any, answer: str | None = None
+    ) -> ScoreRow:
+        """Return a row with the score that a tool recorded, if it recorded one."""
+        value = to_number(f"{place}, {rule} {score!r}", score, self.scale)
+        reason = "no score" if value is None else one_line(f"recorded as {score}")
+        return ScoreRow(**names, rule=rule, value=value, answer=answer, reason=reason)
+
+    def is_list(self) -> bool:
+        """Tell whether the file is a JSON list."""
+        with open_unpacked(self.path) as file:
+            return is_json_list(file.read(1000))
+
     def lines(self) -> Iterator[tuple[str, bytes]]:
-        """Yield each line that is not empty with its place."""
-        with self.path.open("rb") as file:
+        """Yield each line that is not empty, or each item of a JSON list, with its place."""
+        if self.is_list():
+            for place, item in list_items(self.path, self._content_of(self.path)):
+                yield place, json.dumps(item).encode()
+            return
+        with open_unpacked(self.path) as file:
             lines = iter(lambda: file.readline(self.max_line * 1_000_000 + 2), b"")
             for number, line in enumerate(lines, 1):
                 self.refuse_long(f"{self.path}:{number}", len(line.removesuffix(b"\n")))
                 if line.strip():
-                    yield f"{self.path}:{number}", line
+                    yield f"{self.path}:{number}", line.removeprefix(codecs.BOM_UTF8)
 
     def read_json(self, path: Path, kind: type[_Kind]) -> _Kind:
         """Return the value of a JSON file: this one, or one beside it."""
-        self.refuse_long(path, path.stat().st_size)
-        return decode(path, path.read_bytes(), kind)
+        return decode(path, self._content_of(path).removeprefix(codecs.BOM_UTF8), kind)
+
+    def _content_of(self, path: Path) -> bytes:
+        with open_unpacked(path) as file:
+            content = file.read(self.max_line * 1_000_000 + 1)
+        self.refuse_long(path, len(content))
+        return content
 
     def refuse_long(self, place: object, length: int) -> None:
         """Raise an InputError if a line, sample or file of JSON is too long."""
@@ -113,6 +156,8 @@ class Log:
     rows: list[ScoreRow] = field(default_factory=list)
     usage: list[UsageRow] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    failures: list[InputError] = field(default_factory=list)
+    """Why some of the files can't be read."""
 
     def add(self, log: Log, path: Path) -> None:
         """Add the content of a file, whose notices get its name."""
@@ -149,7 +194,9 @@ def add_scores(log: Log, file: LogFile, scores: Iterable[Recorded]) -> None:
             failures.add((row.id, row.epoch, f"{failure} {result}"))
             row = replace(row, reason=f"{cause} ({row.reason})")
             if row.value is None or file.missing == "apart":
-                status = UNKNOWN if failure in _UNKNOWN else NO_ANSWER
+                # Without a score, it is not known what the tool would have made of the reply.
+                is_unknown = row.value is None or failure in _UNKNOWN
+                status = UNKNOWN if is_unknown else NO_ANSWER
                 row = replace(row, value=None, status=status)
         elif score.is_sought and row.answer is None and row.value == 0:
             row = replace(row, status=NOT_FOUND)
@@ -177,6 +224,14 @@ def _failure_of(score: Recorded) -> tuple[str, str]:
     return ("unscored sample", "not scored by the tool") if row.value is None else ("", "")
 
 
+def failure_of_ending(word: str | None) -> tuple[str, str]:
+    """Return the kind and the cause of a failure, by a tool's word for how a reply ended."""
+    ending, cause = classify_finish_reason(word)
+    if ending is Ending.REFUSED:
+        return "refusal", f"refused: {cause}"
+    return ("cut reply", cause) if cause else ("", "")
+
+
 def one_line(text: object) -> str:
     """Return a text without line breaks and runs of blanks."""
     return " ".join(str(text).split())
@@ -190,14 +245,25 @@ def decode(place: object, content: bytes, kind: type[_Kind]) -> _Kind:
     return decoded_as(kind, place, content)  # knows NaN, which tools write
 
 
-def to_number(place: str, value: Any) -> float | None:
-    """Return a score from 0 to 1; None if the tool has none, which it writes as null or NaN."""
+def to_number(place: str, value: Any, scale: Scale) -> float | None:
+    """Return a score as a share, from 0 to 1; None if the tool has none, written as null or NaN.
+
+    Letters, words and truth values are shares already; numbers are put on the scale.
+    """
+    if isinstance(value, bool):
+        return float(value)
     if isinstance(value, str):
-        value = _NUMBERS.get(value, _NUMBERS.get(value.lower(), value))
+        word = value.strip()
+        if (share := _SHARES.get(word, _SHARES.get(word.lower()))) is not None:
+            return share
         with suppress(ValueError):
-            value = float(value)
-    if value is None or str(value) == "nan":
+            value = float(word)
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
-    if not isinstance(value, int | float) or not 0 <= value <= 1:
+    if not isinstance(value, int | float):
         raise InputError(place, "expected a number from 0 to 1 or C, P, I, N; see --rule")
-    return float(value)
+    if (share := scale.share_of(value)) is None:
+        expected = f"expected a number from {scale.lowest:g} to {scale.highest:g}"
+        cure = "--min-score and --max-score of `evalcore logs` say the scale, --rule leaves it out"
+        raise InputError(place, f"{expected}; {cure}")
+    return share

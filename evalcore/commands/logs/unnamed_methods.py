@@ -1,41 +1,74 @@
-"""Methods that logs do not name: the task tells them apart, or the folder."""
+"""Methods that logs do not name: their files, their folders or the tasks tell them apart."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
-from evalcore.commands.logs.readers import Log
+from evalcore.commands.logs.readers import Log, UsageRow
+from evalcore.path_names import name_of_file
+from evalcore.scores import ScoreRow
 from ngramscan.errors import some_of
 
+_PlacedLog = tuple[Path, Log]
 
-def name_methods(logs: Sequence[tuple[Path, Log]]) -> list[str]:
-    """Name the methods of logs that lack one, in place, and return a notice.
 
-    The method is the task, since each way of prompting a benchmark is a task of its own. If a model
-    did a task in several folders, or several tasks in each, the method is the part of the folder's
-    path that tells them apart.
+def name_methods(logs: Sequence[_PlacedLog]) -> list[str]:
+    """Name the methods of logs that lack one, in place, and return notices.
+
+    The method is the name of the file, if somebody gave it one and each file of a task has another.
+    Elsewhere it is the task, since each way of prompting a benchmark is a task of its own. If a
+    model did a task in several folders, or several tasks in each, the method is the part of the
+    folder's path that tells them apart.
     """
     unnamed = [(path, log) for path, log in logs if any(not row.method for row in log.rows)]
-    if not unnamed:
-        return []
-    tasks = _tasks_by_folder(unnamed)
-    is_by_folder = any(map(_are_runs, tasks.values()))
-    short = {model: _tell_apart(folders) for model, folders in tasks.items()}
-    methods = dict[str, None]()
-    for path, log in unnamed:
-        for number, row in enumerate(log.rows):
-            if not row.method:
-                folder = short[row.model][path.resolve().parent]
-                method = folder if is_by_folder else row.dataset
-                log.rows[number] = replace(row, method=method)
-                methods[method] = None
-    source = "folder" if is_by_folder else "task"
+    by_file = _named_by_file(unnamed)
+    others = [(path, log) for path, log in unnamed if path not in by_file]
+    named = [(path, log) for path, log in unnamed if path in by_file]
     return [
-        f"these logs do not name the method, so it is the {source}: {some_of(methods)}"
-        " (`evalcore logs --method NAME` names it)"
+        *_name_each(named, "file", lambda path, _: by_file[path]),
+        *_name_by_folder_or_task(others),
     ]
+
+
+def _named_by_file(logs: Sequence[_PlacedLog]) -> Mapping[Path, str]:
+    """Return the names of the files; none if two files of a task have one name."""
+    names = {path: name for path, _ in logs if (name := name_of_file(path))}
+    uses = Counter(
+        (names[path], *task)
+        for path, log in logs
+        if path in names
+        for task in {(row.dataset, row.model) for row in log.rows}
+    )
+    return names if all(n == 1 for n in uses.values()) else {}
+
+
+def _name_by_folder_or_task(logs: Sequence[_PlacedLog]) -> list[str]:
+    tasks = _tasks_by_folder(logs)
+    if not any(map(_are_runs, tasks.values())):
+        return _name_each(logs, "task", lambda _, row: row.dataset)
+    names = {model: _tell_apart(folders) for model, folders in tasks.items()}
+    return _name_each(logs, "folder", lambda path, row: names[row.model][path.resolve().parent])
+
+
+def _name_each(
+    logs: Iterable[_PlacedLog], source: str, method_of: Callable[[Path, ScoreRow | UsageRow], str]
+) -> list[str]:
+    """Name the methods of rows that lack one, and return a notice."""
+    methods = dict[str, None]()
+    for path, log in logs:
+        tables: Sequence[list[Any]] = (log.rows, log.usage)
+        for rows in tables:
+            for number, row in enumerate(rows):
+                if not row.method:
+                    rows[number] = replace(row, method=method_of(path, row))
+                    methods[rows[number].method] = None
+    if not methods:
+        return []
+    named = f"these logs do not name the method, so it is the {source}: {some_of(methods)}"
+    return [f"{named} (`evalcore logs --method NAME` names it)"]
 
 
 def _tasks_by_folder(logs: Iterable[tuple[Path, Log]]) -> Mapping[str, Mapping[Path, set[str]]]:
