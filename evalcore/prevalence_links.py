@@ -1,7 +1,7 @@
 """Prevalence and accuracy, problem by problem: slopes, rank correlations, and their differences.
 
 Problems of one value of `--on` have the same prevalence, so they are one group, and groups are what
-is permuted, resampled and flipped.
+is permuted and flipped; each counts once. With `--cluster` clusters of groups are independent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,14 +30,18 @@ from ngramscan.options import OPTIONS, Option
 from ngramscan.reading.row_files import Table, name_of
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.keyed_counts import key_in, number_in, read_counts
-from ngramscan.statistics.estimates import fields_of
+from ngramscan.statistics.estimates import Estimate, fields_of
+from ngramscan.statistics.instrumental_slopes import instrumental_slope
 from ngramscan.statistics.p_values import disagreement, holm
 from ngramscan.statistics.slopes import rank_correlation, residuals, slope_test
 from ngramscan.statistics.streams import stream
 
 TRANSFORMATION = "log10(count + 0.5)"
+NOT_RELATED = "no corrected slope: the counts of the two corpora are not positively correlated"
+SAME_COUNTS = "no corrected slope: the two corpora have the same counts"
+SHARED_NOISE = "slopes are corrected with {}, but not for noise that both corpora share"
 NO_SLOPE = "no slope: the counts do not vary, or only with covariates"
-ALSO, PLACEBO = "also", "placebo"
+PREVALENCE, ALSO, PLACEBO = "prevalence", "also", "placebo"
 Counts = Mapping[str, float]
 """The count of each group."""
 
@@ -58,10 +62,13 @@ class ProblemOptions:
     without : str or sequence of str
         With `--problems`: also show the result without these groups, all together.
     also : str or Path, optional
-        With `--problems`: the same counts in another corpus, to estimate attenuation by noise.
+        With `--problems`: the same counts in another corpus, to correct slopes for noise.
     placebo : str or Path, optional
         With `--problems`: counts that can't matter, to test in the same way.
     level, resamples, seed : see compare
+    cluster : str, optional
+        With `--problems`: column of the scores; groups with the same value, such as topics of one
+        source, are taken together: they are not independent.
     """
 
     heading: ClassVar[str] = OPTIONS
@@ -75,6 +82,7 @@ class ProblemOptions:
     level: Level = 0.95
     resamples: Draws = 10_000
     seed: Seed = 1
+    cluster: ColumnName = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +105,8 @@ class SlopeRow:
     n_unknown: int
     """Answers or pairs left out because a result is unknown."""
     groups: int
-    """Groups of problems with one prevalence: the number of independent values."""
+    """Groups of problems with one prevalence, each of which counts once. They are the independent
+    values, unless there are clusters."""
     rho: float | None
     """Spearman's rank correlation of the groups' counts and accuracies, given covariates."""
     slope: float | None
@@ -111,10 +120,19 @@ class SlopeRow:
     count_correlation: float | None
     """Correlation of the logarithms of two counts, these and those of `--also`."""
     slope_corrected: float | None
-    """The slope corrected for attenuation: divided by that correlation, as if both counts measured
-    the same thing equally well, with independent errors."""
+    """The slope corrected for noise of the counts, with those of `--also` as an instrument. Noise
+    that both counts share is not corrected. None: without `--also`, or the counts are not
+    positively correlated."""
+    slope_corrected_low: float | None
+    slope_corrected_high: float | None
+    """None: the interval is unbounded, and `note` says which slopes it has."""
     level: float
     note: str
+    n_clusters: int | None = None
+    """Clusters of groups, which are the independent values. None: without `--cluster`."""
+    role: str = PREVALENCE
+    """`prevalence`: the counts that are asked about; `also`; `placebo`: counts that can't matter,
+    so that their slopes are no findings."""
 
 
 class _Cell(NamedTuple):
@@ -123,7 +141,24 @@ class _Cell(NamedTuple):
     names: Mapping[str, Any]
     n_unknown: int
     groups: Frame
-    """By the name of the group: the mean of `y`, its `size`, means of covariates."""
+    """By the name of the group: the mean of `y`, its `size` and `cluster`, means of covariates."""
+
+
+class _CountSet(NamedTuple):
+    """The counts of one corpus, perhaps without some groups."""
+
+    name: str
+    role: str
+    counts: Counts
+
+
+class _Correction(NamedTuple):
+    """What the counts of another corpus say about a slope."""
+
+    correlation: float | None
+    """That of the logarithms of both counts."""
+    slope: Estimate | None
+    note: str
 
 
 def _title(names: Mapping[str, Any]) -> str:
@@ -153,7 +188,7 @@ def link_problems(
     column = options.on.partition("=")[0]
     if column == "id":
         _refuse_shared_ids(table)
-    problems = _problems(given, column, options.covariate)
+    problems = _problems(given, column, options.cluster, options.covariate)
     known = [*problems["on"].unique()]
     if wrong := [group for group in options.without if group not in known]:
         problem = f"no such value of {column}; available: {some_of(known)}"
@@ -165,34 +200,45 @@ def link_problems(
         *describe_documents(table),
         *messages["notices"],
     ]
-    found = [_row(cell, name, sets, options) for name in sets for cell in cells]
+    found = [_row(cell, one, sets, options) for one in sets for cell in cells]
     if all(row.slope is None for row in found):
         problem = "no slope: all counts are equal, or fewer than three groups have one"
         raise InputError(name_of(counts), problem)
-    for name, each in sets.items():
+    for name, _, each in sets:
         if lacking := [group for group in known if group not in {*each, *options.without}]:
             first = f"{name}: {len(lacking):,} of {len(known):,} values of {column}"
             messages["notices"].append(f"{first} without a count left out: {some_of(lacking)}")
+    if instrument := _instrument(sets):
+        messages["notices"].append(SHARED_NOISE.format(instrument.name))
     adjusted = holm([row.p for row in found])
     return [replace(row, p_adjusted=p) for row, p in zip(found, adjusted, strict=True)], messages
 
 
-def _read_sets(counts: Table, options: ProblemOptions, known: Sequence[str]) -> dict[str, Counts]:
-    """Return the counts by the names of their tables and indexes, those that are tested first."""
+def _read_sets(counts: Table, options: ProblemOptions, known: Sequence[str]) -> Sequence[_CountSet]:
+    """Return the counts of each table and index, those that are asked about first."""
     column, _, key = options.on.partition("=")
-    sets: dict[str, Counts] = {}
-    for role, table in (("", counts), (ALSO, options.also), (PLACEBO, options.placebo)):
+    sets = []
+    tables = {PREVALENCE: counts, ALSO: options.also, PLACEBO: options.placebo}
+    for role, table in tables.items():
         if table is None:
             continue
         for index, each in read_counts(table, key or column, options.count).items():
             if each.keys().isdisjoint(known):
                 problem = f"no {column} of the scores has a count; they have {some_of(known)}"
                 raise InputError(name_of(table), f"{problem}, the counts {some_of([*each])}")
-            sets[f"{role} {index}".strip() or "prevalence"] = each
-            if options.without and not role:
+            is_asked_about = role == PREVALENCE
+            name = (index or role) if is_asked_about else f"{role} {index}".strip()
+            sets.append(_CountSet(name, role, each))
+            if options.without and is_asked_about:
                 rest = {name: n for name, n in each.items() if name not in options.without}
-                sets[f"{index or 'prevalence'} without {', '.join(options.without)}"] = rest
+                without = f"{name} without {', '.join(options.without)}"
+                sets.append(_CountSet(without, role, rest))
     return sets
+
+
+def _instrument(sets: Sequence[_CountSet]) -> _CountSet | None:
+    """Return the counts of `--also`, the first of several; None: there are none."""
+    return next((each for each in sets if each.role == ALSO), None)
 
 
 def _refuse_shared_ids(table: Frame) -> None:
@@ -207,22 +253,42 @@ def _refuse_shared_ids(table: Frame) -> None:
         raise InputError("scores", problem)
 
 
-def _problems(given: Any, on: str, covariates: Sequence[str]) -> Frame:
-    """Return the group of each problem (`on`), and its covariates, by task, id and hash."""
+def _problems(given: Any, on: str, cluster: str | None, covariates: Sequence[str]) -> Frame:
+    """Return the group of each problem (`on`), its cluster and its covariates.
+
+    Problems are named by task, id and hash. Without a name of clusters, each group is one.
+    """
     import pandas as pd
 
     columns = [*given[0][1]]
     refuse_other("--on", on, columns)
+    refuse_other("--cluster", [cluster] if cluster else [], columns)
     refuse_other("--covariate", covariates, columns)
     found: dict[tuple[str, str, str], tuple[Any, ...]] = {}
     for place, row in given:
-        group, *rest = key_in(place, row, on), *(number_in(place, row, name) for name in covariates)
+        labels = key_in(place, row, on), key_in(place, row, cluster or on)
+        numbers = [number_in(place, row, name) for name in covariates]
         problem = str(row["dataset"]), str(row["id"]), str(row.get("hash") or "")
-        if found.setdefault(problem, (group, *rest)) != (group, *rest):
-            named = ", ".join([on, *covariates])
+        if found.setdefault(problem, (*labels, *numbers)) != (*labels, *numbers):
+            named = ", ".join(filter(None, [on, cluster, *covariates]))
             raise InputError(place, f"another row of id {problem[1]} has another value of {named}")
-    table = pd.DataFrame.from_dict(found, orient="index").rename(columns={0: "on"})
+    table = pd.DataFrame.from_dict(found, orient="index").rename(columns={0: "on", 1: "cluster"})
+    _refuse_split_groups(table, on, cluster)
     return table.set_index(pd.Index([*found], tupleize_cols=False))
+
+
+def _refuse_split_groups(problems: Frame, on: str, cluster: str | None) -> None:
+    """Raise an InputError if the problems of a group are in several clusters."""
+    clusters = problems.groupby("on", sort=False)["cluster"].unique()
+    split = clusters[clusters.map(len) > 1]
+    if split.empty:
+        return
+    where = f"{on} {split.index[0]} is in {some_of([*split.iloc[0]])}"
+    if problems.groupby("cluster")["on"].nunique().max() == 1:
+        cure = "each is within one group, and groups are independent already; leave it out"
+    else:
+        cure = "expected a column with one value for each group"
+    raise InputError(f"--cluster {cluster}", f"{where}; {cure}")
 
 
 def _cells(table: Frame, problems: Frame) -> tuple[list[_Cell], dict[str, Any]]:
@@ -243,12 +309,13 @@ def _cells(table: Frame, problems: Frame) -> tuple[list[_Cell], dict[str, Any]]:
             found.append((names | chosen, valued, overlap_of_pairs(pairs)))
         if len(methods) == 1:
             alone.append(f"{', '.join(names.values())}: only {methods[0]}, so no differences")
-    averaged = ["y", *problems.columns.drop("on")]
+    averaged = ["y", *problems.columns.drop(["on", "cluster"])]
+    clusters = problems.groupby("on")["cluster"].first()
     for names, answers, _ in found:
         known = answers[answers["least"] >= NOT_ANSWERED]
         if not known.empty:
             grouped = known.join(problems, on="source").groupby("on")[averaged]
-            groups = grouped.mean().assign(size=grouped.size())
+            groups = grouped.mean().assign(size=grouped.size()).join(clusters)
             cells.append(_Cell(names, len(answers) - len(known), groups))
     levels = [(_title(names), answers["least"], overlap) for names, answers, overlap in found]
     messages = left_out("answer", levels, NOT_ANSWERED)
@@ -262,26 +329,23 @@ def _sources(answers: Frame, side: str = "") -> list[tuple[str, str, str]]:
     return [*columns.itertuples(index=False, name=None)]
 
 
-def _row(cell: _Cell, name: str, sets: Mapping[str, Counts], settings: ProblemOptions) -> SlopeRow:
-    groups = cell.groups[cell.groups.index.isin([*sets[name]])]
-    x = _logarithms(groups, sets[name])
-    found = residuals(x, groups["y"], groups["size"], _covariates(groups))
+def _row(
+    cell: _Cell, counted: _CountSet, sets: Sequence[_CountSet], settings: ProblemOptions
+) -> SlopeRow:
+    groups = cell.groups[cell.groups.index.isin([*counted.counts])]
+    x = _logarithms(groups, counted.counts)
+    found = residuals(x, groups["y"], np.ones(len(groups)), _covariates(groups))
     names = [str(each) for each in cell.names.values()]
-    generator = stream(settings.seed, name, *names)
+    generator = stream(settings.seed, counted.name, *names)
     is_pair = cell.names["baseline"] is not None
-    slope, p = slope_test(found, generator, is_pair, settings.resamples, settings.level)
-    other = next((each for each in sets if each.startswith(ALSO)), None)
-    correlation = corrected = None
-    if other and not name.startswith((ALSO, PLACEBO)):
-        common = groups[groups.index.isin([*sets[other]])]
-        first, second = (_logarithms(common, sets[each]) for each in (name, other))
-        both = residuals(first, second, common["size"], _covariates(common))
-        correlation = both.correlation if both else None
-        if correlation and slope and correlation > 0:
-            corrected = slope.value / correlation
+    clusters = groups["cluster"] if settings.cluster else None
+    slope, p = slope_test(found, generator, is_pair, settings.resamples, settings.level, clusters)
+    correction = _Correction(None, None, "")
+    if counted.role == PREVALENCE and (instrument := _instrument(sets)):
+        correction = _corrected(groups, counted.counts, instrument.counts, settings)
     notes = [slope.note if slope else NO_SLOPE, disagreement(slope, p) if slope and p else ""]
     return SlopeRow(
-        counts=name,
+        counts=counted.name,
         transformation=TRANSFORMATION,
         **cell.names,
         n=int(groups["size"].sum()),
@@ -292,11 +356,30 @@ def _row(cell: _Cell, name: str, sets: Mapping[str, Counts], settings: ProblemOp
         p=p.value if p else None,
         p_adjusted=None,
         test=p.procedure if p else "",
-        count_correlation=correlation,
-        slope_corrected=corrected,
+        count_correlation=correction.correlation,
+        **fields_of("slope_corrected", correction.slope),
         level=settings.level,
-        note="; ".join(filter(None, notes)),
+        note="; ".join(filter(None, [*notes, correction.note])),
+        n_clusters=groups["cluster"].nunique() if settings.cluster else None,
+        role=counted.role,
     )
+
+
+def _corrected(
+    groups: Frame, counts: Counts, other: Counts, settings: ProblemOptions
+) -> _Correction:
+    """Correct a slope by the counts of another corpus, over groups that both have."""
+    common = groups[groups.index.isin([*other])]
+    first, second = _logarithms(common, counts), _logarithms(common, other)
+    both = residuals(first, second, np.ones(len(common)), _covariates(common))
+    if both is None:
+        return _Correction(None, None, NOT_RELATED)
+    if np.array_equal(first, second):
+        return _Correction(both.correlation, None, SAME_COUNTS)
+    clusters = common["cluster"] if settings.cluster else None
+    given = common["y"], second, _covariates(common)
+    slope = instrumental_slope(first, *given, settings.level, clusters)
+    return _Correction(both.correlation, slope, slope.note if slope else NOT_RELATED)
 
 
 def _logarithms(groups: Frame, counts: Counts) -> Any:
@@ -304,4 +387,4 @@ def _logarithms(groups: Frame, counts: Counts) -> Any:
 
 
 def _covariates(groups: Frame) -> Any:
-    return groups.drop(columns=["y", "size"]).to_numpy().T
+    return groups.drop(columns=["y", "size", "cluster"]).to_numpy().T

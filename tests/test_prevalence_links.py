@@ -18,6 +18,7 @@ from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.trace import TraceRow
 from ngramscan.reporting import to_frame
 from ngramscan.statistics.p_values import holm
+from ngramscan.statistics.slopes import SlopeErrors, residuals
 from tests.support.cases import case_table
 
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
@@ -58,7 +59,8 @@ def test_a_row_is_that_of_scipy_and_holm_is_over_all() -> None:
         assert row.slope == pytest.approx(stats.linregress(x, y).slope)
         if row.Index < 2:
             assert row.rho == pytest.approx(stats.spearmanr(COUNTS["n"], y).statistic)
-    assert [*rows["test"].str.split(",").str[0]] == ["permutation"] * 2 + ["sign flips"]
+    tests = ("permutation", "sign flips", "exact sign flips", "t")
+    assert {*rows["test"].str.split(",").str[0]} <= {*tests}
     assert [*rows["p_adjusted"]] == holm([*rows["p"]])
     assert {*rows["groups"], *rows["n"]} == {40}
     assert {*rows["transformation"]} == {"log10(count + 0.5)"}
@@ -100,22 +102,116 @@ def test_covariates_are_held_constant() -> None:
     assert rows["rho"][0] == pytest.approx(np.corrcoef(ranks)[0, 1])
 
 
-def test_two_noisy_counts_tell_the_attenuation(tmp_path: Path) -> None:
-    random = np.random.default_rng(5)
-    true = random.normal(2, 1, 3000)
-    noisy = [np.round(10 ** (true + random.normal(0, 0.7, 3000))) for _ in range(2)]
-    y = np.clip(0.4 + 0.1 * (true - 2), 0, 1)
-    scores = pd.DataFrame({"dataset": "d", "model": "m", "method": "cot", "id": range(3000)})
-    scores = scores.assign(epoch=None, rule="r", value=y)
-    also = tmp_path / "also.csv"
-    pd.DataFrame({"id": range(3000), "hits": noisy[1]}).to_csv(also, index=False)
-    rows = link(pd.DataFrame({"id": range(3000), "n": noisy[0]}), scores, also=also, placebo=also)
-    logs = np.log10(np.array(noisy) + 0.5)
-    assert [*rows["counts"]] == ["prevalence", "also", "placebo"]
+NOISY = np.random.default_rng(5)
+TRUE = NOISY.normal(4, 1, 3000)
+MEASURED = [np.round(10 ** (TRUE + NOISY.normal(0, sd, 3000))) for sd in (0.3, 0.9)]
+RISING = pd.DataFrame(
+    {"dataset": "d", "model": "m", "method": "cot", "id": range(3000), "epoch": None, "rule": "r"}
+).assign(value=np.clip(0.4 + 0.1 * (TRUE - 4), 0, 1))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param(0, 1, id="the other corpus has more noise"),
+        pytest.param(1, 0, id="the other corpus has less noise"),
+    ],
+)
+def test_counts_in_another_corpus_correct_slopes_for_noise(first: int, second: int) -> None:
+    also = pd.DataFrame({"id": range(3000), "hits": MEASURED[second]})
+    counts = pd.DataFrame({"id": range(3000), "n": MEASURED[first]})
+    rows = link(counts, RISING, also=also, placebo=also)
+    logs = np.log10(np.array(MEASURED) + 0.5)
+    assert [*rows["counts"]] == [*rows["role"]] == ["prevalence", "also", "placebo"]
     assert rows["count_correlation"][0] == pytest.approx(np.corrcoef(logs)[0, 1])
-    assert rows["slope"][0] < 0.075
-    assert rows["slope_corrected"][0] == pytest.approx(0.1, abs=0.008)
+    assert rows["slope"][0] < 0.095
+    x, other, y = logs[first], logs[second], RISING["value"]
+    ratio = np.cov(other, y)[0, 1] / np.cov(other, x)[0, 1]
+    assert rows["slope_corrected"][0] == pytest.approx(ratio)
+    assert rows["slope_corrected"][0] == pytest.approx(0.1, abs=0.005)
+    assert rows["slope_corrected_low"][0] < 0.1 < rows["slope_corrected_high"][0]
     assert rows["slope_corrected"][1:].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("also", "note"),
+    [
+        pytest.param(
+            COUNTS.assign(n=COUNTS["n"].max() - COUNTS["n"]),
+            "no corrected slope: the counts of the two corpora are not positively correlated",
+            id="counts that fall with the others",
+        ),
+        pytest.param(
+            COUNTS.assign(n=7),
+            "no corrected slope: the counts of the two corpora are not positively correlated",
+            id="equal counts",
+        ),
+        pytest.param(
+            COUNTS,
+            "no corrected slope: the two corpora have the same counts",
+            id="the same counts",
+        ),
+    ],
+)
+def test_why_a_slope_is_not_corrected_is_in_the_note(also: Any, note: str) -> None:
+    rows = link(also=also)
+    assert {*rows["slope_corrected"][:3].isna()} == {True}
+    assert [note in each for each in rows["note"]] == [True] * 3 + [False] * (len(rows) - 3)
+
+
+def test_a_weakly_related_corpus_leaves_a_corrected_slope_without_limits() -> None:
+    random = np.random.default_rng(8)
+    related = COUNTS["n"] ** 0.1 * np.exp(random.normal(5, 2, 40))
+    rows = link(also=COUNTS.assign(n=related.astype(int)))
+    assert rows["slope_corrected"][:2].notna().all()
+    assert rows["slope_corrected_low"][:2].isna().all()
+    assert all("are too weakly related; it may have any value" in note for note in rows["note"][:2])
+
+
+def test_each_group_counts_once_however_many_answers_it_has() -> None:
+    topics = [f"t{n}" for n in range(13)]
+    often = SCORES[SCORES["topic"] == "t12"]
+    more = [often.assign(id=often["id"] + f"-{n}") for n in range(20)]
+    scores = pd.concat([SCORES, *more])
+    rows = link(TOPICS, scores, on="topic")
+    for row in rows[:2].itertuples():
+        means = scores[scores["method"] == row.method].groupby("topic")["value"].mean()[topics]
+        assert row.slope == pytest.approx(stats.linregress(np.log10(TOPICS["n"] + 0.5), means)[0])
+    once = link(TOPICS, on="topic")
+    ignored = ["n", "test"]
+    pd.testing.assert_frame_equal(rows.drop(columns=ignored), once.drop(columns=ignored))
+
+
+SOURCES = SCORES.assign(source=SCORES["id"].astype(int) // 4, own=SCORES["id"])
+
+
+def test_clusters_of_groups_are_the_independent_values() -> None:
+    rows, plain = link(scores=SOURCES, cluster="source"), link(scores=SOURCES)
+    assert [{*rows["groups"]}, {*rows["n_clusters"]}] == [{40}, {10}]
+    assert plain["n_clusters"].isna().all()
+    assert [*rows["slope"]] == [*plain["slope"]]
+    x = np.log10(COUNTS["n"] + 0.5)
+    clusters = np.arange(40) // 4
+    for row in rows[:2].itertuples():
+        y = SCORES[SCORES["method"] == row.method]["value"].to_numpy()
+        design = residuals(x, y, np.ones(40))
+        assert design
+        errors = SlopeErrors(design, clusters)
+        half = np.linalg.norm(errors.sums(design.y)) * stats.t.ppf(0.975, errors.degrees)
+        assert row.slope_high - row.slope == pytest.approx(half)
+
+
+def test_clusters_that_are_groups_change_nothing_but_the_test() -> None:
+    rows, plain = link(scores=SOURCES, cluster="own"), link(scores=SOURCES)
+    for name in ("slope", "slope_low", "slope_high"):
+        assert [*rows[name]] == pytest.approx([*plain[name]])
+
+
+def test_topics_of_a_source_are_corrected_for_noise_by_clusters() -> None:
+    also = COUNTS.assign(n=COUNTS["n"] * (1 + np.arange(40) % 3))
+    rows, plain = (link(scores=SOURCES, also=also, cluster=name) for name in ("source", None))
+    assert rows["slope_corrected"][0] == plain["slope_corrected"][0]
+    assert rows["slope_corrected_low"][0] != pytest.approx(plain["slope_corrected_low"][0])
 
 
 def counted(index: str, pattern: str, n: int) -> CountRow:
@@ -161,6 +257,7 @@ def test_no_answer_is_wrong_and_unknown_is_left_out() -> None:
 
 TABLES: dict[str, Any] = {
     "counts": COUNTS,
+    "topics": TOPICS,
     "two counts": COUNTS.assign(hits=COUNTS["n"]),
     "no counts": COUNTS.assign(n="many"),
     "equal": COUNTS.assign(n=5),
@@ -172,6 +269,8 @@ TABLES: dict[str, Any] = {
     "two benchmarks": pd.concat([SCORES, SCORES.assign(dataset="e")]),
     "missing length": SCORES.assign(length=SCORES["length"].where(SCORES.index != 3)),
     "lengths of answers": SCORES.assign(length=range(80)),
+    "of sources": SCORES.assign(source=[n // 9 for n in range(40)] * 2),
+    "passages of a topic": SCORES.assign(passage=SCORES["id"]),
     "without a topic": SCORES.assign(topic=SCORES["topic"].where(SCORES.index != 3)),
 }
 

@@ -1,28 +1,28 @@
 """Slopes over groups: other libraries, brute force, and data whose slope is known."""
 
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import linalg, stats
 from statsmodels.regression.linear_model import OLS, WLS
 from statsmodels.tools import add_constant
 
+from benchmarks.levels_links import rates
+from ngramscan.statistics.resampling import bootstrap_t
 from ngramscan.statistics.slopes import (
+    SlopeErrors,
     permutation_test,
-    pseudo_values,
     rank_correlation,
     residuals,
     slope_test,
 )
-from tests.support.cases import case_table, objects
+from tests.support.cases import case_table
 from tests.support.sizes import sets, slow
-
-C4 = objects("shift_ciphers")[0]["counts"]
-"""How often each shift cipher is named in C4: one group is far from the others."""
+from tests.support.slope_populations import CLUSTERED, EQUAL, SLOPES, UNEQUAL, Population
 
 
 def fitted(x: Any, y: Any, weights: Any, covariates: Any) -> Any:
@@ -31,41 +31,125 @@ def fitted(x: Any, y: Any, weights: Any, covariates: Any) -> Any:
 
 @settings(max_examples=30)
 @given(st.integers(0, 10**6), st.integers(5, 12), st.integers(0, 2))
-def test_slopes_and_pseudo_values_are_those_of_statsmodels(seed: int, n: int, more: int) -> None:
+def test_slopes_and_errors_are_those_of_statsmodels(seed: int, n: int, more: int) -> None:
     random = np.random.default_rng(seed)
     x, y, *covariates = random.normal(size=(2 + more, n))
     weights = random.integers(1, 9, n)
-    found = residuals(x, y, weights, covariates)
-    assert found
-    slope = fitted(x, y, weights, covariates).params[1]
-    assert found.slope == pytest.approx(slope)
-    rest = [np.arange(n) != group for group in range(n)]
-    without = [
-        fitted(x[kept], y[kept], weights[kept], [each[kept] for each in covariates])
-        for kept in rest
-    ]
-    jackknife = np.array([fit.params[1] for fit in without])
-    values = pseudo_values(found)
-    assert values is not None
-    assert values == pytest.approx(slope + (n - 1) * (jackknife.mean() - jackknife), rel=1e-6)
+    weighted = residuals(x, y, weights, covariates)
+    assert weighted
+    assert weighted.slope == pytest.approx(fitted(x, y, weights, covariates).params[1])
     plain = residuals(x, y, np.ones(n), covariates)
-    given = np.column_stack([np.ones(n), *covariates])
     assert plain
+    fit = fitted(x, y, np.ones(n), covariates)
+    error = np.linalg.norm(SlopeErrors(plain).sums(plain.y))
+    assert error == pytest.approx(fit.get_robustcov_results("HC2").bse[1])
+    given = np.column_stack([np.ones(n), *covariates])
     assert plain.correlation == pytest.approx(
         np.corrcoef(OLS(x, given).fit().resid, OLS(y, given).fit().resid)[0, 1]
     )
 
 
-def test_answers_weigh_alike_and_groups_are_the_clusters() -> None:
-    random = np.random.default_rng(3)
-    sizes = random.integers(1, 6, 30)
-    x = np.repeat(random.normal(size=30), sizes)
-    group = np.repeat(np.arange(30), sizes)
-    y = 0.1 * x + random.normal(size=x.size)
-    means = np.bincount(group, y) / sizes
-    found = residuals(x[np.unique(group, return_index=True)[1]], means, sizes)
+@settings(max_examples=30)
+@given(st.integers(0, 10**6), st.integers(9, 20), st.booleans())
+def test_errors_of_clusters_and_degrees_of_freedom_are_those_of_their_definition(
+    seed: int, n: int, has_clusters: bool
+) -> None:
+    """Bell & McCaffrey 2002, with the matrices written out."""
+    random = np.random.default_rng(seed)
+    x, y, covariate = random.normal(size=(3, n))
+    clusters = np.arange(n) if not has_clusters else np.append(np.arange(n - 4) // 2, [90] * 4)
+    design = np.column_stack([np.ones(n), covariate, x])
+    inverse = np.linalg.inv(design.T @ design)
+    hat = design @ inverse @ design.T
+    left = np.eye(n) - hat
+    columns = []
+    for cluster in np.unique(clusters):
+        own = np.flatnonzero(clusters == cluster)
+        root = linalg.fractional_matrix_power(left[np.ix_(own, own)], -0.5)
+        weights = np.zeros(n)
+        weights[own] = root @ (inverse @ design.T)[2, own]
+        columns.append(left @ weights)
+    products = np.array(columns) @ np.array(columns).T
+    found = residuals(x, y, np.ones(n), [covariate])
     assert found
-    assert found.slope == pytest.approx(OLS(y, add_constant(x)).fit().params[1])
+    errors = SlopeErrors(found, clusters)
+    assert np.linalg.norm(errors.sums(found.y)) == pytest.approx(
+        np.linalg.norm(np.array(columns) @ y), rel=1e-6
+    )
+    degrees = np.trace(products) ** 2 / np.trace(products @ products)
+    assert errors.degrees == pytest.approx(degrees, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("y", "procedure"),
+    [
+        pytest.param(
+            [0.1, 0.4, 0.2, 0.5, 0.9, 0.3, 0.5, 0.6, 0.4, 0.6, 0.8, 0.7],
+            "permutation, 999 draws",
+            id="the permutation test has the larger p",
+        ),
+        pytest.param(
+            [0.1, 0.33, 0.05, 0.49, 0.84, 0.26, 0.4, 0.51, 0.32, 0.59, 0.74, 0.7],
+            "t, 4.6 degrees of freedom",
+            id="the t test has the larger p",
+        ),
+    ],
+)
+def test_the_interval_is_students_and_p_the_larger_of_two(y: Any, procedure: str) -> None:
+    x = np.array([0.0, 0.3, 0.5, 0.9, 1.4, 1.6, 2.0, 2.1, 2.2, 2.9, 3.4, 4.0])
+    found = residuals(x, y, np.ones(12))
+    assert found
+    slope, p = slope_test(found, np.random.default_rng(1), False, 999, 0.9)
+    fit = OLS(y, add_constant(x)).fit().get_robustcov_results("HC2")
+    degrees = SlopeErrors(found).degrees
+    half = stats.t.ppf(0.95, degrees) * fit.bse[1]
+    assert slope
+    assert p
+    assert slope.limits == pytest.approx((fit.params[1] - half, fit.params[1] + half))
+    student = 2 * stats.t.sf(fit.params[1] / fit.bse[1], degrees)
+    permuted = permutation_test(found, np.random.default_rng(1), 999)
+    assert p.value == pytest.approx(max(student, permuted.value))
+    assert p.procedure == procedure
+
+
+@pytest.mark.parametrize(
+    ("y", "note"),
+    [
+        pytest.param([0.0] * 10 + [1.0] * 2, "only 2 groups differs", id="two groups differ"),
+        pytest.param([1.0] * 11 + [0.0], "only 1 group differs", id="one group differs"),
+        pytest.param([0.1 * n for n in range(12)], "accuracies are on one line", id="a line"),
+    ],
+)
+def test_values_without_spread_have_a_p_and_no_interval(y: Any, note: str) -> None:
+    found = residuals(np.arange(12.0), y, np.ones(12))
+    slope, p = slope_test(found, np.random.default_rng(1), False, 199)
+    assert slope
+    assert p
+    assert (slope.low, slope.note.startswith("no interval: ")) == (None, True)
+    assert note.replace("differs", "") in slope.note
+
+
+def test_clusters_of_one_group_are_groups() -> None:
+    random = np.random.default_rng(2)
+    x, y = random.normal(size=(2, 30))
+    found = residuals(x, y, np.ones(30))
+    (slope, p), (same, same_p) = (
+        slope_test(found, np.random.default_rng(1), True, 199, clusters=clusters)
+        for clusters in (None, [f"c{n:02}" for n in range(30)])
+    )
+    assert slope
+    assert same
+    assert slope.limits == pytest.approx(same.limits)
+    assert p == same_p
+
+
+def test_the_only_cluster_with_another_count_gives_no_interval() -> None:
+    x, y = np.array([1.0] * 9 + [2.0, 2.0, 2.0]), np.linspace(0, 1, 12) ** 2
+    found = residuals(x, y, np.ones(12))
+    slope, p = slope_test(found, np.random.default_rng(1), clusters=np.arange(12) // 3)
+    assert slope
+    assert (slope.low, p) == (None, None)
+    assert slope.note.endswith("but for one cluster the counts are")
 
 
 def test_p_is_the_share_of_all_orders_with_a_slope_as_far_from_zero() -> None:
@@ -108,71 +192,57 @@ def test_a_covariate_that_determines_the_counts_leaves_no_slope() -> None:
     assert residuals(x, x**2, np.ones(12), [1e9 * x + 3]) is None
 
 
-class Design(NamedTuple):
-    """A population of groups: accuracies rise with log counts by a known slope."""
-
-    counts: str
-    """`ciphers`: those of C4; `lognormal`."""
-    groups: int
-    answers: int
-    """Answers of each method in a group."""
-    apart: float
-    """Standard deviation of the groups' accuracies, most of it shared by the methods."""
-    is_graded: bool = False
-
-    def draw(self, random: np.random.Generator, *slopes: float) -> Any:
-        """Return the logarithms of counts, and the mean accuracies of two methods."""
-        n, m = self.groups, self.answers
-        counts = np.exp(random.normal(3, 2.5, n)).astype(int)
-        if self.counts == "ciphers":
-            counts = np.array(C4) if n == 25 else random.choice(C4, n, replace=n > 25)
-        x = np.log10(counts + 0.5)
-        shared, own = random.normal(0, self.apart, n), random.normal(0, self.apart / 2, (2, n))
-        rates = 0.4 + np.outer(slopes, x - 1) + 0.7 * shared + own
-        rates = rates.clip(0.01, 0.99)[:, :, None]
-        if self.is_graded:
-            return x, random.beta(2 * rates, 2 - 2 * rates, (2, n, m)).mean(axis=2)
-        luck, same = random.random((2, n, m)), random.random((n, m)) < 0.5
-        return x, (np.where(same, luck[0], luck) < rates).mean(axis=2)
+def describe(population: Population) -> str:
+    return population.title
 
 
-def rates_of(design: Design, runs: int, draws: int) -> dict[str, float]:
-    """Return how often intervals cover and tests of true nulls reject: docs/comparing.md."""
-    random, slopes = np.random.default_rng(20261128), (0.08, 0.12)
-    found: dict[str, list[bool]] = {}
-    for _ in range(runs):
-        for truth in (slopes, (0.0, 0.0)):
-            x, (first, second) = design.draw(random, *truth)
-            for name, y, true in (
-                ("slope", first, truth[0]),
-                ("difference", second - first, truth[1] - truth[0]),
-            ):
-                both = residuals(x, y, np.full(design.groups, design.answers))
-                slope, p = slope_test(both, random, name == "difference", draws, 0.95)
-                if any(truth) and slope and slope.low is not None:
-                    low, high = slope.limits
-                    found.setdefault(f"{name} covered", []).append(low <= true <= high)
-                if not any(truth) and p:
-                    found.setdefault(f"{name} rejected", []).append(p.value <= 0.05)
-    return {name: float(np.mean(values)) for name, values in found.items()}
+QUICK = [(each, sets(100)) for each in (UNEQUAL[0], UNEQUAL[5], UNEQUAL[11], CLUSTERED[1])]
+MANY = [slow(each, 600, id=each.title) for each in (*EQUAL, *UNEQUAL, *CLUSTERED)]
+GRADED = Population("graded answers", groups=15, answers="dominant", is_graded=True)
 
 
-DESIGNS = [
-    Design(counts, groups, answers, apart, is_graded)
-    for counts in ("ciphers", "lognormal")
-    for groups in (10, 25, 100)
-    for answers, apart in ((1, 0.0), (20, 0.0), (20, 0.12))
-    for is_graded in (False, True)
-]
-
-
-QUICK = [(DESIGNS[place], sets(60), 199) for place in (4, 10, -1)]
-MANY = [slow(one, 1000, 999) for one in DESIGNS]
-
-
-@pytest.mark.parametrize(("design", "runs", "draws"), [*QUICK, *MANY])
-def test_how_often_intervals_cover_and_tests_err(design: Design, runs: int, draws: int) -> None:
-    rates, chance = rates_of(design, runs, draws), 3 * (0.05 * 0.95 / runs) ** 0.5
+@pytest.mark.parametrize(("population", "runs"), [*QUICK, *MANY, (GRADED, sets(100))])
+def test_how_often_intervals_cover_and_tests_err(population: Population, runs: int) -> None:
+    found, chance = rates(population, runs), 3 * (0.05 * 0.95 / runs) ** 0.5
     names = ("slope", "difference")
-    assert not [one for one in names if abs(rates[f"{one} covered"] - 0.95) > 0.03 + chance]
-    assert not [one for one in names if rates[f"{one} rejected"] > 0.055 + chance]
+    assert not [one for one in names if found[f"{one} covered"] < 0.93 - chance]
+    assert not [one for one in names if found[f"{one} rejected"] > 0.06 + chance]
+
+
+def width_of_resampling(x: Any, y: Any, random: np.random.Generator) -> float:
+    """Return the width of the bootstrap-t interval of the jackknife's pseudo-values."""
+    n = x.size
+    slope = np.polyfit(x, y, 1)[0]
+    without = np.array([np.polyfit(np.delete(x, k), np.delete(y, k), 1)[0] for k in range(n)])
+    values = slope + (n - 1) * (without.mean() - without)
+    low, high = bootstrap_t(values, random, None, 499).estimate.limits
+    return high - low
+
+
+@pytest.mark.parametrize("population", EQUAL, ids=describe)
+def test_intervals_are_no_wider_than_by_resampling_where_nothing_is_unequal(
+    population: Population,
+) -> None:
+    random = np.random.default_rng(8)
+    ratios = []
+    for _ in range(40):
+        sample = population.draw(random, SLOPES)
+        y = sample.means[0]
+        slope, _ = slope_test(residuals(sample.x, y, np.ones(y.size)), random, False, 1)
+        assert slope
+        low, high = slope.limits
+        ratios.append((high - low) / width_of_resampling(sample.x, y, random))
+    assert np.median(ratios) < 1.05
+
+
+def test_a_dominant_group_makes_weighted_slopes_worse() -> None:
+    """Weights by answers would let one group of 25 determine the slope."""
+    random = np.random.default_rng(4)
+    slopes = []
+    for _ in range(200):
+        sample = UNEQUAL[0].draw(random, SLOPES)
+        each = (np.ones(25), sample.answers)
+        designs = [residuals(sample.x, sample.means[0], weights) for weights in each]
+        slopes.append([design.slope for design in designs if design])
+    equal, weighted = np.std(slopes, axis=0)
+    assert equal < weighted

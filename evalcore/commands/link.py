@@ -203,7 +203,9 @@ def _slope_columns(rows: Sequence[SlopeRow]) -> dict[str, Any]:
     columns["method"] = [
         f"{row.method} − {row.baseline}" if row.baseline else row.method for row in rows
     ]
-    columns |= to_columns(rows, "groups rho slope", ("slope",)) | _p_columns(rows)
+    has_clusters = any(row.n_clusters is not None for row in rows)
+    counted = "groups clusters=n_clusters" if has_clusters else "groups"
+    columns |= to_columns(rows, f"{counted} rho slope", ("slope",)) | _p_columns(rows)
     return columns | to_columns(rows, "corrected=slope_corrected", ("slope_corrected",))
 
 
@@ -217,7 +219,12 @@ def _print_slopes(console: Any, rows: Sequence[SlopeRow]) -> None:
     ends = [row.counts != other.counts for row, other in pairwise(rows)]
     layout = Layout(5, headings=4, title=title, section_ends=ends, optional=("corrected",))
     print_columns(console, _slope_columns(rows), layout)
-    print_notes(console, rows, "counts", "model", "method")
+    names = ("counts", "dataset", "model", "rule", "method", "baseline")
+    print_notes(console, rows, *(name for name in names if _varies(rows, name)))
+
+
+def _varies(rows: Sequence[SlopeRow], name: str) -> bool:
+    return len({getattr(row, name) for row in rows}) > 1
 
 
 def _refuse_ignored(problems: bool, of_methods: bool, asked: ProblemOptions) -> None:

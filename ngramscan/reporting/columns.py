@@ -84,7 +84,9 @@ def print_notes(console: Any, rows: Iterable[Any], *names: str) -> None:
     """Print each note of rows once, after the names of its rows where others lack it."""
     notes: dict[str, list[str]] = {}
     for row in rows:
-        notes.setdefault(row.note, []).append(", ".join(getattr(row, name) for name in names))
+        notes.setdefault(row.note, []).append(
+            ", ".join(filter(None, (getattr(row, name) for name in names)))
+        )
     for note, subjects in notes.items():
         subject = (
             "; ".join(dict.fromkeys(subjects)) if len({*subjects}) < 4 else f"{len(subjects)} rows"

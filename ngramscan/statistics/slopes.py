@@ -1,25 +1,28 @@
 """Slopes and rank correlations over groups of observations, such as problems of one prevalence.
 
-A group counts as one value, however many observations it has.
+A group counts as one value, however many observations it has. Groups may come in clusters, which
+are then what is independent.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import scipy  # its parts are imported where they are first used
 from numpy.typing import ArrayLike, NDArray
 
-from ngramscan.statistics.estimates import Estimate, no_interval
+from ngramscan.progress import counted
+from ngramscan.statistics.estimates import Estimate, no_interval, t_quantile
 from ngramscan.statistics.p_values import PValue
-from ngramscan.statistics.resampling import bootstrap_t
 from ngramscan.statistics.sign_tests import sign_flip_test
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
 _NEGLIGIBLE = 1e-9
 """Relative to what it is a part of: such a remainder is a rounding error."""
+OTHERS_FOR_AN_INTERVAL = 3
+"""There is no interval if fewer groups differ in y from all others."""
 _VALUES_AT_ONCE = 1_000_000
 
 
@@ -28,8 +31,10 @@ class Residuals(NamedTuple):
 
     x: Floats
     y: Floats
-    leverage: Floats
-    """Diagonal of the hat matrix of the covariates and a constant."""
+    basis: Floats
+    """Orthonormal columns that span the covariates and a constant, shape (groups, columns)."""
+    others: int
+    """Groups whose y, before any adjustment, is not the most frequent one."""
 
     @property
     def slope(self) -> float:
@@ -39,7 +44,8 @@ class Residuals(NamedTuple):
     @property
     def kept(self) -> Floats:
         """The share of a group's error that is left in its residual; near 0, it has no other."""
-        return np.asarray(1 - self.leverage - self.x**2 / (self.x @ self.x))
+        leverage = (self.basis**2).sum(axis=1) + self.x**2 / (self.x @ self.x)
+        return np.asarray(1 - leverage)
 
     @property
     def correlation(self) -> float | None:
@@ -69,7 +75,8 @@ def residuals(
     rest[np.linalg.norm(rest, axis=1) <= _NEGLIGIBLE * np.linalg.norm(both, axis=1)] = 0.0
     if root.size < 3 or not rest[0].any():
         return None
-    return Residuals(rest[0], rest[1], (basis**2).sum(axis=1))
+    _, repeated = np.unique(np.asarray(y, dtype=np.float64).round(10), return_counts=True)
+    return Residuals(rest[0], rest[1], basis, root.size - int(repeated.max()))
 
 
 def rank_correlation(x: ArrayLike, y: ArrayLike, covariates: ArrayLike = ()) -> float | None:
@@ -83,19 +90,68 @@ def rank_correlation(x: ArrayLike, y: ArrayLike, covariates: ArrayLike = ()) -> 
     return found.correlation if found else None
 
 
-def pseudo_values(found: Residuals) -> Floats | None:
-    """Return the jackknife's pseudo-values of the slope, whose mean is moved to the slope itself.
+class SlopeErrors:
+    """The standard error of a slope whose clusters are independent, and its degrees of freedom.
 
-    Their variance over their number is the jackknife's variance by clusters (CV3), which is not
-    too small where few groups are far from the others. None: y does not vary, or without one of
-    the groups there is no slope.
-    Sources: Tukey 1958, Annals of Mathematical Statistics 29, 614; MacKinnon, Nielsen & Webb 2023,
-    Journal of Econometrics 232, 272-299.
+    The variance is that of clusters with the correction for what a cluster takes of its own errors
+    (CV2; HC2 if each group is a cluster). The degrees of freedom are those that it would have if
+    errors were independent and equally large; they are few where few clusters determine the slope.
+    Sources: Bell & McCaffrey 2002, Survey Methodology 28, 169-181; Imbens & Kolesár 2016,
+    doi:10.1162/REST_a_00552.
     """
-    if found.kept.min() <= _NEGLIGIBLE or not found.y.any():
+
+    def __init__(self, design: Residuals, clusters: ArrayLike | None = None) -> None:
+        """Take the design, of which y does not matter, and the cluster of each group."""
+        labels = np.arange(design.x.size) if clusters is None else np.asarray(clusters)
+        names, self._numbers = np.unique(labels, return_inverse=True)
+        self.clusters = names.size
+        self._x = design.x / (design.x @ design.x)
+        self._direction = design.x
+        basis = np.column_stack([design.basis, design.x / np.linalg.norm(design.x)])
+        members = np.split(np.argsort(self._numbers, kind="stable"), self._ends())
+        corrected = [_corrected(self._x[each], basis[each]) for each in members]
+        self.is_determined = all(each is not None for each in corrected)
+        """Whether there is a slope without any one of the clusters."""
+        self._weights = np.zeros_like(self._x)
+        for each, weights in zip(members, corrected, strict=True):
+            if weights is not None:
+                self._weights[each] = weights
+        self.degrees = self._degrees(basis) if self.is_determined else 0.0
+
+    def _ends(self) -> Integers:
+        """Return where each cluster but the last ends, in the order of clusters."""
+        return np.asarray(np.cumsum(np.bincount(self._numbers))[:-1])
+
+    def sums(self, values: Floats) -> Floats:
+        """Return what each cluster adds to the slope of residuals given covariates.
+
+        The standard error is the root of the sum of their squares.
+        """
+        rest = values - self._direction * (self._x @ values)
+        return np.bincount(self._numbers, self._weights * rest).astype(np.float64)
+
+    def _degrees(self, basis: Floats) -> float:
+        """Return the degrees of freedom by Satterthwaite's approximation.
+
+        The variance is a quadratic form of errors; its matrix has the eigenvalues of D - P'P, where
+        D has the squared weights of clusters and P their products with the basis.
+        """
+        squares = np.bincount(self._numbers, self._weights**2)
+        parts = [np.bincount(self._numbers, self._weights * column) for column in basis.T]
+        products = np.stack(parts)
+        trace = float(squares.sum() - (products**2).sum())
+        crossed = float(squares @ (products**2).sum(axis=0))
+        of_square = (squares @ squares) - 2 * crossed + ((products @ products.T) ** 2).sum()
+        return trace**2 / float(of_square)
+
+
+def _corrected(x: Floats, basis: Floats) -> Floats | None:
+    """Return (I - H)^(-1/2) x of one cluster, where H = basis basis'; None: it has no inverse."""
+    left, sizes, _ = np.linalg.svd(basis, full_matrices=False)
+    kept = 1 - sizes**2
+    if kept.min() <= _NEGLIGIBLE:
         return None
-    moved = found.x * (found.y - found.slope * found.x) / found.kept / (found.x @ found.x)
-    return np.asarray(found.slope + (moved.size - 1) * (moved - moved.mean()))
+    return np.asarray(x + left @ ((kept**-0.5 - 1) * (left.T @ x)))
 
 
 def slope_test(
@@ -104,24 +160,53 @@ def slope_test(
     is_difference: bool = False,
     draws: int = 10_000,
     level: float = 0.95,
+    clusters: ArrayLike | None = None,
 ) -> tuple[Estimate | None, PValue | None]:
-    """Estimate and test a slope, if there is one; groups are resampled and permuted as a whole.
+    """Estimate and test a slope, if there is one; clusters, by default the groups, are independent.
 
-    The interval is by the bootstrap-t of pseudo-values. If y is the difference of two paired
-    values, the products of residuals change sign instead of being permuted.
-    docs/comparing.md has the coverage and the error rates.
+    The interval is Student's, with the errors of `SlopeErrors`. The p-value is the larger of that
+    of the same t test, which holds where the spread of y depends on x, and that of a test by
+    draws, which holds however y is distributed: groups are permuted, or, if y is the difference of
+    two paired values or there are clusters, the products of residuals change sign by clusters.
+    There is no interval if fewer than three groups have another y than all others, since it would
+    be too narrow. docs/methods/comparing.md has the coverage and the error rates.
     """
     if found is None:
         return None, None
-    values = pseudo_values(found)
-    if values is None:
-        note = "no interval, no p: accuracies are equal, or but for one group the counts are"
-        return no_interval(found.slope, level, note), None
-    slope = bootstrap_t(values, generator, None, draws, level).estimate
-    slope = replace(slope, note=slope.note.replace("problem", "group"))
-    if is_difference:
-        return slope, sign_flip_test(found.x * found.y, generator, draws)
-    return slope, permutation_test(found, generator, draws)
+    value, errors = found.slope, SlopeErrors(found, clusters)
+    unit = "group" if clusters is None else "cluster"
+    if not errors.is_determined or not found.y.any():
+        note = f"no interval, no p: accuracies are equal, or but for one {unit} the counts are"
+        return no_interval(value, level, note), None
+    if is_difference or clusters is not None:
+        p = sign_flip_test(_sums_by(clusters, found.x * found.y), generator, draws)
+    else:
+        p = permutation_test(found, generator, draws)
+    if found.others < OTHERS_FOR_AN_INTERVAL:
+        note = f"no interval: the accuracy of only {counted(found.others, 'group')} differs"
+        return no_interval(value, level, f"{note} from that of all others"), p
+    error = float(np.linalg.norm(errors.sums(found.y)))
+    if error <= _NEGLIGIBLE * abs(value):
+        return no_interval(value, level, "no interval: accuracies are on one line"), p
+    half = t_quantile(level, errors.degrees) * error
+    student = _student_test(value / error, errors)
+    larger = student if student.value >= p.value else p
+    return Estimate(value, value - half, value + half, level), larger
+
+
+def _student_test(distance: float, errors: SlopeErrors) -> PValue:
+    """Test a slope that is so many standard errors from zero."""
+    p = 2 * float(scipy.special.stdtr(errors.degrees, -abs(distance)))
+    procedure = f"t, {errors.degrees:.1f} degrees of freedom"
+    return PValue(p, procedure, errors.clusters)
+
+
+def _sums_by(clusters: ArrayLike | None, values: Floats) -> Floats:
+    """Return the sum of the values of each cluster; without clusters the values themselves."""
+    if clusters is None:
+        return values
+    _, numbers = np.unique(np.asarray(clusters), return_inverse=True)
+    return np.bincount(numbers, values).astype(np.float64)
 
 
 def permutation_test(
@@ -130,9 +215,8 @@ def permutation_test(
     """Test whether y has nothing to do with x, given the covariates.
 
     The residuals of y are permuted over the groups, and p is (r + 1) / (draws + 1), where r draws
-    have a slope at least as far from zero, in standard errors. These are those of pseudo-values
-    without the correction by their mean, so that a spread of y that depends on x matters little.
-    There must be pseudo-values.
+    have a slope at least as far from zero, in standard errors (HC3), so that a spread of y that
+    depends on x matters little. There must be a slope without any one of the groups.
     Sources: Freedman & Lane 1983, doi:10.2307/1391660; DiCiccio & Romano 2017,
     doi:10.1080/01621459.2016.1202117; Phipson & Smyth 2010, doi:10.2202/1544-6115.1585.
     """
