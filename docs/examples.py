@@ -103,6 +103,17 @@ def make_files(folder: Path) -> None:
     (folder / "labels.csv").write_text("\n".join(labels) + "\n", encoding="utf-8")
     counts = [f"{number},{round(dice.lognormvariate(4, 2))}" for number in range(1, 121)]
     (folder / "prevalence.csv").write_text("\n".join(["id,count", *counts]), encoding="utf-8")
+    with (folder / "scores.jsonl").open(encoding="utf-8") as file:
+        scores = [json.loads(line) for line in file]
+    with (folder / "passages.jsonl").open("w", encoding="utf-8") as file:
+        for score in scores:
+            passage = f"passage {(int(score['id']) + 4) // 5}"
+            file.write(json.dumps({**score, "passage": passage}) + "\n")
+    others = []
+    for row in counts:
+        number, _, count = row.partition(",")
+        others.append(f"{number},{round(int(count) * dice.lognormvariate(0, 1))}")
+    (folder / "other-corpus.csv").write_text("\n".join(["id,count", *others]), encoding="utf-8")
 
 
 def _write_exam(folder: Path) -> None:

@@ -153,7 +153,7 @@ class _CountSet(NamedTuple):
 
 
 class _Correction(NamedTuple):
-    """What the counts of another corpus say about a slope."""
+    """A slope that is corrected by the counts of another corpus."""
 
     correlation: float | None
     """That of the logarithms of both counts."""

@@ -115,8 +115,8 @@ def test_the_interval_is_students_and_p_the_larger_of_two(y: Any, procedure: str
 @pytest.mark.parametrize(
     ("y", "note"),
     [
-        pytest.param([0.0] * 10 + [1.0] * 2, "only 2 groups differs", id="two groups differ"),
-        pytest.param([1.0] * 11 + [0.0], "only 1 group differs", id="one group differs"),
+        pytest.param([0.0] * 10 + [1.0] * 2, "fewer than 3 groups have another accuracy", id="two groups differ"),
+        pytest.param([1.0] * 11 + [0.0], "fewer than 3 groups have another accuracy", id="one group differs"),
         pytest.param([0.1 * n for n in range(12)], "accuracies are on one line", id="a line"),
     ],
 )
@@ -126,7 +126,7 @@ def test_values_without_spread_have_a_p_and_no_interval(y: Any, note: str) -> No
     assert slope
     assert p
     assert (slope.low, slope.note.startswith("no interval: ")) == (None, True)
-    assert note.replace("differs", "") in slope.note
+    assert note in slope.note
 
 
 def test_clusters_of_one_group_are_groups() -> None:

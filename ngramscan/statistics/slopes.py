@@ -12,7 +12,6 @@ import numpy as np
 import scipy  # its parts are imported where they are first used
 from numpy.typing import ArrayLike, NDArray
 
-from ngramscan.progress import counted
 from ngramscan.statistics.estimates import Estimate, no_interval, t_quantile
 from ngramscan.statistics.p_values import PValue
 from ngramscan.statistics.sign_tests import sign_flip_test
@@ -183,8 +182,9 @@ def slope_test(
     else:
         p = permutation_test(found, generator, draws)
     if found.others < OTHERS_FOR_AN_INTERVAL:
-        note = f"no interval: the accuracy of only {counted(found.others, 'group')} differs"
-        return no_interval(value, level, f"{note} from that of all others"), p
+        fewer = f"fewer than {OTHERS_FOR_AN_INTERVAL} groups"
+        note = f"no interval: {fewer} have another accuracy than all others"
+        return no_interval(value, level, note), p
     error = float(np.linalg.norm(errors.sums(found.y)))
     if error <= _NEGLIGIBLE * abs(value):
         return no_interval(value, level, "no interval: accuracies are on one line"), p
