@@ -131,8 +131,8 @@ class SlopeRow:
     n_clusters: int | None = None
     """Clusters of groups, which are the independent values. None: without `--cluster`."""
     role: str = PREVALENCE
-    """`prevalence`: the counts that are asked about; `also`; `placebo`: counts that can't matter,
-    so that their slopes are no findings."""
+    """`prevalence`: the counts in question; `also`; `placebo`: counts that can't matter, so that a
+    slope is not a finding."""
 
 
 class _Cell(NamedTuple):

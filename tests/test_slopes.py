@@ -115,8 +115,14 @@ def test_the_interval_is_students_and_p_the_larger_of_two(y: Any, procedure: str
 @pytest.mark.parametrize(
     ("y", "note"),
     [
-        pytest.param([0.0] * 10 + [1.0] * 2, "fewer than 3 groups have another accuracy", id="two groups differ"),
-        pytest.param([1.0] * 11 + [0.0], "fewer than 3 groups have another accuracy", id="one group differs"),
+        pytest.param(
+            [0.0] * 10 + [1.0] * 2,
+            "fewer than 3 groups have another accuracy",
+            id="two groups differ",
+        ),
+        pytest.param(
+            [1.0] * 11 + [0.0], "fewer than 3 groups have another accuracy", id="one group differs"
+        ),
         pytest.param([0.1 * n for n in range(12)], "accuracies are on one line", id="a line"),
     ],
 )
