@@ -118,7 +118,7 @@ KINDS: tuple[Kind, ...] = (
         "trace --curve",
         "Coverage of outputs by length of spans",
         "index dataset model prompt kind",
-        "outputs length | novelty novelty_low novelty_high level",
+        "outputs length | problems novelty novelty_low novelty_high level",
         make_plot(
             "coverage",
             "index dataset model kind",
@@ -132,7 +132,7 @@ KINDS: tuple[Kind, ...] = (
         "trace --differences",
         "Differences of what prompts copy",
         "index dataset model prompt baseline kind measure",
-        "problems mean mean_baseline p p_holm | level",
+        "problems mean mean_baseline p p_holm | level family_tests",
         make_plot(
             "difference",
             "index measure",
