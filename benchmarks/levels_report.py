@@ -99,7 +99,7 @@ def shares_of(
         centres = draw.beta(mean * alike, (1 - mean) * alike, n)
         sums = np.array(
             [
-                draw.beta(*np.maximum([20 * centre, 20 * (1 - centre)], 1e-3), size).sum()
+                draw.beta(max(20 * centre, 1e-3), max(20 * (1 - centre), 1e-3), size).sum()
                 for centre, size in zip(centres, sizes, strict=True)
             ]
         )
@@ -113,12 +113,12 @@ def geometric(draw: Draw, n: int) -> NDArray[np.int64]:
     return draw.geometric(0.4, n).astype(np.int64)
 
 
-def two_of_ten(draw: Draw, n: int) -> NDArray[np.int64]:
+def two_of_ten(_: Draw, n: int) -> NDArray[np.int64]:
     """Return sizes of 1, but of 10 for a twentieth of the problems."""
     return np.where(np.arange(n) < max(1, n // 20), 10, 1)
 
 
-def six_or_one(draw: Draw, n: int) -> NDArray[np.int64]:
+def six_or_one(_: Draw, n: int) -> NDArray[np.int64]:
     """Return sizes of six models for half of the problems, and of one for the others."""
     return np.where(np.arange(n) % 2 == 0, 6, 1)
 
