@@ -1,7 +1,8 @@
 """Numbers, names, ranges and differences in words.
 
 A difference is called one only if its interval excludes zero and its adjusted p-value is at most
-the level of each family of tests on the page, which is .05 if there is one family. Numbers are rounded as in tables. Names are in quotes, intervals in brackets.
+the level of each family of tests on the page, which is .05 if there is one family. Numbers are
+rounded as in tables. Names are in quotes, intervals in brackets.
 """
 
 from __future__ import annotations

@@ -376,7 +376,7 @@ _SLOPES = Difference(
     _of("groups", "group"),
 )
 _RETENTION = Difference(
-    "dataset model method",
+    "dataset model method solver",
     lambda row: (quoted(row["prompt_with"]), f"{quoted(row['prefix'])} alone"),
     lambda _: Verbs("had markers in more outputs than", "had markers in fewer outputs than"),
     _of("pairs"),
@@ -490,7 +490,7 @@ _SAY: dict[str, Sequence[_Say | _Claims]] = {
     ),
     "link --problems": (
         _Claims(_say_slopes),
-        _always("A slope is that difference in accuracy; that it is not 0 doesn't say why."),
+        _always("A slope is that difference in mean scores; that it is not 0 doesn't say why."),
     ),
     "link --ranks": (
         Measure(
