@@ -21,6 +21,7 @@ from ngramscan.reporting.layout import cell
 from ngramscan.reporting.page.display import Shown, shortened, show_rows
 from ngramscan.reporting.page.families import count_families
 from ngramscan.reporting.page.findings import Finding, brackets, find
+from ngramscan.reporting.page.procedures import procedures_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.page.traced import TracedTexts, mark_texts
 from ngramscan.reporting.page.words import describe_level, sentences
@@ -83,6 +84,7 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
                 list(_notes(result)),
             )
         )
+    methods = list(dict.fromkeys(result.kind.methods for result in results if result.kind.methods))
     findings = find([(part.results, part.sentences) for part in parts])
     return (
         _environment()
@@ -96,9 +98,12 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
             made_at=made_at,
             version=__version__,
             parts=parts,
-            methods=list(
-                dict.fromkeys(result.kind.methods for result in results if result.kind.methods)
-            ),
+            methods=methods,
+            kinds=kinds,
+            procedures={
+                name: procedures_of(one for one in results if one.kind.methods == name)
+                for name in methods
+            },
             style=Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8")),
             script=Markup((_TEMPLATES / "script.js").read_text(encoding="utf-8")),
         )
