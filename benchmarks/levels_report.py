@@ -11,15 +11,26 @@ of judges; then null reports with one or several kinds of rows, and how many cla
 from __future__ import annotations
 
 import math
+import re
 import sys
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ngramscan.reporting.kinds import KINDS
+from ngramscan.reporting.page.results import Results
+from ngramscan.reporting.page.words import sentences
 from ngramscan.statistics.bounded_means import BoundedMean
-from ngramscan.statistics.proportions import stratified_share
+from ngramscan.statistics.estimates import fields_of
+from ngramscan.statistics.p_values import holm
+from ngramscan.statistics.proportions import (
+    Pairs,
+    mid_p_mcnemar,
+    paired_difference,
+    stratified_share,
+)
 
 Draw = np.random.Generator
 Floats = NDArray[np.float64]
@@ -207,6 +218,65 @@ def label_coverage_of(population: Strata, sets: int, seed: int = 1) -> int:
     return covered
 
 
+class NullPage(NamedTuple):
+    """A page of comparisons of methods that are equally accurate."""
+
+    families: int
+    tests: int
+    """Comparisons of each family, of 100 problems each."""
+
+
+NULL_PAGES = tuple(NullPage(families, tests) for families in (1, 2, 4, 6, 12) for tests in (1, 6))
+
+
+def null_rows(page: NullPage, draw: Draw) -> list[dict[str, Any]]:
+    """Return rows of `compare`: three of ten problems have one right answer."""
+    rows = []
+    for family, count in enumerate([page.tests] * page.families):
+        tests = []
+        for number in range(count):
+            differing = int(draw.binomial(100, 0.3))
+            more = int(draw.binomial(differing, 0.5))
+            both = (100 - differing) // 2
+            pairs = Pairs(both, differing - more, more, 100 - differing - both)
+            estimate = paired_difference(pairs, LEVEL)
+            tests.append(
+                {
+                    "dataset": f"d{number}",
+                    "model": "m",
+                    "rule": f"r{family}",
+                    "baseline": "cot",
+                    "treatment": "pot",
+                    "n": 100,
+                    **fields_of("difference", estimate),
+                    "p": mid_p_mcnemar(differing - more, more),
+                    "family": f"rule r{family}, single models",
+                    "family_tests": count,
+                }
+            )
+        adjusted = holm([row["p"] for row in tests])
+        rows += [row | {"p_holm": p} for row, p in zip(tests, adjusted, strict=True)]
+    return rows
+
+
+def claims(texts: Sequence[str]) -> bool:
+    """Tell whether a sentence calls a method more or less accurate."""
+    return any(re.search("was (more|less) accurate", text) for text in texts)
+
+
+def false_claims(page: NullPage, sets: int, seed: int = 1) -> tuple[int, int]:
+    """Return how many pages claim something, and how many if each family had the whole level."""
+    draw = np.random.default_rng([seed, *page])
+    kind = next(kind for kind in KINDS if kind.name == "compare")
+    by_page = by_family = 0
+    for _ in range(sets):
+        rows = null_rows(page, draw)
+        results = Results(kind, "null", (*rows[0],), rows)
+        by_page += claims(sentences(results))
+        by_family += claims(sentences(results, families=1))
+    return by_page, by_family
+
+
 def lines(sets: int) -> Iterator[str]:
     """Yield the tables, as Markdown."""
     sizes = (20, 60, 200)
@@ -223,6 +293,11 @@ def lines(sets: int) -> Iterator[str]:
     yield "\n| shares of labels of a judged sample | coverage |\n|---|---:|"
     for strata in STRATA:
         yield f"| {strata.name} | {share_of(label_coverage_of(strata, sets), sets)} |"
+    yield "\n| null page | false claims | with the whole level for each family |\n|---|---:|---:|"
+    for page in NULL_PAGES:
+        name = f"families: {page.families}, comparisons in each: {page.tests}"
+        both = [share_of(hits, sets) for hits in false_claims(page, sets)]
+        yield f"| {name} | {' | '.join(both)} |"
 
 
 if __name__ == "__main__":
