@@ -137,7 +137,9 @@ def test_a_difference_is_called_by_what_the_scores_are(
 
 
 def grouped() -> Any:
-    rows = scores(*ALL_BETTER, topic="algebra") + scores(ALL_BETTER[1], ALL_BETTER[0], topic="geometry")
+    rows = scores(*ALL_BETTER, topic="algebra") + scores(
+        ALL_BETTER[1], ALL_BETTER[0], topic="geometry"
+    )
     return compare(rows, by="topic")
 
 

@@ -323,7 +323,7 @@ def test_limits_of_differences_are_those_that_the_measures_allow() -> None:
     assert (index.difference, index.difference_high) == (7.0, 7.0)  # lengths 5 to 11
     assert rows["coverage"].difference_low == -1.0
     assert rows["coverage"].difference == -1.0
-    assert (index.test, index.note) == ("nonparametric tilting", "only 3 problems")
+    assert (index.test, index.note) == ("nonparametric tilting", "fewer than 10 problems")
     assert (index.family, index.family_tests) == ("index x", 3)
 
 
@@ -331,7 +331,7 @@ def test_limits_of_differences_are_those_that_the_measures_allow() -> None:
 @pytest.mark.parametrize(*case_table("true_differences"))
 def test_intervals_have_the_true_difference(problems: int, more: float) -> None:
     has_truth, excludes = hits(seed=6, sets=600, problems=problems, more=more)
-    assert 0.93 <= has_truth / 600 <= 0.975
+    assert has_truth / 600 >= 0.93  # and more with few problems, since any may be copied whole
     if not more:
         assert excludes / 600 <= 0.065
 

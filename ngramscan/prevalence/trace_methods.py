@@ -25,7 +25,6 @@ from ngramscan.prevalence.trace import (
     TraceResult,
     creativity_index,
 )
-from ngramscan.progress import counted
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.estimates import Estimate, fields_of
 from ngramscan.statistics.p_values import holm
@@ -42,7 +41,7 @@ _Names = tuple[str, str, str, str]
 
 
 class Measure(NamedTuple):
-    """What is compared of outputs."""
+    """A measure of outputs, and its largest value."""
 
     value_of: Callable[[Traced], float | None]
     most: float = 1.0
@@ -214,7 +213,7 @@ def _differences(
                 p=p.value,
                 p_holm=None,
                 level=level,
-                note=f"only {counted(len(changes), 'problem')}" if len(changes) < FEW else "",
+                note=f"fewer than {FEW} problems" if len(changes) < FEW else "",
                 test=p.procedure,
             )
 

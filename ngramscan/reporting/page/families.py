@@ -25,7 +25,7 @@ _Family = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Tests:
-    """What tells the tests of one kind of rows apart."""
+    """The columns that tell the tests of one kind of rows apart."""
 
     kind: str
     """Kinds of rows with the same name here may have the same tests."""

@@ -211,7 +211,7 @@ def is_shown(row: Row, alpha: float = ALPHA) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Verbs:
-    """What one of two is said to be, compared with the other."""
+    """How the first of two is called, compared with the second."""
 
     above: str
     below: str
@@ -228,7 +228,7 @@ class Difference:
     n: Callable[[Row], str]
     """How many values were compared, in words; empty: it is not known."""
     more: Callable[[Row], Sequence[str]] = lambda _: ()
-    """What else is said of a row, beside its names."""
+    """Further facts about a row, said after its names."""
 
     def __call__(self, rows: Sequence[Row], alpha: float = ALPHA) -> Iterator[str]:
         """Say which differences were shown at a level, and that others were not."""

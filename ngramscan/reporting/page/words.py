@@ -264,7 +264,7 @@ def _say_votes(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _say_slopes(rows: Sequence[Row], alpha: float) -> Iterator[str]:
-    """Say which slopes were shown, and which of them differ; those of a placebo are no findings."""
+    """Say which slopes were shown, and which of them differ; a placebo is never a finding."""
     ends = ("", "_low", "_high")
     every = [
         row | {f"difference{end}": row[f"slope{end}"] for end in ends} for row in map(dict, rows)
