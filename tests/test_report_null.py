@@ -7,12 +7,14 @@ from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import evalcore
 from evalcore.commands.compare import CompareRow, compare_methods
 from evalcore.commands.link import LinkRow, PatternCount
 from evalcore.paired_tests import Settings
+from evalcore.prevalence_links import ProblemOptions, SlopeRow, link_problems
 from evalcore.scores import ScoreRow
 from ngramscan.outputs.blend import RetentionRow, run_blend
 from ngramscan.outputs.keyness import KeynessOptions, KeynessRow, run_keyness
@@ -21,14 +23,21 @@ from ngramscan.outputs.tiers import TierRow, run_tiers
 from ngramscan.patterns.files import parse_patterns
 from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.contamination_effects import EffectRow, GivenScore, make_effects
+from ngramscan.prevalence.trace import GivenText, TraceOptions, run_trace
+from ngramscan.prevalence.trace_methods import DifferenceRow, make_differences
 from ngramscan.reporting import to_frame
 from ngramscan.reporting.kinds import kind_of
+from ngramscan.reporting.page.families import count_families
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.page.words import sentences
 from tests.support.outputs import outputs_of
+from tests.test_spans import Counting
+
+COPIED = "the quick brown fox jumps over the lazy dog and then sleeps until the next morning comes"
 
 CLAIM = re.compile(
-    r"was (?:more|less) accurate|had (?:higher|lower) scores|had markers in (?:more|fewer)"
+    r"was (?:more|less) accurate|had (?:higher|lower) (?:mean )?scores|had markers in (?:more|few)"
+    r"|had a (?:higher|lower) mean score|had a (?:larger|smaller) share|was (?:great|small)er than"
     r"|(?:For|In) (?!0 )\d+ of \d+ (?:n-grams?|rows?), (?:q is|the ratio and)"
 )
 PATTERNS = parse_patterns(
@@ -41,15 +50,16 @@ patterns:
     "made.yaml",
 )
 Draw = np.random.Generator
-Said = dict[str, list[str]]
+Page = dict[str, Results]
+"""The results on a page, by the names of their sections."""
 
 
-def said_of(rows: Sequence[Any], row_type: type) -> list[str]:
-    """Return what a page says about rows."""
+def results_of(rows: Sequence[Any], row_type: type) -> Results:
+    """Return rows as a page gets them."""
     columns = tuple(field.name for field in fields(row_type))
     kind = kind_of(columns)
     assert kind is not None
-    return sentences(Results(kind, "rows", columns, [asdict(row) for row in rows])) if rows else []
+    return Results(kind, "rows", columns, [asdict(row) for row in rows])
 
 
 def hard_problems(draw: Draw, n: int) -> Any:
@@ -57,7 +67,7 @@ def hard_problems(draw: Draw, n: int) -> Any:
     return draw.beta(1.5, 1, n)
 
 
-def comparisons(draw: Draw) -> Said:
+def comparisons(draw: Draw) -> Page:
     """2 benchmarks of 100 problems, 3 models and all pairs of 4 methods, beside 3 indexes."""
     scores = [
         ScoreRow(dataset, model, method, str(number), None, "strict", float(is_right))
@@ -76,10 +86,10 @@ def comparisons(draw: Draw) -> Said:
     ]
     frame = evalcore.link(to_frame(counts, PatternCount), to_frame(compared, CompareRow))
     linked = [LinkRow(*row) for row in frame.astype(object).itertuples(index=False)]
-    return {"compare": said_of(compared, CompareRow), "link": said_of(linked, LinkRow)}
+    return {"compare": results_of(compared, CompareRow), "link": results_of(linked, LinkRow)}
 
 
-def effects(draw: Draw) -> Said:
+def effects(draw: Draw) -> Page:
     """4 indexes, each with some other half of 120 entries, and 5 models."""
     chances = hard_problems(draw, 120)
     rows = [
@@ -93,10 +103,10 @@ def effects(draw: Draw) -> Said:
         for model in "lmnop"
         for number, is_right in enumerate(draw.random(120) < chances)
     ]
-    return {"effects": said_of(make_effects(rows, scores), EffectRow)}
+    return {"effects": results_of(make_effects(rows, scores), EffectRow)}
 
 
-def markers(draw: Draw) -> Said:
+def markers(draw: Draw) -> Page:
     """4 models, whose outputs to 60 problems have the marker of each method half of the time."""
     prompts = ("a", "a+x", "a+y", "b", "b+x", "b+y")
     texts = {
@@ -110,10 +120,10 @@ def markers(draw: Draw) -> Said:
     found = outputs_of(texts)
     retention, tiers = run_blend(found, PATTERNS).retention, run_tiers(found, PATTERNS).rows
     assert len(retention) == 16
-    return {"retention": said_of(retention, RetentionRow), "tiers": said_of(tiers, TierRow)}
+    return {"retention": results_of(retention, RetentionRow), "tiers": results_of(tiers, TierRow)}
 
 
-def words(draw: Draw) -> Said:
+def words(draw: Draw) -> Page:
     """Outputs of two methods to 80 problems, each with half of 40 words."""
     names = np.array([f"w{number}" for number in range(40)])
     texts = {
@@ -122,25 +132,107 @@ def words(draw: Draw) -> Said:
     }
     least = MinFrequency(5, 5)
     how = KeynessOptions("pot", ("cot",), "word", (1, 2), least, 50, q=0.5, all=True)
-    return {"keyness": said_of(run_keyness(outputs_of(texts), how).rows, KeynessRow)}
+    return {"keyness": results_of(run_keyness(outputs_of(texts), how).rows, KeynessRow)}
 
 
-def check(make: Callable[[Draw], Said], runs: int) -> None:
+def slopes(draw: Draw) -> Page:
+    """Two methods, whose answers to 25 groups of 8 problems don't depend on the counts."""
+    chances = hard_problems(draw, 25)
+    counts = [
+        {"topic": f"t{group}", "occurrences": int(count)}
+        for group, count in enumerate(draw.lognormal(4, 2, 25))
+    ]
+    scores = [
+        {
+            "dataset": "d",
+            "model": "m",
+            "method": method,
+            "id": f"{group} {number}",
+            "rule": "strict",
+            "value": float(draw.random() < chances[group]),
+            "topic": f"t{group}",
+        }
+        for method in ("cot", "pot")
+        for group in range(25)
+        for number in range(8)
+    ]
+    options = ProblemOptions(on="topic", resamples=1999, seed=int(draw.integers(1 << 30)))
+    rows, _ = link_problems(pd.DataFrame(counts), pd.DataFrame(scores), (), (), options)
+    return {"slopes": results_of(rows, SlopeRow)}
+
+
+def traces(draw: Draw) -> Page:
+    """Two prompts, whose outputs to 30 problems are copied in part or not."""
+    own = [" ".join(f"w{number}" for number in draw.integers(0, 10**6, 12)) for _ in range(60)]
+    copied = COPIED.split()
+    texts = [
+        GivenText("d", "m", prompt, str(n), str(n), f"{text} {' '.join(copied[:length])}")
+        for prompt, some in (("cot", own[:30]), ("pot", own[30:]))
+        for n, text in enumerate(some)
+        for length in [int(draw.choice([0, 0, 6, 12]))]
+    ]
+    found = run_trace(texts, [Counting([COPIED])], TraceOptions())
+    rows = make_differences(found, TraceOptions(), 0.95)
+    return {"traces": results_of(rows, DifferenceRow)}
+
+
+def six_benchmarks(draw: Draw) -> Page:
+    """Six benchmarks of 60 problems, which are families of their own (`--family dataset`)."""
+    scores = [
+        ScoreRow(f"d{dataset}", "m", method, str(number), None, "strict", float(is_right))
+        for dataset in range(6)
+        for chances in [hard_problems(draw, 60)]
+        for method in ("cot", "pot")
+        for number, is_right in enumerate(draw.random(60) < chances)
+    ]
+    compared, _, _ = compare_methods(scores, family=["dataset"])
+    return {"benchmarks": results_of(compared, CompareRow)}
+
+
+def six_kinds(draw: Draw) -> Page:
+    """All kinds of rows with claims on one page."""
+    return {
+        **six_benchmarks(draw),
+        **effects(draw),
+        **markers(draw),
+        **words(draw),
+        **slopes(draw),
+        **traces(draw),
+    }
+
+
+def claims_of(page: Page) -> dict[str, bool]:
+    """Return which sections of a page claim something, and whether any does (`page`)."""
+    families = count_families(page.values())
+    known = {name: results for name, results in page.items() if results.rows}
+    claims = {name: any(map(CLAIM.search, sentences(results))) for name, results in known.items()}
+    claims["page"] = any(
+        CLAIM.search(text) for one in known.values() for text in sentences(one, families)
+    )
+    return claims
+
+
+def check(make: Callable[[Draw], Page], runs: int) -> None:
     """Count the reports with a false claim, by section: at most .05 and two standard errors."""
     claims: dict[str, int] = {}
     for seed in range(runs):
-        for section, said in make(np.random.default_rng([31, seed])).items():
-            claims[section] = claims.get(section, 0) + any(map(CLAIM.search, said))
+        for section, has_claim in claims_of(make(np.random.default_rng([31, seed]))).items():
+            claims[section] = claims.get(section, 0) + has_claim
     most = 0.05 + 2 * math.sqrt(0.05 * 0.95 / runs)
     assert {name: n / runs for name, n in claims.items() if n / runs > most} == {}
 
 
-CASES = [(comparisons, 5), (effects, 5), (markers, 10), (words, 30)]
+CASES = [(comparisons, 5), (effects, 5), (markers, 10), (words, 30), (slopes, 10), (traces, 10)]
+CASES += [(six_benchmarks, 15), (six_kinds, 10)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("make", "runs"), CASES)
 def test_a_report_claims_nothing_in_many_simulations(
-    make: Callable[[Draw], Said], runs: int
+    make: Callable[[Draw], Page], runs: int
 ) -> None:
     check(make, 40 * runs)
+
+
+def test_a_page_of_six_benchmarks_claims_little_where_nothing_differs() -> None:
+    check(six_benchmarks, 10)

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from ngramscan.reporting.kinds import KINDS
 from ngramscan.reporting.layout import cell, p_text, percent
+from ngramscan.reporting.page.families import count_families
+from ngramscan.reporting.page.phrases import level_text
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.page.words import sentences
 from tests.support.cases import FOLDER, objects
@@ -81,7 +83,7 @@ def without_names(said: str) -> str:
     return plain.replace("lower bounds", "").replace("No difference", "")
 
 
-def may_claim(row: Mapping[str, Any]) -> bool:
+def may_claim(row: Mapping[str, Any], families: int) -> bool:
     """Tell whether a difference may be called one, by the rule of the page."""
     name = "slope" if "slope" in row else "difference"
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
@@ -92,13 +94,14 @@ def may_claim(row: Mapping[str, Any]) -> bool:
     )
     if low is None or high is None or p is None:
         return False
-    return not low <= 0 <= high and p <= 0.05
+    return not low <= 0 <= high and p <= 0.05 / families
 
 
-def derivable(rows: Iterable[Mapping[str, Any]]) -> set[str]:
+def derivable(rows: Iterable[Mapping[str, Any]], families: int) -> set[str]:
     """Return the numbers that sentences about some rows may have, as they are written."""
     rows = list(rows)
-    found = {str(n) for n in range(len(rows) + 1)} | {"0.05", "0.001", "0.999"}
+    found = {str(n) for n in range(len(rows) + 1)} | {"0.05", "0.001", "0.999", str(families)}
+    found.add(level_text(0.05 / families))
     for value in {one for row in rows for one in row.values() if isinstance(one, int | float)}:
         tested = [p_text(min(1.0, n * value)) for n in range(5) if 0 <= value <= 1]
         found |= {cell(value), percent(value), f"{100 * value:g}", *tested}
@@ -111,8 +114,9 @@ def derivable(rows: Iterable[Mapping[str, Any]]) -> set[str]:
 def test_words_claim_nothing_and_have_no_number_of_their_own(title: str, data: Any) -> None:
     rows = data.draw(rows_of(title))
     said = sentences(results_of(title, rows))
+    families = max(1, count_families([results_of(title, rows)]))
     assert len(said) <= 12
-    known = derivable(rows)
+    known = derivable(rows, families)
     for sentence in said:
         assert sentence.endswith(".")
         assert sentence.isprintable()
@@ -121,7 +125,7 @@ def test_words_claim_nothing_and_have_no_number_of_their_own(title: str, data: A
         assert "None" not in plain
         for found in SAID.findall(plain.replace("n-gram", "").replace("−", "-")):
             assert found.replace(",", "") in known, sentence
-    if not any(map(may_claim, rows)):
+    if not any(may_claim(row, families) for row in rows):
         assert not [one for one in said if CLAIM.search(without_names(one))]
 
 
@@ -154,6 +158,55 @@ def test_rows_that_are_left_out_are_said_first() -> None:
         "The sentences are about the first 2 rows; 190,000 further ones are left out.",
         "Shown: 2 occurrences of 1 pattern in 1 index; these are examples, not counts.",
     ]
+
+
+def compared(**columns: Any) -> dict[str, Any]:
+    """Return a row of `compare` with a small p-value."""
+    return COMPARED | {"n_unknown": 0, "p_holm": 0.01, "family": "rule r, single models"} | columns
+
+
+@pytest.mark.parametrize(
+    ("titles_and_rows", "families"),
+    [
+        pytest.param([(DIFFERENCES, [compared()])], 1, id="one family"),
+        pytest.param(
+            [(DIFFERENCES, [compared(), compared(model="all", family="rule r, all models")])],
+            2,
+            id="single models and all models",
+        ),
+        pytest.param(
+            [(DIFFERENCES, [compared()]), (DIFFERENCES, [compared()])], 1, id="a file given twice"
+        ),
+        pytest.param(
+            [(DIFFERENCES, [compared()]), (DIFFERENCES, [compared(p=0.02)])],
+            2,
+            id="two files with families of one name",
+        ),
+        pytest.param(
+            [(DIFFERENCES, [compared(), compared(dataset="e")]), (DIFFERENCES, [compared()])],
+            1,
+            id="a part of another file",
+        ),
+        pytest.param(
+            [(DIFFERENCES, [compared(dataset=name, family_tests=1) for name in "def"])],
+            3,
+            id="more tests than the family has",
+        ),
+        pytest.param([(DIFFERENCES, [compared(p_holm=None)])], 0, id="nothing adjusted"),
+    ],
+)
+def test_families_of_a_page_are_counted(
+    titles_and_rows: list[tuple[str, list[dict[str, Any]]]], families: int
+) -> None:
+    assert count_families([results_of(*one) for one in titles_and_rows]) == families
+
+
+@pytest.mark.parametrize(
+    ("families", "text"),
+    [(1, "0.05"), (2, "0.025"), (3, "0.0166"), (7, "0.00714"), (60, "0.000833")],
+)
+def test_a_level_is_never_said_to_be_larger_than_it_is(families: int, text: str) -> None:
+    assert level_text(0.05 / families) == text
 
 
 @pytest.mark.parametrize("p", [0.0, 0.0009994, 0.001, 0.04996, 0.9994, 0.9996, 1.0])

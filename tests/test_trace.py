@@ -181,7 +181,7 @@ def planted(rng: random.Random, problems: int, share: float, more: float) -> lis
 def test_differences_are_paired_by_problem_within_models() -> None:
     texts = planted(random.Random(1), 30, 0.3, 0.2)[:-3]  # the last problem lacks three outputs
     found = trace(*texts, documents=[DOUBLED])
-    rows = make_differences(found, TraceOptions(), level=0.95, seed=1)
+    rows = make_differences(found, TraceOptions(), level=0.95)
     assert [(row.model, row.measure) for row in rows] == [
         (model, measure)
         for model in ("a", "b", "all")
@@ -209,7 +209,7 @@ def test_references_are_compared_with_the_outputs_of_each_model() -> None:
     found = trace(*texts, *controls)
     pairs = {
         (row.model, row.prompt, row.baseline): row
-        for row in make_differences(found, TraceOptions(), level=0.95, seed=1)
+        for row in make_differences(found, TraceOptions(), level=0.95)
         if row.measure == "coverage"
     }
     expected = {
@@ -251,7 +251,7 @@ class Fast(Counting):
 
 def changes_of(texts: Sequence[GivenText], seed: int) -> DifferenceRow:
     found = run_trace(texts, [Fast([])], TraceOptions())
-    rows = make_differences(found, TraceOptions(), 0.95, seed)
+    rows = make_differences(found, TraceOptions(), 0.95)
     return next(row for row in rows if (row.model, row.measure) == ("all", "coverage"))
 
 
@@ -274,11 +274,64 @@ def test_texts_without_planted_copying_rarely_differ() -> None:
     assert has_truth + excludes == 8
 
 
+def whole_or_little(rng: random.Random, problems: int) -> list[GivenText]:
+    """Return outputs of a prompt that copies one in ten whole, and of one that copies a tenth."""
+    words = DOUBLED.split()
+    own = [[f"w{rng.random()}" for _ in range(20)] for _ in range(2 * problems)]
+    whole = [words[:20] if rng.random() < 0.1 else texts for texts in own[:problems]]
+    little = [
+        [*texts[:15], *words[4:9]] if rng.random() < 0.4 else texts for texts in own[problems:]
+    ]
+    return [
+        given(" ".join(text), prompt=prompt, problem=str(number), id=str(number))
+        for prompt, texts in (("cot", whole), ("pot", little))
+        for number, text in enumerate(texts)
+    ]
+
+
+@pytest.mark.parametrize("sets", [25, pytest.param(600, marks=pytest.mark.slow)])
+def test_rare_copies_of_whole_outputs_are_no_difference_if_the_means_are_equal(sets: int) -> None:
+    rng, n_rejected = random.Random(7), 0
+    for _ in range(sets):
+        found = run_trace(whole_or_little(rng, 20), [Fast([])], TraceOptions())
+        row = make_differences(found, TraceOptions(), 0.95)[0]
+        assert row.measure == "coverage"
+        assert row.p is not None
+        n_rejected += row.p <= 0.05
+    assert n_rejected / sets <= 0.06
+
+
+def test_means_of_unequal_numbers_of_outputs_have_intervals_that_widen_with_them() -> None:
+    copied, own = COPIED[4:39], "a b c d e f g"
+    texts = [given(own, id=f"{n}", problem=f"{n}") for n in range(20)]
+    again = [given(copied, id=f"0.{n}", problem="0") for n in range(6)]
+    alone = [given(copied, id=f"x{n}", problem=f"x{n}") for n in range(6)]
+    rows = [next(make_curve(trace(*texts, *more), TraceOptions(), 0.95)) for more in (again, alone)]
+    assert [(row.outputs, row.problems) for row in rows] == [(26, 20), (26, 26)]
+    clustered, independent = ((row.coverage_high or 0) - (row.coverage_low or 0) for row in rows)
+    assert clustered > 1.4 * independent
+
+
+def test_limits_of_differences_are_those_that_the_measures_allow() -> None:
+    texts = [
+        given(text, prompt=prompt, id=f"{n}", problem=f"{n}")
+        for n in range(3)
+        for prompt, text in (("cot", COPIED), ("pot", "a b c d e f g h i j k l m"))
+    ]
+    rows = {row.measure: row for row in make_differences(trace(*texts), TraceOptions(), 0.95)}
+    index = rows["creativity_index"]
+    assert (index.difference, index.difference_high) == (7.0, 7.0)  # lengths 5 to 11
+    assert rows["coverage"].difference_low == -1.0
+    assert rows["coverage"].difference == -1.0
+    assert (index.test, index.note) == ("nonparametric tilting", "fewer than 10 problems")
+    assert (index.family, index.family_tests) == ("index x", 3)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(*case_table("true_differences"))
 def test_intervals_have_the_true_difference(problems: int, more: float) -> None:
     has_truth, excludes = hits(seed=6, sets=600, problems=problems, more=more)
-    assert 0.93 <= has_truth / 600 <= 0.975
+    assert has_truth / 600 >= 0.93  # and more with few problems, since any may be copied whole
     if not more:
         assert excludes / 600 <= 0.065
 

@@ -39,13 +39,14 @@ from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.p_values import disagreement, holm
 from ngramscan.statistics.streams import stream
 
-_OPTIONAL = ("both answered", "not found", "unknown", "detectable", "p exact")
+_OPTIONAL = ("both answered", "not found", "unknown", "detectable", "p exact", "pairs")
+RIGHT_OR_WRONG, GRADED = "right or wrong", "graded"
 _PAPER = ["dataset", "model", "group", "methods", "n", "treatment only", "baseline only"]
 _PAPER += ["baseline", "treatment", "difference", "p", "p Holm"]
 _LEGEND = (
-    "difference: in percentage points, with its interval; p: by the test that -o FILE names;"
-    " p Holm: adjusted within the family of tests; baseline, treatment: mean accuracy in percent;"
-    " detectable: smallest difference found with 80% power"
+    "n: problems; difference: in percentage points, with its interval; p: by the test that -o FILE"
+    " names; p Holm: adjusted within the family of tests; baseline, treatment: mean accuracy in"
+    " percent; detectable: smallest difference found with 80% power"
 )
 _SHARES = ("accuracy_baseline", "accuracy_treatment", "detectable")
 Methods = Annotated[str | Sequence[str], Option(metavar="METHOD")]
@@ -93,6 +94,18 @@ class CompareRow:
     detectable: float | None
     """The smallest difference that is found with 80% power, given how much the answers vary."""
     note: str
+    n_problems: int | None = None
+    """Problems of these pairs: the number of independent values."""
+    scale: str = ""
+    """`right or wrong`, or `graded` if there are values between 0 and 1."""
+    weight: str = ""
+    """The column by which problems were weighed; empty: none."""
+    right_from: float | None = None
+    """The value from which graded answers were counted as right; None: they were not."""
+    family: str = ""
+    """The tests that `p_holm` is adjusted for."""
+    family_tests: int | None = None
+    """How many these are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +181,8 @@ def compare_methods(
     of_documents = describe_documents(table)
     messages["notices"] = [*of_documents, *absent, *messages["notices"], *_uneven(single)]
     averages = [*_averages(single + together, settings)]
-    return _adjusted(single, family) + _adjusted(together, family), averages, messages
+    rows_of_models = _adjusted(single, family, "single models")
+    return rows_of_models + _adjusted(together, family, "all models"), averages, messages
 
 
 def _choose_baseline(
@@ -202,6 +216,7 @@ def _pairs_of_methods(
 def _compare_cell(pairs: Frame, settings: Settings) -> _Compared:
     names: dict[str, Any] = {name: str(pairs[name].iloc[0]) for name in NAMES}
     known = pairs[pairs["least"] >= NOT_ANSWERED]
+    compared = pairs[pairs["least"] >= LEAST[settings.no_answer]]
     result = complete = _test(names, pairs, settings)
     if not result:
         return _Compared(names, pairs, None, None)
@@ -229,8 +244,15 @@ def _compare_cell(pairs: Frame, settings: Settings) -> _Compared:
         p_complete=complete.p.value if complete else None,
         detectable=result.detectable,
         note="; ".join(_notes(result, n_no_answer, settings.no_answer)),
+        n_problems=compared["problem"].nunique(),
+        scale=_scale(compared),
     )
     return _Compared(names, pairs, result, row)
+
+
+def _scale(pairs: Frame) -> str:
+    values = pairs[["value_1", "value_2"]].stack().dropna()
+    return RIGHT_OR_WRONG if values.isin((0, 1)).all() else GRADED
 
 
 def _test(
@@ -260,14 +282,27 @@ def _notes(result: Comparison, n_no_answer: int, no_answer: str) -> Iterator[str
         yield warning
 
 
-def _adjusted(cells: Sequence[_Compared], family: Sequence[str]) -> list[CompareRow]:
-    """Adjust p within each family and rule: two rules for one output are not two experiments."""
-    import pandas as pd
+def _adjusted(cells: Sequence[_Compared], family: Sequence[str], models: str) -> list[CompareRow]:
+    """Adjust p within each family and rule: two rules for one output are not two experiments.
 
+    `models` says whether the rows are about single models or all together.
+    """
     rows = [cell.row for cell in cells if cell.row]
-    table = pd.DataFrame(rows, columns=["p", *NAMES])
-    adjusted = table.groupby([*{"rule", *family}])["p"].transform(lambda p: holm([*p]))
-    return [replace(row, p_holm=p) for row, p in zip(rows, adjusted, strict=True)]
+    keys = [*dict.fromkeys(["rule", *family])]
+    families: dict[str, list[CompareRow]] = defaultdict(list)
+    for row in rows:
+        families[_name_family(row, keys, models)].append(row)
+    adjusted = {
+        id(row): replace(row, p_holm=p, family=name, family_tests=len(members))
+        for name, members in families.items()
+        for row, p in zip(members, holm([each.p for each in members]), strict=True)
+    }
+    return [adjusted[id(row)] for row in rows]
+
+
+def _name_family(row: CompareRow, keys: Sequence[str], models: str) -> str:
+    values = {key: getattr(row, key) for key in keys}
+    return ", ".join([*(f"{key} {value}" for key, value in values.items() if value), models])
 
 
 def _uneven(cells: Sequence[_Compared]) -> Iterator[str]:
@@ -344,10 +379,11 @@ def difference_text(row: Any) -> str:
 def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
     columns = to_columns(rows, "dataset model group rule")
     columns["methods"] = [f"{row.treatment} − {row.baseline}" for row in rows]
-    columns |= to_columns(rows, "n")
+    is_average = bool(rows) and isinstance(rows[0], AverageRow)
+    columns |= to_columns(rows, "n" if is_average else "n=n_problems")
     columns["difference"] = [difference_text(row) for row in rows]
     accuracies = "baseline=accuracy_baseline treatment=accuracy_treatment"
-    if rows and isinstance(rows[0], AverageRow):
+    if is_average:
         columns = {"average": [f"{row.average} ({row.parts})" for row in rows]} | columns
         return columns | to_columns(rows, accuracies, _SHARES)
     columns["p"] = [p_text(row.p, stars) for row in rows]
@@ -355,6 +391,8 @@ def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
     names = f"{accuracies} treatment_only baseline_only detectable unknown=n_unknown"
     columns |= to_columns(rows, names, _SHARES)
     columns["p exact"] = [p_text(row.p_exact) for row in rows]
+    if any(row.n != row.n_problems for row in rows):
+        columns |= to_columns(rows, "pairs=n")
     unanswered = [(row.unanswered_baseline, row.unanswered_treatment) for row in rows]
     if any(map(any, unanswered)):
         columns["not found"] = [", ".join(map(percent, shares)) for shares in unanswered]
@@ -466,6 +504,7 @@ def compare(
     rows, parts, messages = compare_methods(
         chosen, baseline, treatment, by=asked.kept_apart, family=family, settings=settings
     )
+    rows = [replace(row, weight=weight or "", right_from=asked.right_from) for row in rows]
     messages["notices"] = notices + of_baseline + messages["notices"]
     messages["failures"] = failures + messages["failures"]
     is_paper = parts and str(averages).lower().endswith(".tex")

@@ -32,6 +32,8 @@ NO_CAUSE = (
 )
 _AS_COMPARED = ["dataset", "model", "rule", "baseline", "treatment"]
 _AS_COMPARED += ["difference", "difference_low", "difference_high", "p"]
+_AS_COMPARED += ["group", "test", "n_problems", "scale", "weight", "right_from"]
+_AS_COMPARED += ["family", "family_tests"]
 Lists = Mapping[str, Mapping[str, Sequence[float]]]
 """The counts of patterns by index, then by method."""
 
@@ -78,6 +80,16 @@ class LinkRow:
     p_adjusted: float | None
     """`p`, adjusted within its family by Holm's method: the `p_holm` of `compare`. There a
     comparison counts once, in however many indexes it stands."""
+    group: str = ""
+    """The values of further columns that `compare --by` named."""
+    test: str = ""
+    n_problems: int | None = None
+    """This column and the next five are those of `compare`."""
+    scale: str = ""
+    weight: str = ""
+    right_from: float | None = None
+    family: str = ""
+    family_tests: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +107,8 @@ class RankRow:
     p: float | None
     """Two-sided permutation p-value over all orders of the methods."""
     note: str
+    group: str = ""
+    """The values of further columns that `compare --by` named."""
 
 
 def _attested(
@@ -149,17 +163,19 @@ def _rows(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iter
 
 
 def _ranks(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[RankRow]:
-    cells: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
+    cells: dict[tuple[str, str, str, str], dict[str, float]] = defaultdict(dict)
     for row in compared:
-        accuracies = cells[row.dataset, row.model, row.rule]
+        accuracies = cells[row.dataset, row.model, row.rule, row.group]
         accuracies[row.baseline] = row.accuracy_baseline
         accuracies[row.treatment] = row.accuracy_treatment
     for (index, lists), (cell, accuracies) in product(attested.items(), cells.items()):
+        dataset, model, rule, group = cell
         methods = [method for method in accuracies if method in lists]
         if len(methods) > 1:
             means = [np.log(np.add(lists[name], 0.5)).mean() for name in methods]
             agreement = rank_agreement(means, [accuracies[name] for name in methods])
-            yield RankRow(index, measure, *cell, len(methods), *agreement)
+            names = index, measure, dataset, model, rule
+            yield RankRow(*names, len(methods), *agreement, group=group)
 
 
 def rank_agreement(
@@ -183,7 +199,7 @@ def rank_agreement(
 
 
 def _columns(rows: Sequence[LinkRow]) -> dict[str, Any]:
-    columns = to_columns(rows, "index measure dataset model rule")
+    columns = to_columns(rows, "index measure dataset model group rule")
     columns["methods"] = [f"{row.treatment} : {row.baseline}" for row in rows]
     columns |= to_columns(rows, "prevalence_ratio")
     columns["accuracy difference"] = [difference_text(row) for row in rows]
@@ -193,7 +209,7 @@ def _columns(rows: Sequence[LinkRow]) -> dict[str, Any]:
 def _print(console: Any, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
     print_pooled(console, rows, _columns, Layout(6))
     ordered = [rank for rank in ranks if rank.tau is not None]
-    columns = partial(to_columns, names="index dataset model rule methods tau p")
+    columns = partial(to_columns, names="index dataset model group rule methods tau p")
     title = "Order of methods by prevalence and by accuracy: Kendall's tau-b"
     print_pooled(console, ordered, columns, Layout(4, title=title), notes=["model"])
 

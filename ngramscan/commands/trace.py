@@ -183,7 +183,7 @@ def trace(
         sizes = sizes_in_words(found.sizes)
     # Only for a table, a file or a figure: intervals take as long as the rows.
     curves = cache(lambda: list(make_curve(found, wanted, level)))
-    changes = cache(lambda: make_differences(found, wanted, level, asked.seed))
+    changes = cache(lambda: make_differences(found, wanted, level))
     files: list[Any] = [(spans, examples, SpanRow), (curve, curves() if curve else [], CurveRow)]
     files.append((differences, changes() if differences else [], DifferenceRow))
     return Result(

@@ -105,13 +105,14 @@ class RetentionRow:
     """Problems of which more outputs have a marker alone: a larger share, if there are several."""
     only_with: int | None
     p: float | None
-    """Exact McNemar; of random signs of the problems' differences if they have several outputs."""
+    """By `test`: exact McNemar, or sign flips if problems have several outputs."""
     level: float
     note: str
     p_adjusted: float | None
     """`p`, adjusted by Holm's method within the family."""
     family: str
     """Which tests are adjusted together; empty without a test."""
+    test: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +316,7 @@ def _retention(
         note=_why_unpaired(prefix, prompts[0], len(shared), total - left),
         p_adjusted=None,
         family="",
+        test=found.test if found else "",
     )
 
 
@@ -331,6 +333,7 @@ class _Compared(NamedTuple):
     only_with: int
     difference: Estimate
     p: float
+    test: str
 
 
 def _compare(alone: Marked, with_solver: Marked, names: Sequence[str]) -> _Compared:
@@ -340,10 +343,11 @@ def _compare(alone: Marked, with_solver: Marked, names: Sequence[str]) -> _Compa
     if all(len(has) == 1 for side in (alone, with_solver) for has in side.values()):
         n_both = shares.count((1, 1))
         pairs = Pairs(n_both, fewer, more, len(shares) - n_both - fewer - more)
-        return _Compared(fewer, more, paired_difference(pairs, LEVEL), mcnemar(fewer, more))
+        p = mcnemar(fewer, more)
+        return _Compared(fewer, more, paired_difference(pairs, LEVEL), p, "exact McNemar")
     first, second = map(_clustered, (alone, with_solver))
     p = first.p_value(second, stream(1, *names))
-    return _Compared(fewer, more, first.difference(second, LEVEL), p)
+    return _Compared(fewer, more, first.difference(second, LEVEL), p, "sign flips")
 
 
 def _clustered(marked: Marked) -> ClusteredShare:

@@ -2,6 +2,8 @@
 
 Problems are the unit: outputs of several models or epochs for one problem are alike, and count as
 one cluster. Coverage is compared, not the longest span, which grows with the length of a text.
+Few outputs may have most of what is copied, and a sample often has none of these. So intervals and
+tests are those of means between two bounds (`BoundedMean`), and not of resampled problems.
 """
 
 from __future__ import annotations
@@ -16,20 +18,34 @@ from typing import NamedTuple
 import numpy as np
 
 from ngramscan.prevalence.spans import Integers
-from ngramscan.prevalence.trace import Traced, TraceOptions, TraceResult, creativity_index
+from ngramscan.prevalence.trace import (
+    Measures,
+    Traced,
+    TraceOptions,
+    TraceResult,
+    creativity_index,
+)
+from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.estimates import Estimate, fields_of
 from ngramscan.statistics.p_values import holm
-from ngramscan.statistics.resampling import bootstrap_t
-from ngramscan.statistics.streams import stream
-from ngramscan.statistics.two_samples import estimate_accuracy
+from ngramscan.statistics.two_samples import estimate_mean, is_binary
 
 CURVE_TO = 12
 """Words of the longest spans of a curve."""
+FEW = 10
+"""From fewer problems, little can be said about others."""
 ALL_MODELS = "all"
 CONTROL = "control"
 """The prompt of reference texts, which every model's outputs are compared with."""
-Measure = Callable[[Traced], float | None]
 _Names = tuple[str, str, str, str]
+
+
+class Measure(NamedTuple):
+    """A measure of outputs, and its largest value."""
+
+    value_of: Callable[[Traced], float | None]
+    most: float = 1.0
+    """The largest possible value; the least is 0."""
 
 
 class _Key(NamedTuple):
@@ -52,6 +68,8 @@ class CurveRow:
     """Words."""
     outputs: int
     """Outputs with a word that counts."""
+    problems: int
+    """Problems that these answer: the number of independent values."""
     coverage: float
     """Mean share of the words of an output that are in such spans."""
     coverage_low: float | None
@@ -88,12 +106,16 @@ class DifferenceRow:
     difference_low: float | None
     difference_high: float | None
     p: float | None
-    """The p-value for a true difference of 0; None: too few problems differ."""
+    """The p-value for a true difference of 0."""
     p_holm: float | None
-    """Adjusted for all rows of the same index that have one."""
+    """`p`, adjusted by Holm's method within `family`: all rows of the same index."""
     level: float
     note: str = ""
-    """Why there is no interval."""
+    test: str = ""
+    family: str = ""
+    """The tests adjusted together."""
+    family_tests: int = 0
+    """How many these are."""
 
 
 def make_curve(result: TraceResult, options: TraceOptions, level: float) -> Iterator[CurveRow]:
@@ -117,6 +139,7 @@ def make_curve(result: TraceResult, options: TraceOptions, level: float) -> Iter
                     kind=kind,
                     length=length,
                     outputs=sum(each.words > 0 for each in measures),
+                    problems=_answered(problems, measures),
                     **fields_of("coverage", coverage),
                     **fields_of("novelty", novelty),
                     level=level,
@@ -125,12 +148,13 @@ def make_curve(result: TraceResult, options: TraceOptions, level: float) -> Iter
 
 
 def make_differences(
-    result: TraceResult, options: TraceOptions, level: float, seed: int
+    result: TraceResult, options: TraceOptions, level: float
 ) -> list[DifferenceRow]:
     """Return the paired differences of all pairs of prompts, by model and of all models together.
 
-    A problem counts where it has outputs after both prompts. The interval is that of the bootstrap
-    with Student's t, whose draws are of problems; p-values are adjusted by Holm's procedure.
+    A problem counts where it has outputs after both prompts. Intervals and p-values are those of
+    nonparametric tilting, with problems as the independent values; p-values are adjusted by Holm's
+    procedure.
     """
     rows = []
     for index, traced in result.traced.items():
@@ -138,15 +162,18 @@ def make_differences(
             row
             for kind in dict.fromkeys(each.kind for each in traced)
             for outputs in _by_model([each for each in traced if each.kind == kind])
-            for row in _differences(index, outputs, options, level, seed)
+            for row in _differences(index, outputs, options, level)
         ]
         adjusted = holm([row.p for row in of_index])
-        rows += [replace(row, p_holm=p) for row, p in zip(of_index, adjusted, strict=True)]
+        rows += [
+            replace(row, p_holm=p, family=f"index {index}", family_tests=len(of_index))
+            for row, p in zip(of_index, adjusted, strict=True)
+        ]
     return rows
 
 
 def _differences(
-    index: str, outputs: Mapping[str, list[Traced]], options: TraceOptions, level: float, seed: int
+    index: str, outputs: Mapping[str, list[Traced]], options: TraceOptions, level: float
 ) -> Iterator[DifferenceRow]:
     """Yield the differences of all pairs of prompts, of the outputs of one model or of several."""
     models = {each.given.model for some in outputs.values() for each in some} - {""}
@@ -154,21 +181,23 @@ def _differences(
     dataset, kind = one.given.dataset, one.kind
     model = models.pop() if len(models) == 1 else ALL_MODELS
     for baseline, prompt in combinations(outputs, 2):
-        for measure, value_of in _measures(options).items():
-            first, second = (_values(outputs[name], value_of) for name in (prompt, baseline))
+        for name, measure in _measures(options).items():
+            first, second = (
+                _values(outputs[each], measure.value_of) for each in (prompt, baseline)
+            )
             shared = [key for key in first if key in second]
             if not shared:
                 continue
             changes = defaultdict(list)
             for key in shared:
                 changes[key.problem].append(first[key] - second[key])
-            names = "trace", index, dataset, model, prompt, baseline, kind, measure
-            found = bootstrap_t(
+            mean_change = BoundedMean(
                 [sum(each) for each in changes.values()],
-                stream(seed, *names),
+                least=-measure.most,
+                most=measure.most,
                 sizes=[len(each) for each in changes.values()],
-                level=level,
             )
+            p = mean_change.test(0.0)
             yield DifferenceRow(
                 index=index,
                 dataset=dataset,
@@ -176,35 +205,41 @@ def _differences(
                 prompt=prompt,
                 baseline=baseline,
                 kind=kind,
-                measure=measure,
+                measure=name,
                 problems=len(changes),
                 mean=fmean(first[key] for key in shared),
                 mean_baseline=fmean(second[key] for key in shared),
-                **fields_of("difference", found.estimate),
-                p=found.p.value if found.p else None,
+                **fields_of("difference", mean_change.estimate(level)),
+                p=p.value,
                 p_holm=None,
                 level=level,
-                note=found.estimate.note,
+                note=f"fewer than {FEW} problems" if len(changes) < FEW else "",
+                test=p.procedure,
             )
 
 
 def _measures(options: TraceOptions) -> dict[str, Measure]:
     """Return what is compared, by name."""
     least = options.min_words
-    measures: dict[str, Measure] = {
-        "coverage": lambda each: each.profile.measures(least).coverage,
-        "novelty": lambda each: each.profile.measures(least).novelty,
-        "creativity_index": lambda each: creativity_index(each.profile, options),
+    measures = {
+        "coverage": Measure(lambda each: each.profile.measures(least).coverage),
+        "novelty": Measure(lambda each: each.profile.measures(least).novelty),
+        "creativity_index": Measure(
+            lambda each: creativity_index(each.profile, options),
+            most=float(len(options.index_lengths)),  # a sum of shares, one for each length
+        ),
     }
     if options.truncate:
         first = options.truncate
-        measures["coverage_truncated"] = lambda each: (
-            each.profile_of(first).measures(least).coverage
+        measures["coverage_truncated"] = Measure(
+            lambda each: each.profile_of(first).measures(least).coverage
         )
     return measures
 
 
-def _values(outputs: Sequence[Traced], value_of: Measure) -> dict[_Key, float]:
+def _values(
+    outputs: Sequence[Traced], value_of: Callable[[Traced], float | None]
+) -> dict[_Key, float]:
     """Return the value of each model's outputs for each problem: the mean where it has several."""
     values: dict[_Key, list[float]] = defaultdict(list)
     for each in outputs:
@@ -220,13 +255,23 @@ def _problems(outputs: Sequence[Traced]) -> Integers:
     return np.unique(names, return_inverse=True)[1]
 
 
+def _answered(problems: Integers, measures: Sequence[Measures]) -> int:
+    """Return the number of problems of outputs with a word that counts."""
+    return len({*problems[[each.words > 0 for each in measures]].tolist()})
+
+
 def _mean(problems: Integers, values: Sequence[float | None], level: float) -> Estimate | None:
     """Return the mean of the shares of outputs, with problems as clusters; None: none has one."""
-    shares = np.array(values, np.float64)
-    is_known = ~np.isnan(shares)
+    every = np.array(values, np.float64)
+    is_known = ~np.isnan(every)
     if not is_known.any():
         return None
-    return estimate_accuracy(shares[is_known], problems[is_known], level)
+    shares = every[is_known]
+    numbers = np.unique(problems[is_known], return_inverse=True)[1]
+    sums, sizes = np.bincount(numbers, weights=shares), np.bincount(numbers)
+    if sums.size == shares.size and is_binary(shares):
+        return estimate_mean(shares, binary=True, level=level)
+    return BoundedMean(sums, 0, 1, sizes).estimate(level)
 
 
 def _by_prompt(traced: Sequence[Traced]) -> dict[_Names, list[Traced]]:

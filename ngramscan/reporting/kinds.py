@@ -118,7 +118,7 @@ KINDS: tuple[Kind, ...] = (
         "trace --curve",
         "Coverage of outputs by length of spans",
         "index dataset model prompt kind",
-        "outputs length | novelty novelty_low novelty_high level",
+        "outputs length | problems novelty novelty_low novelty_high level",
         make_plot(
             "coverage",
             "index dataset model kind",
@@ -132,7 +132,7 @@ KINDS: tuple[Kind, ...] = (
         "trace --differences",
         "Differences of what prompts copy",
         "index dataset model prompt baseline kind measure",
-        "problems mean mean_baseline p p_holm | level",
+        "problems mean mean_baseline p p_holm | level family_tests",
         make_plot(
             "difference",
             "index measure",
@@ -254,12 +254,12 @@ KINDS: tuple[Kind, ...] = (
         "dataset model rule baseline treatment",
         "n accuracy_baseline accuracy_treatment p p_holm | n_no_answer n_unknown treatment_only"
         " baseline_only unanswered_baseline unanswered_treatment p_exact n_complete"
-        " difference_complete p_complete detectable",
+        " difference_complete p_complete detectable n_problems right_from family_tests level",
         make_plot(
             "difference",
             "dataset",
             "model group rule baseline treatment",
-            aside="n = {n}, p = {p_holm} (Holm)",
+            aside="n = {n_problems}, p = {p_holm} (Holm)",
         ),
     ),
     make_kind(
@@ -351,18 +351,19 @@ KINDS: tuple[Kind, ...] = (
         "link",
         "Prevalence and accuracy of pairs of methods",
         "index measure dataset model rule baseline treatment",
-        "difference difference_low difference_high same_direction | sum_ratio p p_adjusted",
+        "difference difference_low difference_high same_direction | sum_ratio p p_adjusted"
+        " n_problems right_from family_tests",
         make_plot(
             "prevalence_ratio",
             "index measure",
-            "dataset model rule baseline treatment",
+            "dataset model group rule baseline treatment",
             "log",
             limits="prevalence",
         ),
         make_plot(
             "difference",
             "index measure",
-            "dataset model rule baseline treatment",
+            "dataset model group rule baseline treatment",
             across="prevalence_ratio",
             across_limits="prevalence",
         ),
@@ -385,7 +386,7 @@ KINDS: tuple[Kind, ...] = (
         "Prevalence and accuracy, ranks of methods",
         "index measure dataset model rule",
         "methods p",
-        make_plot("tau", "index measure", "dataset model rule", limits=None),
+        make_plot("tau", "index measure", "dataset model group rule", limits=None),
     ),
 )
 """All kinds, in the order of a page; one that has all columns of another comes first."""

@@ -19,10 +19,12 @@ from ngramscan.reporting.charts.panels import Figure, Styles, draw
 from ngramscan.reporting.kinds import KINDS
 from ngramscan.reporting.layout import cell
 from ngramscan.reporting.page.display import Shown, shortened, show_rows
+from ngramscan.reporting.page.families import count_families
 from ngramscan.reporting.page.findings import Finding, brackets, find
+from ngramscan.reporting.page.procedures import procedures_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.page.traced import TracedTexts, mark_texts
-from ngramscan.reporting.page.words import sentences
+from ngramscan.reporting.page.words import describe_level, sentences
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -59,6 +61,7 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
     order = [kind.title for kind in KINDS]
     results = sorted(results, key=lambda one: order.index(one.kind.title))
     kinds = Counter(result.kind.name for result in results)
+    families = count_families(results)
     parts, left, styles = [], MOST_BYTES, Styles()
     for n, result in enumerate(results, 1):
         # What a file doesn't need is for the next ones.
@@ -72,7 +75,7 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
                 f"rows-{n}",
                 result,
                 kinds[result.kind.name] > 1,
-                sentences(result),
+                sentences(result, families),
                 draw(result, styles),
                 traced,
                 table,
@@ -81,6 +84,7 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
                 list(_notes(result)),
             )
         )
+    methods = list(dict.fromkeys(result.kind.methods for result in results if result.kind.methods))
     findings = find([(part.results, part.sentences) for part in parts])
     return (
         _environment()
@@ -90,12 +94,16 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
             findings=findings,
             brackets=brackets([parts[one.part].sentences for one in findings]),
             opening=_opening(parts, findings),
+            level=describe_level(families) if families > 1 else "",
             made_at=made_at,
             version=__version__,
             parts=parts,
-            methods=list(
-                dict.fromkeys(result.kind.methods for result in results if result.kind.methods)
-            ),
+            methods=methods,
+            kinds=kinds,
+            procedures={
+                name: procedures_of(one for one in results if one.kind.methods == name)
+                for name in methods
+            },
             style=Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8")),
             script=Markup((_TEMPLATES / "script.js").read_text(encoding="utf-8")),
         )

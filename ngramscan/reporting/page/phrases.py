@@ -1,11 +1,13 @@
 """Numbers, names, ranges and differences in words.
 
 A difference is called one only if its interval excludes zero and its adjusted p-value is at most
-.05. Numbers are rounded as in tables. Names are in quotes, intervals in brackets.
+the level of each family of tests on the page, which is .05 if there is one family. Numbers are
+rounded as in tables. Names are in quotes, intervals in brackets.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,9 +20,13 @@ from ngramscan.reporting.plots import limits_of
 
 Row = Mapping[str, Any]
 ALPHA = 0.05
+"""The level of a page: it has a false claim in at most one of twenty cases."""
 MOST_GROUPS = 2
 """Groups of rows, such as those of an index, that have a sentence each."""
 _LONGEST_NAME = 60
+_USUAL_LEVEL = 0.95
+_ALWAYS_NAMED = frozenset({"rule", "score_rule"})
+"""Columns that say what a score is, which sentences name even if all rows have the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,16 +141,26 @@ def quoted(name: object) -> str:
     return f"“{text}{'…' * (len(short) > _LONGEST_NAME)}”"
 
 
-def label_of(row: Row, rows: Sequence[Row], columns: str) -> str:
-    """Return the names that tell a row from the others, in parentheses; all names of a lone row."""
+def label_of(row: Row, rows: Sequence[Row], columns: str, more: Sequence[str] = ()) -> str:
+    """Return the names that tell a row from the others, in parentheses; all names of a lone row.
+
+    `more` is said of the row, too.
+    """
     known = {column: row.get(column) for column in columns.split()}
-    names = ", ".join(
+    names = [
         "all models" if (column, name) == ("model", ALL) else quoted(name)
         for column, name in known.items()
-        if name not in {None, ""}
-        and (len(rows) == 1 or any(other.get(column) != name for other in rows))
-    )
-    return f" ({names})" if names else ""
+        if name not in {None, ""} and _is_telling(column, name, rows)
+    ]
+    names += more
+    return f" ({', '.join(names)})" if names else ""
+
+
+def _is_telling(column: str, name: object, rows: Sequence[Row]) -> bool:
+    """Tell whether a name is said: it may be that of all rows."""
+    if len(rows) == 1 or column in _ALWAYS_NAMED:
+        return True
+    return any(other.get(column) != name for other in rows)
 
 
 def known_rows(rows: Iterable[Row], column: str) -> list[Row]:
@@ -185,12 +201,20 @@ def adjusted_p(row: Row) -> float | None:
     return p
 
 
-def is_shown(row: Row) -> bool:
+def is_shown(row: Row, alpha: float = ALPHA) -> bool:
     """Tell whether a difference excludes zero, by its interval and by its adjusted p-value."""
     (low, high), p = _POINTS.interval(row), adjusted_p(row)
     if low is None or high is None or p is None:
         return False
-    return bool(low <= row["difference"] <= high and (low > 0 or high < 0) and p <= ALPHA)
+    return bool(low <= row["difference"] <= high and (low > 0 or high < 0) and p <= alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class Verbs:
+    """How the first of two is called, compared with the second."""
+
+    above: str
+    below: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,28 +224,31 @@ class Difference:
     labels: str
     subjects: Callable[[Row], tuple[str, str]]
     """The two that are compared."""
-    above: str
-    below: str
-    n: str = "n"
+    verbs: Callable[[Row], Verbs]
+    n: Callable[[Row], str]
+    """How many values were compared, in words; empty: it is not known."""
+    more: Callable[[Row], Sequence[str]] = lambda _: ()
+    """Further facts about a row, said after its names."""
 
-    def __call__(self, rows: Sequence[Row]) -> Iterator[str]:
-        """Say which differences were shown, and that others were not."""
+    def __call__(self, rows: Sequence[Row], alpha: float = ALPHA) -> Iterator[str]:
+        """Say which differences were shown at a level, and that others were not."""
         known = known_rows(rows, "difference")
-        for verb, is_above in ((self.above, True), (self.below, False)):
-            shown = [r for r in known if is_shown(r) and (r["difference"] > 0) is is_above]
+        for is_above in (True, False):
+            shown = [r for r in known if is_shown(r, alpha) and (r["difference"] > 0) is is_above]
             if n := len(shown):
                 # All models together say most; the largest of several is partly so by chance.
                 row = max(shown, key=lambda row: (row.get("model") == ALL, abs(row["difference"])))
                 first, second = self.subjects(row)
+                verb = self.verbs(row).above if is_above else self.verbs(row).below
                 rest = f", one of {number(n)} significant differences in this direction" * (n > 1)
                 if row.get("model") != ALL:
                     rest = rest.replace("one", "the larger" if n == 2 else "the largest")
                 yield f"{first} {verb} {second}{self._signed(row, rows)}{rest}."
-        if others := [row for row in known if not is_shown(row)]:
+        if others := [row for row in known if not is_shown(row, alpha)]:
             row = max(others, key=_width)
             first, second = self.subjects(row)
             both = f"{first[0].lower()}{first[1:]} and {second}{self._signed(row, rows)}"
-            both += _why_not(row)
+            both += _why_not(row, alpha)
             some = f"{number(len(others))} of {count_of(len(known), 'comparison')}"
             some += f"; the widest interval: {both}" * (_width(row) > 0)
             where = f"between {both}" if len(known) == 1 else f"in {some}"
@@ -233,30 +260,51 @@ class Difference:
 
     def _signed(self, row: Row, rows: Sequence[Row]) -> str:
         """Return a difference in words; a p-value without an interval would show nothing."""
-        p, ends, n = adjusted_p(row), _POINTS.ends(row), row.get(self.n)
+        p, ends, n = adjusted_p(row), _POINTS.ends(row), self.n(row)
         text = f"difference {_POINTS.text(row['difference'])} points{f' [{ends}]' if ends else ''}"
         if p is not None and _width(row) >= 0:
             text += f", adjusted {p_of(p)}"
-        if n is not None:
-            text += f", n = {number(n)}"
-        return f"{label_of(row, rows, self.labels)}: {text}"
+        if n:
+            text += f", {n}"
+        return f"{label_of(row, rows, self.labels, self.more(row))}: {text}"
 
 
-def _why_not(row: Row) -> str:
+def _why_not(row: Row, alpha: float) -> str:
     """Return why a difference was not shown, if its interval or its p-value alone would show it."""
-    (low, high), p, alone = _POINTS.interval(row), adjusted_p(row), row.get("p")
+    (low, high), p = _POINTS.interval(row), adjusted_p(row)
     if low is None or high is None:
         return ""
-    excludes, disagree = low > 0 or high < 0, "; interval and test disagree: the interval"
+    excludes = low > 0 or high < 0
     if p is None:
-        return "; it was not tested" * (excludes and alone is None)
-    if excludes and p <= ALPHA:
+        return "; it was not tested" * (excludes and row.get("p") is None)
+    if excludes:
+        return _why_not_by_p(row, p, alpha)
+    if p > ALPHA:
+        return ""
+    level = row.get("level") or _USUAL_LEVEL
+    if abs(level - _USUAL_LEVEL) > 1e-9:
+        return f"; the {100 * level:g}% interval includes 0"
+    return f"; interval and test disagree: the interval includes 0, but p is at most {ALPHA}"
+
+
+def _why_not_by_p(row: Row, p: float, alpha: float) -> str:
+    """Return why a difference whose interval excludes zero was not shown."""
+    alone, level = row.get("p"), row.get("level") or _USUAL_LEVEL
+    if p <= alpha:
         return "; the value is outside its interval"
     if p <= ALPHA:
-        return f"{disagree} includes 0, but p is at most {ALPHA}"
-    if excludes and alone is not None and alone > ALPHA:
-        return f"{disagree} excludes 0, but p is above {ALPHA}"
-    return "; the interval is not adjusted for the number of tests" * excludes
+        return f"; this page claims a difference if p is at most {level_text(alpha)}"
+    if alone is not None and alone > ALPHA:
+        if level < _USUAL_LEVEL:
+            return f"; the {100 * level:g}% interval excludes 0, but p is above {ALPHA}"
+        return f"; interval and test disagree: the interval excludes 0, but p is above {ALPHA}"
+    return "; the interval is not adjusted for the number of tests"
+
+
+def level_text(alpha: float) -> str:
+    """Return a level in words, with three digits at most, and never larger than it is."""
+    digits = 2 - math.floor(math.log10(alpha))
+    return f"{math.floor(alpha * 10**digits + 1e-9) / 10**digits:g}"
 
 
 def _width(row: Row) -> float:

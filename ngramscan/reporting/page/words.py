@@ -5,22 +5,25 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
+from ngramscan.reporting.columns import ALL
+from ngramscan.reporting.page.families import count_families, level_of_each
 from ngramscan.reporting.page.phrases import (
-    ALPHA,
     MOST_GROUPS,
     Difference,
     Measure,
     Row,
-    adjusted_p,
+    Verbs,
     by_group,
     count_of,
     group_rows,
     in_some,
+    is_shown,
     known_rows,
     label_of,
+    level_text,
     number,
     p_of,
     quoted,
@@ -28,15 +31,35 @@ from ngramscan.reporting.page.phrases import (
 from ngramscan.reporting.page.results import Results
 
 _Say = Callable[[Sequence[Row]], Iterable[str]]
-_PAIR = "dataset model rule treatment baseline"
+
+
+@dataclass(frozen=True, slots=True)
+class _Claims:
+    """Statements about tests, which depend on the level that each family of tests has."""
+
+    say: Callable[[Sequence[Row], float], Iterable[str]]
+
+
+_PAIR = "dataset model group rule treatment baseline"
 _OUTPUT = "index dataset model prompt id"
-_OUTPUTS = "dataset model prompt method pattern"
+_OUTPUTS = "dataset model prompt method pattern tier measure"
 _QUOTED = re.compile("“[^”]*”")
 
 
-def sentences(results: Results) -> list[str]:
-    """Return what some rows say, in words."""
-    texts = [text for say in _SAY[results.kind.name] for text in say(results.rows)]
+def sentences(results: Results, families: int | None = None) -> list[str]:
+    """Return what some rows say, in words.
+
+    `families` is the number of families of tests on the page; by default that of these rows.
+    """
+    if families is None:
+        families = count_families([results])
+    texts: list[str] = []
+    for say in _SAY[results.kind.name]:
+        if isinstance(say, _Claims):
+            texts += say.say(results.rows, level_of_each(families))
+            texts += [describe_level(families)] * (families > 1)
+        else:
+            texts += say(results.rows)
     if any("[" in _QUOTED.sub("", text) for text in texts):
         levels = {row["level"] for row in known_rows(results.rows, "level")}
         level = f"{100 * min(levels):g}% confidence " if len(levels) == 1 else ""
@@ -45,6 +68,15 @@ def sentences(results: Results) -> list[str]:
         first = f"The sentences are about the first {count_of(len(results.rows), 'row')}"
         texts.insert(0, f"{first}; {number(results.left_out)} further ones are left out.")
     return texts
+
+
+def describe_level(families: int) -> str:
+    """Return by which p-values a page claims something, if it has several families of tests."""
+    level = level_text(level_of_each(families))
+    return (
+        f"This page has {number(families)} families of tests, so each has a level of {level}:"
+        f" a difference is claimed if its adjusted p-value is at most that."
+    )
 
 
 # What several kinds of rows say
@@ -144,12 +176,17 @@ def _say_bounds(rows: Sequence[Row]) -> Iterator[str]:
 
 def _say_curve(rows: Sequence[Row]) -> Iterator[str]:
     """Say the coverage by the shortest spans of each index."""
-    labels = "index dataset model prompt"
+    labels = "index dataset model prompt kind"
+    n = "outputs" if any(row.get("problems") is None for row in rows) else "problems"
     for _, group in islice(group_rows(rows, "index").items(), MOST_GROUPS):
         least = min(row["length"] for row in group)
         noun = f"The mean share of words in spans of at least {number(least)} words"
         shortest = [row for row in group if row["length"] == least]
-        yield from Measure(noun, "coverage", labels, "outputs", "%")(shortest)
+        yield from Measure(noun, "coverage", labels, n, "%")(shortest)
+
+
+def _say_copied(rows: Sequence[Row], alpha: float) -> Iterator[str]:
+    return _COPIED([row for row in rows if row["measure"] == "coverage"], alpha)
 
 
 def _say_spans(rows: Sequence[Row]) -> Iterator[str]:
@@ -174,11 +211,12 @@ def _say_tiers(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{first}, the ratio and its interval are within the declared tier{others}."
 
 
-def _say_keyness(rows: Sequence[Row]) -> Iterator[str]:
-    found = [row for row in known_rows(rows, "q") if row["q"] <= ALPHA]
+def _say_keyness(rows: Sequence[Row], alpha: float) -> Iterator[str]:
+    found = [row for row in known_rows(rows, "q") if row["q"] <= alpha]
     above = sum((row["log_ratio_low"] or 0) > 0 for row in found)
     first = f"For {number(above)} of {count_of(len(rows), 'n-gram')}"
-    yield f"{first}, q is at most {ALPHA} and the interval of the log ratio is above 0."
+    level = level_text(alpha)
+    yield f"{first}, q is at most {level} and the interval of the log ratio is above 0."
 
 
 def _say_strategies(rows: Sequence[Row]) -> Iterator[str]:
@@ -188,19 +226,6 @@ def _say_strategies(rows: Sequence[Row]) -> Iterator[str]:
         ["strategy"],
         lambda name, group: replace(share, noun=f"The share of {name} in the outputs")(group),
     )
-
-
-def _say_accuracies(rows: Sequence[Row]) -> Iterator[str]:
-    """Say which accuracies differ; each rule, and models together, are families of their own."""
-    tested = [row for row in rows if adjusted_p(row) is not None]
-    families = len({(row["rule"], row["model"] == "all") for row in tested})
-    every = [
-        row if (p := adjusted_p(row)) is None else {**row, "p_adjusted": min(1.0, families * p)}
-        for row in rows
-    ]
-    yield from _COMPARE(every)
-    if families > 1:
-        yield f"Adjusted p-values are multiplied by {families}, the number of families of tests."
 
 
 def _with_accuracy(row: Row, side: str) -> str:
@@ -238,14 +263,23 @@ def _say_votes(rows: Sequence[Row]) -> Iterator[str]:
     yield f"Tied votes or none: {number(undecided)} of {count_of(len(rows), 'item')}."
 
 
-def _say_slopes(rows: Sequence[Row]) -> Iterator[str]:
-    """Say which slopes were shown, and which of them differ."""
+def _say_slopes(rows: Sequence[Row], alpha: float) -> Iterator[str]:
+    """Say which slopes were shown, and which of them differ; a placebo is never a finding."""
     ends = ("", "_low", "_high")
     every = [
         row | {f"difference{end}": row[f"slope{end}"] for end in ends} for row in map(dict, rows)
     ]
-    yield from _SLOPE([row for row in every if not row["baseline"]])
-    yield from _SLOPES([row for row in every if row["baseline"]])
+    tested = [row for row in every if not _is_placebo(row)]
+    yield from _SLOPE([row for row in tested if not row["baseline"]], alpha)
+    yield from _SLOPES([row for row in tested if row["baseline"]], alpha)
+    if placebos := known_rows([row for row in every if _is_placebo(row)], "difference"):
+        shown = sum(is_shown(row, alpha) for row in placebos)
+        first = f"{in_some(shown, len(placebos), 'test')} with counts that can't matter (placebo)"
+        yield f"{first}, a slope or a difference of slopes was shown, too."
+
+
+def _is_placebo(row: Row) -> bool:
+    return row.get("role") == _PLACEBO
 
 
 def _say_ranks(rows: Sequence[Row]) -> Iterator[str]:
@@ -255,11 +289,62 @@ def _say_ranks(rows: Sequence[Row]) -> Iterator[str]:
         yield f"The smallest p-value, adjusted for {count_of(n, 'test')} (Bonferroni): {p}."
 
 
+def _of(column: str, noun: str = "") -> Callable[[Row], str]:
+    """Return how many values there are by a column, in words; empty: it is not known."""
+
+    def say(row: Row) -> str:
+        n = row.get(column)
+        if n is None:
+            return ""
+        return f"n = {count_of(n, noun) if noun else number(n)}"
+
+    return say
+
+
+def _compared_problems(row: Row) -> str:
+    """Return how many problems were compared, and pairs of answers if these are more."""
+    pairs, problems = row.get("n"), row.get("n_problems")
+    if problems is None and row.get("model") == ALL and pairs is not None:
+        return count_of(pairs, "pair") + " of answers"  # which are not independent
+    n = pairs if problems is None else problems
+    if n is None:
+        return ""
+    if pairs is None or pairs == n:
+        return f"n = {number(n)}"
+    return f"n = {count_of(n, 'problem')} ({count_of(pairs, 'pair')} of answers)"
+
+
+def _how_scored(row: Row) -> list[str]:
+    """Return what scores were weighed by, and from which value on they were right."""
+    texts = []
+    if weight := row.get("weight"):
+        texts.append(f"weighted by {quoted(weight)}")
+    if (least := row.get("right_from")) is not None:
+        texts.append(f"right from {number(least)}")
+    return texts
+
+
+def _compared_as(row: Row) -> Verbs:
+    """Return what a method is, compared with another: accuracies are those of right answers."""
+    scale, test = row.get("scale"), row.get("test")
+    # Rows without a scale have it in their test, if it is McNemar's.
+    is_binary = scale == "right or wrong" if scale else not test or "McNemar" in test
+    return _ACCURATE if is_binary and not row.get("weight") else _MEAN_SCORE
+
+
+_PLACEBO = "placebo"
+_ACCURATE = Verbs("was more accurate than", "was less accurate than")
+_MEAN_SCORE = Verbs("had a higher mean score than", "had a lower mean score than")
+_COPYING = Verbs(
+    "had a larger share of words copied from the corpus than",
+    "had a smaller share of words copied from the corpus than",
+)
 _COMPARE = Difference(
-    "dataset model rule",
+    "dataset model group rule",
     lambda row: (_with_accuracy(row, "treatment"), _with_accuracy(row, "baseline")),
-    "was more accurate than",
-    "was less accurate than",
+    _compared_as,
+    _compared_problems,
+    _how_scored,
 )
 _DIRTY = {
     "near": "Dirty entries with the answer near",
@@ -268,41 +353,37 @@ _DIRTY = {
 _EFFECTS = Difference(
     "index dataset model method score_rule",
     lambda row: (_DIRTY.get(row["answer"], "Dirty entries"), "clean ones"),
-    "had higher scores than",
-    "had lower scores than",
+    lambda _: Verbs("had higher scores than", "had lower scores than"),
+    _of("n"),
 )
 _COPIED = Difference(
-    "index dataset model",
+    "index dataset model kind",
     lambda row: (f"Outputs of {quoted(row['prompt'])}", f"those of {quoted(row['baseline'])}"),
-    "had a larger share of words copied from the corpus than",
-    "had a smaller share of words copied from the corpus than",
-    n="problems",
+    lambda _: _COPYING,
+    _of("problems"),
 )
 _SLOPE = Difference(
     "counts dataset model rule method",
     lambda _: ("Problems with ten times the count", "others"),
-    "had higher accuracies than",
-    "had lower accuracies than",
-    n="groups",
+    lambda _: Verbs("had higher mean scores than", "had lower mean scores than"),
+    _of("groups", "group"),
 )
 _SLOPES = Difference(
     "counts dataset model rule",
     lambda row: (f"The slope of {quoted(row['method'])}", f"that of {quoted(row['baseline'])}"),
-    "was greater than",
-    "was smaller than",
-    n="groups",
+    lambda _: Verbs("was greater than", "was smaller than"),
+    _of("groups", "group"),
 )
 _RETENTION = Difference(
     "dataset model method solver",
     lambda row: (quoted(row["prompt_with"]), f"{quoted(row['prefix'])} alone"),
-    "had markers in more outputs than",
-    "had markers in fewer outputs than",
-    n="pairs",
+    lambda _: Verbs("had markers in more outputs than", "had markers in fewer outputs than"),
+    _of("pairs"),
 )
 _RATIO = Measure("The ratio of a method's own outputs to others", "ratio", _OUTPUTS)
 _TOTAL = Measure("The ratio of geometric means", "value", "index tiers method kind versus")
 _TOKENS = "token n-grams"
-_SAY: dict[str, Sequence[_Say]] = {
+_SAY: dict[str, Sequence[_Say | _Claims]] = {
     "count": (
         _in_indexes("the number of occurrences", "occurrences", "query"),
         _in_indexes(f"the number of occurrences of {_TOKENS}", "token_occurrences", "query", None),
@@ -329,22 +410,30 @@ _SAY: dict[str, Sequence[_Say]] = {
         Measure("The share of windows that occur", "eta", limits=None).gaps,
     ),
     "contaminate --shares": (_where("verdict", "dirty", _SHARE), _say_bounds),
-    "contaminate --effects": (_EFFECTS,),
-    "trace": (Measure("The share of words in spans", "coverage", unit="%", limits=None),),
+    "contaminate --effects": (_Claims(_EFFECTS),),
+    "trace": (
+        Measure(
+            "The share of words in spans",
+            "coverage",
+            "index dataset model prompt id kind",
+            unit="%",
+            limits=None,
+        ),
+    ),
     "trace --spans": (_say_spans,),
     "trace --curve": (_say_curve,),
-    "trace --differences": (_where("measure", "coverage", _COPIED),),
+    "trace --differences": (_Claims(_say_copied),),
     "blend": (*_markers("markers"),),
     "blend --presence": (*_markers("the pattern"),),
-    "blend --retention": (_RETENTION,),
+    "blend --retention": (_Claims(_RETENTION),),
     "blend --isolation": (_RATIO,),
     "tiers": (_say_tiers, _RATIO),
-    "keyness": (_say_keyness, Measure("The log ratio", "log_ratio", "ngram")),
+    "keyness": (_Claims(_say_keyness), Measure("The log ratio", "log_ratio", "ngram")),
     "strategies": (_say_strategies,),
     "strategies --per-output": (_tally("strategy", "output"),),
     "show": (_say_outputs,),
     "score": (_tally("status", "score", "rule"), Measure("The value", "value", limits=None).gaps),
-    "compare": (_say_accuracies, _say_unknown),
+    "compare": (_Claims(_COMPARE), _say_unknown),
     "compare --averages": (
         Measure("The average difference", "difference", f"average {_PAIR}", "n", " points"),
         _always("Averages were not tested, so nothing is claimed about them."),
@@ -353,7 +442,7 @@ _SAY: dict[str, Sequence[_Say]] = {
         Measure(
             "The selection accuracy",
             "selection_accuracy",
-            "dataset model rule adaptive baselines",
+            "dataset model group rule adaptive baselines",
             unit="%",
             limits="selection",
         ),
@@ -362,16 +451,19 @@ _SAY: dict[str, Sequence[_Say]] = {
         Measure(
             "The accuracy where both methods give the same answer",
             "accuracy_agree",
-            "dataset model rule baseline adaptive",
+            "dataset model group rule baseline adaptive",
             "n_agree",
             "%",
         ),
     ),
     "outcomes --wins": (_say_wins,),
     "efficiency": (
-        Measure("The accuracy", "accuracy", "dataset model method rule", "n", "%"),
+        Measure("The accuracy", "accuracy", "dataset model group method rule", "n", "%"),
         Measure(
-            "The mean number of tokens", "mean_tokens", "dataset model method rule", "n_tokens"
+            "The mean number of tokens",
+            "mean_tokens",
+            "dataset model group method rule",
+            "n_tokens",
         ),
     ),
     "judge --shares": (
@@ -388,20 +480,22 @@ _SAY: dict[str, Sequence[_Say]] = {
             limits="prevalence",
         ),
         # A comparison has a row for each index.
-        lambda rows: _say_accuracies(
-            [group[0] for group in group_rows(rows, *_PAIR.split()).values()]
+        _Claims(
+            lambda rows, alpha: _COMPARE(
+                [group[0] for group in group_rows(rows, *_PAIR.split()).values()], alpha
+            )
         ),
         _always("Prevalence and accuracy in one row do not imply a link."),
     ),
     "link --problems": (
-        _say_slopes,
-        _always("A slope is that difference in accuracy; that it is not 0 doesn't say why."),
+        _Claims(_say_slopes),
+        _always("A slope is that difference in mean scores; that it is not 0 doesn't say why."),
     ),
     "link --ranks": (
         Measure(
             "The value of Kendall's tau",
             "tau",
-            "index measure dataset model rule",
+            "index measure dataset model group rule",
             "methods",
             limits=None,
         ),

@@ -104,8 +104,6 @@ def _print_differences(rows: Sequence[DifferenceRow], console: Console) -> None:
     title = "Differences of coverage on the same problems, percentage points"
     layout = Layout(4, frozenset({"model", "prompts"}), ("problems",), headings=3, title=title)
     print_columns(console, {"index": columns.pop("index"), **columns}, layout)
-    if any(row.note for row in shown):
-        parts.print_notes(console, "no interval: fewer than ten problems that differ")
 
 
 def _print_text(index: str, traced: Traced, least: int, console: Console) -> None:

@@ -1,0 +1,115 @@
+"""Families of tests on a page, and the level that each of them has.
+
+P-values in rows are adjusted within their family. A page with several families would claim too
+much if each had the whole level, so each has an equal part of it (Bonferroni). The p-values
+themselves stay as they are: row, figure and sentence show the same one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ngramscan.reporting.columns import ALL
+from ngramscan.reporting.page.phrases import ALPHA, Row, adjusted_p
+from ngramscan.reporting.page.results import Results
+
+COMPARISONS = "comparisons"
+"""The tests of `compare`, which rows of `link` repeat for each index."""
+_Test = tuple[Any, ...]
+_Family = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """The columns that tell the tests of one kind of rows apart."""
+
+    kind: str
+    """Kinds of rows with the same name here may have the same tests."""
+    names: tuple[str, ...]
+    """Columns that name a test; rows of one test have the same values in all of them."""
+    family: tuple[str, ...] = ()
+    """Columns that name a family in rows that have no column `family`."""
+    p: str = ""
+    """The column of adjusted p-values; empty: see `adjusted_p`."""
+
+
+_PAIR = ("dataset", "model", "group", "rule", "baseline", "treatment", "difference", "p")
+_COMPARED = Tests(COMPARISONS, _PAIR, ("rule",))
+TESTS: dict[str, Tests] = {
+    "compare": _COMPARED,
+    "link": _COMPARED,
+    "link --problems": Tests(
+        "slopes", ("counts", "dataset", "model", "rule", "method", "baseline", "slope", "p")
+    ),
+    # Rows of several indexes have one test if the same entries are dirty there.
+    "contaminate --effects": Tests(
+        "effects", ("dataset", "model", "method", "score_rule", "answer", "difference", "p")
+    ),
+    "blend --retention": Tests(
+        "retention",
+        ("dataset", "model", "prefix", "solver", "method", "prompt_with", "difference", "p"),
+    ),
+    "trace --differences": Tests(
+        "traces",
+        ("index", "dataset", "model", "prompt", "baseline", "kind", "measure", "difference", "p"),
+        ("index",),
+    ),
+    "keyness": Tests("keyness", ("ngram", "n", "p", "q"), p="q"),
+}
+"""The kinds of rows with p-values that sentences claim something by."""
+
+
+def level_of_each(families: int) -> float:
+    """Return the level of each of some families; all have that of the page together."""
+    return ALPHA / max(families, 1)
+
+
+def count_families(results: Iterable[Results]) -> int:
+    """Return how many families the tests of some files have; a family in two files counts once.
+
+    A family with more tests than its p-values were adjusted for is that of several runs of a
+    command in one file, and counts as so many.
+    """
+    families: dict[str, list[tuple[frozenset[_Test], int]]] = defaultdict(list)
+    for one in results:
+        if tests := TESTS.get(one.kind.name):
+            families[tests.kind] += _families(one.rows, tests)
+    return sum(runs for some in families.values() for _, runs in _without_parts(some))
+
+
+def _families(rows: Sequence[Row], tests: Tests) -> Iterator[tuple[frozenset[_Test], int]]:
+    """Yield the tests of each family of a file, and how many families they are."""
+    members: dict[_Family, set[_Test]] = defaultdict(set)
+    sizes: dict[_Family, int] = {}
+    for row in rows:
+        if (row.get(tests.p) if tests.p else adjusted_p(row)) is None:
+            continue
+        family = _name_of(row, tests)
+        members[family].add(tuple(row.get(name) or "" for name in tests.names))
+        sizes[family] = row.get("family_tests") or 0
+    for family, some in members.items():
+        size = sizes[family]
+        yield frozenset(some), math.ceil(len(some) / size) if size else 1
+
+
+def _name_of(row: Row, tests: Tests) -> _Family:
+    if family := row.get("family"):
+        return "family", str(family)
+    models = "all" if tests.kind == COMPARISONS and row.get("model") == ALL else ""
+    return models, ", ".join(str(row.get(name)) for name in tests.family)
+
+
+def _without_parts(
+    families: Sequence[tuple[frozenset[_Test], int]],
+) -> Iterator[tuple[frozenset[_Test], int]]:
+    """Yield families whose tests are not all in another one: the same, or a larger one."""
+    by_size = sorted(families, key=lambda family: -len(family[0]))
+    larger: list[frozenset[_Test]] = []
+    for tests, runs in by_size:
+        if not any(tests <= other for other in larger):
+            larger.append(tests)
+            yield tests, runs
