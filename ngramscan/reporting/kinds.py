@@ -254,7 +254,7 @@ KINDS: tuple[Kind, ...] = (
         "dataset model rule baseline treatment",
         "n accuracy_baseline accuracy_treatment p p_holm | n_no_answer n_unknown treatment_only"
         " baseline_only unanswered_baseline unanswered_treatment p_exact n_complete"
-        " difference_complete p_complete detectable",
+        " difference_complete p_complete detectable level needed_n",
         make_plot(
             "difference",
             "dataset",
