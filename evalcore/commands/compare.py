@@ -156,7 +156,7 @@ def compare_methods(
     """
     refuse_other("--family", family, NAMES)
     table = to_table(rows, by)
-    methods = _pairs_of_methods([*table["method"].unique()], baseline, treatments)
+    methods = pairs_of_methods([*table["method"].unique()], baseline, treatments)
     several = table.groupby(["dataset", "group", "rule"])["model"].transform("nunique") > 1
     by_model = find_pairs(table, methods)
     pooled = find_pairs(table[several].assign(model=ALL), methods)
@@ -193,9 +193,10 @@ def _choose_baseline(
     return first, [f"the baseline is {first}, and not {second}; --baseline METHOD chooses it"]
 
 
-def _pairs_of_methods(
+def pairs_of_methods(
     known: Sequence[str], baseline: str | None, treatments: Sequence[str]
 ) -> list[tuple[str, str]]:
+    """Return the baseline with each treatment; without a baseline, each method with every other."""
     if baseline is None:
         return list(combinations(known, 2))
     names = {name.lower(): name for name in reversed(known)}
@@ -479,13 +480,7 @@ def compare(
         smallest_difference=difference,
     )
     rows, parts, messages = compare_methods(
-        chosen,
-        baseline,
-        treatment,
-        by=asked.kept_apart,
-        family=family,
-        settings=settings,
-        difference=difference,
+        chosen, baseline, treatment, by=asked.kept_apart, family=family, settings=settings
     )
     messages["notices"] = notices + of_baseline + messages["notices"]
     messages["failures"] = failures + messages["failures"]

@@ -269,6 +269,30 @@ KINDS: tuple[Kind, ...] = (
         "parts n accuracy_baseline accuracy_treatment | n_unknown",
         make_plot("difference", "dataset model", "average group rule baseline treatment"),
     ),
+    # Before `plan --curve`, whose columns these rows have, too.
+    make_kind(
+        "plan",
+        "What comparisons need",
+        "dataset model rule baseline treatment",
+        "epochs cluster_size difference target_power needed_n needed_answers n power detectable"
+        " spread | needed_clusters discordance",
+        texts="test",
+    ),
+    make_kind(
+        "plan --curve",
+        "Power against the number of problems",
+        "dataset model rule baseline treatment",
+        "epochs difference n power",
+        make_plot(
+            "power",
+            "dataset model rule",
+            "baseline treatment",
+            "share",
+            limits=None,
+            series="epochs",
+            across="n",
+        ),
+    ),
     make_kind(
         "outcomes",
         "Joint outcomes of the adaptive method and its baselines",
