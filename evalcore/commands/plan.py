@@ -308,7 +308,9 @@ def plan(
         one, notices = _assume(assumed, agreement, self_agreement)
         planned, difference = [one], abs(assumed[1] - assumed[0])
     if icc and cluster_size == 1:
-        raise InputError(f"--icc {icc:g}", "it needs --cluster-size of at least 2")
+        raise InputError(
+            f"--icc {icc:g}", "a correlation within clusters needs their size: --cluster-size 5"
+        )
     goal = _Goal(difference, power, Clusters(cluster_size, icc), problems)
     plans = [
         _plan(each, number, goal)

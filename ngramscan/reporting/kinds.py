@@ -285,8 +285,8 @@ KINDS: tuple[Kind, ...] = (
         "epochs difference n power",
         make_plot(
             "power",
-            "dataset model rule",
-            "baseline treatment",
+            "dataset model rule baseline treatment",
+            "epochs",
             "share",
             limits=None,
             series="epochs",
