@@ -62,7 +62,7 @@ class Comparison:
     problems: int
     """Number of problems, which may have several pairs each."""
     design: Design | None
-    """What the power of the test depends on. None: no pair differs, or there is one problem; or
+    """How often the test finds a difference. None: no pair differs, or there is one problem; or
     it isn't known, as of sign flips for several answers to a problem."""
 
     @property

@@ -35,7 +35,7 @@ class Variation:
     """Variance of the difference of two single answers around the problem's true difference. None:
     it is unknown, since each problem has one answer of each method."""
     discordance: float | None
-    """Share of pairs of single answers of which one alone is right. None: answers are graded."""
+    """Share of pairs of single answers with exactly one right. None: answers are graded."""
     deviations: Floats | None
     """Differences of the pilot's problems, minus their mean. None: taken as normal."""
     problems: int | None

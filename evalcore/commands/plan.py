@@ -38,7 +38,7 @@ Share = Annotated[float | None, Option(least=0, most=1)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRow:
-    """What a comparison of two methods needs; differences and power are fractions.
+    """The size that a comparison of two methods needs; differences and power are fractions.
 
     Names are empty if there is no pilot.
     """
@@ -97,7 +97,7 @@ class _Planned(NamedTuple):
 
 
 class _Goal(NamedTuple):
-    """What is to be found, and with which problems."""
+    """The difference to find, and the problems to find it with."""
 
     difference: float
     power: float

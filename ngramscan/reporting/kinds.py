@@ -272,7 +272,7 @@ KINDS: tuple[Kind, ...] = (
     # Before `plan --curve`, whose columns these rows have, too.
     make_kind(
         "plan",
-        "What comparisons need",
+        "Planned comparisons",
         "dataset model rule baseline treatment",
         "epochs cluster_size difference target_power needed_n needed_answers n power detectable"
         " spread | needed_clusters discordance",
