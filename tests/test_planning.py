@@ -289,6 +289,18 @@ def test_a_pilot_without_differences_is_a_failure() -> None:
         evalcore.plan(table(rows), baseline="cot")
 
 
+def test_problems_of_a_pilot_without_a_known_result_are_left_out() -> None:
+    rows = pilot(1, 40)
+    unknown = [
+        row | ({"value": None, "status": "unknown"} if row["id"] == "3" else {}) for row in rows
+    ]
+    assert only_row(table(unknown), baseline="cot")["n"] == 39
+    with pytest.raises(IncompleteError, match="nothing to compare; 40 pairs left out"):
+        evalcore.plan(
+            table([row | {"value": None, "status": "unknown"} for row in rows]), baseline="cot"
+        )
+
+
 def test_a_pilot_with_several_answers_of_one_method_counts_its_first() -> None:
     rows = [row for row in pilot(3) if row["method"] == "cot" or row["epoch"] == 1]
     row = only_row(table(rows), baseline="cot")

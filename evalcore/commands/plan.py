@@ -11,11 +11,12 @@ from evalcore.commands.compare import Methods, pairs_of_methods
 from evalcore.options import Difference
 from evalcore.pairing import (
     NAMES,
-    NOT_ANSWERED,
     ScoreOptions,
     describe_documents,
     find_pairs,
+    left_out,
     name_cell,
+    overlap_of_pairs,
     to_table,
 )
 from evalcore.pilots import Clusters, Variation, assume_variation, make_design, measure_pilot
@@ -162,18 +163,24 @@ def _read_pilot(
     known = [*dict.fromkeys(row.method for row in rows)]
     methods = pairs_of_methods(known, baseline, treatments)
     table = to_table(rows)
-    planned, failures = list[_Planned](), list[str]()
+    planned, failures, levels = list[_Planned](), list[str](), list[tuple[str, Any, str]]()
     for pairs in find_pairs(table, methods):
         names = {name: str(pairs[name].iloc[0]) for name in NAMES if name != "group"}
-        variation = measure_pilot(pairs[pairs["least"] >= max(asked.lowest, NOT_ANSWERED)])
-        if variation is None:
-            problem = "no plan: fewer than two problems, or the methods never differ"
-            failures.append(f"{name_cell(names.values())}: {problem}; try --accuracies")
-        else:
+        title = name_cell(names.values())
+        levels.append((title, pairs["least"], overlap_of_pairs(pairs)))
+        answered = pairs[pairs["least"] >= asked.lowest]
+        if answered.empty:
+            continue  # which `left_out` says
+        if variation := measure_pilot(answered):
             planned.append(_Planned(names, variation))
-    if not planned and not failures:
+        else:
+            problem = "no plan: fewer than two problems, or the methods never differ"
+            failures.append(f"{title}: {problem}; try --accuracies")
+    if not levels:
         raise InputError("scores", f"no benchmark and model has {baseline} and another method")
-    return planned, [*notices, *describe_documents(table)], failures
+    messages = left_out("pair", levels, asked.lowest)
+    notices += [*describe_documents(table), *messages["notices"]]
+    return planned, notices, [*messages["failures"], *failures]
 
 
 def _choose_epochs(given: Sequence[int], variation: Variation, is_pilot: bool) -> list[int]:
