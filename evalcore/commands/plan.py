@@ -159,11 +159,11 @@ def _read_pilot(
     scores: Sequence[Table], baseline: str, treatments: Sequence[str], asked: ScoreOptions
 ) -> tuple[list[_Planned], list[str], list[str]]:
     """Return the pairs of methods of a pilot, notices, and failures."""
-    rows, notices = asked.read(scores, is_one_rule=False)
+    rows, notices, failures = asked.read(scores, is_one_rule=False)
     known = [*dict.fromkeys(row.method for row in rows)]
     methods = pairs_of_methods(known, baseline, treatments)
     table = to_table(rows)
-    planned, failures, levels = list[_Planned](), list[str](), list[tuple[str, Any, str]]()
+    planned, levels = list[_Planned](), list[tuple[str, Any, str]]()
     for pairs in find_pairs(table, methods):
         names = {name: str(pairs[name].iloc[0]) for name in NAMES if name != "group"}
         title = name_cell(names.values())
