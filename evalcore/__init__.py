@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from evalcore.commands.link import link
     from evalcore.commands.logs import logs
     from evalcore.commands.outcomes import outcomes
+    from evalcore.commands.plan import plan
     from evalcore.commands.run import run
     from evalcore.commands.score import score
     from evalcore.commands.show import show
 
 __all__ = ["agreement", "audit", "compare", "datasets_check", "datasets_fetch", "datasets_list"]
-__all__ += ["efficiency", "judge", "link", "logs", "outcomes", "run", "score", "show"]
+__all__ += ["efficiency", "judge", "link", "logs", "outcomes", "plan", "run", "score", "show"]
 
 
 def __getattr__(name: str) -> Any:

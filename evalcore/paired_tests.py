@@ -10,7 +10,13 @@ from numpy.typing import ArrayLike
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.p_values import PValue
-from ngramscan.statistics.power import mcnemar_detectable, t_detectable
+from ngramscan.statistics.planning import (
+    Design,
+    McNemarDesign,
+    StudentDesign,
+    TiltingDesign,
+    needed_n,
+)
 from ngramscan.statistics.proportions import Pairs, mcnemar, mid_p_mcnemar, paired_difference
 from ngramscan.statistics.resampling import Floats, MeanDifference, bootstrap_t
 from ngramscan.statistics.sign_tests import round_float_noise, sign_flip_test, signed_rank_test
@@ -31,6 +37,9 @@ class Settings:
     level: float = 0.95
     resamples: int = 10_000
     seed: int = 1
+    smallest_difference: float = 0.05
+    """The smallest one that matters to the user; only the number of needed problems depends on it.
+    """
 
 
 DEFAULTS = Settings()
@@ -50,16 +59,20 @@ class Comparison:
     p_exact: float | None
     size: float
     """The sum of the weights of the pairs; without weights, their number."""
-    spread: float | None
-    """Standard deviation of the differences. None: a problem has several, or there is one pair."""
+    problems: int
+    """Number of problems, which may have several pairs each."""
+    design: Design | None
+    """How often the test finds a difference. None: no pair differs, or there is one problem; or
+    it isn't known, as of sign flips for several answers to a problem."""
 
     @property
     def detectable(self) -> float | None:
         """Return the smallest difference that is found with 80% power, if there is one."""
-        differing = self.treatment_only + self.baseline_only
-        if self.p_exact is not None:
-            return mcnemar_detectable(self.n, differing / self.n)
-        return t_detectable(self.n) * self.spread if self.spread and differing else None
+        return self.design.detectable(self.problems) if self.design else None
+
+    def needed_n(self, difference: float) -> int | None:
+        """Return how many problems find a difference with 80% power, if answers vary as here."""
+        return needed_n(self.design, difference) if self.design else None
 
 
 def _in_order(
@@ -102,6 +115,7 @@ def compare_pairs(
     weighing, size = weighing[kept], float(weighing[kept].sum())
     weighing = weighing / weighing.min()  # a problem weighs at least 1
     sums, sizes, p_exact = differences, None, None
+    design: Design | None
     if not is_plain:
         groups = np.unique(numbers[kept], return_inverse=True)[1]
         sums = np.bincount(groups, weights=differences * weighing)
@@ -111,8 +125,9 @@ def compare_pairs(
         note = "" if more + less else "no pair differs"
         p = PValue(mid_p_mcnemar(less, more), "mid-p McNemar", more + less, note=note)
         difference = _binary_difference(values, settings, generator)
+        design = McNemarDesign((more + less) / differences.size)
     else:
-        difference, p = _mean_difference(sums, sizes, settings, generator)
+        difference, p, design = _mean_difference(sums, sizes, settings, generator)
     first, second = np.average(values, axis=1, weights=weighing).tolist()
     return Comparison(
         n=differences.size,
@@ -124,7 +139,8 @@ def compare_pairs(
         p=p,
         p_exact=p_exact,
         size=size,
-        spread=float(differences.std(ddof=1)) if is_plain and differences.size > 1 else None,
+        problems=sums.size,
+        design=design if more + less and sums.size > 1 else None,
     )
 
 
@@ -140,21 +156,30 @@ def _binary_difference(
 
 def _mean_difference(
     sums: Floats, sizes: ArrayLike | None, settings: Settings, generator: np.random.Generator
-) -> tuple[Estimate, PValue]:
-    """Return the mean difference with its interval, and the p-value of the test that is wanted."""
+) -> tuple[Estimate, PValue, Design | None]:
+    """Return the mean difference with its interval, the p-value of the wanted test, its power."""
     if settings.graded_test == "bootstrap-t":
         difference, p = _bootstrapped(sums, sizes, settings, generator)
         if p and difference.low is not None:
-            return difference, p
+            return difference, p, _student(sums, sizes)
     mean = BoundedMean(sums, -1, 1, sizes)
     difference = mean.estimate(settings.level)
     if (
         settings.graded_test == "signed-rank" and sizes is None
     ):  # not for several answers to a problem
-        return difference, signed_rank_test(sums, settings.zeros)
+        return difference, signed_rank_test(sums, settings.zeros), _student(sums, sizes)
     if settings.graded_test in {"signed-rank", "sign-flip"}:
-        return difference, sign_flip_test(sums, generator, settings.resamples)
-    return difference, mean.test(0.0)
+        p = sign_flip_test(sums, generator, settings.resamples)
+        return difference, p, _student(sums, sizes)
+    is_gain = mean.value > 0 if mean.value else None
+    return difference, mean.test(0.0), TiltingDesign(mean, is_gain)
+
+
+def _student(sums: Floats, sizes: ArrayLike | None) -> StudentDesign | None:
+    """Return the design of a test like Student's t; None: problems have several answers."""
+    if sizes is not None or sums.size < 2:
+        return None
+    return StudentDesign(float(sums.std(ddof=1))) if np.ptp(sums) else None
 
 
 def _bootstrapped(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
+from benchmarks import levels_means as levels
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.proportions import wilson
 from tests.support.cases import case_table
@@ -67,6 +69,66 @@ def test_values_at_the_bounds_have_wilson_s_interval_with_student_s_t(ones: int,
 def test_what_is_no_mean_is_refused(arguments: Any, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         BoundedMean(arguments[0], 0, 1, *arguments[1:])
+
+
+def test_one_heavy_problem_alone_shows_nothing() -> None:
+    points, differences = np.ones(40), np.zeros(40)
+    points[0], differences[0] = 200, 0.4
+    found = BoundedMean(differences * points, -1, 1, points)
+    low, high = found.estimate().limits
+    assert low < -0.5
+    assert high > 0.5
+    assert found.test(0.0).value > 0.5
+
+
+@pytest.mark.parametrize("name", levels.DIFFERENCES)
+def test_equal_sizes_change_nothing(name: str) -> None:
+    values = levels.DIFFERENCES[name].draw(np.random.default_rng(8), 50)
+    plain = BoundedMean(values, -1, 1)
+    weighted = BoundedMean(7 * values, -1, 1, [7] * 50)
+    assert weighted.estimate().limits == pytest.approx(plain.estimate().limits, abs=1e-9)
+    assert weighted.test(0.01).value == pytest.approx(plain.test(0.01).value, abs=1e-9)
+
+
+def test_a_little_more_weight_changes_little() -> None:
+    values = np.random.default_rng(9).uniform(-0.5, 0.7, 100)
+    points = np.where(np.arange(100) % 2, 1.0, 1.2)
+    (low, high), (plain_low, plain_high) = (
+        mean.estimate().limits
+        for mean in (BoundedMean(values * points, -1, 1, points), BoundedMean(values, -1, 1))
+    )
+    assert (high - low) / (plain_high - plain_low) < 1.05
+
+
+UNEQUAL = [(sizes, name) for sizes in levels.SIZES for name in levels.DIFFERENCES]
+BRIEFLY = [
+    ("100 of 1, 3 of 30", "60 % differ, equal"),
+    ("90 of 1, 10 of 10", "30 % differ, equal"),
+    ("lognormal, log-sd 1, 40", "40 % differ, +20"),
+    ("uniform 5 to 30, 18", "30 % differ, equal"),
+]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "differences"),
+    [*BRIEFLY, *(slow(*one) for one in UNEQUAL if one not in BRIEFLY)],
+)
+def test_means_of_unequal_problems_miss_the_truth_as_rarely_as_they_say(
+    sizes: str, differences: str
+) -> None:
+    runs = sets(150)
+    make = partial(levels.draw_weighted, sizes=sizes, differences=differences)
+    assert levels.misses(make, runs) <= 0.06 + 2 * math.sqrt(0.06 * 0.94 / runs)
+
+
+@pytest.mark.parametrize("gain", [0.0, 0.3])
+@pytest.mark.parametrize("epochs", levels.EPOCHS)
+def test_means_of_unequal_epochs_miss_the_truth_as_rarely_as_they_say(
+    epochs: str, gain: float
+) -> None:
+    runs = sets(100)
+    make = partial(levels.draw_epochs, epochs=epochs, gain=gain)
+    assert levels.misses(make, runs) <= 0.06 + 2 * math.sqrt(0.06 * 0.94 / runs)
 
 
 # Coverage

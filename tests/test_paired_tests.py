@@ -114,3 +114,14 @@ def test_limits_by_bootstrap_are_within_the_largest_difference() -> None:
     assert limits[1] > 1, "else nothing is cut"
     low, high = found.difference.limits
     assert (low, high) == pytest.approx((limits[0], 1.0))
+
+
+def test_bootstrap_draws_of_one_heavy_problem_give_way_to_tilting() -> None:
+    generator, points = np.random.default_rng(2), np.ones(41)
+    points[0] = 200
+    baseline, treatment = generator.integers(0, 2, (2, 41)).astype(float)
+    treatment[0], baseline[0] = 1.0, 0.0
+    chosen = Settings(graded_test="bootstrap-t", resamples=400)
+    found = compare_pairs(baseline, treatment, generator, chosen, None, points)
+    assert found.p.procedure == "nonparametric tilting"
+    assert found.p.value > 0.3

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from evalcore.options import ColumnName, ColumnNames, Draws, Level, Seed
+from evalcore.options import ColumnName, ColumnNames, Difference, Draws, Level, Seed
 from evalcore.paired_tests import DEFAULTS, Comparison, GradedTest, Settings, compare_pairs
 from evalcore.pairing import (
     CELL,
@@ -39,14 +39,15 @@ from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.p_values import disagreement, holm
 from ngramscan.statistics.streams import stream
 
-_OPTIONAL = ("both answered", "not found", "unknown", "detectable", "p exact", "pairs")
+_OPTIONAL = ("both answered", "not found", "unknown", "needed n", "detectable", "p exact", "pairs")
 RIGHT_OR_WRONG, GRADED = "right or wrong", "graded"
 _PAPER = ["dataset", "model", "group", "methods", "n", "treatment only", "baseline only"]
 _PAPER += ["baseline", "treatment", "difference", "p", "p Holm"]
 _LEGEND = (
     "n: problems; difference: in percentage points, with its interval; p: by the test that -o FILE"
     " names; p Holm: adjusted within the family of tests; baseline, treatment: mean accuracy in"
-    " percent; detectable: smallest difference found with 80% power"
+    " percent; detectable: smallest difference found with 80% power;"
+    " needed n: problems that find a difference of --difference with 80% power"
 )
 _SHARES = ("accuracy_baseline", "accuracy_treatment", "detectable")
 Methods = Annotated[str | Sequence[str], Option(metavar="METHOD")]
@@ -92,8 +93,15 @@ class CompareRow:
     difference_complete: float | None
     p_complete: float | None
     detectable: float | None
-    """The smallest difference that is found with 80% power, given how much the answers vary."""
+    """The smallest difference that is found with 80% power, given how much the answers vary: one in
+    the direction of the observed difference, where this matters."""
     note: str
+    level: float
+    """Confidence level of the intervals."""
+    needed_n: int | None
+    """How many problems find a difference of `--difference` with 80% power, if answers vary as
+    here. It does not depend on the difference that was observed. None: no pair differs, as for
+    `detectable`, or more than ten million."""
     n_problems: int | None = None
     """Problems of these pairs: the number of independent values."""
     scale: str = ""
@@ -161,7 +169,7 @@ def compare_methods(
     """
     refuse_other("--family", family, NAMES)
     table = to_table(rows, by)
-    methods = _pairs_of_methods([*table["method"].unique()], baseline, treatments)
+    methods = pairs_of_methods([*table["method"].unique()], baseline, treatments)
     several = table.groupby(["dataset", "group", "rule"])["model"].transform("nunique") > 1
     by_model = find_pairs(table, methods)
     pooled = find_pairs(table[several].assign(model=ALL), methods)
@@ -199,9 +207,10 @@ def _choose_baseline(
     return first, [f"the baseline is {first}, and not {second}; --baseline METHOD chooses it"]
 
 
-def _pairs_of_methods(
+def pairs_of_methods(
     known: Sequence[str], baseline: str | None, treatments: Sequence[str]
 ) -> list[tuple[str, str]]:
+    """Return the baseline with each treatment; without a baseline, each method with every other."""
     if baseline is None:
         return list(combinations(known, 2))
     names = {name.lower(): name for name in reversed(known)}
@@ -244,6 +253,8 @@ def _compare_cell(pairs: Frame, settings: Settings) -> _Compared:
         p_complete=complete.p.value if complete else None,
         detectable=result.detectable,
         note="; ".join(_notes(result, n_no_answer, settings.no_answer)),
+        level=settings.level,
+        needed_n=result.needed_n(settings.smallest_difference),
         n_problems=compared["problem"].nunique(),
         scale=_scale(compared),
     )
@@ -388,7 +399,7 @@ def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
         return columns | to_columns(rows, accuracies, _SHARES)
     columns["p"] = [p_text(row.p, stars) for row in rows]
     columns["p Holm"] = [p_text(row.p_holm) for row in rows]
-    names = f"{accuracies} treatment_only baseline_only detectable unknown=n_unknown"
+    names = f"{accuracies} treatment_only baseline_only detectable needed_n unknown=n_unknown"
     columns |= to_columns(rows, names, _SHARES)
     columns["p exact"] = [p_text(row.p_exact) for row in rows]
     if any(row.n != row.n_problems for row in rows):
@@ -425,6 +436,7 @@ def compare(
     zeros: Literal["dropped", "pratt"] = "dropped",
     family: ColumnNames = "",
     level: Level = 0.95,
+    difference: Difference = 0.05,
     resamples: Draws = 10_000,
     seed: Seed = 1,
     stars: Annotated[bool, Option(is_shown=True)] = False,
@@ -465,6 +477,9 @@ def compare(
         Adjust p-values separately for each value of these columns, and always for each rule.
     level : float
         Confidence level of the intervals.
+    difference : float
+        The smallest difference that matters to you, as a fraction. `needed_n` is how many problems
+        find it with 80% power.
     resamples : int
         Number of bootstrap samples and of random sign flips.
     seed : int
@@ -500,6 +515,7 @@ def compare(
         level=level,
         resamples=resamples,
         seed=seed,
+        smallest_difference=difference,
     )
     rows, parts, messages = compare_methods(
         chosen, baseline, treatment, by=asked.kept_apart, family=family, settings=settings

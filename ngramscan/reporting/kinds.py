@@ -254,7 +254,8 @@ KINDS: tuple[Kind, ...] = (
         "dataset model rule baseline treatment",
         "n accuracy_baseline accuracy_treatment p p_holm | n_no_answer n_unknown treatment_only"
         " baseline_only unanswered_baseline unanswered_treatment p_exact n_complete"
-        " difference_complete p_complete detectable n_problems right_from family_tests level",
+        " difference_complete p_complete detectable level needed_n n_problems right_from"
+        " family_tests",
         make_plot(
             "difference",
             "dataset",
@@ -268,6 +269,30 @@ KINDS: tuple[Kind, ...] = (
         "average dataset model rule baseline treatment",
         "parts n accuracy_baseline accuracy_treatment | n_unknown",
         make_plot("difference", "dataset model", "average group rule baseline treatment"),
+    ),
+    # Before `plan --curve`, whose columns these rows have, too.
+    make_kind(
+        "plan",
+        "Planned comparisons",
+        "dataset model rule baseline treatment",
+        "epochs cluster_size difference target_power needed_n needed_answers n power detectable"
+        " spread | needed_clusters discordance",
+        texts="test",
+    ),
+    make_kind(
+        "plan --curve",
+        "Power against the number of problems",
+        "dataset model rule baseline treatment",
+        "epochs difference n power",
+        make_plot(
+            "power",
+            "dataset model rule baseline treatment",
+            "epochs",
+            "share",
+            limits=None,
+            series="epochs",
+            across="n",
+        ),
     ),
     make_kind(
         "outcomes",

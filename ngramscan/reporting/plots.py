@@ -11,7 +11,8 @@ Scale = Literal["log", "linear", "share"]
 Unit = Literal["number", "percent", "points"]
 _SHARE = re.compile(
     r"(accuracy|coverage|eta|novelty|share|unanswered|upper_bound)(_\w+)?|\w+_(accuracy|share)"
-    r"|\w*formula_density\w*|detectable|retention"
+    r"|\w*formula_density\w*|detectable|discordance|power|retention"
+    r"|target_power"
 )
 _POINTS = re.compile("(difference|slope)(_complete|_corrected)?")
 _WORDS = {

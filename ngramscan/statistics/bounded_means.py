@@ -6,6 +6,10 @@ of this sample to a supposed one, and the variance is that of the weighted value
 the values say so, and large where only values that are rare, or were never seen, could have moved
 the mean so far. Values that are all at the bounds get Wilson's interval with Student's t.
 
+Where problems have unequal sizes (weights, or numbers of answers), the few heavy ones decide the
+mean, and the value that was never seen may be one of theirs. So the added one has the size of heavy
+problems, and the more the sizes differ, the nearer its weight is to that of an observed one.
+
 Sources: Efron 1981, doi:10.2307/3314608, and DiCiccio & Romano 1990, doi:10.2307/1403474 (tilting);
 Chen, Variyath & Abraham 2008, doi:10.1198/106186008X321068 (an added value). Coverage:
 docs/comparing.md.
@@ -27,7 +31,8 @@ from ngramscan.statistics.p_values import PValue
 Floats = NDArray[np.float64]
 ADDED_WEIGHT = 0.2
 """The weight of the added value; that of an observed one is 1. With 0.1, samples of ten that take
-few values err more often than they should; with 1, intervals of ordinary values are too wide."""
+few values err more often than they should; with 1, intervals of ordinary values are too wide. With
+unequal sizes it is larger; see `_added_problem`."""
 NEGLIGIBLE = 1e-9
 """Means that are nearer than that count as equal; rounding errors are smaller."""
 TILTING = "nonparametric tilting"
@@ -59,6 +64,7 @@ class BoundedMean:
         value = float(self._counts @ self._sums) / self._n / self._size
         self.value = min(max(value, least), most)
         self._bounds = float(least), float(most)
+        self._added_size, self._added_weight = _added_problem(self._sizes, self._counts)
 
     def estimate(self, level: float = 0.95) -> Estimate:
         """Return the mean with its interval: all means whose p-value is above 1 - level."""
@@ -88,7 +94,40 @@ class BoundedMean:
             return 0.0
         bound = self._bounds[0 if self.value > mean else 1]
         residuals = self._sums - mean * self._sizes
-        return tilted_distance(residuals, self._counts, self._size * (bound - mean))
+        return self._tilted(residuals, bound - mean, self._n)
+
+    def distance_if(self, observed: float, n: int) -> float:
+        """Return how many standard errors `observed` is from zero, if it were the mean of n values.
+
+        They vary around it as these values do around their own mean.
+        """
+        residuals = self._sums + (observed - self.value) * self._sizes
+        return self._tilted(residuals, self._bounds[0 if observed > 0 else 1], n)
+
+    def standard_error(self, n: int) -> float:
+        """Return the standard error of a mean of n values that vary as these; of one alone, 0."""
+        if self._n == 1:
+            return 0.0
+        squares = float(self._counts @ (self._sums - self.value * self._sizes) ** 2)
+        return math.sqrt(squares / (self._n - 1) / n) / self._size
+
+    def _tilted(self, residuals: Floats, to_bound: float, n: int) -> float:
+        counts, added = self._counts * (n / self._n), self._added_size * to_bound
+        return tilted_distance(residuals, counts, added, self._added_weight)
+
+
+def _added_problem(sizes: Floats, counts: NDArray[np.int64]) -> tuple[float, float]:
+    """Return the size and the weight of the added problem.
+
+    The size is the mean size of problems that are weighted by their part in the variance, which is
+    the square of their size. The weight grows from `ADDED_WEIGHT` to 1 while the effective number
+    of problems, (Σm)² / Σm² (Kish 1965), falls from n to 1. Both are our own rule, set by
+    simulation (docs/methods/comparing.md); with equal sizes nothing changes.
+    """
+    squares = float(counts @ sizes**2)
+    effective_share = min(float(counts @ sizes) ** 2 / squares / float(counts.sum()), 1.0)
+    weight = ADDED_WEIGHT + (1 - ADDED_WEIGHT) * (1 - effective_share)
+    return float(counts @ sizes**3) / squares, weight
 
 
 def limit(distance: Callable[[float], float], value: float, bound: float, far: float) -> float:

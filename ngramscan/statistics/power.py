@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 ALPHA, POWER = 0.05, 0.8
 """A difference is found if p is at most alpha; power is how often that happens."""
+_FAR = 10.0
+"""Numbers of differing pairs that are more standard deviations from the mean do not matter."""
 
 
 def mcnemar_power(n: int, discordance: float, difference: float) -> float:
@@ -22,16 +24,22 @@ def mcnemar_power(n: int, discordance: float, difference: float) -> float:
     if not discordance:
         return 0.0
     share = (1 + abs(difference) / discordance) / 2
-    differing, critical = np.arange(1, n + 1), _critical(n)
+    around, spread = n * discordance, math.sqrt(n * discordance * (1 - discordance))
+    first = max(1, math.floor(around - _FAR * spread))
+    last = min(n, math.ceil(around + _FAR * spread) + 1)
+    differing, critical = np.arange(first, last + 1), _critical(first, last)
     found = scipy.stats.binom.cdf(critical, differing, share)
     found += scipy.stats.binom.cdf(critical, differing, 1 - share)
     return min(1.0, float(np.sum(scipy.stats.binom.pmf(differing, n, discordance) * found)))
 
 
 @lru_cache(maxsize=8)
-def _critical(n: int) -> NDArray[np.float64]:
-    """Return, for 1 to n differing pairs, the largest smaller count with mid-p ≤ alpha, or -1."""
-    differing = np.arange(1, n + 1)
+def _critical(first: int, last: int) -> NDArray[np.float64]:
+    """Return, for these numbers of differing pairs, the largest smaller count with mid-p ≤ alpha.
+
+    -1: there is none.
+    """
+    differing = np.arange(first, last + 1)
     half = np.asarray(scipy.stats.binom.ppf(ALPHA / 2, differing, 0.5), dtype=np.float64)
     # The mid-p value of k is the sum of the tails up to k and up to k - 1.
     tails = scipy.stats.binom.cdf(half, differing, 0.5) + scipy.stats.binom.cdf(
@@ -40,10 +48,10 @@ def _critical(n: int) -> NDArray[np.float64]:
     return half - (tails > ALPHA)
 
 
-def mcnemar_detectable(n: int, discordance: float) -> float | None:
-    """Return the smallest difference that is found with 80% power, or None if there is none."""
+def mcnemar_detectable(n: int, discordance: float, power: float = POWER) -> float | None:
+    """Return the smallest difference that is found with this power, or None if there is none."""
     power_at = partial(mcnemar_power, n, discordance)
-    return None if power_at(discordance) < POWER else _least(power_at, POWER, discordance)
+    return None if power_at(discordance) < power else _least(power_at, power, discordance)
 
 
 def t_power(n: int, effect: float) -> float:

@@ -139,7 +139,7 @@ def _checked_sums(sums: ArrayLike, sizes: ArrayLike | None, draws: int) -> tuple
     return s, m
 
 
-def _reason_for_no_interval(sums: Floats, residuals: Floats) -> str:
+def _reason_for_no_interval(sums: Floats, sizes: Floats, residuals: Floats) -> str:
     """Return why there can be no interval; empty: there can."""
     if sums.size < ITEMS_FOR_AN_INTERVAL:
         return f"no interval: only {sums.size} problem{'s' * (sums.size > 1)}"
@@ -148,6 +148,9 @@ def _reason_for_no_interval(sums: Floats, residuals: Floats) -> str:
     differ = int((np.abs(sums) > 1e-10 * np.abs(sums).max()).sum())
     if differ < ITEMS_FOR_AN_INTERVAL:
         return f"no interval: only {differ} of {sums.size} problems differ"
+    effective = float(sizes.sum()) ** 2 / float((sizes**2).sum())
+    if round(effective, 9) < ITEMS_FOR_AN_INTERVAL:
+        return f"no interval: sizes so unequal that they count as {effective:.1f} equal problems"
     return ""
 
 
@@ -209,8 +212,9 @@ def bootstrap_t(
     `sums` has the sum of the differences of each problem: one difference, or one from each model;
     `sizes` how many they are, by default 1. The estimate is the sum of all over their number. A
     draw has as many problems as there are, with replacement. There is no interval and no p-value if
-    fewer than ten problems are given or differ from zero, or if all have the same mean. A size
-    below 1, a sum that is missing or infinite, and no sums at all are ValueErrors.
+    fewer than ten problems are given or differ from zero, if sizes are so unequal that they are
+    worth fewer (Kish's effective number, (Σm)² / Σm²), or if all have the same mean. A size below
+    1, a sum that is missing or infinite, and no sums at all are ValueErrors.
 
     With few distinct values or heavy tails the draws may give a narrower interval than Student's t,
     which is used then. docs/comparing.md has the error rates of the test. Source: Davison & Hinkley
@@ -219,7 +223,7 @@ def bootstrap_t(
     s, m = _checked_sums(sums, sizes, draws)
     ratio = Ratio(s, m)
     value = ratio.value
-    if reason := _reason_for_no_interval(s, ratio.residuals):
+    if reason := _reason_for_no_interval(s, m, ratio.residuals):
         return MeanDifference(no_interval(value, level, reason), None)
     found = ratio.of_data()
     error = float(found.errors[0])

@@ -181,6 +181,7 @@ COMMANDS: dict[str, Callable[[Made], Screen]] = {
     "index verify": Made.findings,
     "score": Made.scored,
     "compare": lambda made: screen_of(e.compare, made.scores, baseline="cot"),
+    "plan": lambda made: screen_of(e.plan, made.scores, baseline="cot", treatment="f-1"),
     "outcomes": lambda made: screen_of(
         e.outcomes, made.scores, baselines="cot,pot", adaptive="f-1"
     ),

@@ -438,6 +438,17 @@ _SAY: dict[str, Sequence[_Say | _Claims]] = {
         Measure("The average difference", "difference", f"average {_PAIR}", "n", " points"),
         _always("Averages were not tested, so nothing is claimed about them."),
     ),
+    "plan": (
+        Measure(
+            "The number of problems that find the difference with the target power",
+            "needed_n",
+            f"{_PAIR} epochs cluster_size difference target_power",
+            limits=None,
+        ),
+    ),
+    "plan --curve": (
+        Measure("The power", "power", f"{_PAIR} epochs difference n", unit="%", limits=None),
+    ),
     "outcomes": (
         Measure(
             "The selection accuracy",

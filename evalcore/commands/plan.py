@@ -1,0 +1,337 @@
+"""`evalcore plan`: how many problems, or answers to each, a comparison needs."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from evalcore.commands.compare import Methods, pairs_of_methods
+from evalcore.options import Difference
+from evalcore.pairing import (
+    NAMES,
+    ScoreOptions,
+    describe_documents,
+    find_pairs,
+    left_out,
+    name_cell,
+    overlap_of_pairs,
+    to_table,
+)
+from evalcore.pilots import Clusters, Variation, assume_variation, make_design, measure_pilot
+from ngramscan.errors import InputError
+from ngramscan.reading.row_files import Table
+from ngramscan.reporting.columns import print_pooled, to_columns
+from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
+from ngramscan.reporting.layout import Columns, Layout, print_line
+from ngramscan.statistics.planning import Design, McNemarDesign, needed_n
+
+_LEGEND = (
+    "needed n: problems that find the difference with the target power, by a test at .05;"
+    " answers: of each method, to all of these; power: with n problems; detectable: smallest"
+    " difference that n problems find with the target power; in percent and percentage points"
+)
+_SHARES = ("difference", "target_power", "power", "detectable", "discordance")
+_CURVE_POINTS = 24
+Share = Annotated[float | None, Option(least=0, most=1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRow:
+    """The size that a comparison of two methods needs; differences and power are fractions.
+
+    Names are empty if there is no pilot.
+    """
+
+    dataset: str
+    model: str
+    rule: str
+    baseline: str
+    treatment: str
+    epochs: int
+    """Answers of each method to each problem."""
+    cluster_size: int
+    """Problems in each cluster; 1: problems are independent."""
+    difference: float
+    """The true difference that is to be found."""
+    target_power: float
+    needed_n: int | None
+    """Problems that find it with this power. None: more than ten million."""
+    needed_clusters: int | None
+    """Clusters that these are in. None: problems are independent."""
+    needed_answers: int | None
+    """Answers of each method to these problems."""
+    n: int | None
+    """The number of problems that the next two columns are about. None: it was not given."""
+    power: float | None
+    """How often a comparison of n problems finds the difference."""
+    detectable: float | None
+    """The smallest difference that n problems find with the target power. None: there is none."""
+    discordance: float | None
+    """Share of problems on which a single answer of one method alone is right. None: graded."""
+    spread: float
+    """Standard deviation of a problem's difference."""
+    test: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerCurveRow:
+    """The power of a planned comparison at one number of problems."""
+
+    dataset: str
+    model: str
+    rule: str
+    baseline: str
+    treatment: str
+    epochs: int
+    difference: float
+    n: int
+    power: float
+
+
+class _Planned(NamedTuple):
+    """Two methods, and how their answers vary."""
+
+    names: dict[str, str]
+    variation: Variation
+
+
+class _Goal(NamedTuple):
+    """The difference to find, and the problems to find it with."""
+
+    difference: float
+    power: float
+    clusters: Clusters
+    n: int | None
+
+
+def _plan(planned: _Planned, epochs: int, goal: _Goal) -> tuple[PlanRow, list[PowerCurveRow]]:
+    variation, clusters = planned.variation, goal.clusters
+    design = make_design(variation, epochs, clusters)
+    units = needed_n(design, goal.difference, goal.power)
+    needed = None if units is None else units * clusters.size
+    n = variation.problems if goal.n is None else goal.n
+    units_of_n = None if n is None else n // clusters.size
+    is_mcnemar = isinstance(design, McNemarDesign)
+    row = PlanRow(
+        **planned.names,
+        epochs=epochs,
+        cluster_size=clusters.size,
+        difference=goal.difference,
+        target_power=goal.power,
+        needed_n=needed,
+        needed_clusters=None if clusters.size == 1 else units,
+        needed_answers=None if needed is None else needed * epochs,
+        n=n,
+        power=None if units_of_n is None else _power(design, units_of_n, goal.difference),
+        detectable=None if not units_of_n else design.detectable(units_of_n, goal.power),
+        discordance=variation.discordance,
+        spread=float(np.sqrt(variation.variance(epochs))),
+        test="mid-p McNemar" if is_mcnemar else "nonparametric tilting",
+    )
+    return row, [*_curve(row, design)]
+
+
+def _power(design: Design, units: int, difference: float) -> float:
+    return design.power_at(units, difference) if units else 0.0
+
+
+def _curve(row: PlanRow, design: Design) -> Iterator[PowerCurveRow]:
+    """Yield the power at numbers of problems up to twice the needed one."""
+    units = (row.needed_n or 0) // row.cluster_size
+    for number in sorted({round(2 * units * k / _CURVE_POINTS) for k in range(_CURVE_POINTS + 1)}):
+        if number > 0:
+            yield PowerCurveRow(
+                dataset=row.dataset,
+                model=row.model,
+                rule=row.rule,
+                baseline=row.baseline,
+                treatment=row.treatment,
+                epochs=row.epochs,
+                difference=row.difference,
+                n=number * row.cluster_size,
+                power=design.power_at(number, row.difference),
+            )
+
+
+def _read_pilot(
+    scores: Sequence[Table], baseline: str, treatments: Sequence[str], asked: ScoreOptions
+) -> tuple[list[_Planned], list[str], list[str]]:
+    """Return the pairs of methods of a pilot, notices, and failures."""
+    rows, notices, failures = asked.read(scores, is_one_rule=False)
+    known = [*dict.fromkeys(row.method for row in rows)]
+    methods = pairs_of_methods(known, baseline, treatments)
+    table = to_table(rows)
+    planned, levels = list[_Planned](), list[tuple[str, Any, str]]()
+    for pairs in find_pairs(table, methods):
+        names = {name: str(pairs[name].iloc[0]) for name in NAMES if name != "group"}
+        title = name_cell(names.values())
+        levels.append((title, pairs["least"], overlap_of_pairs(pairs)))
+        answered = pairs[pairs["least"] >= asked.lowest]
+        if answered.empty:
+            continue  # which `left_out` says
+        if variation := measure_pilot(answered):
+            planned.append(_Planned(names, variation))
+        else:
+            problem = "no plan: fewer than two problems, or the methods never differ"
+            failures.append(f"{title}: {problem}; try --accuracies")
+    if not levels:
+        raise InputError("scores", f"no benchmark and model has {baseline} and another method")
+    messages = left_out("pair", levels, asked.lowest)
+    notices += [*describe_documents(table), *messages["notices"]]
+    return planned, notices, [*messages["failures"], *failures]
+
+
+def _choose_epochs(given: Sequence[int], variation: Variation, is_pilot: bool) -> list[int]:
+    """Return the numbers of answers to plan for, by default that of the pilot."""
+    epochs = [*dict.fromkeys(given)] or [variation.epochs]
+    if variation.within is None and epochs != [1]:
+        cure = "a pilot with several answers of both methods" if is_pilot else "--self-agreement"
+        raise InputError(f"--epochs {epochs[-1]}", f"several answers to a problem need {cure}")
+    return epochs
+
+
+def _assume(
+    accuracies: Sequence[float], agreement: float | None, self_agreement: float | None
+) -> tuple[_Planned, list[str]]:
+    """Return methods without names, of which these numbers are assumed, and a notice."""
+    if len(accuracies) != 2 or not all(0 <= value <= 1 for value in accuracies):
+        raise InputError("--accuracies", "expected two fractions, as in --accuracies 0.6,0.65")
+    first, second = accuracies
+    if first == second:
+        raise InputError("--accuracies", "both are the same: there is no difference to find")
+    variation = assume_variation((first, second), agreement, self_agreement)
+    names = dict.fromkeys(("dataset", "model", "rule", "baseline", "treatment"), "")
+    alike = f"{100 * (1 - (variation.discordance or 0)):.0f}% agreement"
+    notice = f"methods are taken as independent ({alike}); --agreement gives a better number"
+    return _Planned(names, variation), [] if agreement is not None else [notice]
+
+
+def _columns(rows: Sequence[PlanRow]) -> Columns:
+    columns = to_columns(rows, "dataset model rule")
+    if any(row.treatment for row in rows):
+        columns["methods"] = [f"{row.treatment} − {row.baseline}" for row in rows]
+    columns |= to_columns(rows, "epochs difference target_power needed_n", _SHARES)
+    if any(row.cluster_size > 1 for row in rows):
+        columns |= to_columns(rows, "cluster_size needed_clusters")
+    names = "answers=needed_answers n power detectable discordance"
+    return columns | to_columns(rows, names, _SHARES)
+
+
+def _print(console: Any, rows: Sequence[PlanRow]) -> None:
+    print_pooled(console, rows, _columns, Layout(5, optional=("discordance", "answers")))
+    print_line(console, _LEGEND, "dim")
+
+
+def _check_inputs(scores: Sequence[Table], accuracies: Sequence[float], given: Any) -> None:
+    """Refuse a pilot and assumptions together, and neither."""
+    if bool(scores) == bool(accuracies):
+        raise InputError("plan", "expected either SCORES of a pilot or --accuracies")
+    if scores and (given["agreement"] is not None or given["self_agreement"] is not None):
+        raise InputError("--agreement", "measured in the pilot; it goes with --accuracies")
+    if scores and not given["baseline"]:
+        raise InputError("--baseline", "a pilot needs one: the method to compare others with")
+
+
+@command
+def plan(
+    *scores: Annotated[Table, Option(metavar="[SCORES]...", is_optional=True)],
+    baseline: Annotated[str | None, Option(metavar="METHOD")] = None,
+    treatment: Methods = (),
+    difference: Difference = 0.05,
+    power: Annotated[float, Option(over=0.05, under=1)] = 0.8,
+    problems: Annotated[int | None, Option(metavar="N", least=2)] = None,
+    epochs: Annotated[int | Sequence[int], Option(metavar="N", least=1)] = (),
+    accuracies: Annotated[float | Sequence[float], Option(metavar="A,B", least=0, most=1)] = (),
+    agreement: Share = None,
+    self_agreement: Share = None,
+    cluster_size: Annotated[int, Option(metavar="N", least=1)] = 1,
+    icc: Annotated[float, Option(least=0, most=1)] = 0.0,
+    curve: RowsFile = None,
+    figure: NewFile = None,
+    **options: Annotated[Any, Shared(ScoreOptions, without=("by",))],
+) -> Result[PlanRow]:
+    """Show how many problems, or answers to each, a comparison needs.
+
+    A test at .05 finds the true difference with the given power. How answers vary is measured in
+    SCORES of a pilot (see compare), or follows from assumed accuracies. Single right and wrong
+    answers are planned for McNemar's mid-p test, all others for nonparametric tilting.
+
+    Parameters
+    ----------
+    scores : str, Path or DataFrame, or several of them
+        Score rows of a pilot.
+    baseline : str, optional
+        The method of the pilot that others are compared with.
+    treatment : str or sequence of str
+        Compare only these methods with the baseline. By default all others.
+    difference : float
+        The true difference to find, as a fraction; with `accuracies`, it is theirs.
+    power : float
+        How often it should be found.
+    problems : int, optional
+        Show the power and the smallest detectable difference with so many problems; by default
+        those of the pilot.
+    epochs : int or sequence of int
+        Answers of each method to each problem: a row for each number.
+    accuracies : float or sequence of float
+        Assumed accuracies of baseline and treatment, instead of a pilot.
+    agreement : float, optional
+        Share of problems on which both are right or both are wrong. By default as if the methods
+        were independent, which needs more problems than most pairs of methods do.
+    self_agreement : float, optional
+        Share of pairs of answers of one method to one problem that are both right or both wrong;
+        needed for several `epochs`.
+    cluster_size : int
+        Number of problems in each cluster, such as questions about one text.
+    icc : float
+        Intraclass correlation of the differences within clusters.
+    curve : str or Path, optional
+        Write the power at numbers of problems to this file.
+    figure : str or Path, optional
+        Draw the power against the number of problems: .svg or .png.
+
+    Returns
+    -------
+    DataFrame
+        One row per benchmark, model, rule, pair of methods and number of epochs.
+
+    Examples
+    --------
+    $ evalcore plan --accuracies 0.6,0.65 --agreement 0.8
+    $ evalcore plan scores.jsonl --baseline cot --treatment f-1 --difference 0.03 --figure power.svg
+    $ evalcore plan --accuracies 0.6,0.65 --agreement 0.8 --self-agreement 0.9 --epochs 1,4,16
+    """
+    assumed = [accuracies] if isinstance(accuracies, float | int) else [*accuracies]
+    wanted = [epochs] if isinstance(epochs, int) else [*epochs]
+    given = {"agreement": agreement, "self_agreement": self_agreement}
+    _check_inputs(scores, assumed, given | {"baseline": baseline})
+    failures = list[str]()
+    if baseline and scores:
+        asked = ScoreOptions(**options)
+        planned, notices, failures = _read_pilot(scores, baseline, treatment, asked)
+    else:
+        one, notices = _assume(assumed, agreement, self_agreement)
+        planned, difference = [one], abs(assumed[1] - assumed[0])
+    if icc and cluster_size == 1:
+        raise InputError(
+            f"--icc {icc:g}", "a correlation within clusters needs their size: --cluster-size 5"
+        )
+    goal = _Goal(difference, power, Clusters(cluster_size, icc), problems)
+    plans = [
+        _plan(each, number, goal)
+        for each in planned
+        for number in _choose_epochs(wanted, each.variation, bool(scores))
+    ]
+    rows = [row for row, _ in plans]
+    points = [point for _, of_row in plans for point in of_row]
+    return Result(
+        rows,
+        PlanRow,
+        notices,
+        failures,
+        print_table=partial(_print, rows=rows),
+        files=[(curve, points, PowerCurveRow)],
+        figure=(figure, points) if points else (),
+    )
