@@ -8,6 +8,7 @@ import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 from ngramscan.statistics.bounded_means import BoundedMean
+from ngramscan.statistics.clustered_means import ClusteredMean
 from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.p_values import PValue
 from ngramscan.statistics.power import mcnemar_detectable, t_detectable
@@ -81,6 +82,7 @@ def compare_pairs(
     settings: Settings = DEFAULTS,
     problems: ArrayLike | None = None,
     weights: ArrayLike = 1.0,
+    has_clusters: bool = False,
 ) -> Comparison:
     """Compare two methods on the same problems; right and wrong answers by McNemar's mid-p test.
 
@@ -88,6 +90,7 @@ def compare_pairs(
     value answers; by default each has its own. Answers of several models to one problem are not
     independent, so problems are compared. The order of pairs with named problems does not matter.
     `weights` say how much pairs count, such as the points of their problems, which are then graded.
+    If problems have clusters (`has_clusters`), `problems` names these instead.
     """
     both, numbers, weighing = _in_order(baseline, treatment, problems, weights)
     missing = np.isnan(both)
@@ -102,17 +105,21 @@ def compare_pairs(
     weighing, size = weighing[kept], float(weighing[kept].sum())
     weighing = weighing / weighing.min()  # a problem weighs at least 1
     sums, sizes, p_exact = differences, None, None
+    mean: BoundedMean | ClusteredMean | None = None
     if not is_plain:
         groups = np.unique(numbers[kept], return_inverse=True)[1]
         sums = np.bincount(groups, weights=differences * weighing)
         sizes = np.bincount(groups, weights=weighing)
+        if has_clusters:
+            mean = ClusteredMean(differences, groups, -1, 1, weighing)
     if is_plain and is_binary(both[~missing]):
         p_exact = mcnemar(less, more)
         note = "" if more + less else "no pair differs"
         p = PValue(mid_p_mcnemar(less, more), "mid-p McNemar", more + less, note=note)
         difference = _binary_difference(values, settings, generator)
     else:
-        difference, p = _mean_difference(sums, sizes, settings, generator)
+        mean = mean or BoundedMean(sums, -1, 1, sizes)
+        difference, p = _mean_difference(mean, sums, sizes, settings, generator)
     first, second = np.average(values, axis=1, weights=weighing).tolist()
     return Comparison(
         n=differences.size,
@@ -139,14 +146,17 @@ def _binary_difference(
 
 
 def _mean_difference(
-    sums: Floats, sizes: ArrayLike | None, settings: Settings, generator: np.random.Generator
+    mean: BoundedMean | ClusteredMean,
+    sums: Floats,
+    sizes: ArrayLike | None,
+    settings: Settings,
+    generator: np.random.Generator,
 ) -> tuple[Estimate, PValue]:
     """Return the mean difference with its interval, and the p-value of the test that is wanted."""
     if settings.graded_test == "bootstrap-t":
         difference, p = _bootstrapped(sums, sizes, settings, generator)
         if p and difference.low is not None:
             return difference, p
-    mean = BoundedMean(sums, -1, 1, sizes)
     difference = mean.estimate(settings.level)
     if (
         settings.graded_test == "signed-rank" and sizes is None
