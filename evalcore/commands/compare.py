@@ -515,8 +515,8 @@ def compare(
     $ evalcore compare scores.jsonl --baseline cot --treatment f-1
     $ evalcore compare scores.jsonl --all-pairs --figure forest.svg
     $ evalcore compare judged.jsonl --baseline cot --by subtask --weight points
-    $ evalcore compare scores.jsonl --baseline cot --cluster passage
-    $ evalcore compare scores.jsonl --baseline cot --pass-at 5
+    $ evalcore compare passages.csv --baseline cot --cluster passage
+    $ evalcore compare epochs.csv --baseline cot --pass-at 3
     """
     asked = CompareOptions(**options)
     chosen, notices, failures = asked.read(scores, weight, is_one_rule=False)

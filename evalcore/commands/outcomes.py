@@ -43,7 +43,7 @@ from ngramscan.statistics.proportions import mcnemar
 from ngramscan.statistics.two_samples import estimate_clustered_accuracy
 
 _PROBLEM = ["document", "problem", "unit", "cluster"]
-"""What names a problem in an index."""
+"""The levels of an index that name a problem."""
 _CLUSTERED = "no interval: answers of several models to one problem are not independent"
 _NO_CHOICE = "no selection accuracy: each problem is solved by all methods or by no baseline"
 _columns = partial(

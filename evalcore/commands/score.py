@@ -215,7 +215,6 @@ def score(
     $ evalcore score outputs/financemath --dataset financemath --rule strict --rule lenient
     $ evalcore score raw_pot_outputs --dataset financemath
     $ evalcore score outputs/mine --data questions.jsonl --rule numbers
-    $ evalcore score outputs/mine --data questions.jsonl --rule numbers --cluster passage
     """
     asked = ScoringOptions(**options)
     refuse_logs(Path(outputs))
