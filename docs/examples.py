@@ -92,6 +92,7 @@ def make_files(folder: Path) -> None:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text.lstrip("\n"), encoding="utf-8")
     _write_exam(folder)
+    _write_passages(folder)
     dice = random.Random(1)
     _write_scores(folder, "", METHODS, dice)
     _write_scores(folder, "variants-", VARIANTS, dice)
@@ -114,6 +115,26 @@ def make_files(folder: Path) -> None:
         number, _, count = row.partition(",")
         others.append(f"{number},{round(int(count) * dice.lognormvariate(0, 1))}")
     (folder / "other-corpus.csv").write_text("\n".join(["id,count", *others]), encoding="utf-8")
+
+
+def _write_passages(folder: Path) -> None:
+    """Write verdicts on questions about passages, and on four answers to each problem."""
+    dice = random.Random(3)
+    lines = ["id,passage,cot,pot"]
+    for passage in range(1, 31):
+        hardness = dice.gauss(0, 0.8)
+        gain = dice.gauss(0.35, 0.8)
+        for question in range(dice.randint(2, 8)):
+            first, second = dice.gauss(hardness, 1) > 0, dice.gauss(hardness + gain, 1) > 0
+            lines.append(f"{passage}-{question},{passage},{int(first)},{int(second)}")
+    (folder / "passages.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    lines = ["id,method,epoch,value"]
+    for problem in range(1, 61):
+        chance = dice.betavariate(0.6, 1)
+        for method, power in (("cot", 1.0), ("pot", 0.7)):
+            for epoch in range(1, 5):
+                lines.append(f"{problem},{method},{epoch},{int(dice.random() < chance**power)}")
+    (folder / "epochs.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _write_exam(folder: Path) -> None:

@@ -36,6 +36,12 @@ class Dataset:
     faults: tuple[str, ...] = ()
     """Known faults of the file, and differences from the paper's edition; one sentence each."""
 
+    def clusters(self, column: str | None) -> dict[str, str]:
+        """Return the cluster of each problem, as a column names it; empty if none is given."""
+        if column is None:
+            return {}
+        return {problem.id: problem.cluster(column) for problem in self.problems}
+
 
 @cache
 def _entries() -> dict[str, Benchmark]:

@@ -45,6 +45,17 @@ class Problem:
     place: str = field(default="", compare=False)
     """Its file and line; empty where the format has none."""
 
+    def cluster(self, column: str) -> str:
+        """Return the cluster that a column names."""
+        known = {**self.details, "subtask": self.subtask}
+        value = known.get(column)
+        if not isinstance(value, str) or not value.strip():
+            named = [name for name, text in known.items() if isinstance(text, str) and text]
+            problem = f"problem {self.id} has no {column}"
+            cure = f"columns that may name clusters: {some_of(named)}" if named else "leave it out"
+            raise InputError(f"--cluster {column}", f"{problem}; {cure}")
+        return value.strip()
+
     @property
     def hash(self) -> str:
         """Return the hash of the statement and the reference answer."""
@@ -94,6 +105,8 @@ class Benchmark:
 Parsed = tuple[list[Problem], list[str]]
 """The problems in their order, and their known faults, one sentence each."""
 Text = Annotated[str, msgspec.Meta(min_length=1)]
+_OWN = ("id", "question", "answer")
+"""Columns of a user's own questions, each with an option for its name."""
 
 
 def _fault(ids: Sequence[str], what: str) -> list[str]:
@@ -127,7 +140,9 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
     if absent := {name: column for name, column in columns.items() if column not in values}:
         problem = f"no column {', '.join(absent.values())}; the columns are {some_of(values)}"
         if not benchmark.files:
-            cure = ", ".join(_field_option(name, values) for name in absent)
+            cure = ", ".join(
+                _field_option(name, values) if name in _OWN else "--cluster" for name in absent
+            )
             problem += f"; {benchmark.name} is not a shipped benchmark: name the column with {cure}"
         raise InputError(place, problem)
     for name, column in columns.items():

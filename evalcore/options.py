@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from ngramscan.options import OPTIONS, READING, SERVICE, Option
+from ngramscan.statistics.pass_rates import PassRate
 
 # Types of options that several commands have.
 Name = Annotated[str | None, Option(metavar="NAME")]
@@ -56,10 +57,47 @@ class RecordOptions(BenchmarkOptions):
         Layout of the files of outputs; `auto` recognises it.
     method : str, optional
         Score only outputs of this method; in layouts other than `evalcore`, the method of all.
+    cluster : str, optional
+        Column of the questions that names what several have in common, such as their passage:
+        questions of one cluster are not independent.
     """
 
     layout: Literal["auto", "evalcore", "financemath", "bbh"] = "auto"
     method: Name = None
+    cluster: ColumnName = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassOptions:
+    """Which chances of several answers to a problem (epochs) are estimated.
+
+    Parameters
+    ----------
+    pass_at : int, optional
+        pass@k: the chance that any of so many answers to a problem is right.
+    pass_hat : int, optional
+        pass^k: the chance that all of so many answers to a problem are right.
+    """
+
+    heading: ClassVar[str] = OPTIONS
+
+    pass_at: Annotated[int | None, Option(metavar="K", least=1)] = None
+    pass_hat: Annotated[int | None, Option(metavar="K", least=1)] = None
+
+    @property
+    def rates(self) -> list[PassRate]:
+        """Return what is estimated."""
+        rates = list[PassRate]()
+        if self.pass_at is not None:
+            rates.append(PassRate(self.pass_at))
+        if self.pass_hat is not None:
+            rates.append(PassRate(self.pass_hat, all_right=True))
+        return rates
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoringOptions(RecordOptions, PassOptions):
+    """The shared options of `score`."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 from ngramscan.statistics.bounded_means import BoundedMean
+from ngramscan.statistics.clustered_means import ClusteredMean
 from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.p_values import PValue
 from ngramscan.statistics.planning import (
@@ -94,6 +95,7 @@ def compare_pairs(
     settings: Settings = DEFAULTS,
     problems: ArrayLike | None = None,
     weights: ArrayLike = 1.0,
+    has_clusters: bool = False,
 ) -> Comparison:
     """Compare two methods on the same problems; right and wrong answers by McNemar's mid-p test.
 
@@ -101,6 +103,7 @@ def compare_pairs(
     value answers; by default each has its own. Answers of several models to one problem are not
     independent, so problems are compared. The order of pairs with named problems does not matter.
     `weights` say how much pairs count, such as the points of their problems, which are then graded.
+    If problems have clusters (`has_clusters`), `problems` names these instead.
     """
     both, numbers, weighing = _in_order(baseline, treatment, problems, weights)
     missing = np.isnan(both)
@@ -116,10 +119,13 @@ def compare_pairs(
     weighing = weighing / weighing.min()  # a problem weighs at least 1
     sums, sizes, p_exact = differences, None, None
     design: Design | None
+    mean: BoundedMean | ClusteredMean | None = None
     if not is_plain:
         groups = np.unique(numbers[kept], return_inverse=True)[1]
         sums = np.bincount(groups, weights=differences * weighing)
         sizes = np.bincount(groups, weights=weighing)
+        if has_clusters:
+            mean = ClusteredMean(differences, groups, -1, 1, weighing)
     if is_plain and is_binary(both[~missing]):
         p_exact = mcnemar(less, more)
         note = "" if more + less else "no pair differs"
@@ -127,7 +133,8 @@ def compare_pairs(
         difference = _binary_difference(values, settings, generator)
         design = McNemarDesign((more + less) / differences.size)
     else:
-        difference, p, design = _mean_difference(sums, sizes, settings, generator)
+        mean = mean or BoundedMean(sums, -1, 1, sizes)
+        difference, p, design = _mean_difference(mean, sums, sizes, settings, generator)
     first, second = np.average(values, axis=1, weights=weighing).tolist()
     return Comparison(
         n=differences.size,
@@ -155,14 +162,17 @@ def _binary_difference(
 
 
 def _mean_difference(
-    sums: Floats, sizes: ArrayLike | None, settings: Settings, generator: np.random.Generator
+    mean: BoundedMean | ClusteredMean,
+    sums: Floats,
+    sizes: ArrayLike | None,
+    settings: Settings,
+    generator: np.random.Generator,
 ) -> tuple[Estimate, PValue, Design | None]:
     """Return the mean difference with its interval, the p-value of the wanted test, its power."""
     if settings.graded_test == "bootstrap-t":
         difference, p = _bootstrapped(sums, sizes, settings, generator)
         if p and difference.low is not None:
             return difference, p, _student(sums, sizes)
-    mean = BoundedMean(sums, -1, 1, sizes)
     difference = mean.estimate(settings.level)
     if (
         settings.graded_test == "signed-rank" and sizes is None
@@ -171,8 +181,10 @@ def _mean_difference(
     if settings.graded_test in {"signed-rank", "sign-flip"}:
         p = sign_flip_test(sums, generator, settings.resamples)
         return difference, p, _student(sums, sizes)
-    is_gain = mean.value > 0 if mean.value else None
-    return difference, mean.test(0.0), TiltingDesign(mean, is_gain)
+    design = None
+    if isinstance(mean, BoundedMean):  # the power of the tests over clusters isn't known
+        design = TiltingDesign(mean, mean.value > 0 if mean.value else None)
+    return difference, mean.test(0.0), design
 
 
 def _student(sums: Floats, sizes: ArrayLike | None) -> StudentDesign | None:

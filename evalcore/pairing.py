@@ -12,20 +12,21 @@ from itertools import combinations, compress
 from math import inf
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from evalcore.commands.logs import Log, is_log, read_logs
 from evalcore.documents import join_tasks, name_documents
-from evalcore.options import ColumnNames, Names
+from evalcore.options import ColumnName, ColumnNames, Names
 from evalcore.scores import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, GroupedRow, ScoreRow, read_all
 from ngramscan.errors import InputError
 from ngramscan.options import OPTIONS, Option
 from ngramscan.progress import counted
 from ngramscan.reading.row_files import GivenTables, Table, as_tables
 from ngramscan.reporting.columns import ALL
+from ngramscan.statistics.clusters import describe_few_clusters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +61,9 @@ class ScoreOptions:
         Count graded answers as right from this value on (0 to 1), and as wrong below it.
     pair_by : str
         Pair answers by the `hash` of the document where both have one, or only by `id`.
+    cluster : str, optional
+        Take problems with the same value of this column, such as their passage, together: they are
+        not independent. In logs, a field of the sample's metadata or of the document.
     """
 
     heading: ClassVar[str] = OPTIONS
@@ -70,6 +74,7 @@ class ScoreOptions:
     no_answer: NoAnswer = "wrong"
     right_from: Annotated[float | None, Option(metavar="VALUE", over=0, most=1)] = None
     pair_by: PairBy = "hash"
+    cluster: ColumnName = None
 
     @property
     def kept_apart(self) -> list[str]:
@@ -85,9 +90,9 @@ class ScoreOptions:
         self, scores: GivenTables, weight: str | None = None, is_one_rule: bool = True
     ) -> tuple[list[GroupedRow], list[str], list[str]]:
         """Return the rows of score tables and of logs, notices on them, and logs that failed."""
-        tables, log = _with_logs(as_tables(scores))
+        tables, log = _with_logs(as_tables(scores), self.cluster)
         by = [name for name in self.by if name not in CELL[:2]]
-        rows, of_tables = read_all(tables, self.rule, self.run, by, weight)
+        rows, of_tables = read_all(tables, self.rule, self.run, by, weight, self.cluster)
         if log.failures and len({row.method for row in rows}) < 2:
             raise log.failures[0]  # rather than an error that there is nothing to compare
         if self.pair_by == "id":
@@ -102,13 +107,16 @@ class ScoreOptions:
         return rows, log.notices + of_tables, [str(failure) for failure in log.failures]
 
 
-def _with_logs(given: Sequence[Table]) -> tuple[list[Table], Log]:
+def _with_logs(given: Sequence[Table], cluster: str | None) -> tuple[list[Table], Log]:
     """Return tables, in which rows take the place of logs, and the logs."""
     paths = [table for table in given if isinstance(table, str | Path) and is_log(Path(table))]
     if not paths:
         return [*given], Log()
-    log = read_logs(paths)  # together, since one tells what another one lacks
-    rows: Any = [(f"{row.dataset}, {row.method}", asdict(row)) for row in log.rows]
+    log = read_logs(paths, cluster=cluster)  # together, since one tells what another one lacks
+    named = "cluster" if cluster is None else cluster
+    rows: Any = [
+        (f"{row.dataset}, {row.method}", asdict(row) | {named: row.cluster}) for row in log.rows
+    ]
     tables = [rows if table is paths[0] else table for table in given]
     return [table for table in tables if not any(table is path for path in paths)], log
 
@@ -129,16 +137,18 @@ def without_hashes(rows: Iterable[GroupedRow]) -> list[GroupedRow]:
 def to_table(rows: Sequence[ScoreRow], by: Sequence[str] = CELL) -> Frame:
     """Return score rows in the order of their cells; columns that `by` does not name become `ALL`.
 
-    `asked` numbers the original combinations of dataset, model and rule, and `problem` the
-    documents. Tasks that are prompts of the same documents are one dataset; `task` has their names.
+    `asked` numbers the original combinations of dataset, model and rule, `problem` the documents,
+    and `unit` what is independent: clusters of problems, or by default problems. Tasks that are
+    prompts of the same documents are one dataset; `task` has their names.
     `not_found` is 1 or 0 in complete outputs, inf where that is not known, and nan elsewhere.
     """
     import pandas as pd
 
-    copied = ("method", "id", "hash", "epoch", "value", "answer", "subtask", "status", "weight")
+    copied = ["method", "id", "hash", "epoch", "value", "answer", "subtask", "status", "weight"]
+    copied.append("cluster")
     usual = {"group": "", "weight": 1.0}  # of scores that are not grouped
     table = pd.DataFrame(
-        {name: [getattr(row, name, usual.get(name)) for row in rows] for name in (*CELL, *copied)}
+        {name: [getattr(row, name, usual.get(name)) for row in rows] for name in [*CELL, *copied]}
     )
     table["value"] = table["value"].astype(float)
     levels = table["status"].map({UNKNOWN: NOT_KNOWN, NO_ANSWER: NOT_ANSWERED})
@@ -157,7 +167,11 @@ def to_table(rows: Sequence[ScoreRow], by: Sequence[str] = CELL) -> Frame:
     if row := next(compress(rows, is_second), None):
         named = f"{row.dataset}, {row.model}, {row.method}, {row.rule}, id {row.id}"
         raise InputError(named, "scored twice; was a file given twice?")
-    _refuse_uneven_weights(table)
+    _refuse_uneven(table, "weight")
+    _refuse_uneven(table, "cluster")
+    table["unit"] = table["problem"]
+    if table["cluster"].notna().all():
+        table["unit"] = table.groupby(["dataset", "cluster"]).ngroup()
     table["subtask"] = table["subtask"].replace("", None)
     table["subtask"] = table.groupby(["asked", "problem"])["subtask"].transform("last")
     table = table.assign(**{name: ALL for name in CELL[:2] if name not in by})
@@ -165,14 +179,35 @@ def to_table(rows: Sequence[ScoreRow], by: Sequence[str] = CELL) -> Frame:
     return table.iloc[by_cell].assign(place=range(len(table)))
 
 
-def _refuse_uneven_weights(table: Frame) -> None:
-    """Raise an InputError if rows of one document differ in their weight."""
-    first = table.groupby("problem")["weight"].transform("first")
-    different = table[table["weight"] != first]
+def _refuse_uneven(table: Frame, column: Literal["weight", "cluster"]) -> None:
+    """Raise an InputError if rows of one document differ in a column that describes it."""
+    first = table.groupby("problem")[column].transform("first")
+    different = table[table[column].notna() & (table[column] != first)]
     if not different.empty:
         place = f"{different['task'].iloc[0]}, id {different['id'].iloc[0]}"
-        problem = "another row of this document has another value of the column that --weight names"
+        option = f"the column that --{column} names"
+        problem = f"another row of this document has another value of {option}"
         raise InputError(place, problem)
+
+
+class Clusters(NamedTuple):
+    """The clusters that the answers of a row are from."""
+
+    n: int | None
+    """Their number; None: `--cluster` is not given."""
+    have_several_problems: bool
+    """Whether any has several problems, so that problems are not independent."""
+    note: str
+    """Says that they are few or uneven; usually empty."""
+
+
+def count_clusters(answers: Frame) -> Clusters:
+    """Count the clusters of answers, a part of `to_table` or of pairs from it."""
+    sizes = answers.groupby("unit").size()
+    n = len(sizes) if answers["cluster"].notna().any() else None
+    have_several_problems = answers["problem"].nunique() > len(sizes)
+    note = describe_few_clusters(sizes) if have_several_problems else ""
+    return Clusters(n, have_several_problems, note)
 
 
 def describe_documents(table: Frame) -> list[str]:
@@ -237,7 +272,8 @@ def find_pairs(table: Frame, methods: Iterable[tuple[str, str]]) -> list[Frame]:
     """
     table = table.assign(cell=table.groupby(CELL, sort=False).ngroup())
     epochs: Any = table.groupby(["asked", "method"])["epoch"].agg(frozenset).to_dict()
-    keys = [*CELL, "cell", "asked", "problem", "document", "weight", "subtask", "epoch"]
+    keys = [*CELL, "cell", "asked", "problem", "document", "unit", "cluster", "weight"]
+    keys += ["subtask", "epoch"]
     found = []
     for number, chosen in enumerate(methods):
         uneven = [n for n, _ in epochs if len({epochs.get((n, name)) for name in chosen}) > 1]

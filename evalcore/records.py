@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from io import FileIO
 from pathlib import Path
 from typing import Annotated
@@ -277,7 +277,11 @@ def benchmark_of(outputs: Path, asked: RecordOptions) -> Benchmark:
         known = [f"--dataset {name}" for name in names if name in benchmarks()]
         cure = " or ".join(known) or "--data FILE, the file with the questions"
         raise InputError(outputs, f"it has outputs of {', '.join(names)}; add {cure}")
-    return chosen_benchmark(asked)
+    benchmark = chosen_benchmark(asked)
+    if asked.cluster is None or asked.cluster in benchmark.columns:
+        return benchmark
+    columns = {**benchmark.columns, asked.cluster: asked.cluster}
+    return replace(benchmark, columns=columns)
 
 
 def read_chosen(

@@ -1,5 +1,6 @@
 """Score rows: reading tables of them, choosing runs, and summaries per model."""
 
+import math
 import os
 import re
 from collections import Counter, defaultdict
@@ -26,12 +27,17 @@ from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import to_columns
 from ngramscan.reporting.layout import Layout, print_columns
 from ngramscan.reporting.plots import make_kind, make_plot
+from ngramscan.statistics.clusters import describe_few_clusters
 from ngramscan.statistics.estimates import fields_of
+from ngramscan.statistics.pass_rates import PassRate
 
 Names = Sequence[str]
 SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = ("scored", "not_found", "no_answer", "unknown")
 LATEST = "latest"
 _ABSENT = {"epoch": None, "reason": "", "status": ""}
+_UNUSED_CLUSTERS = (
+    "problems have clusters, but are taken as independent; `--cluster cluster` takes the clusters"
+)
 _TIME = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d"
 group_of = attrgetter("dataset", "model", "method", "rule")
 """Names that the rows of one run share; of several such runs, one is chosen."""
@@ -70,6 +76,8 @@ class ScoreRow:
     hash: str | None = None
     """A hash of the problem and its reference answer, by which answers are paired. None: not known,
     so they are paired by id."""
+    cluster: str | None = None
+    """The cluster of the problem, such as its passage, as `--cluster` names it. None: not known."""
 
     def __post_init__(self) -> None:
         """Complete the status; raise a ValueError if value and status contradict each other."""
@@ -101,15 +109,46 @@ class GroupedRow(ScoreRow):
     """How much the problem counts, such as its points."""
 
 
-def _grouped(rows: Iterable[tuple[str, Any]], by: Names, weight: str | None) -> Rows:
+def _grouped(
+    rows: Iterable[tuple[str, Any]], by: Names, weight: str | None, cluster: str | None
+) -> Rows:
     columns = [("--by", name) for name in by] + ([("--weight", weight)] if weight else [])
-    for place, values in rows:
+    for place, values in with_clusters(rows, cluster):
         for option, name in columns:
             refuse_other(option, name, values)
-            if values[name] in {None, ""}:
+            if _is_missing(values[name]):
                 raise InputError(place, f"no {name}, which {option} needs in every row")
         group = ", ".join(str(values[name]) for name in by)
         yield place, values | {"group": group, "weight": values[weight] if weight else 1}
+
+
+def with_clusters(rows: Iterable[tuple[str, Any]], column: str | None) -> Rows:
+    """Yield rows whose `cluster` is the value of this column; None: no row has a cluster."""
+    for place, values in rows:
+        if column is not None:
+            refuse_other("--cluster", column, values)
+        yield place, values | {"cluster": read_cluster(place, values, column)}
+
+
+def read_cluster(place: str, values: Mapping[str, Any], column: str | None) -> str | None:
+    """Return the name of a cluster in a column of a row; None: no column is named."""
+    if column is None:
+        return None
+    value = values.get(column)
+    if _is_missing(value):
+        raise InputError(place, f"no {column}, which --cluster needs for every problem")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # a column of whole numbers, some of which are missing in another file
+    if not isinstance(value, str | int | float):
+        problem = f"{column} is {value!r:.40}; --cluster needs a text or a number"
+        raise InputError(place, problem)
+    return str(value).strip()
+
+
+def _is_missing(value: object) -> bool:
+    if isinstance(value, float):
+        return math.isnan(value)
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def outputs_valued(table: Table, value: float | None) -> set[ScoreKey]:
@@ -125,10 +164,12 @@ def read_all(
     runs: Names = (),
     by: Names = (),
     weight: str | None = None,
+    cluster: str | None = None,
 ) -> tuple[list[GroupedRow], list[str]]:
     """Read score rows of one run per method, by all rules or by those that are named.
 
-    Columns of problems group them (`by`) or weigh them. Return also notices on simple tables.
+    Columns of problems group them (`by`), weigh them, or name their clusters. Return also notices
+    on simple tables.
     """
     tables = as_tables(scores)
     files = [
@@ -137,18 +178,22 @@ def read_all(
     if len(set(files)) < len(files):
         raise InputError("scores", "a file is given twice")
     placed, notices = list[tuple[GroupedRow, str]](), list[str]()
-    described = [*by, *filter(None, [weight])]
+    described = [*by, *filter(None, [weight, cluster])]
+    has_unused_clusters = False
     for table in tables:
         completed = complete_table(table, described)
         notices += [f"{name_of(table)}: {remark}" for remark in completed.remarks]
-        values: Any = [*_grouped(completed.rows, by, weight)]
+        has_unused_clusters |= cluster is None and any(
+            not _is_missing(row.get("cluster")) for _, row in completed.rows
+        )
+        values: Any = [*_grouped(completed.rows, by, weight, cluster)]
         placed += [(row, name_of(table)) for row in read_scores(values, GroupedRow)]
     if not placed:
         raise InputError("scores", "no rows")
     refuse_other("--rule", rules, (row.rule for row, _ in placed))
     placed = [(row, place) for row, place in placed if not rules or row.rule in rules]
     seen: dict[tuple[Any, ...], str] = {}
-    told: dict[tuple[str, str, str | None], tuple[str, float]] = {}
+    told: dict[tuple[str, str, str | None], tuple[str, float, str | None]] = {}
     columns = ", ".join(described)
     for row, place in placed:
         if (key := (*key_of(row), row.rule, row.run)) in seen:
@@ -157,10 +202,12 @@ def read_all(
             cure = "if they are of two methods, name the files after them"
             raise InputError(place, problem if seen[key] == place else f"{problem}; {cure}")
         seen[key] = place
-        known = told.setdefault((row.dataset, row.id, row.hash), (row.group, row.weight))
-        if known != (row.group, row.weight):
+        description = row.group, row.weight, row.cluster
+        if told.setdefault((row.dataset, row.id, row.hash), description) != description:
             problem = f"id {row.id} of {row.dataset} has several values of {columns}"
             raise InputError(place, f"{problem}; expected a column that describes problems")
+    if has_unused_clusters:
+        notices.append(_UNUSED_CLUSTERS)
     return choose_runs([row for row, _ in placed], runs), notices
 
 
@@ -229,6 +276,23 @@ class SummaryRow(NamedTuple):
     answered: float | None
     n_no_answer: int
     n_unknown: int
+    n_clusters: int | None = None
+    """Number of clusters of problems, where they are known."""
+    pass_at: float | None = None
+    """The chance that any of k answers to a problem is right. None: not wanted, or not known."""
+    pass_at_low: float | None = None
+    pass_at_high: float | None = None
+    pass_hat: float | None = None
+    """The chance that all of k answers to a problem are right."""
+    pass_hat_low: float | None = None
+    pass_hat_high: float | None = None
+    note: str = ""
+    """Says that clusters are few or uneven; usually empty."""
+
+    @property
+    def title(self) -> str:
+        """Return what messages call the run."""
+        return ", ".join(filter(None, (self.dataset, self.model, self.method, self.rule)))
 
 
 SUMMARIES = make_kind(
@@ -252,11 +316,19 @@ def summarise(rows: Iterable[ScoreRow]) -> list[SummaryRow]:
 def _summary(rows: Sequence[ScoreRow]) -> SummaryRow:
     known = [row for row in rows if row.status != UNKNOWN]
     n, share = len(known), None
+    has_clusters = n > 0 and all(row.cluster is not None for row in known)
     if known:
-        from ngramscan.statistics.two_samples import estimate_accuracy  # slow to import
+        from ngramscan.statistics.two_samples import (  # slow to import
+            estimate_accuracy,
+            estimate_clustered_accuracy,
+        )
 
-        values, problems = [row.value or 0.0 for row in known], [row.id for row in known]
-        share = estimate_accuracy(values, problems)
+        values = [row.value or 0.0 for row in known]
+        clusters = [row.cluster for row in known if row.cluster is not None]
+        if has_clusters:
+            share = estimate_clustered_accuracy(values, clusters)
+        else:
+            share = estimate_accuracy(values, [row.id for row in known])
     return SummaryRow(
         *group_of(rows[0]),
         run=rows[0].run,
@@ -265,13 +337,31 @@ def _summary(rows: Sequence[ScoreRow]) -> SummaryRow:
         answered=sum(row.answer is not None for row in known) / n if n else None,
         n_no_answer=sum(row.status == NO_ANSWER for row in known),
         n_unknown=len(rows) - n,
+        n_clusters=len({row.cluster for row in known}) if has_clusters else None,
+        note=_describe_clusters(known) if has_clusters else "",
     )
+
+
+def _describe_clusters(rows: Sequence[ScoreRow]) -> str:
+    """Say that the clusters of rows are few or uneven, if any has several problems."""
+    sizes = Counter(row.cluster for row in rows)
+    has_several = len({row.id for row in rows}) > len(sizes)
+    return describe_few_clusters([*sizes.values()]) if has_several else ""
 
 
 def print_summaries(console: Console, rows: Iterable[ScoreRow]) -> None:
     """Print accuracies per run."""
-    found = summarise(rows)
+    print_summary_rows(console, summarise(rows))
+
+
+def print_summary_rows(
+    console: Console, found: Sequence[SummaryRow], rates: Sequence[PassRate] = ()
+) -> None:
+    """Print accuracies per run, and pass rates."""
     run = "run" * (len({group_of(summary) for summary in found}) < len(found))
-    names = f"dataset model method rule {run} n accuracy answered no_answer=n_no_answer"
-    columns = to_columns(found, f"{names} unknown=n_unknown", ("accuracy", "answered"))
+    clusters = "clusters=n_clusters" if any(summary.n_clusters for summary in found) else ""
+    passes = " ".join(f"{rate.name}={rate.column}" for rate in rates)
+    names = f"dataset model method rule {run} n {clusters} accuracy {passes} answered"
+    shares = ("accuracy", "answered", *(rate.column for rate in rates))
+    columns = to_columns(found, f"{names} no_answer=n_no_answer unknown=n_unknown", shares)
     print_columns(console, columns, Layout(4 + bool(run), optional=("answered",)))

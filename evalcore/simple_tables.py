@@ -22,7 +22,7 @@ ID_NAMES = ("id", "question_id", "problem_id")
 """Names of the column with the id of a problem."""
 _WHOLE = ("dataset", "model", "method", "id", "rule")
 _OF_SCORES = {*_WHOLE, "epoch", "answer", "extraction", "reason", "sandbox", "subtask", "run"}
-_OF_SCORES |= {"status", "hash"}
+_OF_SCORES |= {"status", "hash", "cluster"}
 _UNNAMED = ("", "Unnamed: 0")
 """How pandas names the index of a frame in a CSV file, and in a frame read from one."""
 _WORDS = {
@@ -43,7 +43,9 @@ _WORDS = {
 }
 _UNKNOWN = {"", "na", "n/a", "nan", "none", "null"}
 _OTHER_SCALE = "`evalcore logs` reads points, with --max-score"
-_OF_PROBLEMS = "a column that describes problems is named by --by or --weight, or removed"
+_OF_PROBLEMS = (
+    "a column that describes problems is named by --by, --weight or --cluster, or removed"
+)
 _FORMS = "id, method and value; or id and a column for each method"
 _Row = Mapping[str, Any]
 _Placed = list[tuple[str, dict[str, Any]]]

@@ -11,7 +11,16 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from evalcore.options import ColumnName, ColumnNames, Difference, Draws, Level, Seed
+from evalcore.epochs import take_passes
+from evalcore.options import (
+    ColumnName,
+    ColumnNames,
+    Difference,
+    Draws,
+    Level,
+    PassOptions,
+    Seed,
+)
 from evalcore.paired_tests import DEFAULTS, Comparison, GradedTest, Settings, compare_pairs
 from evalcore.pairing import (
     CELL,
@@ -20,6 +29,7 @@ from evalcore.pairing import (
     NOT_ANSWERED,
     Frame,
     ScoreOptions,
+    count_clusters,
     describe_documents,
     describe_tasks_apart,
     find_pairs,
@@ -50,6 +60,13 @@ _LEGEND = (
     " needed n: problems that find a difference of --difference with 80% power"
 )
 _SHARES = ("accuracy_baseline", "accuracy_treatment", "detectable")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(ScoreOptions, PassOptions):
+    """The shared options of `compare`."""
+
+
 Methods = Annotated[str | Sequence[str], Option(metavar="METHOD")]
 
 
@@ -114,6 +131,8 @@ class CompareRow:
     """The tests that `p_holm` is adjusted for."""
     family_tests: int | None = None
     """How many these are."""
+    n_clusters: int | None = None
+    """Number of clusters that the compared problems are from, by `--cluster`. None: not given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,6 +251,8 @@ def _compare_cell(pairs: Frame, settings: Settings) -> _Compared:
     n_no_answer = int((known["least"] == NOT_ANSWERED).sum())
     if n_no_answer:
         complete = _test(names, pairs, replace(settings, no_answer="exclude"))
+    clusters = count_clusters(pairs[pairs["least"] >= LEAST[settings.no_answer]])
+    notes = [*_notes(result, n_no_answer, settings.no_answer), clusters.note]
     row = CompareRow(
         **names,
         n=result.n,
@@ -247,16 +268,17 @@ def _compare_cell(pairs: Frame, settings: Settings) -> _Compared:
         p=result.p.value,
         p_exact=result.p_exact,
         p_holm=None,
-        test=result.p.procedure,
+        test=result.p.procedure + (" over clusters" if clusters.have_several_problems else ""),
         n_complete=len(known) - n_no_answer,
         difference_complete=complete.difference.value if complete else None,
         p_complete=complete.p.value if complete else None,
         detectable=result.detectable,
-        note="; ".join(_notes(result, n_no_answer, settings.no_answer)),
+        note="; ".join(filter(None, notes)),
         level=settings.level,
         needed_n=result.needed_n(settings.smallest_difference),
         n_problems=compared["problem"].nunique(),
         scale=_scale(compared),
+        n_clusters=clusters.n,
     )
     return _Compared(names, pairs, result, row)
 
@@ -274,8 +296,9 @@ def _test(
         return None
     told = filter(None, names.values())
     generator = stream(settings.seed, *told, subtask, settings.no_answer)
-    first, second, problems = (known[name] for name in ("value_1", "value_2", "problem"))
-    return compare_pairs(first, second, generator, settings, problems, known["weight"])
+    first, second, units = (known[name] for name in ("value_1", "value_2", "unit"))
+    has_clusters = bool(known["cluster"].notna().any())
+    return compare_pairs(first, second, generator, settings, units, known["weight"], has_clusters)
 
 
 def _finite(value: float) -> float | None:
@@ -356,7 +379,11 @@ def _averages(cells: Sequence[_Compared], settings: Settings) -> Iterator[Averag
 def _average(
     average: str, names: Mapping[str, Any], parts: Sequence[_Compared]
 ) -> Iterator[AverageRow]:
-    """Weigh results of different problems, whose errors are independent (MOVER)."""
+    """Weigh results of different problems, whose errors are independent (MOVER).
+
+    If problems of a cluster are in several parts, the errors of these may go together, and then
+    each limit is the weighted mean of theirs.
+    """
     results = [part.result for part in parts if part.result]
     if len(results) < 2:
         return
@@ -365,7 +392,8 @@ def _average(
     means = np.array([[one.baseline, one.treatment, one.difference.value] for one in results])
     limits = np.array([[one.difference.low, one.difference.high] for one in results], dtype=float)
     baseline, treatment, difference = (weights @ means).tolist()
-    below, above = np.sqrt(weights**2 @ (limits - means[:, 2:]) ** 2)
+    arms = np.abs(limits - means[:, 2:])
+    below, above = weights @ arms if _share_clusters(parts) else np.sqrt(weights**2 @ arms**2)
     yield AverageRow(
         **names,
         average=average,
@@ -380,6 +408,12 @@ def _average(
     )
 
 
+def _share_clusters(parts: Sequence[_Compared]) -> bool:
+    """Return whether problems of one cluster are in several parts."""
+    units = [unit for part in parts for unit in part.pairs["unit"].unique()]
+    return len(set(units)) < len(units)
+
+
 def difference_text(row: Any) -> str:
     """Return a row's difference of accuracies and its interval, in percentage points."""
     ends = row.difference_low, row.difference_high
@@ -392,6 +426,8 @@ def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
     columns["methods"] = [f"{row.treatment} − {row.baseline}" for row in rows]
     is_average = bool(rows) and isinstance(rows[0], AverageRow)
     columns |= to_columns(rows, "n" if is_average else "n=n_problems")
+    if any(getattr(row, "n_clusters", None) for row in rows):
+        columns |= to_columns(rows, "clusters=n_clusters")
     columns["difference"] = [difference_text(row) for row in rows]
     accuracies = "baseline=accuracy_baseline treatment=accuracy_treatment"
     if is_average:
@@ -442,16 +478,16 @@ def compare(
     stars: Annotated[bool, Option(is_shown=True)] = False,
     averages: RowsFile = None,
     figure: NewFile = None,
-    **options: Annotated[Any, Shared(ScoreOptions)],
+    **options: Annotated[Any, Shared(CompareOptions)],
 ) -> Result[CompareRow]:
     """Compare prompting methods in pairs, on the same problems.
 
     SCORES are files of rows of `evalcore score`, `judge` or `logs`, logs of other tools, or tables
     with an `id` and a column of verdicts for each method. Answers to the same document are paired.
     Right and wrong answers get McNemar's mid-p test, with the exact test beside it, and Newcombe's
-    interval. Graded answers get a test and an interval by nonparametric tilting. Where a benchmark
-    has several models, they are also compared together, with problems as clusters. Files have
-    fractions; tables and figures have percentages and percentage points.
+    interval. Graded answers, and problems in clusters, get a test and an interval by nonparametric
+    tilting. Where a benchmark has several models, they are also compared together, with problems as
+    clusters. Files have fractions; tables and figures have percentages and percentage points.
 
     Parameters
     ----------
@@ -502,9 +538,16 @@ def compare(
     $ evalcore compare scores.jsonl --baseline cot --treatment f-1
     $ evalcore compare scores.jsonl --all-pairs --figure forest.svg
     $ evalcore compare judged.jsonl --baseline cot --by subtask --weight points
+    $ evalcore compare passages.csv --baseline cot --cluster passage
+    $ evalcore compare epochs.csv --baseline cot --pass-at 3
     """
-    asked = ScoreOptions(**options)
+    asked = CompareOptions(**options)
     chosen, notices, failures = asked.read(scores, weight, is_one_rule=False)
+    if len(asked.rates) > 1:
+        raise InputError("--pass-hat", "not allowed with --pass-at; compare one at a time")
+    for rate in asked.rates:
+        chosen, of_passes = take_passes(chosen, rate, counts_no_answer=asked.no_answer == "wrong")
+        notices += of_passes
     methods = [*dict.fromkeys(row.method for row in chosen)]
     baseline, of_baseline = _choose_baseline(methods, baseline, treatment, all_pairs)
     settings = Settings(

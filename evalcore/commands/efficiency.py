@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from evalcore.commands.logs import UsageRow
 from evalcore.options import Draws, File, FileOrFolder, Seed
-from evalcore.pairing import Frame, ScoreOptions, describe_documents, to_table
+from evalcore.pairing import (
+    Frame,
+    ScoreOptions,
+    count_clusters,
+    describe_documents,
+    to_table,
+)
 from evalcore.records import Record, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, GroupedRow, key_of
 from ngramscan.errors import InputError
@@ -24,7 +30,7 @@ from ngramscan.reporting.layout import Layout
 from ngramscan.statistics import resampling
 from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Floats, Ratio, Resampling
 from ngramscan.statistics.streams import stream
-from ngramscan.statistics.two_samples import estimate_accuracy
+from ngramscan.statistics.two_samples import estimate_accuracy, estimate_clustered_accuracy
 
 Usage = Record | UsageRow
 Price = Annotated[float | None, Option(metavar="DOLLARS", least=0)]
@@ -73,7 +79,7 @@ class EfficiencyRow:
     """The sum of the values."""
     accuracy: float | None = None
     accuracy_low: float | None = None
-    """Limit of the 95% interval: Wilson's, with the effective number of problems."""
+    """Limit of the 95% interval: Wilson's, with the effective number of problems or clusters."""
     accuracy_high: float | None = None
     n_tokens: int | None = None
     """Outputs whose tokens are known; the columns that follow describe these."""
@@ -106,6 +112,8 @@ class EfficiencyRow:
     frontier_share: float | None = None
     """Share of the resamples in which the method is on the frontier."""
     note: str = ""
+    n_clusters: int | None = None
+    """Number of clusters that the problems are from, by `--cluster`. None: not given."""
 
 
 _columns = partial(
@@ -169,8 +177,8 @@ def _method_rows(
     outputs = outputs.sort_values(_ORDER, kind="stable")
     parts = [outputs[outputs["method"] == name] for name in methods]
     counted = [part[part["counts"]] for part in parts]
-    ids = outputs.loc[outputs["counts"], "problem"].unique()
-    sums = [part.groupby("problem")[_SUMS].sum().reindex(ids, fill_value=0) for part in counted]
+    units = outputs.loc[outputs["counts"], "unit"].unique()
+    sums = [part.groupby("unit")[_SUMS].sum().reindex(units, fill_value=0) for part in counted]
     names = [tuple(filter(None, map(str, part[_NAMES].iloc[0]))) for part in parts]
     costs = estimate_costs(np.stack(sums), names, settings)
     for part, kept, (found, notes) in zip(parts, counted, costs, strict=True):
@@ -188,8 +196,12 @@ def _method_rows(
                 f"overhead unknown: no problem has prompt tokens of this method and {baseline}"
             )
         columns = {mean: _mean(kept[name]) for name, mean in _MEANS.items()} | found
+        clusters = count_clusters(kept)
+        notes.append(clusters.note)
         if n:
-            accuracy = estimate_accuracy(kept["right"], kept["problem"], settings.level)
+            has_clusters = clusters.n is not None
+            estimate = estimate_clustered_accuracy if has_clusters else estimate_accuracy
+            accuracy = estimate(kept["right"], kept["unit"], settings.level)
             columns |= {"accuracy_low": accuracy.low, "accuracy_high": accuracy.high}
         yield EfficiencyRow(
             **first[[*_NAMES, "rule"]],
@@ -199,6 +211,7 @@ def _method_rows(
             cost_per_correct=float(priced["dollars"].sum() / right) if right else None,
             prompt_overhead=_mean(more),
             prompt_overhead_n=len(more) or None,
+            n_clusters=clusters.n,
             note="; ".join(filter(None, notes)),
             **columns,
         )
@@ -404,7 +417,8 @@ def efficiency(
     ]
     notices += [*skipped, *describe_documents(table)]
     notices += [notice for number, notice in left_out if number]
-    notices.append(f"Intervals: {resamples:,} bootstrap samples of problems, seed {seed}")
+    units = "clusters of problems" if asked.cluster else "problems"
+    notices.append(f"Intervals: {resamples:,} bootstrap samples of {units}, seed {seed}")
     printed = partial(
         print_pooled,
         rows=rows,

@@ -346,6 +346,7 @@ def judge(
     if task == "failure-causes" and scores is None:
         raise InputError("--scores", "missing; only wrong answers have causes of failure")
     problems = load_dataset(benchmark, asked.data)
+    clusters = problems.clusters(asked.cluster)
     value = 0.0 if task == "failure-causes" else None
     wanted = None if scores is None else outputs_valued(scores, value)
     sent = request_parameters(asked.temperature, asked.max_tokens, asked.params)
@@ -375,7 +376,8 @@ def judge(
                 else:
                     kept_reply = replies.get(request, {})
                     row = judged_row(prompt, problem, record, name, kept_reply)
-                    rows.append(replace(row, weight=weights.get(key_of(record))))
+                    weight, cluster = weights.get(key_of(record)), clusters.get(problem.id)
+                    rows.append(replace(row, weight=weight, cluster=cluster))
     notices, failures = _without_reply(rows)
     summed = list[LabelShareRow]()
     if drawn:

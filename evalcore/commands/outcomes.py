@@ -14,8 +14,10 @@ from evalcore.pairing import (
     NOT_ANSWERED,
     NOT_ASKED,
     RIGHT,
+    Clusters,
     Frame,
     ScoreOptions,
+    count_clusters,
     describe_documents,
     describe_overlap,
     left_out,
@@ -35,9 +37,13 @@ from ngramscan.reporting.columns import (
 )
 from ngramscan.reporting.command import Option, Result, RowsFile, Shared, command
 from ngramscan.reporting.layout import Layout
+from ngramscan.statistics.clustered_means import ClusteredMean
 from ngramscan.statistics.estimates import fields_of, no_interval
-from ngramscan.statistics.proportions import mcnemar, wilson
+from ngramscan.statistics.proportions import mcnemar
+from ngramscan.statistics.two_samples import estimate_clustered_accuracy
 
+_PROBLEM = ["document", "problem", "unit", "cluster"]
+"""The levels of an index that name a problem."""
 _CLUSTERED = "no interval: answers of several models to one problem are not independent"
 _NO_CHOICE = "no selection accuracy: each problem is solved by all methods or by no baseline"
 _columns = partial(
@@ -91,6 +97,8 @@ class OutcomeRow:
     """Limit of the 95% Wilson interval. None: there is none, and the note says why."""
     selection_high: float | None
     note: str
+    n_clusters: int | None = None
+    """Number of clusters that the `n` problems are from, by `--cluster`. None: not given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +115,8 @@ class WinRow:
     ties: int
     losses: int
     wins_by_test: int
-    """Wins with an exact McNemar p below `alpha`, not corrected for the number of cells."""
+    """Wins with an exact McNemar p below `alpha`, not corrected for the number of cells; with
+    `--cluster`, by tilting over clusters."""
     ties_by_test: int
     losses_by_test: int
     alpha: float
@@ -118,7 +127,8 @@ class AnswersRow:
     """How accurate two methods are where they give the same answer; shares are fractions.
 
     Answers are the same if they are equal numbers (six digits), or equal texts, blanks and capitals
-    aside. Limits are those of 95% Wilson intervals; None for several models together.
+    aside. Limits are those of 95% Wilson intervals, with `--cluster` for the effective number of
+    problems; None for several models together.
     """
 
     dataset: str
@@ -179,7 +189,8 @@ def _find_levels(
         for *named, value in meant.loc[is_unclear, [*names, "value"]].to_numpy():
             raise InputError(", ".join(named), problem.format(value))
     table["level"] = meant["level"] + (meant["value"] == 1)
-    by_answer = table.groupby(["asked", *CELL, "document", "method"])
+    table["cluster"] = table["cluster"].fillna("")  # groups need a value
+    by_answer = table.groupby(["asked", *CELL, *_PROBLEM, "method"])
     levels = by_answer["level"].first().unstack().reindex(columns=methods)
     cells: Any = levels.notna().groupby(level=CELL, sort=False)
     is_complete, known = cells.transform("any").all(axis=1), [*cells.any().iterrows()]
@@ -236,9 +247,11 @@ def _row(names: dict[str, Any], levels: Frame, lowest: int) -> OutcomeRow:
     # 4 if the adaptive method is right, plus 2 if some baselines are, plus 1 if all are.
     numbers = 4 * right[adaptive] + 2 * some + every
     fail, _, wrong, lost, alone, _, chosen, solve = np.bincount(numbers, minlength=8).tolist()
-    choices, is_clustered = chosen + wrong + lost, names["model"] == ALL
-    selection = _share("selection", chosen, choices, has_interval=not is_clustered)
-    note = _NO_CHOICE if not choices else _CLUSTERED if is_clustered else ""
+    choices, has_models = chosen + wrong + lost, names["model"] == ALL
+    is_choice = some & ~(every & right[adaptive])
+    selection = _share("selection", right.loc[is_choice, adaptive], has_interval=not has_models)
+    note = _NO_CHOICE if not choices else _CLUSTERED if has_models else ""
+    clusters = _clusters_of(right)
     return OutcomeRow(
         **names,
         rule=", ".join(levels.index.unique("rule")),
@@ -258,8 +271,15 @@ def _row(names: dict[str, Any], levels: Frame, lowest: int) -> OutcomeRow:
         upper_bound_with_adaptive=(n - fail) / n,
         selection_accuracy=selection.pop("selection"),
         **selection,
-        note=note,
+        note="; ".join(filter(None, (note, clusters.note))),
+        n_clusters=clusters.n,
     )
+
+
+def _clusters_of(problems: Frame) -> Clusters:
+    """Return the clusters of problems, which the index names."""
+    answers = problems.index.to_frame(index=False)
+    return count_clusters(answers.assign(cluster=answers["cluster"].replace("", None)))
 
 
 def _wins(levels: Frame, lowest: int, alpha: float) -> Iterator[WinRow]:
@@ -270,7 +290,8 @@ def _wins(levels: Frame, lowest: int, alpha: float) -> Iterator[WinRow]:
             more: Any = (both[adaptive] > both[baseline]).groupby(level=CELL).sum()
             less: Any = (both[adaptive] < both[baseline]).groupby(level=CELL).sum()
             signs = np.sign(more - less)
-            tested = signs * [mcnemar(*counts) < alpha for counts in zip(more, less, strict=True)]
+            p_values = [_win_p(cell, adaptive, baseline) for _, cell in both.groupby(level=CELL)]
+            tested = signs * [p < alpha for p in p_values]
             counted: dict[str, Any] = {
                 f"{name}{end}": int((found == sign).sum())
                 for end, found in (("", signs), ("_by_test", tested))
@@ -284,6 +305,15 @@ def _wins(levels: Frame, lowest: int, alpha: float) -> Iterator[WinRow]:
                 alpha=alpha,
                 **counted,
             )
+
+
+def _win_p(right: Frame, adaptive: str, baseline: str) -> float:
+    """Return the p-value of no difference: exact McNemar's, or by tilting over clusters."""
+    difference = right[adaptive].astype(int) - right[baseline].astype(int)
+    if not _clusters_of(right).have_several_problems:
+        return mcnemar(int((difference > 0).sum()), int((difference < 0).sum()))
+    clusters = difference.index.get_level_values("unit")
+    return ClusteredMean(difference, clusters, -1, 1).test(0.0).value
 
 
 def _agreements(levels: Frame, answers: Frame, lowest: int) -> Iterator[AnswersRow]:
@@ -306,8 +336,7 @@ def _agreements(levels: Frame, answers: Frame, lowest: int) -> Iterator[AnswersR
             }
             figures: dict[str, Any] = {}
             for name, hits in shares.items():
-                counted = int(hits.sum()), len(hits)
-                figures |= _share(name, *counted, has_interval=names["model"] != ALL)
+                figures |= _share(name, hits, has_interval=names["model"] != ALL)
             yield AnswersRow(
                 **names,
                 rule=", ".join(part.index.unique("rule")),
@@ -327,12 +356,14 @@ def _comparable(answer: Any) -> str:
     return text
 
 
-def _share(name: str, hits: int, n: int, has_interval: bool) -> dict[str, Any]:
-    """Return a share with its Wilson interval; None without problems."""
-    share = wilson(hits, n) if n else None
-    if share and not has_interval:
-        share = no_interval(share.value, share.level, _CLUSTERED)
-    return fields_of(name, share)
+def _share(name: str, hits: Any, has_interval: bool) -> dict[str, Any]:
+    """Return the share of problems that are hits, with its interval; None without problems."""
+    if not len(hits):
+        return fields_of(name, None)
+    if not has_interval:
+        return fields_of(name, no_interval(float(hits.mean()), 0.95, _CLUSTERED))
+    clusters = hits.index.get_level_values("unit")
+    return fields_of(name, estimate_clustered_accuracy(hits, clusters))
 
 
 def _as_rule(row: GroupedRow) -> GroupedRow:
@@ -384,7 +415,8 @@ def outcomes(
     adaptive : str
         The method that chooses how to solve each problem.
     alpha : float
-        Count a difference as a tie by test if its exact McNemar p is not below this.
+        Count a difference as a tie by test if its p is not below this: exact McNemar's, or with
+        `cluster` by tilting over clusters.
     wins : str or Path, optional
         Write wins, ties and losses by model and baseline to this file.
     agreements : str or Path, optional

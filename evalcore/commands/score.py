@@ -12,10 +12,11 @@ from typing import Annotated, Any
 from evalcore import scores
 from evalcore.benchmarks import Dataset, load_dataset
 from evalcore.commands.logs import refuse_logs
+from evalcore.epochs import summarise_passes
 from evalcore.extraction import FUNCTION_RULES, PROGRAM_RULES, extract, without_run_on
 from evalcore.extraction import RULES as TEXT_RULES
 from evalcore.formats import Answers, Benchmark, Problem
-from evalcore.options import Names, RecordOptions
+from evalcore.options import Names, ScoringOptions
 from evalcore.prompts import load_templates
 from evalcore.records import Record, benchmark_of, in_order, read_chosen
 from evalcore.rules import FOR_NUMBERS, RULES, Grade, Item, Tools, reference_fault
@@ -173,7 +174,7 @@ def score(
     allow_weak_sandbox: bool = False,
     figure: NewFile = None,
     progress: Progress = SILENT,
-    **options: Annotated[Any, Shared(RecordOptions)],
+    **options: Annotated[Any, Shared(ScoringOptions)],
 ) -> Result[ScoreRow]:
     """Score recorded outputs against the reference answers of a benchmark.
 
@@ -215,12 +216,13 @@ def score(
     $ evalcore score raw_pot_outputs --dataset financemath
     $ evalcore score outputs/mine --data questions.jsonl --rule numbers
     """
-    asked = RecordOptions(**options)
+    asked = ScoringOptions(**options)
     refuse_logs(Path(outputs))
     usual = benchmark_of(Path(outputs), asked)
     benchmark, layers = choose_scoring(usual, rule, extraction), dict[str, str]()
     problems = load_dataset(benchmark, asked.data)
     refuse_references(problems, benchmark)
+    clusters = problems.clusters(asked.cluster)
     records = read_chosen(Path(outputs), asked, benchmark.name, progress.notice)
 
     def run_programs(programs: Sequence[Program]) -> list[Outcome]:
@@ -230,10 +232,15 @@ def score(
 
     tools = Tools(run_programs, lambda items: _counted(compare_all, items, "answers", progress))
     rows, failures = score_records(records, problems, benchmark, tools)
+    rows = [replace(row, cluster=clusters.get(row.id)) for row in rows]
+    summaries, of_passes, without_passes = summarise_passes(rows, asked.rates)
     if figure:
-        known = [summary for summary in scores.summarise(rows) if summary.accuracy is not None]
+        known = [summary for summary in summaries if summary.accuracy is not None]
         if not known:
             raise InputError(figure, "nothing to draw; no output has a known score")
         save_figure(Path(figure), known, kind=scores.SUMMARIES)
-    notices, shown = _notices(layers, rows, problems), partial(scores.print_summaries, rows=rows)
+    notices = [*_notices(layers, rows, problems), *of_passes]
+    notices += [f"{summary.title}: {summary.note}" for summary in summaries if summary.note]
+    failures += without_passes
+    shown = partial(scores.print_summary_rows, found=summaries, rates=asked.rates)
     return Result(rows, ScoreRow, notices, failures, print_table=shown, is_summary=True)

@@ -27,6 +27,24 @@ ALIKE = 0.25
 SMALLEST_P = 1e-9
 """The nearest to 0 and to 1 at which intervals are computed."""
 _HALVINGS = 30
+FEW_CLUSTERS = 10
+"""Intervals from no more clusters than these, or from clusters as uneven, say that they are few."""
+
+
+def describe_few_clusters(sizes: ArrayLike) -> str:
+    """Say that clusters with these numbers of observations are few; empty if they are not.
+
+    One that outweighs the others makes them tell as much as (Σm)² / Σm² clusters of one size.
+    Source: Kish 1965, Survey Sampling, 11.7.
+    """
+    m = np.asarray(sizes, dtype=np.float64)
+    effective = float(m.sum() ** 2 / (m @ m)) if m.size else 0.0
+    if effective > FEW_CLUSTERS:
+        return ""
+    number = f"only {m.size} cluster" + ("" if m.size == 1 else "s")
+    if round(effective) >= m.size:
+        return number
+    return f"{number}, so uneven that they tell as much as {effective:.0f} of one size"
 
 
 class ClusteredShare:

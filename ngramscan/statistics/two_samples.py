@@ -12,6 +12,7 @@ import scipy  # its parts are imported where they are first used
 from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.statistics.bounded_means import TILTING, BoundedMean
+from ngramscan.statistics.clustered_means import ClusteredMean
 from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.estimates import Estimate, t_quantile
 from ngramscan.statistics.p_values import PValue
@@ -64,6 +65,19 @@ def estimate_accuracy(values: ArrayLike, problems: ArrayLike, level: float = 0.9
     if np.unique(sizes).size > 1:
         return ClusteredShare(scores, numbers).estimate(level)
     return estimate_mean(sums / sizes, is_binary(scores) and scores.size == sums.size, level)
+
+
+def estimate_clustered_accuracy(
+    values: ArrayLike, clusters: ArrayLike, level: float = 0.95
+) -> Estimate:
+    """Estimate the mean of scores from 0 to 1 of problems in clusters, which each score names.
+
+    By `estimate_accuracy` if the clusters have one size, otherwise by `ClusteredMean`. Other
+    values, and none, are ValueErrors.
+    """
+    if np.unique(np.unique(np.asarray(clusters), return_counts=True)[1]).size == 1:
+        return estimate_accuracy(values, clusters, level)
+    return ClusteredMean(values, clusters, 0, 1).estimate(level)
 
 
 def compare_samples(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> SampleComparison:

@@ -11,7 +11,7 @@ from evalcore import scores
 from evalcore.commands.logs.readers import Log, UsageRow
 from evalcore.commands.logs.reading import is_log, read_logs, refuse_logs
 from evalcore.documents import join_tasks
-from evalcore.options import Name, Names
+from evalcore.options import ColumnName, Name, Names
 from evalcore.scales import Scale
 from ngramscan.errors import InputError
 from ngramscan.reporting.command import Option, Result, RowsFile, command
@@ -29,6 +29,15 @@ Layout = Literal[
     "promptfoo",
     "scores",
 ]
+
+
+def _refuse_absent_clusters(rows: Sequence[scores.ScoreRow], cluster: str) -> None:
+    """Raise an InputError if the reader of a log knows no clusters."""
+    row = next((row for row in rows if row.cluster is None), None)
+    if row is not None:
+        named = f"{row.dataset}, {row.method}, id {row.id}"
+        known = "logs of Inspect and lm-evaluation-harness, and scores, have clusters"
+        raise InputError(f"--cluster {cluster}", f"{named} has none; {known}")
 
 
 def _describe_joined_tasks(rows: Sequence[scores.ScoreRow]) -> Iterator[str]:
@@ -55,6 +64,7 @@ def logs(
     max_score: Annotated[float, Option(metavar="N")] = 1.0,
     usage: RowsFile = None,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = 256,
+    cluster: ColumnName = None,
 ) -> Result[scores.ScoreRow]:
     """Read per-sample results of other tools as scores.
 
@@ -90,6 +100,9 @@ def logs(
         Write the tokens of each answer to this file, if the logs record them.
     max_line : int
         Maximum length of a line, sample or file of JSON, in MB; a longer one is an error.
+    cluster : str, optional
+        Write the cluster of each problem, such as its passage, from this field: of the metadata of
+        a sample (Inspect), or of the document (lm-evaluation-harness).
 
     Returns
     -------
@@ -114,7 +127,10 @@ def logs(
         missing=missing,
         max_line=max_line,
         scale=Scale(min_score, max_score),
+        cluster=cluster,
     )
+    if cluster is not None:
+        _refuse_absent_clusters(found.rows, cluster)
     if usage and not found.usage:
         found.notices.append("these logs do not record tokens")
     found.notices += _describe_joined_tasks(found.rows)

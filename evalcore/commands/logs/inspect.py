@@ -32,7 +32,7 @@ from evalcore.commands.logs.readers import (
 from evalcore.finish_reasons import Ending, classify_finish_reason
 from evalcore.formats import Fields, hash_document
 from evalcore.records import Number
-from evalcore.scores import ScoreRow
+from evalcore.scores import ScoreRow, read_cluster
 from ngramscan.errors import InputError, some_of
 from ngramscan.progress import counted
 
@@ -115,6 +115,7 @@ class _Sample(_Key):
     limit: Fields | str | None = None
     invalidation: Any = None
     model_usage: dict[str, _Usage] | None = None
+    metadata: Fields | None = None
     input: Any = ""
     target: Any = ""
     choices: list[Any] | None = None
@@ -204,7 +205,9 @@ def read_inspect(file: LogFile) -> Log:
     scores = list[Recorded]()
     for sample, found in zip(samples, verdicts, strict=True):
         names |= {"id": str(sample.id), "epoch": sample.epoch if is_repeated else None}
-        scored = names | {"hash": sample.hash()}
+        place = f"{file.path}: metadata of sample {sample.id}, epoch {sample.epoch}"
+        cluster = read_cluster(place, sample.metadata or {}, file.cluster)
+        scored = names | {"hash": sample.hash(), "cluster": cluster}
         scores += _scores(file, sample, found, scored, filter(file.wants, rules), answered)
         log.usage.append(_usage_row(names, (sample.model_usage or {}).get(about.model)))
     log.notices += _describe_run(header, len(samples), is_repeated)

@@ -13,7 +13,7 @@ import msgspec
 
 from evalcore.commands.logs.readers import Log, LogFile, Recorded, add_scores, decode, to_number
 from evalcore.formats import Fields, hash_document
-from evalcore.scores import ScoreRow
+from evalcore.scores import ScoreRow, read_cluster
 from ngramscan.errors import InputError
 from ngramscan.reading.streams import unpacked_path
 from ngramscan.reading.yaml_files import as_type
@@ -104,7 +104,8 @@ def read_lm_eval(file: LogFile) -> Log:
     log.rules = {document.rule(metric) for document in documents for metric in document.metrics}
     scores = list[Recorded]()
     for document, id_ in zip(documents, ids, strict=True):
-        names |= {"id": id_, "epoch": None, "hash": document.hash}
+        cluster = read_cluster(f"{document.place}: doc", document.source, file.cluster)
+        names |= {"id": id_, "epoch": None, "hash": document.hash, "cluster": cluster}
         scores += _scores(file, document, names, document.filter in votes, goals)
     repeats = max(len(document.replies()) for document in documents)
     if repeats > 1:

@@ -79,6 +79,8 @@ class LogFile:
     missing: str = "apart"
     max_line: int = 256
     scale: Scale = FROM_0_TO_1
+    cluster: str | None = None
+    """The field that names the cluster of a problem: of a sample's metadata, or of a document."""
 
     def wants(self, rule: str) -> bool:
         """Tell whether to read the scores of a rule."""

@@ -14,9 +14,12 @@ def read_score_rows(file: LogFile) -> Log:
 
     The folder names the benchmark if nothing else does.
     """
+    described = [] if file.cluster is None else [file.cluster]
     folder = named_part(file.path).parent.name
-    table = complete_table(file.path, scale=file.scale, dataset=folder)
+    table = complete_table(file.path, described, scale=file.scale, dataset=folder)
     placed: Any = table.rows
+    if file.cluster is not None:
+        placed = [*scores.with_clusters(table.rows, file.cluster)]
     rows = scores.read_scores(placed, scores.ScoreRow)
     kept = [replace(row, **file.given) for row in rows if file.wants(row.rule)]
     return Log(rules={row.rule for row in rows}, rows=kept, notices=table.remarks)
