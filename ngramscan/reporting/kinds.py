@@ -255,7 +255,7 @@ KINDS: tuple[Kind, ...] = (
         "n accuracy_baseline accuracy_treatment p p_holm | n_no_answer n_unknown treatment_only"
         " baseline_only unanswered_baseline unanswered_treatment p_exact n_complete"
         " difference_complete p_complete detectable level needed_n n_problems right_from"
-        " family_tests",
+        " family_tests n_clusters",
         make_plot(
             "difference",
             "dataset",
