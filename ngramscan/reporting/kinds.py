@@ -255,13 +255,21 @@ KINDS: tuple[Kind, ...] = (
         "n accuracy_baseline accuracy_treatment p p_holm | n_no_answer n_unknown treatment_only"
         " baseline_only unanswered_baseline unanswered_treatment p_exact n_complete"
         " difference_complete p_complete detectable level needed_n n_problems right_from"
-        " family_tests n_clusters",
+        " family_tests n_clusters p_bh n_labelled judge_weight difference_judged",
         make_plot(
             "difference",
             "dataset",
             "model group rule baseline treatment",
             aside="n = {n_problems}, p = {p_holm} (Holm)",
         ),
+    ),
+    make_kind(
+        "rank",
+        "Ranks",
+        "dataset model method rule",
+        "n accuracy accuracy_low accuracy_high rank_of level | better worse n_labelled judge_weight"
+        " accuracy_judged",
+        make_plot("rank", "dataset", "model group method rule", aside="of {rank_of}"),
     ),
     make_kind(
         "compare --averages",
