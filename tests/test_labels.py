@@ -10,6 +10,7 @@ import pytest
 import evalcore
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.statistics.judged_means import JudgedMean
+from tests.support.command import invoke
 
 N, LABELLED = 60, 24
 
@@ -41,10 +42,8 @@ LABELS = labels_of(SCORES)
 
 
 def compared(labels: Any, scores: pd.DataFrame = JUDGED, **options: Any) -> dict[str, Any]:
-    row: dict[str, Any] = evalcore.compare(
-        scores, baseline="cot", labels=labels, **options
-    ).to_dict("records")[0]
-    return row
+    rows = evalcore.compare(scores, baseline="cot", labels=labels, **options)
+    return {str(name): value for name, value in rows.iloc[0].items()}
 
 
 def expected_difference() -> JudgedMean:
@@ -64,11 +63,11 @@ def test_a_comparison_is_corrected_by_labels_of_both_outputs() -> None:
         [expected.value, low, high]
     )
     assert [row["p"], row["p_holm"]] == pytest.approx([p.value] * 2)
-    assert row["judge_weight"] == expected.judge_weight
+    assert row["judge_weight"] == pytest.approx(expected.judge_weight)
     assert row["difference_judged"] == pytest.approx(expected.judged)
     assert row["accuracy_treatment"] - row["accuracy_baseline"] == pytest.approx(expected.value)
     assert row["test"] == "judge corrected by labels, tilting"
-    assert np.isnan(row["p_exact"] or np.nan)
+    assert pd.isna(row["p_exact"])
 
 
 def test_without_labels_the_columns_of_the_correction_are_empty() -> None:
@@ -144,10 +143,6 @@ def test_labels_that_are_not_clear_are_refused(
         compared(labels, scores)
 
 
-def notices(capsys: pytest.CaptureFixture[str]) -> str:
-    return " ".join(capsys.readouterr().err.split())
-
-
 def test_few_labels_give_no_interval_and_no_p_value() -> None:
     row = compared(labels_of(SCORES, 9))
     assert pd.isna([row["difference_low"], row["p"], row["p_holm"]]).all()
@@ -157,11 +152,10 @@ def test_few_labels_give_no_interval_and_no_p_value() -> None:
 def test_a_pair_of_methods_without_labels_is_missing_and_not_zero() -> None:
     scores = made(("cot", "f-1", "pot"))
     labels = labels_of(scores[scores["method"] != "pot"])
-    with pytest.raises(
-        IncompleteError, match="pot − cot: nothing to compare; no pair has labels"
-    ) as e:
+    missing = "pot − cot: nothing to compare; no pair has labels"
+    with pytest.raises(IncompleteError, match=missing) as error:
         evalcore.compare(scores.drop(columns="truth"), baseline="cot", labels=labels)
-    assert [*e.value.rows["treatment"]] == ["f-1"]
+    assert [*error.value.rows["treatment"]] == ["f-1"]
 
 
 def test_outputs_without_an_answer_are_wrong_and_need_no_label() -> None:
@@ -191,13 +185,10 @@ def test_what_cannot_be_corrected_is_not_ranked() -> None:
 
 
 def test_labelled_outputs_unlike_the_others_give_a_warning(tmp_path: Path) -> None:
-    from tests.support.command import invoke
-
     JUDGED.to_csv(tmp_path / "s.csv", index=False)
     chosen = SCORES[(SCORES["value"] == 0) | (SCORES["id"] == "59")]
     chosen[["id", "method"]].assign(label=chosen["truth"]).to_csv(tmp_path / "l.csv", index=False)
     done = invoke(
-        "evalcore",
         "compare",
         tmp_path / "s.csv",
         "--baseline",

@@ -346,7 +346,8 @@ KINDS: tuple[Kind, ...] = (
         " tokens_per_correct tokens_per_correct_low tokens_per_correct_high"
         " accuracy_per_100_tokens accuracy_per_100_tokens_low accuracy_per_100_tokens_high"
         " mean_of_ratios mean_prompt_tokens mean_completion_tokens mean_reasoning_tokens"
-        " prompt_overhead prompt_overhead_n frontier_share",
+        " prompt_overhead prompt_overhead_n frontier_share cost_per_answer cost_per_answer_low"
+        " cost_per_answer_high cost_per_correct cost_per_correct_low cost_per_correct_high",
         make_plot(
             "accuracy",
             "dataset model group rule",
