@@ -99,7 +99,7 @@ class _Entry:
 
 
 class _List(NamedTuple):
-    """What is ranked together."""
+    """Models and methods that are ranked together."""
 
     names: dict[str, str]
     entries: list[_Entry]
@@ -260,8 +260,8 @@ def rank(
     ----------
     scores : see compare
     of : str
-        What is ranked: `models` that use the same method, `methods` of the same model, or `both`,
-        each model with each method.
+        Rank `models` that use the same method, `methods` of the same model, or `both`: each model
+        with each method.
     labels : str, Path or DataFrame, optional
         People's verdicts on a random part of the outputs, with which accuracies by a judge that
         errs are corrected; see `compare`.

@@ -48,7 +48,7 @@ class JudgedMean:
         How much each value counts.
     can_err : array of bool, shape (n_values,), optional
         Where the judge's value may differ from that of people; elsewhere it is certain, as of an
-        output without an answer, which nobody labels.
+        output without an answer, which needs no label.
 
     Raises
     ------
