@@ -1,6 +1,7 @@
 """`evalcore rank`: lists of models and methods, the problems that count, and what is printed."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -58,7 +59,8 @@ def test_a_row_has_the_accuracy_of_wilson_and_the_rank_of_paired_tests() -> None
     ],
 )
 def test_lists_are_of_what_is_ranked(of: str, lists: dict[tuple[str, ...], int]) -> None:
-    rows = evalcore.rank(pd.concat([SCORES, made(model="n")]), of=of)
+    options: Any = {"of": of}
+    rows = evalcore.rank(pd.concat([SCORES, made(model="n")]), **options)
     keys = {"both": ["dataset"], "methods": ["dataset", "model"], "models": ["dataset", "method"]}
     assert {key: part["rank_of"].iloc[0] for key, part in rows.groupby(keys[of])} == lists
     assert {key: len(part) for key, part in rows.groupby(keys[of])} == lists
@@ -103,7 +105,8 @@ def test_the_table_shows_ranks_with_their_limits(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("adjust", ["holm", "bh"])
 def test_comparisons_have_the_column_of_their_adjustment(adjust: str) -> None:
-    rows = evalcore.compare(SCORES, all_pairs=True, adjust=adjust)
+    options: Any = {"adjust": adjust}
+    rows = evalcore.compare(SCORES, all_pairs=True, **options)
     p = np.sort(rows["p"])
     factors = {"holm": [3, 2, 1], "bh": [3, 1.5, 1]}[adjust]
     expected = p * factors
