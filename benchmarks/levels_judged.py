@@ -160,7 +160,7 @@ def rank_coverage(shares: Sequence[float], n: int, sets: int, seed: int = 6) -> 
         tests = {}
         for i, j in pairs:
             result = compare_pairs(scores[j], scores[i], generator)
-            tests[i, j] = PairTest(result.difference.value, result.p.value if result.p else None)
+            tests[i, j] = PairTest(result.difference.value, result.p.value)
         ranks = estimate_ranks([float(one.mean()) for one in scores], tests)
         held += all(
             rank.low <= truth <= rank.high for rank, truth in zip(ranks, truths, strict=True)

@@ -196,7 +196,7 @@ def _write_judged(folder: Path) -> None:
             if number in labelled:
                 labels.append(f"{number},{method},{'right' if is_right else 'wrong'}")
     text = "".join(json.dumps(row) + "\n" for row in rows)
-    (folder / "judged.jsonl").write_text(text, encoding="utf-8")
+    (folder / "proofs.jsonl").write_text(text, encoding="utf-8")
     (folder / "people.csv").write_text("\n".join(labels) + "\n", encoding="utf-8")
 
 

@@ -49,7 +49,6 @@ def test_p_values_of_no_difference_are_small_as_rarely_as_they_say(made: str, mo
         for test in tests:
             chosen = Settings(resamples=199, graded_test=test)
             compared = compare_pairs(first, second, draw, chosen, problems)
-            assert compared.p is not None
             found[test] += compared.p.value <= 0.05
         naive = mid_p_mcnemar(compared.treatment_only, compared.baseline_only)
         found["naive"] += naive <= 0.05

@@ -11,6 +11,7 @@ from scipy.stats import binom
 import evalcore
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.statistics.proportions import wilson
+from ngramscan.statistics.two_samples import estimate_clustered_accuracy
 from tests.support.command import invoke
 
 ACCURACIES = {"a": 0.9, "b": 0.6, "c": 0.58}
@@ -116,3 +117,12 @@ def test_comparisons_have_the_column_of_their_adjustment(adjust: str) -> None:
     assert np.sort(rows[f"p_{adjust}"].astype(float)) == pytest.approx(np.minimum(in_steps, 1))
     other = {"holm": "p_bh", "bh": "p_holm"}[adjust]
     assert rows[other].isna().all()
+
+
+def test_clusters_of_problems_are_what_is_independent() -> None:
+    scores = SCORES.assign(passage=SCORES["id"].astype(int) // 4)
+    rows = evalcore.rank(scores, cluster="passage").set_index("method")
+    own = scores[scores["method"] == "b"]
+    expected = estimate_clustered_accuracy(own["value"], own["passage"])
+    assert rows.loc["b", "accuracy_low"] == pytest.approx(expected.low)
+    assert rows.loc["b", "accuracy_high"] == pytest.approx(expected.high)

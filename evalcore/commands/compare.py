@@ -624,7 +624,7 @@ def compare(
     $ evalcore compare judged.jsonl --baseline cot --by subtask --weight points
     $ evalcore compare passages.csv --baseline cot --cluster passage
     $ evalcore compare epochs.csv --baseline cot --pass-at 3
-    $ evalcore compare judged.jsonl --baseline cot --labels people.csv
+    $ evalcore compare proofs.jsonl --baseline cot --labels people.csv
     """
     asked = CompareOptions(**options)
     chosen, notices, failures = asked.read(scores, weight, is_one_rule=False)

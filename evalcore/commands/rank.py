@@ -25,7 +25,7 @@ from ngramscan.statistics.estimates import Estimate, fields_of
 from ngramscan.statistics.judged_means import JudgedMean
 from ngramscan.statistics.ranks import PairTest, estimate_ranks
 from ngramscan.statistics.streams import stream
-from ngramscan.statistics.two_samples import estimate_mean, is_binary
+from ngramscan.statistics.two_samples import estimate_clustered_accuracy, estimate_mean, is_binary
 
 Ranked = Literal["both", "methods", "models"]
 _IN_COMMON = {
@@ -107,6 +107,9 @@ class _List(NamedTuple):
     """Problems without a known result of one of them."""
     is_judged: bool
     """Whether scores are corrected by labels."""
+    units: NDArray[np.int64]
+    """What is independent: the cluster of each problem, or the problem itself."""
+    has_clusters: bool
 
     @property
     def title(self) -> str:
@@ -138,17 +141,22 @@ def _make_list(names: dict[str, str], scores: Frame, lowest: int) -> _List:
         labels = of_problem["label"].mean().where(of_problem["labelled"].all())
         columns = [column.reindex(problems).to_numpy(dtype=float) for column in (values, labels)]
         entries.append(_Entry(str(model), str(method), *columns))
-    return _List(names, entries, scores["problem"].nunique() - problems.size, is_judged)
+    n_left_out = scores["problem"].nunique() - problems.size
+    units = scores.groupby("problem")["unit"].first().reindex(problems).to_numpy()
+    has_clusters = bool(scores["cluster"].notna().any())
+    return _List(names, entries, n_left_out, is_judged, units, has_clusters)
 
 
 def _estimate_accuracy(
-    entry: _Entry, is_judged: bool, level: float
+    entry: _Entry, ranked: _List, level: float
 ) -> tuple[Estimate, JudgedMean | None]:
     has_answer, values = ~np.isnan(entry.scores), np.nan_to_num(entry.scores)
-    if not is_judged:
-        return estimate_mean(values, is_binary(values), level), None
-    judged = JudgedMean(values, entry.labels, 0, 1, can_err=has_answer)
-    return judged.estimate(level), judged
+    if ranked.is_judged:
+        judged = JudgedMean(values, entry.labels, 0, 1, ranked.units, can_err=has_answer)
+        return judged.estimate(level), judged
+    if ranked.has_clusters:
+        return estimate_clustered_accuracy(values, ranked.units, level), None
+    return estimate_mean(values, is_binary(values), level), None
 
 
 def _compare(first: _Entry, second: _Entry, ranked: _List, settings: Settings) -> PairTest:
@@ -156,12 +164,14 @@ def _compare(first: _Entry, second: _Entry, ranked: _List, settings: Settings) -
     both = second.scores, first.scores
     names = first.model, first.method, second.model, second.method
     generator = stream(settings.seed, *ranked.names.values(), *names)
-    result: Comparison | None = compare_pairs(*both, generator, settings)
+    result: Comparison | None = compare_pairs(
+        *both, generator, settings, ranked.units, has_clusters=ranked.has_clusters
+    )
     if result and ranked.is_judged:
         is_incomplete = np.isnan(first.labels) | np.isnan(second.labels)
         labels = [np.where(is_incomplete, np.nan, one.labels) for one in (second, first)]
-        result = correct_pairs(result, both, (labels[0], labels[1]), settings)
-    if not result or not result.p:
+        result = correct_pairs(result, both, (labels[0], labels[1]), settings, ranked.units)
+    if not result:
         return PairTest(difference=0.0, p=None)
     return PairTest(result.difference.value, result.p.value)
 
@@ -169,7 +179,7 @@ def _compare(first: _Entry, second: _Entry, ranked: _List, settings: Settings) -
 def rank_entries(ranked: _List, settings: Settings) -> Iterator[RankedRow]:
     """Yield the row of each entry of a list, from the best one on."""
     entries, level = ranked.entries, settings.level
-    found = [_estimate_accuracy(entry, ranked.is_judged, level) for entry in entries]
+    found = [_estimate_accuracy(entry, ranked, level) for entry in entries]
     tests = {
         (first, second): _compare(entries[first], entries[second], ranked, settings)
         for first, second in combinations(range(len(entries)), 2)
@@ -181,7 +191,7 @@ def rank_entries(ranked: _List, settings: Settings) -> Iterator[RankedRow]:
         zip(entries, found, ranks, strict=True)
     ):
         n_untested = sum(place in places for places in untested)
-        few = f"not tested against {counted(n_untested, 'other')}: too few problems have labels"
+        few = f"not tested against {counted(n_untested, 'other')}: no problem has both labels"
         notes = [accuracy.note, few if n_untested else ""]
         row = RankedRow(
             dataset=ranked.names["dataset"],
@@ -282,7 +292,7 @@ def rank(
     --------
     $ evalcore rank scores.jsonl
     $ evalcore rank scores.jsonl --of methods --figure ranks.svg
-    $ evalcore rank judged.jsonl --labels people.csv
+    $ evalcore rank proofs.jsonl --labels people.csv
     """
     asked = ScoreOptions(**options)
     chosen, notices, failures = asked.read(scores, is_one_rule=False)
