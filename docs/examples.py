@@ -102,6 +102,7 @@ def make_files(folder: Path) -> None:
         said = [truth if dice.random() < 0.8 else dice.choice("ABC") for _ in range(3)]
         labels.append(",".join([str(item), *said]))
     (folder / "labels.csv").write_text("\n".join(labels) + "\n", encoding="utf-8")
+    _write_judged(folder)
     counts = [f"{number},{round(dice.lognormvariate(4, 2))}" for number in range(1, 121)]
     (folder / "prevalence.csv").write_text("\n".join(["id,count", *counts]), encoding="utf-8")
     with (folder / "scores.jsonl").open(encoding="utf-8") as file:
@@ -180,6 +181,23 @@ def _write_scores(
     for name, records in ((f"{kind}scores.jsonl", scores), (f"{kind}usage.jsonl", used)):
         text = "".join(json.dumps(record) + "\n" for record in records)
         (folder / name).write_text(text, encoding="utf-8")
+
+
+def _write_judged(folder: Path) -> None:
+    """Write verdicts of a judge that favours one method, and people's labels of 60 problems."""
+    dice, rows, labels = random.Random(3), [], ["id,method,label"]
+    labelled = dice.sample(range(1, 301), 60)
+    for method, accuracy, leniency in (("cot", 0.55, 0.1), ("f-1", 0.55, 0.35)):
+        for number in range(1, 301):
+            is_right = dice.random() < accuracy
+            says_right = dice.random() < (0.95 if is_right else leniency)
+            key = {"dataset": "proofs", "model": "some-model", "method": method, "id": str(number)}
+            rows.append({**key, "rule": "judge:other-model", "value": float(says_right)})
+            if number in labelled:
+                labels.append(f"{number},{method},{'right' if is_right else 'wrong'}")
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / "proofs.jsonl").write_text(text, encoding="utf-8")
+    (folder / "people.csv").write_text("\n".join(labels) + "\n", encoding="utf-8")
 
 
 def begin(page: str) -> None:

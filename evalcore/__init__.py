@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from evalcore.commands.logs import logs
     from evalcore.commands.outcomes import outcomes
     from evalcore.commands.plan import plan
+    from evalcore.commands.rank import rank
     from evalcore.commands.run import run
     from evalcore.commands.score import score
     from evalcore.commands.show import show
 
 __all__ = ["agreement", "audit", "compare", "datasets_check", "datasets_fetch", "datasets_list"]
-__all__ += ["efficiency", "judge", "link", "logs", "outcomes", "plan", "run", "score", "show"]
+__all__ += ["efficiency", "judge", "link", "logs", "outcomes", "plan", "rank", "run"]
+__all__ += ["score", "show"]
 
 
 def __getattr__(name: str) -> Any:

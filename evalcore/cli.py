@@ -8,7 +8,7 @@ import click
 from ngramscan import __version__
 from ngramscan.reporting.terminal import Commands
 
-_COMMANDS = "run score show judge logs compare plan outcomes efficiency agreement audit link"
+_COMMANDS = "run score show judge logs compare rank plan outcomes efficiency agreement audit link"
 main = Commands(
     "evalcore.commands.{}",
     _COMMANDS.split(),

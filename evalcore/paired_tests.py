@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.clustered_means import ClusteredMean
 from ngramscan.statistics.estimates import Estimate
+from ngramscan.statistics.judged_means import JudgedMean
 from ngramscan.statistics.p_values import PValue
 from ngramscan.statistics.planning import (
     Design,
@@ -65,6 +66,8 @@ class Comparison:
     design: Design | None
     """How often the test finds a difference. None: no pair differs, or there is one problem; or
     it isn't known, as of sign flips for several answers to a problem."""
+    judged: JudgedMean | None = None
+    """The mean difference by a judge, corrected by labels of people; None: there are no labels."""
 
     @property
     def detectable(self) -> float | None:
@@ -148,6 +151,63 @@ def compare_pairs(
         size=size,
         problems=sums.size,
         design=design if more + less and sums.size > 1 else None,
+    )
+
+
+def correct_pairs(
+    result: Comparison,
+    judged: tuple[ArrayLike, ArrayLike],
+    labels: tuple[ArrayLike, ArrayLike],
+    settings: Settings = DEFAULTS,
+    problems: ArrayLike | None = None,
+    weights: ArrayLike = 1.0,
+) -> Comparison | None:
+    """Correct a comparison by a judge with labels of people for a random part of the pairs.
+
+    Parameters
+    ----------
+    result : Comparison
+        The comparison of the same pairs by the judge alone.
+    judged, labels : pair of array of float, shape (n_pairs,)
+        Values of the baseline and of the treatment: by the judge, nan without an answer; and by
+        people, nan in both if one of the two has no label.
+    settings, problems, weights : see compare_pairs
+
+    Returns
+    -------
+    Comparison or None
+        Means, difference and test by all judged pairs and the labelled ones; None if no pair has
+        labels.
+    """
+    both, given = (
+        np.stack([np.asarray(one, dtype=np.float64) for one in two]) for two in (judged, labels)
+    )
+    missing = np.isnan(both)
+    kept = ~missing.any(axis=0) | (settings.no_answer == "wrong")
+    values, given = np.where(missing, 0.0, both)[:, kept], given[:, kept]
+    can_err = ~missing[:, kept].all(axis=0)
+    if np.isnan(given[:, can_err]).all():
+        return None
+    numbers = np.arange(kept.size) if problems is None else np.asarray(problems)
+    weighing = np.broadcast_to(np.asarray(weights, dtype=np.float64), kept.shape)
+    mean = JudgedMean(
+        values[1] - values[0],
+        given[1] - given[0],
+        -1,
+        1,
+        numbers[kept],
+        weighing[kept],
+        can_err,
+    )
+    return replace(
+        result,
+        baseline=min(max(mean.correct(values[0], given[0]), 0.0), 1.0),
+        treatment=min(max(mean.correct(values[1], given[1]), 0.0), 1.0),
+        difference=mean.estimate(settings.level),
+        p=mean.test(0.0),
+        p_exact=None,
+        design=None,
+        judged=mean,
     )
 
 

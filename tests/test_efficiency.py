@@ -214,3 +214,23 @@ def test_options_that_do_not_fit_are_refused(made: Made) -> None:
     for option, value, problem in map(dict.values, objects("efficiency_usage")):
         with pytest.raises(InputError, match=problem):
             made.found(**{option: value})
+
+
+def test_costs_have_intervals_in_proportion_to_the_prices(made: Made) -> None:
+    tokens = np.random.default_rng(4).lognormal(5, 0.7, 40).astype(int).tolist()
+    made.add("m", "cot", [(float(number % 3 > 0), 100, n) for number, n in enumerate(tokens)])
+    first, second = (made.found(price_in=0, price_out=price)["m cot"] for price in (10, 20))
+    columns = {"cost_per_answer": "mean_tokens", "cost_per_correct": "tokens_per_correct"}
+    for name, of_tokens in columns.items():
+        for end in ("", "_low", "_high"):
+            cost, count = first[name + end], first[of_tokens + end]
+            assert second[name + end] == pytest.approx(2 * cost)
+            # Other draws of problems than those of tokens.
+            assert cost == pytest.approx(count * 10 / 1e6, rel=0.05)
+
+
+def test_too_few_priced_problems_have_costs_without_an_interval(made: Made) -> None:
+    made.add("m", "cot", [(1, 100, 50)] * 9)
+    row = made.found(price_in=1, price_out=1)["m cot"]
+    assert (row["cost_per_answer_low"], row["cost_per_correct_high"]) == (None, None)
+    assert "cost_per_answer, cost_per_correct: no interval" in row["note"]

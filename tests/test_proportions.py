@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, hypergeom
+from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from ngramscan.statistics.estimates import Estimate
-from ngramscan.statistics.p_values import PValue, disagreement, holm
+from ngramscan.statistics.p_values import PValue, benjamini_hochberg, disagreement, holm
 from ngramscan.statistics.proportions import (
     Pairs,
     finite_share,
@@ -93,6 +94,26 @@ def test_holm_is_its_definition(p_values: list[float]) -> None:
     *found, not_made = holm([*p_values, None])
     assert found == pytest.approx(defined)
     assert (not_made, holm([])) == (None, [])
+
+
+@pytest.mark.parametrize(
+    "p_values",
+    [
+        pytest.param([0.01, 0.04, 0.03, 0.005], id="four"),
+        pytest.param([0.5, 0.9, 0.02, 0.02, 1.0, 0.0], id="ties, 0 and 1"),
+        pytest.param([0.2], id="one"),
+    ],
+)
+def test_benjamini_and_hochberg_is_its_definition(p_values: list[float]) -> None:
+    n = len(p_values)
+    defined = [
+        min(n / sum(p <= least for p in p_values) * least for least in p_values if least >= own)
+        for own in p_values
+    ]
+    *found, not_made = benjamini_hochberg([*p_values, None])
+    assert found == pytest.approx(defined)
+    assert found == pytest.approx([*multipletests(p_values, method="fdr_bh")[1]])
+    assert (not_made, benjamini_hochberg([])) == (None, [])
 
 
 def test_an_interval_and_a_test_disagree_if_only_one_excludes_zero() -> None:

@@ -87,11 +87,8 @@ def may_claim(row: Mapping[str, Any], families: int) -> bool:
     """Tell whether a difference may be called one, by the rule of the page."""
     name = "slope" if "slope" in row else "difference"
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
-    p = (
-        row["p_holm"]
-        if row.get("p_adjusted") is None and "p_holm" in row
-        else row.get("p_adjusted")
-    )
+    given = [row.get(column) for column in ("p_adjusted", "p_holm", "p_bh")]
+    p = next((one for one in given if one is not None), None)
     if low is None or high is None or p is None:
         return False
     return not low <= 0 <= high and p <= 0.05 / families

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from evalcore.epochs import take_passes
+from evalcore.labels import Labels, labels_of_methods, read_labels
 from evalcore.options import (
     ColumnName,
     ColumnNames,
@@ -21,7 +22,14 @@ from evalcore.options import (
     PassOptions,
     Seed,
 )
-from evalcore.paired_tests import DEFAULTS, Comparison, GradedTest, Settings, compare_pairs
+from evalcore.paired_tests import (
+    DEFAULTS,
+    Comparison,
+    GradedTest,
+    Settings,
+    compare_pairs,
+    correct_pairs,
+)
 from evalcore.pairing import (
     CELL,
     LEAST,
@@ -40,22 +48,23 @@ from evalcore.pairing import (
 )
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.reading.row_files import GivenTables
+from ngramscan.reading.row_files import GivenTables, Table
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import ALL, first_of, for_paper, print_pooled, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 from ngramscan.reporting.layout import Columns, Layout, p_text, percent, print_line
 from ngramscan.statistics.estimates import fields_of
-from ngramscan.statistics.p_values import disagreement, holm
+from ngramscan.statistics.p_values import benjamini_hochberg, disagreement, holm
 from ngramscan.statistics.streams import stream
 
 _OPTIONAL = ("both answered", "not found", "unknown", "needed n", "detectable", "p exact", "pairs")
 RIGHT_OR_WRONG, GRADED = "right or wrong", "graded"
 _PAPER = ["dataset", "model", "group", "methods", "n", "treatment only", "baseline only"]
-_PAPER += ["baseline", "treatment", "difference", "p", "p Holm"]
+_PAPER += ["baseline", "treatment", "difference", "p"]
+_P_HEADERS = {"holm": "p Holm", "bh": "p BH"}
 _LEGEND = (
     "n: problems; difference: in percentage points, with its interval; p: by the test that -o FILE"
-    " names; p Holm: adjusted within the family of tests; baseline, treatment: mean accuracy in"
+    " names; p Holm, p BH: adjusted within the family; baseline, treatment: mean accuracy in"
     " percent; detectable: smallest difference found with 80% power;"
     " needed n: problems that find a difference of --difference with 80% power"
 )
@@ -67,6 +76,8 @@ class CompareOptions(ScoreOptions, PassOptions):
     """The shared options of `compare`."""
 
 
+Adjustment = Literal["holm", "bh"]
+_ADJUSTMENTS = {"holm": holm, "bh": benjamini_hochberg}
 Methods = Annotated[str | Sequence[str], Option(metavar="METHOD")]
 
 
@@ -103,7 +114,8 @@ class CompareRow:
     p_exact: float | None
     """By the exact McNemar test, which is conservative; None: graded answers or several models."""
     p_holm: float | None
-    """`p`, adjusted by Holm's method within the row's family of tests, never across rules."""
+    """`p`, adjusted by Holm's method within the row's family of tests, never across rules. None:
+    not tested, or adjusted by `--adjust bh`."""
     test: str
     n_complete: int
     """Pairs with an answer from both; the next two columns describe only these."""
@@ -128,11 +140,20 @@ class CompareRow:
     right_from: float | None = None
     """The value from which graded answers were counted as right; None: they were not."""
     family: str = ""
-    """The tests that `p_holm` is adjusted for."""
+    """The tests that `p_holm`, or `p_bh`, is adjusted for."""
     family_tests: int | None = None
     """How many these are."""
     n_clusters: int | None = None
     """Number of clusters that the compared problems are from, by `--cluster`. None: not given."""
+    p_bh: float | None = None
+    """`p`, adjusted by Benjamini and Hochberg's method within the family; None: by Holm's."""
+    n_labelled: int | None = None
+    """Pairs in which people labelled both outputs, with which the accuracies, the difference and
+    its test are corrected. None: no labels are given."""
+    judge_weight: float | None = None
+    """The share of the judge's mean in the corrected one, from 0 to 1."""
+    difference_judged: float | None = None
+    """The difference by the judge alone, if it is corrected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +189,10 @@ class _Compared(NamedTuple):
     row: CompareRow | None
 
     @property
+    def has_answers(self) -> bool:
+        return bool((self.pairs["least"] >= NOT_ANSWERED).any())
+
+    @property
     def title(self) -> str:
         *cell, baseline, treatment = self.names.values()
         return f"{name_cell(cell)}, {treatment} − {baseline}"
@@ -180,14 +205,19 @@ def compare_methods(
     by: Sequence[str] = CELL[:2],
     family: Sequence[str] = (),
     settings: Settings = DEFAULTS,
+    adjust: Adjustment = "holm",
+    labels: Labels | None = None,
 ) -> tuple[list[CompareRow], list[AverageRow], dict[str, Any]]:
     """Compare methods in pairs; return rows, averages, and the messages that belong to them.
 
     Without a baseline, every method is compared with every other; without treatments, the baseline
-    is compared with all others.
+    is compared with all others. With labels of people, one for each row or nan, differences by a
+    judge are corrected.
     """
     refuse_other("--family", family, NAMES)
     table = to_table(rows, by)
+    if labels is not None:
+        table = table.assign(label=labels[table.index])
     methods = pairs_of_methods([*table["method"].unique()], baseline, treatments)
     several = table.groupby(["dataset", "group", "rule"])["model"].transform("nunique") > 1
     by_model = find_pairs(table, methods)
@@ -203,13 +233,31 @@ def compare_methods(
     )
     levels = [(cell.title, cell.pairs["least"], overlap_of_pairs(cell.pairs)) for cell in single]
     messages = left_out("pair", levels, LEAST[settings.no_answer])
+    messages["failures"] += _without_labels(single)
     wanted = product(dict.fromkeys(chain(*methods)), cells)
     absent = [f"{name_cell(cell)}: no {name}" for name, (cell, has) in wanted if name not in has]
     of_documents = describe_documents(table)
     messages["notices"] = [*of_documents, *absent, *messages["notices"], *_uneven(single)]
+    messages["notices"] += _few_labels(single)
     averages = [*_averages(single + together, settings)]
-    rows_of_models = _adjusted(single, family, "single models")
-    return rows_of_models + _adjusted(together, family, "all models"), averages, messages
+    rows_of_models = _adjusted(single, family, "single models", adjust)
+    return rows_of_models + _adjusted(together, family, "all models", adjust), averages, messages
+
+
+def _few_labels(cells: Sequence[_Compared]) -> Iterator[str]:
+    """Say where a correction has neither an interval nor a test."""
+    for cell in cells:
+        if cell.result and cell.result.judged and cell.result.difference.low is None:
+            yield f"Warning: {cell.title}: {cell.result.difference.note}"
+
+
+def _without_labels(cells: Sequence[_Compared]) -> Iterator[str]:
+    for cell in cells:
+        if cell.row is None and cell.has_answers and "label_1" in cell.pairs:
+            yield (
+                f"{cell.title}: nothing to compare; no pair has labels for both outputs (--labels"
+                " needs them for the same problems)"
+            )
 
 
 def _choose_baseline(
@@ -279,6 +327,7 @@ def _compare_cell(pairs: Frame, settings: Settings) -> _Compared:
         n_problems=compared["problem"].nunique(),
         scale=_scale(compared),
         n_clusters=clusters.n,
+        **_correction(result),
     )
     return _Compared(names, pairs, result, row)
 
@@ -298,7 +347,24 @@ def _test(
     generator = stream(settings.seed, *told, subtask, settings.no_answer)
     first, second, units = (known[name] for name in ("value_1", "value_2", "unit"))
     has_clusters = bool(known["cluster"].notna().any())
-    return compare_pairs(first, second, generator, settings, units, known["weight"], has_clusters)
+    of_pairs = units, known["weight"]
+    result = compare_pairs(first, second, generator, settings, *of_pairs, has_clusters)
+    if "label_1" not in known:
+        return result
+    labels = labels_of_methods(known)
+    both = labels["1"], labels["2"]
+    return correct_pairs(result, (first, second), both, settings, *of_pairs)
+
+
+def _correction(result: Comparison) -> dict[str, Any]:
+    """Return the columns of a row about its correction by labels."""
+    if not (judged := result.judged):
+        return {}
+    return {
+        "n_labelled": judged.n_labelled,
+        "judge_weight": judged.judge_weight,
+        "difference_judged": judged.judged,
+    }
 
 
 def _finite(value: float) -> float | None:
@@ -316,22 +382,24 @@ def _notes(result: Comparison, n_no_answer: int, no_answer: str) -> Iterator[str
         yield warning
 
 
-def _adjusted(cells: Sequence[_Compared], family: Sequence[str], models: str) -> list[CompareRow]:
+def _adjusted(
+    cells: Sequence[_Compared], family: Sequence[str], models: str, adjust: Adjustment
+) -> list[CompareRow]:
     """Adjust p within each family and rule: two rules for one output are not two experiments.
 
     `models` says whether the rows are about single models or all together.
     """
     rows = [cell.row for cell in cells if cell.row]
     keys = [*dict.fromkeys(["rule", *family])]
-    families: dict[str, list[CompareRow]] = defaultdict(list)
-    for row in rows:
-        families[_name_family(row, keys, models)].append(row)
-    adjusted = {
-        id(row): replace(row, p_holm=p, family=name, family_tests=len(members))
-        for name, members in families.items()
-        for row, p in zip(members, holm([each.p for each in members]), strict=True)
-    }
-    return [adjusted[id(row)] for row in rows]
+    families: dict[str, list[int]] = defaultdict(list)
+    for place, row in enumerate(rows):
+        families[_name_family(row, keys, models)].append(place)
+    for name, places in families.items():
+        adjusted = _ADJUSTMENTS[adjust]([rows[place].p for place in places])
+        for place, p in zip(places, adjusted, strict=True):
+            row = replace(rows[place], family=name, family_tests=len(places))
+            rows[place] = replace(row, p_bh=p) if adjust == "bh" else replace(row, p_holm=p)
+    return rows
 
 
 def _name_family(row: CompareRow, keys: Sequence[str], models: str) -> str:
@@ -367,11 +435,14 @@ def _averages(cells: Sequence[_Compared], settings: Settings) -> Iterator[Averag
             )
             for subtask, pairs in cell.pairs.groupby("subtask")
         ]
-        yield from _average("macro over subtasks", cell.names, subtasks)
+        if not any(_without_labels(subtasks)):
+            yield from _average("macro over subtasks", cell.names, subtasks)
     for parts in benchmarks.values():
         names = parts[0].names | {"dataset": ALL}
         # In the order of their names, so that the order of rows does not change the last digits.
         parts.sort(key=lambda cell: cell.names["dataset"])
+        if any(_without_labels(parts)):
+            continue
         for average in ("micro", "macro over benchmarks"):
             yield from _average(average, names, parts)
 
@@ -435,8 +506,12 @@ def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
         return columns | to_columns(rows, accuracies, _SHARES)
     columns["p"] = [p_text(row.p, stars) for row in rows]
     columns["p Holm"] = [p_text(row.p_holm) for row in rows]
+    columns["p BH"] = [p_text(row.p_bh) for row in rows]
     names = f"{accuracies} treatment_only baseline_only detectable needed_n unknown=n_unknown"
     columns |= to_columns(rows, names, _SHARES)
+    if any(row.n_labelled is not None for row in rows):
+        of_judge = "labelled=n_labelled judge_weight difference_by_judge=difference_judged"
+        columns |= to_columns(rows, of_judge, ["difference_judged"])
     columns["p exact"] = [p_text(row.p_exact) for row in rows]
     if any(row.n != row.n_problems for row in rows):
         columns |= to_columns(rows, "pairs=n")
@@ -471,6 +546,8 @@ def compare(
     graded_test: GradedTest = "tilting",
     zeros: Literal["dropped", "pratt"] = "dropped",
     family: ColumnNames = "",
+    adjust: Adjustment = "holm",
+    labels: Annotated[Table | None, Option(metavar="FILE")] = None,
     level: Level = 0.95,
     difference: Difference = 0.05,
     resamples: Draws = 10_000,
@@ -511,6 +588,13 @@ def compare(
         How the signed-rank test treats pairs that do not differ.
     family : str or sequence of str
         Adjust p-values separately for each value of these columns, and always for each rule.
+    adjust : str
+        `holm` bounds the chance of any false finding, `bh` (Benjamini-Hochberg) the share of false
+        ones among the findings.
+    labels : str, Path or DataFrame, optional
+        People's verdicts on a random part of the outputs, with which differences by a judge that
+        errs are corrected: columns id, method and value (or label), and model, dataset or epoch if
+        there are several.
     level : float
         Confidence level of the intervals.
     difference : float
@@ -540,6 +624,7 @@ def compare(
     $ evalcore compare judged.jsonl --baseline cot --by subtask --weight points
     $ evalcore compare passages.csv --baseline cot --cluster passage
     $ evalcore compare epochs.csv --baseline cot --pass-at 3
+    $ evalcore compare proofs.jsonl --baseline cot --labels people.csv
     """
     asked = CompareOptions(**options)
     chosen, notices, failures = asked.read(scores, weight, is_one_rule=False)
@@ -560,17 +645,25 @@ def compare(
         seed=seed,
         smallest_difference=difference,
     )
+    values, of_labels = (None, []) if labels is None else read_labels(labels, chosen)
     rows, parts, messages = compare_methods(
-        chosen, baseline, treatment, by=asked.kept_apart, family=family, settings=settings
+        chosen,
+        baseline,
+        treatment,
+        by=asked.kept_apart,
+        family=family,
+        settings=settings,
+        adjust=adjust,
+        labels=values,
     )
     rows = [replace(row, weight=weight or "", right_from=asked.right_from) for row in rows]
-    messages["notices"] = notices + of_baseline + messages["notices"]
+    messages["notices"] = notices + of_labels + of_baseline + messages["notices"]
     messages["failures"] = failures + messages["failures"]
     is_paper = parts and str(averages).lower().endswith(".tex")
     means: tuple[list[Any], type] = for_paper(_columns(parts)) if is_paper else (parts, AverageRow)
     shown = _columns(rows, stars)
     printed = partial(_print, rows=rows, parts=parts, stars=stars)
-    paper = for_paper({name: shown[name] for name in _PAPER})
+    paper = for_paper({name: shown[name] for name in [*_PAPER, _P_HEADERS[adjust]]})
     return Result(
         rows,
         CompareRow,

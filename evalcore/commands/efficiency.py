@@ -1,7 +1,7 @@
 """`evalcore efficiency`: accuracy against token cost."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -45,7 +45,6 @@ _MEANS = {
     "prompt_tokens": "mean_prompt_tokens",
     "completion_tokens": "mean_completion_tokens",
     "reasoning_tokens": "mean_reasoning_tokens",
-    "dollars": "cost_per_answer",
 }
 """The columns of a row that are means over outputs where something is known."""
 _SUMS = ["outputs", "right", "known", "hits", "used"]
@@ -57,6 +56,12 @@ _QUOTIENTS = {
     "accuracy_per_100_tokens": ("hits", "used", 100, "no accuracy per token: there are no tokens"),
 }
 """Numerator, denominator, factor of the unit, and the note where there is no quotient."""
+_COST_SUMS = ["priced", "priced_right", "paid"]
+"""The same: outputs whose cost is known, the right ones of these, and their dollars."""
+_COST_QUOTIENTS = {
+    "cost_per_answer": ("paid", "priced", 1, "no costs are known"),
+    "cost_per_correct": ("paid", "priced_right", 1, "no cost per correct answer: none is correct"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +119,11 @@ class EfficiencyRow:
     note: str = ""
     n_clusters: int | None = None
     """Number of clusters that the problems are from, by `--cluster`. None: not given."""
+    cost_per_answer_low: float | None = None
+    """Limit of the interval, as are the next three: by bootstrap over problems."""
+    cost_per_answer_high: float | None = None
+    cost_per_correct_low: float | None = None
+    cost_per_correct_high: float | None = None
 
 
 _columns = partial(
@@ -153,6 +163,9 @@ def _outputs(
     table["known"] = used.notna().astype(float)
     table["used"] = used.fillna(0)
     table["hits"] = table["right"] * table["known"]
+    table["priced"] = table["dollars"].notna().astype(float)
+    table["priced_right"] = table["right"] * table["priced"]
+    table["paid"] = table["dollars"].fillna(0)
     is_baseline = table["method"] == baseline
     table["beside"] = prompt.where(is_baseline)
     same = table.groupby(["asked", "problem", "epoch"], dropna=False)
@@ -181,21 +194,21 @@ def _method_rows(
     sums = [part.groupby("unit")[_SUMS].sum().reindex(units, fill_value=0) for part in counted]
     names = [tuple(filter(None, map(str, part[_NAMES].iloc[0]))) for part in parts]
     costs = estimate_costs(np.stack(sums), names, settings)
-    for part, kept, (found, notes) in zip(parts, counted, costs, strict=True):
+    for number, (found, of_tokens) in enumerate(costs):
+        notes = [*of_tokens]
+        part, kept = parts[number], counted[number]
         first, more, n = part.iloc[0], part["more"].dropna(), found["n"]
         mean_of_ratios, few = _mean_of_ratios(singles, first["method"])
         if found["n_tokens"] != n:
             notes.insert(0, f"tokens are known for {found['n_tokens']} of {n} outputs")
-        priced = kept[kept["dollars"].notna()]
-        right = priced["right"].sum()
-        if 0 < len(priced) < n:
-            notes.append(f"costs are known for {len(priced)} of {n} outputs")
+        columns, of_costs = _estimate_dollars(kept, names[number], settings)
+        notes += of_costs
         notes.append(few)
         if more.empty and first["method"] != baseline:
             notes.append(
                 f"overhead unknown: no problem has prompt tokens of this method and {baseline}"
             )
-        columns = {mean: _mean(kept[name]) for name, mean in _MEANS.items()} | found
+        columns |= {mean: _mean(kept[name]) for name, mean in _MEANS.items()} | found
         clusters = count_clusters(kept)
         notes.append(clusters.note)
         if n:
@@ -208,13 +221,34 @@ def _method_rows(
             n_no_answer=int((part["status"] == NO_ANSWER).sum()),
             n_unknown=int((part["status"] == UNKNOWN).sum()),
             mean_of_ratios=mean_of_ratios,
-            cost_per_correct=float(priced["dollars"].sum() / right) if right else None,
             prompt_overhead=_mean(more),
             prompt_overhead_n=len(more) or None,
             n_clusters=clusters.n,
             note="; ".join(filter(None, notes)),
             **columns,
         )
+
+
+@np.errstate(divide="ignore", invalid="ignore")
+def _estimate_dollars(
+    outputs: Frame, names: Sequence[str], settings: Resampling
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the columns about costs of one method, and notes; both empty if none is known."""
+    n_priced, n = int(outputs["priced"].sum()), len(outputs)
+    if not n_priced:
+        return {}, []
+    notes = [f"costs are known for {n_priced} of {n} outputs"] if n_priced < n else []
+    sums = outputs.groupby("unit")[_COST_SUMS].sum().to_numpy()
+    columns = dict[str, Any]()
+    part = dict(zip(_COST_SUMS, sums.T, strict=True))
+    quotients = _quotients(part, _COST_QUOTIENTS, (*names, "costs"), settings)
+    without_interval = defaultdict[str, list[str]](list)
+    for name, quotient, note in quotients:
+        columns |= quotient
+        if note.startswith("no interval"):
+            without_interval[note].append(name)
+    notes += [f"{', '.join(named)}: {note}" for note, named in without_interval.items()]
+    return columns, notes
 
 
 def _mean_of_ratios(rows: Sequence[EfficiencyRow], method: str) -> tuple[float | None, str]:
@@ -261,7 +295,8 @@ def estimate_costs(
         if np.isfinite(accuracies[number] + means[number]):
             columns["on_frontier"] = bool(on_frontier[number])
             columns["frontier_share"] = shares[number]
-        for name, quotient, note in _quotients(sums, names[number], settings):
+        part = dict(zip(_SUMS, sums[sums.any(axis=1)].T, strict=True))
+        for name, quotient, note in _quotients(part, _QUOTIENTS, names[number], settings):
             columns |= quotient
             notes[note].append(name)
         named = [
@@ -273,18 +308,23 @@ def estimate_costs(
 
 
 def _quotients(
-    sums: Floats, names: Sequence[str], settings: Resampling
+    part: Mapping[str, Floats],
+    wanted: Mapping[str, tuple[str, str, int, str]],
+    names: Sequence[str],
+    settings: Resampling,
 ) -> Iterator[tuple[str, dict[str, float], str]]:
-    """Yield the name of each quotient of a method, its columns, and a note if something lacks."""
-    part = dict(zip(_SUMS, sums[sums.any(axis=1)].T, strict=True))
-    ratios = [Ratio(part[above], part[below]) for above, below, *_ in _QUOTIENTS.values()]
+    """Yield the name of each quotient of a method, its columns, and a note if something lacks.
+
+    `part` has the sums of each problem by name, and `wanted` what `_QUOTIENTS` has.
+    """
+    ratios = [Ratio(part[above], part[below]) for above, below, *_ in wanted.values()]
     rows = np.nan_to_num(np.concatenate([ratio.rows() for ratio in ratios]))
     drawn = np.empty((len(rows), 0))
     if rows.shape[1] >= ITEMS_FOR_AN_INTERVAL:
         drawn = resampling.drawn_sums(rows, stream(settings.seed, *names), settings.draws)
     of_ratios = np.split(drawn, len(ratios))
-    for name, ratio, draws in zip(_QUOTIENTS, ratios, of_ratios, strict=True):
-        above, below, factor, undefined = _QUOTIENTS[name]
+    for name, ratio, draws in zip(wanted, ratios, of_ratios, strict=True):
+        above, below, factor, undefined = wanted[name]
         columns = {name: float(factor * part[above].sum() / part[below].sum())}
         if not np.isfinite(columns[name]):
             yield name, {}, undefined

@@ -78,7 +78,7 @@ class LinkRow:
     same_direction: bool
     """Whether the more frequent method is also the more accurate one."""
     p_adjusted: float | None
-    """`p`, adjusted within its family by Holm's method: the `p_holm` of `compare`. There a
+    """`p`, adjusted within its family: the `p_holm` of `compare`, or its `p_bh`. There a
     comparison counts once, in however many indexes it stands."""
     group: str = ""
     """The values of further columns that `compare --by` named."""
@@ -158,7 +158,7 @@ def _rows(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iter
                 prevalence_high=ratio.high,
                 sum_ratio=sum(treatment) / sum(baseline) if sum(baseline) else None,
                 same_direction=math.log(ratio.value) * row.difference > 0,
-                p_adjusted=row.p_holm,
+                p_adjusted=row.p_holm if row.p_bh is None else row.p_bh,
             )
 
 

@@ -255,13 +255,21 @@ KINDS: tuple[Kind, ...] = (
         "n accuracy_baseline accuracy_treatment p p_holm | n_no_answer n_unknown treatment_only"
         " baseline_only unanswered_baseline unanswered_treatment p_exact n_complete"
         " difference_complete p_complete detectable level needed_n n_problems right_from"
-        " family_tests n_clusters",
+        " family_tests n_clusters p_bh n_labelled judge_weight difference_judged",
         make_plot(
             "difference",
             "dataset",
             "model group rule baseline treatment",
             aside="n = {n_problems}, p = {p_holm} (Holm)",
         ),
+    ),
+    make_kind(
+        "rank",
+        "Ranks",
+        "dataset model method rule",
+        "n accuracy accuracy_low accuracy_high rank_of level | better worse n_labelled judge_weight"
+        " accuracy_judged",
+        make_plot("rank", "dataset", "model group method rule", aside="of {rank_of}"),
     ),
     make_kind(
         "compare --averages",
@@ -338,7 +346,8 @@ KINDS: tuple[Kind, ...] = (
         " tokens_per_correct tokens_per_correct_low tokens_per_correct_high"
         " accuracy_per_100_tokens accuracy_per_100_tokens_low accuracy_per_100_tokens_high"
         " mean_of_ratios mean_prompt_tokens mean_completion_tokens mean_reasoning_tokens"
-        " prompt_overhead prompt_overhead_n frontier_share",
+        " prompt_overhead prompt_overhead_n frontier_share cost_per_answer cost_per_answer_low"
+        " cost_per_answer_high cost_per_correct cost_per_correct_low cost_per_correct_high",
         make_plot(
             "accuracy",
             "dataset model group rule",

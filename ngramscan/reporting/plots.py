@@ -14,13 +14,15 @@ _SHARE = re.compile(
     r"|\w*formula_density\w*|detectable|discordance|power|retention"
     r"|target_power"
 )
-_POINTS = re.compile("(difference|slope)(_complete|_corrected)?")
+_POINTS = re.compile("(difference|slope)(_complete|_corrected|_judged)?")
 _WORDS = {
     "has_method": "the prompt asks for the method",
     "n_no_answer": "without an answer",
     "n_unknown": "unknown results",
     "p_adjusted": "p (adjusted)",
+    "p_bh": "p (Benjamini–Hochberg)",
     "p_holm": "p (Holm)",
+    "rank_of": "ranked",
 }
 
 

@@ -15,15 +15,13 @@ from ngramscan.statistics.bounded_means import TILTING, BoundedMean
 from ngramscan.statistics.clustered_means import ClusteredMean
 from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.estimates import Estimate, t_quantile
-from ngramscan.statistics.p_values import PValue
+from ngramscan.statistics.p_values import PValue, invert_interval
 from ngramscan.statistics.power import ALPHA, POWER
 from ngramscan.statistics.proportions import independent_difference, wilson
 
 Floats = NDArray[np.float64]
 RESULTS = 15
 """Results of the first sample that power is averaged over."""
-MOST_ROOT = 26.0
-"""A p-value below exp(-26²), 10 to the -294, is 0."""
 
 
 class SampleComparison(NamedTuple):
@@ -105,20 +103,13 @@ def compare_samples(first: ArrayLike, second: ArrayLike, level: float = 0.95) ->
 def _inverted_p(first: BoundedMean, second: BoundedMean) -> float:
     """Return the p-value at whose level the interval of the difference ends at zero."""
     lower, higher = sorted((first, second), key=lambda mean: mean.value)
-    apart = higher.value - lower.value
 
-    def beyond(root: float) -> float:
-        """Return how far the interval, at a p-value of exp(-root²), ends from zero on that side."""
-        tail = math.exp(-(root**2)) / 2
-        arms = higher.value - higher.limit(0.0, tail), lower.limit(1.0, tail) - lower.value
-        return apart - math.hypot(*arms)
+    def arm(tail: float) -> float:
+        down = higher.value - higher.limit(0.0, tail)
+        up = lower.limit(1.0, tail) - lower.value
+        return math.hypot(down, up)
 
-    # Nearly linear in the root.
-    if beyond(0.0) <= 0:
-        return 1.0
-    if beyond(MOST_ROOT) > 0:
-        return 0.0
-    return math.exp(-(scipy.optimize.brentq(beyond, 0.0, MOST_ROOT, xtol=1e-7) ** 2))
+    return invert_interval(higher.value - lower.value, arm)
 
 
 @lru_cache(maxsize=256)

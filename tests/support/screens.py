@@ -182,6 +182,7 @@ COMMANDS: dict[str, Callable[[Made], Screen]] = {
     "score": Made.scored,
     "compare": lambda made: screen_of(e.compare, made.scores, baseline="cot"),
     "plan": lambda made: screen_of(e.plan, made.scores, baseline="cot", treatment="f-1"),
+    "rank": lambda made: screen_of(e.rank, made.scores),
     "outcomes": lambda made: screen_of(
         e.outcomes, made.scores, baselines="cot,pot", adaptive="f-1"
     ),

@@ -197,8 +197,9 @@ _POINTS = Measure("The difference", "difference", unit=" points")
 
 def adjusted_p(row: Row) -> float | None:
     """Return the p-value that allows for the number of tests; None: unknown."""
-    p: float | None = row.get("p_holm") if row.get("p_adjusted") is None else row["p_adjusted"]
-    return p
+    columns = ("p_adjusted", "p_holm", "p_bh")
+    adjusted = [row[column] for column in columns if row.get(column) is not None]
+    return adjusted[0] if adjusted else None
 
 
 def is_shown(row: Row, alpha: float = ALPHA) -> bool:

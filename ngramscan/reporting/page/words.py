@@ -434,6 +434,10 @@ _SAY: dict[str, Sequence[_Say | _Claims]] = {
     "show": (_say_outputs,),
     "score": (_tally("status", "score", "rule"), Measure("The value", "value", limits=None).gaps),
     "compare": (_Claims(_COMPARE), _say_unknown),
+    "rank": (
+        Measure("The rank", "rank", "dataset model method rule", "n"),
+        _always("Limits of ranks hold for all in a list together."),
+    ),
     "compare --averages": (
         Measure("The average difference", "difference", f"average {_PAIR}", "n", " points"),
         _always("Averages were not tested, so nothing is claimed about them."),

@@ -1,0 +1,184 @@
+"""The mean of values by a judge that errs, corrected by people's labels of a random part of them.
+
+Many values are the judge's alone, and a few also have a label. A share of the judge's mean, which
+has the precision of many values, and the mean error that is left in the labelled ones, which takes
+away the bias, add up to the mean of labels. The share is the slope of labels on the judge's values:
+about 1 for a judge that is nearly always right, and 0 for one that says nothing, whose values then
+don't count. With this slope the two means are uncorrelated, although the labelled values are a part
+of all. Each mean is tilted, and the squares of their distances to their limits are added.
+
+Sources: Angelopoulos, Duchi & Zrnic 2023, arXiv:2311.01453 (PPI++, the share); Cochran 1977,
+Sampling Techniques, 12.6 (the slope, where the sample is a part of all); Zou & Donner 2008,
+doi:10.1002/sim.3095 (limits of a sum). Coverage: docs/methods/comparing.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ngramscan.statistics.bounded_means import BoundedMean
+from ngramscan.statistics.estimates import Estimate, no_interval
+from ngramscan.statistics.p_values import PValue, invert_interval
+from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL
+
+Floats = NDArray[np.float64]
+CORRECTED = "judge corrected by labels, tilting"
+NO_VARIATION = 1e-12
+"""A sum of squares below it, relative to that of the values, is a rounding error."""
+
+
+class JudgedMean:
+    """The mean of labels, of which all values by a judge and a random part of the labels are known.
+
+    Parameters
+    ----------
+    judged : array of float, shape (n_values,)
+        The judge's values, from `least` to `most`.
+    labels : array of float, shape (n_values,)
+        People's values of the same; nan where there is none. They are a random part of `can_err`.
+    least, most : float
+        The bounds of a value.
+    problems : array, shape (n_values,), optional
+        The problem of each value; by default each has its own. Problems are independent.
+    weights : array of float, shape (n_values,), optional
+        How much each value counts.
+    can_err : array of bool, shape (n_values,), optional
+        Where the judge's value may differ from that of people; elsewhere it is certain, as of an
+        output without an answer, which needs no label.
+
+    Raises
+    ------
+    ValueError
+        No value has a label, or a value is missing or outside its bounds.
+    """
+
+    def __init__(
+        self,
+        judged: ArrayLike,
+        labels: ArrayLike,
+        least: float,
+        most: float,
+        problems: ArrayLike | None = None,
+        weights: ArrayLike = 1.0,
+        can_err: ArrayLike | None = None,
+    ) -> None:
+        values, given = (np.asarray(each, dtype=np.float64) for each in (judged, labels))
+        numbers = np.arange(values.size) if problems is None else np.asarray(problems)
+        weighing = np.broadcast_to(np.asarray(weights, dtype=np.float64), values.shape)
+        doubtful = np.ones(values.shape, bool) if can_err is None else np.asarray(can_err)
+        self._is_labelled = doubtful & ~np.isnan(given)
+        self._weights = weighing / weighing.min(initial=np.inf)  # a problem weighs at least 1
+        if not self._is_labelled.any():
+            raise ValueError("no value has a label")
+        self._error_share = float(self._weights[doubtful].sum() / self._weights.sum())
+        self._bounds = float(least), float(most)
+        all_sums, all_sizes = _by_problem(numbers, self._weights, values)
+        self._judge = BoundedMean(all_sums, least, most, all_sizes)
+        kept = self._is_labelled
+        judge_sums, label_sums, sizes = _by_problem(
+            numbers[kept], self._weights[kept], values[kept], given[kept]
+        )
+        self.n_labelled = int(kept.sum())
+        """Values with a label."""
+        self.labelled_problems = sizes.size
+        self.judge_weight = _slope(judge_sums, label_sums, sizes)
+        """The share of the judge's mean that counts, from 0 to 1."""
+        self._error_bounds = _error_bounds(least, most, self.judge_weight)
+        errors = label_sums - self.judge_weight * judge_sums
+        self._errors = BoundedMean(errors, *self._error_bounds, sizes)
+        overlap = math.sqrt(sizes.size / all_sizes.size)
+        self._correlation = overlap * _correlation(judge_sums, errors, sizes)
+        self.value = min(max(self.correct(values, given), least), most)
+
+    @property
+    def judged(self) -> float:
+        """The mean by the judge alone."""
+        return self._judge.value
+
+    def correct(self, judged: ArrayLike, labels: ArrayLike) -> float:
+        """Return a mean of other values by the judge and labels of the same, corrected likewise.
+
+        Such as the values of one method, where this is the mean difference of two.
+        """
+        values, given = (np.asarray(each, dtype=np.float64) for each in (judged, labels))
+        kept, weights = self._is_labelled, self._weights
+        errors = given[kept] - self.judge_weight * values[kept]
+        mean = np.average(values, weights=weights)
+        error = np.average(errors, weights=weights[kept])
+        return float(self.judge_weight * mean + self._error_share * error)
+
+    def estimate(self, level: float = 0.95) -> Estimate:
+        """Return the corrected mean with its interval; none if fewer than ten problems have labels.
+
+        The interval has all means whose p-value is above 1 - level.
+        """
+        least, most = self._bounds
+        if self.labelled_problems < ITEMS_FOR_AN_INTERVAL:
+            needed = f"{ITEMS_FOR_AN_INTERVAL} are needed"
+            note = f"no interval: {self.labelled_problems} labelled problems; {needed}"
+            return no_interval(self.value, level, note)
+        tail = (1 - level) / 2
+        low, high = self.value - self._arm(0, tail), self.value + self._arm(1, tail)
+        return Estimate(self.value, max(low, least), min(high, most), level)
+
+    def test(self, mean: float) -> PValue:
+        """Test whether this is the mean; without an interval, the p-value is 1."""
+        if self.labelled_problems < ITEMS_FOR_AN_INTERVAL:
+            return PValue(1.0, CORRECTED, self.n_labelled)
+        side = 0 if self.value > mean else 1
+        p = invert_interval(abs(self.value - mean), lambda tail: self._arm(side, tail))
+        return PValue(p, CORRECTED, self.n_labelled)
+
+    def _arm(self, side: int, tail: float) -> float:
+        """Return how far the interval reaches down (side 0) or up (1)."""
+        of_judge = abs(self._judge.value - self._judge.limit(self._bounds[side], tail))
+        of_errors = abs(self._errors.value - self._errors.limit(self._error_bounds[side], tail))
+        first, second = self.judge_weight * of_judge, self._error_share * of_errors
+        square = first**2 + 2 * self._correlation * first * second + second**2
+        return math.sqrt(max(square, 0.0))
+
+
+def _by_problem(numbers: NDArray[Any], weights: Floats, *values: Floats) -> tuple[Floats, ...]:
+    """Return the weighted sums of each of several values by problem, and the sizes of problems."""
+    groups = np.unique(numbers, return_inverse=True)[1]
+    summed = [*(weights * each for each in values), weights]
+    return tuple(np.asarray(np.bincount(groups, each), dtype=np.float64) for each in summed)
+
+
+def _residuals(sums: Floats, sizes: Floats) -> Floats:
+    residuals: Floats = sums - sums.sum() / sizes.sum() * sizes
+    return residuals
+
+
+def _slope(judged: Floats, labels: Floats, sizes: Floats) -> float:
+    """Return the slope of labels on the judge's values, from 0 to 1; 1 if it is not known.
+
+    Few labels say too little of it: then the whole mean of the judge is corrected.
+    """
+    if judged.size < ITEMS_FOR_AN_INTERVAL:
+        return 1.0
+    of_judge, of_labels = _residuals(judged, sizes), _residuals(labels, sizes)
+    squares = float(of_judge @ of_judge)
+    if squares <= NO_VARIATION * float(judged @ judged):
+        return 0.0
+    return min(max(float(of_judge @ of_labels) / squares, 0.0), 1.0)
+
+
+def _error_bounds(least: float, most: float, judge_weight: float) -> tuple[float, float]:
+    """Return between which bounds a label minus the judge's share is."""
+    ends = least * judge_weight, most * judge_weight
+    return least - max(ends), most - min(ends)
+
+
+def _correlation(judged: Floats, errors: Floats, sizes: Floats) -> float:
+    """Return the correlation of the judge's values with the errors, which the slope makes 0.
+
+    Unless it is beyond 0 or 1.
+    """
+    of_judge, of_errors = _residuals(judged, sizes), _residuals(errors, sizes)
+    scale = math.sqrt(float(of_judge @ of_judge) * float(of_errors @ of_errors))
+    return float(of_judge @ of_errors) / scale if scale > NO_VARIATION else 0.0
