@@ -122,7 +122,9 @@ def test_points_weigh_problems_and_their_scale_changes_nothing() -> None:
         assert row["difference"] == pytest.approx(apart[key]["difference"])
         assert row[width[0]] - row[width[1]] > 1.5 * (apart[key][width[0]] - apart[key][width[1]])
     equal = evalcore.compare(SCORES.assign(points=7), **PAIR, weight="points")
-    pd.testing.assert_frame_equal(equal, evalcore.compare(SCORES, **PAIR))
+    assert equal.pop("weight").unique() == ["points"]
+    unweighted = evalcore.compare(SCORES, **PAIR).drop(columns="weight")
+    pd.testing.assert_frame_equal(equal, unweighted)
 
 
 def test_intervals_of_points_cover_the_mean_over_points() -> None:
