@@ -207,11 +207,11 @@ def _columns(rows: Sequence[LinkRow]) -> dict[str, Any]:
 
 
 def _print(console: Any, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
-    print_pooled(console, rows, _columns, Layout(6))
+    print_pooled(console, rows, _columns, Layout(7))
     ordered = [rank for rank in ranks if rank.tau is not None]
     columns = partial(to_columns, names="index dataset model group rule methods tau p")
     title = "Order of methods by prevalence and by accuracy: Kendall's tau-b"
-    print_pooled(console, ordered, columns, Layout(4, title=title), notes=["model"])
+    print_pooled(console, ordered, columns, Layout(5, title=title), notes=["model"])
 
 
 def _slope_columns(rows: Sequence[SlopeRow]) -> dict[str, Any]:

@@ -108,7 +108,7 @@ class _List(NamedTuple):
     is_judged: bool
     """Whether scores are corrected by labels."""
     units: NDArray[np.int64]
-    """What is independent: the cluster of each problem, or the problem itself."""
+    """The independent unit of each problem: its cluster, or the problem itself."""
     has_clusters: bool
 
     @property

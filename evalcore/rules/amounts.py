@@ -52,7 +52,7 @@ def _read_amount(text: str) -> _Amount | None:
 
 
 def compare_amounts(answer: str, gold: str) -> Grade | None:
-    """Compare amounts of which one has a currency or a word that scales it; else return None.
+    """Compare amounts if one has a currency or a word that scales it; else return None.
 
     Without a currency in one of them, their numbers are compared; cents are parts of a dollar or
     euro where that is named.

@@ -212,7 +212,7 @@ def _compare_times(answer: str, gold: str, question: str) -> Grade | None:
     r"""Compare times of day and durations; the gold `10:15` is a time unless a ratio is asked for.
 
     A ratio in a benchmark is in lowest terms and without leading zeros. Where neither its form nor
-    the question tells what `7:15` is, another ratio with its value needs a judge.
+    the question decides whether `7:15` is a time, another ratio with its value needs a judge.
     """
     right, given = _read_time(gold), _read_time(answer)
     if right is None or (_OF_RATIOS.search(question) and not right.half):
@@ -319,7 +319,7 @@ def _is_noun(text: str) -> bool:
 
 
 def compare_counts(answer: str, gold: str) -> Grade | None:
-    """Compare numbers of which one has a noun or words around it: `17 apples`, `exactly 17`.
+    """Compare two numbers if one has a noun or words around it: `17 apples`, `exactly 17`.
 
     Units are not nouns: what `units` knows is compared there.
     """
@@ -348,7 +348,7 @@ def _same(given: _Count, right: _Count) -> Grade:
 
 
 def _compare_number_in_words(answer: str, right: _Count) -> Grade | None:
-    """Compare the one number that a sentence states; None if it is no sentence."""
+    """Compare the one number that a sentence states; None for a formula."""
     text = with_digits(_with_slashes(_bare(answer)))
     words = re.findall(r"(?<![\\A-Za-z])[A-Za-z]{3,}", text)
     is_one = len(re.findall(r"\d+(?:[.,/]\d+)*", text)) == 1

@@ -51,7 +51,7 @@ _SPELLINGS = {
     r"\mathbb{C}": ("ℂ",),
     "\N{GREEK CAPITAL LETTER OMEGA}": (r"\Omega", "\N{OHM SIGN}"),
 }
-"""What several ways of writing one sign become."""
+"""The ways of writing a sign, by the one that is kept."""
 _PLAIN = {
     spelling: f"{sign} " if re.fullmatch(r"\\[A-Za-z]+", sign) else sign
     for sign, spellings in _SPELLINGS.items()
