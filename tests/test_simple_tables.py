@@ -175,3 +175,89 @@ def test_what_a_simple_table_lacks_is_named_with_the_cure(
 def test_a_frame_of_one_method_must_name_it() -> None:
     with pytest.raises(InputError, match="data frame: no column method; expected id, method and"):
         evalcore.compare(pd.DataFrame({"id": [1], "correct": [1]}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(WIDE.replace(",", ";"), id="semicolons"),
+        pytest.param(WIDE.replace(",", "\t"), id="tabs"),
+        pytest.param(WIDE.replace("q3,", "\n,,\nq3,") + ",,\n", id="empty rows of a spreadsheet"),
+        pytest.param(WIDE.replace(",1", ",✓").replace(",0", ",✗"), id="ticks"),
+        pytest.param(WIDE.replace(",1", ",passed").replace(",0", ",failed"), id="passed"),
+    ],
+)
+def test_tables_of_spreadsheets_are_compared(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text, encoding="utf-8")
+    assert figures(path) == FIGURES
+    assert len(evalcore.logs(path)) == 10
+
+
+@pytest.mark.parametrize(
+    ("ids", "others"),
+    [
+        pytest.param(["1 ", " 2"], ["1", "2"], id="blanks around an id"),
+        pytest.param(["1.0", "2.0"], ["1", "2"], id="whole numbers that became floats"),
+        pytest.param(["-1.0", "0.0"], ["-1", "0"], id="negative ones"),
+    ],
+)
+def test_ids_of_spreadsheets_and_frames_are_those_of_others(
+    tmp_path: Path, ids: list[str], others: list[str]
+) -> None:
+    for method, names in (("cot", ids), ("pot", others)):
+        (tmp_path / f"{method}.csv").write_text(f"id,correct\n{names[0]},1\n{names[1]},0\n")
+    [row] = evalcore.compare([tmp_path / "cot.csv", tmp_path / "pot.csv"]).to_dict("records")
+    assert (row["n"], row["n_unknown"]) == (2, 0)
+
+
+def test_whole_ids_of_a_frame_and_of_json_may_be_floats(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"id": [1.0, 2.0], "A": [1, 0], "B": [1, 1]})
+    assert list(evalcore.compare(frame)["n"]) == [2]
+    (tmp_path / "cot.jsonl").write_text('{"id":1.0,"correct":1}\n{"id":"x","correct":0}\n')
+    assert list(evalcore.logs(tmp_path / "cot.jsonl")["id"]) == ["1", "x"]
+
+
+def test_ids_with_decimals_stay_apart(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,A,B\n1.0,1,0\n1.1,1,1\n1,0,0\n")
+    assert list(evalcore.compare(tmp_path / "t.csv")["n"]) == [3]
+
+
+@pytest.mark.parametrize("name", ["mean", "Average", "Total", "Overall accuracy"])
+@pytest.mark.parametrize("is_long", [False, True])
+def test_a_summary_of_the_other_rows_is_no_problem(
+    tmp_path: Path, name: str, is_long: bool
+) -> None:
+    path = tmp_path / "t.csv"
+    wide, long = f"{WIDE}{name},.5,.5\n", f"{LONG}{name},A,.5\n{name},B,.5\n"
+    path.write_text(long if is_long else wide)
+    with pytest.raises(InputError, match=rf"t.csv:\d+: id '{name}': a summary of the other rows"):
+        evalcore.compare(path)
+
+
+def test_a_problem_may_have_the_name_of_a_summary(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,A,B\na,1,0\nb,1,0\nmean,1,0\nc,1,1\nd,0,1\n")
+    assert list(evalcore.compare(tmp_path / "t.csv")["n"]) == [5]
+
+
+@pytest.mark.parametrize(
+    ("header", "cure"),
+    [
+        pytest.param(
+            "id,strategy,correct", "`strategy` tells apart; rename it to `method`", id="m"
+        ),
+        pytest.param("id,prompt,score", "`prompt` tells apart; rename it to `method`", id="prompt"),
+    ],
+)
+def test_a_column_that_tells_answers_apart_is_named(tmp_path: Path, header: str, cure: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(LONG.replace("id,method,value", header))
+    with pytest.raises(InputError, match=cure):
+        evalcore.compare(path)
+
+
+def test_a_column_that_numbers_repeated_answers_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("id,method,seed,correct\n1,A,1,1\n1,A,2,0\n1,B,1,1\n1,B,2,1\n")
+    with pytest.raises(InputError, match="`seed` tells apart; rename it to `epoch` if it names"):
+        evalcore.compare(path)
