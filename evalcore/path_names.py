@@ -1,6 +1,9 @@
 """Names that are in the path of a file of results: FOLDER/METHOD.jsonl, METHOD/results.jsonl."""
 
 import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from pathlib import Path
 
 from ngramscan.reading.streams import unpacked_path
@@ -33,6 +36,27 @@ _MADE_BY_A_TOOL = re.compile(
 )
 """Names with the time of a run, and random ones."""
 
+_USUAL_METHODS = {
+    "baseline",
+    "chain-of-thought",
+    "cot",
+    "direct",
+    "few-shot",
+    "least-to-most",
+    "plan-and-solve",
+    "pot",
+    "program-of-thought",
+    "program-of-thoughts",
+    "react",
+    "reflexion",
+    "self-consistency",
+    "tot",
+    "tree-of-thoughts",
+    "zero-shot",
+    "zero-shot-cot",
+}
+"""Names of prompting methods, by which a folder of tables can be recognised."""
+
 
 def name_of_file(path: Path) -> str:
     """Return the name that somebody gave to a file; empty if a tool or a habit named it."""
@@ -45,3 +69,72 @@ def named_part(path: Path) -> Path:
     """Return the path of a file, or of its folder if the file has no name of its own."""
     whole = unpacked_path(path.absolute())
     return whole if name_of_file(path) else whole.parent
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """What the path of a table says about it, where no column does."""
+
+    method: str
+    dataset: str
+
+
+def name_by_path(
+    paths: Sequence[Path], ids_of: Callable[[Path], Set[str]]
+) -> Mapping[Path, TableName]:
+    """Return the names of tables in several folders, of which one part is the method.
+
+    In `cot/gsm8k.csv` it is the folder, in `gsm8k/cot.csv` the file. Nothing is returned unless
+    files of one name are in several folders: then one part is not enough.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Tables that are read together.
+    ids_of : callable
+        Returns the ids of a table; none if it can't be read.
+    """
+    parts = {path: _last_parts(path) for path in paths}
+    files = {file for _, file in parts.values()}
+    is_repeated = len(set(parts.values())) == len(paths) > len(files)
+    if "" in files or not is_repeated:
+        return {}
+    if _are_methods(parts, ids_of):
+        return {path: TableName(folder, file) for path, (folder, file) in parts.items()}
+    return {path: TableName(file, folder) for path, (folder, file) in parts.items()}
+
+
+def _last_parts(path: Path) -> tuple[str, str]:
+    """Return the names of the folder and of the file; the latter is empty if a tool named it."""
+    return path.absolute().parent.name, name_of_file(path)
+
+
+def _are_methods(parts: Mapping[Path, tuple[str, str]], ids_of: Callable[[Path], Set[str]]) -> bool:
+    """Tell whether folders, rather than the files in them, are methods.
+
+    Different methods answer the same problems, and benchmarks have different ones. Where both
+    parts could be methods, as with ids that are only numbers, a usual name of a method decides.
+    """
+    files = {_words_of(file) for _, file in parts.values()}
+    folders = {_words_of(folder) for folder, _ in parts.values()}
+    ids = {path: ids_of(path) for path in parts}
+    are_files_benchmarks = _agree(ids, {path: file for path, (_, file) in parts.items()})
+    are_folders_benchmarks = _agree(ids, {path: folder for path, (folder, _) in parts.items()})
+    if len(files) == 1:
+        return not files & _USUAL_METHODS and bool(set.intersection(*map(set, ids.values())))
+    if are_files_benchmarks != are_folders_benchmarks:
+        return are_files_benchmarks
+    return bool(folders & _USUAL_METHODS) and not files & _USUAL_METHODS
+
+
+def _agree(ids: Mapping[Path, Set[str]], groups: Mapping[Path, str]) -> bool:
+    """Tell whether all tables of each group are about the same problems."""
+    ids_of_groups = defaultdict[str, set[Set[str]]](set)
+    for path, group in groups.items():
+        ids_of_groups[group].add(frozenset(ids[path]))
+    return all(len(different) == 1 for different in ids_of_groups.values())
+
+
+def _words_of(name: str) -> str:
+    """Return a name in one spelling: small letters, with hyphens between words."""
+    return re.sub(r"[\W_]+", "-", name.lower())

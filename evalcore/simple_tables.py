@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evalcore.path_names import named_part
+from evalcore.path_names import TableName, name_by_path, named_part
 from evalcore.scales import FROM_0_TO_1, Scale
 from evalcore.table_ids import are_distinct, with_plain_ids
 from ngramscan.errors import InputError, some_of
@@ -79,6 +79,7 @@ def complete_table(
     described: Sequence[str] = (),
     scale: Scale = FROM_0_TO_1,
     dataset: str = "",
+    named: TableName | None = None,
 ) -> CompletedTable:
     """Read a table of scores, or one of the simplest tables, as rows of scores.
 
@@ -92,6 +93,8 @@ def complete_table(
         The scores of a wrong and of a right answer.
     dataset : str
         The benchmark of a table with one method, if no column names it.
+    named : TableName, optional
+        The method and the benchmark of rows without them, if other paths tell them apart.
 
     Returns
     -------
@@ -120,7 +123,22 @@ def complete_table(
     if verdicts is None:
         problem = f"no column value; a verdict may also be in {', '.join(VALUE_NAMES)}"
         raise InputError(name, problem)
-    return _complete_long(table, placed, columns, verdicts, scale, dataset)
+    if named is None or "method" in columns:
+        named = TableName(_name_in_path(table), dataset)
+    return _complete_long(table, placed, columns, verdicts, scale, named)
+
+
+def name_tables(tables: Iterable[Table]) -> Mapping[Path, TableName]:
+    """Return the names of tables that are read together, if their paths tell them apart."""
+    files = [Path(table) for table in tables if isinstance(table, str | Path)]
+    return name_by_path([path for path in files if not is_stream(path)], _ids_of)
+
+
+def _ids_of(path: Path) -> frozenset[str]:
+    """Return the ids of a table; none if it can't be read, for which its reader has a message."""
+    with suppress(InputError):
+        return frozenset(str(row["id"]) for _, row in complete_table(path).rows)
+    return frozenset()
 
 
 def _columns_of(placed: _Placed) -> dict[str, None]:
@@ -165,18 +183,17 @@ def _complete_long(
     columns: Mapping[str, None],
     verdicts: str,
     scale: Scale,
-    dataset: str,
+    named: TableName,
 ) -> CompletedTable:
     """Complete rows with one verdict each."""
-    stem = _name_in_path(table)
-    if "method" not in columns and not stem:
+    if "method" not in columns and not named.method:
         raise InputError(name_of(table), f"no column method; expected {_FORMS}")
     _refuse_unnamed_answers(name_of(table), placed, columns, verdicts)
     methods = {str(row.get("method")) for _, row in placed if "method" in columns}
     # A file with one method is one of several files about the same problems.
-    names = _names(columns, stem if len(methods) > 1 else dataset)
+    names = _names(columns, named.method if len(methods) > 1 else named.dataset)
     if "method" not in columns:
-        names["method"] = stem
+        names["method"] = named.method
     rows = [
         (place, names | row | _verdict_of(place, verdicts, row.get(verdicts), scale))
         for place, row in placed

@@ -91,13 +91,89 @@ def test_files_named_after_methods_are_one_benchmark(tmp_path: Path) -> None:
     assert figures([tmp_path / "A.csv", tmp_path / "B.csv"]) == FIGURES
 
 
-def test_files_of_one_name_are_refused_with_the_cure(tmp_path: Path) -> None:
-    paths = [tmp_path / method / "gsm8k.csv" for method in ("cot", "pot")]
-    for path in paths:
-        path.parent.mkdir()
-        path.write_text("id,correct\n1,1\n")
-    with pytest.raises(InputError, match=r"two rows of gsm8k 1 .*; if they are of two methods"):
-        evalcore.compare(paths)
+COT, POT = ("id,correct\n1,1\n2,0\n", "id,correct\n1,1\n2,1\n")
+
+
+def with_other_ids(text: str) -> str:
+    return text.replace("\n1,", "\na,").replace("\n2,", "\nb,")
+
+
+def write_files(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True, parents=True)
+        (folder / name).write_text(text)
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+@pytest.mark.parametrize(
+    ("files", "datasets"),
+    [
+        pytest.param({"cot/gsm8k.csv": COT, "pot/gsm8k.csv": POT}, ["gsm8k"], id="one file each"),
+        pytest.param(
+            {"m1/cot/gsm8k.csv": COT, "m1/pot/gsm8k.csv": POT}, ["gsm8k"], id="in a further folder"
+        ),
+        pytest.param(
+            {
+                "cot/gsm8k.csv": COT,
+                "pot/gsm8k.csv": POT,
+                "cot/svamp.csv": with_other_ids(COT),
+                "pot/svamp.csv": with_other_ids(POT),
+            },
+            ["gsm8k", "svamp"],
+            id="benchmarks of other ids",
+        ),
+        pytest.param(
+            {"cot/gsm8k.csv": COT, "pot/gsm8k.csv": POT, "cot/sv.csv": COT, "pot/sv.csv": POT},
+            ["gsm8k", "sv"],
+            id="benchmarks of the same ids, folders with the names of usual methods",
+        ),
+        pytest.param(
+            {"gsm8k/cot.csv": COT, "gsm8k/pot.csv": POT, "sv/cot.csv": COT, "sv/pot.csv": POT},
+            ["gsm8k", "sv"],
+            id="folders are benchmarks",
+        ),
+    ],
+)
+def test_a_folder_of_tables_is_a_method_if_the_files_are_benchmarks(
+    tmp_path: Path, files: dict[str, str], datasets: list[str], is_folder: bool
+) -> None:
+    write_files(tmp_path, files)
+    given = tmp_path if is_folder else [tmp_path / name for name in files]
+    rows = evalcore.compare(given, baseline="cot").to_dict("records")
+    assert [row["dataset"] for row in rows] == datasets
+    assert {(row["treatment"], row["n"], row["treatment_only"]) for row in rows} == {("pot", 2, 1)}
+
+
+def test_files_of_one_folder_are_methods_if_only_they_have_the_same_ids(tmp_path: Path) -> None:
+    other = {"a": with_other_ids(COT), "b": with_other_ids(POT)}
+    files = {"x/a.csv": COT, "x/b.csv": POT, "y/a.csv": other["a"], "y/b.csv": other["b"]}
+    write_files(tmp_path, files)
+    rows = evalcore.compare(tmp_path, baseline="a").to_dict("records")
+    assert [(row["dataset"], row["treatment"], row["n"]) for row in rows] == [
+        ("x", "b", 2),
+        ("y", "b", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param({"x/cot.csv": COT, "y/cot.csv": COT}, id="the file has a usual name"),
+        pytest.param({"x/mine.csv": COT, "y/mine.csv": with_other_ids(COT)}, id="other problems"),
+    ],
+)
+def test_one_method_on_two_benchmarks_is_the_file(tmp_path: Path, other: dict[str, str]) -> None:
+    write_files(tmp_path, other)
+    rows = evalcore.logs(tmp_path)
+    assert list(rows["dataset"].unique()) == ["x", "y"]
+    assert list(rows["method"].unique()) == [Path(next(iter(other))).stem]
+
+
+def test_a_column_of_methods_counts_more_than_the_folder(tmp_path: Path) -> None:
+    text = "id,method,correct\n1,{0},1\n2,{0},0\n"
+    write_files(tmp_path, {"x/t.csv": text.format("cot"), "y/t.csv": text.format("pot")})
+    [row] = evalcore.compare([tmp_path / "x/t.csv", tmp_path / "y/t.csv"]).to_dict("records")
+    assert (row["baseline"], row["treatment"], row["n"]) == ("cot", "pot", 2)
 
 
 def test_what_a_simple_table_does_not_say_is_said(tmp_path: Path) -> None:
