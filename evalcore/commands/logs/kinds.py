@@ -228,7 +228,9 @@ _AGGREGATES = (
     ),
     Kind(
         "results of lm-evaluation-harness without the samples, which are in files beside it",
-        (Form(Shape.OBJECT, ("results",)),),
+        tuple(
+            Form(Shape.OBJECT, ("results", other)) for other in ("configs", "versions", "n-shot")
+        ),
         is_companion=True,
     ),
 )

@@ -99,7 +99,9 @@ class LogFile:
         names |= {"method": method, **self.given}
         for kind, name in names.items():
             if not name and kind != "method":
-                raise InputError(self.path, f"it has no {kind}; give it with --{kind} NAME")
+                raise InputError(
+                    self.path, f"it has no {kind}; `evalcore logs --{kind} NAME` names it"
+                )
         return {"run": run, **names}
 
     def records(self) -> Iterator[tuple[str, Fields]]:
