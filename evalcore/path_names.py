@@ -2,8 +2,9 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from ngramscan.reading.streams import unpacked_path
@@ -80,7 +81,7 @@ class TableName:
 
 
 def name_by_path(
-    paths: Sequence[Path], ids_of: Callable[[Path], Set[str]]
+    paths: Sequence[Path], ids_of: Callable[[Path], frozenset[str]]
 ) -> Mapping[Path, TableName]:
     """Return the names of tables in several folders, of which one part is the method.
 
@@ -99,7 +100,7 @@ def name_by_path(
     is_repeated = len(set(parts.values())) == len(paths) > len(files)
     if "" in files or not is_repeated:
         return {}
-    if _are_methods(parts, ids_of):
+    if _are_methods(parts, cache(ids_of)):
         return {path: TableName(folder, file) for path, (folder, file) in parts.items()}
     return {path: TableName(file, folder) for path, (folder, file) in parts.items()}
 
@@ -109,30 +110,41 @@ def _last_parts(path: Path) -> tuple[str, str]:
     return path.absolute().parent.name, name_of_file(path)
 
 
-def _are_methods(parts: Mapping[Path, tuple[str, str]], ids_of: Callable[[Path], Set[str]]) -> bool:
+def _are_methods(
+    parts: Mapping[Path, tuple[str, str]], ids_of: Callable[[Path], frozenset[str]]
+) -> bool:
     """Tell whether folders, rather than the files in them, are methods.
 
     Different methods answer the same problems, and benchmarks have different ones. Where both
     parts could be methods, as with ids that are only numbers, a usual name of a method decides.
     """
-    files = {_words_of(file) for _, file in parts.values()}
-    folders = {_words_of(folder) for folder, _ in parts.values()}
-    ids = {path: ids_of(path) for path in parts}
-    are_files_benchmarks = _agree(ids, {path: file for path, (_, file) in parts.items()})
-    are_folders_benchmarks = _agree(ids, {path: folder for path, (folder, _) in parts.items()})
-    if len(files) == 1:
-        return not files & _USUAL_METHODS and bool(set.intersection(*map(set, ids.values())))
-    if are_files_benchmarks != are_folders_benchmarks:
+    by_file = _ids_of_groups(ids_of, {path: file for path, (_, file) in parts.items()})
+    by_folder = _ids_of_groups(ids_of, {path: folder for path, (folder, _) in parts.items()})
+    are_files_benchmarks, are_folders_benchmarks = _agree(by_file), _agree(by_folder)
+    is_each_alone = all(len(tables) == 1 for tables in by_folder.values())
+    if not is_each_alone and are_files_benchmarks != are_folders_benchmarks:
         return are_files_benchmarks
-    return bool(folders & _USUAL_METHODS) and not files & _USUAL_METHODS
+    is_file_usual = any(_words_of(file) in _USUAL_METHODS for file in by_file)
+    is_folder_usual = any(_words_of(folder) in _USUAL_METHODS for folder in by_folder)
+    if is_file_usual != is_folder_usual:
+        return is_folder_usual
+    return is_each_alone and all(frozenset.intersection(*tables) for tables in by_file.values())
 
 
-def _agree(ids: Mapping[Path, Set[str]], groups: Mapping[Path, str]) -> bool:
-    """Tell whether all tables of each group are about the same problems."""
-    ids_of_groups = defaultdict[str, set[Set[str]]](set)
+def _ids_of_groups(
+    ids_of: Callable[[Path], frozenset[str]], groups: Mapping[Path, str]
+) -> Mapping[str, Sequence[frozenset[str]]]:
+    """Return the ids of the tables of each group, but for tables that can't be read."""
+    ids = defaultdict[str, list[frozenset[str]]](list)
     for path, group in groups.items():
-        ids_of_groups[group].add(frozenset(ids[path]))
-    return all(len(different) == 1 for different in ids_of_groups.values())
+        if known := ids_of(path):
+            ids[group].append(known)
+    return ids
+
+
+def _agree(groups: Mapping[str, Sequence[frozenset[str]]]) -> bool:
+    """Tell whether all tables of each group are about the same problems."""
+    return all(len(set(tables)) == 1 for tables in groups.values())
 
 
 def _words_of(name: str) -> str:

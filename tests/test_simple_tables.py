@@ -169,6 +169,26 @@ def test_one_method_on_two_benchmarks_is_the_file(tmp_path: Path, other: dict[st
     assert list(rows["method"].unique()) == [Path(next(iter(other))).stem]
 
 
+def test_a_benchmark_of_one_method_leaves_the_folders_methods(tmp_path: Path) -> None:
+    files = {"a/gsm8k.csv": COT, "b/gsm8k.csv": POT, "c/svamp.csv": COT}
+    write_files(tmp_path, files)
+    rows = evalcore.logs(tmp_path)[["dataset", "method"]].drop_duplicates()
+    assert list(rows.itertuples(index=False, name=None)) == [
+        ("gsm8k", "a"),
+        ("gsm8k", "b"),
+        ("svamp", "c"),
+    ]
+
+
+def test_a_table_that_cannot_be_read_does_not_stop_the_others_in_folders(tmp_path: Path) -> None:
+    files = {"a/gsm8k.csv": COT, "b/gsm8k.csv": POT, "c/gsm8k.csv": "id,correct\n1,7\n"}
+    write_files(tmp_path, files)
+    done = invoke("logs", tmp_path, "--format", "csv")
+    assert (done.code, done.stdout.count("\n")) == (1, 5)
+    assert "c/gsm8k.csv:2: correct is '7'" in done.stderr
+    assert {line.split(",")[2] for line in done.stdout.splitlines()[1:]} == {"a", "b"}
+
+
 def test_a_column_of_methods_counts_more_than_the_folder(tmp_path: Path) -> None:
     text = "id,method,correct\n1,{0},1\n2,{0},0\n"
     write_files(tmp_path, {"x/t.csv": text.format("cot"), "y/t.csv": text.format("pot")})
