@@ -74,7 +74,7 @@ def named_part(path: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class TableName:
-    """What the path of a table says about it, where no column does."""
+    """The names in the path of a table, for tables without columns of them."""
 
     method: str
     dataset: str
@@ -83,7 +83,7 @@ class TableName:
 def name_by_path(
     paths: Sequence[Path], ids_of: Callable[[Path], frozenset[str]]
 ) -> Mapping[Path, TableName]:
-    """Return the names of tables in several folders, of which one part is the method.
+    """Return the names of tables in several folders: their folder or their file is the method.
 
     In `cot/gsm8k.csv` it is the folder, in `gsm8k/cot.csv` the file. Nothing is returned unless
     files of one name are in several folders: then one part is not enough.

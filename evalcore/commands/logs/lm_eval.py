@@ -38,7 +38,7 @@ _NOT_METRICS = {
     "target",
     "target_hash",
 }
-"""Fields of a row that are no scores, in versions that do not list the scores."""
+"""Fields of a row other than its scores, for versions that do not list the scores."""
 
 
 class _Document(msgspec.Struct):
@@ -147,9 +147,10 @@ def _read_documents(
             known["filter"] = str(uses[doc_id])
             uses[doc_id] += 1
         known.setdefault("metrics", _metrics_in(fields))
-        if not known["metrics"]:
+        document = as_type(known, _Document, place)
+        if not document.metrics:
             raise InputError(place, "it has no score; expected a metric such as exact_match")
-        documents.append(as_type(known, _Document, place))
+        documents.append(document)
     if uses:
         _name_filters(file, documents, filters or ["none"])
     return documents
