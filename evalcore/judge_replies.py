@@ -91,6 +91,7 @@ _REVERSAL = re.compile(
 )
 _OBJECTION = re.compile(r"\b(?:incorrect|wrong|not (?:correct|right)|however)\b", re.IGNORECASE)
 _VERDICT_WORD = re.compile(r"\b(?:right|wrong|true|false|valid|invalid)\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _UNIT = r"\s*(?:points?|pts?|marks?)?"
 _SUBJECT = re.compile(
     r"^(?:it|this|the (?:[\w'’]+ ){0,2}(?:answer|solution|proof|response)) is ",
@@ -190,6 +191,10 @@ def _in_lines(form: VerdictForm, reply: str) -> Iterator[_Statement]:
     texts = [text for _, text in lines]
     for place, (line, text) in enumerate(lines):
         statement = _named_statement(form, text, line)
+        if statement is None and place == len(lines) - 1:
+            # The verdict may end a paragraph that explains it.
+            last_sentence = _SENTENCE_END.split(text)[-1]
+            statement = _named_statement(form, last_sentence, line)
         if statement is not None:
             yield statement
         elif place == len(lines) - 1 or (

@@ -314,7 +314,8 @@ def _cells(table: Frame, problems: Frame) -> tuple[list[_Cell], dict[str, Any]]:
     for names, answers, _ in found:
         known = answers[answers["least"] >= NOT_ANSWERED]
         if not known.empty:
-            grouped = known[["y", "source"]].join(problems, on="source").groupby("on")[averaged]
+            values = known[["y", "source"]]  # problems have columns of the same names as answers
+            grouped = values.join(problems, on="source").groupby("on")[averaged]
             groups = grouped.mean().assign(size=grouped.size()).join(clusters)
             cells.append(_Cell(names, len(answers) - len(known), groups))
     levels = [(_title(names), answers["least"], overlap) for names, answers, overlap in found]

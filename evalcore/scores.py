@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import msgspec
 from rich.console import Console
 
-from evalcore.simple_tables import complete_table
+from evalcore.simple_tables import complete_table, name_tables
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import (
     GivenTables,
@@ -180,8 +180,10 @@ def read_all(
     placed, notices = list[tuple[GroupedRow, str]](), list[str]()
     described = [*by, *filter(None, [weight, cluster])]
     has_unused_clusters = False
+    named_tables = name_tables(tables)
     for table in tables:
-        completed = complete_table(table, described)
+        table_name = named_tables.get(Path(table)) if isinstance(table, str | Path) else None
+        completed = complete_table(table, described, named=table_name)
         notices += [f"{name_of(table)}: {remark}" for remark in completed.remarks]
         has_unused_clusters |= cluster is None and any(
             not _is_missing(row.get("cluster")) for _, row in completed.rows

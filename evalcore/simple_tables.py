@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evalcore.path_names import named_part
+from evalcore.path_names import TableName, name_by_path, named_part
 from evalcore.scales import FROM_0_TO_1, Scale
+from evalcore.table_ids import are_distinct, with_plain_ids
 from ngramscan.errors import InputError, some_of
 from ngramscan.reading.row_files import VALUE_NAMES, Table, name_of, read_table
 from ngramscan.reading.streams import is_stream
@@ -23,6 +24,10 @@ ID_NAMES = ("id", "question_id", "problem_id")
 _WHOLE = ("dataset", "model", "method", "id", "rule")
 _OF_SCORES = {*_WHOLE, "epoch", "answer", "extraction", "reason", "sandbox", "subtask", "run"}
 _OF_SCORES |= {"status", "hash", "cluster"}
+_PLACES = {"#", "example", "idx", "index", "item", "problem", "question", "sample"}
+"""Names of columns that may be ids."""
+_KEYS = {*_WHOLE, "epoch", "run", "hash"}
+"""Columns that tell rows apart."""
 _UNNAMED = ("", "Unnamed: 0")
 """How pandas names the index of a frame in a CSV file, and in a frame read from one."""
 _WORDS = {
@@ -40,6 +45,16 @@ _WORDS = {
     "incorrect": 0.0,
     "pass": 1.0,
     "fail": 0.0,
+    "passed": 1.0,
+    "failed": 0.0,
+    "success": 1.0,
+    "failure": 0.0,
+    "✓": 1.0,
+    "✗": 0.0,
+    "✔": 1.0,
+    "✘": 0.0,
+    "✅": 1.0,
+    "❌": 0.0,
 }
 _UNKNOWN = {"", "na", "n/a", "nan", "none", "null"}
 _OTHER_SCALE = "`evalcore logs` reads points, with --max-score"
@@ -64,6 +79,7 @@ def complete_table(
     described: Sequence[str] = (),
     scale: Scale = FROM_0_TO_1,
     dataset: str = "",
+    named: TableName | None = None,
 ) -> CompletedTable:
     """Read a table of scores, or one of the simplest tables, as rows of scores.
 
@@ -77,6 +93,8 @@ def complete_table(
         The scores of a wrong and of a right answer.
     dataset : str
         The benchmark of a table with one method, if no column names it.
+    named : TableName, optional
+        The method and the benchmark of rows without them, if other paths tell them apart.
 
     Returns
     -------
@@ -98,14 +116,29 @@ def complete_table(
     columns = _columns_of(placed)
     if "id" not in columns:
         raise InputError(name, f"no column id{_cure_for_id(columns)}; expected {_FORMS}")
-    _refuse_missing_ids(placed)
+    placed = with_plain_ids(placed)
     verdicts = _verdict_column(name, columns)
     if "method" not in columns and verdicts is None:
         return _complete_wide(table, placed, columns, described, scale)
     if verdicts is None:
         problem = f"no column value; a verdict may also be in {', '.join(VALUE_NAMES)}"
         raise InputError(name, problem)
-    return _complete_long(table, placed, columns, verdicts, scale, dataset)
+    if named is None or "method" in columns:
+        named = TableName(_name_in_path(table), dataset)
+    return _complete_long(table, placed, columns, verdicts, scale, named)
+
+
+def name_tables(tables: Iterable[Table]) -> Mapping[Path, TableName]:
+    """Return the names of tables that are read together, if their paths tell them apart."""
+    files = [Path(table) for table in tables if isinstance(table, str | Path)]
+    return name_by_path([path for path in files if not is_stream(path)], _ids_of)
+
+
+def _ids_of(path: Path) -> frozenset[str]:
+    """Return the ids of a table; none if it can't be read, for which its reader has a message."""
+    with suppress(InputError):
+        return frozenset(str(row["id"]) for _, row in complete_table(path).rows)
+    return frozenset()
 
 
 def _columns_of(placed: _Placed) -> dict[str, None]:
@@ -115,15 +148,9 @@ def _columns_of(placed: _Placed) -> dict[str, None]:
 
 def _cure_for_id(columns: Iterable[str]) -> str:
     """Return which column may be the id."""
-    similar = [column for column in columns if column.strip().lower().endswith("id")]
+    words = {column: column.strip().lower() for column in columns}
+    similar = [column for column, word in words.items() if word.endswith("id") or word in _PLACES]
     return f"; rename `{similar[0]}` to `id` if that is meant" if similar else ""
-
-
-def _refuse_missing_ids(placed: _Placed) -> None:
-    """Raise an InputError if a row does not say which problem it is about."""
-    for place, row in placed:
-        if row.get("id") in {None, ""}:
-            raise InputError(place, "no id of the problem; expected text or a number")
 
 
 def _usual_names(columns: Mapping[str, None]) -> dict[str, str]:
@@ -156,22 +183,38 @@ def _complete_long(
     columns: Mapping[str, None],
     verdicts: str,
     scale: Scale,
-    dataset: str,
+    named: TableName,
 ) -> CompletedTable:
     """Complete rows with one verdict each."""
-    stem = _name_in_path(table)
-    if "method" not in columns and not stem:
+    if "method" not in columns and not named.method:
         raise InputError(name_of(table), f"no column method; expected {_FORMS}")
+    _refuse_unnamed_answers(name_of(table), placed, columns, verdicts)
     methods = {str(row.get("method")) for _, row in placed if "method" in columns}
     # A file with one method is one of several files about the same problems.
-    names = _names(columns, stem if len(methods) > 1 else dataset)
+    names = _names(columns, named.method if len(methods) > 1 else named.dataset)
     if "method" not in columns:
-        names["method"] = stem
+        names["method"] = named.method
     rows = [
         (place, names | row | _verdict_of(place, verdicts, row.get(verdicts), scale))
         for place, row in placed
     ]
     return CompletedTable(rows, _describe(names, []))
+
+
+def _refuse_unnamed_answers(
+    name: str, placed: _Placed, columns: Mapping[str, None], verdicts: str
+) -> None:
+    """Raise an InputError if a column that is not known tells the answers to a problem apart."""
+    keys = [column for column in columns if column in _KEYS]
+    if are_distinct(placed, keys):
+        return
+    others = [column for column in columns if column not in {*_OF_SCORES, verdicts}]
+    telling = next((one for one in others if are_distinct(placed, [*keys, one])), None)
+    if telling is not None:
+        has_method = "method" in columns
+        usual, meaning = ("epoch", "repeated answers") if has_method else ("method", "the methods")
+        problem = f"several rows of one id, which `{telling}` tells apart"
+        raise InputError(name, f"{problem}; rename it to `{usual}` if it names {meaning}")
 
 
 def _complete_wide(

@@ -55,8 +55,8 @@ SHARED = "errors options progress clock journal reading remote statistics report
 # Each module of evalcore may import those before it, wherever the commands are; one has no name.
 EVALCORE = (
     "commands options extraction formats benchmarks prompts finish_reasons records chat_replies"
-    " endpoint run sandbox rules path_names scales simple_tables scores epochs documents logs"
-    " score judge_sample judge_replies judge labels paired_tests pairing compare rank pilots"
+    " endpoint run sandbox rules path_names scales table_ids simple_tables scores epochs documents"
+    " logs score judge_sample judge_replies judge labels paired_tests pairing compare rank pilots"
     " plan prevalence_links link outcomes efficiency show agreement claim_formulas audit "
     " cli __main__"
 )

@@ -19,6 +19,7 @@ from tests.support.made_logs import (
     sample,
     write_inspect,
     write_members,
+    zip_bytes,
 )
 
 
@@ -305,6 +306,25 @@ def test_a_crashed_log_is_read_as_far_as_it_goes(path: Path) -> None:
     del members["_journal/start.json"]
     write_members(path, members)
     refused("no header.json and no _journal/start.json, so it is incomplete; copy it", [path])
+
+
+def test_a_sample_that_was_cut_is_unknown_and_the_others_are_read(path: Path) -> None:
+    whole = json.dumps(sample("s2"))
+    members = [
+        ("header.json", json.dumps(header(dataset={})).encode()),
+        ("samples/s1_epoch_1.json", json.dumps(sample("s1", float("nan"))).encode()),
+        ("samples/s2_epoch_1.json", whole[: len(whole) // 2].encode()),
+        ("samples/s3_epoch_1.json", json.dumps(sample("s3")).encode()),
+    ]
+    path.write_bytes(zip_bytes(members))
+    log = read_logs([path])
+    assert {row.id: row.value for row in log.rows} == {"s1": None, "s2": None, "s3": 1.0}
+    said = f"{path}: damaged, so their results are unknown: s2, epoch 1; copy it again"
+    assert said in log.notices
+
+
+def test_an_output_without_choices_may_say_null(path: Path) -> None:
+    assert read_one(path, with_output(sample("s1"), choices=None, completion="5")).value == 1.0
 
 
 @pytest.mark.parametrize("status", ["started", "cancelled", "error"])

@@ -231,3 +231,54 @@ def test_a_metric_that_is_better_when_lower_is_refused(tmp_path: Path) -> None:
     made_logs.write_lm_eval(tmp_path, rows, goals={"exact_match": True, "brier": False})
     refused(r"\.jsonl:1: brier: lower is better; choose", [tmp_path])
     assert read_logs([tmp_path], wanted=["exact_match,strict-match"]).rows
+
+
+def older(number: int, **scores: Any) -> dict[str, Any]:
+    """A row of a version that names neither filters nor metrics."""
+    known = row(number)
+    kept = {name: known[name] for name in ("doc_id", "doc", "resps", "filtered_resps")}
+    return {**kept, "target": 1, "arguments": [["?", {"until": []}]], **scores}
+
+
+def test_rows_that_do_not_name_their_metrics_are_read(tmp_path: Path) -> None:
+    rows = read_rows(tmp_path, [older(n, acc=float(n == 1), acc_norm=None) for n in (1, 2, 3)])
+    assert [(r.rule, r.value) for r in rows] == [
+        ("acc", 1.0),
+        ("acc_norm", None),
+        ("acc", 0.0),
+        ("acc_norm", None),
+        ("acc", 0.0),
+        ("acc_norm", None),
+    ]
+
+
+FILTERS = [{"name": "strict", "filter": []}, {"name": "loose", "filter": []}]
+
+
+def test_rows_that_do_not_name_their_filters_have_the_order_of_the_task(tmp_path: Path) -> None:
+    rows = [older(n, exact_match=value) for value in (0, 1) for n in (1, 2, 3)]
+    made_logs.write_lm_eval(tmp_path, rows, filter_list=FILTERS)
+    found = read_logs([tmp_path]).rows
+    assert [(r.rule, r.value) for r in found] == [("strict", 0.0)] * 3 + [("loose", 1.0)] * 3
+
+
+def test_rows_of_unnamed_filters_are_refused_if_the_task_has_others(tmp_path: Path) -> None:
+    rows = [older(n, exact_match=value) for value in (0, 1) for n in (1, 2, 3)]
+    made_logs.write_lm_eval(tmp_path, rows)
+    refused("2 rows per document, but the task has 1 filters; keep the results_", [tmp_path])
+
+
+def test_documents_that_are_texts_have_a_hash(tmp_path: Path) -> None:
+    first, same, other = read_rows(tmp_path, [row(n, doc=text) for n, text in enumerate("aab")])
+    assert first.hash == same.hash != other.hash
+
+
+def test_a_log_without_a_model_names_the_command_that_gives_it(tmp_path: Path) -> None:
+    path = made_logs.write_lm_eval(tmp_path, ROWS)
+    (tmp_path / f"results_{TIME}.json").unlink()
+    refused("it has no model; `evalcore logs --model NAME` names it", [path])
+
+
+def test_results_of_an_unknown_tool_are_not_said_to_be_of_another(tmp_path: Path) -> None:
+    path = made_logs.write_json(tmp_path / "r.json", {"accuracy": 1, "results": [{"id": 1}]})
+    refused("not a known log; expected a log of Inspect", [path])

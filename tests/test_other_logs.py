@@ -373,3 +373,30 @@ def test_what_lacks_scores_is_named_with_the_way_out(
     path = given(write_json(tmp_path / name, content, indent=2))
     code, _, stderr = invoke("logs", path)
     assert (code, message in stderr) == (2, True), stderr
+
+
+def test_two_verdicts_of_helm_on_one_answer_are_refused(tmp_path: Path) -> None:
+    stats = [helm_stats("id1", exact_match=1), helm_stats("id1", exact_match=0)]
+    path = write_helm(tmp_path, stats)
+    refused("instance id1 has two values of exact_match, 1 and 0; keep", [path])
+
+
+@pytest.mark.parametrize(
+    ("score", "is_correct"),
+    [
+        pytest.param(1.0, False, id="the best score of a wrong answer"),
+        pytest.param(0.0, True, id="the lowest score of a right answer"),
+    ],
+)
+def test_a_score_that_contradicts_the_verdict_is_refused(
+    tmp_path: Path, score: float, is_correct: bool
+) -> None:
+    evaluation = {"score": score, "is_correct": is_correct}
+    path = write_json_lines(tmp_path / "a_samples.jsonl", [instance(1, evaluation=evaluation)])
+    refused(f"score {score} contradicts is_correct {is_correct}; remove the one", [path])
+
+
+def test_a_graded_score_and_a_verdict_are_no_contradiction(tmp_path: Path) -> None:
+    evaluation = {"score": 0.9, "is_correct": False}
+    path = write_json_lines(tmp_path / "a_samples.jsonl", [instance(1, evaluation=evaluation)])
+    assert [row.value for row in read_logs([path]).rows] == [0.9]

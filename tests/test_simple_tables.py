@@ -91,13 +91,109 @@ def test_files_named_after_methods_are_one_benchmark(tmp_path: Path) -> None:
     assert figures([tmp_path / "A.csv", tmp_path / "B.csv"]) == FIGURES
 
 
-def test_files_of_one_name_are_refused_with_the_cure(tmp_path: Path) -> None:
-    paths = [tmp_path / method / "gsm8k.csv" for method in ("cot", "pot")]
-    for path in paths:
-        path.parent.mkdir()
-        path.write_text("id,correct\n1,1\n")
-    with pytest.raises(InputError, match=r"two rows of gsm8k 1 .*; if they are of two methods"):
-        evalcore.compare(paths)
+COT, POT = ("id,correct\n1,1\n2,0\n", "id,correct\n1,1\n2,1\n")
+
+
+def with_other_ids(text: str) -> str:
+    return text.replace("\n1,", "\na,").replace("\n2,", "\nb,")
+
+
+def write_files(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True, parents=True)
+        (folder / name).write_text(text)
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+@pytest.mark.parametrize(
+    ("files", "datasets"),
+    [
+        pytest.param({"cot/gsm8k.csv": COT, "pot/gsm8k.csv": POT}, ["gsm8k"], id="one file each"),
+        pytest.param(
+            {"m1/cot/gsm8k.csv": COT, "m1/pot/gsm8k.csv": POT}, ["gsm8k"], id="in a further folder"
+        ),
+        pytest.param(
+            {
+                "cot/gsm8k.csv": COT,
+                "pot/gsm8k.csv": POT,
+                "cot/svamp.csv": with_other_ids(COT),
+                "pot/svamp.csv": with_other_ids(POT),
+            },
+            ["gsm8k", "svamp"],
+            id="benchmarks of other ids",
+        ),
+        pytest.param(
+            {"cot/gsm8k.csv": COT, "pot/gsm8k.csv": POT, "cot/sv.csv": COT, "pot/sv.csv": POT},
+            ["gsm8k", "sv"],
+            id="benchmarks of the same ids, folders with the names of usual methods",
+        ),
+        pytest.param(
+            {"gsm8k/cot.csv": COT, "gsm8k/pot.csv": POT, "sv/cot.csv": COT, "sv/pot.csv": POT},
+            ["gsm8k", "sv"],
+            id="folders are benchmarks",
+        ),
+    ],
+)
+def test_a_folder_of_tables_is_a_method_if_the_files_are_benchmarks(
+    tmp_path: Path, files: dict[str, str], datasets: list[str], is_folder: bool
+) -> None:
+    write_files(tmp_path, files)
+    given = tmp_path if is_folder else [tmp_path / name for name in files]
+    rows = evalcore.compare(given, baseline="cot").to_dict("records")
+    assert [row["dataset"] for row in rows] == datasets
+    assert {(row["treatment"], row["n"], row["treatment_only"]) for row in rows} == {("pot", 2, 1)}
+
+
+def test_files_of_one_folder_are_methods_if_only_they_have_the_same_ids(tmp_path: Path) -> None:
+    other = {"a": with_other_ids(COT), "b": with_other_ids(POT)}
+    files = {"x/a.csv": COT, "x/b.csv": POT, "y/a.csv": other["a"], "y/b.csv": other["b"]}
+    write_files(tmp_path, files)
+    rows = evalcore.compare(tmp_path, baseline="a").to_dict("records")
+    assert [(row["dataset"], row["treatment"], row["n"]) for row in rows] == [
+        ("x", "b", 2),
+        ("y", "b", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param({"x/cot.csv": COT, "y/cot.csv": COT}, id="the file has a usual name"),
+        pytest.param({"x/mine.csv": COT, "y/mine.csv": with_other_ids(COT)}, id="other problems"),
+    ],
+)
+def test_one_method_on_two_benchmarks_is_the_file(tmp_path: Path, other: dict[str, str]) -> None:
+    write_files(tmp_path, other)
+    rows = evalcore.logs(tmp_path)
+    assert list(rows["dataset"].unique()) == ["x", "y"]
+    assert list(rows["method"].unique()) == [Path(next(iter(other))).stem]
+
+
+def test_a_benchmark_of_one_method_leaves_the_folders_methods(tmp_path: Path) -> None:
+    files = {"a/gsm8k.csv": COT, "b/gsm8k.csv": POT, "c/svamp.csv": COT}
+    write_files(tmp_path, files)
+    rows = evalcore.logs(tmp_path)[["dataset", "method"]].drop_duplicates()
+    assert list(rows.itertuples(index=False, name=None)) == [
+        ("gsm8k", "a"),
+        ("gsm8k", "b"),
+        ("svamp", "c"),
+    ]
+
+
+def test_a_table_that_cannot_be_read_does_not_stop_the_others_in_folders(tmp_path: Path) -> None:
+    files = {"a/gsm8k.csv": COT, "b/gsm8k.csv": POT, "c/gsm8k.csv": "id,correct\n1,7\n"}
+    write_files(tmp_path, files)
+    done = invoke("logs", tmp_path, "--format", "csv")
+    assert (done.code, done.stdout.count("\n")) == (1, 5)
+    assert "c/gsm8k.csv:2: correct is '7'" in done.stderr
+    assert {line.split(",")[2] for line in done.stdout.splitlines()[1:]} == {"a", "b"}
+
+
+def test_a_column_of_methods_counts_more_than_the_folder(tmp_path: Path) -> None:
+    text = "id,method,correct\n1,{0},1\n2,{0},0\n"
+    write_files(tmp_path, {"x/t.csv": text.format("cot"), "y/t.csv": text.format("pot")})
+    [row] = evalcore.compare([tmp_path / "x/t.csv", tmp_path / "y/t.csv"]).to_dict("records")
+    assert (row["baseline"], row["treatment"], row["n"]) == ("cot", "pot", 2)
 
 
 def test_what_a_simple_table_does_not_say_is_said(tmp_path: Path) -> None:
@@ -175,3 +271,89 @@ def test_what_a_simple_table_lacks_is_named_with_the_cure(
 def test_a_frame_of_one_method_must_name_it() -> None:
     with pytest.raises(InputError, match="data frame: no column method; expected id, method and"):
         evalcore.compare(pd.DataFrame({"id": [1], "correct": [1]}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(WIDE.replace(",", ";"), id="semicolons"),
+        pytest.param(WIDE.replace(",", "\t"), id="tabs"),
+        pytest.param(WIDE.replace("q3,", "\n,,\nq3,") + ",,\n", id="empty rows of a spreadsheet"),
+        pytest.param(WIDE.replace(",1", ",✓").replace(",0", ",✗"), id="ticks"),
+        pytest.param(WIDE.replace(",1", ",passed").replace(",0", ",failed"), id="passed"),
+    ],
+)
+def test_tables_of_spreadsheets_are_compared(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text, encoding="utf-8")
+    assert figures(path) == FIGURES
+    assert len(evalcore.logs(path)) == 10
+
+
+@pytest.mark.parametrize(
+    ("ids", "others"),
+    [
+        pytest.param(["1 ", " 2"], ["1", "2"], id="blanks around an id"),
+        pytest.param(["1.0", "2.0"], ["1", "2"], id="whole numbers that became floats"),
+        pytest.param(["-1.0", "0.0"], ["-1", "0"], id="negative ones"),
+    ],
+)
+def test_ids_of_spreadsheets_and_frames_are_those_of_others(
+    tmp_path: Path, ids: list[str], others: list[str]
+) -> None:
+    for method, names in (("cot", ids), ("pot", others)):
+        (tmp_path / f"{method}.csv").write_text(f"id,correct\n{names[0]},1\n{names[1]},0\n")
+    [row] = evalcore.compare([tmp_path / "cot.csv", tmp_path / "pot.csv"]).to_dict("records")
+    assert (row["n"], row["n_unknown"]) == (2, 0)
+
+
+def test_whole_ids_of_a_frame_and_of_json_may_be_floats(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"id": [1.0, 2.0], "A": [1, 0], "B": [1, 1]})
+    assert list(evalcore.compare(frame)["n"]) == [2]
+    (tmp_path / "cot.jsonl").write_text('{"id":1.0,"correct":1}\n{"id":"x","correct":0}\n')
+    assert list(evalcore.logs(tmp_path / "cot.jsonl")["id"]) == ["1", "x"]
+
+
+def test_ids_with_decimals_stay_apart(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,A,B\n1.0,1,0\n1.1,1,1\n1,0,0\n")
+    assert list(evalcore.compare(tmp_path / "t.csv")["n"]) == [3]
+
+
+@pytest.mark.parametrize("name", ["mean", "Average", "Total", "Overall accuracy"])
+@pytest.mark.parametrize("is_long", [False, True])
+def test_a_summary_of_the_other_rows_is_no_problem(
+    tmp_path: Path, name: str, is_long: bool
+) -> None:
+    path = tmp_path / "t.csv"
+    wide, long = f"{WIDE}{name},.5,.5\n", f"{LONG}{name},A,.5\n{name},B,.5\n"
+    path.write_text(long if is_long else wide)
+    with pytest.raises(InputError, match=rf"t.csv:\d+: id '{name}': a summary of the other rows"):
+        evalcore.compare(path)
+
+
+def test_a_problem_may_have_the_name_of_a_summary(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,A,B\na,1,0\nb,1,0\nmean,1,0\nc,1,1\nd,0,1\n")
+    assert list(evalcore.compare(tmp_path / "t.csv")["n"]) == [5]
+
+
+@pytest.mark.parametrize(
+    ("header", "cure"),
+    [
+        pytest.param(
+            "id,strategy,correct", "`strategy` tells apart; rename it to `method`", id="m"
+        ),
+        pytest.param("id,prompt,score", "`prompt` tells apart; rename it to `method`", id="prompt"),
+    ],
+)
+def test_a_column_that_tells_answers_apart_is_named(tmp_path: Path, header: str, cure: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(LONG.replace("id,method,value", header))
+    with pytest.raises(InputError, match=cure):
+        evalcore.compare(path)
+
+
+def test_a_column_that_numbers_repeated_answers_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("id,method,seed,correct\n1,A,1,1\n1,A,2,0\n1,B,1,1\n1,B,2,1\n")
+    with pytest.raises(InputError, match="`seed` tells apart; rename it to `epoch` if it names"):
+        evalcore.compare(path)

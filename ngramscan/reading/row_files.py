@@ -133,7 +133,9 @@ def csv_rows(path: Path, absent: str | None = None) -> Rows:
 def _csv(name: str, content: bytes, absent: str | None = None) -> Rows:
     try:
         text = io.StringIO(content.decode("utf-8-sig"), newline="")
-        reader = csv.DictReader(text, restval=absent, strict=absent is None)
+        separator = separator_of(text.readline())
+        text.seek(0)
+        reader = csv.DictReader(text, restval=absent, strict=absent is None, delimiter=separator)
         _refuse_same_names(name, reader.fieldnames or ())
         for row in reader:
             if None in row or None in row.values():
@@ -144,6 +146,13 @@ def _csv(name: str, content: bytes, absent: str | None = None) -> Rows:
         raise InputError(f"{name}:{line}", "not UTF-8; save the table as CSV in UTF-8") from error
     except csv.Error as error:
         raise InputError(f"{name}:{reader.reader.line_num}", f"not valid CSV: {error}") from error
+
+
+def separator_of(header: str) -> str:
+    """Return what separates the columns of CSV: semicolons or tabs, as spreadsheets may write."""
+    if "," in header:
+        return ","
+    return next((mark for mark in (";", "\t") if mark in header), ",")
 
 
 def _refuse_same_names(place: str, columns: Sequence[str]) -> None:

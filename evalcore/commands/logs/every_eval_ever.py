@@ -127,6 +127,9 @@ def _score(
     evaluation = instance.evaluation
     score = evaluation.is_correct if evaluation.score is None else evaluation.score
     row = file.row(place, names, rule, score, instance.answer())
+    if evaluation.is_correct is not None and row.value == 1 - evaluation.is_correct:
+        problem = f"score {score} contradicts is_correct {evaluation.is_correct}"
+        raise InputError(place, f"{problem}; remove the one that is wrong")
     failure = ("error", f"error: {one_line(instance.error)[:200]}") if instance.error else ("", "")
     return Recorded(row, instance.replies(), has_answers, *failure)
 

@@ -81,7 +81,8 @@ _Key = tuple[str, int]
 def read_helm(file: LogFile) -> Log:
     """Read the statistics of a run, with its answers if they are beside them."""
     log = Log()
-    stats = _stats_of([decode(place, line, _Instance) for place, line in file.lines()], log)
+    instances = [(place, decode(place, line, _Instance)) for place, line in file.lines()]
+    stats = _stats_of(instances, log)
     if not stats:
         raise InputError(file.path, "it has no instances, so there is nothing to read")
     run = _read_run(file)
@@ -108,20 +109,31 @@ def read_helm(file: LogFile) -> Log:
     return log
 
 
-def _stats_of(instances: Iterable[_Instance], log: Log) -> dict[_Key, dict[str, Any]]:
+def _stats_of(instances: Iterable[tuple[str, _Instance]], log: Log) -> dict[_Key, dict[str, Any]]:
     """Return the statistics of each instance, which several metrics list apart."""
     found: dict[_Key, dict[str, Any]] = {}
     perturbed = Counter[str]()
-    for instance in instances:
+    for place, instance in instances:
         if instance.perturbation:
             perturbed[instance.instance_id] += 1
             continue
         values = found.setdefault((instance.instance_id, instance.train_trial_index), {})
-        values |= {str(stat.name.get("name")): stat.value for stat in instance.stats}
+        _add_stats(place, instance, values)
     if perturbed:
         said = counted(len(perturbed), "instance")
         log.notices.append(f"{said} also in perturbed forms, which are not read")
     return found
+
+
+def _add_stats(place: str, instance: _Instance, values: dict[str, Any]) -> None:
+    """Add the statistics of an instance; raise an InputError if its answer has two verdicts."""
+    for stat in instance.stats:
+        name, value = str(stat.name.get("name")), stat.value
+        before = values.get(name)
+        if _CORRECTNESS.fullmatch(name) and before is not None and value not in {before, None}:
+            problem = f"instance {instance.instance_id} has two values of {name}, {before:g} and"
+            raise InputError(place, f"{problem} {value:g}; keep the statistics of one run")
+        values[name] = before if value is None else value
 
 
 def _read_run(file: LogFile) -> _Run:

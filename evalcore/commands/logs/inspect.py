@@ -96,7 +96,7 @@ class _Choice(msgspec.Struct, frozen=True):
 
 
 class _Output(msgspec.Struct, frozen=True):
-    choices: list[_Choice] = []
+    choices: list[_Choice] | None = None
     completion: str | None = None
     error: str | None = None
 
@@ -373,18 +373,27 @@ def _read_zip(file: LogFile, log: Log) -> _Header:
             listed = decode(place, content, list[_Key])
         elif name.startswith("_journal/"):
             journal[name] = content
+        elif (error := _json_error(content)) and (broken := _damaged_sample(name, error)):
+            damaged.append(broken)
         else:
             samples.append(decode(place, content, _Sample))
     samples += _unknown_samples(file, log, damaged, n_others=len(samples))
     if header is None:
         return _read_journal(file, journal, samples)
+    _refuse_missing_samples(file, listed, samples)
+    header.samples = samples
+    return header
+
+
+def _refuse_missing_samples(
+    file: LogFile, listed: Sequence[_Key], samples: Sequence[_Sample]
+) -> None:
+    """Raise an InputError if an archive lacks a sample that its summaries list."""
     present = {_key_of(sample) for sample in samples}
     for key in listed:
         if _key_of(key) not in present:
             lacks = f"lacks sample {key.id}, epoch {key.epoch} of summaries.json"
             raise InputError(file.path, f"it {lacks}, so it is incomplete; copy it again")
-    header.samples = samples
-    return header
 
 
 def _read_journal(file: LogFile, journal: Mapping[str, bytes], samples: list[_Sample]) -> _Header:
@@ -456,6 +465,19 @@ def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     with archive.open(member) as packed:
         # Python 3.14.0 would decompress all of a read at once, up to 537 MB.
         return b"".join(iter(partial(packed.read, 16384), b""))
+
+
+def _json_error(content: bytes) -> ValueError | None:
+    """Return why a content is not JSON; None if it is."""
+    with suppress(ValueError):
+        content.decode()
+        msgspec.json.decode(content, type=msgspec.Raw)
+        return None
+    try:
+        json.loads(content)  # knows NaN, which Inspect writes
+    except ValueError as error:
+        return error
+    return None
 
 
 def _damaged_sample(name: str, error: Exception) -> _Sample | None:

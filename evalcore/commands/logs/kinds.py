@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from fnmatch import fnmatch
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -26,7 +27,7 @@ from evalcore.commands.logs.promptfoo import read_promptfoo
 from evalcore.commands.logs.readers import Log, LogFile
 from evalcore.commands.logs.score_rows import read_score_rows
 from evalcore.simple_tables import ID_NAMES
-from ngramscan.reading.row_files import VALUE_NAMES, is_json_list
+from ngramscan.reading.row_files import VALUE_NAMES, is_json_list, separator_of
 from ngramscan.reading.streams import open_unpacked, unpacked_path
 from ngramscan.reading.yaml_files import input_errors
 
@@ -227,7 +228,9 @@ _AGGREGATES = (
     ),
     Kind(
         "results of lm-evaluation-harness without the samples, which are in files beside it",
-        (Form(Shape.OBJECT, ("results",)),),
+        tuple(
+            Form(Shape.OBJECT, ("results", other)) for other in ("configs", "versions", "n-shot")
+        ),
         is_companion=True,
     ),
 )
@@ -305,7 +308,9 @@ def _csv_columns(path: Path) -> Collection[str]:
     unpacked = open_unpacked(path)
     opened = io.TextIOWrapper(unpacked, "utf-8-sig", "replace", newline="")
     with opened as file, suppress(csv.Error):  # its reader says what is wrong with it
-        return next(csv.reader(file), [])
+        first = file.readline()
+        lines = chain([first], file)  # a quoted name may go on in the next line
+        return next(csv.reader(lines, delimiter=separator_of(first)), [])
     return ()
 
 

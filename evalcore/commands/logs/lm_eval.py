@@ -6,7 +6,7 @@ A document has one row for every filter; a filter, or one of several metrics, is
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -22,6 +22,23 @@ _SAMPLES = re.compile(r"samples_(.+)_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\
 
 _ID_FIELDS = ("question_id", "id", "idx")
 """Fields of a dataset that name its documents; the first one with a value for each is taken."""
+
+
+_NOT_METRICS = {
+    "arguments",
+    "doc",
+    "doc_hash",
+    "doc_id",
+    "filter",
+    "filtered_resps",
+    "metrics",
+    "place",
+    "prompt_hash",
+    "resps",
+    "target",
+    "target_hash",
+}
+"""Fields of a row other than its scores, for versions that do not list the scores."""
 
 
 class _Document(msgspec.Struct):
@@ -47,9 +64,9 @@ class _Document(msgspec.Struct):
         recorded = self.fields.get("doc_hash")
         if isinstance(recorded, str) and recorded:
             return recorded
-        if not self.source:
+        if not (document := self.fields.get("doc")):
             return None
-        text = json.dumps(self.source, indent=2, ensure_ascii=False)  # as later versions hash it
+        text = json.dumps(document, indent=2, ensure_ascii=False)  # as later versions hash it
         return hash_document(text)
 
     def rule(self, metric: str) -> str:
@@ -83,11 +100,9 @@ class _Results(msgspec.Struct):
 
 def read_lm_eval(file: LogFile) -> Log:
     """Read a file of samples, and the file of results beside it."""
-    documents, log, path = list[_Document](), Log(), file.path
-    for place, line in file.lines():
-        fields = decode(place, line, Fields)
-        documents.append(as_type({**fields, "place": place, "fields": fields}, _Document, place))
-    if not documents:
+    log, path = Log(), file.path
+    rows = [(place, decode(place, line, Fields)) for place, line in file.lines()]
+    if not rows:
         raise InputError(path, "it is empty; expected one row per document and filter")
     named = _SAMPLES.fullmatch(unpacked_path(path).name)
     task, time = named.groups() if named else ("", None)
@@ -95,6 +110,7 @@ def read_lm_eval(file: LogFile) -> Log:
     beside = sorted(path.parent.glob(f"*_{time}.json"))[:1] if time else []
     results = file.read_json(beside[0], _Results) if beside else _Results()
     config, goals = results.configs.get(task, _Task()), results.higher_is_better.get(task, {})
+    documents = _read_documents(file, rows, [one.name for one in config.filter_list or ()])
     run = time or unpacked_path(path).stem
     names = file.names(run, [config.metadata], dataset=task, model=results.model_name)
     of_all = ("majority_vote", "take_first_k")  # functions that look at several replies
@@ -114,6 +130,51 @@ def read_lm_eval(file: LogFile) -> Log:
         log.notices.append(f"documents have {repeats} replies but one score per rule: that {of}")
     add_scores(log, file, scores)
     return log
+
+
+def _read_documents(
+    file: LogFile, rows: Sequence[tuple[str, Fields]], filters: Sequence[str]
+) -> list[_Document]:
+    """Return the rows as documents; versions before 0.4.4 name neither filters nor metrics.
+
+    They write all documents after the first filter of the task, then all after the next one.
+    """
+    uses, documents = Counter[str](), list[_Document]()
+    for place, fields in rows:
+        known = {**fields, "place": place, "fields": fields}
+        if "filter" not in fields:
+            doc_id = str(fields.get("doc_id"))
+            known["filter"] = str(uses[doc_id])
+            uses[doc_id] += 1
+        known.setdefault("metrics", _metrics_in(fields))
+        document = as_type(known, _Document, place)
+        if not document.metrics:
+            raise InputError(place, "it has no score; expected a metric such as exact_match")
+        documents.append(document)
+    if uses:
+        _name_filters(file, documents, filters or ["none"])
+    return documents
+
+
+def _metrics_in(fields: Fields) -> list[str]:
+    """Return the fields of a row that are scores."""
+    return [
+        name
+        for name, value in fields.items()
+        if name not in _NOT_METRICS and (value is None or isinstance(value, int | float))
+    ]
+
+
+def _name_filters(file: LogFile, documents: Sequence[_Document], filters: Sequence[str]) -> None:
+    """Name the filters of rows, which are numbered so far, as the task has them."""
+    numbers = {document.filter for document in documents}
+    if len(numbers) == 1 and len(filters) != 1:
+        filters = ["none"]
+    if len(numbers) != len(filters):
+        problem = f"{len(numbers)} rows per document, but the task has {len(filters)} filters"
+        raise InputError(file.path, f"{problem}; keep the results_*.json of the run beside it")
+    for document in documents:
+        document.filter = filters[int(document.filter)]
 
 
 def _ids(log: Log, file: LogFile, documents: list[_Document], planned: int) -> list[str]:

@@ -17,6 +17,7 @@ import msgspec
 
 from evalcore.finish_reasons import Ending, classify_finish_reason
 from evalcore.formats import Fields
+from evalcore.path_names import TableName
 from evalcore.records import Number
 from evalcore.scales import FROM_0_TO_1, Scale
 from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow
@@ -81,6 +82,8 @@ class LogFile:
     scale: Scale = FROM_0_TO_1
     cluster: str | None = None
     """The field that names the cluster of a problem: of a sample's metadata, or of a document."""
+    named: TableName | None = None
+    """The names of a table of scores that its path tells apart from others."""
 
     def wants(self, rule: str) -> bool:
         """Tell whether to read the scores of a rule."""
@@ -96,7 +99,9 @@ class LogFile:
         names |= {"method": method, **self.given}
         for kind, name in names.items():
             if not name and kind != "method":
-                raise InputError(self.path, f"it has no {kind}; give it with --{kind} NAME")
+                raise InputError(
+                    self.path, f"it has no {kind}; `evalcore logs --{kind} NAME` names it"
+                )
         return {"run": run, **names}
 
     def records(self) -> Iterator[tuple[str, Fields]]:

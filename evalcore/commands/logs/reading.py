@@ -21,6 +21,7 @@ from evalcore.commands.logs.kinds import (
 )
 from evalcore.commands.logs.readers import Log, LogFile
 from evalcore.commands.logs.unnamed_methods import name_methods
+from evalcore.simple_tables import name_tables
 from ngramscan.errors import InputError
 from ngramscan.reading.yaml_files import input_errors
 from ngramscan.reporting import refuse_other
@@ -52,9 +53,12 @@ def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any)
 
 def _read_each(logs: Iterable[tuple[Path, Kind]], together: Log, options: dict[str, Any]) -> None:
     logs_by_path = list[tuple[Path, Log]]()
+    logs = list(logs)
+    named_tables = name_tables(path for path, kind in logs if kind in {LINES, OTHER_TABLES})
     for path, kind in logs:
+        file = LogFile(path, **options, named=named_tables.get(path))
         try:
-            logs_by_path.append((path, _read_one(LogFile(path, **options), kind)))
+            logs_by_path.append((path, _read_one(file, kind)))
         except InputError as error:
             together.failures.append(error)
     if together.failures and not logs_by_path:

@@ -16,7 +16,7 @@ def read_score_rows(file: LogFile) -> Log:
     """
     described = [] if file.cluster is None else [file.cluster]
     folder = named_part(file.path).parent.name
-    table = complete_table(file.path, described, scale=file.scale, dataset=folder)
+    table = complete_table(file.path, described, file.scale, folder, file.named)
     placed: Any = table.rows
     if file.cluster is not None:
         placed = [*scores.with_clusters(table.rows, file.cluster)]
