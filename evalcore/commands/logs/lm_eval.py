@@ -135,7 +135,7 @@ def read_lm_eval(file: LogFile) -> Log:
 def _read_documents(
     file: LogFile, rows: Sequence[tuple[str, Fields]], filters: Sequence[str]
 ) -> list[_Document]:
-    """Return the rows as documents; versions before 0.4.4 name neither filters nor metrics.
+    """Return the rows as documents; older versions name neither filters nor metrics.
 
     They write all documents after the first filter of the task, then all after the next one.
     """
