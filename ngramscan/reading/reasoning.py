@@ -49,7 +49,8 @@ _KINDS = (
         r"(?:\s*<\|begin_of_solution\|>)?|<\|begin_of_solution\|>",
     ),
     _tag(  # DeepSeek, Qwen, GLM, Seed, EXAONE
-        r"(?:[a-z]\w{0,20}:|inner_|internal_|redacted_|ant)?(?:think(?:ing)?|thoughts?)(?:[_ -]?process)?"
+        r"(?:[a-z]\w{0,20}:|inner_|internal_|redacted_|ant)?"
+        r"(?:think(?:ing)?|thoughts?)(?:[_ -]?process)?"
     ),
     _tag(r"(?:[a-z]{1,20}_)?reasoning(?:_[a-z]{1,20})?"),
     _tag("rationale|reason"),
