@@ -49,7 +49,14 @@ def _corrected(text: str) -> str | None:
     if correction is None or usual is None or not extract(text[:correction], _OF_REPLIES):
         return None
     answer, _ = extract(text[correction:], _OF_REPLIES) or usual
-    return None if answer == usual[0] or "?" in answer else answer
+    return answer if answer != usual[0] and _can_replace(answer, usual[0]) else None
+
+
+def _can_replace(answer: str, earlier: str) -> bool:
+    """Tell whether an answer corrects an earlier one; `in dollars` only comments on it."""
+    is_comment = "?" in answer or re.match(r"(?:not|in|an?|only|also)\b", answer, re.IGNORECASE)
+    is_short = len(answer.split()) <= 1 + len(earlier.split())
+    return not is_comment and (bool(re.search(r"\d", answer)) or is_short)
 
 
 RULES: Mapping[str, Callable[[str], str | None]] = {

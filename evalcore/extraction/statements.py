@@ -102,7 +102,8 @@ _CORRECTION = re.compile(  # `not 5 but 7`, `not (B), it is (A)`
 )
 _EVALUATION = re.compile(
     r"(?i)(?:also |indeed |not |now |clearly )?(?:correct|incorrect|right|wrong|clear|obvious"
-    r"|consistent|reasonable|verified|confirmed|the same|above|below|found|as (?:above|below)"
+    r"|consistent|reasonable|trivial|interesting"
+    r"|simple|straightforward|verified|confirmed|the same|above|below|found|as (?:above|below)"
     r"|as follows|here|there)\b.*"
 )
 _OPENS_SENTENCE = re.compile(

@@ -347,6 +347,7 @@ _NOT_IT = re.compile(  # a denial, a bound, or the argument of a function
     r"|\babove|\bbelow|\bexceeds?|\bexcept)(?i:\s+(?:be|exactly|equal to|equals?))?"
     r"|[<>≤≥≠√|]|\\[A-Za-z]+)[\s({]*$"
 )
+_BOTH = re.compile(r"\bnot (?:only|just|merely)\b.*\bbut\b", re.IGNORECASE)
 _NOT_ALL = re.compile(
     r"\s*(?:[-+*/×x]\s*[\d({\\$£€¥₤₹]|:\d|[!²³<>≤≥≠]|\^(?!\s*\{?\s*\\?circ)|\\(?!circ|degree|Omega|mu|q?quad))"
 )
@@ -433,6 +434,7 @@ def read_only_number(text: str) -> float | int | None:
         end = scale.end()
     others = _OTHER_BEHIND.match(text, end), _OTHER_BEFORE.search(before)
     is_other = any(other and _value_of(other) != value for other in others)
+    is_other = is_other or bool(_BOTH.search(before))
     if is_other or _NOT_IT.search(before) or _NOT_ALL.match(text, end):
         return None
     return _as_number(-value if re.search(r"(?i)\b(?:minus|negative)\s*$", before) else value)
