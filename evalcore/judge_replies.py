@@ -254,10 +254,21 @@ def _named_statement(form: VerdictForm, text: str, line: int) -> _Statement | No
     if not match or not match["verdict"] or not match["value"]:
         return None
     value = _SUBJECT.sub("", _plain(match["value"]), count=1)
-    answer = _answer_in(form, value, may_be_other=False)
+    answer = _answer_in(form, _with_label(form, value), may_be_other=False)
     if answer is None and not _mentions_verdict(form, match["value"]):
         return None
     return _Statement(line, _Weight.NAMED, answer, text)
+
+
+_SYNONYMS = {"right": "correct", "wrong": "incorrect"}
+_SYNONYM = re.compile(rf"(?:{'|'.join(_SYNONYMS)})\b", re.IGNORECASE)
+
+
+def _with_label(form: VerdictForm, value: str) -> str:
+    """Return a named verdict with the label of the form for `right` or `wrong` in front."""
+    word = _SYNONYM.match(value)
+    label = word and label_of(_SYNONYMS[word[0].lower()], form.labels)
+    return f"{label}{value[word.end() :]}" if word and label else value
 
 
 def _lone_statement(

@@ -13,7 +13,13 @@ from evalcore import scores
 from evalcore.benchmarks import Dataset, load_dataset
 from evalcore.commands.logs import refuse_logs
 from evalcore.epochs import summarise_passes
-from evalcore.extraction import FUNCTION_RULES, PROGRAM_RULES, extract, without_run_on
+from evalcore.extraction import (
+    FUNCTION_RULES,
+    PROGRAM_RULES,
+    extract,
+    without_markup,
+    without_run_on,
+)
 from evalcore.extraction import RULES as TEXT_RULES
 from evalcore.formats import Answers, Benchmark, Problem
 from evalcore.options import Names, ScoringOptions
@@ -135,8 +141,9 @@ def _find_answer(
         return found, Item(problem, outcome.value, is_computed=True)
     failed = f"program: {outcome.status}, {outcome.message}".removesuffix(", ") if outcome else ""
     is_text = kind != "program" or rule is None
-    if is_text and (text := extract(_looked_at(record), benchmark.extraction)):
-        answer, by = text
+    text = without_markup(_looked_at(record))
+    if is_text and (answer_and_rule := extract(text, benchmark.extraction)):
+        answer, by = answer_and_rule
         return replace(row, answer=answer, extraction=by, reason=failed), Item(problem, answer)
     why = failed or ("no answer found" if is_text else "no program found")
     status = "" if outcome else scores.NOT_FOUND  # a program that failed was found

@@ -6,7 +6,11 @@ from functools import partial
 
 from evalcore.extraction import statements
 from evalcore.extraction.boxes import boxes_of_last_sentence, last_box, linked_boxes
+from evalcore.extraction.corrections import correction_in
 from evalcore.extraction.endings import without_run_on
+from evalcore.extraction.fields import answer_field
+from evalcore.extraction.languages import stated_abroad
+from evalcore.extraction.markup import without_markup
 from evalcore.extraction.programs import FUNCTION_RULES, PROGRAM_RULES
 
 __all__ = [
@@ -15,6 +19,7 @@ __all__ = [
     "RULES",
     "extract",
     "find_reference",
+    "without_markup",
     "without_run_on",
 ]
 
@@ -34,8 +39,31 @@ def _scaled_number(text: str) -> str | None:
     return last[0] if last and any(last.groups()) else None
 
 
+_OF_REPLIES = ("answer-tag/1", "hashes/1", "boxes/2", "final-answer/3", "the-answer-is/2")
+
+
+def _corrected(text: str) -> str | None:
+    """Take the answer behind a "Wait, …" that takes an earlier one back."""
+    correction = correction_in(text)
+    usual = extract(text, _OF_REPLIES)
+    if correction is None or usual is None or not extract(text[:correction], _OF_REPLIES):
+        return None
+    answer, _ = extract(text[correction:], _OF_REPLIES) or usual
+    return answer if answer != usual[0] and _can_replace(answer, usual[0]) else None
+
+
+def _can_replace(answer: str, earlier: str) -> bool:
+    """Tell whether an answer corrects an earlier one; `in dollars` only comments on it."""
+    is_comment = "?" in answer or re.match(r"(?:not|in|an?|only|also)\b", answer, re.IGNORECASE)
+    is_short = len(answer.split()) <= 1 + len(earlier.split())
+    return not is_comment and (bool(re.search(r"\d", answer)) or is_short)
+
+
 RULES: Mapping[str, Callable[[str], str | None]] = {
+    "corrected/1": _corrected,
     "answer-tag/1": statements.tagged,
+    "answer-field/1": answer_field,
+    "other-languages/1": stated_abroad,
     "hashes/1": statements.hashes,
     "boxed/1": last_box,
     "boxes/1": lambda text: ", ".join(boxes_of_last_sentence(text)) or None,

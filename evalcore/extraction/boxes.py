@@ -80,8 +80,19 @@ def linked_boxes(text: str) -> list[str]:
     return list(dict.fromkeys(reversed([*_linked_backwards(text)])))
 
 
+_DENIAL = re.compile(
+    r"(?i)(?:[,;(]\s*(?:and\s+|but\s+)?not|\brather than|\binstead of)[\s$*\\(]*\Z"
+)
+
+
+def _without_denied(boxes: list[_Box], text: str) -> list[_Box]:
+    r"""Leave out those that are named as what another one is not: `\boxed{5}, not \boxed{6}`."""
+    meant = [box for box in boxes if not _DENIAL.search(text[max(0, box.start - 30) : box.start])]
+    return meant or boxes
+
+
 def _linked_backwards(text: str) -> Iterator[str]:
-    boxes = _boxes(text, _BOX_OR_BARE)
+    boxes = _without_denied(_boxes(text, _BOX_OR_BARE), text)
     start = None
     for box in reversed(boxes):
         between = "" if start is None else text[box.stop : min(start, box.stop + 200)]

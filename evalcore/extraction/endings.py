@@ -13,6 +13,16 @@ _TURN_START = re.compile(
     r"(?:(?:assistant|model)\b\s*(?:<\|end_header_id\|>|<\|end_of_role\|>)?\s*)?",
     re.IGNORECASE,
 )
+_ECHO = re.compile(  # the prompt once more, with the tokens of its template
+    r"\s*+(?:<s>|<\|begin_of_text\|>|<bos>|<｜begin▁of▁sentence｜>)?\s*+(?:"
+    r"\[INST\].*?\[/INST\]"
+    r"|(?:<\|im_start\|>|<start_of_turn>|<\|start_header_id\|>|<\|start_of_role\|>)\s*(?:user|system)\b"
+    r".*?(?=(?:<\|im_start\|>|<start_of_turn>|<\|start_header_id\|>|<\|start_of_role\|>)\s*"
+    r"(?:assistant|model)\b)"
+    r"|<\|(?:user|system)\|>.*?(?=<\|assistant\|>)"
+    r"|<｜User｜>.*?(?=<｜Assistant｜>))",
+    re.DOTALL,
+)
 _FINAL_MARK = re.compile(
     r"\\(?:boxed|fbox)(?![A-Za-z])|^[ \t]*####[ \t]*[^\s#]"
     r"|\banswers?[ \t*_]*(?:is\b|are\b|[:：=])|</answer>|^[ \t]*```[ \t]*$",
@@ -37,6 +47,8 @@ def without_run_on(text: str) -> str:
 
     Numbered questions that begin before any answer are steps of one solution.
     """
+    if echo := _ECHO.match(text):
+        text = text[echo.end() :]
     if start := _TURN_START.match(text):
         text = text[start.end() :]
     if end := _TURN_END.search(text):

@@ -12,7 +12,7 @@ _CONCLUSION = r"(?im)(?:^[ \t*#>]*+|(?<=[.:!?*]\s))(?:therefore|thus|hence|so|co
 _VERB = re.compile(r"\b(?:is|are|was|were|be|equals)\b", re.IGNORECASE)
 
 _CLAUSE = re.compile(  # up to a line break or a full stop, but not one within an abbreviation
-    r"(?:[\s*_`:：>#]|\\\[|\$\$)*+(?P<clause>.*?)(?=\n|\Z"
+    r"(?:[\s*_`:：#]|(?<=[\n>])>|\\\[|\$\$)*+(?P<clause>.*?)(?=\n|\Z"
     r"|(?<!approx)(?<!\b[A-Z]\.[A-Z])\.(?=[*_`\"'”’)}\]$\\]*(?:\s(?!\s*[a-z])|$)))",
     re.DOTALL,
 )
@@ -81,7 +81,8 @@ def _unwrap(text: str, placeholder: re.Pattern[str] = _PLACEHOLDER) -> str | Non
 # Later versions: `(A)` is an answer, and an answer ends where its reason begins
 
 _PROMPT_WORDS = re.compile(  # `{x}`, `<number>`, `(your answer)`, `___`
-    r"[\s._?…:,;()\[\]{}$\\*\"'-]*|[{<][a-z_ ]*[}>]|(?:final )?answer\W*"
+    r"(?!(?:[)\]}>]\s?)+\Z)[\s._?…:,;()\[\]{}$\\*\"'-]*"  # closing brackets may be an answer
+    r"|[{<][a-z_ ]*[}>]|(?:final )?answer\W*"
     r"|[(\[][a-z_ ]*\b(?:answer|number|value|letter|option|choice|result|final|your|here)\b"
     r"[a-z_ ]*[)\]]",
     re.IGNORECASE,
@@ -92,11 +93,17 @@ _ADVERBS = re.compile(
 )
 _REASON = re.compile(
     r"(?i)(?:[,;]\s*|\s+[-–—]+\s+|\s+\(?)(?:since|because)\b"
-    r"|[,;]\s*(?:as|so|where|which|given|giving|i\.e\.|that is|(?:and |but )?not|rather than)\b"
+    r"|[,;]\s*(?:as|so|where|which|given|giving|i\.e\.|that is|(?:and |but )?not)\b"
+    r"|[,;]?\s+\(?(?:rather than|instead of)\b|(?<!\band)(?<!\bor)\s+\(not\b"
+)
+_CORRECTION = re.compile(  # `not 5 but 7`, `not (B), it is (A)`
+    r"(?i)not\s+(?!only\b|just\b|merely\b)[^.;\n]{1,60}?"
+    r"(?:[,;]?\s+but(?:\s+rather)?|[,;]\s*(?:it(?:['’]s|\s+is)|rather|instead))\s+(?=\S)"
 )
 _EVALUATION = re.compile(
     r"(?i)(?:also |indeed |not |now |clearly )?(?:correct|incorrect|right|wrong|clear|obvious"
-    r"|consistent|reasonable|verified|confirmed|the same|above|below|found|as (?:above|below)"
+    r"|consistent|reasonable|trivial|interesting"
+    r"|simple|straightforward|verified|confirmed|the same|above|below|found|as (?:above|below)"
     r"|as follows|here|there)\b.*"
 )
 _OPENS_SENTENCE = re.compile(
@@ -105,11 +112,15 @@ _OPENS_SENTENCE = re.compile(
 _IS = re.compile(r"\b(?:is|are|was|were|equals)\b", re.IGNORECASE)
 _WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}")
 _KIND = r"(?:final|correct|right|best|exact|numerical|required|overall)\s+"
-_STATEMENT = (
-    rf"(?im)(?:\b(?:the|my|our)\s+(?:{_KIND}){{0,3}}+|\b(?:{_KIND}){{1,3}}+|^[^\w\n]*+)"
-    r"(?:answers?|option|choice)(?:\s+(?:to|for|of)\s[^.:\n]{0,60}?)?"
-    r"(?:,?\s+(?:therefore|then|thus|hence),?)?\s+(?:is|are|equals|(?:would|must|should|will)\s+be)(?![\w'’])"
+_THE_ANSWER = (
+    r"(?im)(?<!\bif )(?<!\bwhether )"
+    rf"(?:\b(?:the|my|our)\s+(?:{_KIND}){{0,3}}+|\b(?:{_KIND}){{1,3}}+|^[^\w\n]*+)"
+    r"(?:answers?|options?|choices?)(?:\s+(?:to|for|of)\s[^.:\n]{0,60}?)?"
+    r"(?:,?\s+(?:therefore|then|thus|hence),?)?\s+"
 )
+_STATEMENT = rf"{_THE_ANSWER}(?:is|are|equals|(?:must|should|will)\s+be)(?![\w'’])"
+_HYPOTHESIS = rf"{_THE_ANSWER}would\s+be(?![\w'’])"
+"""Of a case that may be another one; if nothing is stated, a polite form."""
 _FINAL_LINE = (
     r"(?i)\bfinal answer[ \t*_]*+(?:\([^()\n]*\)[ \t*_]*+)?(?:[:：=]|[-–—→]\s)"
     r"(?=[^\n\w]*[\w∞∅])"
@@ -123,15 +134,21 @@ _ANSWER_HEADING = (
     rf"(?im)^[^\w\n]{{0,20}}+(?:(?:the|my|our)\s+)?(?:{_KIND}){{0,3}}+answer[ \t*_]*+"
     r"(?:\([^()\n]*\))?[ \t*_:：]*+$"
 )
+_ITEM = r"\s{0,9}(?:[-+•*]|\d{1,2}[.)])[ \t]"
+_NO_STEPS = rf"(?!{_ITEM}[^\n]*\n{_ITEM})"
+"""Behind a heading: a list of several items is a solution."""
 _CORRECT_CHOICE = re.compile(
     r"\b(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+\(?([A-J])\)? is (?:the )?(?:correct|right|best)\b"
-    r"|(?<![\w(])\(?([A-J])\)? is the (?:correct|right|best) (?:answer|option|choice)\b"
+    r"|(?<![\w(])\(?([A-J])\)? is the (?:(?:correct|right|best) (?:answer|option|choice)|answer)\b"
+    r"|\bI(?:['’]d| would| will|['’]ll)? (?:choose|pick|select|go with|say)"
+    r" (?:(?:the )?(?:[Oo]ption|[Aa]nswer|[Cc]hoice) )?(?:\*\*)?\(?([A-J])\)?"
+    r"(?=\W{0,9}(?:$|\n|\.\s|because|since))"
 )
 
 
 def _without_display_end(clause: str) -> str:
-    """Drop the mark that closes a displayed formula, if its opening one is before the clause."""
-    for left, right in (("\\[", "\\]"), ("$$", "$$")):
+    """Drop the mark that closes a formula or code, if its opening one is before the clause."""
+    for left, right in (("\\[", "\\]"), ("$$", "$$"), ("`", "`")):
         bare = clause.rstrip(" .,")
         if bare.endswith(right) and left not in bare[: -len(right)]:
             return bare[: -len(right)]
@@ -153,12 +170,17 @@ def _value(clause: str) -> str | None:
         return ", ".join(boxes)
     if adverbs := _ADVERBS.match(clause):
         clause = clause[adverbs.end() :]
+    if correction := _CORRECTION.match(clause):
+        clause = clause[correction.end() :]
     bare = _unwrap(_without_reason(_without_display_end(clause)), _PROMPT_WORDS)
     return None if bare is None or _EVALUATION.fullmatch(bare) else bare
 
 
 def _stated(text: str) -> str | None:
-    return next((value for value, _ in _clauses(text, _STATEMENT, _value)), None)
+    for phrase in (_STATEMENT, _HYPOTHESIS):
+        if stated := next((value for value, _ in _clauses(text, phrase, _value)), None):
+            return stated
+    return None
 
 
 def the_answer_is_2(text: str) -> str | None:
@@ -217,7 +239,10 @@ def final_heading_2(text: str) -> str | None:
     """Take what follows the last heading "Final answer" or "Answer", unless a solution does."""
     found = [
         next(_clauses(text, phrase, read), ("", 0))
-        for phrase, read in ((HEADING, _value), (_ANSWER_HEADING, _short_value))
+        for phrase, read in (
+            (HEADING + _NO_STEPS, _value),
+            (_ANSWER_HEADING + _NO_STEPS, _short_value),
+        )
     ]
     return max(found, key=lambda answer_and_end: answer_and_end[1])[0] or None
 
@@ -225,7 +250,7 @@ def final_heading_2(text: str) -> str | None:
 def correct_choice(text: str) -> str | None:
     """Take the letter of the last "option B is correct"."""
     last = next(reversed(list(_CORRECT_CHOICE.finditer(text))), None)
-    return last and (last[1] or last[2])
+    return last and next(filter(None, last.groups()))
 
 
 _HASHES = re.compile(r"^[ \t]*####[ \t]*+(?P<line>[^\s#][^\n]*)$", re.MULTILINE)
@@ -254,6 +279,11 @@ _TAGGED = re.compile(
     r"(?:</(?P=name)\s*>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
+_RESULT_TAGGED = re.compile(  # others mean a result as often as a solution
+    r"[<\[](?P<name>final|(?:final[ _-]?)?result|solution|answer)\s*[>\]]"
+    r"(?P<content>[^<>\n]{1,200})[<\[]/(?P=name)\s*[>\]]",
+    re.IGNORECASE,
+)
 _CLOSING_TAG = "</answer>"
 
 
@@ -264,6 +294,8 @@ def tagged(text: str) -> str | None:
     if not contents and whole[-len(_CLOSING_TAG) :].lower() == _CLOSING_TAG:
         before = whole[: -len(_CLOSING_TAG)].rstrip()  # the opening one is in the prompt
         contents.append(before.rpartition("\n")[2])
+    if not contents:
+        contents = [found["content"].strip() for found in _RESULT_TAGGED.finditer(text)]
     for content in reversed(contents):
         if re.match(r"tags?\b", content):  # it is only mentioned
             continue

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from evalcore.formats import Problem
 from evalcore.rules import computed
-from evalcore.rules.choices import plain_words, same_choice
+from evalcore.rules.choices import compare_choices, plain_words
 from evalcore.rules.notation import read_number, read_only_number
 from evalcore.sandbox.sandbox import Outcome, Program
 from ngramscan.errors import SandboxError
@@ -54,10 +54,20 @@ def _compare_words(answer: str, gold: str) -> Grade:
     given, right = plain_words(answer), plain_words(gold)
     if given == right:
         return Grade(1.0, "equal")
-    if same_choice(answer, gold):
+    if compare_choices(answer, gold):
         return Grade(1.0, "the same choice")
+    if len(right) == 1 and right[0].lower() in _TRUTHS and _in_small_letters(given, right):
+        return Grade(1.0, "the same word")
     is_moved = sorted(given) == sorted(right)
     return Grade(0.0, "the same words in another order" if is_moved else "other words")
+
+
+_TRUTHS = frozenset({"yes", "no", "true", "false"})
+"""Words that are the same in any case; `a` and `A` may be different choices or variables."""
+
+
+def _in_small_letters(given: Sequence[str], right: Sequence[str]) -> bool:
+    return [word.lower() for word in given] == [word.lower() for word in right]
 
 
 def _is_printed(value: object, gold: str) -> bool:

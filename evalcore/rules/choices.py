@@ -48,32 +48,95 @@ class _Choice(NamedTuple):
     """The words of the choice, if the text has them."""
 
 
+_NAMED = (
+    r"(?:(?i:(?:the |an? )?(?:correct |right |best )?(?:option|choice|answer|letter)(?: is)?)"
+    r"\s*:?\s*)?"
+)
 _CHOICE = re.compile(
-    r"(?:(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s*:?\s*)?"
-    r"(?:[(\[{]\s*(?P<bracketed>[A-Za-z])\s*[)\]}][.:]?|(?P<bare>[A-Za-z])(?P<mark>[).:]|\Z))"
-    r"(?P<words>.*)",
+    rf"{_NAMED}(?:[(\[{{]\s*(?P<bracketed>[A-Za-z])\s*[)\]}}][.:]?"
+    r"|(?P<bare>[A-Za-z])(?P<mark>[).:]|\Z))(?!\s*[=<>+*/^]|\s*+-\s*+(?![A-Za-z]{2}))(?P<words>.*)",
     re.DOTALL,
+)
+_CAPITAL_AND_WORDS = re.compile(  # `D, Paris`, `D - Paris`, `D (Paris)`
+    rf"{_NAMED}(?P<letter>[A-J])(?:,\s+|\s+[-–—]+\s+|\s+\()(?P<words>[A-Za-z]{{3}}[^,;()]*)\)?"
 )
 _ANOTHER = re.compile(r"\s*(?:,|&|/|;|and\b|or\b)|.*\([A-Za-z]\)", re.DOTALL)
 
 
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", " ".join(plain_words(text)))
+
+
 def _choice_of(text: str) -> _Choice | None:
     """Return the one choice that a text begins with: `(B)`, `B`, `B) 12 apples`, `Option B`."""
-    found = _CHOICE.fullmatch(unicodedata.normalize("NFKC", " ".join(plain_words(text))))
-    if found is None or _ANOTHER.match(found["words"]):
+    plain = _plain(text)
+    found = _CHOICE.fullmatch(plain)
+    if found is None:
+        capital = _CAPITAL_AND_WORDS.fullmatch(plain)
+        return capital and _Choice(capital["letter"], False, capital["words"].strip())
+    if _ANOTHER.match(found["words"]):
         return None
     letter = found["bracketed"] or found["bare"]
     return _Choice(letter, not found["bare"] or found["mark"] == ")", found["words"].strip())
 
 
-def same_choice(answer: str, gold: str) -> bool:
-    """Tell whether an answer is the letter of the gold, which is a choice, or its words."""
+_LETTER = r"(?:[(\[]\s*[A-J]\s*[)\]]|[A-J])[.:]?"
+_SEVERAL = re.compile(
+    rf"(?:(?i:both)\s+)?{_LETTER}(?:(?:\s*[,;&]\s*(?:(?i:and)\s+)?|\s+(?i:and)\s+){_LETTER})+"
+    r"|(?:\([A-J]\)\s*){2,}"
+)
+_RUN = re.compile("[A-J]{2,8}")
+
+
+def _letters_of_several(text: str) -> list[str]:
+    """Return the letters of a text that lists choices: `A and C`, `(A), (C)`; else none."""
+    plain = _plain(text)
+    if not _SEVERAL.fullmatch(plain):
+        return []
+    return re.findall(r"(?<![A-Za-z])[A-J](?![A-Za-z])", plain)
+
+
+def _is_run(text: str) -> bool:
+    return bool(_RUN.fullmatch(_plain(text)))
+
+
+def chosen_letters(text: str) -> list[str]:
+    """Return the letters of the choices that a text names: of one, of several, of a run."""
+    if several := _letters_of_several(text):
+        return several
+    if _is_run(text):
+        return list(_plain(text))
+    choice = _choice_of(text)
+    return [choice.letter.upper()] if choice else []
+
+
+def _compare_several(answer: str, gold: str) -> bool | None:
+    """Compare choices of which one text lists several; `ABD` is a list if the other one is."""
+    is_list = [bool(_letters_of_several(text)) for text in (gold, answer)]
+    right, given = chosen_letters(gold), chosen_letters(answer)
+    if not any(is_list) or not right or not given:
+        return None
+    if all(is_list) and right != given and right != sorted(right):
+        return None  # the reference may be an order
+    return sorted(right) == sorted(given)
+
+
+def compare_choices(answer: str, gold: str) -> bool | None:
+    """Tell whether an answer chooses what the gold chooses; None if one of them is no choice.
+
+    Several choices are the same in any order, if the gold's are in the order of the alphabet. A
+    choice with its words is the same as its letter, and as its words. `b` and `B` may be variables.
+    """
+    if (several := _compare_several(answer, gold)) is not None:
+        return several
     right = _choice_of(gold)
     if right is None or (right.words and not right.is_bracketed):  # `B. Johnson`
-        return False
+        return None
     given = _choice_of(answer)
     if given is None:
-        return bool(right.words) and plain_words(answer) == right.words.split()
-    if given.is_bracketed or right.is_bracketed:
-        return given.letter.upper() == right.letter.upper()
-    return given.letter == right.letter
+        return True if right.words and plain_words(answer) == right.words.split() else None
+    if given.letter == right.letter:
+        return True
+    if given.letter.upper() == right.letter.upper():
+        return True if given.is_bracketed or right.is_bracketed else None
+    return False if given.letter.isupper() and right.letter.isupper() else None

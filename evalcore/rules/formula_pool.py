@@ -22,7 +22,6 @@ from typing import Any
 from evalcore.formats import Problem
 from evalcore.rules import Grade, Item, computed
 from evalcore.rules.amounts import compare_amounts
-from evalcore.rules.choices import same_choice
 from evalcore.rules.labels import compare_counts, compare_labels
 from evalcore.rules.notation import is_text, levels, squeezed, why_a_judge, words
 from evalcore.rules.number_words import with_digits
@@ -84,8 +83,6 @@ def _compare_meaning(item: Item, answer: str, gold: str) -> Grade | None:
     truth = computed.is_truth(item.value, gold) if item.is_computed else None
     if truth is not None:
         return Grade(float(truth), "the same truth value" if truth else "the other truth value")
-    if same_choice(answer, gold):
-        return Grade(1.0, "the same choice")
     if (grade := compare_labels(answer, gold, item.problem.text)) is not None:
         return grade
     if not is_text(gold):

@@ -9,8 +9,14 @@ from math import gcd
 from typing import NamedTuple
 
 from evalcore.rules import Grade
+from evalcore.rules.choices import chosen_letters, compare_choices
 from evalcore.rules.congruences import compare_congruences
-from evalcore.rules.notation import clean, read_only_number, squeezed
+from evalcore.rules.notation import (
+    clean,
+    read_only_number,
+    squeezed,
+    with_improper_fractions,
+)
 from evalcore.rules.number_words import NUMBER_WORDS, with_digits
 from evalcore.rules.units import is_known_unit
 
@@ -36,7 +42,6 @@ def compare_labels(answer: str, gold: str, question: str = "") -> Grade | None:
     for compare in (
         _compare_choices,
         _compare_lettered,
-        _compare_letters,
         _compare_truths,
         _compare_bases,
         compare_congruences,
@@ -54,25 +59,15 @@ def _bare(text: str) -> str:
     return " ".join(re.sub(r"\\[,;:! ]|\\q?quad|~", " ", text).split()).removesuffix(".").strip()
 
 
-_CHOICE = re.compile(r"\(?\s*([A-Z])\s*\)?[.:]?")
-_CHOSEN = re.compile(
-    r"(?:(?:the |an? )?(?:correct |right |best )?(?:option|choice|answer)(?: is)?:? *)?"
-    r"(?:\(\s*([A-Z])\s*\)|([A-Z])\s*[).:]|([A-Z])(?=\s*$))(?:\s*(?![\s=<>+*/^-]).*)?",
-    re.IGNORECASE,
-)
-
-
 def _compare_choices(answer: str, gold: str) -> Grade | None:
     """Compare the letters of a multiple choice: `(D) 12` chooses D; `D = 12` doesn't."""
-    right = _CHOICE.fullmatch(gold)
-    chosen = right and _CHOSEN.fullmatch(answer)
-    if not right or not chosen:
+    is_same = compare_choices(answer, gold)
+    if is_same is None:
         return None
-    letter = next(filter(None, chosen.groups()))
-    is_small = bool(chosen[1]) and letter.upper() == right[1]  # `(b)`
-    if letter == right[1] or is_small:
+    if is_same:
         return Grade(1.0, "the same choice")
-    return None if letter.islower() else Grade(0.0, f"choice {letter}, not {right[1]}")
+    given, right = (", ".join(chosen_letters(text)) for text in (answer, gold))
+    return Grade(0.0, f"choice {given}, not {right}")
 
 
 _LETTERED = re.compile(r"\(\s*([A-Z])\s*\)[.:]?\s*(?![\s=<>+*/^-])(.+)")
@@ -88,20 +83,6 @@ def _compare_lettered(answer: str, gold: str) -> Grade | None:
     if (grade := _compare_choices(answer, right[1])) is not None:
         return grade
     return Grade(None, "needs a judge: a choice without its letter")
-
-
-_LETTERS = re.compile(r"[A-H](?:(?:\s*[,;]\s*(?:and\s+)?|\s+and\s+)[A-H])+")
-
-
-def _compare_letters(answer: str, gold: str) -> Grade | None:
-    """Compare several choices that one text lists and the other writes as a word: `ABD`."""
-    texts = (gold, answer)
-    listed = [bool(_LETTERS.fullmatch(text)) for text in texts]
-    runs = [bool(re.fullmatch("[A-H]{2,}", text)) for text in texts]
-    if not ((listed[0] and runs[1]) or (runs[0] and listed[1])):
-        return None
-    right, given = (sorted(re.findall("[A-H]", text)) for text in texts)
-    return Grade(1.0, "the same choices") if right == given else Grade(0.0, "other choices")
 
 
 _TRUTHS = {"yes": "yes", "no": "no", "true": "true", "false": "false"}
@@ -270,24 +251,12 @@ class _Count(NamedTuple):
     noun: str
 
 
-_MIXED = re.compile(
-    r"(?<![\d./])(\d+)\s*(?:\\[dt]?frac\s*(?:\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}|(\d)\s*(\d))"
-    r"|(?:\s|\sand\s)(\d+)/(\d+))(?![\d./])"
-)
-
-
-def _improper(number: re.Match[str]) -> str:
-    """Return `2 1/2` as `5/2`."""
-    whole, above, below = filter(None, number.groups())
-    return f"{int(whole) * int(below) + int(above)}/{int(below)}"
-
-
 _ORDINAL = re.compile(r"(?<!\d)(\d+)\s*(?:\^\s*\{?\s*)?(?:st|nd|rd|th)\s*\}?(?![A-Za-z])")
 
 
 def _with_slashes(text: str) -> str:
     """Return a text in which fractions of integers, and mixed numbers, have a slash."""
-    text = _MIXED.sub(_improper, text)
+    text = with_improper_fractions(text)
     text = re.sub(r"\\[dt]?frac\s*\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}", r"\1/\2", text)
     return re.sub(r"\\[dt]?frac\s*(\d)\s*(\d)", r"\1/\2", text)
 

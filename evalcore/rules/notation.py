@@ -1,6 +1,7 @@
 r"""How answers are written, so that `\dfrac`, `\left(` or a space can't make a difference."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import accumulate
@@ -346,6 +347,7 @@ _NOT_IT = re.compile(  # a denial, a bound, or the argument of a function
     r"|\babove|\bbelow|\bexceeds?|\bexcept)(?i:\s+(?:be|exactly|equal to|equals?))?"
     r"|[<>≤≥≠√|]|\\[A-Za-z]+)[\s({]*$"
 )
+_BOTH = re.compile(r"\bnot (?:only|just|merely)\b.*\bbut\b", re.IGNORECASE)
 _NOT_ALL = re.compile(
     r"\s*(?:[-+*/×x]\s*[\d({\\$£€¥₤₹]|:\d|[!²³<>≤≥≠]|\^(?!\s*\{?\s*\\?circ)|\\(?!circ|degree|Omega|mu|q?quad))"
 )
@@ -383,13 +385,44 @@ def read_number(text: str, as_authors: bool) -> float | int | None:
     return None if _FORMULA.match(text, end) else _as_number(value)
 
 
+_MIXED = re.compile(
+    r"(?<![\d./])(\d+)\s*(?:\\[dt]?frac\s*(?:\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}|(\d)\s*(\d))"
+    r"|(?:\s|\sand\s)(\d+)/(\d+))(?![\d./])"
+)
+
+
+def _improper(number: re.Match[str]) -> str:
+    """Return `2 1/2` as `5/2`."""
+    whole, above, below = filter(None, number.groups())
+    return f"{int(whole) * int(below) + int(above)}/{int(below)}"
+
+
+def with_improper_fractions(text: str) -> str:
+    r"""Return a text with `5/2` for `2 1/2` and `2\frac{1}{2}`."""
+    return _MIXED.sub(_improper, text)
+
+
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_POWER_OF_TEN = re.compile(r"(?<=[×x*] 10|.[×x*]10)[⁰¹²³⁴-⁹⁻]+")
+_SMALL_FRACTION = re.compile("[ \u2009]?([¼½¾⅐-⅞])")
+
+
+def _in_plain_figures(text: str) -> str:
+    """Return a text with `2 1/2` for `2½` and `× 10^3` for `× 10³`."""
+    text = _POWER_OF_TEN.sub(lambda power: "^" + power[0].translate(_SUPERSCRIPTS), text)
+    return _SMALL_FRACTION.sub(
+        lambda found: " " + unicodedata.normalize("NFKC", found[1]).replace("⁄", "/"), text
+    )
+
+
 def read_only_number(text: str) -> float | int | None:
     r"""Read the one number that an answer states: as `read_number` does, but no bound on it.
 
     `12 million` and `$12M` are 12,000,000. There is none in `12 or 13`, `12 apples and 3 pears`,
     `not 12`, `at least 12`, `12!`, `\sqrt{12}`.
     """
-    text = _after_relations(re.sub("[<>!]=", "≠", text))
+    text = with_improper_fractions(_in_plain_figures(re.sub("[<>!]=", "≠", text)))
+    text = _after_relations(text)
     text = re.sub(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?![\w.,]|\s\d)", _closed_up, text)
     found = _find_value(text)
     if found is None or (value := _value_of(found)) is None:
@@ -401,6 +434,7 @@ def read_only_number(text: str) -> float | int | None:
         end = scale.end()
     others = _OTHER_BEHIND.match(text, end), _OTHER_BEFORE.search(before)
     is_other = any(other and _value_of(other) != value for other in others)
+    is_other = is_other or bool(_BOTH.search(before))
     if is_other or _NOT_IT.search(before) or _NOT_ALL.match(text, end):
         return None
     return _as_number(-value if re.search(r"(?i)\b(?:minus|negative)\s*$", before) else value)

@@ -32,29 +32,36 @@ class _Kind:
 
 
 def _tag(names: str) -> _Kind:
-    """Return the kind of tags such as `<think>`, `</think >`, `<THINK effort="3">`, `<|think|>`."""
-    more = r"(?:\s[^<>]{0,200})?\|?>"
-    return _Kind(rf"<\|?(?:{names}){more}", rf"<\|?\\?/(?:{names}){more}")
+    r"""Return the kind of tags such as `<think>`, `</think >`, `<THINK effort="3">`, `<|think|>`.
+
+    Pages and files also have them escaped: `&lt;think&gt;`, `\<think\>`, `\u003cthink\u003e`.
+    """
+    opening = r"(?:[<＜]|&(?:amp;)?lt;|\\<|\\u003c|(?m:^)<[ \t])\|?"  # not in `8 < think > 7`
+    more = r"(?:\s(?:[^<>&\\/]|/(?!>)){0,200})?\|?(?:[>＞]|&(?:amp;)?gt;|\\>|\\u003e)"
+    return _Kind(rf"{opening}(?:{names}){more}", rf"{opening}[ \t]?\\?/[ \t]?(?:{names}){more}")
 
 
+_OF_THOUGHT = "(?:think(?:ing)?|thoughts?|reasoning)"
 _KINDS = (
+    _Kind(  # OpenThinker, Sky-T1; before the tags, which may have any word behind `reasoning_`
+        rf"<\|?(?:(?:begin|start)_(?:of_)?{_OF_THOUGHT}|{_OF_THOUGHT}_(?:begin|start))\|?>",
+        rf"<\|?/?(?:end_(?:of_)?{_OF_THOUGHT}|{_OF_THOUGHT}_end)\|?>"
+        r"(?:\s*<\|begin_of_solution\|>)?|<\|begin_of_solution\|>",
+    ),
     _tag(  # DeepSeek, Qwen, GLM, Seed, EXAONE
-        r"(?:[a-z]\w{0,20}:|inner_|internal_)?(?:think(?:ing)?|thoughts?)(?:[_ -]?process)?"
+        r"(?:[a-z]\w{0,20}:|inner_|internal_|redacted_|ant)?"
+        r"(?:think(?:ing)?|thoughts?)(?:[_ -]?process)?"
     ),
     _tag(r"(?:[a-z]{1,20}_)?reasoning(?:_[a-z]{1,20})?"),
-    _tag("rationale"),
+    _tag("rationale|reason"),
     _tag(r"cot|chain[_-]of[_-]thoughts?"),
     _tag(r"(?:inner[_-]?)?monologue"),
     _tag("reflection"),
-    _tag("scratchpad"),
+    _tag("scratchpad|deliberation|思考"),
     _tag("analysis"),
     _Kind(r"\[think(?:ing)?\]", r"\[/think(?:ing)?\]"),  # Magistral
-    _Kind(r"\[reasoning\]", r"\[/reasoning\]"),
+    _Kind(r"\[(?:reasoning|thoughts?|analysis)\]", r"\[/(?:reasoning|thoughts?|analysis)\]"),
     _Kind("◁think▷", "◁/think▷"),  # Kimi
-    _Kind(  # OpenThinker, Sky-T1
-        r"<\|begin_of_thought\|>",
-        r"<\|end_of_thought\|>(?:\s*<\|begin_of_solution\|>)?|<\|begin_of_solution\|>",
-    ),
     _Kind(  # Command A
         r"<\|start_thinking\|>",
         r"<\|end_thinking\|>(?:\s*<\|start_(?:response|text)\|>)?|<\|start_response\|>",
@@ -62,7 +69,13 @@ _KINDS = (
     _Kind(r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),  # Apertus
     _Kind(r"<\|channel>\s*thought|<unused94>(?:thought)?", r"<channel\|>|<unused95>"),  # Gemma
     _Kind(r"\[unused16\]", r"\[unused17\]"),  # Pangu
-    _Kind(r"<details\s[^<>]{0,80}type=.?reasoning[^<>]{0,200}>", "</details>", closes_alone=False),
+    _Kind(  # Open WebUI; others fold the part below a heading
+        r"<details\s[^<>]{0,80}type=.?reasoning[^<>]{0,200}>"
+        r"|<details(?:\s[^<>]{0,80})?>\s{0,9}<summary>[^<>]{0,40}\b(?:think|thought|reason)[^<>]{0,60}"
+        r"</summary>",
+        "</details>",
+        closes_alone=False,
+    ),
 )
 
 
@@ -79,11 +92,11 @@ def _any_mark() -> re.Pattern[str]:
 
 
 _MARK = _any_mark()
-_FIRST_CHARACTER = re.compile(r"[<\[◁]")  # of every mark; most texts have few of them
+_FIRST_CHARACTER = re.compile(r"[<＜\[◁&\\]")  # of every mark; most texts have few of them
 _KIND_OF = {name: kind for number, kind in enumerate(_KINDS) for name in _group_names(number)}
-_IN_WORDS = _Kind(  # Granite; others write the first words too, and go straight to the answer
-    r"[\s*#]*here(?: is|'s) my thought process:",
-    r"here(?: is|'s) my response:",
+_IN_WORDS = _Kind(  # Granite, Ollama; others begin so too, and go straight to the answer
+    r"[\s*#]*here(?: is|'s) my thought process:|\s*thinking(?:\.{3}|…)[ \t]*\n",
+    r"here(?: is|'s) my response:|(?:\.{3}|…)done thinking\.?",
     closes_alone=False,
 )
 _WORDS_THAT_OPEN = re.compile(_IN_WORDS.opening, re.IGNORECASE)
@@ -115,7 +128,24 @@ def split_reasoning(text: str) -> SplitReply:
     SplitReply
         Without marks, the answer is the text, unchanged.
     """
+    text = _without_fence(text)
     return _split_channels(text) or _split_bare_channels(text) or _split_marked(text)
+
+
+_WHOLE_FENCE = re.compile(
+    r"\s*(?P<fence>```+|~~~+)[^`\n]*\n(?P<content>.*)\n(?P=fence)\s*", re.DOTALL
+)
+
+
+def _without_fence(text: str) -> str:
+    """Return the content of a fence around a whole reply that begins with a mark; else the text."""
+    whole = _WHOLE_FENCE.fullmatch(text)
+    if whole is None:
+        return text
+    content = whole["content"].lstrip()
+    mark = _MARK.match(content)
+    is_opening = mark is not None and (mark.lastgroup or "").startswith("opening")
+    return content if is_opening or _CHANNEL.match(content) else text
 
 
 def _split_marked(text: str) -> SplitReply:
