@@ -76,7 +76,8 @@ def mid_p_sign_flips(sums: ArrayLike) -> float:
 
 def differing(sums: Floats) -> Floats:
     """Return the sums that are not zero, up to rounding errors."""
-    return sums[np.abs(sums) > 1e-10 * np.abs(sums).max(initial=0.0)]
+    kept: Floats = sums[np.abs(sums) > 1e-10 * np.abs(sums).max(initial=0.0)]
+    return kept
 
 
 @cache
