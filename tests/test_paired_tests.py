@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import multinomial
+from scipy.stats import binom, multinomial
 from statsmodels.stats.power import TTestPower
 
-from evalcore.paired_tests import GradedTest, Settings, compare_pairs
+from evalcore.paired_tests import Comparison, GradedTest, Settings, compare_pairs
+from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.power import mcnemar_detectable, mcnemar_power, t_detectable, t_power
 from ngramscan.statistics.proportions import mid_p_mcnemar
 from ngramscan.statistics.resampling import bootstrap_t
@@ -57,6 +58,61 @@ def test_p_values_of_no_difference_are_small_as_rarely_as_they_say(made: str, mo
     if models == 5 and made == "right or wrong":
         assert found["naive"] / runs > 0.15, "otherwise the simulation shows nothing"
         assert found["sign-flip"] > 0
+
+
+# Few problems that differ
+
+
+def compare_repeated(n: int, gains: int, losses: int, level: float = 0.95) -> Comparison:
+    """Compare two answers to each of n problems, which are always the same."""
+    differences = np.repeat([1.0, -1.0, 0.0], [gains, losses, n - gains - losses])
+    baseline, treatment = (np.repeat(own.clip(0), 2) for own in (-differences, differences))
+    problems = np.repeat(np.arange(n), 2)
+    draw = np.random.default_rng(0)
+    return compare_pairs(baseline, treatment, draw, Settings(level=level), problems)
+
+
+@pytest.mark.parametrize(("n", "share"), [(20, 0.1), (20, 0.2), (40, 0.1), (60, 0.05), (100, 0.05)])
+def test_identical_answers_are_rejected_as_rarely_as_they_say(n: int, share: float) -> None:
+    """Over all results; tilting alone rejects in .06 to .10 of them."""
+    level = 0.0
+    for differing in range(17):
+        for gains in range(differing + 1):
+            if compare_repeated(n, gains, differing - gains).p.value <= 0.05:
+                probability = binom.pmf(differing, n, share) * binom.pmf(gains, differing, 0.5)
+                level += float(probability)
+    assert level <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("gains", "losses"), [(1, 0), (3, 0), (4, 0), (5, 0), (5, 1), (8, 2), (16, 0), (0, 4), (3, 3)]
+)
+def test_identical_answers_have_at_least_mcnemar_s_p_value(gains: int, losses: int) -> None:
+    compared = compare_repeated(40, gains, losses)
+    assert compared.p.value >= mid_p_mcnemar(losses, gains) - 1e-12
+    assert compared.p.procedure == "nonparametric tilting"
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99])
+@pytest.mark.parametrize(("gains", "losses"), [(1, 0), (3, 0), (5, 0), (6, 1), (1, 4)])
+def test_intervals_of_few_differences_include_zero_if_they_are_not_found(
+    gains: int, losses: int, level: float
+) -> None:
+    compared = compare_repeated(40, gains, losses, level)
+    low, high = compared.difference.limits
+    assert (low <= 0 <= high) == (compared.p.value > 1 - level)
+    assert compared.difference.level == level
+
+
+def test_graded_answers_that_usually_differ_keep_their_intervals() -> None:
+    draw = np.random.default_rng(4)
+    for _ in range(20):
+        values = draw.uniform(-0.5, 0.5, 14)
+        found = compare_pairs(np.full(14, 0.5), 0.5 + values, draw).difference
+        tilted = BoundedMean(values, -1, 1).estimate()
+        low, high = found.limits
+        least, most = tilted.limits
+        assert high - low <= 1.05 * (most - least)
 
 
 # Power

@@ -272,6 +272,11 @@ def test_the_needed_number_of_a_comparison_does_not_depend_on_what_was_observed(
             id="epochs without their variance",
         ),
         pytest.param(
+            {"accuracies": [0.5, 0.6], "cluster_size": 5, "icc": 0.1, "problems": 9},
+            "fewer than two clusters of 5; expected 10 problems or more",
+            id="one cluster",
+        ),
+        pytest.param(
             {"accuracies": [0.5, 0.6], "icc": 0.1},
             "needs their size: cluster_size=5",
             id="clusters of one problem",
@@ -281,6 +286,13 @@ def test_the_needed_number_of_a_comparison_does_not_depend_on_what_was_observed(
 def test_a_plan_that_can_not_be_made_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         evalcore.plan(**options)
+
+
+def test_clusters_without_a_correlation_are_noticed() -> None:
+    words = ["plan", "--accuracies", "0.5,0.6", "--agreement", "0.8", "--cluster-size", "5"]
+    notice = "problems of a cluster are taken as independent"
+    assert notice in invoke(*words).stderr
+    assert notice not in invoke(*words, "--icc", "0.1").stderr
 
 
 def test_a_pilot_without_differences_is_a_failure() -> None:

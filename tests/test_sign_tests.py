@@ -14,6 +14,7 @@ from ngramscan.statistics.sign_tests import (
     Zeros,
     _drawn,
     _enumerated,
+    mid_p_sign_flips,
     sign_flip_test,
     signed_rank_test,
 )
@@ -133,3 +134,23 @@ def test_random_draws_come_close_to_the_exact_value() -> None:
         (exact.value * (1 - exact.value) / 5e4) ** 0.5, 0.1
     )
     assert abs(drawn.value - exact.value) < 4 * drawn.standard_error
+
+
+@pytest.mark.parametrize(
+    ("values", "p"),
+    [
+        pytest.param([1, 1, 1], 0.125, id="three gains, as McNemar's mid-p value"),
+        pytest.param([1, 1, 1, -1], 0.375, id="a loss"),
+        pytest.param([0.5, 0.25], 0.25, id="sizes differ"),
+        pytest.param([0.3, 0.1, -0.2, 0, 0], 0.625, id="zeros do not count, and 0.1 + 0.2 is 0.3"),
+        pytest.param([1, -1, 0], 1.0, id="a mean of zero"),
+        pytest.param([0, 0], 1.0, id="no difference"),
+    ],
+)
+def test_mid_p_values_of_sign_flips_count_ties_half(values: list[float], p: float) -> None:
+    assert mid_p_sign_flips(values) == pytest.approx(p, abs=1e-12)
+
+
+def test_mid_p_values_of_too_many_differences_are_refused() -> None:
+    with pytest.raises(ValueError, match="21 sums differ from zero; at most 20 can"):
+        mid_p_sign_flips(np.ones(21))

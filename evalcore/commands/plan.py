@@ -224,6 +224,21 @@ def _print(console: Any, rows: Sequence[PlanRow]) -> None:
     print_line(console, _LEGEND, "dim")
 
 
+def _check_clusters(size: int, icc: float, problems: int | None) -> list[str]:
+    """Refuse clusters that don't fit together; return a notice if their correlation is missing."""
+    if size == 1:
+        if icc:
+            problem = "a correlation within clusters needs their size: --cluster-size 5"
+            raise InputError(f"--icc {icc:g}", problem)
+        return []
+    if problems is not None and problems < 2 * size:
+        problem = f"fewer than two clusters of {size}; expected {2 * size} problems or more"
+        raise InputError(f"--problems {problems}", problem)
+    if icc:
+        return []
+    return ["problems of a cluster are taken as independent; --icc 0.1 says how alike they are"]
+
+
 def _check_inputs(scores: Sequence[Table], accuracies: Sequence[float], given: Any) -> None:
     """Refuse a pilot and assumptions together, and neither."""
     if bool(scores) == bool(accuracies):
@@ -286,7 +301,7 @@ def plan(
     cluster_size : int
         Number of problems in each cluster, such as questions about one text.
     icc : float
-        Intraclass correlation of the differences within clusters.
+        Intraclass correlation of the differences within clusters; 0: they are independent.
     curve : str or Path, optional
         Write the power at numbers of problems to this file.
     figure : str or Path, optional
@@ -314,10 +329,7 @@ def plan(
     else:
         one, notices = _assume(assumed, agreement, self_agreement)
         planned, difference = [one], abs(assumed[1] - assumed[0])
-    if icc and cluster_size == 1:
-        raise InputError(
-            f"--icc {icc:g}", "a correlation within clusters needs their size: --cluster-size 5"
-        )
+    notices += _check_clusters(cluster_size, icc, problems)
     goal = _Goal(difference, power, Clusters(cluster_size, icc), problems)
     plans = [
         _plan(each, number, goal)

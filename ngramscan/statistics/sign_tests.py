@@ -41,7 +41,7 @@ def sign_flip_test(sums: ArrayLike, generator: np.random.Generator, draws: int =
     values = np.asarray(sums, dtype=np.float64)
     if not values.size or not np.isfinite(values).all() or draws < 1:
         raise ValueError("needs at least one sum, none missing or infinite, and a draw")
-    values = values[np.abs(values) > 1e-10 * np.abs(values).max()]
+    values = differing(values)
     if not values.size:
         return PValue(1.0, "exact sign flips", 0, note="no problem differs")
     whole = _common_unit(np.abs(values))
@@ -52,6 +52,32 @@ def sign_flip_test(sums: ArrayLike, generator: np.random.Generator, draws: int =
     if values.size <= ENUMERATED_UP_TO:
         return PValue(_enumerated(values), "exact sign flips", values.size)
     return _drawn(values, generator, draws)
+
+
+def mid_p_sign_flips(sums: ArrayLike) -> float:
+    """Return the mid-p value of the sign-flip test, from at most 20 sums that are not zero.
+
+    Sums as far from zero as the observed one count half, so that with differences of one size it
+    is McNemar's mid-p value. It is 1 if all are zero; more than 20 others are a ValueError.
+    """
+    values = differing(np.asarray(sums, dtype=np.float64))
+    if values.size > ENUMERATED_UP_TO:
+        raise ValueError(f"{values.size} sums differ from zero; at most {ENUMERATED_UP_TO} can")
+    if not values.size:
+        return 1.0
+    observed = abs(float(values.sum()))
+    rounding = 1e-9 * float(np.abs(values).sum())
+    if observed <= rounding:
+        return 1.0
+    totals = _flipped_totals(values)
+    farther = float((totals > observed + rounding).mean())
+    return (farther + float((totals >= observed - rounding).mean())) / 2
+
+
+def differing(sums: Floats) -> Floats:
+    """Return the sums that are not zero, up to rounding errors."""
+    kept: Floats = sums[np.abs(sums) > 1e-10 * np.abs(sums).max(initial=0.0)]
+    return kept
 
 
 @cache
@@ -73,11 +99,16 @@ def normal_signed_rank_p(n: int, rank_sum: int) -> float:
 
 
 def _enumerated(values: Floats) -> float:
-    """Return the share of all sums that are as far from zero; by symmetry, one sign is fixed."""
+    """Return the share of all sums that are as far from zero."""
+    return float(_as_far(_flipped_totals(values), values).mean())
+
+
+def _flipped_totals(values: Floats) -> Floats:
+    """Return the distance from zero of the sums with all signs; by symmetry, one is fixed."""
     totals = np.abs(values[:1])
     for size in np.abs(values[1:]):
         totals = np.concatenate([totals - size, totals + size])
-    return float(_as_far(totals, values).mean())
+    return np.abs(totals)
 
 
 def _drawn(values: Floats, generator: np.random.Generator, draws: int) -> PValue:
