@@ -15,6 +15,7 @@ import click
 from ngramscan.errors import InputError, nearest
 from ngramscan.options import OPTIONS, OUTPUT, Option
 from ngramscan.reporting.completion import offered
+from ngramscan.reporting.overwriting import Named, is_output, refuse_overwriting
 from ngramscan.reporting.rows import Target, choose_target
 from ngramscan.reporting.signatures import (
     helps_of,
@@ -283,25 +284,19 @@ def check_written(
 ) -> list[Target]:
     """Return where options write further rows.
 
-    Raise an InputError where two name the same file to write, one names stdout, or a file of rows
-    or a figure can't be written.
+    Raise an InputError where two name the same file to write, one names a file that is read, one
+    names stdout, or a file of rows or a figure can't be written.
     """
-    files = {}
+    flags = {name: _flag_of(option) for name, option in parameters(function).items()}
+    written = [Named("-o", output)] if output and str(output) != "-" else []
     for name, hint in hints_of(function).items():
-        option = option_of(hint)
-        is_stdout = option.may_be_stdout and str(values[name]) == "-"
-        if (option.is_written or name == "output") and not is_stdout:
-            files[parameters(function)[name].opts[-1]] = values[name]
-    for flag, path in files.items():
-        if str(path) == "-":
-            raise InputError(f"{flag} -", "it can't be stdout; expected a path")
-    # A link that leads to itself is for those to refuse who open it.
-    seen = {os.path.realpath(output): "-o"} if output else {}
-    for flag, path in files.items():
-        first = seen.setdefault(os.path.realpath(path), flag) if path else flag
-        if first != flag:
-            problem = f"{first} writes to the same file; expected two files"
-            raise InputError(f"{flag} {path}", problem)
+        value = values.get(name) if is_output(name, hint) else None
+        if not value or (option_of(hint).may_be_stdout and str(value) == "-"):
+            continue
+        if str(value) == "-":
+            raise InputError(f"{flags[name]} -", "it can't be stdout; expected a path")
+        written.append(Named(flags[name], Path(value)))
+    refuse_overwriting(function, values, flags, written, settings.get("has_sidecar", False))
     if figure := values.get("figure"):
         from ngramscan.reporting.charts.files import check_target  # slow to import
 
@@ -311,3 +306,8 @@ def check_written(
         for name, hint in hints_of(function).items()
         if option_of(hint).has_rows and values[name]
     ]
+
+
+def _flag_of(parameter: click.Parameter) -> str:
+    is_option = isinstance(parameter, click.Option)
+    return parameter.opts[-1] if is_option else parameter.human_readable_name
