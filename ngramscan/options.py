@@ -50,6 +50,12 @@ class Option(NamedTuple):
     """An argument for several values that may be left out."""
 
 
+LONGEST_S = 1_000_000
+"""The longest time that an option takes, in seconds: more than a week, and all clocks take it."""
+FASTEST = 1_000_000
+"""The most requests per second that an option takes."""
+
+Level = Annotated[float, Option(over=0, under=1)]
 NewFile = Annotated[str | Path | None, Option(metavar="FILE", is_written=True)]
 RowsFile = Annotated[str | Path | None, Option(metavar="FILE", is_written=True, has_rows=True)]
 

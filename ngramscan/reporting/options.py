@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,6 +36,8 @@ READ_WHOLE |= {"paths", "patterns", "results", "scores", "tables"}
 """Names of parameters whose files are read whole, as far as `--max-bytes` lets them be."""
 SHOWS_ALL = "ngramscan.shows_all"
 """The key in click's `meta` that says whether the help shows rare options and variables, too."""
+_NEAREST = 1e-9
+"""How near a float may come to a limit that it may not reach, so that no sum rounds to this."""
 _METAVARS = {"integer": "N", "float": "X"}
 
 
@@ -170,6 +173,16 @@ class _Finite(click.ParamType[Any]):
 class _Float(_Finite, click.FloatRange):
     name = "float"  # in messages: not a valid float
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number; what rounding would make a limit that it may not reach is refused."""
+        number = super().convert(value, param, ctx)
+        if number == 0 and math.copysign(1, number) < 0:
+            self.fail(f"{value} is a zero with a minus; write 0", param, ctx)
+        for limit, is_open in ((self.min, self.min_open), (self.max, self.max_open)):
+            if is_open and limit is not None and abs(number - limit) < _NEAREST:
+                self.fail(f"{value} is too near to {limit:g}", param, ctx)
+        return number
+
 
 class _Integer(_Finite, click.IntRange):
     name = "integer"
@@ -211,8 +224,6 @@ def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
         return _Text()
     least = option.least if option.over is None else option.over
     most = option.most if option.under is None else option.under
-    if least is None and most is None:
-        return click.FLOAT if float in types else click.INT
     limits: Any = (least, most, option.over is not None, option.under is not None)
     return _Float(*limits) if float in types else _Integer(*limits)
 
