@@ -164,10 +164,13 @@ class _Finite(click.ParamType[Any]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number."""
-        number = super().convert(value, param, ctx)
-        if not abs(number) < 2**63:
+        try:
+            is_usable = abs(float(value)) < 2**63
+        except (ValueError, OverflowError) as error:
+            is_usable = isinstance(error, ValueError)  # the type says what is wrong with a text
+        if not is_usable:
             self.fail(f"{value} is out of range", param, ctx)
-        return number
+        return super().convert(value, param, ctx)
 
 
 class _Float(_Finite, click.FloatRange):
