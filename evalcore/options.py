@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from ngramscan.options import OPTIONS, READING, SERVICE, Option
+from ngramscan.options import FASTEST, LONGEST_S, OPTIONS, READING, SERVICE, Option
 from ngramscan.statistics.pass_rates import PassRate
 
 # Types of options that several commands have.
@@ -16,7 +16,6 @@ ColumnNames = Annotated[str | Sequence[str], Option(metavar="COLUMNS")]
 File = Annotated[str | Path | None, Option(metavar="FILE")]
 FileOrFolder = Annotated[str | Path | None, Option(metavar="PATH")]
 Limit = Annotated[int | None, Option(least=1)]
-Level = Annotated[float, Option(over=0, under=1)]
 Difference = Annotated[float, Option(over=0, most=1)]
 Draws = Annotated[int, Option(metavar="N", least=100)]
 Seed = Annotated[int, Option(least=0)]
@@ -130,9 +129,11 @@ class EndpointOptions:
     base_url: Annotated[str | None, Option(metavar="URL", envvar="OPENAI_BASE_URL")] = None
     api_key_env: Annotated[str, Option(metavar="VARIABLE")] = "OPENAI_API_KEY"
     concurrency: Annotated[int, Option(least=1)] = 16
-    rate: Annotated[float | None, Option(metavar="N", over=0)] = None
-    timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = 600.0
-    temperature: Annotated[float | None, Option(metavar="T")] = 0.0
+    rate: Annotated[float | None, Option(metavar="N", over=0, most=FASTEST)] = None
+    timeout_s: Annotated[
+        float, Option(flags="--timeout", metavar="SECONDS", over=0, most=LONGEST_S)
+    ] = 600.0
+    temperature: Annotated[float | None, Option(metavar="T", least=0, most=100)] = 0.0
     max_tokens: Limit = None
     params: Annotated[str | Sequence[str], Option(flags="--param", metavar="KEY=VALUE")] = ()
 

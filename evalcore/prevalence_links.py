@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from evalcore.options import ColumnName, Draws, File, Level, Seed
+from evalcore.options import ColumnName, Draws, File, Seed
 from evalcore.pairing import (
     CELL,
     NOT_ANSWERED,
@@ -26,7 +26,7 @@ from evalcore.pairing import (
 from evalcore.scores import read_all
 from evalcore.simple_tables import complete_table
 from ngramscan.errors import InputError, some_of
-from ngramscan.options import OPTIONS, Option
+from ngramscan.options import OPTIONS, Level, Option
 from ngramscan.reading.row_files import Table, name_of
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.keyed_counts import key_in, number_in, read_counts

@@ -38,6 +38,8 @@ class Option(NamedTuple):
     """A comma is a part of the value; several values are given one by one."""
     is_written: bool = False
     """The path is of a file that the command writes."""
+    is_spec: bool = False
+    """The text names a corpus or an index, as after `--index`."""
     has_rows: bool = False
     """It is a file of rows, which the command returns as one of the `files` of its result."""
     may_be_stdout: bool = False
@@ -48,6 +50,12 @@ class Option(NamedTuple):
     """An argument for several values that may be left out."""
 
 
+LONGEST_S = 1_000_000
+"""The longest time that an option takes, in seconds: more than a week, and all clocks take it."""
+FASTEST = 1_000_000
+"""The most requests per second that an option takes."""
+
+Level = Annotated[float, Option(over=0, under=1)]
 NewFile = Annotated[str | Path | None, Option(metavar="FILE", is_written=True)]
 RowsFile = Annotated[str | Path | None, Option(metavar="FILE", is_written=True, has_rows=True)]
 

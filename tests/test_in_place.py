@@ -304,7 +304,17 @@ def test_a_second_run_asks_nothing_and_other_files_are_asked_again(
         assert int(new[0]["occurrences"]) < int(rows[0][0]["occurrences"])
 
 
-@pytest.mark.parametrize("damaged", ['{"fingerprint', '["a"]', "7", "[" * 100_000], ids=len)
+NO_PLACES = (
+    "[[0, 2.5, 4]]",
+    "[[0, 2, Infinity]]",
+    "[[0, NaN, 4]]",
+    "[[0, -1, 4]]",
+    "[[true, 2, 4]]",
+)
+DAMAGED = ['{"fingerprint', '["a"]', "7", "[" * 100_000, *NO_PLACES, "[[true, 2, 4]]"]
+
+
+@pytest.mark.parametrize("damaged", DAMAGED, ids=len)
 @pytest.mark.parametrize("of", ["files", "counts"])
 def test_a_damaged_reply_in_the_journal_is_asked_again(
     tmp_path: Path, of: str, damaged: str

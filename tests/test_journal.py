@@ -121,3 +121,31 @@ def test_a_terminal_is_asked_before_replies_are_removed(kept: Path, answer: str,
     os.close(child)
     assert (process.returncode, f"Remove all replies from {kept}?" in said) == (left > 0, True)
     assert ngramscan.journal_info(journal=kept)["replies"].sum() == left
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from ngramscan.journal import Journal
+journal = Journal(Path(sys.argv[1]))
+journal.put("source", "name", "request", "reply")
+os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize("command", ["count", "info"])
+def test_the_next_run_leaves_no_files_of_a_killed_one_and_loses_no_reply(
+    tmp_path: Path, command: str
+) -> None:
+    path, corpus = tmp_path / "replies.sqlite", tmp_path / "corpus.jsonl"
+    corpus.write_text('{"text": "a word"}\n')
+    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    assert len(list(tmp_path.glob("replies.sqlite-*"))) == 2, "or there was nothing to clear up"
+    if command == "count":
+        asked = ("-e", "word", "--index", f"scan:{corpus}", "--workers", "1", "--journal", path)
+        assert invoke("count", *asked).code == 0
+    else:
+        assert invoke("journal", "info", "--journal", path).code == 0
+    assert list(tmp_path.glob("replies.sqlite-*")) == []
+    with Journal(path) as journal:
+        assert journal.get("source", "name", ["request"])["request"].text == "reply"

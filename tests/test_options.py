@@ -11,6 +11,9 @@ import pytest
 
 import evalcore
 import ngramscan
+from ngramscan.errors import InputError
+from ngramscan.indexes.options import parse_size
+from ngramscan.reporting.options import checked, parameters
 from ngramscan.reporting.signatures import sections_of, shared_fields
 from tests.support.command import MAINS
 
@@ -81,3 +84,67 @@ def test_what_is_said_of_an_option_elsewhere_holds_here(name: str) -> None:
         for option in here.keys() & set(names) if kind.startswith("see ") else ():
             # Where to look by default depends on what is asked.
             assert option == "index" or here[option] == there[option]
+
+
+NUMBERS = {
+    f"{name} {option['opts'][-1]}": option["type"]
+    for name in COMMANDS
+    for option in options_of(name).values()
+    if option["type"]["param_type"] in {"_Float", "_Integer", "Float", "Int"}
+}
+
+
+def test_every_number_has_a_range() -> None:
+    """A float has two ends, and a whole number at least its lower one."""
+    floats = {name: kind for name, kind in NUMBERS.items() if "Float" in kind["param_type"]}
+    assert [name for name, kind in NUMBERS.items() if kind.get("min") is None] == []
+    assert [name for name, kind in floats.items() if kind.get("max") is None] == []
+    assert {name.split()[-1] for name in floats} >= {"--level", "--rate", "--timeout", "--power"}
+
+
+NO_NUMBERS = ("nan", "-nan", "inf", "-inf", "1e400", "-1e400", "-0.0", "-0e5", "1e19", "one")
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS)
+def test_what_is_no_number_or_out_of_range_is_refused_by_every_option(value: str) -> None:
+    for name, option in every_number():
+        with pytest.raises(InputError, match=re.escape(f"{option.opts[-1]} {value}")):
+            checked(option, [value] if option.multiple else value)
+        assert name
+
+
+@pytest.mark.parametrize("value", ["2.5", "1e3", "1.0", "0x10"])
+def test_a_whole_number_is_written_as_one(value: str) -> None:
+    wholes = [option for _, option in every_number() if kind_of(option).name == "integer"]
+    assert len(wholes) > 50
+    for option in wholes:
+        with pytest.raises(InputError, match="not a valid integer"):
+            checked(option, value)
+
+
+@pytest.mark.parametrize("value", [0.9999999999999999, 1 - 1e-12, 1.0, 0.0, 5e-324, 1e-12])
+def test_a_level_that_rounds_to_0_or_1_is_refused(value: float) -> None:
+    levels = [option for _, option in every_number() if option.name in {"level", "alpha"}]
+    assert len(levels) >= 5
+    for option in levels:
+        assert [checked(option, good) for good in (0.95, 0.999999)] == [0.95, 0.999999]
+        with pytest.raises(InputError, match=f"--{option.name}"):
+            checked(option, value)
+
+
+def every_number() -> Iterator[tuple[str, click.Option]]:
+    """Yield the options of all functions whose values are numbers."""
+    for name, function in FUNCTIONS.items():
+        for option in parameters(inspect.unwrap(function)).values():
+            if isinstance(option, click.Option) and kind_of(option).name in {"float", "integer"}:
+                yield name, option
+
+
+def kind_of(option: click.Option) -> Any:
+    return getattr(option.type, "part", option.type)
+
+
+@pytest.mark.parametrize("size", ["1" + "0" * 400, "9999999999GB", str(2**63), "1" * 5000])
+def test_a_size_without_an_end_is_refused(size: str) -> None:
+    with pytest.raises(InputError, match="expected less than 9,223,372,036,854,775,808 bytes"):
+        parse_size(size)

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from multiprocessing import Pipe
 from pathlib import Path
@@ -152,6 +153,27 @@ def test_processes_run_no_script_again_and_end_when_their_parent_is_killed(tmp_p
         parent.kill()
         assert parent.stdout.read() == ""
     wait_until(lambda: not any(is_running(pid) for pid in workers))
+
+
+HOLDING = """
+from ngramscan.processes.pool import *
+from tests.support.worker_tasks import hold_the_interpreter
+watch = Watch(lambda _: print(1, flush=True), abs)
+list(run_on_processes(hold_the_interpreter, [60, 60], 2, watch))
+"""
+
+
+def test_workers_within_a_long_step_of_compiled_code_end_with_a_killed_parent() -> None:
+    command, root = [sys.executable, "-c", HOLDING], Path(__file__).parent.parent
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as parent:
+        assert parent.stdout
+        assert parent.stdout.readline() == "1\n"
+        workers = children(parent.pid)
+        assert len(workers) == 2
+        killed_at = time.monotonic()
+        parent.kill()
+    wait_until(lambda: not any(is_running(pid) for pid in workers))
+    assert time.monotonic() - killed_at < 5
 
 
 def is_running(pid: str) -> bool:

@@ -313,9 +313,10 @@ def test_a_program_that_can_not_be_confined_is_lost_and_no_first_process_is_an_e
     assert error_of() == "/no/such/python: can't be started: No such file or directory"
 
 
-def filtered(steps: list[Any], machine: str, call: int, first: int = 0, second: int = 0) -> int:
+def filtered(steps: list[Any], machine: str, call: int, *arguments: int) -> int:
     """What a filter makes of a call: the kernel's virtual machine, as far as it is used."""
-    record = {0: call, 4: seccomp.AUDIT_ARCHITECTURES[machine], 16: first, 24: second}
+    record = {0: call, 4: seccomp.AUDIT_ARCHITECTURES[machine], 16: 0, 24: 0, 32: 0}
+    record |= {16 + 8 * number: value for number, value in enumerate(arguments)}
     place = word = 0
     while True:
         code, if_true, if_false, operand = steps[place]
@@ -332,18 +333,81 @@ def test_every_denied_call_is_refused_and_no_other(machine: str, column: int) ->
     made_of = functools.partial(filtered, steps, machine)
     allowed, refused, unknown = 0x7FFF0000, 0x00050000 + errno.EPERM, 0x00050000 + errno.ENOSYS
     denied = {int(row[column]) for row in seccomp.DENIED.values() if row[column] != "-"}
-    properties = seccomp.OWN_PROPERTIES[column]
-    denied.add(properties)  # of which 0 is none
+    # 0 is not among the values that these are allowed with.
+    denied |= {seccomp.ALLOWED_VALUES[name].numbers[column] for name in ("prctl", "ioctl", "futex")}
     ends = {call: made_of(call) for call in range(seccomp.LAST_KNOWN + 1)}
     assert ends == dict.fromkeys(ends, allowed) | dict.fromkeys(denied, refused)
     assert made_of(seccomp.LAST_KNOWN + 1) == unknown
-    for numbers, commands in seccomp.DENIED_COMMANDS:
-        assert {made_of(numbers[column], 3, each) for each in commands} == {refused}
-    assert made_of(seccomp.SET_LIMITS[column], first=1234) == refused
-    ends = {option: made_of(properties, option) for option in (*range(100), 0x53564D41, 0x59616D61)}
-    # PR_GET_*, PR_CAPBSET_READ, PR_SET_NAME, PR_SET_VMA
-    harmless = dict.fromkeys((2, 3, 7, 15, 16, 21, 23, 30, 39, 42, 0x53564D41), allowed)
-    assert ends == dict.fromkeys(ends, refused) | harmless
+    for name, (numbers, argument, values) in seccomp.ALLOWED_VALUES.items():
+        before = [7] * argument
+        tried = {*range(2048), *FOR_OTHERS, *values}
+        ends = {value: made_of(numbers[column], *before, value) for value in tried}
+        assert ends == dict.fromkeys(ends, refused) | dict.fromkeys(values, allowed), name
+
+
+# PR_SET_PTRACER, FIOSETOWN, SIOCSPGRP, FIOASYNC, FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, a clock of
+# the process 1
+FOR_OTHERS = (
+    0x59616D61,
+    0x8901,
+    0x8902,
+    0x5452,
+    0x40086602,
+    0x401C5820,
+    (~1 << 3 | 2) & 0xFFFFFFFF,
+)
+DENIED_ARGUMENTS = [
+    *(("fcntl", 1, command) for command in (5, 6, 7, 8, 10, 15, 36, 37, 38)),
+    *(("fcntl", 1, command) for command in (1024, 1025, 1026, 1029, 1033, 1035, 1036, 1038)),
+    *(("ioctl", 1, command) for command in FOR_OTHERS),
+    *(("madvise", 2, advice) for advice in (9, 12, 20, 21)),
+    *(("futex", 1, operation) for operation in (0, 1, 3, 4, 9, 10)),
+    *((name, 0, 1234) for name in ("prlimit64", "getpgid", "getsid", "sched_getaffinity")),
+    *(
+        ("getpriority", 1, 1234),
+        ("clock_gettime", 0, FOR_OTHERS[-1]),
+        ("timer_create", 0, FOR_OTHERS[-1]),
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "argument", "value"), DENIED_ARGUMENTS)
+def test_what_would_reach_others_by_a_value_is_denied(name: str, argument: int, value: int) -> None:
+    """Locks, leases and watches of files, waiting on memory of a file, and other processes."""
+    steps = list(struct.iter_unpack("=HBBI", seccomp.steps("x86_64")))
+    call = seccomp.ALLOWED_VALUES[name].numbers[0]
+    assert filtered(steps, "x86_64", call, *[0] * argument, value) == 0x00050000 + errno.EPERM
+
+
+USUAL = """
+import contextlib, io, os, random, sqlite3, statistics, sys, tempfile, threading, time
+import numpy as np
+from multiprocessing.dummy import Pool
+with tempfile.TemporaryFile("w+") as file:
+    file.write("5")
+    file.seek(0)
+    read = int(file.read())
+with sqlite3.connect(":memory:") as base:
+    (counted,) = base.execute("SELECT 1 + 1").fetchone()
+with threading.Lock(), threading.Condition(), open("own.txt", "w") as own:
+    own.write("x")
+started, taken = time.time(), time.process_time()
+time.sleep(0.001)
+solved = np.linalg.solve(np.eye(200) * 2, np.ones(200)).sum()
+mapped = np.memmap("array", dtype=float, mode="w+", shape=(100,))
+terms = [sys.stdout.isatty(), os.cpu_count() > 0, len(os.sched_getaffinity(0)) > 0]
+copied = os.dup(1)
+os.set_inheritable(copied, True)
+os.set_blocking(copied, True)
+answer = [read, counted, round(solved), bool(time.perf_counter()), *terms, os.getpgid(0) >= 0]
+"""
+
+
+@pytest.mark.parametrize("leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"])
+def test_programs_do_what_programs_of_models_do(leave_out: list[str]) -> None:
+    with Sandbox(leave_out=leave_out, allow_weak=True) as sandbox:
+        (found,) = sandbox.run([answer(USUAL)])
+    assert json.loads(str(found.value).lower()) == [5, 2, 100, True, False, True, True, True], found
 
 
 LIMITS = """

@@ -18,7 +18,6 @@ from evalcore.options import (
     ColumnNames,
     Difference,
     Draws,
-    Level,
     PassOptions,
     Seed,
 )
@@ -48,6 +47,7 @@ from evalcore.pairing import (
 )
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
+from ngramscan.options import Level
 from ngramscan.reading.row_files import GivenTables, Table
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import ALL, first_of, for_paper, print_pooled, to_columns

@@ -33,7 +33,7 @@ from ngramscan.statistics.streams import stream
 from ngramscan.statistics.two_samples import estimate_accuracy, estimate_clustered_accuracy
 
 Usage = Record | UsageRow
-Price = Annotated[float | None, Option(metavar="DOLLARS", least=0)]
+Price = Annotated[float | None, Option(metavar="DOLLARS", least=0, most=10**9)]
 _BASELINE = "zero-shot"
 FARTHEST = 20.0
 """There is no interval of a cost that reaches beyond so many times the value, or one part in so

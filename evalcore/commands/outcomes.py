@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from evalcore.options import Level
 from evalcore.pairing import (
     CELL,
     NOT_ANSWERED,
@@ -26,6 +25,7 @@ from evalcore.pairing import (
 )
 from evalcore.scores import GroupedRow
 from ngramscan.errors import InputError
+from ngramscan.options import Level
 from ngramscan.reading.row_files import GivenTables
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import (
@@ -395,7 +395,7 @@ def outcomes(
     alpha: Level = 0.05,
     wins: RowsFile = None,
     agreements: RowsFile = None,
-    epoch: Annotated[int | None, Option(metavar="N")] = None,
+    epoch: Annotated[int | None, Option(metavar="N", least=0)] = None,
     between: Literal["methods", "rules"] = "methods",
     **options: Annotated[Any, Shared(ScoreOptions)],
 ) -> Result[OutcomeRow]:

@@ -32,7 +32,7 @@ from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import Option, Result, Shared, command
 
 _NOTE_EVERY_S = 10.0
-_Price = Annotated[float | None, Option(metavar="P", least=0)]
+_Price = Annotated[float | None, Option(metavar="P", least=0, most=10**9)]
 
 
 @dataclass(slots=True)

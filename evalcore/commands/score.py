@@ -31,6 +31,7 @@ from evalcore.sandbox.layers import Limits
 from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
+from ngramscan.options import LONGEST_S
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.charts.files import save_figure
@@ -177,7 +178,7 @@ def score(
     *,
     rule: Names = (),
     extraction: Names = (),
-    program_seconds: Annotated[float, Option(metavar="S", over=0)] = 30.0,
+    program_seconds: Annotated[float, Option(metavar="S", over=0, most=LONGEST_S)] = 30.0,
     allow_weak_sandbox: bool = False,
     figure: NewFile = None,
     progress: Progress = SILENT,

@@ -1,7 +1,8 @@
 """A filter of system calls: a second wall, beside namespaces and Landlock.
 
 A program that computes an answer needs one process, one thread, memory, and files of its own. The
-calls denied here start processes, reach others, or change more than the program's own state.
+calls denied here start processes, reach others, or change or watch more than the program's own
+state: files that several programs read are no channel between them, or to the outside.
 """
 
 import ctypes
@@ -9,7 +10,8 @@ import errno
 import platform
 import re
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from evalcore.sandbox import kernel
 
@@ -17,20 +19,63 @@ AUDIT_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 """The names that `platform.machine()` gives, with the numbers that the kernel's filters see."""
 LAST_KNOWN = 462
 """Calls with greater numbers are newer than this list; they fail as on an older kernel."""
-SET_LIMITS = (302, 261)
-"""`prlimit64`: allowed for the own process, which is how Python reads its limits."""
-OWN_PROPERTIES = (157, 167)
-"""`prctl`, on the two architectures."""
-ALLOWED_PROPERTIES = (2, 3, 7, 15, 16, 21, 23, 30, 39, 42, 0x53564D41)
-"""Its options that libraries use: to read the death signal, dumpable, kept capabilities, filter,
-capabilities, timer slack, no new privileges and huge pages, and to name threads and memory. All
-others are denied: without its death signal, a program would outlive the process that watches it."""
-DENIED_COMMANDS = (
-    # fcntl: F_SETOWN, F_SETSIG, F_SETOWN_EX; ioctl: FIOSETOWN, SIOCSPGRP, FIOASYNC
-    ((72, 25), (8, 10, 15)),
-    ((16, 29), (0x8901, 0x8902, 0x5452)),
-)
-"""Calls with the values of their second argument that have signals sent to other processes."""
+
+
+class AllowedValues(NamedTuple):
+    """A call that is allowed where one of its arguments has one of some values."""
+
+    numbers: tuple[int, int]
+    """On both architectures."""
+    argument: int
+    """Which one, from 0 on."""
+    values: Sequence[int]
+
+
+_OWN = (0,)
+"""The number with which a process names itself; others' it may not look at."""
+_CLOCKS = range(12)
+"""The clocks that all processes have; greater numbers are clocks of other processes."""
+_PRIVATE_FUTEX, _BY_CLOCK = 128, 256
+"""Without the first, programs that map the same file could wait for each other and be counted."""
+ALLOWED_VALUES = {
+    # To read and name what is its own: death signal, dumpable, kept capabilities, filter,
+    # capabilities, timer slack, no new privileges and huge pages; names of threads and memory.
+    # Without its death signal, a program would outlive the process that watches it.
+    "prctl": AllowedValues((157, 167), 0, (2, 3, 7, 15, 16, 21, 23, 30, 39, 42, 0x53564D41)),
+    # To copy descriptors, and read and set their flags; to size a pipe. All others lock or watch a
+    # file that other programs read as well, or have signals sent to other processes.
+    "fcntl": AllowedValues((72, 25), 1, (0, 1, 2, 3, 4, 9, 11, 1027, 1028, 1030, 1031, 1032)),
+    # What Python asks of its descriptors: whether they are terminals, and of which size; to
+    # inherit them or not, not to wait for them, and how many bytes they have.
+    "ioctl": AllowedValues(
+        (16, 29), 1, (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
+    ),
+    # Not to take pages out of the memory that files share, nor to have equal ones merged.
+    "madvise": AllowedValues(
+        (28, 233), 2, (0, 1, 2, 3, 4, 8, 10, 11, 14, 15, 16, 17, 18, 19, 22, 23, 25)
+    ),
+    "futex": AllowedValues(
+        (202, 98),
+        1,
+        [operation + _PRIVATE_FUTEX + clock for operation in range(14) for clock in (0, _BY_CLOCK)],
+    ),
+    "prlimit64": AllowedValues((302, 261), 0, _OWN),
+    "getpgid": AllowedValues((121, 155), 0, _OWN),
+    "getsid": AllowedValues((124, 156), 0, _OWN),
+    "sched_getaffinity": AllowedValues((204, 123), 0, _OWN),
+    "sched_getscheduler": AllowedValues((145, 120), 0, _OWN),
+    "sched_getparam": AllowedValues((143, 121), 0, _OWN),
+    "sched_getattr": AllowedValues((315, 275), 0, _OWN),
+    "sched_rr_get_interval": AllowedValues((148, 127), 0, _OWN),
+    "get_robust_list": AllowedValues((274, 100), 0, _OWN),
+    "getpriority": AllowedValues((140, 141), 1, _OWN),
+    "ioprio_get": AllowedValues((252, 31), 1, _OWN),
+    "clock_gettime": AllowedValues((228, 113), 0, _CLOCKS),
+    "clock_getres": AllowedValues((229, 114), 0, _CLOCKS),
+    "clock_nanosleep": AllowedValues((230, 115), 0, _CLOCKS),
+    "timer_create": AllowedValues((222, 107), 0, _CLOCKS),
+}
+"""Calls that a program needs for itself, and that can also reach others, by what is asked."""
 
 _TABLE = """
 # processes, threads, other programs
@@ -48,7 +93,13 @@ io_uring_setup 425 425, io_uring_enter 426 426, io_uring_register 427 427, shmge
 shmat 30 196, shmctl 31 195, shmdt 67 197, semget 64 190, semop 65 193, semctl 66 191,
 semtimedop 220 192, msgget 68 186, msgsnd 69 189, msgrcv 70 188, msgctl 71 187, mq_open 240 180,
 mq_unlink 241 181, memfd_create 319 279, memfd_secret 447 447,
+# what other readers of a file see: locks, watches, and which of its pages are in memory
+flock 73 32, inotify_init 253 -, inotify_init1 294 26, inotify_add_watch 254 27,
+inotify_rm_watch 255 28, fanotify_mark 301 263, mincore 27 232, cachestat 451 451,
+fadvise64 221 223, readahead 187 213, preadv2 327 286, sync 162 81, syncfs 306 267,
+futex_waitv 449 449, futex_wake 454 454, futex_wait 455 455, futex_requeue 456 456,
 # the view of the file system
+statmount 457 457, listmount 458 458, lookup_dcookie 212 18,
 mount 165 40, umount2 166 39, pivot_root 155 41, chroot 161 51, unshare 272 97, setns 308 268,
 move_mount 429 429, open_tree 428 428, fsopen 430 430, fsconfig 431 431, fsmount 432 432,
 fspick 433 433, mount_setattr 442 442, name_to_handle_at 303 264, open_by_handle_at 304 265,
@@ -72,8 +123,8 @@ DENIED = {name: numbers for name, *numbers in re.findall(r"(\w+) (\d+) (\d+|-)",
 """Calls by name, with their numbers on both architectures, `-` where there is no such call."""
 
 LOAD_WORD, JUMP_IF_EQUAL, JUMP_IF_AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
-NUMBER, ARCHITECTURE, FIRST_ARGUMENT, SECOND_ARGUMENT = 0, 4, 16, 24
-"""Where the kernel puts them in the record that a filter reads, in bytes."""
+NUMBER, ARCHITECTURE, FIRST_ARGUMENT, ARGUMENT_BYTES = 0, 4, 16, 8
+"""Where the kernel puts them in the record that a filter reads, in bytes, and how far apart."""
 FAIL, FILTER_MODE, STEP = 0x0005_0000, 2, struct.Struct("=HBBI")
 
 
@@ -102,17 +153,15 @@ def steps(machine: str) -> bytes:
     """
     column = list(AUDIT_ARCHITECTURES).index(machine)
     denied = (int(numbers[column]) for numbers in DENIED.values() if numbers[column] != "-")
-    # The kernel takes only the lower half of these arguments.
-    first, second = step(LOAD_WORD, FIRST_ARGUMENT), step(LOAD_WORD, SECOND_ARGUMENT)
     made = step(LOAD_WORD, ARCHITECTURE)
     made += step(JUMP_IF_EQUAL, AUDIT_ARCHITECTURES[machine], if_true=1) + KILL_PROCESS
     made += step(LOAD_WORD, NUMBER)
     made += step(JUMP_IF_AT_LEAST, LAST_KNOWN + 1, if_false=1) + UNKNOWN
     made += when(denied, DENY)
-    for call, values in DENIED_COMMANDS:
-        made += when([call[column]], second + when(values, DENY) + ALLOW)
-    made += when([OWN_PROPERTIES[column]], first + when(ALLOWED_PROPERTIES, ALLOW) + DENY)
-    made += when([SET_LIMITS[column]], first + when([0], ALLOW) + DENY)
+    for numbers, argument, values in ALLOWED_VALUES.values():
+        # The kernel takes only the lower half of these arguments.
+        loaded = step(LOAD_WORD, FIRST_ARGUMENT + argument * ARGUMENT_BYTES)
+        made += when([numbers[column]], loaded + when(values, ALLOW) + DENY)
     return made + ALLOW
 
 

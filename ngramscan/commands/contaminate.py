@@ -20,6 +20,7 @@ from ngramscan.indexes.base import Index
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import KINDS
+from ngramscan.options import Level
 from ngramscan.prevalence.benchmark_entries import BenchmarkEntries, draw_entries, read_entries
 from ngramscan.prevalence.contaminate import Entry, EntryRow, queries_of, run_contaminate
 from ngramscan.prevalence.contamination_answers import ANSWERS, NEAR, OCCURRENCES, find_answers
@@ -63,7 +64,7 @@ def contaminate(
     effects: RowsFile = None,
     contexts: RowsFile = None,
     figure: NewFile = None,
-    level: Annotated[float, Option(over=0, under=1)] = 0.95,
+    level: Level = 0.95,
     progress: Progress = SILENT,
     **options: Annotated[Any, Shared(AskingOptions, without=("ignore_case", "tokenizer"))],
 ) -> Result[EntryRow] | Result[PlanRow]:

@@ -54,7 +54,7 @@ def index_list() -> Result[IndexRow] | Result[TokenIndexRow]:
 
 @command
 def index_info(
-    spec: str,
+    spec: Annotated[str, Option(is_spec=True)],
     progress: Progress = SILENT,
     **options: Annotated[Any, Shared(IndexOptions, without=("refresh",))],
 ) -> Result[IndexInfo]:
@@ -110,7 +110,7 @@ def index_info(
 
 @command
 def index_build(
-    corpus: str,
+    corpus: Annotated[str, Option(is_spec=True)],
     output: Annotated[str | Path, Option(flags="-o --output", metavar="DIR")],
     *,
     shard_size: Annotated[str | int | None, Option(metavar="SIZE")] = None,
@@ -170,7 +170,7 @@ def index_build(
 
 @command
 def index_add(
-    corpus: str,
+    corpus: Annotated[str, Option(is_spec=True)],
     directory: Annotated[str | Path, Option(metavar="DIR")],
     *,
     shard_size: Annotated[str | int | None, Option(metavar="SIZE")] = None,

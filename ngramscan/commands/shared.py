@@ -22,7 +22,9 @@ DEFAULT_INDEX = "dclm"
 DEFAULT_SET = "f1"
 
 Patterns = Annotated[PathOrName, Option(is_optional=True)]
-IndexSpecs = Annotated[str | Sequence[str], Option(metavar="SPEC", heading=WHERE, is_verbatim=True)]
+IndexSpecs = Annotated[
+    str | Sequence[str], Option(metavar="SPEC", heading=WHERE, is_verbatim=True, is_spec=True)
+]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from ngramscan.indexes.base import Index, finds_spans
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import finds_matches
+from ngramscan.options import Level
 from ngramscan.outputs.formulas import kinds_of
 from ngramscan.outputs.reading import (
     ASKED_FIELDS,
@@ -88,7 +89,7 @@ def trace(
     curve: RowsFile = None,
     differences: RowsFile = None,
     figure: NewFile = None,
-    level: Annotated[float, Option(over=0, under=1)] = 0.95,
+    level: Level = 0.95,
     progress: Progress = SILENT,
     **options: Annotated[Any, Shared(TracingOptions, without=("ignore_case",))],
 ) -> Result[TraceRow] | Result[PlanRow]:

@@ -36,6 +36,7 @@ from ngramscan.indexes.base import (
     WindowFailure,
 )
 from ngramscan.indexes.fm9 import Fm9Index
+from ngramscan.indexes.http.replies import is_size
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import DAMAGED, Journal
 from ngramscan.progress import Progress, counted, format_bytes
@@ -149,7 +150,7 @@ class InPlaceIndex:
 
     def _found(self, queries: Sequence[str]) -> Iterator[tuple[Occurrences, CountSource, str]]:
         def read(query: str, segments: Any) -> Occurrences:
-            return Occurrences(query, tuple(Segment(*map(int, each)) for each in segments))
+            return Occurrences(query, tuple(Segment(*map(_whole, each)) for each in segments))
 
         kept = self._kept(queries, lambda query: ["find", query], read)
         for found, asked_at in kept.values():
@@ -167,7 +168,7 @@ class InPlaceIndex:
             return ["spans", by_text[text].least, text]
 
         def read(text: str, matches: Any) -> FoundMatches:
-            return FoundMatches(text, [(int(first), int(stop)) for first, stop in matches])
+            return FoundMatches(text, [(_whole(first), _whole(stop)) for first, stop in matches])
 
         kept = self._kept([*by_text], form, read)
         yield from (found for found, _ in kept.values())
@@ -307,5 +308,13 @@ def _written(window: Window) -> list[Any]:
 
 
 def _read_window(place: Place, written: Any) -> Window:
-    document, size, text, *others = written
-    return Window(place, document, size, text.encode(errors=_ANY), *others)
+    document, size, text, offset, *others = written
+    content = text.encode(errors=_ANY)
+    return Window(place, document, _whole(size), content, _whole(offset), *others)
+
+
+def _whole(value: Any) -> int:
+    """Return a kept number of bytes, words or places; a journal may have been edited."""
+    if not is_size(value):
+        raise ValueError(f"{value!r} is no place")
+    return int(value)

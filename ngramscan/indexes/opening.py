@@ -54,17 +54,21 @@ def open_indexes(
     """
     with ExitStack() as stack:
         opener = _Opener(options, progress, stack)
-        # Commas separate specs, but they may also be part of a path or an address.
-        ends = r",(?=scan:|fm9:|tokens:|infini-gram:|https?:)"
-        given = [part for spec in specs for part in re.split(ends, spec)]
-        parts = (part for spec in given for part in ([spec] if ":" in spec else spec.split(",")))
-        # Each once: a pipe can't be read twice.
-        names = [*dict.fromkeys(part.strip() for part in parts if part.strip())]
+        names = split_specs(specs)
         if not names:
             raise InputError("--index", f"it is empty; expected {_FORMS}")
         by_name = {index.name: index for spec in names for index in opener.open(_expanded(spec))}
         _refuse_unused(options, by_name)
         yield list(by_name.values())
+
+
+def split_specs(specs: Sequence[str]) -> list[str]:
+    """Return specs one by one, each once: a pipe can't be read twice."""
+    # Commas separate specs, but they may also be part of a path or an address.
+    ends = r",(?=scan:|fm9:|tokens:|infini-gram:|https?:)"
+    given = [part for spec in specs for part in re.split(ends, spec)]
+    parts = (part for spec in given for part in ([spec] if ":" in spec else spec.split(",")))
+    return [*dict.fromkeys(part.strip() for part in parts if part.strip())]
 
 
 class _Opener:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from ngramscan.errors import InputError
 from ngramscan.indexes.catalog import DEFAULT_URL
-from ngramscan.options import READING, SERVICE, WHAT, WHERE, Option
+from ngramscan.options import FASTEST, LONGEST_S, READING, SERVICE, WHAT, WHERE, Option
 from ngramscan.reading.formats import InputFormat
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ MAX_LINE = 256
 """The default of --max-line, in MB."""
 TIMEOUT_S = 45.0
 """The default of --timeout."""
+_LARGEST_SIZE = 2**63
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
 Directory = Annotated[str | Path | None, Option(metavar="DIR", is_rare=True)]
@@ -142,9 +143,9 @@ class IndexOptions(SamplingOptions):
 
     api_url: Annotated[str, Option(metavar="URL", is_rare=True)] = DEFAULT_URL
     concurrency: Annotated[int | None, Option(least=1, is_rare=True)] = None
-    rate: Annotated[float | None, Option(metavar="N", least=0, is_rare=True)] = None
+    rate: Annotated[float | None, Option(metavar="N", least=0, most=FASTEST, is_rare=True)] = None
     timeout_s: Annotated[
-        float, Option(flags="--timeout", metavar="SECONDS", over=0, is_rare=True)
+        float, Option(flags="--timeout", metavar="SECONDS", over=0, most=LONGEST_S, is_rare=True)
     ] = TIMEOUT_S
     journal: Annotated[str | Path | None, Option(metavar="FILE", is_written=True, is_rare=True)] = (
         None
@@ -171,4 +172,7 @@ def parse_size(text: str | int, where: str = "--shard-size") -> int:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Z]*)", str(text).strip().upper(), re.ASCII)
     if found is None or found[2] not in _UNITS:
         raise InputError(f"{where} {text}", "expected a size like 500MB or 1GB")
-    return round(float(found[1]) * _UNITS[found[2]])
+    size = float(found[1]) * _UNITS[found[2]]
+    if not size < _LARGEST_SIZE:
+        raise InputError(f"{where} {str(text)[:40]}", f"expected less than {_LARGEST_SIZE:,} bytes")
+    return round(size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ import click
 from ngramscan.errors import InputError, nearest
 from ngramscan.options import OPTIONS, OUTPUT, Option
 from ngramscan.reporting.completion import offered
+from ngramscan.reporting.overwriting import Named, is_output, refuse_overwriting
 from ngramscan.reporting.rows import Target, choose_target
 from ngramscan.reporting.signatures import (
     helps_of,
@@ -34,6 +36,8 @@ READ_WHOLE |= {"paths", "patterns", "results", "scores", "tables"}
 """Names of parameters whose files are read whole, as far as `--max-bytes` lets them be."""
 SHOWS_ALL = "ngramscan.shows_all"
 """The key in click's `meta` that says whether the help shows rare options and variables, too."""
+_NEAREST = 1e-9
+"""How near a float may come to a limit that it may not reach, so that no sum rounds to this."""
 _METAVARS = {"integer": "N", "float": "X"}
 
 
@@ -160,14 +164,27 @@ class _Finite(click.ParamType[Any]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number."""
-        number = super().convert(value, param, ctx)
-        if not abs(number) < 2**63:
+        try:
+            is_usable = abs(float(value)) < 2**63
+        except (ValueError, OverflowError) as error:
+            is_usable = isinstance(error, ValueError)  # the type says what is wrong with a text
+        if not is_usable:
             self.fail(f"{value} is out of range", param, ctx)
-        return number
+        return super().convert(value, param, ctx)
 
 
 class _Float(_Finite, click.FloatRange):
     name = "float"  # in messages: not a valid float
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number; what rounding would make a limit that it may not reach is refused."""
+        number = super().convert(value, param, ctx)
+        if number == 0 and math.copysign(1, number) < 0:
+            self.fail(f"{value} is a zero with a minus; write 0", param, ctx)
+        for limit, is_open in ((self.min, self.min_open), (self.max, self.max_open)):
+            if is_open and limit is not None and abs(number - limit) < _NEAREST:
+                self.fail(f"{value} is too near to {limit:g}", param, ctx)
+        return number
 
 
 class _Integer(_Finite, click.IntRange):
@@ -210,8 +227,6 @@ def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
         return _Text()
     least = option.least if option.over is None else option.over
     most = option.most if option.under is None else option.under
-    if least is None and most is None:
-        return click.FLOAT if float in types else click.INT
     limits: Any = (least, most, option.over is not None, option.under is not None)
     return _Float(*limits) if float in types else _Integer(*limits)
 
@@ -283,25 +298,19 @@ def check_written(
 ) -> list[Target]:
     """Return where options write further rows.
 
-    Raise an InputError where two name the same file to write, one names stdout, or a file of rows
-    or a figure can't be written.
+    Raise an InputError where two name the same file to write, one names a file that is read, one
+    names stdout, or a file of rows or a figure can't be written.
     """
-    files = {}
+    flags = {name: _flag_of(option) for name, option in parameters(function).items()}
+    written = [Named("-o", output)] if output and str(output) != "-" else []
     for name, hint in hints_of(function).items():
-        option = option_of(hint)
-        is_stdout = option.may_be_stdout and str(values[name]) == "-"
-        if (option.is_written or name == "output") and not is_stdout:
-            files[parameters(function)[name].opts[-1]] = values[name]
-    for flag, path in files.items():
-        if str(path) == "-":
-            raise InputError(f"{flag} -", "it can't be stdout; expected a path")
-    # A link that leads to itself is for those to refuse who open it.
-    seen = {os.path.realpath(output): "-o"} if output else {}
-    for flag, path in files.items():
-        first = seen.setdefault(os.path.realpath(path), flag) if path else flag
-        if first != flag:
-            problem = f"{first} writes to the same file; expected two files"
-            raise InputError(f"{flag} {path}", problem)
+        value = values.get(name) if is_output(name, hint) else None
+        if not value or (option_of(hint).may_be_stdout and str(value) == "-"):
+            continue
+        if str(value) == "-":
+            raise InputError(f"{flags[name]} -", "it can't be stdout; expected a path")
+        written.append(Named(flags[name], Path(value)))
+    refuse_overwriting(function, values, flags, written, settings.get("has_sidecar", False))
     if figure := values.get("figure"):
         from ngramscan.reporting.charts.files import check_target  # slow to import
 
@@ -311,3 +320,8 @@ def check_written(
         for name, hint in hints_of(function).items()
         if option_of(hint).has_rows and values[name]
     ]
+
+
+def _flag_of(parameter: click.Parameter) -> str:
+    is_option = isinstance(parameter, click.Option)
+    return parameter.opts[-1] if is_option else parameter.human_readable_name

@@ -5,9 +5,9 @@ One record per row, columns in the order of the row's fields, null for what is n
 
 from __future__ import annotations
 
-import csv
 import io
 import json
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, make_dataclass, replace
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "csv", "jsonl", "json", "parquet", "latex")
 _SUFFIXES = (".csv", ".jsonl", ".json", ".parquet", ".tex")
-_RUN = ("=", "+", "-", "@", "\t", "\r")
+_NEEDS_QUOTES = re.compile(r'[",\x00-\x1f\x7f-\x9f\u2028\u2029]')
+"""Besides quotes and commas, whatever some reader takes as the end of a row or of a file."""
+_RUN = re.compile(r"[\t\r\n]|[\s\x00-\x1f\x7f-\x9f\u200b\ufeff]*[-=+@\uff0b\uff0d\uff1d\uff20]")
+"""How a text begins that a spreadsheet runs; some skip blanks, or take wide characters, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +108,10 @@ def to_text(
         return "".join(_json(record_of(row)) + "\n" for row in rows)
     if format_name == "json":
         return _json([record_of(row) for row in rows], indent=1) + "\n"
-    text, names = io.StringIO(), [f.name for f in fields(row_type)]
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
+    names = [f.name for f in fields(row_type)]
     values = ([getattr(row, name) for name in names] for row in rows)
-    writer.writerows(map(_safe, values) if is_csv_safe else values)
-    return text.getvalue()
+    lines = map(_csv_line, [names, *(map(_safe, values) if is_csv_safe else values)])
+    return "".join(lines)
 
 
 def record_of(row: Any) -> dict[str, Any]:
@@ -118,10 +119,22 @@ def record_of(row: Any) -> dict[str, Any]:
     return {f.name: getattr(row, f.name) for f in fields(row)}
 
 
+def _csv_line(values: Sequence[Any]) -> str:
+    """Return a row of CSV; the module `csv` of some Pythons leaves carriage returns unquoted."""
+    cells = [_csv_cell(value) for value in values]
+    return (",".join(cells) or '""') + "\n"  # an empty line would be no row
+
+
+def _csv_cell(value: Any) -> str:
+    text = "" if value is None else str(value)
+    if not _NEEDS_QUOTES.search(text):
+        return text
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
+
+
 def _safe(values: list[Any]) -> list[Any]:
-    return [
-        f"'{each}" if isinstance(each, str) and each.startswith(_RUN) else each for each in values
-    ]
+    return [f"'{each}" if isinstance(each, str) and _RUN.match(each) else each for each in values]
 
 
 def _json(value: object, indent: int | None = None) -> str:

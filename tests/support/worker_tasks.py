@@ -1,5 +1,6 @@
 """Work for tests of `processes`: functions that a worker process can import."""
 
+import ctypes
 import os
 import signal
 import time
@@ -17,6 +18,14 @@ def square(number: int, report: Report) -> int:
 def slow_square(number: int, report: Report) -> int:
     time.sleep(0.02)
     return number * number
+
+
+def hold_the_interpreter(seconds: int, report: Report) -> int:
+    """Report, and then do what compiled code may do: let no other thread of Python run."""
+    time.sleep(0.2)
+    report(1)
+    ctypes.PyDLL(None).sleep(seconds)
+    return seconds
 
 
 def take_memory(size: int, _report: Report) -> int:

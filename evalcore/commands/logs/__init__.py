@@ -51,6 +51,9 @@ def _describe_joined_tasks(rows: Sequence[scores.ScoreRow]) -> Iterator[str]:
             yield f"{same}: `compare` takes them as one benchmark, {benchmark}"
 
 
+_Score = Annotated[float, Option(metavar="N", least=-(10**9), most=10**9)]
+
+
 @command
 def logs(
     *paths: Annotated[str | Path, Option(metavar="PATH...")],
@@ -60,8 +63,8 @@ def logs(
     method: Name = None,
     rule: Names = (),
     missing: Literal["apart", "as-recorded"] = "apart",
-    min_score: Annotated[float, Option(metavar="N")] = 0.0,
-    max_score: Annotated[float, Option(metavar="N")] = 1.0,
+    min_score: _Score = 0.0,
+    max_score: _Score = 1.0,
     usage: RowsFile = None,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = 256,
     cluster: ColumnName = None,

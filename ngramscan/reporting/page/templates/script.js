@@ -191,7 +191,8 @@ function sortBy(table, column) {
 
 // Copying
 
-const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
+// Besides quotes and commas, whatever some reader takes as the end of a row is quoted, as in files.
+const quoted = (text) => (/[",\p{Cc}\u2028\u2029]/u.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
 
 function asText(value) {
   if (isNull(value)) return "";

@@ -1,0 +1,162 @@
+"""Outputs of a command that are its inputs, or each other, by whatever names and links.
+
+Which parameters are inputs and which are outputs is in their types: paths are read unless they are
+`is_written`, and texts that are `is_spec` name corpora and indexes.
+"""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple, get_args, get_origin
+
+from ngramscan.errors import InputError
+from ngramscan.reading.streams import is_stream
+from ngramscan.reporting.provenance import sidecar_of
+from ngramscan.reporting.signatures import hints_of, option_of, without_option
+
+_OUTPUT = "output"
+"""The parameter of this name is written, whether it is a file or a folder."""
+_JOURNAL = "--journal"
+_JOURNAL_ENDS = ("-wal", "-shm")
+"""The files that SQLite has beside its own."""
+
+
+class Named(NamedTuple):
+    """A path, and the option or argument that names it."""
+
+    flag: str
+    path: Path
+
+
+def is_output(name: str, hint: Any) -> bool:
+    """Tell whether a parameter names what a command writes."""
+    return option_of(hint).is_written or name == _OUTPUT
+
+
+def is_path(hint: Any) -> bool:
+    """Tell whether a parameter takes paths, one or several."""
+    kind = without_option(hint)
+    return kind in (Path, PathLike) or any(
+        is_path(part) for part in (get_origin(kind), *get_args(kind)) if part is not None
+    )
+
+
+def is_input(name: str, hint: Any) -> bool:
+    """Tell whether a parameter names what a command reads."""
+    return (option_of(hint).is_spec or is_path(hint)) and not is_output(name, hint)
+
+
+def refuse_overwriting(
+    function: Callable[..., Any],
+    values: Mapping[str, Any],
+    flags: Mapping[str, str],
+    written: Iterable[Named],
+    has_sidecar: bool = False,
+) -> None:
+    """Raise an InputError where two outputs are one file, or an output is also an input.
+
+    Parameters
+    ----------
+    function : callable
+        The function of a command.
+    values : mapping
+        What is given for its parameters.
+    flags : mapping
+        What the parameters are called in messages.
+    written : iterable of Named
+        The outputs.
+    has_sidecar : bool
+        Whether records of how rows were made are written beside them.
+    """
+    outputs = list(_with_companions(written, has_sidecar))
+    _refuse_two_outputs(outputs)
+    identities = {
+        identity: output
+        for output in reversed(outputs)
+        if (identity := _identity(output.path)) and not is_stream(output.path)
+    }
+    if not identities:  # a new file overwrites nothing, and inputs need not be looked for
+        return
+    for flag, path in _inputs(function, values, flags):
+        for file in _files_within(path):
+            identity = _identity(file)
+            output = identities.get(identity) if identity else None
+            # A journal among the files of a folder is none of those that are read there.
+            if output and (file == path or output.flag != _JOURNAL):
+                problem = f"the command also reads it, by {flag}; name another file"
+                raise InputError(f"{output.flag} {output.path}", problem)
+
+
+def _with_companions(written: Iterable[Named], has_sidecar: bool) -> Iterator[Named]:
+    for output in written:
+        yield output
+        if output.flag == _JOURNAL:
+            for end in _JOURNAL_ENDS:
+                yield Named(output.flag, output.path.with_name(output.path.name + end))
+        elif has_sidecar and output.path.name:
+            yield Named(output.flag, sidecar_of(output.path))
+
+
+def _refuse_two_outputs(outputs: Iterable[Named]) -> None:
+    first_by_file: dict[object, str] = {}
+    for flag, path in outputs:
+        for key in filter(None, (_place(path), _identity(path))):
+            first = first_by_file.setdefault(key, flag)
+            if first != flag:
+                problem = f"{first} writes to the same file; expected two files"
+                raise InputError(f"{flag} {path}", problem)
+
+
+def _place(path: Path) -> str:
+    """Return where a path leads; on many disks, names in upper and lower case are one file."""
+    # A link that leads to itself is for those to refuse who open it.
+    folder, name = os.path.split(os.path.realpath(path))
+    return os.path.join(folder, unicodedata.normalize("NFC", name).casefold())
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what all names of a file have in common, hard links included; None: it is no file."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):  # a pattern may be a text that no file can be called
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _inputs(
+    function: Callable[..., Any], values: Mapping[str, Any], flags: Mapping[str, str]
+) -> Iterator[Named]:
+    """Yield what a command reads: files, folders, and the records beside files of rows."""
+    for name, hint in hints_of(function).items():
+        if name in values and is_input(name, hint):
+            for value in _members(values[name]):
+                yield from (Named(flags[name], path) for path in _paths(value, hint))
+
+
+def _members(value: Any) -> Iterable[Any]:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _paths(value: Any, hint: Any) -> Iterator[Path]:
+    if not isinstance(value, str | PathLike) or not str(value):
+        return  # a data frame, or nothing
+    if option_of(hint).is_spec:
+        from ngramscan.indexes.spec_files import local_files  # slow to import
+
+        yield from local_files(str(value))
+    elif not is_stream(value):
+        path = Path(os.path.expanduser(value))
+        yield path
+        if path.name:
+            yield sidecar_of(path)
+
+
+def _files_within(path: Path) -> Iterator[Path]:
+    """Yield a file; or a folder, and all that is in it."""
+    yield path
+    for folder, _, names in os.walk(path) if _identity(path) else ():
+        yield from (Path(folder, name) for name in names)

@@ -1,0 +1,216 @@
+"""No command overwrites what it reads, nor one output by another, whatever the files are called."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from ngramscan.reporting.options import FilePath, parameters
+from ngramscan.reporting.overwriting import is_input, is_output
+from ngramscan.reporting.signatures import hints_of, option_of
+from tests.support.command import MAINS, invoke
+
+CONTENT = '{"id": "1", "text": "a word", "output": "a word"}\n'
+
+
+def commands(group: click.Command, *names: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield all commands of a package, after the words that name them."""
+    if not isinstance(group, click.Group):
+        yield names, group
+        return
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        inner = group.get_command(context, name)
+        assert inner
+        yield from commands(inner, *names, name)
+
+
+COMMANDS = {
+    names: command
+    for package, main in MAINS.items()
+    for names, command in commands(main, package)
+    if names[-1] != "serve"
+}
+
+
+def function_of(command: click.Command) -> Any:
+    callback: Any = command.callback
+    return callback.args[0]
+
+
+def written_by(command: click.Command) -> list[click.Parameter]:
+    hints = hints_of(function_of(command))
+    return [
+        each
+        for each in command.params
+        if each.name == "output" or (each.name in hints and is_output(each.name, hints[each.name]))
+    ]
+
+
+def read_by(command: click.Command) -> list[click.Parameter]:
+    hints, known = hints_of(function_of(command)), parameters(function_of(command))
+    return [known[name] for name in known if is_input(name, hints[name])]
+
+
+def typed(command: click.Command, given: dict[str, str]) -> list[str]:
+    """Return a command line with some values, and others for what is also needed."""
+    words: list[str] = []
+    for each in command.params:
+        name = each.name or ""
+        if name not in given and not each.required:
+            continue
+        value = given.get(name, "other.jsonl")
+        words += [value] if isinstance(each, click.Argument) else [each.opts[-1], value]
+    return words
+
+
+PAIRS = [
+    pytest.param(names, read.name, written.name, id=f"{' '.join(names)}-{read.name}-{written.name}")
+    for names, command in COMMANDS.items()
+    for read in read_by(command)
+    for written in written_by(command)
+]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "rows.jsonl").write_text(CONTENT)
+    (tmp_path / "rows.jsonl").write_text(CONTENT)
+    (tmp_path / "other.jsonl").write_text(CONTENT)
+    return tmp_path
+
+
+def refusal(names: tuple[str, ...], **given: str) -> str:
+    """Return the only line that a command writes, which refuses what is given."""
+    package, *words = names
+    command = COMMANDS[names]
+    done = invoke(*words, *typed(command, given), package=package)
+    assert (done.code, done.stdout) == (2, ""), done
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+@pytest.mark.parametrize(("names", "read", "written"), PAIRS)
+def test_an_output_that_is_an_input_is_refused(
+    here: Path, names: tuple[str, ...], read: str, written: str
+) -> None:
+    hint = hints_of(function_of(COMMANDS[names]))[read]
+    asked = "scan:rows.jsonl" if option_of(hint).is_spec else "rows.jsonl"
+    line = refusal(names, **{read: asked, written: "rows.jsonl"})
+    assert "rows.jsonl: the command also reads it, by " in line
+    assert (here / "rows.jsonl").read_text() == CONTENT
+
+
+def test_every_path_of_a_command_is_read_or_written() -> None:
+    """A new option with a path is an input unless its type says that it is written."""
+    for command in COMMANDS.values():
+        covered = {each.name for each in (*read_by(command), *written_by(command))}
+        paths = {each.name for each in command.params if isinstance(each.type, FilePath)}
+        assert paths <= covered
+    flags = {each.opts[-1] for command in COMMANDS.values() for each in written_by(command)}
+    assert flags >= {"--output", "--spans", "--curve", "--totals", "--figure", "--journal"}
+    assert flags >= {"--averages", "--shares", "--usage", "--votes", "--ranks", "--export"}
+
+
+COUNT = ("count", "-e", "word", "--workers", "1")
+
+
+def count_refused(*more: str) -> None:
+    done = invoke(*COUNT, *more)
+    assert (done.code, done.stdout) == (2, ""), done
+    assert "the command also reads it, by --" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("index", "output"),
+    [
+        pytest.param("scan:rows.jsonl", "./folder/../rows.jsonl", id="another way there"),
+        pytest.param("scan:rows.jsonl", "symbolic.jsonl", id="a symbolic link to it"),
+        pytest.param("scan:symbolic.jsonl", "rows.jsonl", id="what is read through a link"),
+        pytest.param("scan:rows.jsonl", "hard.jsonl", id="a hard link to it"),
+        pytest.param("scan:rows.jsonl", "linked/../rows.jsonl", id="after a link to a folder"),
+        pytest.param("scan:folder", "folder/rows.jsonl", id="in a folder that is read"),
+        pytest.param("scan:linked", "folder/rows.jsonl", id="in a folder, through a link"),
+        pytest.param("scan:folder/*.jsonl", "folder/rows.jsonl", id="of a glob"),
+        pytest.param("scan:*.jsonl,scan:folder", "folder/rows.jsonl", id="of the second spec"),
+        pytest.param("scan:other.jsonl,folder", "folder/rows.jsonl", id="comma in a path"),
+        pytest.param("scan:@names.txt", "folder/rows.jsonl", id="in a list"),
+        pytest.param("scan:@names.txt", "names.txt", id="the list"),
+        pytest.param("fm9:folder", "folder/rows.jsonl", id="in an index"),
+        pytest.param("tokens:folder", "folder/rows.jsonl", id="in an index over tokens"),
+    ],
+)
+def test_other_names_of_an_input_are_refused(here: Path, index: str, output: str) -> None:
+    (here / "symbolic.jsonl").symlink_to("rows.jsonl")
+    os.link("rows.jsonl", "hard.jsonl")
+    (here / "linked").symlink_to("folder")
+    (here / "names.txt").write_text("folder/rows.jsonl\n")
+    if index == "scan:other.jsonl,folder":
+        (here / "other.jsonl,folder").mkdir()
+        os.link("folder/rows.jsonl", "other.jsonl,folder/rows.jsonl")
+    count_refused("--index", index, "-o", output, "--format", "jsonl")
+    assert (here / "rows.jsonl").read_text() == (here / "folder" / "rows.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param("a.csv", "a.csv", id="the same name"),
+        pytest.param("a.csv", "./folder/../a.csv", id="another way there"),
+        pytest.param("old.csv", "symbolic.csv", id="a symbolic link"),
+        pytest.param("old.csv", "hard.csv", id="a hard link"),
+        pytest.param("a.csv", "new.csv", id="a link to a file that is not there yet"),
+        pytest.param("a.csv", "A.csv", id="upper and lower case"),
+        pytest.param("\xe9.csv", "e\u0301.csv", id="composed and decomposed letters"),
+        pytest.param("a.csv", "a.csv.provenance.json", id="the record beside a file"),
+    ],
+)
+def test_two_outputs_that_are_one_file_are_refused(here: Path, first: str, second: str) -> None:
+    (here / "old.csv").write_text("old")
+    (here / "symbolic.csv").symlink_to("old.csv")
+    (here / "new.csv").symlink_to("a.csv")
+    os.link("old.csv", "hard.csv")
+    for one, other in ((first, second), (second, first)):
+        options = ("--index", "scan:rows.jsonl", "--format", "csv", "--provenance")
+        done = invoke("count", "f1", *options, "-o", one, "--totals", other)
+        assert (done.code, done.stdout) == (2, ""), done
+        assert "writes to the same file; expected two files" in done.stderr
+    assert (here / "old.csv").read_text() == "old"
+
+
+def test_an_output_is_not_a_file_of_the_journal(here: Path) -> None:
+    for end in ("", "-wal", "-shm"):
+        journal = ("--journal", "replies.sqlite", "-o", f"replies.sqlite{end}")
+        done = invoke(*COUNT, "--index", "scan:rows.jsonl", *journal, "--format", "csv")
+        assert done.code == 2
+        assert "writes to the same file" in done.stderr
+
+
+def test_other_files_are_written_as_before(here: Path) -> None:
+    """A new file in a folder that is read, a journal there, a device, and a copy with one name."""
+    (here / "copy").mkdir()
+    (here / "copy" / "rows.jsonl").write_text(CONTENT)
+    scanned = (*COUNT, "--index", "scan:folder", "--skip-unknown", "--journal", "folder/r.sqlite")
+    for output in ("folder/counts.csv", "/dev/null", "copy/rows.jsonl"):
+        done = invoke(*scanned, "-o", output, "--format", "csv")
+        assert done.code == 0, done.stderr
+    assert (here / "folder" / "rows.jsonl").read_text() == CONTENT
+    assert (here / "copy" / "rows.jsonl").read_text() != CONTENT
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["word " * 2000, "~nobody-of-this-name likes", "a b\udc80"],
+    ids=["long", "home", "half"],
+)
+def test_a_text_that_no_file_can_be_called_is_no_input(here: Path, text: str) -> None:
+    (here / "counts.csv").write_text("old")
+    done = invoke("count", "-e", text, text, "--index", "scan:rows.jsonl", "-o", "counts.csv")
+    assert done.code in {0, 2}
+    assert "Traceback" not in done.stderr
+    assert "also reads it" not in done.stderr
