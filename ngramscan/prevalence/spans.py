@@ -38,6 +38,9 @@ _IS_WORD = bytes(code < 128 and bool(_WORD.match(chr(code))) for code in range(2
 _PART_WORDS, _FEWEST_PARTS, _PARTS_PER_DRAW = 64, 16, 50
 """Parts of texts that are searched for an estimate: one of fifty, but not fewer than sixteen."""
 
+_COMPARED_DIRECTLY = 1 << 21
+"""The most characters of a text, times those of another, where `in` is faster than an order."""
+
 
 @dataclass(frozen=True)
 class WordText:
@@ -120,7 +123,7 @@ def find_spans(texts: Sequence[WordText], index: Index, least: int) -> FoundSpan
     if index.match_starts:
         return FoundSpans(list(_from_matches(texts, index.match_starts, least)), {}, texts)
     if index.excerpts:
-        return FoundSpans(_within_excerpts(texts, index.excerpts, least), {}, texts)
+        return FoundSpans([*_within_excerpts(texts, index.excerpts, least)], {}, texts)
     width = width_in(index, least)
     if finds_spans(index):
         return FoundSpans(_in_place(texts, index, least, width), {}, texts)
@@ -145,6 +148,9 @@ def _window_starts(text: WordText, least: int, width: int) -> range:
 
 def spans_within(text: WordText, other: str, least: int) -> list[Span]:
     """Return the spans of a text that occur in another text."""
+    if len(text.text) * len(other) > _COMPARED_DIRECTLY:
+        (spans,) = _within_excerpts([text], lambda *_: [other.encode()], least)
+        return spans
     search = search_spans(text, least, least)
     answers: Occurs = {}
     try:
@@ -172,9 +178,7 @@ def _from_matches(
         ]
 
 
-def _within_excerpts(
-    texts: Sequence[WordText], excerpts: Excerpts, least: int
-) -> list[list[Span] | NgramscanError]:
+def _within_excerpts(texts: Sequence[WordText], excerpts: Excerpts, least: int) -> list[list[Span]]:
     """Return the spans of texts in documents of which an index shows all that they may share."""
     different = {text.text: text for text in texts}
     encoded = [text.encode() for text in different]
@@ -221,16 +225,23 @@ class _Run:
         places: Integers = self.starts - self.starts[0]
         return places
 
+    @property
+    def key(self) -> tuple[bytes, bytes]:
+        """What all runs have that have the same matches."""
+        return self.part, self.places.tobytes()
+
 
 def _spans_of_runs(
     runs: Sequence[_Run], documents: Sequence[bytes], least: int
 ) -> Iterator[list[Span]]:
     """Yield the spans of each run, by the longest part that documents have from each word on."""
-    different = {run.part: run.places for run in runs}
-    lengths = longest_matches([*different], [*different.values()], documents)
+    # Where tokens are, what is before them decides too.
+    different = {run.key: run for run in runs}
+    parts = [run.part for run in different.values()]
+    lengths = longest_matches(parts, [run.places for run in different.values()], documents)
     length_of = dict(zip(different, lengths, strict=True))
     for run in runs:
-        matched = length_of[run.part]
+        matched = length_of[run.key]
         stops = np.searchsorted(run.ends, run.starts + matched, "right")
         longest_before = np.maximum.accumulate(np.append(0, stops))[:-1]
         numbers = np.arange(len(stops))
