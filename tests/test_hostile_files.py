@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ from evalcore.commands.logs import read_logs
 from ngramscan.corpora import Piece, ReadOptions, open_corpus, read_piece
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.reading import streams
+from ngramscan.reading.row_files import read_rows
 from tests.support import corpus_files
 from tests.support.cases import case_table, file_text
 from tests.support.command import invoke
@@ -224,6 +226,50 @@ def test_halves_of_characters_in_records_lose_no_grading(here: Path) -> None:
     assert told in done.stderr
     scored = evalcore.score("outputs", dataset="financemath", data="validation.json")
     assert scored["value"].tolist() == [1.0, 0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("option", ["--control", "--mask"])
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ('{"id": "1", "solution": "a %s", "question": "a %s"}', "has a lone surrogate"),
+        ('{"id": "%s", "solution": "a", "question": "a"}', "the id has a lone surrogate at"),
+    ],
+    ids=["text", "id"],
+)
+def test_halves_of_characters_in_tables_of_trace_are_one_line(
+    here: Path, option: str, row: str, problem: str
+) -> None:
+    (here / "corpus.jsonl").write_text('{"text": "one two three"}\n')
+    (here / "o.jsonl").write_text('{"id": "1", "model": "m", "output": "one two three"}\n')
+    (here / "table.jsonl").write_text(row.replace("%s", HALF) + "\n")
+    error = error_of("trace", "o.jsonl", "--index", "scan:corpus.jsonl", option, "table.jsonl")
+    assert error.startswith("Error: table.jsonl:1: ")
+    assert problem in error
+
+
+@dataclass
+class Named:
+    name: str
+
+
+def test_halves_of_characters_in_typed_rows_are_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f'{{"name": "a{HALF}"}}\n')
+    with pytest.raises(InputError, match=r"rows\.jsonl:1: name has a lone surrogate"):
+        read_rows(path, Named, "a name")
+
+
+@pytest.mark.parametrize("word", ["x" * 10_000_000, "a\0b"], ids=["10 MB", "NUL"])
+def test_a_mask_with_a_word_of_any_length_or_a_nul_masks(here: Path, word: str) -> None:
+    output = "a b c d e f"
+    (here / "corpus.jsonl").write_text(json.dumps({"text": output}) + "\n")
+    (here / "o.jsonl").write_text(json.dumps({"id": "1", "model": "m", "output": output}) + "\n")
+    (here / "t.jsonl").write_text(json.dumps({"id": "1", "question": f"{word} {output}"}))
+    command = ("trace", "o.jsonl", "--index", "scan:corpus.jsonl", "--mask", "t.jsonl")
+    done = invoke(*command, "--journal", "j.sqlite", "-o", "rows.jsonl")
+    assert done.code == 0, done
+    assert json.loads((here / "rows.jsonl").read_text())["masked"] == 6
 
 
 def test_halves_of_characters_in_outputs_lose_no_run(here: Path, subtests: pytest.Subtests) -> None:

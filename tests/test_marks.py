@@ -40,3 +40,11 @@ def test_each_character_has_the_level_of_the_longest_span_over_it(seed: int) -> 
             assert part.is_whole == is_whole
         at += sum(len(piece) for piece, _ in part.pieces)
     assert begun == {n: mark.start for n, mark in enumerate(marks)}
+
+
+def test_a_long_text_of_one_word_is_cut_soon() -> None:
+    n = 40_000
+    marks = [Mark(2 * first, 2 * first + n, n // 2) for first in range(n // 2 + 1)]
+    parts = list(cut_at_marks("a " * n, marks))
+    assert "".join(piece for part in parts for piece, _ in part.pieces) == "a " * n
+    assert {level for part in parts for _, level in part.pieces} == {len(LEVELS)}

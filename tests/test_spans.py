@@ -182,6 +182,26 @@ def test_what_is_shown_of_documents_has_all_that_is_shared(
         assert found == spans_of(text, documents, least)
 
 
+@pytest.mark.parametrize(
+    ("text", "document", "expected"),
+    [
+        ("a " * 4000, "a " * 2000, [(first, first + 2000) for first in range(2001)]),
+        ("a b " * 2000, "a b " * 1000, [(first, first + 2000) for first in range(0, 2001, 2)]),
+        (
+            "a b c " * 2000,
+            "b c a " * 1000,
+            [(0, 2998), *((first, first + 3000) for first in range(1, 3001, 3)), (3001, 6000)],
+        ),
+        ("x" * 100_000 + " a b", "x" * 100_000 + " a b c", [(0, 3)]),
+    ],
+    ids=["one word", "two words", "period of three", "a word of 100 kB"],
+)
+def test_repeated_text_ends(text: str, document: str, expected: list[tuple[int, int]]) -> None:
+    (spans,) = find_spans([WordText(text)], cast(Any, Shown([document])), 3).spans
+    assert isinstance(spans, list)
+    assert [(span.first, span.stop) for span in spans] == expected
+
+
 def test_little_is_shown_of_what_is_not_shared() -> None:
     rng = random.Random(5)
     words = ["".join(rng.choices("abcdefgh", k=rng.randint(1, 8))) for _ in range(200)]

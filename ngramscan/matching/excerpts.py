@@ -273,6 +273,24 @@ def possible_windows(
     return [is_possible[at : at + len(each)] for at, each in zip(firsts, windows, strict=False)]
 
 
+def parts_with_windows(
+    parts: Sequence[bytes], texts: Sequence[bytes], windows: Sequence[Integers]
+) -> list[bytes]:
+    """Return the parts that have the first bytes of a window: 16, or half of it."""
+    if not parts:
+        return []
+    shown, (joined, ranges) = _beside_each_other(parts), _joined(texts, windows)
+    ends = len(_BESIDE) + np.cumsum([len(_BETWEEN) + len(part) for part in parts])
+    is_kept = np.zeros(len(parts) + 1, np.bool_)
+    classes = np.searchsorted(_WIDTHS, ranges[:, 1] - ranges[:, 0], "right") - 1
+    for number in np.unique(classes).tolist():
+        wide = int(_WIDTHS[number])
+        known = _Table(_wide_hashes(joined, ranges[classes == number, 0], wide))
+        places = known.find(_wide_hashes(shown, slice(max(0, len(shown) - wide + 1)), wide))
+        is_kept[np.searchsorted(ends, places, "right")] = True
+    return [part for part, is_part in zip(parts, is_kept.tolist(), strict=False) if is_part]
+
+
 def _wide_hashes(text: bytes, starts: Integers | slice, wide: int) -> Words:
     """Return the hashes of the bytes from some places of a text on."""
     words = np.ndarray((len(text) - 7,), "<u8", text, strides=(1,))

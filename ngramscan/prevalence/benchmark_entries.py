@@ -11,7 +11,7 @@ from typing import Any
 
 from ngramscan.errors import InputError, nearest, some_of
 from ngramscan.prevalence.contaminate import Entry
-from ngramscan.reading.row_files import Table, has_rows, read_table
+from ngramscan.reading.row_files import Table, has_rows, read_table, refuse_halves
 
 ID = "id"
 """The column of the ids, where none is named."""
@@ -82,11 +82,7 @@ def _text(place: str, row: Mapping[str, Any], column: str, option: str) -> str:
     if not isinstance(value, str) or not value.strip():
         shown = "empty" if isinstance(value, str) else f"{value!r:.40}, which is not text"
         raise InputError(place, f"{column} is {shown}; correct the row or leave it out")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        problem = f"{column} has a lone surrogate at character {error.start}, half of a character"
-        raise InputError(place, f"{problem}; correct the row or leave it out") from error
+    refuse_halves(place, column, value)
     return value
 
 

@@ -38,27 +38,32 @@ def cut_at_marks(text: str, marks: Sequence[Mark]) -> Iterator[Part]:
 
     Spans are in the order of their starts; they can overlap, but none contains another.
     """
-    place, reaching = 0, deque[Mark]()
+    place, ends = 0, deque[int]()
+    longest = deque[Mark]()  # of those that reach on: each has fewer words than those before it
     for number, mark in enumerate(marks):
         if place < mark.start:
             yield Part(None, [(text[place : mark.start], 0)])
         following = marks[number + 1].start if number + 1 < len(marks) else len(text)
         place = min(mark.end, following)
-        reaching.append(mark)
-        while reaching[0].end <= mark.start:
-            reaching.popleft()
-        pieces = list(_pieces(text, mark.start, place, reaching))
+        ends.append(mark.end)
+        while longest and longest[-1].words <= mark.words:
+            longest.pop()
+        longest.append(mark)
+        pieces = list(_pieces(text, mark.start, place, ends, longest))
         yield Part(number, pieces, is_whole=mark.end <= following)
     if place < len(text):
         yield Part(None, [(text[place:], 0)])
 
 
 def _pieces(
-    text: str, start: int, stop: int, reaching: Sequence[Mark]
+    text: str, start: int, stop: int, ends: deque[int], longest: deque[Mark]
 ) -> Iterator[tuple[str, int]]:
-    """Yield a part cut where spans end; all that reach into it have its beginning."""
+    """Yield a part cut where spans end; those that end before a piece are taken away."""
     while start < stop:
-        end = min(stop, *(mark.end for mark in reaching if mark.end > start))
-        longest = max(mark.words for mark in reaching if mark.end > start)
-        yield text[start:end], 1 + sum(longest >= least for least in _LEVELS)
+        while ends[0] <= start:
+            ends.popleft()
+        while longest[0].end <= start:
+            longest.popleft()
+        end = min(stop, ends[0])
+        yield text[start:end], 1 + sum(longest[0].words >= least for least in _LEVELS)
         start = end

@@ -28,8 +28,8 @@ from ngramscan.indexes.base import (
     finds_spans,
 )
 from ngramscan.indexes.tokens.base import MatchingIndex, finds_matches
-from ngramscan.matching import Matcher, count_texts
-from ngramscan.matching.excerpts import possible_windows
+from ngramscan.matching.excerpts import parts_with_windows, possible_windows
+from ngramscan.matching.longest import longest_matches
 from ngramscan.prevalence.count import collect_replies
 
 Integers = NDArray[np.int64]
@@ -37,8 +37,9 @@ _WORD = re.compile(r"\w+")
 _IS_WORD = bytes(code < 128 and bool(_WORD.match(chr(code))) for code in range(256))
 _PART_WORDS, _FEWEST_PARTS, _PARTS_PER_DRAW = 64, 16, 50
 """Parts of texts that are searched for an estimate: one of fifty, but not fewer than sixteen."""
-_ASKED_AT_ONCE = 15
-"""Texts that one pass asks about for each open place: a pass is dear, a text more is not."""
+
+_COMPARED_DIRECTLY = 1 << 21
+"""The most characters of a text, times those of another, where `in` is faster than an order."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def find_spans(texts: Sequence[WordText], index: Index, least: int) -> FoundSpan
     if index.match_starts:
         return FoundSpans(list(_from_matches(texts, index.match_starts, least)), {}, texts)
     if index.excerpts:
-        return FoundSpans(_within_excerpts(texts, index.excerpts, least), {}, texts)
+        return FoundSpans([*_within_excerpts(texts, index.excerpts, least)], {}, texts)
     width = width_in(index, least)
     if finds_spans(index):
         return FoundSpans(_in_place(texts, index, least, width), {}, texts)
@@ -147,6 +148,9 @@ def _window_starts(text: WordText, least: int, width: int) -> range:
 
 def spans_within(text: WordText, other: str, least: int) -> list[Span]:
     """Return the spans of a text that occur in another text."""
+    if len(text.text) * len(other) > _COMPARED_DIRECTLY:
+        (spans,) = _within_excerpts([text], lambda *_: [other.encode()], least)
+        return spans
     search = search_spans(text, least, least)
     answers: Occurs = {}
     try:
@@ -174,25 +178,78 @@ def _from_matches(
         ]
 
 
-def _within_excerpts(
-    texts: Sequence[WordText], excerpts: Excerpts, least: int
-) -> list[list[Span] | NgramscanError]:
+def _within_excerpts(texts: Sequence[WordText], excerpts: Excerpts, least: int) -> list[list[Span]]:
     """Return the spans of texts in documents of which an index shows all that they may share."""
     different = {text.text: text for text in texts}
     encoded = [text.encode() for text in different]
     windows = [_window_places(text, least) for text in different.values()]
     shown = excerpts(encoded, windows)
-    searches, searched = list[Search](), list[str]()
+    runs = list[_Run]()
     possible = possible_windows(shown, encoded, windows)
-    for text, is_possible in zip(different.values(), possible, strict=True):
+    left = [places[is_possible] for places, is_possible in zip(windows, possible, strict=True)]
+    shown = parts_with_windows(shown, encoded, left)
+    for text, content, is_possible in zip(different.values(), encoded, possible, strict=True):
         n_windows = max(0, len(text.words) - least + 1)
-        for run in _runs(np.flatnonzero(is_possible[:n_windows]).tolist()):
-            searches.append(_search_at_once(text, run, least))
-            searched.append(text.text)
+        starts, ends = text.byte_places()
+        for firsts in _runs(np.flatnonzero(is_possible[:n_windows]).tolist()):
+            places = slice(firsts.start, firsts.stop - 1 + least)
+            runs.append(_Run(text.text, firsts.start, content, starts[places], ends[places]))
     spans: dict[str, list[Span]] = {text: [] for text in different}
-    for name, found in zip(searched, _search_texts(searches, shown), strict=True):
-        spans[name] += found
+    for run, found in zip(runs, _spans_of_runs(runs, shown, least), strict=True):
+        spans[run.name] += found
     return [spans[text.text] for text in texts]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Successive words of a text, of which any window may occur."""
+
+    name: str
+    """The text."""
+    first: int
+    """The number of the first word."""
+    content: bytes
+    """The text in UTF-8."""
+    starts: Integers
+    ends: Integers
+    """Where the words are in it."""
+
+    @property
+    def part(self) -> bytes:
+        """The text from the first word to the last one."""
+        return self.content[self.starts[0] : self.ends[-1]]
+
+    @property
+    def places(self) -> Integers:
+        """Where words begin in the part."""
+        places: Integers = self.starts - self.starts[0]
+        return places
+
+    @property
+    def key(self) -> tuple[bytes, bytes]:
+        """What all runs have that have the same matches."""
+        return self.part, self.places.tobytes()
+
+
+def _spans_of_runs(
+    runs: Sequence[_Run], documents: Sequence[bytes], least: int
+) -> Iterator[list[Span]]:
+    """Yield the spans of each run, by the longest part that documents have from each word on."""
+    # Where tokens are, what is before them decides too.
+    different = {run.key: run for run in runs}
+    parts = [run.part for run in different.values()]
+    lengths = longest_matches(parts, [run.places for run in different.values()], documents)
+    length_of = dict(zip(different, lengths, strict=True))
+    for run in runs:
+        matched = length_of[run.key]
+        stops = np.searchsorted(run.ends, run.starts + matched, "right")
+        longest_before = np.maximum.accumulate(np.append(0, stops))[:-1]
+        numbers = np.arange(len(stops))
+        firsts = np.flatnonzero((stops - numbers >= least) & (stops > longest_before))
+        yield [
+            Span(run.first + first, run.first + stop)
+            for first, stop in zip(firsts.tolist(), stops[firsts].tolist(), strict=True)
+        ]
 
 
 def _in_place(
@@ -238,24 +295,6 @@ def _window_places(text: WordText, least: int) -> Integers:
         for width in (least, *([2] if least == 1 else []))
     ]
     return np.concatenate(places)
-
-
-def _search_texts(searches: Sequence[Search], texts: Sequence[bytes]) -> list[list[Span]]:
-    """Answer all that searches ask by whether it is in texts, in rounds."""
-    found: list[list[Span]] = [[] for _ in searches]
-    waiting = {number: next(search) for number, search in enumerate(searches)}
-    together = [b"\xff".join(texts)]  # a byte that no text has
-    while waiting:
-        parts = list(dict.fromkeys(part for asked in waiting.values() for part in asked))
-        present = count_texts(Matcher(parts), together).occurrences
-        occurs = dict.fromkeys(parts, False) | {parts[number]: True for number in present}
-        for number, asked in list(waiting.items()):
-            try:
-                waiting[number] = searches[number].send({part: occurs[part] for part in asked})
-            except StopIteration as ended:
-                found[number] = ended.value
-                del waiting[number]
-    return found
 
 
 def _of_tokens(texts: Sequence[WordText], index: MatchingIndex, least: int) -> FoundSpans:
@@ -349,31 +388,6 @@ def _outermost(found: Iterable[Span]) -> list[Span]:
     return spans
 
 
-def _search_at_once(text: WordText, starts: range, least: int, is_known: bool = False) -> Search:
-    """Search the spans that begin at some successive words, whose windows are possible or known.
-
-    All of it is asked about first, then windows, and then what begins at each word.
-    """
-    limit = starts.stop - 1 + least
-    whole = text.part(starts.start, limit)
-    if (yield [whole])[whole]:
-        return [Span(starts.start, limit)]
-    if is_known:
-        found = yield from _together([_search_from(text, first, limit, least) for first in starts])
-        return _outermost(found)
-    windows = {first: text.part(first, first + least) for first in starts}
-    occurs = yield [*windows.values()]
-    runs = _runs([first for first, window in windows.items() if occurs[window]])
-    return (yield from _together([_search_at_once(text, run, least, True) for run in runs]))
-
-
-def _search_from(text: WordText, first: int, limit: int, least: int) -> Search:
-    """Search the longest span that begins at one word."""
-    known = first + least - 1
-    stop = yield from _longest(partial(text.part, first), known, limit, _ASKED_AT_ONCE, likely=0)
-    return [Span(first, stop)] if stop > known else []
-
-
 def _runs(numbers: Sequence[int]) -> list[range]:
     """Return the runs of successive numbers."""
     breaks = [0, *(i + 1 for i, (a, b) in enumerate(pairwise(numbers)) if b > a + 1), len(numbers)]
@@ -412,7 +426,7 @@ def _search_run(
     while first < starts.stop:
         known, limit = max(reach, first + least - 1), limits[first]
         part = partial(text.part, first)
-        stop = yield from _longest(part, known, limit, 1, likely=limit - slack)
+        stop = yield from _longest(part, known, limit, likely=limit - slack)
         if stop >= first + least and stop > reach:
             spans.append(Span(first, stop))
             reach = stop
@@ -422,7 +436,7 @@ def _search_run(
         if first < starts.stop and reach - first >= least:
             ends_there = partial(_ending_at, text, reach + 1)
             most = reach + 1 - first
-            words = yield from _longest(ends_there, least - 1, most, 1, likely=0)
+            words = yield from _longest(ends_there, least - 1, most, likely=0)
             first = reach + 1 - words
     return spans
 
@@ -432,24 +446,21 @@ def _ending_at(text: WordText, stop: int, words: int) -> str:
 
 
 def _longest(
-    part: Callable[[int], str], known: int, most: int, at_once: int, likely: int
+    part: Callable[[int], str], known: int, most: int, likely: int
 ) -> Generator[list[str], Occurs, int]:
     """Return the largest number up to `most` whose part occurs, or `known` if none above it does.
 
-    The part of a number is in those of larger ones. One at a time, the next number is asked about
-    first, then the one that is `likely`, then others at growing distances.
+    The part of a number is in those of larger ones. The next number is asked about first, then the
+    one that is `likely`, then others at growing distances.
     """
     step = 1
     while known < most:
-        room = most - known
-        if at_once == 1:
-            is_likely = step == 4 and likely > known
-            asked = [likely if is_likely else known + min(step, (room + 1) // 2)]
+        is_likely = step == 4 and likely > known
+        number = likely if is_likely else known + min(step, (most - known + 1) // 2)
+        asked = part(number)
+        if (yield [asked])[asked]:
+            known = number
         else:
-            asked = sorted({known + -(-room * k // at_once) for k in range(1, at_once + 1)})
-        occurs = yield [part(number) for number in asked]
-        present = [number for number in asked if occurs[part(number)]]
-        known = max(present, default=known)
-        most = min((number - 1 for number in asked if number not in present), default=most)
+            most = number - 1
         step *= 4
     return known

@@ -200,9 +200,10 @@ class Traced:
     def of_kinds(self) -> Iterator[Traced]:
         """Yield the same for the words of each kind that the text has."""
         kinds = np.full(len(self.is_masked), NARRATIVE, object)
+        first_characters = np.array([first for first, _ in self.text.words], np.int64)
         for start, stop, kind in self.given.kinds or ():
-            within = [start <= first < stop for first, _ in self.text.words]
-            kinds[np.array(within, np.bool_)] = kind
+            first, behind = np.searchsorted(first_characters, [start, stop])
+            kinds[first:behind] = kind
         for kind in sorted({*kinds}, reverse=True):
             yield replace(self, kind=kind, is_of_kind=kinds == kind)
 
@@ -221,7 +222,8 @@ class Traced:
     def counting(self, least: int) -> list[Span]:
         """Return those with a word that is not masked."""
         spans = self.long_spans(least)
-        return [span for span in spans if self.counts[span.first : span.stop].any()]
+        before = np.append(0, np.cumsum(self.counts))
+        return [span for span in spans if before[span.stop] > before[span.first]]
 
     def parts(self, least: int) -> list[str]:
         """Return the texts of the spans of at least so many words."""
@@ -238,11 +240,16 @@ class Traced:
         n, places = len(counts), np.arange(len(counts))
         # By word: words of the longest span that has it, and of the longest match that it ends.
         longest, starts = np.zeros(n, np.int64), places + 1
-        ranges = [range(span.first, min(span.stop, n)) for span in self.spans]
-        for span in sorted(ranges, key=len):
-            longest[span.start : span.stop] = len(span)
-        for span in reversed(ranges):
-            starts[span.start : span.stop] = span.start
+        spans = np.array([(span.first, span.stop) for span in self.spans if span.first < n])
+        if len(spans):
+            first, stop = spans[:, 0], np.minimum(spans[:, 1], n)
+            # Spans are in order, and so are their ends: those that have a word follow each other.
+            earliest = np.searchsorted(stop, places, "right")
+            latest = np.searchsorted(first, places, "right") - 1
+            is_in_span = earliest <= latest
+            earliest, latest = earliest[is_in_span], latest[is_in_span]
+            longest[is_in_span] = _most_within(stop - first, earliest, latest)
+            starts[is_in_span] = first[earliest]
         unmasked = places - np.maximum.accumulate(np.where(counts, -1, places))
         present = np.minimum(unmasked, places + 1 - starts)
         exactly = [
@@ -309,11 +316,26 @@ def run_trace(
     return result
 
 
+def _most_within(values: Integers, first: Integers, last: Integers) -> Integers:
+    """Return the largest of the values from each first one to each last one."""
+    most = np.zeros(len(first), np.int64)
+    runs, width = values, 1  # the largest of `width` values from each place on
+    levels = np.frexp(last - first + 1)[1] - 1
+    for level in range(int(levels.max(initial=-1)) + 1):
+        at = levels == level
+        most[at] = np.maximum(runs[first[at]], runs[last[at] - width + 1])
+        runs = np.maximum(runs[: max(0, len(runs) - width)], runs[width:])
+        width *= 2
+    return most
+
+
 def _masked(text: WordText, asked: Iterable[str], least: int) -> NDArray[np.bool_]:
-    is_masked = np.zeros(len(text.words), np.bool_)
+    changes = np.zeros(len(text.words) + 1, np.int64)  # of the number of spans that have a word
     for other in asked:
         for span in spans_within(text, other, least):
-            is_masked[span.first : span.stop] = True
+            changes[span.first] += 1
+            changes[span.stop] -= 1
+    is_masked: NDArray[np.bool_] = np.cumsum(changes)[:-1] > 0
     return is_masked
 
 
@@ -397,6 +419,7 @@ def make_spans(
         traced = [each for each in result.traced[index.name] if each.kind == ALL_KINDS]
         examples = _examples(index, list(counts), seed, result.missing)
         for each in traced:
+            masked_before = np.append(0, np.cumsum(each.is_masked))
             for number, span in enumerate(each.long_spans(least)):
                 text = each.text.part(span.first, span.stop)
                 count, shown = counts.get(text), examples.get(text)
@@ -409,7 +432,7 @@ def make_spans(
                     start=each.text.words[span.first][0],
                     end=each.text.words[span.stop - 1][1],
                     words=span.words,
-                    masked=int(each.is_masked[span.first : span.stop].sum()),
+                    masked=int(masked_before[span.stop] - masked_before[span.first]),
                     text=text,
                     occurrences=count.occurrences if count else None,
                     documents=count.documents if count else None,

@@ -240,6 +240,16 @@ _NO_LIST = "expected a JSON list of rows; name JSON lines .jsonl"
 _TABLES = "a table (.csv, .jsonl or .parquet)"  # the three likeliest
 
 
+def refuse_halves(place: str, column: str, value: object) -> None:
+    """Raise an InputError if a cell is a text with a lone surrogate: no UTF-8 can hold it."""
+    try:
+        if isinstance(value, str):
+            value.encode()
+    except UnicodeEncodeError as error:
+        problem = f"{column} has a lone surrogate at character {error.start}, half of a character"
+        raise InputError(place, f"{problem}; correct the row or leave it out") from error
+
+
 def read_rows(
     table: Table, row_type: type[Row], expected: str, absent: Mapping[str, Any] | None = None
 ) -> list[Row]:
@@ -264,6 +274,8 @@ def read_rows(
         known = {
             name: _plain(values[name], kinds) for name, kinds in types.items() if name in values
         }
+        for name, value in known.items():
+            refuse_halves(place, name, value)
         rows.append(as_type(known, row_type, place, strict=False))
     return rows
 
