@@ -120,7 +120,7 @@ _THE_ANSWER = (
 )
 _STATEMENT = rf"{_THE_ANSWER}(?:is|are|equals|(?:must|should|will)\s+be)(?![\w'’])"
 _HYPOTHESIS = rf"{_THE_ANSWER}would\s+be(?![\w'’])"
-"""Of a case that may be another one; if nothing is stated, a polite form."""
+"""A hypothesis; the answer itself if nothing else states one, since some say it politely."""
 _FINAL_LINE = (
     r"(?i)\bfinal answer[ \t*_]*+(?:\([^()\n]*\)[ \t*_]*+)?(?:[:：=]|[-–—→]\s)"
     r"(?=[^\n\w]*[\w∞∅])"

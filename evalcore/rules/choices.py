@@ -111,7 +111,7 @@ def chosen_letters(text: str) -> list[str]:
 
 
 def _compare_several(answer: str, gold: str) -> bool | None:
-    """Compare choices of which one text lists several; `ABD` is a list if the other one is."""
+    """Compare choices if a text lists several; `ABD` is a list if the other text has one."""
     is_list = [bool(_letters_of_several(text)) for text in (gold, answer)]
     right, given = chosen_letters(gold), chosen_letters(answer)
     if not any(is_list) or not right or not given:
@@ -122,7 +122,7 @@ def _compare_several(answer: str, gold: str) -> bool | None:
 
 
 def compare_choices(answer: str, gold: str) -> bool | None:
-    """Tell whether an answer chooses what the gold chooses; None if one of them is no choice.
+    """Tell whether an answer chooses what the gold chooses; None if one of them is not a choice.
 
     Several choices are the same in any order, if the gold's are in the order of the alphabet. A
     choice with its words is the same as its letter, and as its words. `b` and `B` may be variables.

@@ -2,7 +2,7 @@
 
 A program that computes an answer needs one process, one thread, memory, and files of its own. The
 calls denied here start processes, reach others, or change or watch more than the program's own
-state: files that several programs read are no channel between them, or to the outside.
+state: programs can not pass messages to each other, or outside, through files that they only read.
 """
 
 import ctypes

@@ -316,5 +316,5 @@ def _read_window(place: Place, written: Any) -> Window:
 def _whole(value: Any) -> int:
     """Return a kept number of bytes, words or places; a journal may have been edited."""
     if not is_size(value):
-        raise ValueError(f"{value!r} is no place")
+        raise ValueError(f"{value!r} is not a place")
     return int(value)

@@ -20,7 +20,7 @@ _LISTS = (".paths", ".paths.gz")
 def local_files(spec: str) -> Iterator[Path]:
     """Yield the files of a corpus or index; a folder is yielded itself.
 
-    What can't be found is left to those who open it: they say what is wrong.
+    A missing path is not reported here, but where it is opened.
     """
     for part in split_specs([spec]):
         place = next((part.removeprefix(kind) for kind in _KINDS if part.startswith(kind)), part)

@@ -227,7 +227,7 @@ class _Run:
 
     @property
     def key(self) -> tuple[bytes, bytes]:
-        """What all runs have that have the same matches."""
+        """The part and the places, which are equal for runs with the same matches."""
         return self.part, self.places.tobytes()
 
 

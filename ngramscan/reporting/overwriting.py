@@ -119,7 +119,7 @@ def _place(path: Path) -> str:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what all names of a file have in common, hard links included; None: it is no file."""
+    """Return what all names of a file share, hard links included; None if it does not exist."""
     try:
         status = path.stat()
     except (OSError, ValueError):  # a pattern may be a text that no file can be called
