@@ -105,12 +105,12 @@ def make_files(folder: Path) -> None:
     _write_judged(folder)
     counts = [f"{number},{round(dice.lognormvariate(4, 2))}" for number in range(1, 121)]
     (folder / "prevalence.csv").write_text("\n".join(["id,count", *counts]), encoding="utf-8")
-    with (folder / "scores.jsonl").open(encoding="utf-8") as file:
-        scores = [json.loads(line) for line in file]
-    with (folder / "passages.jsonl").open("w", encoding="utf-8") as file:
+    with (folder / "scores.jsonl").open(encoding="utf-8") as scores_file:
+        scores = [json.loads(line) for line in scores_file]
+    with (folder / "passages.jsonl").open("w", encoding="utf-8") as passages_file:
         for score in scores:
             passage = f"passage {(int(score['id']) + 4) // 5}"
-            file.write(json.dumps({**score, "passage": passage}) + "\n")
+            passages_file.write(json.dumps({**score, "passage": passage}) + "\n")
     others = []
     for row in counts:
         number, _, count = row.partition(",")
