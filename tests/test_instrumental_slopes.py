@@ -33,7 +33,7 @@ def test_the_slope_is_that_of_two_stages() -> None:
 
 
 def test_a_slope_by_hand() -> None:
-    """Of 1, 2, 3, 6 and their means 3: Σ x2 y = 16 and Σ x2 x1 = 8 about the means."""
+    """The counts 1, 2, 3, 6 have the mean 3; about the means Σ x2 y is 16 and Σ x2 x1 is 8."""
     x, y, instrument = [0, 4, 2, 6, 3], [0, 8, 4, 12, 6], [1, 2, 3, 6, 3]
     found = instrumental_slope(x, y, instrument)
     assert found

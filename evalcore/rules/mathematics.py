@@ -418,9 +418,10 @@ def _is_same_ratio(gold: Answer, given: Answer) -> bool:
     first, second = ([read_expression(term) for term in one] for one in terms)
     if is_zero(second[-1]) or is_zero(first[-1]):
         return first == second
-    return all(
-        are_equal(
-            rf"({gold_term})\cdot({terms[1][-1]})", rf"({answer_term})\cdot({terms[0][-1]})", None
-        )
-        for gold_term, answer_term in zip(*terms, strict=True)
-    )
+    gold_terms, answer_terms = terms
+    for gold_term, answer_term in zip(gold_terms, answer_terms, strict=True):
+        left = rf"({gold_term})\cdot({answer_terms[-1]})"
+        right = rf"({answer_term})\cdot({gold_terms[-1]})"
+        if not are_equal(left, right, None):
+            return False
+    return True
