@@ -147,8 +147,7 @@ def _free_folder(directory: str | Path) -> Path:
 def _refuse_other_index(work: Path, folder: Path, directory: str) -> None:
     """Raise an InputError unless an index has just these documents, and all of its files.
 
-    What they follow from need not be compared: the order of the suffixes, and how often each token
-    is there.
+    The order of the suffixes and the counts of the tokens follow from the documents.
     """
     if any(not _is_same_file(work / name, folder / name) for name in _OF_DOCUMENTS):
         problem = "the folder has an index of other documents, or with other tokens"
