@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import resources
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +16,7 @@ from evalcore.formats import FORMATS, Benchmark, Problem
 from evalcore.options import BenchmarkOptions, FileOrFolder
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable, needs_extra
 from ngramscan.reading.row_files import has_rows
-from ngramscan.reading.streams import unpacked_path
+from ngramscan.reading.streams import read_raw, unpacked_path
 from ngramscan.reading.yaml_files import as_type, input_errors, parse_yaml, read_text
 from ngramscan.reporting import listed, refuse_other, write_whole
 from ngramscan.reporting.columns import to_columns
@@ -118,7 +118,8 @@ def load_dataset(benchmark: Benchmark, data: str | Path | None) -> Dataset:
 
 def _sha256(*paths: Path) -> str:
     with input_errors(paths[0]):
-        return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
+        content = chain.from_iterable(read_raw(path) for path in paths)
+        return hashlib.sha256(b"".join(content)).hexdigest()
 
 
 def _find(benchmark: Benchmark, path: Path | None) -> list[Path]:

@@ -13,7 +13,7 @@ import msgspec
 from evalcore.extraction import find_reference
 from ngramscan.errors import InputError, some_of
 from ngramscan.reading.row_files import csv_rows, decoded_as, read_table
-from ngramscan.reading.streams import read_bytes
+from ngramscan.reading.streams import read_bytes, read_raw
 from ngramscan.reading.yaml_files import as_type, read_text
 
 Fields = dict[str, Any]
@@ -221,7 +221,7 @@ def _answerbench(benchmark: Benchmark, path: Path) -> Parsed:
                 cure = f"put a whole {first} of the same project beside this file"
                 raise InputError(place, f"{broken}, and its problem has the answer; {cure}")
             faults.append(f"{broken} upstream; it was taken from {first}")
-            if hashlib.sha256(replaced.read_bytes()).hexdigest() != sha256:
+            if hashlib.sha256(b"".join(read_raw(replaced))).hexdigest() != sha256:
                 faults.append(f"{first} beside it is not the published file")
         problems.append(_question(place, whole[0], benchmark))
     open_formulas = [problem.id for problem in problems if (problem.gold or "").count("$") % 2]

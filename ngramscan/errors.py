@@ -75,6 +75,12 @@ def some_of(names: Iterable[object]) -> str:
     return ", ".join(shown[:_MOST_NAMES]) + more
 
 
+class FileChangedError(InputError):
+    """A file was written by another program while it was read."""
+
+    exit_code = 1
+
+
 class CorpusError(InputError):
     """A document of a corpus can't be read."""
 

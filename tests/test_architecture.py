@@ -51,7 +51,7 @@ MAY_IMPORT = {
     "": "commands errors",
 }
 # Of these evalcore may import: they have nothing to do with corpora.
-SHARED = "errors options progress clock journal reading remote statistics reporting"
+SHARED = "errors options progress clock journal processes reading remote statistics reporting"
 # Each module of evalcore may import those before it, wherever the commands are; one has no name.
 EVALCORE = (
     "commands options extraction formats benchmarks prompts finish_reasons records chat_replies"

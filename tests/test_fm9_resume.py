@@ -251,6 +251,7 @@ def test_documents_are_added_to_an_index(is_original: bool, corpus: Path, tmp_pa
     old = {f"0/{name}": content for name, content in contents(out).items()}
     if is_original:
         (out / "manifest.json").unlink()
+        del old["0/manifest.json"]  # that of an index that this package built says from what
     before = texts_of(out)
     interrupt(corpus, out, add=True, **size)
     assert contents(out).items() >= old.items()
@@ -264,6 +265,8 @@ def test_documents_are_added_to_an_index(is_original: bool, corpus: Path, tmp_pa
     shifted = {f"{int(name.split('/')[0]) + 1}/{name.split('/')[1]}": new[name] for name in new}
     now = contents(out)
     del now["manifest.json"]
+    if is_original:
+        del now["0/manifest.json"]
     assert now == old | shifted
     assert [row.seconds is None for row in rows] == [True] + [False] * 3
     assert texts_of(out) == before + texts_of(tmp_path / "new")

@@ -136,8 +136,13 @@ def test_a_folder_has_to_be_new(tmp_path: Path, subtests: pytest.Subtests) -> No
     corpus = write_corpus(tmp_path / "c.jsonl", ["text"])
     (tmp_path / "empty").mkdir()
     assert built(corpus, tmp_path / "empty", None).documents == 1
+    write_corpus(corpus, ["other text"])
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "note").touch()
     for where, problem in {
-        "empty": "the folder is not empty; expected a new one",
+        "empty": "the folder has an index of other documents, or with other tokens; give a new"
+        " folder, or delete this one",
+        "full": "the folder is not empty; expected a new one",
         "c.jsonl": "it is a file; expected a new folder",
         "no/x": f"no such folder: {tmp_path / 'no'}",
     }.items():

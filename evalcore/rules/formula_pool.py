@@ -33,8 +33,8 @@ MAX_DEPTH = 60  # of brackets
 MEMORY_BYTES = 2 << 30  # of one process; SymPy itself takes a tenth of it
 START_SECONDS = 120
 _COMMAND = (
-    "import sys; from evalcore.rules.formula_pool import serve; "
-    "serve(float(sys.argv[1]), sys.argv[2])"
+    "import sys; from ngramscan.processes.lifeline import end_with; end_with(int(sys.argv[3])); "
+    "from evalcore.rules.formula_pool import serve; serve(float(sys.argv[1]), sys.argv[2])"
 )
 _FOR_A_JUDGE = "needs a judge: the reference answer is "
 _ENVIRONMENT = ("PATH", "HOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # no keys
@@ -144,11 +144,13 @@ def _compare_words(given: list[str], right: list[str]) -> Grade:
 def _start(
     seconds: float, stack: ExitStack, items: Sequence[Item], work: str = "compare_formulas"
 ) -> subprocess.Popen[bytes]:
-    with tempfile.TemporaryFile() as file:
+    life, kept = os.pipe()
+    with os.fdopen(life), tempfile.TemporaryFile() as file:
         pickle.dump(items, file)
         file.seek(0)
         process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _COMMAND, str(seconds), work],
+            [sys.executable, "-P", "-c", _COMMAND, str(seconds), work, str(life)],
+            pass_fds=[life],
             stdin=file,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -156,6 +158,7 @@ def _start(
             | {"PYTHONPATH": os.pathsep.join(sys.path)},
             start_new_session=True,  # Ctrl-C is the parent's to handle
         )
+    stack.callback(os.close, kept)
     stack.enter_context(process)
     stack.callback(process.kill)
     return process

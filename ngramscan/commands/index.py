@@ -124,8 +124,8 @@ def index_build(
 
     CORPUS is a file, folder, glob or URL, as after `scan:`, or `python`. All of it is read once to
     plan the shards; then each is built. After an interruption, the same command builds only the
-    shards that are missing. Prints one row per shard: documents, their bytes, bytes of the index,
-    and seconds.
+    shards that are missing, and after the end it only says that the index is there. Prints one row
+    per shard: documents, their bytes, bytes of the index, and seconds.
 
     `-o tokens:DIR` makes an index over tokens instead, in the format of infini-gram: one shard,
     sorted in memory. Without `--tokenizer`, its tokens are bytes.

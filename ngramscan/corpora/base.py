@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from ngramscan.reading.formats import InputFormat
 from ngramscan.reading.streams import MAX_BYTES, Chunks
+from ngramscan.reading.versions import settled_status
 
 Format = InputFormat | Literal["python"]
 SOURCE_FIELDS = ("url", "source_url", "id", "source")
@@ -37,7 +38,7 @@ class CorpusFile:
 def local_file(path: str | Path, name: Format) -> CorpusFile | None:
     """Return a file on disk with its size and times; None: no regular file is there."""
     try:
-        found = os.stat(path)
+        found = settled_status(path, path)
     except (OSError, ValueError):
         return None
     is_file = stat.S_ISREG(found.st_mode)

@@ -66,13 +66,18 @@ def working_folder(place: str, name: str) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="ngramscan-") as path:
             yield Path(path)
         return
-    folder = Path(place, f".{name}.building-{secrets.token_hex(4)}")
+    folder = leftover_path(place, name, secrets.token_hex(4))
     with as_input_error(folder):
         folder.mkdir()
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def leftover_path(place: str, name: str, digits: str) -> Path:
+    """Return the path of something unfinished, which a build removes if it was left there."""
+    return Path(place, f".{name}.building-{digits[:8]}")
 
 
 def files_in(folder: Path) -> list[Path]:

@@ -7,9 +7,7 @@ another process gets it.
 
 from __future__ import annotations
 
-import fcntl
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -73,11 +71,14 @@ class _Worker:
     def __init__(self, work: Callable[[Any, Report], Any], threads: int) -> None:
         self.pipe, other_end = Pipe()
         end = other_end.fileno()
-        # Nothing is ever written to it: it ends with this process, however that ends.
         life, self._life = os.pipe()
-        imports = f"import sys; sys.path[:] = {sys.path!r}; from ngramscan.processes import pool"
+        imports = (
+            f"import sys; sys.path[:] = {sys.path!r}; from ngramscan.processes import lifeline"
+        )
+        ends = f"lifeline.end_with({life})"
+        works = f"from ngramscan.processes import pool; pool.do_tasks({end})"
         self.process = subprocess.Popen(
-            [sys.executable, "-c", f"{imports}; pool.end_with({life}); pool.do_tasks({end})"],
+            [sys.executable, "-c", f"{imports}; {ends}; {works}"],
             pass_fds=[end, life],
             stdin=subprocess.DEVNULL,
             # Otherwise libraries start a thread per core in each process.
@@ -114,18 +115,6 @@ def do_task(work: Callable[[T, Report], R], number: int, task: T, report: Report
     except MemoryError:
         problem = "memory is short; fewer --workers, or a machine that has more"
         return Done(number, None, WorkerLostError(problem))
-
-
-def end_with(life: int) -> None:
-    """Have the kernel end this process when nothing holds the other end of a pipe any more.
-
-    A thread that looks for the parent would have to wait for a long step of compiled code.
-    """
-    fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
-    signal.signal(signal.SIGIO, signal.SIG_DFL)  # which ends a process
-    fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
-    if select.select([life], [], [], 0)[0]:  # it ended before
-        os._exit(1)
 
 
 def do_tasks(descriptor: int) -> None:

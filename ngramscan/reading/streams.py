@@ -20,6 +20,7 @@ from typing import Any
 from isal import igzip_lib
 
 from ngramscan.errors import InputError, nearest, reason_of
+from ngramscan.reading.versions import unchanged_while_read
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -116,7 +117,7 @@ def read_raw(path: object) -> Iterator[bytes]:
         if _is_named_pipe(str(path)):
             yield from _read_named_pipe(str(path))
             return
-        with Path(str(path)).open("rb") as file:
+        with Path(str(path)).open("rb") as file, unchanged_while_read(file, path):
             while chunk := file.read(_READ_BYTES):
                 yield chunk
         return

@@ -7,7 +7,7 @@ too, `compose_yaml` gives a `Node`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -18,6 +18,7 @@ import yaml
 
 from ngramscan.errors import InputError
 from ngramscan.reading.streams import whole
+from ngramscan.reading.versions import unchanged_while_read
 
 _Kind = TypeVar("_Kind")
 _READ_BYTES = 1 << 16
@@ -37,7 +38,10 @@ def input_errors(file: object) -> Iterator[None]:
 def read_text(file: Path | Traversable) -> str:
     """Return the text of a file, or raise InputError."""
     with input_errors(file), file.open("rb") as stream:
-        content = whole(iter(partial(stream.read, _READ_BYTES), b""), file)
+        # A file of this package may be in an archive.
+        is_on_disk = isinstance(file, Path)
+        with unchanged_while_read(stream, file) if is_on_disk else nullcontext():
+            content = whole(iter(partial(stream.read, _READ_BYTES), b""), file)
         return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -27,6 +27,7 @@ from ngramscan import __version__
 from ngramscan.clock import now
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.options import NewFile, Option, Rows, RowsFile, Shared
+from ngramscan.reading.versions import one_version_each
 from ngramscan.reporting.options import (
     FOR_TABLE,
     check_written,
@@ -141,7 +142,8 @@ def _run(
         if name in values:
             values[name] = checked(parameter, values[name])
     check_written(function, values)
-    result = function(*bound.args, **bound.kwargs)
+    with one_version_each():
+        result = function(*bound.args, **bound.kwargs)
     write_files(result, python_call(function, given))
     return result
 

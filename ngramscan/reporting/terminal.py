@@ -28,6 +28,7 @@ from ngramscan.errors import InputError, NgramscanError
 from ngramscan.options import HEADINGS, OUTPUT
 from ngramscan.progress import Terminal, counted, open_console, visible, visible_line
 from ngramscan.reading.streams import MAX_BYTES, name_of
+from ngramscan.reading.versions import one_version_each
 from ngramscan.reporting.command import NoRows, Result, write_files
 from ngramscan.reporting.completion import offered
 from ngramscan.reporting.files import TAKES_NO_MORE
@@ -308,7 +309,8 @@ def _run(
         given = values | {FOR_TABLE: target.format == "table" and not sort, "progress": progress}
         bound.arguments.update((name, given[name]) for name in signature.parameters)
         try:
-            result = function(*bound.args, **bound.kwargs)
+            with one_version_each():
+                result = function(*bound.args, **bound.kwargs)
         except InputError as error:
             _name_variable(error, context)
             raise

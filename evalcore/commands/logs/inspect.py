@@ -35,6 +35,7 @@ from evalcore.records import Number
 from evalcore.scores import ScoreRow, read_cluster
 from ngramscan.errors import InputError, some_of
 from ngramscan.progress import counted
+from ngramscan.reading.versions import unchanged_while_read
 
 if sys.version_info >= (3, 14):
     import zipfile
@@ -437,7 +438,7 @@ def _members(file: LogFile, log: Log, damaged: list[_Sample]) -> Iterator[tuple[
     """
     place, problem = str(file.path), "not a .eval file of Inspect, or truncated; copy it again"
     try:
-        with file.path.open("rb") as opened:
+        with file.path.open("rb") as opened, unchanged_while_read(opened, file.path):
             archive = zipfile.ZipFile(opened)
             written = [one.filename for one in archive.infolist() if _IS_READ(one.filename)]
             if n_replaced := len(written) - len(set(written)):

@@ -6,6 +6,7 @@ complete with its manifest; so what is finished stays so, and the same call buil
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ngramscan.corpora import Corpus, ReadOptions, describe_skipped, open_corpus
-from ngramscan.errors import CorpusError, DiskFullError, InputError
+from ngramscan.corpora import Corpus, CorpusFile, ReadOptions, describe_skipped, open_corpus
+from ngramscan.errors import CorpusError, DiskFullError, InputError, reason_of
 from ngramscan.index_files import places
 from ngramscan.index_files.documents import Source, relative_names
 from ngramscan.index_files.fm9.manifest import (
@@ -25,14 +26,22 @@ from ngramscan.index_files.fm9.manifest import (
     ShardEntry,
     describe_shard,
     in_folder,
+    origin_in,
     parse_manifest,
     read_manifest,
     to_manifest,
 )
-from ngramscan.index_files.fm9.plan import Plan, ShardPlan, Workers, parse_plan, plan_shards
+from ngramscan.index_files.fm9.plan import (
+    CONTENT_STAMP,
+    Plan,
+    ShardPlan,
+    Workers,
+    parse_plan,
+    plan_shards,
+)
 from ngramscan.index_files.fm9.reader import Shard, open_shards
 from ngramscan.index_files.fm9.shard import ShardTask, build_shard
-from ngramscan.index_files.sole_builder import files_in, sole_builder, working_folder
+from ngramscan.index_files.sole_builder import files_in, leftover_path, sole_builder, working_folder
 from ngramscan.index_files.sorting import LONGEST_TEXT, longest_text_in, memory_for
 from ngramscan.processes.pool import usable_memory
 from ngramscan.progress import Progress, format_bytes
@@ -103,7 +112,7 @@ def build_index(
 
     One shard is written to the folder itself, several to its folders 0, 1, …. Each document is in
     one shard, in the order of the corpus. After an interruption, the same call builds the shards
-    that are missing.
+    that are missing; after the end of a build, it only says so.
 
     A CorpusError names a document that can't be read, is not UTF-8 or is larger than a shard, or a
     file that has changed. An InputError says that there is no document, that the place can't be
@@ -119,19 +128,17 @@ def build_index(
             progress.notice(notice)
         asked = Plan(_decisive(read, options), sources, [])
         plan = _known_plan(place, asked)
+        if plan is None and (entries := _entries_of_same_build(place, asked)):
+            progress.notice(f"{place}: already built from these files with these options")
+            return _rows(entries, {})
         if plan is None:
             kept = _kept_shards(place, progress) if options.is_adding else _check_free(place)
-            shards, skipped = plan_shards(sources, read, limit, workers)
-            if skipped:
-                progress.notice(f"{corpus.name}: {describe_skipped(skipped)}")
-            if not shards:
-                raise InputError(corpus.name, "contains no documents")
-            plan = replace(asked, shards=_numbered(kept, shards))
+            plan = replace(asked, shards=_planned(corpus.name, kept, asked, read, limit, workers))
             places.write(place, PLAN, plan.to_json())
         if plan.shards[0].file < 0 and _entry(place, plan.shards[0]) is None:
             places.move(place, "", plan.shards[0].folder, SHARD_FILES)
         try:
-            return _finish(plan, place, read, workers)
+            return _finish(plan, asked.digest(), place, read, workers)
         except DiskFullError as error:
             error.add_note("; what is done is kept: make room, and run the same command again")
             raise
@@ -164,17 +171,32 @@ def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list
     [pipe] = corpus.files
     if scheduler is not None:
         raise InputError(pipe.path, "a cluster can't read a pipe; give the files")
-    if places.read(place, PLAN) is not None:
-        raise InputError(place, f"the build of a pipe was interrupted, it can't resume; {_CURE}")
+    if is_remote(place) and places.read(place, PLAN) is not None:
+        problem = f"the build of a pipe was interrupted, on a store it can't resume; {_CURE}"
+        raise InputError(place, problem)
     with working_folder(place, "pipe") as folder:
-        copy = folder / f"pipe.{pipe.format}"
-        with places.as_input_error(copy), copy.open("wb") as out:
-            out.writelines(chunk for chunk, _ in pipe.stream or ())
+        copy, digest = _copied(pipe, place, folder)
         [file] = open_corpus(str(copy), form=pipe.format).files
         try:
-            yield [Source(file, names[0])]
+            # Its content says which pipe it is, as times say of other files.
+            yield [Source(replace(file, stamp=f"{CONTENT_STAMP}{digest}", status=""), names[0])]
         except CorpusError as error:
             raise CorpusError(error.where.replace(str(copy), names[0]), error.problem) from error
+
+
+def _copied(pipe: CorpusFile, place: str, folder: Path) -> tuple[Path, str]:
+    """Copy a pipe to a file; return its path and its SHA-256.
+
+    In the folder of an index, the same content has the same path, so that a build can resume.
+    """
+    digest, copy = hashlib.sha256(), folder / f"pipe.{pipe.format}"
+    with places.as_input_error(copy), copy.open("wb") as out:
+        for chunk, _ in pipe.stream or ():
+            digest.update(chunk)
+            out.write(chunk)
+        if not is_remote(place):
+            copy = copy.rename(leftover_path(place, "pipe", digest.hexdigest()))
+    return copy, digest.hexdigest()
 
 
 # The plan
@@ -191,6 +213,34 @@ def _known_plan(place: str, asked: Plan) -> Plan | None:
     # Another mode or link of a file in the meantime is no other content.
     files = {source.file.path: source for source in asked.files}
     return replace(plan, files=[files[source.file.path] for source in plan.files])
+
+
+def _entries_of_same_build(place: str, asked: Plan) -> list[ShardEntry]:
+    """Return the shards of an index that the same command has finished; empty: there is none.
+
+    An InputError says that files of it have gone since.
+    """
+    content = places.read(place, MANIFEST)
+    if content is None or origin_in(content) != asked.digest():
+        return []
+    entries = parse_manifest(content, places.join(place, MANIFEST))
+    if not is_remote(place):
+        for entry in entries:
+            for name, file in entry.files.items():
+                _refuse_other_size(Path(place, entry.folder, name), file.bytes)
+    return entries
+
+
+def _refuse_other_size(path: Path, expected: int) -> None:
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        problem = f"can't be read ({reason_of(error).lower()})"
+    else:
+        if size == expected:
+            return
+        problem = f"{size:,} bytes, but it was built with {expected:,}"
+    raise InputError(str(path), f"{problem}; delete the folder of the index and build it again")
 
 
 def _check_free(place: str) -> list[ShardPlan]:
@@ -232,6 +282,23 @@ def _described(root: Path, shard: Shard, progress: Progress) -> ShardEntry:
     return in_folder(entry, "" if folder == root else folder.name)
 
 
+def _planned(
+    name: str,
+    kept: Sequence[ShardPlan],
+    asked: Plan,
+    read: ReadOptions,
+    limit: int,
+    workers: Workers,
+) -> list[ShardPlan]:
+    """Return the shards that an index will have, those that it keeps first."""
+    shards, skipped = plan_shards(asked.files, read, limit, workers)
+    if skipped:
+        workers.progress.notice(f"{name}: {describe_skipped(skipped)}")
+    if not shards:
+        raise InputError(name, "contains no documents")
+    return _numbered(kept, shards)
+
+
 def _numbered(kept: Sequence[ShardPlan], shards: Sequence[ShardPlan]) -> list[ShardPlan]:
     """Return all shards, the new ones with their folders; a single shard has none."""
     first = max((int(shard.folder) + 1 for shard in kept if shard.folder.isdecimal()), default=0)
@@ -244,23 +311,30 @@ def _numbered(kept: Sequence[ShardPlan], shards: Sequence[ShardPlan]) -> list[Sh
 # Building what is missing
 
 
-def _finish(plan: Plan, place: str, read: ReadOptions, workers: Workers) -> list[BuildRow]:
+def _finish(
+    plan: Plan, digest: str, place: str, read: ReadOptions, workers: Workers
+) -> list[BuildRow]:
     """Build the shards that have no manifest; when all have one, write that of the index."""
     with ThreadPoolExecutor(_THREADS) as threads:
         found = enumerate(threads.map(lambda shard: _entry(place, shard), plan.shards))
         entries = {number: entry for number, entry in found if entry is not None}
     missing = [number for number in range(len(plan.shards)) if number not in entries]
     seconds = {}
-    for number, (entry, steps) in _build(plan, missing, place, read, workers):
+    for number, (entry, steps) in _build(plan, digest, missing, place, read, workers):
         entries[number], seconds[number] = entry, round(sum(steps.values()), 3)
         spent = ", ".join(f"{step} in {s:.1f} s" for step, s in steps.items())
         workers.progress.detail(f"shard {number}: {spent}")
     if plan.shards[0].folder:
         named = [in_folder(entries[n], shard.folder) for n, shard in enumerate(plan.shards)]
-        places.write(place, MANIFEST, to_manifest(named))
+        places.write(place, MANIFEST, to_manifest(named, digest))
     places.remove(place, PLAN)
+    return _rows([entry for _, entry in sorted(entries.items())], seconds)
+
+
+def _rows(entries: Sequence[ShardEntry], seconds: Mapping[int, float]) -> list[BuildRow]:
+    """Return a row per shard; only those that were built now have their seconds."""
     rows = []
-    for number, entry in sorted(entries.items()):
+    for number, entry in enumerate(entries):
         ratio = round(entry.index_bytes / entry.bytes, 3) if entry.bytes else None
         sizes = entry.documents, entry.bytes, entry.index_bytes
         rows.append(BuildRow(number, *sizes, ratio, seconds.get(number)))
@@ -281,7 +355,12 @@ def _entry(place: str, shard: ShardPlan) -> ShardEntry | None:
 
 
 def _build(
-    plan: Plan, missing: Sequence[int], place: str, read: ReadOptions, workers: Workers
+    plan: Plan,
+    digest: str,
+    missing: Sequence[int],
+    place: str,
+    read: ReadOptions,
+    workers: Workers,
 ) -> Iterator[tuple[int, tuple[ShardEntry, Mapping[str, float]]]]:
     """Yield the number, the entry and the seconds of each shard that was missing."""
     if not missing:
@@ -290,7 +369,16 @@ def _build(
     workers.progress.expect(sum(amounts), unit)
     workers.progress.advance(sum(amounts) - sum(amounts[n] for n in missing), unit)
     workers = fitting(workers, [plan.shards[number] for number in missing])
-    tasks = [ShardTask(place, plan.shards[n], plan.files_of(n), read) for n in missing]
+    tasks = [
+        ShardTask(
+            place,
+            plan.shards[n],
+            plan.files_of(n),
+            read,
+            built_from="" if plan.shards[n].folder else digest,
+        )
+        for n in missing
+    ]
     with closing(workers.run(build_shard, tasks, [amounts[n] for n in missing], unit)) as results:
         yield from ((missing[done.task], done.value()) for done in results)
 

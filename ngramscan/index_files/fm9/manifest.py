@@ -61,6 +61,7 @@ class ShardEntry:
 @dataclass(frozen=True, slots=True)
 class _Manifest:
     shards: list[ShardEntry]
+    built_from: str = ""
 
 
 def describe_shard(folder: Path, documents: int, text_bytes: int) -> ShardEntry:
@@ -82,10 +83,27 @@ def sha256_of(file: BinaryIO, report: Callable[[int], None] = lambda _: None) ->
     return digest.hexdigest()
 
 
-def to_manifest(entries: Iterable[ShardEntry]) -> bytes:
-    """Return the content of a manifest: the same shards give the same bytes."""
+def to_manifest(entries: Iterable[ShardEntry], built_from: str = "") -> bytes:
+    """Return the content of a manifest: the same build of the same shards gives the same bytes.
+
+    Parameters
+    ----------
+    entries : iterable of ShardEntry
+        The shards, in their order.
+    built_from : str
+        The `Plan.digest` of the build that ended with this manifest; empty: it is that of a part.
+    """
     lines = ",\n  ".join(json.dumps(asdict(entry)) for entry in entries)
-    return f'{{"format": "fm9", "shards": [\n  {lines}\n]}}\n'.encode()
+    origin = f'"built_from": {json.dumps(built_from)}, ' if built_from else ""
+    return f'{{"format": "fm9", {origin}"shards": [\n  {lines}\n]}}\n'.encode()
+
+
+def origin_in(content: bytes) -> str:
+    """Return what an index was built from, as its manifest says; empty: it does not say so."""
+    try:
+        return msgspec.json.decode(content, type=_Manifest).built_from
+    except (ValueError, RecursionError):  # it is read again by those who need its shards
+        return ""
 
 
 def parse_manifest(content: bytes, where: str) -> list[ShardEntry]:

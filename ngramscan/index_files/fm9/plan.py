@@ -7,6 +7,7 @@ again after an interruption, from the place in the corpus where its documents be
 
 from __future__ import annotations
 
+import hashlib
 import json
 from array import array
 from collections import Counter
@@ -14,22 +15,26 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
+from os.path import abspath
 from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ngramscan.corpora import Piece, ReadOptions, split
+from ngramscan.corpora import CorpusFile, Piece, ReadOptions, split
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.index_files.documents import Source, place_of, read_documents
 from ngramscan.processes.dask import run_on_cluster
 from ngramscan.processes.pool import Done, Report, Watch, run_on_processes
 from ngramscan.progress import Progress, format_bytes
+from ngramscan.remote.stores import is_remote
 
 T = TypeVar("T")
 R = TypeVar("R")
 
+CONTENT_STAMP = "sha256:"
+"""Begins the stamp of a file that is known by its content."""
 _TASK_BYTES = 32_000_000
 _TASK_PIECES = 500
 
@@ -78,6 +83,15 @@ class Plan:
         last = self.shards[number + 1].file if number + 1 < len(self.shards) else len(self.files)
         return self.files[self.shards[number].file : last + 1]
 
+    def digest(self) -> str:
+        """Return what tells the index of these files and options from any other one."""
+        files = [
+            (source.name, _location(file), file.format, file.size, file.stamp)
+            for source in self.files
+            for file in [source.file]
+        ]
+        return hashlib.sha256(json.dumps([self.options, files]).encode("ascii")).hexdigest()
+
     def difference(self, other: Plan) -> str:
         """Return the first thing in which another build differs; empty: nothing."""
         for flag, value in other.options.items():
@@ -92,6 +106,13 @@ class Plan:
                 return f"{path} {'has changed' if is_there else 'is no longer in the corpus'}"
         new = next((path for path in now if path not in before), "")
         return f"{new} is new in the corpus" if new else ""
+
+
+def _location(file: CorpusFile) -> str:
+    """Return where a file is; empty: its content is known, so it may be anywhere."""
+    if file.stamp.startswith(CONTENT_STAMP):
+        return ""
+    return file.path if is_remote(file.path) else abspath(file.path)
 
 
 def parse_plan(content: bytes, where: str) -> Plan:

@@ -44,6 +44,8 @@ class ShardTask(NamedTuple):
     files: Sequence[Source]
     """The file in which it begins, and those up to its end."""
     read: ReadOptions
+    built_from: str = ""
+    """The digest of the plan, where this shard is all of the index."""
 
 
 def build_shard(task: ShardTask, report: Report) -> tuple[ShardEntry, Mapping[str, float]]:
@@ -68,7 +70,7 @@ def build_shard(task: ShardTask, report: Report) -> tuple[ShardEntry, Mapping[st
         with places.as_input_error(work):
             (work / "meta.text").unlink()
             entry = describe_shard(work, shard.documents, shard.bytes)
-            (work / MANIFEST).write_bytes(to_manifest([entry]))
+            (work / MANIFEST).write_bytes(to_manifest([entry], task.built_from))
         places.publish(work, places.join(task.place, shard.folder), SHARD_FILES)
     return entry, seconds
 

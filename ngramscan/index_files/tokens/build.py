@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from filecmp import cmp
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -23,16 +24,21 @@ from numpy.typing import NDArray
 from ngramscan.corpora import Corpus, Piece, ReadOptions, describe_skipped
 from ngramscan.errors import InputError
 from ngramscan.index_files.documents import Document, read_documents, relative_names
+from ngramscan.index_files.formats import token_files
 from ngramscan.index_files.places import as_input_error, publish
 from ngramscan.index_files.sole_builder import locked_folder, new_folder
 from ngramscan.index_files.sorting import memory_for
-from ngramscan.index_files.tokens.shard import pointer_bytes_for
+from ngramscan.index_files.tokens.shard import open_token_folder, pointer_bytes_for
 from ngramscan.index_files.tokens.tokenizers import Tokenizer
 from ngramscan.processes.pool import usable_memory
 from ngramscan.progress import Progress, counted, format_bytes
 from ngramscan.remote.stores import is_remote
 
 _CHUNK = 1 << 22
+_OF_DOCUMENTS = ("tokenized.0", "offset.0", "metadata.0", "metaoff.0")
+"""Files that hold the documents."""
+_FILES = {*_OF_DOCUMENTS, "table.0", "unigram.0"}
+_NOT_EMPTY = "the folder is not empty; expected a new one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +52,8 @@ class TokenBuildRow:
     index_bytes: int
     bytes_per_token: float | None
     """Bytes of the index per token; None: the documents are empty."""
-    seconds: float
-    """Seconds of reading, tokenizing, sorting and writing."""
+    seconds: float | None
+    """Seconds of reading, tokenizing, sorting and writing; None: it already existed."""
 
 
 def width_for(tokenizer: Tokenizer) -> int:
@@ -66,9 +72,11 @@ def build_token_index(
 
     A CorpusError names a document that can't be read. An InputError says that there is no document,
     that the folder can't be written or isn't empty, or that memory is short. Leftovers of a killed
-    build of this folder are removed.
+    build of this folder are removed. Where the folder has the index of the same documents already,
+    that is only said.
     """
     started_at, folder = perf_counter(), _free_folder(directory)
+    is_built = folder.is_dir() and any(folder.iterdir())
     for notice in corpus.notices:
         progress.notice(notice)
     width = width_for(tokenizer)
@@ -77,19 +85,26 @@ def build_token_index(
         if not documents:
             raise InputError(corpus.name, "contains no documents")
         text_bytes = (work / "tokenized.0").stat().st_size
+        if is_built:
+            _refuse_other_index(work, folder, str(directory))
+            progress.notice(f"{directory}: already built from these documents, with these tokens")
+            return [_row(folder, documents, text_bytes // width, None)]
         progress.note(f"sorting {text_bytes // width:,} tokens")
         with _enough_memory(folder, text_bytes, width):
             tokenized = np.fromfile(work / "tokenized.0", np.uint8)
             _write_unigrams(work / "unigram.0", tokenized.view(f"<u{width}"), documents)
             sort_table(tokenized, width).tofile(work / "table.0")
         progress.note("")
-        names = sorted(path.name for path in work.iterdir())
-        index_bytes = sum((work / name).stat().st_size for name in names)
-        publish(work, str(folder), names)
-    tokens = text_bytes // width - documents
-    per_token = round(index_bytes / tokens, 3) if tokens else None
+        publish(work, str(folder), sorted(path.name for path in work.iterdir()))
     seconds = round(perf_counter() - started_at, 3)
-    return [TokenBuildRow(0, documents, tokens, index_bytes, per_token, seconds)]
+    return [_row(folder, documents, text_bytes // width, seconds)]
+
+
+def _row(folder: Path, documents: int, length: int, seconds: float | None) -> TokenBuildRow:
+    """Return the row of an index; its length is in tokens, with separators."""
+    tokens, index_bytes = length - documents, sum(size for _, size in token_files(folder))
+    per_token = round(index_bytes / tokens, 3) if tokens else None
+    return TokenBuildRow(0, documents, tokens, index_bytes, per_token, seconds)
 
 
 def sort_table(tokenized: bytes | NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
@@ -124,9 +139,26 @@ def _free_folder(directory: str | Path) -> Path:
     folder = Path(os.path.realpath(directory))
     if new_folder(folder, str(directory)):
         return folder
-    if any(folder.iterdir()):
-        raise InputError(str(directory), "the folder is not empty; expected a new one")
+    if not {path.name for path in folder.iterdir()} <= _FILES:
+        raise InputError(str(directory), _NOT_EMPTY)
     return folder
+
+
+def _refuse_other_index(work: Path, folder: Path, directory: str) -> None:
+    """Raise an InputError unless an index has just these documents, and all of its files.
+
+    The order of the suffixes and the counts of the tokens follow from the documents.
+    """
+    if any(not _is_same_file(work / name, folder / name) for name in _OF_DOCUMENTS):
+        problem = "the folder has an index of other documents, or with other tokens"
+        raise InputError(directory, f"{problem}; give a new folder, or delete this one")
+    open_token_folder(folder)
+    if not (folder / "unigram.0").is_file():
+        raise InputError(directory, "the index there lacks unigram.0; delete it and build it again")
+
+
+def _is_same_file(first: Path, second: Path) -> bool:
+    return second.is_file() and cmp(first, second, shallow=False)
 
 
 def _documents(corpus: Corpus, read: ReadOptions, progress: Progress) -> Iterator[Document]:

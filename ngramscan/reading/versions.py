@@ -1,0 +1,126 @@
+"""Files that another program writes while they are read: what was read of them is not used.
+
+A mixture of two contents can look like a file that is sound. So the state of a file is compared
+before and after it is read; and where a command reads it again, and when the command ends, with its
+state at first, because a program may take long to write.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import IO, Any, NamedTuple
+
+from ngramscan.errors import FileChangedError
+
+_SETTLED_S = 0.02
+"""Twice the step of the clock that stamps files, 10 ms at most: two writes within a step have the
+same time. A write is stamped when it begins, and a busy machine may interrupt it for a while."""
+_MOST_WAITS = 25
+_CURE = "run the same command again when no other program writes it"
+
+
+class _FirstState(NamedTuple):
+    """A file as a command found it first."""
+
+    path: str
+    status: os.stat_result
+
+
+_first_states: ContextVar[dict[str, _FirstState] | None] = ContextVar("states", default=None)
+"""The files that the command has read so far, by absolute path; None: no command is running."""
+
+
+@contextmanager
+def one_version_each() -> Iterator[None]:
+    """Refuse files that are not the same whenever a command reads them, and until it ends.
+
+    A file that was replaced by another was read whole, if it was read once.
+    """
+    first_states: dict[str, _FirstState] = {}
+    token = _first_states.set(first_states)
+    try:
+        yield
+    finally:
+        _first_states.reset(token)
+    for path, before in first_states.values():
+        with suppress(OSError):  # it was removed
+            now = os.stat(path)
+            if os.path.samestat(before, now):
+                _refuse_changed(path, before, now)
+
+
+@contextmanager
+def unchanged_while_read(file: IO[Any], path: object) -> Iterator[None]:
+    """Raise a FileChangedError where a file is written while it is read, whatever else is wrong.
+
+    Pipes and devices have no state that could be compared.
+    """
+    before = settled_status(file.fileno(), path)
+    if not stat.S_ISREG(before.st_mode):
+        yield
+        return
+    try:
+        yield
+    except GeneratorExit:  # no more of it is needed
+        raise
+    except BaseException:
+        _refuse_changed(path, before, os.fstat(file.fileno()))  # which may be the reason
+        raise
+    _refuse_changed(path, before, os.fstat(file.fileno()))
+
+
+def settled_status(target: int | str | os.PathLike[str], path: object) -> os.stat_result:
+    """Return the status of a file when its last change is old enough to be told from a later one.
+
+    A FileChangedError says that another program writes it all the time, or that this command has
+    read it in another state before.
+    """
+    for _ in range(_MOST_WAITS):
+        found = os.stat(target)
+        age_s = (time.time_ns() - found.st_ctime_ns) / 1e9
+        is_recent = 0 <= age_s <= _SETTLED_S  # the clock of a file server may be ahead
+        if not stat.S_ISREG(found.st_mode):
+            return found
+        if not is_recent:
+            _compare_with_first(path, found)
+            return found
+        time.sleep(_SETTLED_S - age_s)
+    raise FileChangedError(str(path), f"another program is writing it; {_CURE}")
+
+
+def is_same_content(before: os.stat_result, after: os.stat_result) -> bool:
+    """Tell whether a file was not written between two looks at it.
+
+    Its time of modification can be set back, unlike that of its last change; but that is also the
+    time at which it got another mode, owner or name.
+    """
+    if _content_marks(before) != _content_marks(after):
+        return False
+    return before.st_ctime_ns == after.st_ctime_ns or _other_marks(before) != _other_marks(after)
+
+
+def _content_marks(found: os.stat_result) -> tuple[int, ...]:
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _other_marks(found: os.stat_result) -> tuple[int, ...]:
+    return found.st_mode, found.st_uid, found.st_gid, found.st_nlink
+
+
+def _compare_with_first(path: object, found: os.stat_result) -> None:
+    """Raise a FileChangedError where the same command has read a file in another state before."""
+    first_states = _first_states.get()
+    if first_states is not None:
+        state = _FirstState(str(path), found)
+        first = first_states.setdefault(os.path.abspath(str(path)), state)
+        _refuse_changed(path, first.status, found)
+
+
+def _refuse_changed(path: object, before: os.stat_result, after: os.stat_result) -> None:
+    if not is_same_content(before, after):
+        raise FileChangedError(str(path), f"it changed while it was read; {_CURE}")
