@@ -28,7 +28,7 @@ from ngramscan.indexes.base import (
     finds_spans,
 )
 from ngramscan.indexes.tokens.base import MatchingIndex, finds_matches
-from ngramscan.matching.excerpts import parts_with_windows, possible_windows
+from ngramscan.matching.excerpts import possible_windows
 from ngramscan.matching.longest import longest_matches
 from ngramscan.prevalence.count import collect_replies
 
@@ -182,74 +182,45 @@ def _within_excerpts(texts: Sequence[WordText], excerpts: Excerpts, least: int) 
     """Return the spans of texts in documents of which an index shows all that they may share."""
     different = {text.text: text for text in texts}
     encoded = [text.encode() for text in different]
-    windows = [_window_places(text, least) for text in different.values()]
+    places = [text.byte_places() for text in different.values()]
+    windows = [_window_places(*words, least) for words in places]
     shown = excerpts(encoded, windows)
-    runs = list[_Run]()
     possible = possible_windows(shown, encoded, windows)
-    left = [places[is_possible] for places, is_possible in zip(windows, possible, strict=True)]
-    shown = parts_with_windows(shown, encoded, left)
-    for text, content, is_possible in zip(different.values(), encoded, possible, strict=True):
-        n_windows = max(0, len(text.words) - least + 1)
-        starts, ends = text.byte_places()
-        for firsts in _runs(np.flatnonzero(is_possible[:n_windows]).tolist()):
-            places = slice(firsts.start, firsts.stop - 1 + least)
-            runs.append(_Run(text.text, firsts.start, content, starts[places], ends[places]))
-    spans: dict[str, list[Span]] = {text: [] for text in different}
-    for run, found in zip(runs, _spans_of_runs(runs, shown, least), strict=True):
-        spans[run.name] += found
+    firsts = [
+        np.flatnonzero(is_possible[: max(0, len(starts) - least + 1)])
+        for is_possible, (starts, _) in zip(possible, places, strict=True)
+    ]
+    left = [of_text[numbers] for of_text, numbers in zip(windows, firsts, strict=True)]
+    lengths = longest_matches(encoded, left, shown)
+    spans = {
+        text: _longest_spans(starts, ends, numbers, matched, least)
+        for text, (starts, ends), numbers, matched in zip(
+            different, places, firsts, lengths, strict=True
+        )
+    }
     return [spans[text.text] for text in texts]
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Successive words of a text, of which any window may occur."""
+def _longest_spans(
+    starts: Integers, ends: Integers, firsts: Integers, lengths: Integers, least: int
+) -> list[Span]:
+    """Return the spans of a text, by the bytes of the longest match from some words on.
 
-    name: str
-    """The text."""
-    first: int
-    """The number of the first word."""
-    content: bytes
-    """The text in UTF-8."""
-    starts: Integers
-    ends: Integers
-    """Where the words are in it."""
-
-    @property
-    def part(self) -> bytes:
-        """The text from the first word to the last one."""
-        return self.content[self.starts[0] : self.ends[-1]]
-
-    @property
-    def places(self) -> Integers:
-        """Where words begin in the part."""
-        places: Integers = self.starts - self.starts[0]
-        return places
-
-    @property
-    def key(self) -> tuple[bytes, bytes]:
-        """The part and the places, which are equal for runs with the same matches."""
-        return self.part, self.places.tobytes()
-
-
-def _spans_of_runs(
-    runs: Sequence[_Run], documents: Sequence[bytes], least: int
-) -> Iterator[list[Span]]:
-    """Yield the spans of each run, by the longest part that documents have from each word on."""
-    # Where tokens are, what is before them decides too.
-    different = {run.key: run for run in runs}
-    parts = [run.part for run in different.values()]
-    lengths = longest_matches(parts, [run.places for run in different.values()], documents)
-    length_of = dict(zip(different, lengths, strict=True))
-    for run in runs:
-        matched = length_of[run.key]
-        stops = np.searchsorted(run.ends, run.starts + matched, "right")
-        longest_before = np.maximum.accumulate(np.append(0, stops))[:-1]
-        numbers = np.arange(len(stops))
-        firsts = np.flatnonzero((stops - numbers >= least) & (stops > longest_before))
-        yield [
-            Span(run.first + first, run.first + stop)
-            for first, stop in zip(firsts.tolist(), stops[firsts].tolist(), strict=True)
-        ]
+    Parameters
+    ----------
+    starts, ends : array of int64
+        The places of all words.
+    firsts, lengths : array of int64
+        The words with which spans may begin, and the bytes that a document has from there on.
+    least : int
+        Words of the shortest spans.
+    """
+    if not len(firsts):
+        return []
+    stops = np.searchsorted(ends, starts[firsts] + lengths, "right")
+    longest_before = np.maximum.accumulate(np.append(0, stops))[:-1]
+    is_span = (stops - firsts >= least) & (stops > longest_before)
+    return [*map(Span, firsts[is_span].tolist(), stops[is_span].tolist())]
 
 
 def _in_place(
@@ -287,9 +258,8 @@ def cost_of_spans(texts: Sequence[WordText], index: SpanIndex, least: int, seed:
     return index.cost_of_spans([_span_query(part, least, width) for part in drawn], times)
 
 
-def _window_places(text: WordText, least: int) -> Integers:
+def _window_places(starts: Integers, ends: Integers, least: int) -> Integers:
     """Return start and end of each window in bytes; those of two words touch the next one."""
-    starts, ends = text.byte_places()
     places = [
         np.array([starts[: max(0, len(starts) - width + 1)], ends[width - 1 :]]).T
         for width in (least, *([2] if least == 1 else []))
