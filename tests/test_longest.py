@@ -135,14 +135,14 @@ def mirrored(n: int) -> bytes:
 def test_twice_the_text_is_little_more_than_twice_the_work(
     make: Callable[[int], bytes], more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ranks, ordered = longest._ranks, 0
+    ranks, ordered = longest.rank_keys, 0
 
     def counted(keys: Any) -> longest.Ranks:
         nonlocal ordered
         ordered += len(keys)
         return ranks(keys)
 
-    monkeypatch.setattr(longest, "_ranks", counted)
+    monkeypatch.setattr(longest, "rank_keys", counted)
     work = []
     for n in (2000, 4000):
         ordered = 0

@@ -179,7 +179,7 @@ class _Ordered:
         A rank is the number of places before those that are alike. Places keep theirs if texts
         alone or documents alone have it: what these share with each other doesn't matter.
         """
-        ranks = _ranks(self._words.astype(np.uint64))
+        ranks = rank_keys(self._words.astype(np.uint64))
         levels, width = [ranks], WORD_BYTES
         places = self._shared_places(ranks, np.arange(len(ranks)))
         while width < self._first_document and len(places):
@@ -191,7 +191,7 @@ class _Ordered:
             number = np.bincount(old, minlength=len(before))
             n_before = np.cumsum(number) - number
             # As many as before, and those that were alike and now come before.
-            ranks[places] = old + _ranks(old * (len(before) + 1) + behind) - n_before[old]
+            ranks[places] = old + rank_keys(old * (len(before) + 1) + behind) - n_before[old]
             levels.append(ranks)
             places = self._shared_places(ranks, places)
             width *= 2
@@ -217,7 +217,7 @@ class _Ordered:
         return shared + same_bytes(self._words[here], self._words[there])
 
 
-def _ranks(keys: Integers | Words) -> Ranks:
+def rank_keys(keys: Integers | Words) -> Ranks:
     """Return for each key how many are smaller."""
     order = np.argsort(keys)
     ordered = keys[order]

@@ -28,6 +28,7 @@ from ngramscan.indexes.base import (
     finds_spans,
 )
 from ngramscan.indexes.tokens.base import MatchingIndex, finds_matches
+from ngramscan.matching.alike import AlikePlaces
 from ngramscan.matching.excerpts import possible_windows
 from ngramscan.matching.longest import longest_matches
 from ngramscan.prevalence.count import collect_replies
@@ -341,11 +342,59 @@ def search_spans(text: WordText, least: int, width: int) -> Search:
             limit = first + width - 1
         limits[first] = limit
     open_places = _runs([first for first in range(n) if limits[first] - first >= least])
-    slack = least - width
+    slack, known = least - width, _Known(text)
     found = yield from _together(
-        [_search_run(text, run, limits, least, slack) for run in open_places]
+        [_search_run(text, run, limits, least, slack, known) for run in open_places]
     )
     return _outermost(found)
+
+
+class _Known:
+    """What is known of the longest parts of a text that occur, for all places that are alike.
+
+    Where a text repeats itself, the same is not asked for each of its words.
+    """
+
+    def __init__(self, text: WordText) -> None:
+        self._text = text
+        self._words_from: dict[int, int] = {}
+        self._words_to: dict[int, int] = {}
+
+    @cached_property
+    def _starts(self) -> tuple[Integers, AlikePlaces]:
+        """Starts of words in UTF-8, and where the text is alike from there on."""
+        starts, _ = self._text.byte_places()
+        return starts, AlikePlaces(self._text.text.encode(), starts)
+
+    @cached_property
+    def _ends(self) -> tuple[Integers, AlikePlaces]:
+        """Ends of words in UTF-8, and where the text is alike before them, read backwards."""
+        content, (_, ends) = self._text.text.encode(), self._text.byte_places()
+        return ends, AlikePlaces(content[::-1], len(content) - ends)
+
+    def words_from(self, first: int) -> int | None:
+        """Return the words of the longest part that occurs from a word on; None: not known."""
+        return self._words_from.get(first)
+
+    def words_to(self, last: int) -> int | None:
+        """Return the words of the longest part that occurs and ends with a word."""
+        return self._words_to.get(last)
+
+    def learn_from(self, first: int, words: int) -> None:
+        """Note the words of the longest part from a word on; the text has one more."""
+        starts, alike = self._starts
+        ends, _ = self._ends
+        self._words_from[first] = words
+        longer = int(ends[first + words] - starts[first])
+        self._words_from |= dict.fromkeys(alike.sharing(first, longer), words)
+
+    def learn_to(self, last: int, words: int) -> None:
+        """Note the words of the longest part that ends with a word; the text has one more."""
+        ends, alike = self._ends
+        starts, _ = self._starts
+        self._words_to[last] = words
+        longer = int(ends[last] - starts[last - words])
+        self._words_to |= dict.fromkeys(alike.sharing(last, longer), words)
 
 
 def _outermost(found: Iterable[Span]) -> list[Span]:
@@ -384,7 +433,7 @@ def _together(searches: Sequence[Search]) -> Search:
 
 
 def _search_run(
-    text: WordText, starts: range, limits: Sequence[int], least: int, slack: int
+    text: WordText, starts: range, limits: Sequence[int], least: int, slack: int, known: _Known
 ) -> Search:
     """Search the spans that begin at some successive words.
 
@@ -394,21 +443,46 @@ def _search_run(
     """
     spans, first, reach = list[Span](), starts.start, 0
     while first < starts.stop:
-        known, limit = max(reach, first + least - 1), limits[first]
-        part = partial(text.part, first)
-        stop = yield from _longest(part, known, limit, likely=limit - slack)
-        if stop >= first + least and stop > reach:
+        shortest = max(reach, first + least - 1)
+        stop = yield from _longest_from(text, first, shortest, limits[first], slack, known)
+        if stop > shortest:
             spans.append(Span(first, stop))
             reach = stop
         first += 1
         while first < starts.stop and limits[first] <= reach:
             first += 1
         if first < starts.stop and reach - first >= least:
-            ends_there = partial(_ending_at, text, reach + 1)
-            most = reach + 1 - first
-            words = yield from _longest(ends_there, least - 1, most, likely=0)
-            first = reach + 1 - words
+            first = yield from _first_with(text, first, reach, least, known)
     return spans
+
+
+def _longest_from(
+    text: WordText, first: int, shortest: int, limit: int, slack: int, known: _Known
+) -> Generator[list[str], Occurs, int]:
+    """Return the word behind the longest part from a word on, or `shortest` if that is longer."""
+    if (words := known.words_from(first)) is not None:
+        return max(shortest, first + words)
+    stop = yield from _longest(partial(text.part, first), shortest, limit, likely=limit - slack)
+    if shortest < stop < len(text.words):
+        known.learn_from(first, stop - first)
+    return stop
+
+
+def _first_with(
+    text: WordText, first: int, last: int, least: int, known: _Known
+) -> Generator[list[str], Occurs, int]:
+    """Return the first word, but none before `first`, from which a part with the last one occurs.
+
+    Or the first one of a part that is too short.
+    """
+    most = last + 1 - first
+    words = known.words_to(last)
+    if words is None:
+        ends_there = partial(_ending_at, text, last + 1)
+        words = yield from _longest(ends_there, least - 1, most, likely=0)
+        if least <= words < most:
+            known.learn_to(last, words)
+    return last + 1 - min(max(words, least - 1), most)
 
 
 def _ending_at(text: WordText, stop: int, words: int) -> str:
