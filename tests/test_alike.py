@@ -22,6 +22,10 @@ def test_places_that_share_bytes_are_those_of_a_brute_force(piece: bytes, times:
                 if other != place and len(part) == size and content[other:].startswith(part)
             ]
             assert sorted(alike.sharing(place, size)) == expected
+            has_part = alike.shared_with(place) >= size
+            assert [*np.flatnonzero(has_part)] == sorted(
+                [*expected, place] if len(part) == size else []
+            )
 
 
 @pytest.mark.parametrize("size", [20, 3000])

@@ -22,9 +22,11 @@ class AlikePlaces:
         order = np.argsort(levels[-1][places], kind="stable")
         self._order: list[int] = order.tolist()
         self._rank: list[int] = np.argsort(order).tolist()
+        self._rest: list[int] = (len(content) - places).tolist()
         ordered = places[order]
         shared = _shared(content, levels, ordered[:-1], ordered[1:])
-        self._shared_with_next: list[int] = [*shared.tolist(), -1]
+        self._shared = shared
+        self._shared_with_next: list[int] = shared.tolist()
 
     def sharing(self, number: int, size: int) -> Iterator[int]:
         """Yield the numbers of the other places from which so many bytes are the same."""
@@ -37,6 +39,17 @@ class AlikePlaces:
             if self._shared_with_next[behind - 1] < size:
                 break
             yield self._order[behind]
+
+    def shared_with(self, number: int) -> Integers:
+        """Return for each place how many bytes are the same from there as from one of them."""
+        rank = self._rank[number]
+        shared = np.zeros(len(self._order), np.int64)
+        shared[:rank] = np.minimum.accumulate(self._shared[:rank][::-1])[::-1]
+        shared[rank] = self._rest[number]
+        shared[rank + 1 :] = np.minimum.accumulate(self._shared[rank:])
+        by_number = np.empty_like(shared)
+        by_number[self._order] = shared
+        return by_number
 
 
 def _levels(content: bytes) -> Sequence[Integers]:

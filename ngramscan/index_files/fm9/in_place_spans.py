@@ -116,25 +116,27 @@ class SpanSearch:
     def _unlike(self, picked: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         """Yield the last words before which the text differs: what is learned of one may be enough.
 
-        They are alike if they share as much as a search takes to follow an occurrence.
+        They are alike if they share as much as a search takes to follow an occurrence. The one that
+        may have the longest match says most about others.
         """
         like_others = set[tuple[int, int]]()
-        for number, last in picked:
+        for number, last in sorted(picked, key=self._most_words, reverse=True):
             if (number, last) not in like_others:
                 alike = self._alike.sharing(last, _NEAR)
                 like_others |= {(number, other) for other in alike}
                 yield number, last
+
+    def _most_words(self, place: tuple[int, int]) -> int:
+        """Return how many words the longest match in a file that ends with a word can have."""
+        return place[1] + 1 - int(self._bounds[place])
 
     def _spread(self, searched: Iterable[tuple[int, int]]) -> None:
         """Note what was learned with some last words for all places that are alike."""
         for number, last in searched:
             first, bound = int(self._known[last]), int(self._bounds[number, last])
             if first <= last:
-                # With the character before, which shows that the first word begins there too.
-                size = self._ends[last] - self._starts[first] + _CHARACTER_BYTES
-                alike = np.array([*self._alike.sharing(last, size)], np.int64)
-                self._known[alike] = np.minimum(self._known[alike], alike - (last - first))
-            if 0 < bound <= last:
+                self._spread_known(last, first)
+            if 0 < bound <= last + 1:
                 longer = self._ends[last] - self._starts[bound - 1]
                 alike = np.array([*self._alike.sharing(last, longer)], np.int64)
                 bounds = self._bounds[number]
@@ -142,6 +144,15 @@ class SpanSearch:
         # A part of what occurs occurs; what begins before a bound doesn't occur with more words.
         self._known = np.minimum.accumulate(self._known[::-1])[::-1]
         self._bounds = np.maximum.accumulate(self._bounds, axis=1)
+
+    def _spread_known(self, last: int, first: int) -> None:
+        """Note that a part occurs for all places that share some of it, back from its last word."""
+        size, ends = self._ends[last] - self._starts[first], np.array(self._ends, np.int64)
+        shared = self._alike.shared_with(last)
+        # The character before shows that a word begins there too, if it isn't the text's first.
+        shared -= np.where(shared < ends, _CHARACTER_BYTES, 0)
+        firsts = np.searchsorted(self._starts, ends - np.minimum(shared, size))
+        self._known = np.minimum(self._known, firsts)
 
     def _pick(self, number: int, turn: int) -> Iterator[int]:
         """Yield last words to search in a file: those that decide most about the others."""
