@@ -7,6 +7,7 @@ all the others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -19,36 +20,41 @@ class AlikePlaces:
 
     def __init__(self, content: bytes, places: Integers) -> None:
         levels = _levels(content)
-        order = np.argsort(levels[-1][places], kind="stable")
-        self._order: list[int] = order.tolist()
-        self._rank: list[int] = np.argsort(order).tolist()
-        self._rest: list[int] = (len(content) - places).tolist()
-        ordered = places[order]
-        shared = _shared(content, levels, ordered[:-1], ordered[1:])
-        self._shared = shared
-        self._shared_with_next: list[int] = shared.tolist()
+        self.order = np.argsort(levels[-1][places], kind="stable")
+        """The numbers of the places, in the order of the text from there on."""
+        self.ranks = np.argsort(self.order)
+        """By number, the rank in this order."""
+        ordered = places[self.order]
+        self.shared_with_next = _shared(content, levels, ordered[:-1], ordered[1:])
+        """By rank, the bytes from there on that are the same from the next place on."""
+        self._rest = len(content) - places
 
     def sharing(self, number: int, size: int) -> Iterator[int]:
         """Yield the numbers of the other places from which so many bytes are the same."""
-        rank = self._rank[number]
+        rank = int(self.ranks[number])
+        order, shared = self._lists
         for before in range(rank - 1, -1, -1):
-            if self._shared_with_next[before] < size:
+            if shared[before] < size:
                 break
-            yield self._order[before]
-        for behind in range(rank + 1, len(self._order)):
-            if self._shared_with_next[behind - 1] < size:
+            yield order[before]
+        for behind in range(rank + 1, len(order)):
+            if shared[behind - 1] < size:
                 break
-            yield self._order[behind]
+            yield order[behind]
+
+    @cached_property
+    def _lists(self) -> tuple[list[int], list[int]]:
+        """The order and the shared bytes: numbers of lists are read one by one, and faster."""
+        return self.order.tolist(), self.shared_with_next.tolist()
 
     def shared_with(self, number: int) -> Integers:
         """Return for each place how many bytes are the same from there as from one of them."""
-        rank = self._rank[number]
-        shared = np.zeros(len(self._order), np.int64)
-        shared[:rank] = np.minimum.accumulate(self._shared[:rank][::-1])[::-1]
+        rank = int(self.ranks[number])
+        shared = np.zeros(len(self.order), np.int64)
+        shared[:rank] = np.minimum.accumulate(self.shared_with_next[:rank][::-1])[::-1]
         shared[rank] = self._rest[number]
-        shared[rank + 1 :] = np.minimum.accumulate(self._shared[rank:])
-        by_number = np.empty_like(shared)
-        by_number[self._order] = shared
+        shared[rank + 1 :] = np.minimum.accumulate(self.shared_with_next[rank:])
+        by_number: Integers = shared[self.ranks]
         return by_number
 
 
