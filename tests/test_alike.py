@@ -1,4 +1,4 @@
-"""Places from which a text goes on in the same way: those of a brute force."""
+"""Places from which a text continues in the same way: those of a brute force."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Places of one text from which it goes on in the same way.
+"""Places of one text from which it continues in the same way.
 
 A text that repeats itself has few different parts of any length: what is learned of one is true of
 all the others.

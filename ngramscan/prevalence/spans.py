@@ -350,7 +350,7 @@ def search_spans(text: WordText, least: int, width: int) -> Search:
 
 
 class _Known:
-    """What is known of the longest parts of a text that occur, for all places that are alike.
+    """The longest parts of a text that occur, noted for all places that are alike.
 
     Where a text repeats itself, the same is not asked for each of its words.
     """
