@@ -2,11 +2,13 @@
 
 import random
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from ngramscan.matching import longest
 from ngramscan.matching.longest import longest_matches
@@ -24,8 +26,8 @@ def by_brute_force(text: bytes, documents: Sequence[bytes]) -> list[int]:
 
 
 def matches(texts: Sequence[bytes], documents: Sequence[bytes]) -> list[list[int]]:
-    starts = [np.arange(len(text)) for text in texts]
-    return [each.tolist() for each in longest_matches(texts, starts, documents)]
+    windows = [np.arange(len(text))[:, None] + np.array([0, 1]) for text in texts]
+    return [each.tolist() for each in longest_matches(texts, windows, documents)]
 
 
 small_texts = st.lists(st.text(st.sampled_from("ab é\0"), max_size=60).map(str.encode), max_size=4)
@@ -37,6 +39,53 @@ def test_matches_are_those_of_a_brute_force(
 ) -> None:
     documents = [*documents, documents[0] * times, b"".join(texts)[1:]]
     assert matches(texts, documents) == [by_brute_force(text, documents) for text in texts]
+
+
+@given(small_texts, small_texts.filter(len), st.integers(1, 3), st.sampled_from([0, 1 << 30]))
+def test_matches_are_the_same_whether_pairs_are_compared_or_places_ordered(
+    texts: list[bytes], documents: list[bytes], times: int, pairs_per_byte: int
+) -> None:
+    documents = [*documents, documents[0] * times, b"".join(texts)[1:]]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(longest, "_PAIRS_PER_BYTE", pairs_per_byte)
+        assert matches(texts, documents) == [by_brute_force(text, documents) for text in texts]
+
+
+@pytest.mark.parametrize("pairs_per_byte", [0, 1 << 30], ids=["ordered", "compared"])
+@pytest.mark.parametrize("seed", range(6))
+def test_matches_of_long_windows_are_those_of_a_brute_force(
+    seed: int, pairs_per_byte: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(longest, "_PAIRS_PER_BYTE", pairs_per_byte)
+    rng = random.Random(seed)
+    pieces = [bytes(rng.choices(b"abc ", k=rng.randrange(1, 1500))) for _ in range(12)]
+    texts, documents = (
+        [b"".join(rng.choices(pieces, k=rng.randint(1, 4))) for _ in range(5)] for _ in range(2)
+    )
+    windows = list[NDArray[np.int64]]()
+    for text in texts:
+        starts = sorted(rng.sample(range(len(text)), min(len(text), 60)))
+        ends = [min(len(text), start + rng.choice([1, 5, 9, 17, 40, 70, 300])) for start in starts]
+        windows.append(np.stack([starts, ends], axis=1))
+    for text, of_text, lengths in zip(
+        texts, windows, longest_matches(texts, windows, documents), strict=True
+    ):
+        expected = [longest_from(text, start, documents) for start in of_text[:, 0].tolist()]
+        has_window = np.array(expected) >= of_text[:, 1] - of_text[:, 0]
+        assert (
+            np.where(has_window, lengths, 0).tolist() == np.where(has_window, expected, 0).tolist()
+        )
+        assert (lengths <= expected).all()
+
+
+def longest_from(text: bytes, start: int, documents: Sequence[bytes]) -> int:
+    """Return the bytes that some document has from a place of a text on, by halving."""
+    low, high = 0, len(text) - start
+    while low < high:
+        middle = (low + high + 1) // 2
+        is_there = any(text[start : start + middle] in each for each in documents)
+        low, high = (middle, high) if is_there else (low, middle - 1)
+    return low
 
 
 @pytest.mark.parametrize("at_once", [1, 10, 100])
@@ -86,14 +135,14 @@ def mirrored(n: int) -> bytes:
 def test_twice_the_text_is_little_more_than_twice_the_work(
     make: Callable[[int], bytes], more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ranks, ordered = longest._ranks, 0
+    ranks, ordered = longest.rank_keys, 0
 
-    def counted(keys: longest.Integers) -> longest.Ranks:
+    def counted(keys: Any) -> longest.Ranks:
         nonlocal ordered
         ordered += len(keys)
         return ranks(keys)
 
-    monkeypatch.setattr(longest, "_ranks", counted)
+    monkeypatch.setattr(longest, "rank_keys", counted)
     work = []
     for n in (2000, 4000):
         ordered = 0

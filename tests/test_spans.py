@@ -207,7 +207,7 @@ def test_little_is_shown_of_what_is_not_shared() -> None:
     words = ["".join(rng.choices("abcdefgh", k=rng.randint(1, 8))) for _ in range(200)]
     texts = [" ".join(rng.choices(words, k=100)) for _ in range(200)]
     index = Shown([" ".join(rng.choices(words, k=100_000)), texts[0]])
-    windows = [_window_places(WordText(text), 5) for text in texts]
+    windows = [_window_places(*WordText(text).byte_places(), 5) for text in texts]
     shown = index.excerpts([text.encode() for text in texts], windows)
     assert len(texts[0]) <= sum(map(len, shown)) < 2 * len(texts[0])
     assert any(texts[0].encode() in part for part in shown)

@@ -10,7 +10,7 @@ behind it. Too much is left rather than too little.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -39,6 +39,8 @@ _SIDES = np.array([0, 1, 3, 8])
 """Bytes beside the outermost grams of a window that are compared: as many of these as it has."""
 _WIDTHS = np.array([1, 2, 4, 8, 16])
 """Bytes of a window that are compared: as many of these as it has."""
+MOST_WIDE = 64
+"""The most bytes whose hash can be made: eight for each factor."""
 _COMPARED = (*range(0, 64, 8), 1 << 62)
 """Where they begin in it; at its end instead, if that is before."""
 _PARTS = 3
@@ -165,7 +167,7 @@ class _Tokens:
         return np.asarray(self._numbers[self.starts[tokens]].view(np.uint64), np.uint64)
 
 
-class _Table:
+class HashTable:
     """Some hashes, and one in a thousand others: bits, so that they have room in a cache."""
 
     def __init__(self, hashes: Words) -> None:
@@ -205,7 +207,7 @@ class _Layer:
         """Take the number of the first token of each window, and that behind its last whole one."""
         self._size, hashes, n = size, tokens.hashes(size), len(tokens.starts)
         begin, end = (np.bincount(places, minlength=n) for places in (first, last - size + 1))
-        self._grams = _Table(hashes[np.flatnonzero(np.cumsum(begin - end) > 0)])
+        self._grams = HashTable(hashes[np.flatnonzero(np.cumsum(begin - end) > 0)])
         before, behind = tokens.starts[first] - windows[:, 0], windows[:, 1] - tokens.starts[last]
         self._begin = _Sides(hashes[first], tokens.before(first), before)
         self._end = _Sides(hashes[last - size], tokens.behind(last), behind)
@@ -238,7 +240,7 @@ class _Sides:
     def __init__(self, hashes: Words, beside: Words, sizes: Integers) -> None:
         classes = _SIDES[np.searchsorted(_SIDES, sizes, "right") - 1]
         self._sizes = np.unique(classes)[:, None]
-        self._table = _Table(_with_side(hashes, beside, classes))
+        self._table = HashTable(_with_side(hashes, beside, classes))
 
     def has(self, hashes: Words, beside: Words) -> Flags:
         found = np.zeros(len(hashes), np.bool_)
@@ -261,42 +263,30 @@ def possible_windows(
     """
     shown, (joined, ranges) = _beside_each_other(parts), _joined(texts, windows)
     is_possible = np.zeros(len(ranges), np.bool_)
-    classes = np.searchsorted(_WIDTHS, ranges[:, 1] - ranges[:, 0], "right") - 1
-    for number in np.unique(classes).tolist():
-        wide, left = int(_WIDTHS[number]), np.flatnonzero(classes == number)
-        known = _Table(_wide_hashes(shown, slice(max(0, len(shown) - wide + 1)), wide))
+    for wide, of_width in by_width(ranges[:, 1] - ranges[:, 0], _WIDTHS):
+        left = of_width
+        known = HashTable(wide_hashes(shown, slice(max(0, len(shown) - wide + 1)), wide))
         for offset in _COMPARED:
             starts = np.minimum(ranges[left, 0] + offset, ranges[left, 1] - wide)
-            left = left[known.find(_wide_hashes(joined, starts, wide))]
+            left = left[known.find(wide_hashes(joined, starts, wide))]
         is_possible[left] = True
     firsts = accumulate(map(len, windows), initial=0)
     return [is_possible[at : at + len(each)] for at, each in zip(firsts, windows, strict=False)]
 
 
-def parts_with_windows(
-    parts: Sequence[bytes], texts: Sequence[bytes], windows: Sequence[Integers]
-) -> list[bytes]:
-    """Return the parts that have the first bytes of a window: 16, or half of it."""
-    if not parts:
-        return []
-    shown, (joined, ranges) = _beside_each_other(parts), _joined(texts, windows)
-    ends = len(_BESIDE) + np.cumsum([len(_BETWEEN) + len(part) for part in parts])
-    is_kept = np.zeros(len(parts) + 1, np.bool_)
-    classes = np.searchsorted(_WIDTHS, ranges[:, 1] - ranges[:, 0], "right") - 1
+def by_width(sizes: Integers, widths: Integers) -> Iterator[tuple[int, Integers]]:
+    """Yield each width with the numbers of windows that have so many bytes, but not the next."""
+    classes = np.searchsorted(widths, sizes, "right") - 1
     for number in np.unique(classes).tolist():
-        wide = int(_WIDTHS[number])
-        known = _Table(_wide_hashes(joined, ranges[classes == number, 0], wide))
-        places = known.find(_wide_hashes(shown, slice(max(0, len(shown) - wide + 1)), wide))
-        is_kept[np.searchsorted(ends, places, "right")] = True
-    return [part for part, is_part in zip(parts, is_kept.tolist(), strict=False) if is_part]
+        yield int(widths[number]), np.flatnonzero(classes == number)
 
 
-def _wide_hashes(text: bytes, starts: Integers | slice, wide: int) -> Words:
-    """Return the hashes of the bytes from some places of a text on."""
+def wide_hashes(text: bytes, starts: Integers | slice, wide: int) -> Words:
+    """Return the hashes of 1, 2, 4 or eight times some bytes, from some places of a text on."""
     words = np.ndarray((len(text) - 7,), "<u8", text, strides=(1,))
     hashes: Words = (words[starts] & _FIRST_BYTES[min(wide, 8)]) * _FACTORS[0]
-    if wide == 16:
-        hashes += words[8:][starts] * _FACTORS[1]
+    for number in range(1, wide // 8):
+        hashes += words[8 * number :][starts] * _FACTORS[number]
     return hashes
 
 

@@ -9,49 +9,61 @@ part, and not with the number of matches.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Words = NDArray[np.uint64]
+from ngramscan.matching.excerpts import MOST_WIDE
+from ngramscan.matching.seeds import (
+    WORD_BYTES,
+    Flags,
+    Integers,
+    SeedTable,
+    Words,
+    longest_of_pairs,
+    same_bytes,
+)
+
 Ranks = NDArray[np.int32]
 _BETWEEN = b"\xff"
 """Behind each text and document; no text in UTF-8 has it."""
-_WORD_BYTES = 8
-_AT_ONCE = 1 << 23
+_AT_ONCE = 1 << 22
 """Bytes of texts and of documents that are ordered together: some 50 times as much memory."""
+_PAIRS_PER_BYTE = 2
+"""Pairs of windows and places that are compared for each byte of texts and documents."""
 
 
 def longest_matches(
-    texts: Sequence[bytes], starts: Sequence[Integers], documents: Sequence[bytes]
+    texts: Sequence[bytes], windows: Sequence[Integers], documents: Sequence[bytes]
 ) -> list[Integers]:
-    """Return, for each start in each text, the bytes of the longest part that a document has.
+    """Return the bytes of the longest part from the start of each window that a document has.
+
+    Where no document has the window, they may be fewer than that, or none.
 
     Parameters
     ----------
     texts : sequence of bytes
         Texts in UTF-8.
-    starts : sequence of arrays
-        For each text, the places in it where parts begin.
+    windows : sequence of arrays, shape (n_windows, 2)
+        For each text, the start and the end of its windows, in the order of the starts.
     documents : sequence of bytes
         The documents; some may not be UTF-8.
     """
-    lengths: list[Integers] = []
-    for some in _groups(texts, _AT_ONCE):
-        joined, placed = _join_texts(texts[some.start : some.stop], starts[some.start : some.stop])
-        longest = np.zeros(len(placed), np.int64)
-        for others in _groups(documents, max(_AT_ONCE, len(joined))):
-            shown = _BETWEEN.join(documents[others.start : others.stop])
-            longest = np.maximum(longest, _Ordered(joined, shown).longest_from(placed))
-        sizes = [len(each) for each in starts[some.start : some.stop]]
-        parts = np.split(longest, np.cumsum(sizes)[:-1])
-        lengths += [
-            np.minimum(part, len(texts[number]) - starts[number])
-            for number, part in zip(some, parts, strict=True)
-        ]
+    lengths = [np.zeros(len(each), np.int64) for each in windows]
+    compared = [number for number, each in enumerate(windows) if len(each)]
+    for some in _groups([texts[number] for number in compared], _AT_ONCE):
+        numbers = compared[some.start : some.stop]
+        joined = _Joined([texts[n] for n in numbers], [windows[n] for n in numbers])
+        longest = np.zeros(len(joined.starts), np.int64)
+        for others in _groups(documents, max(_AT_ONCE, len(joined.content))):
+            shown = documents[others.start : others.stop]
+            longest = np.maximum(longest, _longest_in(joined, shown))
+        longest = np.minimum(longest, joined.stops - joined.starts)
+        ends = np.cumsum([len(windows[number]) for number in numbers])
+        for number, of_text in zip(numbers, np.split(longest, ends[:-1]), strict=True):
+            lengths[number] = of_text
     return lengths
 
 
@@ -67,11 +79,74 @@ def _groups(texts: Sequence[bytes], at_once: int) -> Iterator[range]:
         yield range(first, len(texts))
 
 
-def _join_texts(texts: Sequence[bytes], starts: Iterable[Integers]) -> tuple[bytes, Integers]:
-    """Return texts as one, and all starts in it."""
-    firsts = accumulate((len(text) + len(_BETWEEN) for text in texts), initial=0)
-    placed = [each + first for each, first in zip(starts, firsts, strict=False)]
-    return b"".join(text + _BETWEEN for text in texts), np.concatenate(placed)
+class _Joined:
+    """Texts as one, and all their windows in it."""
+
+    def __init__(self, texts: Sequence[bytes], windows: Sequence[Integers]) -> None:
+        self.content = b"".join(text + _BETWEEN for text in texts)
+        sizes = [len(each) for each in windows]
+        lengths = (len(text) + len(_BETWEEN) for text in texts)
+        self.begins = np.array([*accumulate(lengths, initial=0)])
+        """Where each text begins; at last, the length of all."""
+        self.texts = np.repeat(np.arange(len(texts)), sizes)
+        """The number of the text of each window."""
+        places = np.concatenate([np.zeros((0, 2), np.int64), *windows]).astype(np.int64)
+        self.starts = places[:, 0] + self.begins[self.texts]
+        self.sizes = places[:, 1] - places[:, 0]
+        self.stops = self.begins[self.texts + 1] - 1
+        """Where the text of each window ends."""
+
+
+def _longest_in(joined: _Joined, documents: Sequence[bytes]) -> Integers:
+    """Return the longest parts of texts in some documents.
+
+    Few places of documents begin as a window does: these are compared one by one. Where a text and
+    a document repeat themselves there are many, and all places are ordered.
+    """
+    shown = _BETWEEN.join(documents)
+    first_document = len(joined.content)
+    data = joined.content + shown + MOST_WIDE * _BETWEEN
+    in_data = slice(first_document, first_document + len(shown))
+    table = SeedTable(data, joined.starts, joined.sizes, in_data)
+    is_compared = _are_few(joined, table.candidates, _PAIRS_PER_BYTE * len(data))
+    words = np.ndarray((len(data) - WORD_BYTES + 1,), ">u8", data, strides=(1,))
+    pairs = table.pairs(is_compared)
+    longest = longest_of_pairs(data, words, joined.starts, joined.stops, pairs)
+    if not is_compared.all():
+        places = table.places_of(~is_compared) - first_document
+        ends = np.cumsum([len(each) + len(_BETWEEN) for each in documents])
+        numbers = np.unique(np.searchsorted(ends, places, "right")).tolist()
+        repeated = [documents[number] for number in numbers]
+        longest[~is_compared] = _ordered_longest(joined, ~is_compared, repeated)
+    return longest
+
+
+def _ordered_longest(joined: _Joined, is_chosen: Flags, documents: Sequence[bytes]) -> Integers:
+    """Return the longest parts of texts with chosen windows, by the order of all places."""
+    texts = np.unique(joined.texts[is_chosen])
+    begins, ends = joined.begins[texts], joined.begins[texts + 1]
+    content = b"".join(joined.content[begin:end] for begin, end in zip(begins, ends, strict=True))
+    # How far each text is moved to the front.
+    moved = begins - (np.cumsum(ends - begins) - (ends - begins))
+    numbers = np.searchsorted(texts, joined.texts[is_chosen])
+    starts = joined.starts[is_chosen] - moved[numbers]
+    return _Ordered(content, _BETWEEN.join(documents)).longest_from(starts)
+
+
+def _are_few(joined: _Joined, candidates: Integers, most: int) -> Flags:
+    """Return which windows are of texts that have few candidates: of all together, `most`.
+
+    Where the next start of the text is far, more than its first bytes are compared.
+    """
+    is_within = np.append(joined.texts[1:] == joined.texts[:-1], False)[: len(candidates)]
+    to_next = np.append(joined.starts[1:], 0)[: len(candidates)]
+    compared = np.where(is_within, to_next, joined.stops) - joined.starts
+    work = np.bincount(joined.texts, candidates * (1 + compared // MOST_WIDE))
+    order = np.argsort(work)
+    is_few = np.zeros(len(work), np.bool_)
+    is_few[order] = np.cumsum(work[order]) <= most
+    of_windows: Flags = is_few[joined.texts]
+    return of_windows
 
 
 class _Ordered:
@@ -79,8 +154,8 @@ class _Ordered:
 
     def __init__(self, texts: bytes, documents: bytes) -> None:
         self._first_document = len(texts)
-        data = texts + documents + _WORD_BYTES * _BETWEEN
-        self._words = np.ndarray((len(data) - _WORD_BYTES + 1,), ">u8", data, strides=(1,))
+        data = texts + documents + WORD_BYTES * _BETWEEN
+        self._words = np.ndarray((len(data) - WORD_BYTES + 1,), ">u8", data, strides=(1,))
 
     def longest_from(self, starts: Integers) -> Integers:
         """Return how many bytes from each start on a document has, or more behind a text's end."""
@@ -104,8 +179,8 @@ class _Ordered:
         A rank is the number of places before those that are alike. Places keep theirs if texts
         alone or documents alone have it: what these share with each other doesn't matter.
         """
-        ranks = _ranks(self._words.astype(np.uint64))
-        levels, width = [ranks], _WORD_BYTES
+        ranks = rank_keys(self._words.astype(np.uint64))
+        levels, width = [ranks], WORD_BYTES
         places = self._shared_places(ranks, np.arange(len(ranks)))
         while width < self._first_document and len(places):
             before, last = levels[-1], len(self._words) - 1
@@ -116,7 +191,7 @@ class _Ordered:
             number = np.bincount(old, minlength=len(before))
             n_before = np.cumsum(number) - number
             # As many as before, and those that were alike and now come before.
-            ranks[places] = old + _ranks(old * (len(before) + 1) + behind) - n_before[old]
+            ranks[places] = old + rank_keys(old * (len(before) + 1) + behind) - n_before[old]
             levels.append(ranks)
             places = self._shared_places(ranks, places)
             width *= 2
@@ -137,15 +212,12 @@ class _Ordered:
         shared, last = np.zeros(len(places), np.int64), len(self._words) - 1
         for level, ranks in reversed([*enumerate(levels)]):
             here, there = (np.minimum(each + shared, last) for each in (places, others))
-            shared += np.where(ranks[here] == ranks[there], _WORD_BYTES << level, 0)
+            shared += np.where(ranks[here] == ranks[there], WORD_BYTES << level, 0)
         here, there = (np.minimum(each + shared, last) for each in (places, others))
-        differing = self._words[here].astype(np.uint64) ^ self._words[there].astype(np.uint64)
-        for size in range(1, _WORD_BYTES):
-            shared += differing >> np.uint64(8 * (_WORD_BYTES - size)) == 0
-        return shared
+        return shared + same_bytes(self._words[here], self._words[there])
 
 
-def _ranks(keys: Integers | Words) -> Ranks:
+def rank_keys(keys: Integers | Words) -> Ranks:
     """Return for each key how many are smaller."""
     order = np.argsort(keys)
     ordered = keys[order]

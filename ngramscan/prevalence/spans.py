@@ -28,7 +28,8 @@ from ngramscan.indexes.base import (
     finds_spans,
 )
 from ngramscan.indexes.tokens.base import MatchingIndex, finds_matches
-from ngramscan.matching.excerpts import parts_with_windows, possible_windows
+from ngramscan.matching.alike import AlikePlaces
+from ngramscan.matching.excerpts import possible_windows
 from ngramscan.matching.longest import longest_matches
 from ngramscan.prevalence.count import collect_replies
 
@@ -182,74 +183,45 @@ def _within_excerpts(texts: Sequence[WordText], excerpts: Excerpts, least: int) 
     """Return the spans of texts in documents of which an index shows all that they may share."""
     different = {text.text: text for text in texts}
     encoded = [text.encode() for text in different]
-    windows = [_window_places(text, least) for text in different.values()]
+    places = [text.byte_places() for text in different.values()]
+    windows = [_window_places(*words, least) for words in places]
     shown = excerpts(encoded, windows)
-    runs = list[_Run]()
     possible = possible_windows(shown, encoded, windows)
-    left = [places[is_possible] for places, is_possible in zip(windows, possible, strict=True)]
-    shown = parts_with_windows(shown, encoded, left)
-    for text, content, is_possible in zip(different.values(), encoded, possible, strict=True):
-        n_windows = max(0, len(text.words) - least + 1)
-        starts, ends = text.byte_places()
-        for firsts in _runs(np.flatnonzero(is_possible[:n_windows]).tolist()):
-            places = slice(firsts.start, firsts.stop - 1 + least)
-            runs.append(_Run(text.text, firsts.start, content, starts[places], ends[places]))
-    spans: dict[str, list[Span]] = {text: [] for text in different}
-    for run, found in zip(runs, _spans_of_runs(runs, shown, least), strict=True):
-        spans[run.name] += found
+    firsts = [
+        np.flatnonzero(is_possible[: max(0, len(starts) - least + 1)])
+        for is_possible, (starts, _) in zip(possible, places, strict=True)
+    ]
+    left = [of_text[numbers] for of_text, numbers in zip(windows, firsts, strict=True)]
+    lengths = longest_matches(encoded, left, shown)
+    spans = {
+        text: _longest_spans(starts, ends, numbers, matched, least)
+        for text, (starts, ends), numbers, matched in zip(
+            different, places, firsts, lengths, strict=True
+        )
+    }
     return [spans[text.text] for text in texts]
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Successive words of a text, of which any window may occur."""
+def _longest_spans(
+    starts: Integers, ends: Integers, firsts: Integers, lengths: Integers, least: int
+) -> list[Span]:
+    """Return the spans of a text, by the bytes of the longest match from some words on.
 
-    name: str
-    """The text."""
-    first: int
-    """The number of the first word."""
-    content: bytes
-    """The text in UTF-8."""
-    starts: Integers
-    ends: Integers
-    """Where the words are in it."""
-
-    @property
-    def part(self) -> bytes:
-        """The text from the first word to the last one."""
-        return self.content[self.starts[0] : self.ends[-1]]
-
-    @property
-    def places(self) -> Integers:
-        """Where words begin in the part."""
-        places: Integers = self.starts - self.starts[0]
-        return places
-
-    @property
-    def key(self) -> tuple[bytes, bytes]:
-        """The part and the places, which are equal for runs with the same matches."""
-        return self.part, self.places.tobytes()
-
-
-def _spans_of_runs(
-    runs: Sequence[_Run], documents: Sequence[bytes], least: int
-) -> Iterator[list[Span]]:
-    """Yield the spans of each run, by the longest part that documents have from each word on."""
-    # Where tokens are, what is before them decides too.
-    different = {run.key: run for run in runs}
-    parts = [run.part for run in different.values()]
-    lengths = longest_matches(parts, [run.places for run in different.values()], documents)
-    length_of = dict(zip(different, lengths, strict=True))
-    for run in runs:
-        matched = length_of[run.key]
-        stops = np.searchsorted(run.ends, run.starts + matched, "right")
-        longest_before = np.maximum.accumulate(np.append(0, stops))[:-1]
-        numbers = np.arange(len(stops))
-        firsts = np.flatnonzero((stops - numbers >= least) & (stops > longest_before))
-        yield [
-            Span(run.first + first, run.first + stop)
-            for first, stop in zip(firsts.tolist(), stops[firsts].tolist(), strict=True)
-        ]
+    Parameters
+    ----------
+    starts, ends : array of int64
+        The places of all words.
+    firsts, lengths : array of int64
+        The words with which spans may begin, and the bytes that a document has from there on.
+    least : int
+        Words of the shortest spans.
+    """
+    if not len(firsts):
+        return []
+    stops = np.searchsorted(ends, starts[firsts] + lengths, "right")
+    longest_before = np.maximum.accumulate(np.append(0, stops))[:-1]
+    is_span = (stops - firsts >= least) & (stops > longest_before)
+    return [*map(Span, firsts[is_span].tolist(), stops[is_span].tolist())]
 
 
 def _in_place(
@@ -287,9 +259,8 @@ def cost_of_spans(texts: Sequence[WordText], index: SpanIndex, least: int, seed:
     return index.cost_of_spans([_span_query(part, least, width) for part in drawn], times)
 
 
-def _window_places(text: WordText, least: int) -> Integers:
+def _window_places(starts: Integers, ends: Integers, least: int) -> Integers:
     """Return start and end of each window in bytes; those of two words touch the next one."""
-    starts, ends = text.byte_places()
     places = [
         np.array([starts[: max(0, len(starts) - width + 1)], ends[width - 1 :]]).T
         for width in (least, *([2] if least == 1 else []))
@@ -371,11 +342,59 @@ def search_spans(text: WordText, least: int, width: int) -> Search:
             limit = first + width - 1
         limits[first] = limit
     open_places = _runs([first for first in range(n) if limits[first] - first >= least])
-    slack = least - width
+    slack, known = least - width, _Known(text)
     found = yield from _together(
-        [_search_run(text, run, limits, least, slack) for run in open_places]
+        [_search_run(text, run, limits, least, slack, known) for run in open_places]
     )
     return _outermost(found)
+
+
+class _Known:
+    """The longest parts of a text that occur, noted for all places that are alike.
+
+    Where a text repeats itself, the same is not asked for each of its words.
+    """
+
+    def __init__(self, text: WordText) -> None:
+        self._text = text
+        self._words_from: dict[int, int] = {}
+        self._words_to: dict[int, int] = {}
+
+    @cached_property
+    def _starts(self) -> tuple[Integers, AlikePlaces]:
+        """Starts of words in UTF-8, and where the text is alike from there on."""
+        starts, _ = self._text.byte_places()
+        return starts, AlikePlaces(self._text.text.encode(), starts)
+
+    @cached_property
+    def _ends(self) -> tuple[Integers, AlikePlaces]:
+        """Ends of words in UTF-8, and where the text is alike before them, read backwards."""
+        content, (_, ends) = self._text.text.encode(), self._text.byte_places()
+        return ends, AlikePlaces(content[::-1], len(content) - ends)
+
+    def words_from(self, first: int) -> int | None:
+        """Return the words of the longest part that occurs from a word on; None: not known."""
+        return self._words_from.get(first)
+
+    def words_to(self, last: int) -> int | None:
+        """Return the words of the longest part that occurs and ends with a word."""
+        return self._words_to.get(last)
+
+    def learn_from(self, first: int, words: int) -> None:
+        """Note the words of the longest part from a word on; the text has one more."""
+        starts, alike = self._starts
+        ends, _ = self._ends
+        self._words_from[first] = words
+        longer = int(ends[first + words] - starts[first])
+        self._words_from |= dict.fromkeys(alike.sharing(first, longer), words)
+
+    def learn_to(self, last: int, words: int) -> None:
+        """Note the words of the longest part that ends with a word; the text has one more."""
+        ends, alike = self._ends
+        starts, _ = self._starts
+        self._words_to[last] = words
+        longer = int(ends[last] - starts[last - words])
+        self._words_to |= dict.fromkeys(alike.sharing(last, longer), words)
 
 
 def _outermost(found: Iterable[Span]) -> list[Span]:
@@ -414,7 +433,7 @@ def _together(searches: Sequence[Search]) -> Search:
 
 
 def _search_run(
-    text: WordText, starts: range, limits: Sequence[int], least: int, slack: int
+    text: WordText, starts: range, limits: Sequence[int], least: int, slack: int, known: _Known
 ) -> Search:
     """Search the spans that begin at some successive words.
 
@@ -424,21 +443,46 @@ def _search_run(
     """
     spans, first, reach = list[Span](), starts.start, 0
     while first < starts.stop:
-        known, limit = max(reach, first + least - 1), limits[first]
-        part = partial(text.part, first)
-        stop = yield from _longest(part, known, limit, likely=limit - slack)
-        if stop >= first + least and stop > reach:
+        shortest = max(reach, first + least - 1)
+        stop = yield from _longest_from(text, first, shortest, limits[first], slack, known)
+        if stop > shortest:
             spans.append(Span(first, stop))
             reach = stop
         first += 1
         while first < starts.stop and limits[first] <= reach:
             first += 1
         if first < starts.stop and reach - first >= least:
-            ends_there = partial(_ending_at, text, reach + 1)
-            most = reach + 1 - first
-            words = yield from _longest(ends_there, least - 1, most, likely=0)
-            first = reach + 1 - words
+            first = yield from _first_with(text, first, reach, least, known)
     return spans
+
+
+def _longest_from(
+    text: WordText, first: int, shortest: int, limit: int, slack: int, known: _Known
+) -> Generator[list[str], Occurs, int]:
+    """Return the word behind the longest part from a word on, or `shortest` if that is longer."""
+    if (words := known.words_from(first)) is not None:
+        return max(shortest, first + words)
+    stop = yield from _longest(partial(text.part, first), shortest, limit, likely=limit - slack)
+    if shortest < stop < len(text.words):
+        known.learn_from(first, stop - first)
+    return stop
+
+
+def _first_with(
+    text: WordText, first: int, last: int, least: int, known: _Known
+) -> Generator[list[str], Occurs, int]:
+    """Return the first word, but none before `first`, from which a part with the last one occurs.
+
+    Or the first one of a part that is too short.
+    """
+    most = last + 1 - first
+    words = known.words_to(last)
+    if words is None:
+        ends_there = partial(_ending_at, text, last + 1)
+        words = yield from _longest(ends_there, least - 1, most, likely=0)
+        if least <= words < most:
+            known.learn_to(last, words)
+    return last + 1 - min(max(words, least - 1), most)
 
 
 def _ending_at(text: WordText, stop: int, words: int) -> str:

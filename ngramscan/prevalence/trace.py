@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -166,6 +167,12 @@ class Profile:
         covered, ngrams, present = self.by_length[:, min(length, last)].tolist()
         return Measures(self.words, covered, ngrams, ngrams - present)
 
+    def covered(self, lengths: range) -> list[int]:
+        """Return the words that count in spans of each length or longer ones."""
+        last = self.by_length.shape[1] - 1
+        covered: list[int] = self.by_length[0, np.minimum(lengths, last)].tolist()
+        return covered
+
 
 @dataclass(frozen=True)
 class Traced:
@@ -222,6 +229,8 @@ class Traced:
     def counting(self, least: int) -> list[Span]:
         """Return those with a word that is not masked."""
         spans = self.long_spans(least)
+        if not spans:
+            return []
         before = np.append(0, np.cumsum(self.counts))
         return [span for span in spans if before[span.stop] > before[span.first]]
 
@@ -239,17 +248,11 @@ class Traced:
         counts = self.counts[:first_words]
         n, places = len(counts), np.arange(len(counts))
         # By word: words of the longest span that has it, and of the longest match that it ends.
-        longest, starts = np.zeros(n, np.int64), places + 1
-        spans = np.array([(span.first, span.stop) for span in self.spans if span.first < n])
-        if len(spans):
-            first, stop = spans[:, 0], np.minimum(spans[:, 1], n)
-            # Spans are in order, and so are their ends: those that have a word follow each other.
-            earliest = np.searchsorted(stop, places, "right")
-            latest = np.searchsorted(first, places, "right") - 1
-            is_in_span = earliest <= latest
-            earliest, latest = earliest[is_in_span], latest[is_in_span]
-            longest[is_in_span] = _most_within(stop - first, earliest, latest)
-            starts[is_in_span] = first[earliest]
+        cut = [Span(each.first, min(each.stop, n)) for each in self.spans if each.first < n]
+        longest, starts, reach = _longest_by_word(cut, n), places + 1, 0
+        for span in cut:
+            starts[max(reach, span.first) : span.stop] = span.first
+            reach = span.stop
         unmasked = places - np.maximum.accumulate(np.where(counts, -1, places))
         present = np.minimum(unmasked, places + 1 - starts)
         exactly = [
@@ -316,17 +319,26 @@ def run_trace(
     return result
 
 
-def _most_within(values: Integers, first: Integers, last: Integers) -> Integers:
-    """Return the largest of the values from each first one to each last one."""
-    most = np.zeros(len(first), np.int64)
-    runs, width = values, 1  # the largest of `width` values from each place on
-    levels = np.frexp(last - first + 1)[1] - 1
-    for level in range(int(levels.max(initial=-1)) + 1):
-        at = levels == level
-        most[at] = np.maximum(runs[first[at]], runs[last[at] - width + 1])
-        runs = np.maximum(runs[: max(0, len(runs) - width)], runs[width:])
-        width *= 2
-    return most
+def _longest_by_word(spans: Sequence[Span], n: int) -> Integers:
+    """Return, for each of n words, the words of the longest span that has it, or 0.
+
+    Spans are in the order of their starts, and so are their ends.
+    """
+    longest = np.zeros(n, np.int64)
+    reaching = deque[Span]()  # each is shorter than the one before it
+    for number, span in enumerate(spans, 1):
+        while reaching and reaching[-1].words <= span.words:
+            reaching.pop()
+        reaching.append(span)
+        following = spans[number].first if number < len(spans) else n
+        place = span.first
+        while reaching and place < following:
+            end = min(reaching[0].stop, following)
+            longest[place:end] = reaching[0].words
+            place = max(place, end)
+            if reaching[0].stop <= following:
+                reaching.popleft()
+    return longest
 
 
 def _masked(text: WordText, asked: Iterable[str], least: int) -> NDArray[np.bool_]:
@@ -403,8 +415,8 @@ def creativity_index(profile: Profile, options: TraceOptions) -> float | None:
     """
     if not profile.words:
         return None
-    measures = [profile.measures(length) for length in options.index_lengths]
-    return sum(1 - each.covered / each.words for each in measures)
+    covered = profile.covered(options.index_lengths)
+    return sum(1 - each / profile.words for each in covered)
 
 
 def make_spans(

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from math import comb, log2
 
@@ -22,6 +23,7 @@ from ngramscan.index_files.compiled import Integers, expect_steps
 from ngramscan.index_files.fm9.in_place import InPlaceFile, ReadLog, together
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard
 from ngramscan.index_files.fm9.layout import ISA_STEP
+from ngramscan.matching.alike import AlikePlaces
 from ngramscan.remote.ranges import Ranges
 
 _CHUNK = 8
@@ -30,6 +32,8 @@ _NEAR = 64
 """Bytes: so near to where a match can begin at most, the search goes there."""
 _SEED = 24
 """Bytes that are searched at least before one of several occurrences is followed."""
+_CHARACTER_BYTES = 4
+"""At most, in UTF-8."""
 _FEWEST = 8
 """Texts, for an estimate of how many parts of files others read."""
 _FEW = 6
@@ -74,16 +78,20 @@ class SpanSearch:
     async def run(self) -> list[tuple[int, int]]:
         """Return the first word of each span and the one behind it; windows are searched first."""
         numbers = range(len(self._files))
-        await together(
-            self._search(number, stop - 1, first)
-            for first, stop in self._windows
+        windows = [
+            (number, stop - 1, first)
+            for first, stop in self._different_windows()
             for number in numbers
-        )
+        ]
+        await together(self._search(*window) for window in windows)
+        self._spread([(number, last) for number, last, _ in windows])
         turn = 0
         while picked := [(number, last) for number in numbers for last in self._pick(number, turn)]:
+            picked = [*self._unlike(picked)]
             firsts = [int(self._bounds[each]) for each in picked]
             each = zip(picked, firsts, strict=True)
             await together(self._search(*place, first) for place, first in each)
+            self._spread(picked)
             turn += 1
         known = [*self._known.tolist(), len(self._known) + 1]
         return [
@@ -91,6 +99,60 @@ class SpanSearch:
             for last, first in enumerate(known[:-1])
             if first + self._least <= last + 1 and known[last + 1] > first
         ]
+
+    @cached_property
+    def _alike(self) -> AlikePlaces:
+        """Where the text is alike before the ends of words, read backwards."""
+        return AlikePlaces(self._text[::-1], len(self._text) - np.array(self._ends, np.int64))
+
+    def _different_windows(self) -> Iterable[tuple[int, int]]:
+        """Return the windows, but those with the same text only once."""
+        by_text = {
+            self._text[self._starts[first] : self._ends[stop - 1]]: (first, stop)
+            for first, stop in self._windows
+        }
+        return by_text.values()
+
+    def _unlike(self, picked: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        """Yield the last words before which the text differs: what is learned of one may be enough.
+
+        They are alike if they share as much as a search takes to follow an occurrence. The one that
+        may have the longest match says most about others.
+        """
+        like_others = set[tuple[int, int]]()
+        for number, last in sorted(picked, key=self._most_words, reverse=True):
+            if (number, last) not in like_others:
+                alike = self._alike.sharing(last, _NEAR)
+                like_others |= {(number, other) for other in alike}
+                yield number, last
+
+    def _most_words(self, place: tuple[int, int]) -> int:
+        """Return how many words the longest match in a file that ends with a word can have."""
+        return place[1] + 1 - int(self._bounds[place])
+
+    def _spread(self, searched: Iterable[tuple[int, int]]) -> None:
+        """Note what was learned with some last words for all places that are alike."""
+        for number, last in searched:
+            first, bound = int(self._known[last]), int(self._bounds[number, last])
+            if first <= last:
+                self._spread_known(last, first)
+            if 0 < bound <= last + 1:
+                longer = self._ends[last] - self._starts[bound - 1]
+                alike = np.array([*self._alike.sharing(last, longer)], np.int64)
+                bounds = self._bounds[number]
+                bounds[alike] = np.maximum(bounds[alike], alike - (last - bound))
+        # A part of what occurs occurs; what begins before a bound doesn't occur with more words.
+        self._known = np.minimum.accumulate(self._known[::-1])[::-1]
+        self._bounds = np.maximum.accumulate(self._bounds, axis=1)
+
+    def _spread_known(self, last: int, first: int) -> None:
+        """Note that a part occurs for all places that share some of it, back from its last word."""
+        size, ends = self._ends[last] - self._starts[first], np.array(self._ends, np.int64)
+        shared = self._alike.shared_with(last)
+        # The character before shows that a word begins there too, if it isn't the text's first.
+        shared -= np.where(shared < ends, _CHARACTER_BYTES, 0)
+        firsts = np.searchsorted(self._starts, ends - np.minimum(shared, size))
+        self._known = np.minimum(self._known, firsts)
 
     def _pick(self, number: int, turn: int) -> Iterator[int]:
         """Yield last words to search in a file: those that decide most about the others."""

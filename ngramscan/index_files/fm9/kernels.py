@@ -51,6 +51,8 @@ from ngramscan.index_files.fm9.tables import (
 
 CORRUPT = -1
 """Returned where a field contradicts another one, or a part of the file is missing."""
+REPEATED = 1
+"""Returned where the same is searched again and again."""
 
 _BITS_OF_SUPERBLOCK = BLOCK * SUPERBLOCK
 _GALLOPED = 64
@@ -387,23 +389,83 @@ def _first_alike(t: Tables, text: Bytes, ends: Integers, last: Int, start: Int) 
 
 
 @warming_kernel
-def match_starts(t: Tables, text: Bytes, begins: Integers, ends: Integers, starts: Integers) -> Int:
+def _spread(
+    order: Integers, shared: Integers, rank: Int, size: Int, ends: Integers, starts: Integers
+) -> Int:
+    """Note the match of the end with a rank, for all ends before which `size` bytes are alike.
+
+    These are the bytes of the match, and the one before, with which it doesn't occur. `order` has
+    the ends in the order of what is before them, `shared` the bytes that each of them has in common
+    with the next one. Returns how many ends are alike.
+    """
+    low = rank
+    while low > 0 and shared[low - 1] >= size:
+        low -= 1
+    high = rank + 1
+    while high < len(order) and shared[high - 1] >= size:
+        high += 1
+    for place in range(low, high):
+        starts[order[place]] = ends[order[place]] - size + 1
+    return high - low
+
+
+@warming_kernel
+def _first_known(
+    t: Tables,
+    text: Bytes,
+    begin: Int,
+    ends: Integers,
+    starts: Integers,
+    alike: tuple[Integers, Integers, Integers],
+    last: Int,
+) -> Int:
+    """Return the first end whose longest part begins where that of the last one does, or CORRUPT.
+
+    In repeated text, the start is also noted for all ends before which the text is alike.
+    """
+    order, ranks, shared = alike
+    start = starts[last]
+    if start == begin:
+        return 0
+    if len(order):
+        _spread(order, shared, ranks[last], ends[last] - start + 1, ends, starts)
+        if last > 0 and starts[last - 1] >= 0:
+            return last
+    return _first_alike(t, text, ends, last - 1, start)
+
+
+@warming_kernel
+def match_starts(
+    t: Tables,
+    text: Bytes,
+    begins: Integers,
+    ends: Integers,
+    starts: Integers,
+    alike: tuple[Integers, Integers, Integers],
+    most: Int,
+) -> Int:
     """Fill in where the longest part of the text begins that ends at each end and occurs.
 
-    The ends increase; each belongs to a text that begins before it, at `begins`. Returns 0, or
-    CORRUPT.
+    The ends increase; each belongs to a text that begins before it, at `begins`. Starts are
+    negative before. `alike` has the order of the ends of one text, the rank of each and the shared
+    bytes, see `_spread`, or nothing. Returns 0, CORRUPT, or REPEATED where the long matches have
+    more than `most` bytes together.
     """
     last = len(ends) - 1
     while last >= 0:
+        if starts[last] >= 0:
+            last -= 1
+            continue
         start, end = _match_start(t, text, begins[last], ends[last]), ends[last]
         if start < 0:
             return CORRUPT
         starts[last] = start
         first = last
         if end - start > _GALLOPED:
-            first = 0
-            if start > begins[last]:
-                first = _first_alike(t, text, ends, last - 1, start)
+            most -= end - start
+            if most < 0:
+                return REPEATED
+            first = _first_known(t, text, begins[last], ends, starts, alike, last)
             if first < 0:
                 return CORRUPT
         last -= 1

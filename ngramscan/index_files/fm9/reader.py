@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from itertools import accumulate, pairwise
@@ -26,8 +26,11 @@ from ngramscan.index_files.fm9.header import read_layout
 from ngramscan.index_files.fm9.layout import END, FILES, ISA_STEP, NEWLINE, SA_STEP, SEPARATOR
 from ngramscan.index_files.fm9.tables import SIZE, make_tables
 from ngramscan.index_files.mapped import MappedFile, State, state_of, unchanged
+from ngramscan.matching.alike import AlikePlaces
 from ngramscan.progress import SILENT, Progress
 
+_SEARCHED_PER_BYTE = 16
+"""Bytes of long matches for each byte of texts: far fewer, unless these repeat themselves."""
 _CHECKED_AT_ONCE = 1 << 20
 """Offsets; checking more would read megabytes."""
 _THREADS = 16
@@ -98,12 +101,44 @@ class Fm9File(MappedFile):
         arXiv:2403.02008.
         """
         expect_steps(len(text))
-        starts = np.zeros(len(ends), np.int64)
+        none = np.zeros(0, np.int64)
+        most = _SEARCHED_PER_BYTE * len(text)
+        starts = self._match_starts(text, begins, ends, (none, none, none), most)
+        if starts is None:
+            # Repeated text: what is searched of a part is known of all that are alike.
+            starts = np.concatenate(
+                [
+                    begin + self._repeated_match_starts(text[begin:stop], ends[of_text] - begin)
+                    for begin, stop, of_text in _each_text(begins, ends)
+                ]
+            )
+        return starts
+
+    def _repeated_match_starts(self, text: bytes, ends: Integers) -> Integers:
+        """Return where the longest parts begin in one text."""
+        expect_steps(_SEARCHED_PER_BYTE * len(text))
+        alike = AlikePlaces(text[::-1], len(text) - ends)
+        columns = alike.order, alike.ranks, alike.shared_with_next
+        starts = self._match_starts(text, np.zeros_like(ends), ends, columns, len(text) ** 2)
+        assert starts is not None
+        return starts
+
+    def _match_starts(
+        self,
+        text: bytes,
+        begins: Integers,
+        ends: Integers,
+        alike: tuple[Integers, Integers, Integers],
+        most: int,
+    ) -> Integers | None:
+        """Return where matches begin, or None if these have more than `most` bytes together."""
+        starts = np.full(len(ends), -1, np.int64)
         with unchanged([self]):
             read = np.frombuffer(text, np.uint8)
-            if kernels.match_starts(self.tables, read, begins, ends, starts) != 0:
-                raise self.corrupt("field rrr: the bits contradict their number")
-        return starts
+            result = kernels.match_starts(self.tables, read, begins, ends, starts, alike, most)
+        if result == kernels.CORRUPT:
+            raise self.corrupt("field rrr: the bits contradict their number")
+        return None if result == kernels.REPEATED else starts
 
     def locate(self, ranks: Sequence[int] | Integers) -> Integers:
         """Return the position in the text of the suffix with each rank, or raise an IndexError."""
@@ -318,6 +353,13 @@ def compile_reader(shard: Shard, progress: Progress = SILENT) -> None:
         shard.data.extract([0], [1])
 
     compile_for(read, progress)
+
+
+def _each_text(begins: Integers, ends: Integers) -> Iterator[tuple[int, int, slice]]:
+    """Yield where each text begins and stops, and which of the ends are its own."""
+    firsts = np.flatnonzero(np.append(True, begins[1:] != begins[:-1])[: len(begins)])
+    for first, last in zip(firsts, np.append(firsts[1:], len(ends)), strict=True):
+        yield int(begins[first]), int(ends[last - 1]), slice(first, last)
 
 
 def match_starts_in_all(

@@ -1,0 +1,85 @@
+"""Places of one text from which it continues in the same way.
+
+A text that repeats itself has few different parts of any length: what is learned of one is true of
+all the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from ngramscan.matching.longest import rank_keys
+from ngramscan.matching.seeds import WORD_BYTES, Integers, same_bytes
+
+
+class AlikePlaces:
+    """Some places of a text, in the order of the text from there on."""
+
+    def __init__(self, content: bytes, places: Integers) -> None:
+        levels = _levels(content)
+        self.order = np.argsort(levels[-1][places], kind="stable")
+        """The numbers of the places, in the order of the text from there on."""
+        self.ranks = np.argsort(self.order)
+        """By number, the rank in this order."""
+        ordered = places[self.order]
+        self.shared_with_next = _shared(content, levels, ordered[:-1], ordered[1:])
+        """By rank, the bytes from there on that are the same from the next place on."""
+        self._rest = len(content) - places
+
+    def sharing(self, number: int, size: int) -> Iterator[int]:
+        """Yield the numbers of the other places from which so many bytes are the same."""
+        rank = int(self.ranks[number])
+        order, shared = self._lists
+        for before in range(rank - 1, -1, -1):
+            if shared[before] < size:
+                break
+            yield order[before]
+        for behind in range(rank + 1, len(order)):
+            if shared[behind - 1] < size:
+                break
+            yield order[behind]
+
+    @cached_property
+    def _lists(self) -> tuple[list[int], list[int]]:
+        """The order and the shared bytes: numbers of lists are read one by one, and faster."""
+        return self.order.tolist(), self.shared_with_next.tolist()
+
+    def shared_with(self, number: int) -> Integers:
+        """Return for each place how many bytes are the same from there as from one of them."""
+        rank = int(self.ranks[number])
+        shared = np.zeros(len(self.order), np.int64)
+        shared[:rank] = np.minimum.accumulate(self.shared_with_next[:rank][::-1])[::-1]
+        shared[rank] = self._rest[number]
+        shared[rank + 1 :] = np.minimum.accumulate(self.shared_with_next[rank:])
+        by_number: Integers = shared[self.ranks]
+        return by_number
+
+
+def _levels(content: bytes) -> Sequence[Integers]:
+    """Return the ranks of all places and the end by 8, 16, 32... bytes, until they all differ."""
+    words = np.ndarray((len(content) + 1,), ">u8", content + WORD_BYTES * b"\xff", strides=(1,))
+    levels, width = [rank_keys(words.astype(np.uint64)).astype(np.int64)], WORD_BYTES
+    while width < len(content) and len(np.unique(levels[-1])) <= len(content):
+        ranks = levels[-1]
+        behind = np.append(ranks[width:] + 1, np.zeros(width, np.int64))
+        levels.append(rank_keys(ranks * (len(ranks) + 1) + behind).astype(np.int64))
+        width *= 2
+    return levels
+
+
+def _shared(
+    content: bytes, levels: Sequence[Integers], places: Integers, others: Integers
+) -> Integers:
+    """Return how many bytes are the same from each place and from another one on."""
+    shared, end = np.zeros(len(places), np.int64), len(content)
+    for level, ranks in reversed([*enumerate(levels)]):
+        here, there = (np.minimum(each + shared, end) for each in (places, others))
+        shared += np.where(ranks[here] == ranks[there], WORD_BYTES << level, 0)
+    words = np.ndarray((end + 1,), ">u8", content + WORD_BYTES * b"\xff", strides=(1,))
+    here, there = (np.minimum(each + shared, end) for each in (places, others))
+    shared += same_bytes(words[here], words[there])
+    np.minimum(shared, end - np.maximum(places, others), out=shared)
+    return shared

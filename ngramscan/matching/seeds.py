@@ -1,0 +1,216 @@
+"""Places in documents that may have a window of a text, and how much more the two share.
+
+Where a place shares all up to the next start of the text, what the two share behind it is what the
+next start shares. So each pair is compared up to the next start alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ngramscan.matching.excerpts import MOST_WIDE, HashTable, by_width, wide_hashes
+
+Integers = NDArray[np.int64]
+Words = NDArray[np.uint64]
+Flags = NDArray[np.bool_]
+WORD_BYTES = 8
+_FIRST_WIDTHS = np.array([1, 2, 4, 8, 16])
+"""Bytes that are compared of windows at each place of all documents."""
+_WIDTHS = np.array([1, 2, 4, 8, 16, 24, 32, 40, 48, MOST_WIDE])
+"""Bytes that are compared at the places that are left."""
+_ROUNDS = 64
+"""Comparisons of eight bytes of all pairs; those that share more are compared one by one."""
+_CHUNK = 1 << 12
+"""The first bytes of a pair that is compared alone; then twice as many each time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Windows, each with a place in a document that may have it."""
+
+    windows: Integers
+    """The number of the window of each pair."""
+    places: Integers
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Windows of which as many bytes are compared, and the places that have these of any."""
+
+    windows: Integers
+    places: Integers
+    """In the order of hashes."""
+    low: Integers
+    high: Integers
+    """By window, the range of its places."""
+
+    @classmethod
+    def without_windows(cls) -> _Group:
+        """Return a group that is empty."""
+        none = np.zeros(0, np.int64)
+        return cls(none, none, none, none)
+
+    def without(self, windows: Integers) -> _Group:
+        """Return the same without some of the windows."""
+        kept = ~np.isin(self.windows, windows)
+        return _Group(self.windows[kept], self.places, self.low[kept], self.high[kept])
+
+    def pairs(self, is_chosen: Flags) -> Pairs:
+        """Return each of the chosen windows with each of its places."""
+        chosen = is_chosen[self.windows]
+        sizes = (self.high - self.low)[chosen]
+        windows = np.repeat(self.windows[chosen], sizes)
+        # The numbers of all ranges, one behind the other.
+        before = np.cumsum(sizes) - sizes
+        numbers = np.arange(len(windows)) + np.repeat(self.low[chosen] - before, sizes)
+        return Pairs(windows, self.places[numbers])
+
+    def places_of(self, is_chosen: Flags) -> Integers:
+        """Return the places of the chosen windows, each once."""
+        chosen = is_chosen[self.windows]
+        begin, end = (
+            np.bincount(each[chosen], minlength=len(self.places) + 1)
+            for each in (self.low, self.high)
+        )
+        places: Integers = self.places[np.cumsum(begin - end)[:-1] > 0]
+        return places
+
+
+class SeedTable:
+    """The places in documents that share most with windows, up to 64 bytes."""
+
+    def __init__(self, data: bytes, starts: Integers, sizes: Integers, documents: slice) -> None:
+        """Take the starts and sizes of windows in `data`, and where in it the documents are.
+
+        Behind these, it has `MOST_WIDE` other bytes.
+        """
+        self._data, self._starts, self._sizes = data, starts, sizes
+        self._groups = [*self._find(documents)]
+        self.candidates = np.zeros(len(starts), np.int64)
+        """By window, the number of its places."""
+        for group in self._groups:
+            self.candidates[group.windows] = group.high - group.low
+
+    def _find(self, documents: slice) -> Iterator[_Group]:
+        """Yield groups of windows, and the places that share most with each."""
+        for first_wide, windows in by_width(self._sizes, _FIRST_WIDTHS):
+            of_windows = wide_hashes(self._data, self._starts[windows], first_wide)
+            of_documents = wide_hashes(self._data, documents, first_wide)
+            places = HashTable(of_windows).find(of_documents) + documents.start
+            classes = np.searchsorted(_WIDTHS, self._sizes[windows], "right") - 1
+            group = _Group.without_windows()
+            for number in range(int(classes.min()), len(_WIDTHS)):
+                # Where the next bytes are shared too, only places that share them matter.
+                wanted = np.concatenate([group.windows, windows[classes == number]])
+                following = self._group(wanted, places, int(_WIDTHS[number]))
+                yield group.without(following.windows)
+                group = following
+            yield group
+
+    def _group(self, windows: Integers, places: Integers, wide: int) -> _Group:
+        """Return the windows that have places with the same first bytes, and these places."""
+        hashes = wide_hashes(self._data, places, wide)
+        order = np.argsort(hashes)
+        hashes, wanted = hashes[order], wide_hashes(self._data, self._starts[windows], wide)
+        low, high = (np.searchsorted(hashes, wanted, side) for side in ("left", "right"))
+        has_places = low < high
+        return _Group(windows[has_places], places[order], low[has_places], high[has_places])
+
+    def pairs(self, is_chosen: Flags) -> Pairs:
+        """Return each chosen window with the places that have its first and its last bytes."""
+        pairs = [self._with_ends(group.pairs(is_chosen)) for group in self._groups]
+        none = np.zeros(0, np.int64)
+        return Pairs(
+            np.concatenate([none, *(each.windows for each in pairs)]),
+            np.concatenate([none, *(each.places for each in pairs)]),
+        )
+
+    def _with_ends(self, pairs: Pairs) -> Pairs:
+        """Return the pairs that share the last eight bytes of the window."""
+        words = np.ndarray((len(self._data) - WORD_BYTES + 1,), "<u8", self._data, strides=(1,))
+        to_last = self._sizes[pairs.windows] - WORD_BYTES
+        here, there = (each + to_last for each in (self._starts[pairs.windows], pairs.places))
+        is_within = there < len(words)
+        is_alike = words[here] == words[np.where(is_within, there, 0)]
+        kept = (to_last < 0) | (is_within & is_alike)
+        return Pairs(pairs.windows[kept], pairs.places[kept])
+
+    def places_of(self, is_chosen: Flags) -> Integers:
+        """Return the places of the chosen windows."""
+        places = [group.places_of(is_chosen) for group in self._groups]
+        return np.concatenate([np.zeros(0, np.int64), *places])
+
+
+def longest_of_pairs(
+    data: bytes, words: Words, starts: Integers, stops: Integers, pairs: Pairs
+) -> Integers:
+    """Return how many bytes each start shares with one of its places, at most.
+
+    Parameters
+    ----------
+    data, words : bytes, array of uint64
+        Texts and documents, and the eight bytes from each place on, the first one in front.
+    starts, stops : array of int64
+        Rising starts of windows, and for each where its text ends.
+    pairs : Pairs
+        Of each window, all places that share most with it; those that share `MOST_WIDE` bytes are
+        alike in this.
+    """
+    apart = pairs.places - starts[pairs.windows]
+    order = np.argsort(apart * len(starts) + pairs.windows)
+    windows, places, apart = pairs.windows[order], pairs.places[order], apart[order]
+    here = starts[windows]
+    rest = stops[windows] - here
+    to_next = np.append(here[1:] - here[:-1], 0)[: len(here)]
+    has_next = np.append(apart[1:] == apart[:-1], False)[: len(here)] & (to_next < rest)
+    shared = _shared(data, words, here, places, np.where(has_next, to_next, rest))
+    # The last pair of each chain in which all is shared up to the next one.
+    last_ones = np.flatnonzero(~has_next | (shared < to_next))
+    last = last_ones[np.searchsorted(last_ones, np.arange(len(here)))]
+    longest = np.zeros(len(starts), np.int64)
+    np.maximum.at(longest, windows, here[last] + shared[last] - here)
+    return longest
+
+
+def _shared(
+    data: bytes, words: Words, places: Integers, others: Integers, most: Integers
+) -> Integers:
+    """Return how many bytes are the same from each place and from another one on, up to `most`."""
+    shared, left = np.zeros(len(places), np.int64), np.arange(len(places))
+    for _ in range(_ROUNDS):
+        if not len(left):
+            break
+        same = same_bytes(words[places[left] + shared[left]], words[others[left] + shared[left]])
+        shared[left] += same
+        left = left[(same == WORD_BYTES) & (shared[left] < most[left])]
+    content = np.frombuffer(data, np.uint8)
+    for number in left.tolist():
+        known = int(shared[number])
+        here, there = content[places[number] + known :], content[others[number] + known :]
+        shared[number] += _shared_of_one(here[: most[number] - known], there)
+    return np.minimum(shared, most)
+
+
+def same_bytes(some: Words, others: Words) -> Integers:
+    """Return how many first bytes of each two words are the same; these are big-endian."""
+    differing = some.astype(np.uint64) ^ others.astype(np.uint64)
+    same = np.zeros(len(differing), np.int64)
+    for size in range(1, WORD_BYTES + 1):
+        same += differing >> np.uint64(8 * (WORD_BYTES - size)) == 0
+    return same
+
+
+def _shared_of_one(some: NDArray[np.uint8], others: NDArray[np.uint8]) -> int:
+    """Return how many first bytes are the same."""
+    most, start, size = min(len(some), len(others)), 0, _CHUNK
+    while start < most:
+        stop = min(start + size, most)
+        differing = np.flatnonzero(some[start:stop] != others[start:stop])
+        if len(differing):
+            return start + int(differing[0])
+        start, size = stop, 2 * size
+    return most
