@@ -17,7 +17,8 @@ from ngramscan.index_files.tokens.tokenizers import load_tokenizer
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.tokens import hosted_matches
-from ngramscan.prevalence.spans import WordText, find_spans
+from ngramscan.prevalence.spans import Span, WordText, find_spans
+from ngramscan.prevalence.trace import GivenText, TraceOptions, count_spans, run_trace
 from ngramscan.progress import Progress
 from tests.support.cases import case_table
 from tests.support.command import invoke, without
@@ -208,17 +209,21 @@ def spans_in(journal: Path, server: TokenServer, texts: Sequence[str]) -> Any:
 
 def test_spans_of_a_service_have_the_counts_of_its_files(tmp_path: Path) -> None:
     text = "Zürich: " + documents()[0][:300] + " see also the file"
+
+    def traced(spec: str, options: IndexOptions) -> tuple[list[Span], dict[str, int]]:
+        given = GivenText("", "", "", "", "", text)
+        with open_indexes([spec], options, Progress()) as (index,):
+            found = run_trace([given], [index], TraceOptions(2, 2))
+            counts = count_spans(found, index, 2)
+        (only,) = found.traced[index.name]
+        return [*only.spans], {part: each.occurrences for part, each in counts.items()}
+
     with serve(NAME) as server:
-        found = spans_in(tmp_path / "replies.sqlite", server, [text])
-    folder = genuine(COPIES / NAME)
-    with open_indexes([f"tokens:{folder.path}"], IndexOptions(tokenizer=LLAMA), Progress()) as (
-        index,
-    ):
-        local = find_spans([WordText(text)], index, 2)
-    assert found.spans == local.spans
-    assert {part: each.occurrences for part, each in found.counts.items()} == {
-        part: each.occurrences for part, each in local.counts.items()
-    }
+        far = traced(f"infini-gram:{server.url}{NAME}", IndexOptions(journal=tmp_path / "r.sqlite"))
+    near = traced(f"tokens:{genuine(COPIES / NAME).path}", IndexOptions(tokenizer=LLAMA))
+    assert far == near
+    assert len(near[0]) == 3
+    assert all(near[1].values())
 
 
 @pytest.mark.parametrize("longest", [60, slow(499)])
