@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from ngramscan.errors import IndexFormatError
+from ngramscan.index_files.tokens import shard as token_shard
 from ngramscan.index_files.tokens.shard import open_token_folder
 from ngramscan.index_files.tokens.tokenizers import load_tokenizer
 from ngramscan.indexes.opening import open_indexes
@@ -66,6 +67,46 @@ def test_ends_are_those_of_a_brute_force(
         ]
         assert folder.match_ends(text).tolist() == expected
     assert folder.match_ends([]).tolist() == []
+
+
+@pytest.mark.parametrize("per_token", [0, 2, 16])
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("width", [1, 2, 4])
+def test_ends_of_repeated_tokens_are_those_of_a_brute_force(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    width: int,
+    backwards: bool,
+    per_token: int,
+) -> None:
+    run_kernels(monkeypatch, as_python=width == 1)
+    monkeypatch.setattr(token_shard, "_SEARCHED_PER_TOKEN", per_token)
+    rng = random.Random(10 * width + backwards)
+    largest = (1 << 8 * width) - 2
+    pieces = [rng.choices((0, 1, largest, 255 % largest), k=rng.randint(1, 4)) for _ in range(4)]
+
+    def repeated() -> list[int]:
+        runs = (rng.choice(pieces) * rng.randint(1, 30) for _ in range(rng.randint(1, 3)))
+        return [*chain.from_iterable([*run, *rng.choice(pieces)] for run in runs)]
+
+    shards = [[repeated() for _ in range(2)] for _ in range(2)]
+    folder = open_token_folder(write_folder(tmp_path, shards, width, backwards))
+    folder.backwards = backwards
+    documents = [document for shard in shards for document in shard]
+    for _ in range(8):
+        text = repeated()
+        assert folder.match_ends(text).tolist() == longest_ends(text, documents)
+
+
+def longest_ends(text: list[int], documents: Sequence[Sequence[int]]) -> list[int]:
+    """Return where the longest part from each token on ends, by the definition."""
+    ends, end = list[int](), 0
+    for start in range(len(text)):
+        end = max(start, end)
+        while end < len(text) and occurs(text[start : end + 1], documents):
+            end += 1
+        ends.append(end)
+    return ends
 
 
 WRONG = [("v4_pysmall_llama_s3", "copied", 93, 94, 95), ("v4_pysmall_bytes", "edge", 3, 3, 4)]

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from ngramscan.index_files.alike_ranks import alike_ranks
 from ngramscan.index_files.compiled import Bytes, Int, Integers, by_type, warming_kernel
 from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, SA_STEP, SUPERBLOCK
 from ngramscan.index_files.fm9.tables import (
@@ -398,12 +399,7 @@ def _spread(
     the ends in the order of what is before them, `shared` the bytes that each of them has in common
     with the next one. Returns how many ends are alike.
     """
-    low = rank
-    while low > 0 and shared[low - 1] >= size:
-        low -= 1
-    high = rank + 1
-    while high < len(order) and shared[high - 1] >= size:
-        high += 1
+    low, high = alike_ranks(shared, rank, size)
     for place in range(low, high):
         starts[order[place]] = ends[order[place]] - size + 1
     return high - low

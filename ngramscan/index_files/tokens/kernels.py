@@ -6,10 +6,15 @@ are ordered by the bytes that follow; a text that ends first comes first.
 
 from __future__ import annotations
 
+from ngramscan.index_files.alike_ranks import alike_ranks
 from ngramscan.index_files.compiled import Bytes, Int, Integers, lean_kernel, warming_kernel
 
 SOUND = -1
 """Returned where no pointer is wrong; otherwise the rank of the first one."""
+TOO_LONG = -2
+"""Returned where the long matches of a text have more tokens together than they may have."""
+_GALLOPED = 16
+"""Tokens of a match from which on its end is searched for others."""
 WRONG = 2
 """The order of a pointer that leads to no token."""
 
@@ -78,33 +83,129 @@ def find(
 
 
 @warming_kernel
-def match_lengths(
-    text: Bytes, table: Bytes, widths: Integers, tokens: Bytes, lengths: Integers
-) -> Int:
-    """Raise each length to that of the longest part that occurs from its token on.
+def _shared_bytes(text: Bytes, pointer: Int, tokens: Bytes, ends: tuple[Int, Int]) -> Int:
+    """Return how many bytes the text there has in common with a part of `tokens`."""
+    most = min(ends[1] - ends[0], len(text) - pointer)
+    shared: Int = 0
+    while shared < most and text[pointer + shared] == tokens[ends[0] + shared]:
+        shared += 1
+    return shared
 
-    Lengths are in tokens, one for each of `tokens`; returns the rank of a wrong pointer, or SOUND.
-    The longest part is shared with one of the two suffixes beside the place of all that follows.
+
+@warming_kernel
+def _match_length(
+    text: Bytes, table: Bytes, widths: Integers, tokens: Bytes, ends: tuple[Int, Int]
+) -> tuple[Int, Int]:
+    """Return the tokens of the longest beginning of a part that occurs; and a wrong rank, or SOUND.
+
+    It is shared with one of the two suffixes beside the place of the whole part.
     """
     ranks = len(table) // widths[0]
+    low, high = 0, ranks
+    while low < high:
+        middle = (low + high) // 2
+        order = _order(text, table, widths, middle, tokens, ends)
+        if order == WRONG:
+            return 0, middle
+        low, high = (middle + 1, high) if order < 0 else (low, middle)
+    longest = 0
+    for rank in range(max(low - 1, 0), min(low + 1, ranks)):
+        pointer = pointer_at(table, rank, widths[0])
+        if pointer < 0 or pointer >= len(text) or pointer % widths[1]:
+            return 0, rank
+        shared = _shared_bytes(text, pointer, tokens, ends)
+        longest = max(longest, shared // widths[1])
+    return longest, SOUND
+
+
+@warming_kernel
+def _last_with_end(
+    text: Bytes, table: Bytes, widths: Integers, tokens: Bytes, number: Int, end: Int
+) -> tuple[Int, Int]:
+    """Return the last token from which the longest part has the same end; and as above.
+
+    It has this end from `number` on. The search gallops, so that in a copied text not each token is
+    searched from.
+    """
+    known, beyond, step = number, end, 1
+    while beyond - known > 1:
+        middle = known + min(step, (beyond - known) // 2)
+        ends = middle * widths[1], (end + 1) * widths[1]
+        length, wrong = _match_length(text, table, widths, tokens, ends)
+        if wrong != SOUND:
+            return known, wrong
+        if length > end - middle:
+            beyond = middle
+        else:
+            known = middle
+            step *= 2
+    return known, SOUND
+
+
+@warming_kernel
+def _last_known(
+    text: Bytes,
+    table: Bytes,
+    widths: Integers,
+    tokens: Bytes,
+    lengths: Integers,
+    alike: tuple[Integers, Integers, Integers],
+    number: Int,
+) -> tuple[Int, Int]:
+    """Return the last token from which the longest part ends as from `number` on; and as above.
+
+    In repeated text, the length is also noted for all tokens from which the text is alike: as far
+    as the match, and the token behind it, with which it doesn't occur.
+    """
+    end = number + lengths[number]
+    if end == len(lengths):
+        return end - 1, SOUND
+    if lengths[number] <= _GALLOPED:
+        return number, SOUND
+    order, ranks, shared = alike
+    if len(order):
+        size = (lengths[number] + 1) * widths[1]
+        low, high = alike_ranks(shared, ranks[number], size)
+        for rank in range(low, high):
+            lengths[order[rank]] = lengths[number]
+        if lengths[number + 1] >= 0:
+            return number, SOUND
+    return _last_with_end(text, table, widths, tokens, number, end)
+
+
+@warming_kernel
+def match_lengths(
+    text: Bytes,
+    table: Bytes,
+    widths: Integers,
+    tokens: Bytes,
+    lengths: Integers,
+    alike: tuple[Integers, Integers, Integers],
+    most: Int,
+) -> Int:
+    """Fill in the length of the longest part that occurs from each token on, in tokens.
+
+    Lengths are negative before. `alike` has the order of the tokens by all that follows, the rank
+    of each and the bytes that each shares with the next in this order; or nothing. Returns the rank
+    of a wrong pointer, SOUND, or TOO_LONG where long matches have more than `most` tokens together.
+    """
     for number in range(len(lengths)):
-        part = number * widths[1], len(tokens)
-        low, high = 0, ranks
-        while low < high:
-            middle = (low + high) // 2
-            order = _order(text, table, widths, middle, tokens, part)
-            if order == WRONG:
-                return middle
-            low, high = (middle + 1, high) if order < 0 else (low, middle)
-        for rank in range(max(low - 1, 0), min(low + 1, ranks)):
-            pointer = pointer_at(table, rank, widths[0])
-            if pointer < 0 or pointer >= len(text) or pointer % widths[1]:
-                return rank
-            most = min(part[1] - part[0], len(text) - pointer)
-            shared = 0
-            while shared < most and text[pointer + shared] == tokens[part[0] + shared]:
-                shared += 1
-            lengths[number] = max(lengths[number], shared // widths[1])
+        if lengths[number] >= 0:
+            continue
+        ends = number * widths[1], len(tokens)
+        length, wrong = _match_length(text, table, widths, tokens, ends)
+        if wrong != SOUND:
+            return wrong
+        lengths[number] = length
+        if length > _GALLOPED:
+            most -= length
+        if most < 0:
+            return TOO_LONG
+        last, wrong = _last_known(text, table, widths, tokens, lengths, alike, number)
+        if wrong != SOUND:
+            return wrong
+        for following in range(number + 1, last + 1):
+            lengths[following] = number + length - following
     return SOUND
 
 
