@@ -267,6 +267,34 @@ def test_spans_of_a_service_have_the_counts_of_its_files(tmp_path: Path) -> None
     assert all(near[1].values())
 
 
+def test_a_service_is_asked_once_about_what_a_long_text_repeats(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosted_matches, "_LONGEST", 40)
+    text = "see also the file; " * 60
+    with serve(NAME) as server:
+        far = spans_in(tmp_path / "replies.sqlite", server, [text, text + "the end"])
+        asked = [one for one in server.read_log() if one["query_type"] == "infgram_prob"]
+    with open_indexes([f"tokens:{COPIES / NAME}"], IndexOptions(tokenizer=LLAMA), Progress()) as (
+        index,
+    ):
+        near = find_spans([WordText(text), WordText(text + "the end")], index, 2)
+    assert far.spans == near.spans
+    period = len(near.texts[0].words) // 60
+    # Those of the beginning, of one period, and of the ends of both texts.
+    assert len(asked) <= 40 + period + 10
+
+
+def test_a_question_without_the_beginning_is_not_taken_for_one_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hosted_matches, "_LONGEST", 4)
+    text = hosted_matches._Tokens([7] * 9, [])
+    assert hosted_matches._questions([text]) == [
+        [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (0, 5), (0, 5), (0, 5), (0, 5)]
+    ]
+
+
 @pytest.mark.parametrize("longest", [60, slow(499)])
 def test_parts_longer_than_a_question_are_an_error_of_their_text(
     longest: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
