@@ -1,7 +1,7 @@
 """The longest parts from a few places of a long text that documents have, by searching halves.
 
-Whether a document has a part is answered by a search in linear time, and quickly. An order of all
-places takes a hundred times as long, and is worth it only for many starts.
+Whether a document has a part is answered by a search in linear time, and quickly. To order all
+places takes a hundred times as long, which pays only for many starts.
 """
 
 from __future__ import annotations

@@ -365,28 +365,31 @@ def _match_start(t: Tables, text: Bytes, least: Int, end: Int) -> Int:
 
 
 @warming_kernel
-def _first_alike(t: Tables, text: Bytes, ends: Integers, last: Int, start: Int) -> Int:
+def _first_alike(t: Tables, text: Bytes, ends: Integers, last: Int, start: Int) -> tuple[Int, Int]:
     """Return the first end whose longest part that occurs begins at `start`, or CORRUPT.
 
     All from there to `last` have it there; if there is none, it is `last` + 1. The search gallops
-    from the first end behind `start`, so that in a copied text not every end is searched.
+    from the first end behind `start`, so that in a copied text not every end is searched. Also
+    returns the bytes that it took.
     """
     earlier = last
     while earlier >= 0 and ends[earlier] >= start:
         earlier -= 1
     first = last + 1
     step = 1
+    searched = 0
     while first - earlier > 1:
         middle = earlier + min(step, (first - earlier) // 2)
         found = _match_start(t, text, start - 1, ends[middle])
         if found < 0:
-            return CORRUPT
+            return CORRUPT, searched
+        searched += ends[middle] - found
         if found < start:
             earlier = middle
             step *= 2
         else:
             first = middle
-    return first
+    return first, searched
 
 
 @warming_kernel
@@ -414,19 +417,20 @@ def _first_known(
     starts: Integers,
     alike: tuple[Integers, Integers, Integers],
     last: Int,
-) -> Int:
+) -> tuple[Int, Int]:
     """Return the first end whose longest part begins where that of the last one does, or CORRUPT.
 
-    In repeated text, the start is also noted for all ends before which the text is alike.
+    In repeated text, the start is also noted for all ends before which the text is alike. Also
+    returns the bytes that the search took.
     """
     order, ranks, shared = alike
     start = starts[last]
     if start == begin:
-        return 0
+        return 0, 0
     if len(order):
         _spread(order, shared, ranks[last], ends[last] - start + 1, ends, starts)
         if last > 0 and starts[last - 1] >= 0:
-            return last
+            return last, 0
     return _first_alike(t, text, ends, last - 1, start)
 
 
@@ -444,8 +448,8 @@ def match_starts(
 
     The ends increase; each belongs to a text that begins before it, at `begins`. Starts are
     negative before. `alike` has the order of the ends of one text, the rank of each and the shared
-    bytes, see `_spread`, or nothing. Returns 0, CORRUPT, or REPEATED where the long matches have
-    more than `most` bytes together.
+    bytes, see `_spread`, or nothing. Returns 0, CORRUPT, or REPEATED where the search of long
+    matches takes more than `most` bytes.
     """
     last = len(ends) - 1
     while last >= 0:
@@ -461,9 +465,10 @@ def match_starts(
             most -= end - start
             if most < 0:
                 return REPEATED
-            first = _first_known(t, text, begins[last], ends, starts, alike, last)
+            first, searched = _first_known(t, text, begins[last], ends, starts, alike, last)
             if first < 0:
                 return CORRUPT
+            most -= searched
         last -= 1
         while last >= first and ends[last] > start:
             starts[last] = start

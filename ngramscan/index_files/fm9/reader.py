@@ -29,8 +29,9 @@ from ngramscan.index_files.mapped import MappedFile, State, state_of, unchanged
 from ngramscan.matching.alike import AlikePlaces
 from ngramscan.progress import SILENT, Progress
 
-_SEARCHED_PER_BYTE = 16
-"""Bytes of long matches for each byte of texts: far fewer, unless these repeat themselves."""
+_SEARCHED_PER_BYTE = 32
+"""Bytes that are searched for each byte of texts: far fewer, unless these repeat themselves."""
+_UNBOUNDED = 1 << 62
 _CHECKED_AT_ONCE = 1 << 20
 """Offsets; checking more would read megabytes."""
 _THREADS = 16
@@ -119,7 +120,7 @@ class Fm9File(MappedFile):
         expect_steps(_SEARCHED_PER_BYTE * len(text))
         alike = AlikePlaces(text[::-1], len(text) - ends)
         columns = alike.order, alike.ranks, alike.shared_with_next
-        starts = self._match_starts(text, np.zeros_like(ends), ends, columns, len(text) ** 2)
+        starts = self._match_starts(text, np.zeros_like(ends), ends, columns, _UNBOUNDED)
         assert starts is not None
         return starts
 
@@ -131,7 +132,7 @@ class Fm9File(MappedFile):
         alike: tuple[Integers, Integers, Integers],
         most: int,
     ) -> Integers | None:
-        """Return where matches begin, or None if these have more than `most` bytes together."""
+        """Return where matches begin, or None if their search takes more than `most` bytes."""
         starts = np.full(len(ends), -1, np.int64)
         with unchanged([self]):
             read = np.frombuffer(text, np.uint8)

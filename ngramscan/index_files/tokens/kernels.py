@@ -12,7 +12,7 @@ from ngramscan.index_files.compiled import Bytes, Int, Integers, lean_kernel, wa
 SOUND = -1
 """Returned where no pointer is wrong; otherwise the rank of the first one."""
 TOO_LONG = -2
-"""Returned where the long matches of a text have more tokens together than they may have."""
+"""Returned where the search of long matches takes more tokens than it may take."""
 _GALLOPED = 16
 """Tokens of a match from which on its end is searched for others."""
 WRONG = 2
@@ -121,25 +121,27 @@ def _match_length(
 @warming_kernel
 def _last_with_end(
     text: Bytes, table: Bytes, widths: Integers, tokens: Bytes, number: Int, end: Int
-) -> tuple[Int, Int]:
+) -> tuple[Int, Int, Int]:
     """Return the last token from which the longest part has the same end; and as above.
 
     It has this end from `number` on. The search gallops, so that in a copied text not each token is
-    searched from.
+    searched from. Also returns the tokens that it took.
     """
     known, beyond, step = number, end, 1
+    searched = 0
     while beyond - known > 1:
         middle = known + min(step, (beyond - known) // 2)
         ends = middle * widths[1], (end + 1) * widths[1]
         length, wrong = _match_length(text, table, widths, tokens, ends)
         if wrong != SOUND:
-            return known, wrong
+            return known, wrong, searched
+        searched += length
         if length > end - middle:
             beyond = middle
         else:
             known = middle
             step *= 2
-    return known, SOUND
+    return known, SOUND, searched
 
 
 @warming_kernel
@@ -151,7 +153,7 @@ def _last_known(
     lengths: Integers,
     alike: tuple[Integers, Integers, Integers],
     number: Int,
-) -> tuple[Int, Int]:
+) -> tuple[Int, Int, Int]:
     """Return the last token from which the longest part ends as from `number` on; and as above.
 
     In repeated text, the length is also noted for all tokens from which the text is alike: as far
@@ -159,9 +161,9 @@ def _last_known(
     """
     end = number + lengths[number]
     if end == len(lengths):
-        return end - 1, SOUND
+        return end - 1, SOUND, 0
     if lengths[number] <= _GALLOPED:
-        return number, SOUND
+        return number, SOUND, 0
     order, ranks, shared = alike
     if len(order):
         size = (lengths[number] + 1) * widths[1]
@@ -169,7 +171,7 @@ def _last_known(
         for rank in range(low, high):
             lengths[order[rank]] = lengths[number]
         if lengths[number + 1] >= 0:
-            return number, SOUND
+            return number, SOUND, 0
     return _last_with_end(text, table, widths, tokens, number, end)
 
 
@@ -187,7 +189,7 @@ def match_lengths(
 
     Lengths are negative before. `alike` has the order of the tokens by all that follows, the rank
     of each and the bytes that each shares with the next in this order; or nothing. Returns the rank
-    of a wrong pointer, SOUND, or TOO_LONG where long matches have more than `most` tokens together.
+    of a wrong pointer, SOUND, or TOO_LONG where long matches take more than `most` tokens to find.
     """
     for number in range(len(lengths)):
         if lengths[number] >= 0:
@@ -201,9 +203,10 @@ def match_lengths(
             most -= length
         if most < 0:
             return TOO_LONG
-        last, wrong = _last_known(text, table, widths, tokens, lengths, alike, number)
+        last, wrong, searched = _last_known(text, table, widths, tokens, lengths, alike, number)
         if wrong != SOUND:
             return wrong
+        most -= searched
         for following in range(number + 1, last + 1):
             lengths[following] = number + length - following
     return SOUND

@@ -30,8 +30,9 @@ from ngramscan.matching.alike import AlikePlaces
 
 WIDTHS = (1, 2, 4)
 """Bytes that a token can take."""
-_SEARCHED_PER_TOKEN = 16
-"""Tokens of long matches for each token of a text: far fewer, unless it repeats itself."""
+_SEARCHED_PER_TOKEN = 32
+"""Tokens that are searched for each token of a text: far fewer, unless it repeats itself."""
+_UNBOUNDED = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ class TokenShard:
     ) -> Integers | None:
         """Return the tokens of the longest part that occurs from each token on.
 
-        None: long ones have more than `most` together.
+        None: the search of long ones takes more than `most` tokens.
         """
         lengths = np.full(len(tokens) // self.width, -1, np.int64)
         text, table = self.text.content, self.table.content
@@ -309,14 +310,14 @@ class TokenFolder:
             # Repeated text: what is searched of a part is known of all that are alike.
             alike = AlikePlaces(tokens.tobytes(), np.arange(number) * self.width)
             columns = alike.order, alike.ranks, alike.shared_with_next
-            lengths = self._longest_in_shards(tokens, columns, number**2)
+            lengths = self._longest_in_shards(tokens, columns, _UNBOUNDED)
             assert lengths is not None
         return lengths
 
     def _longest_in_shards(
         self, tokens: Bytes, alike: tuple[Integers, Integers, Integers], most: int
     ) -> Integers | None:
-        """Return the longest of all shards, or None: they have more than `most` in one of them."""
+        """Return the longest of all shards, or None: one takes more than `most` tokens."""
         longest = np.zeros(len(tokens) // self.width, np.int64)
         with self.unchanged():
             for shard in self.shards:
