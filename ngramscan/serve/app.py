@@ -12,7 +12,6 @@ import ipaddress
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from itertools import islice
@@ -26,13 +25,14 @@ from starlette.types import ExceptionHandler, Receive, Scope, Send
 
 from ngramscan.errors import IndexChangedError, NgramscanError
 from ngramscan.progress import Progress
-from ngramscan.serve.clients import Clients
+from ngramscan.serve.clients import BusyError, Clients, TookTooLongError, Watch
 from ngramscan.serve.fields import Fields, RefusedError, to_json
 from ngramscan.serve.page import SearchPage
 from ngramscan.serve.protocol import LONGEST_CONTEXT, ServedIndex, answer
 from ngramscan.serve.rendering import RESULTS, Templates
 from ngramscan.serve.token_protocol import ServedTokens
 from ngramscan.serve.trace_page import TracePage
+from ngramscan.serve.turns import Job
 
 MAX_BODY_BYTES = 1_000_000
 BODY_TIMEOUT_S = 10.0
@@ -44,6 +44,7 @@ _METHODS = {"/": {"GET", "HEAD"}, _TRACE: {"GET", "HEAD", "POST"}}
 """The methods of each page."""
 _FORM = "application/x-www-form-urlencoded"
 _CLOSE = {"Connection": "close"}
+_RETRY = {"Retry-After": str(RETRY_AFTER_S)}
 
 
 class IndexApplication:
@@ -62,8 +63,7 @@ class IndexApplication:
         self._max_context = max_context
         self._most_under_way = concurrency + MAX_WAITING
         self._progress = progress
-        self._clients = Clients()
-        self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="search")
+        self._clients, watch = Clients(concurrency), Watch()
         self._under_way = 0
         # The original lists the indexes over tokens there; that of indexes over bytes doesn't.
         of_tokens = [index for index in indexes.values() if isinstance(index, ServedTokens)]
@@ -81,12 +81,12 @@ class IndexApplication:
         }
         starlette = Starlette(routes=routes, exception_handlers=handlers)
         starlette.router.redirect_slashes = False
-        searched = {name: index.searched(self._clients) for name, index in indexes.items()}
+        searched = {name: index.searched(watch) for name, index in indexes.items()}
         self._templates = Templates(searched)
         self._page = SearchPage(searched, self._templates)
         self._trace_page = TracePage(searched, self._templates)
         for index in of_tokens:
-            index.progress = self._clients
+            index.progress = watch
         for_browsers = Starlette(
             routes=[
                 Route("/", self._show),
@@ -95,6 +95,7 @@ class IndexApplication:
             exception_handlers={
                 HTTPException: self._page_error,
                 ClientDisconnect: _client_left,
+                BusyError: self._page_error,
                 Exception: self._page_error,
             },
         )
@@ -119,8 +120,8 @@ class IndexApplication:
             if not re.fullmatch(r"application/(.*\+)?json", kind):
                 raise HTTPException(415, "Content-Type: expected application/json")
             body = await _read_body(request)
-            work = partial(self._answer, body)
-            response = await self._clients.serve(request, self._threads, work)
+            job = self._clients.new_job()
+            response = await self._clients.serve(request, job, partial(self._answer, body))
         self._tell(response, started_at)
         return response
 
@@ -130,10 +131,11 @@ class IndexApplication:
         with ExitStack() as under_way:
             under_way.enter_context(self._one_more(request))
             work = await self._work_of(request)
-            status, parts = await self._clients.serve(request, self._threads, work)
+            job = self._clients.new_job()
+            status, parts = await self._clients.serve(request, job, work)
             if request.method == "HEAD":
                 parts = islice(parts, 1)  # nothing is searched
-            sent = self._in_parts(request, parts)
+            sent = self._in_parts(request, job, parts)
             response = _GradualPage(sent, status, self._templates.headers, media_type="text/html")
             under_way.callback(self._tell, response, started_at)
             response.under_way = under_way.pop_all()
@@ -156,11 +158,13 @@ class IndexApplication:
     def _page_of(self, request: Request) -> SearchPage | TracePage:
         return self._trace_page if request.scope["path"] == _TRACE else self._page
 
-    async def _in_parts(self, request: Request, parts: Iterator[str]) -> AsyncIterator[str]:
+    async def _in_parts(
+        self, request: Request, job: Job, parts: Iterator[str]
+    ) -> AsyncIterator[str]:
         """Yield the parts of a page, each from a thread, as long as its client is there."""
         try:
             next_part = partial(next, parts, "")
-            while part := await self._clients.serve(request, self._threads, next_part):
+            while part := await self._clients.serve(request, job, next_part):
                 yield part
         except ClientDisconnect:
             return
@@ -173,8 +177,7 @@ class IndexApplication:
     def _one_more(self, request: Request) -> Iterator[None]:
         """Count a request as under way, or refuse it."""
         if self._under_way >= self._most_under_way:
-            retry = {"Retry-After": str(RETRY_AFTER_S)}
-            raise HTTPException(503, "Too many requests are under way; come back later", retry)
+            raise HTTPException(503, "Too many requests are under way; come back later", _RETRY)
         self._check_host(request)
         self._under_way += 1
         try:
@@ -235,12 +238,18 @@ class IndexApplication:
 
     async def _page_error(self, request: Request, error: Exception) -> Response:
         """Answer a browser; after an error of this program, its traceback is on stderr."""
-        shown = error if isinstance(error, HTTPException) else HTTPException(500, "Internal error")
+        shown = HTTPException(500, "Internal error")
+        if isinstance(error, BusyError):
+            shown = HTTPException(503, str(error), _RETRY)
+        elif isinstance(error, HTTPException):
+            shown = error
         headers = {**self._templates.headers, **(shown.headers or {})}
         page = self._page_of(request).problem(shown.detail)
         return HTMLResponse(page, shown.status_code, headers)
 
     async def _index_error(self, _request: Request, error: Exception) -> Response:
+        if isinstance(error, BusyError | TookTooLongError):
+            return _to_response(503, {"error": str(error)}, _RETRY)
         self._progress.notice(f"Error: {error}")
         status = 503 if isinstance(error, IndexChangedError) else 500
         return _to_response(status, {"error": str(error)})

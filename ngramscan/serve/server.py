@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 import h11
+import numpy as np
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -38,7 +39,9 @@ KEEP_ALIVE_S = 60
 HEADERS_S = 10
 """How long the headers of a request may take, from their first byte."""
 GRACE_S = 20
-"""How long requests in flight may take after the signal to stop."""
+"""How long the process may take to end after the signal to stop."""
+_ENDING_S = 2
+"""How much of it is left when the last requests are stopped."""
 
 _BACKLOG = 1024
 
@@ -132,6 +135,7 @@ def _open_index(name: str, folder: Path, progress: Progress) -> ServedIndex:
     index = ServedIndex(name, shards)
     index.segments(b"a")
     index.window(0, 0, 1, 1)
+    shards[0].data.match_starts(b"a", np.zeros(1, np.int64), np.ones(1, np.int64))
     return index
 
 
@@ -226,7 +230,7 @@ def _run(application: ASGIApp, listener: socket.socket, ready: Callable[[], None
         proxy_headers=False,
         backlog=_BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_S,
-        timeout_graceful_shutdown=GRACE_S,
+        timeout_graceful_shutdown=GRACE_S - _ENDING_S,
     )
     server = _Server(config, ready)
     server.run(sockets=[listener])
