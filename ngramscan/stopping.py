@@ -2,7 +2,7 @@
 
 A loop of compiled code reads the flag at every step. Where it is set the loop returns, and its
 caller calls `look`, which raises the error that stops the work, or waits and then returns: the
-loop goes on from where it was.
+loop continues from where it was.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 GO, PAUSE, STOP = range(3)
-"""What a flag says; a loop that is asked to pause may do a step that it can't take up again."""
+"""The values of a flag; a loop that is asked to pause may do a step that it can't take up again."""
 
 _Parameters = ParamSpec("_Parameters")
 _T = TypeVar("_T")
@@ -30,7 +30,7 @@ class Work:
         """GO, PAUSE or STOP."""
 
     def look(self) -> None:
-        """Return when the work may go on, or raise the error that stops it."""
+        """Return when the work may continue, or raise the error that stops it."""
 
     def check(self) -> None:
         """Look if the flag is set."""

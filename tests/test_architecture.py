@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "patterns": "errors reading",
     "corpora": "errors reading remote",
     "matching": "errors",
-    "index_files": "errors progress stopping remote reading processes corpora",
+    "index_files": "errors progress stopping remote reading processes corpora matching",
     "serve": "errors progress stopping processes index_files statistics patterns indexes"
     " prevalence",
     "indexes": "errors options reading progress stopping clock journal remote processes statistics"

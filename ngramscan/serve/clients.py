@@ -15,6 +15,8 @@ from ngramscan.stopping import current_work
 
 MOST_WORK_S = 60.0
 """How long the work of a request may take."""
+_MORE_S = 5.0
+"""How long the answer that says so may take before what takes too long is stopped again."""
 MOST_WAITING_S = 10.0
 """How long a request waits for a thread to begin with it."""
 _WATCHED_AFTER_S = 0.05
@@ -70,38 +72,60 @@ class Clients:
         a TookTooLongError comes from the task.
         """
         result = self._turns.submit(job, work)
+        watch = _Watch(request, job, result)
+        timer = asyncio.get_running_loop().call_later(_WATCHED_AFTER_S, watch.begin)
         try:
-            await asyncio.wait([result], timeout=_WATCHED_AFTER_S)
-            if not result.done():
-                await _watch(request, job, result)
-            return result.result()
+            return await result
         finally:
-            if not result.done():
-                result.cancel()
-                job.stop(ClientLeftError)
+            timer.cancel()
+            watch.end()
 
 
-async def _watch(request: Request, job: Job, result: asyncio.Future[Any]) -> None:
-    """Wait for a result, or raise an error instead; stop what takes too long."""
-    leaving = asyncio.create_task(_leave(request))
+class _Watch:
+    """Ends the wait for a result when the client leaves, and stops what takes too long."""
 
-    async def wait(seconds: float | None) -> None:
-        ended = asyncio.FIRST_COMPLETED
-        await asyncio.wait([result, leaving], timeout=seconds, return_when=ended)
-        if leaving.done() and not result.done():
-            raise ClientDisconnect
+    def __init__(self, request: Request, job: Job, result: asyncio.Future[Any]) -> None:
+        self._request, self._job, self._result = request, job, result
+        self._task: asyncio.Task[None] | None = None
+        self._has_failed = False
+        """The result is an error of this watch, not that of the work."""
 
-    try:
-        if not job.began_at:
-            await wait(MOST_WAITING_S)
-            if not job.began_at:
-                raise BusyError
-        await wait(max(0.0, MOST_WORK_S - job.seconds))
-        if not result.done():
-            job.stop(TookTooLongError)
-            await wait(None)
-    finally:
-        leaving.cancel()
+    def begin(self) -> None:
+        """Look at the client from now on."""
+        self._task = asyncio.create_task(self._look())
+
+    def end(self) -> None:
+        """Stop the work unless it is done: the client has left, or the server ends."""
+        if self._task:
+            self._task.cancel()
+        if self._has_failed or self._result.cancelled():
+            self._job.stop(ClientLeftError)
+
+    async def _look(self) -> None:
+        leaving = asyncio.create_task(_leave(self._request))
+        try:
+            if not self._job.began_at:
+                await self._wait(leaving, MOST_WAITING_S)
+                if not self._job.began_at:
+                    self._fail(BusyError())
+            await self._wait(leaving, max(0.0, MOST_WORK_S - self._job.seconds))
+            while not self._result.done():
+                self._job.stop(TookTooLongError)
+                await self._wait(leaving, _MORE_S)
+        finally:
+            leaving.cancel()
+
+    async def _wait(self, leaving: asyncio.Task[None], seconds: float) -> None:
+        """Wait for the result, so long at most; that of a client who leaves is an error."""
+        first = asyncio.FIRST_COMPLETED
+        await asyncio.wait([self._result, leaving], timeout=seconds, return_when=first)
+        if leaving.done():
+            self._fail(ClientDisconnect())
+
+    def _fail(self, error: Exception) -> None:
+        if not self._result.done():
+            self._has_failed = True
+            self._result.set_exception(error)
 
 
 async def _leave(request: Request) -> None:

@@ -22,6 +22,7 @@ from ngramscan.serve.texts import (
     read_text_question,
     trace_text,
 )
+from ngramscan.stopping import current_work
 
 _MOST_LINKED = 200_000
 """Characters of all links of an index: where spans overlap, many may have the same words."""
@@ -82,6 +83,7 @@ def _marked(answer: TextAnswer, question: TextQuestion) -> tuple[str, list[Part]
     links = []
     longest = min(LONGEST_PHRASE, max(_SHORTEST_LINK, _MOST_LINKED // max(1, len(marks))))
     for number, mark in enumerate(marks):
+        current_work().check()
         text = question.text[mark.start : mark.end]
         phrase = _phrase(text, longest)
         count = answer.counts.get(text)

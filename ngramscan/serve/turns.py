@@ -16,11 +16,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from ngramscan.errors import NgramscanError
 from ngramscan.stopping import GO, PAUSE, STOP, Work, working_on
 
-TURN_S = 0.02
+TURN_S = 0.005
 """How long a job runs before it is asked to pause where others wait."""
 _SHARE_OF_NEW = 3
 """How many times as long new jobs run as those that have paused, where both wait."""
@@ -49,8 +51,8 @@ class Job(Work):
     def look(self) -> None:
         """Wait for a turn if others wait; raise the error that stops this job."""
         self._turns.pause(self)
-        if self.stopped_by is not None:
-            raise self.stopped_by
+        if error := self._turns.take_error(self):
+            raise error
 
 
 @dataclass(eq=False, slots=True)
@@ -86,14 +88,14 @@ class Turns:
 
     def __init__(self, places: int) -> None:
         self._places = places
-        # What follows is changed with its lock.
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        """That of all that follows."""
         self._new = deque[_Task]()
         self._paused: list[Job] = []
         """Jobs in the middle of a task; those that have waited longest come first."""
         self._running = set[Job]()
-        self._admitted = deque[_Task]()
-        """Tasks that have a place, and wait for a thread."""
+        self._admitted = SimpleQueue[_Task]()
+        """Tasks that have a place; each is for a thread that is free, or was started for it."""
         self._free_threads = 0
         self._paused_waits_until = 0.0
         """Until then, new jobs come before those that have paused."""
@@ -104,34 +106,46 @@ class Turns:
         """Run a task of a job; the loop that calls this gets the result."""
         loop = asyncio.get_running_loop()
         task = _Task(job, work, loop, loop.create_future())
-        with self._changed:
+        with self._lock:
             self._new.append(task)
             self._admit()
-            self._wake(self._free_threads)
             is_unwatched = self._has_waiting() and not self._is_watched
             self._is_watched |= is_unwatched
+            if self._new:
+                self._interrupt()
         if is_unwatched:
             loop.call_later(TURN_S, self._ask_to_pause, loop)
         return task.result
 
     def pause(self, job: Job) -> None:
         """Wait until it is the job's turn again, if it was asked to pause."""
-        with self._changed:
+        with self._lock:
             if job.flag[0] != PAUSE:
                 return
             if job in self._running:  # else another thread of the job has given up its place
                 self._end_turn(job)
                 self._paused.append(job)
                 self._admit()
-                self._wake(self._free_threads)
         job.may_go_on.wait()
 
     def stop(self, job: Job, error: type[Exception]) -> None:
         """Make the threads of a job raise an error at their next look."""
-        with self._changed:
+        with self._lock:
             job.stopped_by = job.stopped_by or error
             job.flag[0] = STOP
             job.may_go_on.set()
+
+    def take_error(self, job: Job) -> type[Exception] | None:
+        """Return what stops a job; an error that says so to the client stops it once.
+
+        The answer that has it is still to be made; if that takes long, the job is stopped again.
+        """
+        with self._lock:
+            error = job.stopped_by
+            if error is not None and issubclass(error, NgramscanError):
+                job.stopped_by = None
+                job.flag[0] = GO
+            return error
 
     def _has_waiting(self) -> bool:
         return bool(self._new or self._paused)
@@ -144,12 +158,13 @@ class Turns:
             if job is not None:
                 self._paused.remove(job)
                 self._let_go_on(job)
-            elif self._new[0].result.cancelled():
+            elif self._new[0].result.done():  # its client left, or came in vain
                 self._new.popleft()
                 continue
             else:
-                self._admitted.append(self._new.popleft())
-                job = self._admitted[-1].job
+                task = self._new.popleft()
+                self._employ(task)
+                job = task.job
             job.began_at = now
             self._running.add(job)
 
@@ -177,31 +192,27 @@ class Turns:
             self._paused_waits_until = max(self._paused_waits_until, now) + rest_s
         job.seconds += turn_s
 
-    def _wake(self, free_threads: int) -> None:
-        """Have a thread for each task that was admitted, among them some that are free."""
-        for _ in range(len(self._admitted) - self._free_threads):
-            self._free_threads += 1
+    def _employ(self, task: _Task) -> None:
+        """Give a task to a thread that is free, or to one more."""
+        if self._free_threads:
+            self._free_threads -= 1
+        else:
             threading.Thread(target=self._work, name="search", daemon=True).start()
-        self._changed.notify(min(len(self._admitted), free_threads))
+        self._admitted.put(task)
 
     def _work(self) -> None:
         """Run one task after the other; on a thread of its own."""
         while True:
-            with self._changed:
-                while not self._admitted:
-                    self._changed.wait()
-                task = self._admitted.popleft()
-                self._free_threads -= 1
+            task = self._admitted.get()
             hand_over = task.run()
-            with self._changed:
+            with self._lock:
                 self._free_threads += 1
                 self._finish(task.job)
                 self._admit()
-                self._wake(len(self._admitted) - 1)  # this thread takes one
             task.deliver(hand_over)  # now that the next task of the job may begin
 
     def _finish(self, job: Job) -> None:
-        """Take the place of a job whose task is done, and let its other threads go on."""
+        """Take the place of a job whose task is done, and let its other threads continue."""
         if job in self._running:
             self._end_turn(job)
         else:  # it was stopped while it waited
@@ -210,13 +221,17 @@ class Turns:
 
     def _ask_to_pause(self, loop: asyncio.AbstractEventLoop) -> None:
         """Ask jobs to pause that have had their turn, as long as others wait."""
-        with self._changed:
+        with self._lock:
             self._is_watched = self._has_waiting()
             if not self._is_watched:
                 return
-            now = time.monotonic()
-            for job in self._running:
-                if now - job.began_at >= TURN_S and job.flag[0] == GO:
-                    job.may_go_on.clear()
-                    job.flag[0] = PAUSE
+            self._interrupt()
         loop.call_later(TURN_S, self._ask_to_pause, loop)
+
+    def _interrupt(self) -> None:
+        """Ask those jobs to pause that have had their turn."""
+        now = time.monotonic()
+        for job in self._running:
+            if now - job.began_at >= TURN_S and job.flag[0] == GO:
+                job.may_go_on.clear()
+                job.flag[0] = PAUSE
