@@ -90,9 +90,9 @@ def test_local_files_are_searched_little_more_for_twice_the_text(
 ) -> None:
     search, searched = kernels._match_start, 0
 
-    def counted(tables: Any, text: Any, least: int, end: int) -> int:
+    def counted(tables: Any, text: Any, least: int, end: int, at: Any, flag: Any) -> int:
         nonlocal searched
-        start = int(search(tables, text, least, end))
+        start = int(search(tables, text, least, end, at, flag))
         searched += end - start
         return start
 
@@ -110,7 +110,13 @@ def test_local_files_are_searched_little_more_for_twice_the_text(
 @contextmanager
 def uncompiled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let the search run as Python, so that its steps can be counted."""
-    for name in ("match_starts", "_first_known", "_first_alike", "_spread"):
+    for name in (
+        "match_starts",
+        "_begin_group",
+        "_find_first_alike",
+        "_note_period",
+        "_copy_starts",
+    ):
         monkeypatch.setattr(kernels, name, getattr(kernels, name).function)
     yield
 

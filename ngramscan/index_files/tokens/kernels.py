@@ -6,12 +6,23 @@ are ordered by the bytes that follow; a text that ends first comes first.
 
 from __future__ import annotations
 
-from ngramscan.index_files.compiled import Bytes, Int, Integers, lean_kernel, warming_kernel
+from ngramscan.index_files.compiled import (
+    STOPPED,
+    Bytes,
+    Int,
+    Integers,
+    lean_kernel,
+    warming_kernel,
+)
+from ngramscan.stopping import GO, STOP
 
 SOUND = -1
 """Returned where no pointer is wrong; otherwise the rank of the first one."""
 WRONG = 2
 """The order of a pointer that leads to no token."""
+NEXT, LOW, AFTER = range(3)
+"""How far a search is: the number of what is next, and the ranks that are left."""
+SEARCH_COLUMNS = 3
 
 
 @warming_kernel
@@ -46,65 +57,116 @@ def _order(
 
 
 @warming_kernel
+def _shared(text: Bytes, pointer: Int, tokens: Bytes, part: tuple[Int, Int]) -> Int:
+    """Return how many bytes the text there has in common with a part of the tokens."""
+    most = min(part[1] - part[0], len(text) - pointer)
+    shared = 0
+    while shared < most and text[pointer + shared] == tokens[part[0] + shared]:
+        shared += 1
+    return shared
+
+
+@warming_kernel
+def _bisect(
+    text: Bytes,
+    table: Bytes,
+    widths: Integers,
+    pattern: Bytes,
+    part: tuple[Int, Int],
+    high: Int,
+    least: Int,
+    at: Integers,
+    flag: Bytes,
+) -> Int:
+    """Put the first rank from LOW to `high` whose order is at least `least` into LOW.
+
+    AFTER gets a rank from which on all suffixes come after the part of the pattern. Returns the
+    rank of a wrong pointer, STOPPED or SOUND.
+    """
+    while at[LOW] < high:
+        if flag[0] == STOP:
+            return STOPPED
+        middle = (at[LOW] + high) // 2
+        order = _order(text, table, widths, middle, pattern, part)
+        if order == WRONG:
+            return middle
+        if order > 0:
+            at[AFTER] = middle
+        if order < least:
+            at[LOW] = middle + 1
+        else:
+            high = middle
+    return SOUND
+
+
+@warming_kernel
 def find(
-    text: Bytes, table: Bytes, widths: Integers, patterns: Bytes, ends: Integers, found: Integers
+    text: Bytes,
+    table: Bytes,
+    widths: Integers,
+    patterns: Bytes,
+    ends: Integers,
+    found: Integers,
+    at: Integers,
+    flag: Bytes,
 ) -> Int:
     """Fill in the ranks [low, high) of each pattern; return the rank of a wrong pointer, or SOUND.
 
-    `widths` are those of pointers and tokens; pattern i ends at `ends[i]` of `patterns`.
+    `widths` are those of pointers and tokens; pattern i ends at `ends[i]` of `patterns`. `at` is
+    how far the search is, zeros at first; STOPPED: the flag is set.
     """
-    start = 0
-    for number in range(len(ends)):
-        part = start, ends[number]
-        start = ends[number]
-        low, high = 0, len(table) // widths[0]
-        after = high  # from there on, all suffixes come after the pattern
-        while low < high:
-            middle = (low + high) // 2
-            order = _order(text, table, widths, middle, patterns, part)
-            if order == WRONG:
-                return middle
-            low, high = (middle + 1, high) if order < 0 else (low, middle)
-            after = middle if order > 0 else after
-        found[number, 0] = low
-        while low < after:
-            middle = (low + after) // 2
-            order = _order(text, table, widths, middle, patterns, part)
-            if order == WRONG:
-                return middle
-            low, after = (low, middle) if order > 0 else (middle + 1, after)
-        found[number, 1] = low
+    ranks = len(table) // widths[0]
+    while at[NEXT] < len(ends):
+        number = at[NEXT]
+        part = (ends[number - 1] if number else 0), ends[number]
+        at[LOW], at[AFTER] = 0, ranks
+        outcome = _bisect(text, table, widths, patterns, part, ranks, 0, at, flag)
+        if outcome == SOUND:
+            found[number, 0] = at[LOW]
+            outcome = _bisect(text, table, widths, patterns, part, at[AFTER], 1, at, flag)
+        if outcome != SOUND:
+            return outcome
+        found[number, 1] = at[LOW]
+        at[NEXT] += 1
+        if flag[0] != GO:
+            return STOPPED
     return SOUND
 
 
 @warming_kernel
 def match_lengths(
-    text: Bytes, table: Bytes, widths: Integers, tokens: Bytes, lengths: Integers
+    text: Bytes,
+    table: Bytes,
+    widths: Integers,
+    tokens: Bytes,
+    lengths: Integers,
+    at: Integers,
+    flag: Bytes,
 ) -> Int:
     """Raise each length to that of the longest part that occurs from its token on.
 
     Lengths are in tokens, one for each of `tokens`; returns the rank of a wrong pointer, or SOUND.
     The longest part is shared with one of the two suffixes beside the place of all that follows.
+    `at` is how far the search is, zeros at first; STOPPED: the flag is set.
     """
     ranks = len(table) // widths[0]
-    for number in range(len(lengths)):
+    while at[NEXT] < len(lengths):
+        number = at[NEXT]
         part = number * widths[1], len(tokens)
-        low, high = 0, ranks
-        while low < high:
-            middle = (low + high) // 2
-            order = _order(text, table, widths, middle, tokens, part)
-            if order == WRONG:
-                return middle
-            low, high = (middle + 1, high) if order < 0 else (low, middle)
+        at[LOW] = 0
+        outcome = _bisect(text, table, widths, tokens, part, ranks, 0, at, flag)
+        if outcome != SOUND:
+            return outcome
+        low = at[LOW]
         for rank in range(max(low - 1, 0), min(low + 1, ranks)):
             pointer = pointer_at(table, rank, widths[0])
             if pointer < 0 or pointer >= len(text) or pointer % widths[1]:
                 return rank
-            most = min(part[1] - part[0], len(text) - pointer)
-            shared = 0
-            while shared < most and text[pointer + shared] == tokens[part[0] + shared]:
-                shared += 1
+            shared = _shared(text, pointer, tokens, part)
             lengths[number] = max(lengths[number], shared // widths[1])
+        at[NEXT] += 1
+        if flag[0] != GO:
+            return STOPPED
     return SOUND
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ngramscan.errors import IndexFormatError, InputError
-from ngramscan.index_files.compiled import Bytes, Integers, Words, expect_steps
+from ngramscan.index_files.compiled import Bytes, Integers, Words, expect_steps, run_to_end
 from ngramscan.index_files.mapped import MappedFile, state_of, unchanged
 from ngramscan.index_files.tokens import kernels
 from ngramscan.index_files.tokens.folders import NEEDED, list_files
@@ -138,7 +138,8 @@ class TokenShard:
         if not self.tokens:
             return
         text, table = self.text.content, self.table.content
-        wrong = kernels.find(text, table, self.widths, patterns, ends, found)
+        given = patterns, ends, found, np.zeros(kernels.SEARCH_COLUMNS, np.int64)
+        wrong = run_to_end(kernels.find, text, table, self.widths, *given)
         if wrong != kernels.SOUND:
             raise self.table.corrupt(f"rank {wrong}: the pointer leads to no token")
 
@@ -147,7 +148,8 @@ class TokenShard:
         if not self.tokens:
             return
         text, table = self.text.content, self.table.content
-        wrong = kernels.match_lengths(text, table, self.widths, tokens, lengths)
+        given = tokens, lengths, np.zeros(kernels.SEARCH_COLUMNS, np.int64)
+        wrong = run_to_end(kernels.match_lengths, text, table, self.widths, *given)
         if wrong != kernels.SOUND:
             raise self.table.corrupt(f"rank {wrong}: the pointer leads to no token")
 
