@@ -154,3 +154,11 @@ def test_it_does_not_matter_in_which_pieces_a_request_arrives(served: Running, s
             for at in range(0, len(sent), size):
                 connection.sendall(sent[at : at + size])
         assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+
+
+def test_head_and_body_of_an_answer_are_sent_together(served: Running) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=5) as connection:
+        for _ in range(20):
+            connection.sendall(request(LENGTH, BODY))
+            head, _, body = connection.recv(65536).partition(b"\r\n\r\n")
+            assert b"content-length: %d\r\n" % len(body) in head + b"\r\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import Any
+from typing import Any, cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -22,6 +22,40 @@ MOST_UNREAD = 256
 """Answers that wait for their readers: of more, the one that has waited longest is given up."""
 
 
+class _OnePacket:
+    """A transport that sends at once what is written in one step: a head and a body that is ready.
+
+    Each call of the system costs as much as the search for a short phrase.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop = transport, loop
+        self._parts: list[bytes] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, part: bytes) -> None:
+        """Send some bytes, with those that follow before the loop takes its next step."""
+        if not self._parts:
+            self._loop.call_soon(self._send)
+        self._parts.append(part)
+
+    def get_write_buffer_size(self) -> int:
+        """Return the number of bytes that the client has not taken yet."""
+        return self._transport.get_write_buffer_size() + sum(map(len, self._parts))
+
+    def close(self) -> None:
+        """Send what is written, and end the connection."""
+        self._send()
+        self._transport.close()
+
+    def _send(self) -> None:
+        if self._parts:
+            parts, self._parts = self._parts, []
+            self._transport.write(b"".join(parts))
+
+
 class Connection(H11Protocol):
     """Refuses with JSON what isn't plain HTTP; ends connections with slow headers or readers."""
 
@@ -35,7 +69,7 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         """Expect headers."""
-        super().connection_made(transport)
+        super().connection_made(cast(asyncio.Transport, _OnePacket(transport, self.loop)))
         transport.set_write_buffer_limits(high=0)  # so that it says when anything is unread
         # The system takes more only when a third of its own buffer is free: in small steps here, so
         # that a client which reads slowly is seen to read.
