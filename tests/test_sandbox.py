@@ -364,7 +364,6 @@ DENIED_ARGUMENTS = [
     *(("futex", 1, operation) for operation in (0, 1, 3, 4, 9, 10)),
     *((name, 0, 1234) for name in ("prlimit64", "getpgid", "getsid", "sched_getaffinity")),
     *(
-        ("getpriority", 1, 1234),
         ("clock_gettime", 0, FOR_OTHERS[-1]),
         ("timer_create", 0, FOR_OTHERS[-1]),
     ),
