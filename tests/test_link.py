@@ -46,14 +46,14 @@ def vars_of(row: PatternCount) -> dict[str, Any]:
     return {field.name: getattr(row, field.name) for field in fields(row)}
 
 
-def linked_from_file(rows: list[Any], measure: str) -> Any:
+def linked_from_file(rows: list[Any], **options: Any) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "counts.jsonl")
         path.write_text(
             "".join(json.dumps(row).replace("Infinity", "1e400") + "\n" for row in rows)
         )
         compared = to_frame([COMPARED], CompareRow)
-        return evalcore.link(path, compared, measure=measure)
+        return evalcore.link(path, compared, **options)
 
 
 def test_what_can_not_be_joined_is_refused() -> None:
@@ -95,7 +95,7 @@ def test_a_number_that_is_no_count_is_refused(count: float, measure: str) -> Non
     rows: list[Any] = [{**vars_of(one), measure: count} for one in COUNTS[:1]]
     rows += [vars_of(one) for one in COUNTS[1:]]
     with pytest.raises(InputError, match=f"{measure}: .* is not a count; correct the row"):
-        linked_from_file(rows, measure)
+        linked_from_file(rows, measure=measure)
 
 
 def test_three_methods_have_an_order_two_have_none_and_nine_no_p(tmp_path: Path) -> None:
