@@ -17,7 +17,7 @@ from ngramscan.remote.stores import is_remote
 _KINDS = ("scan:", "fm9:", "tokens:")
 _LISTS = (".paths", ".paths.gz")
 _LOCAL_PROTOCOLS = ("file", "local")
-"""What fsspec calls files of this machine."""
+"""The names that fsspec has for files of this machine."""
 
 
 def local_files(spec: str) -> Iterator[Path]:
