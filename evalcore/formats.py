@@ -147,7 +147,8 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
         raise InputError(place, problem)
     for name, column in columns.items():
         value = values[column]
-        if type(value) in {int, float} and math.isfinite(value):
+        # A whole number may be longer than any float.
+        if type(value) is int or (type(value) is float and math.isfinite(value)):
             value = str(value)
         if not isinstance(value, str) or not value.strip():
             raise InputError(place, f"{column} is {value!r:.40}; expected text")

@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "statistics": "",
     "progress": "",
     "clock": "",
+    "stopping": "",
     "journal": "errors clock",
     "reading": "errors",
     "processes": "errors",
@@ -37,10 +38,11 @@ MAY_IMPORT = {
     "patterns": "errors reading",
     "corpora": "errors reading remote",
     "matching": "errors",
-    "index_files": "errors progress remote reading processes corpora",
-    "serve": "errors progress processes index_files statistics patterns indexes prevalence",
-    "indexes": "errors options reading progress clock journal remote processes statistics corpora"
-    " matching index_files",
+    "index_files": "errors progress stopping remote reading processes corpora matching",
+    "serve": "errors progress stopping processes index_files statistics patterns indexes"
+    " prevalence",
+    "indexes": "errors options reading progress stopping clock journal remote processes statistics"
+    " corpora matching index_files",
     "prevalence": "errors reading statistics patterns matching indexes",
     "outputs": "errors statistics reading patterns matching",
     "reporting": "errors options progress clock journal reading statistics indexes prevalence"

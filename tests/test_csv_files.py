@@ -84,14 +84,47 @@ def test_each_reader_gets_the_cells_that_were_written(
     assert read(path) == CELLS
 
 
+@pytest.mark.parametrize("text", ["'a'", "#a", "a;b", "a|b", "it's", "';'", "'=1+1'"])
+def test_a_reader_that_guesses_finds_no_other_marks(tmp_path: Path, text: str) -> None:
+    """Alone in a file, a text must not look like one between other quotes or separators."""
+    path = tmp_path / "rows.csv"
+    write_rows([Written(number, text, "end") for number in range(3)], Written, Target("csv", path))
+    assert by_duckdb(path) == [text] * 3
+
+
+@pytest.mark.parametrize("separator", [";", "|", "\t"])
+def test_a_safe_text_begins_no_formula_where_cells_end_at_other_marks(separator: str) -> None:
+    texts = [f"a{separator}{blank}{sign}" for blank in BEFORE for sign in RUN]
+    rows = [Written(number, text, "end") for number, text in enumerate(texts)]
+    file = to_text(rows, Written, "csv", is_csv_safe=True)
+    cells = [row[1] for row in csv.reader(file.splitlines()[1:]) if len(row) > 1]
+    assert f"{separator}=" not in file
+    assert f"{separator}'=1+1" in cells[0]
+
+
 @pytest.mark.parametrize("value", [None, ""], ids=["null", "an-empty-text"])
 def test_a_row_of_nothing_is_a_row(value: str | None) -> None:
     assert to_text([OneText(value), OneText("a")], OneText, "csv") == 'text\n""\na\n'
 
 
 WIDE = ("\uff1d1+1", "\uff0b1", "\uff0d1", "\uff20A")
-RUN = ("=1+1", "+1", "-1 step", "@SUM(A1)", *WIDE)
-BEFORE = ("", " ", "\t", "\r", "\n", "\r\n", "\0", "\v", "\u200b", "\ufeff", "\xa0")
+SMALL = ("\ufe661+1", "\ufe621", "\ufe631", "\ufe6bA")
+RUN = ("=1+1", "+1", "-1 step", "@SUM(A1)", *WIDE, *SMALL)
+BEFORE = (
+    "",
+    " ",
+    "\t",
+    "\r",
+    "\n",
+    "\r\n",
+    "\0",
+    "\v",
+    "\u200b",
+    "\u200f",
+    "\u2060",
+    "\ufeff",
+    "\xa0",
+)
 SAFE = ("plain", "a=1", "1-2", "b\r=1+1", "b\n=1+1", "a\u2028=1", "'=1", "", "é=1", '"=1"')
 
 

@@ -33,3 +33,20 @@ def test_rows_become_a_tabular_without_empty_columns() -> None:
 @pytest.mark.parametrize(*case_table("short_numbers"))
 def test_numbers_have_three_digits(value: float, shown: str) -> None:
     assert f"a b & 1 & {shown} & " in to_latex([Row("a\n b", 1, value, 0.5)], Row)
+
+
+@pytest.mark.parametrize(
+    ("model", "cell"),
+    [
+        pytest.param("[9cm]x", "{}[9cm]x", id="a length after the end of a line"),
+        pytest.param("*x", "{}*x", id="a star after the end of a line"),
+        pytest.param("a[1]*", "a[1]*", id="neither at the start"),
+        pytest.param("a\0b\x08c", r"a\textbackslash{}x00b\textbackslash{}x08c", id="controls"),
+        pytest.param("a\ud800", r"a\textbackslash{}ud800", id="half of a character"),
+        pytest.param("<a|b>", "$<$a$|$b$>$", id="signs that the default fonts lack"),
+        pytest.param("\\input{x}%", r"\textbackslash{}input\{x\}\%", id="a command"),
+    ],
+)
+def test_texts_are_printed_and_never_obeyed(model: str, cell: str) -> None:
+    _, after_rule = to_latex([Row(model, 1, 1.0, 0.5)], Row).split("\\midrule\n")
+    assert after_rule.startswith(f"{cell} & 1 & ")

@@ -1,6 +1,8 @@
 import itertools
+import json
+import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,20 @@ def link(rows: Any, compared: Sequence[CompareRow] = (COMPARED,), **options: Any
     return evalcore.link(to_frame(rows, PatternCount), to_frame(compared, CompareRow), **options)
 
 
+def vars_of(row: PatternCount) -> dict[str, Any]:
+    return {field.name: getattr(row, field.name) for field in fields(row)}
+
+
+def linked_from_file(rows: list[Any], **options: Any) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "counts.jsonl")
+        path.write_text(
+            "".join(json.dumps(row).replace("Infinity", "1e400") + "\n" for row in rows)
+        )
+        compared = to_frame([COMPARED], CompareRow)
+        return evalcore.link(path, compared, **options)
+
+
 def test_what_can_not_be_joined_is_refused() -> None:
     def refused(message: str, rows: list[PatternCount] = COUNTS, **options: Any) -> None:
         with pytest.raises(InputError, match=message):
@@ -71,6 +87,15 @@ def test_what_can_not_be_joined_is_refused() -> None:
         measure="documents",
     )
     refused('rule="nope": expected one of strict', rule="nope")
+
+
+@pytest.mark.parametrize("count", [-1.0, float("inf"), float("nan")])
+@pytest.mark.parametrize("measure", ["occurrences", "documents"])
+def test_a_number_that_is_no_count_is_refused(count: float, measure: str) -> None:
+    rows: list[Any] = [{**vars_of(one), measure: count} for one in COUNTS[:1]]
+    rows += [vars_of(one) for one in COUNTS[1:]]
+    with pytest.raises(InputError, match=f"{measure}: .* is not a count; correct the row"):
+        linked_from_file(rows, measure=measure)
 
 
 def test_three_methods_have_an_order_two_have_none_and_nine_no_p(tmp_path: Path) -> None:

@@ -1,13 +1,18 @@
 """No command overwrites what it reads, nor one output by another, whatever the files are called."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
+from platformdirs import user_cache_path
 
+from ngramscan.reading.own_files import shipped_folders
 from ngramscan.reporting.options import FilePath, parameters
 from ngramscan.reporting.overwriting import is_input, is_output
 from ngramscan.reporting.signatures import hints_of, option_of
@@ -142,6 +147,17 @@ def count_refused(*more: str) -> None:
         pytest.param("scan:@names.txt", "folder/rows.jsonl", id="in a list"),
         pytest.param("scan:@names.txt", "names.txt", id="the list"),
         pytest.param("fm9:folder", "folder/rows.jsonl", id="in an index"),
+        pytest.param("fm9:shards", "folder/rows.jsonl", id="in a shard that is a link"),
+        pytest.param("tokens:shards", "folder/rows.jsonl", id="in a linked shard over tokens"),
+        pytest.param("scan:file://{here}/rows.jsonl", "rows.jsonl", id="a URL of it"),
+        pytest.param("scan:file://rows.jsonl", "rows.jsonl", id="a relative URL"),
+        pytest.param("scan:local://{here}/rows.jsonl", "rows.jsonl", id="its other protocol"),
+        pytest.param("scan:file://{here}/*.jsonl", "rows.jsonl", id="a glob of URLs"),
+        pytest.param("scan:file://{here}/folder", "folder/rows.jsonl", id="a URL of its folder"),
+        pytest.param("fm9:file://{here}/folder", "folder/rows.jsonl", id="a URL of an index"),
+        pytest.param("scan:simplecache::file://{here}/rows.jsonl", "rows.jsonl", id="a kept copy"),
+        pytest.param("scan:zip://a.jsonl::{here}/rows.jsonl", "rows.jsonl", id="an archive"),
+        pytest.param("scan:@urls.txt", "rows.jsonl", id="a URL in a list"),
         pytest.param("tokens:folder", "folder/rows.jsonl", id="in an index over tokens"),
     ],
 )
@@ -150,6 +166,10 @@ def test_other_names_of_an_input_are_refused(here: Path, index: str, output: str
     os.link("rows.jsonl", "hard.jsonl")
     (here / "linked").symlink_to("folder")
     (here / "names.txt").write_text("folder/rows.jsonl\n")
+    (here / "urls.txt").write_text(f"file://{here}/rows.jsonl\n")
+    (here / "shards").mkdir()
+    (here / "shards" / "0").symlink_to("../folder")
+    index = index.format(here=here)
     if index == "scan:other.jsonl,folder":
         (here / "other.jsonl,folder").mkdir()
         os.link("folder/rows.jsonl", "other.jsonl,folder/rows.jsonl")
@@ -189,6 +209,71 @@ def test_an_output_is_not_a_file_of_the_journal(here: Path) -> None:
         done = invoke(*COUNT, "--index", "scan:rows.jsonl", *journal, "--format", "csv")
         assert done.code == 2
         assert "writes to the same file" in done.stderr
+
+
+READERS = (
+    ("count", "-e", "word", "--index", "scan:-"),
+    ("count", "-e", "word", "--index", "scan:/dev/stdin"),
+    ("count", "-f", "-", "--index", "scan:other.jsonl"),
+    ("blend", "-"),
+    ("blend", "/dev/stdin"),
+    ("trace", "-", "--index", "scan:other.jsonl"),
+)
+
+
+@pytest.mark.parametrize("words", READERS, ids=" ".join)
+def test_standard_input_from_a_file_is_an_input(here: Path, words: tuple[str, ...]) -> None:
+    program = [sys.executable, "-m", "ngramscan", *words, "-o", "rows.jsonl"]
+    with open("rows.jsonl") as given:
+        done = subprocess.run(program, check=False, stdin=given, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "-o rows.jsonl: the command also reads it, by " in done.stderr
+    assert (here / "rows.jsonl").read_text() == CONTENT
+
+
+def test_a_shard_that_verify_reads_through_a_link_is_an_input(here: Path) -> None:
+    (here / "shards").mkdir()
+    (here / "shards" / "0").symlink_to("../folder")
+    for place in ("shards", "folder", "tokens:folder"):
+        names = ("ngramscan", "index", "verify")
+        line = refusal(names, directory=place, output="folder/rows.jsonl")
+        assert "folder/rows.jsonl: the command also reads it, by DIR" in line
+
+
+def own_files() -> list[Path]:
+    """Return a shipped pattern set, a benchmark, published tables, and what is in the cache."""
+    evalcore_files = Path(str(resources.files("evalcore")))
+    (patterns,) = (folder for folder in shipped_folders() if folder.is_dir())
+    kept = ("replies.sqlite", "judgements.sqlite", "datasets/financemath/test.json")
+    return [
+        patterns / "f1.yaml",
+        evalcore_files / "benchmarks" / "financemath.yaml",
+        evalcore_files / "published" / "corpora.csv",
+        *(user_cache_path("ngramscan") / name for name in kept),
+    ]
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_files_that_commands_read_unasked_are_not_overwritten(here: Path, number: int) -> None:
+    file = own_files()[number]
+    before = file.read_bytes() if file.exists() else None
+    try:
+        for words in (("patterns", "list"), ("count", "f1", "--index", "scan:rows.jsonl")):
+            done = invoke(*words, "-o", str(file), "--format", "csv")
+            assert (done.code, done.stdout) == (2, "")
+            expected = f"-o {file}: it is among the files that ngramscan keeps for itself"
+            assert expected in done.stderr
+    finally:
+        after = file.read_bytes() if file.exists() else None
+        if before is not None and after != before:
+            file.write_bytes(before)
+    assert after == before
+
+
+def test_a_journal_may_be_the_usual_one(here: Path) -> None:
+    usual = str(user_cache_path("ngramscan") / "replies.sqlite")
+    done = invoke(*COUNT, "--index", "scan:rows.jsonl", "--journal", usual, "--format", "csv")
+    assert done.code == 0, done.stderr
 
 
 def test_other_files_are_written_as_before(here: Path) -> None:

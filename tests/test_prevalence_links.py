@@ -17,6 +17,7 @@ from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.trace import TraceRow
 from ngramscan.reporting import to_frame
+from ngramscan.reporting.keyed_counts import read_counts
 from ngramscan.statistics.p_values import holm
 from ngramscan.statistics.slopes import SlopeErrors, residuals
 from tests.support.cases import case_table
@@ -336,3 +337,11 @@ def test_rows_of_the_page_are_those_of_the_authors_logs(shared: Path, ciphers: A
     ours = link(counts, scores, without="13")
     assert {*rows["n"]} == {2500, 2400}
     pd.testing.assert_frame_equal(rows.drop(columns="n"), ours.drop(columns="n"))
+
+
+@pytest.mark.parametrize("count", ["true", "-1", "1e400", "NaN", "1" + "0" * 400], ids=str.__len__)
+def test_what_is_no_count_of_a_problem_is_one_line(tmp_path: Path, count: str) -> None:
+    path = tmp_path / "counts.jsonl"
+    path.write_text(f'{{"id": "1", "hits": 3}}\n{{"id": "2", "hits": {count}}}\n')
+    with pytest.raises(InputError, match=r"counts.jsonl:2: hits: .* is not a (number|count)"):
+        read_counts(path, "id", "hits")

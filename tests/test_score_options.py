@@ -220,3 +220,17 @@ def test_a_group_with_one_method_is_named_and_the_others_are_compared(tmp_path: 
     assert ran.code == 0
     assert {row["group"] for row in ran.rows} == {"T2"}
     assert "a, m1, T1, r: no f-1" in ran.stderr
+
+
+def test_a_whole_number_longer_than_any_float_is_an_answer(tmp_path: Path) -> None:
+    long = "1" + "0" * 400
+    questions, outputs = tmp_path / "q.jsonl", tmp_path / "q" / "m" / "cot.jsonl"
+    questions.write_text(f'{{"id": "1", "question": "10**400?", "answer": {long}}}\n')
+    outputs.parent.mkdir(parents=True)
+    outputs.write_text(f'{{"id": "1", "output": "The answer is {long}."}}\n')
+    done = invoke(
+        "score", str(outputs), "--data", str(questions), "--dataset", "q", "--rule", "exact",
+        "--format", "jsonl", package="evalcore",
+    )  # fmt: skip
+    assert done.code == 0, done.stderr
+    assert '"value": 1.0' in done.stdout

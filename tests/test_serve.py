@@ -20,7 +20,7 @@ import ngramscan
 from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.fm9.reader import open_shards
 from ngramscan.progress import Progress
-from ngramscan.serve import app, server
+from ngramscan.serve import app, bodies, connections, server
 from ngramscan.serve.protocol import RefusedError, ServedIndex, answer
 from tests.support.cases import case_table
 from tests.support.command import invoke
@@ -282,8 +282,8 @@ def in_a_thread(service: app.IndexApplication) -> Iterator[int]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[app.IndexApplication, int]]:
     """A server that waits a second for headers and bodies, and its port."""
-    monkeypatch.setattr(server, "HEADERS_S", 1)
-    monkeypatch.setattr(app, "BODY_TIMEOUT_S", 1)
+    monkeypatch.setattr(connections, "HEADERS_S", 1)
+    monkeypatch.setattr(bodies, "BODY_TIMEOUT_S", 1)
     index = ServedIndex("replay", open_shards(INDEXES[0]))
     service = app.IndexApplication({"replay": index}, 2, Progress(), {"localhost"}, 50_000)
     with in_a_thread(service) as port:

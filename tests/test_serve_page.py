@@ -24,9 +24,10 @@ from ngramscan.index_files.tokens.shard import open_token_folder
 from ngramscan.index_files.tokens.tokenizers import load_tokenizer
 from ngramscan.progress import Progress, visible
 from ngramscan.serve import app, page, search
-from ngramscan.serve.clients import ClientLeftError, Clients
+from ngramscan.serve.clients import ClientLeftError, Clients, Watch
 from ngramscan.serve.protocol import ServedIndex, answer
 from ngramscan.serve.token_protocol import ServedTokens
+from ngramscan.stopping import working_on
 from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.serve_process import CLIENT, INDEXES, PATIENCE_S, serving_here
@@ -264,12 +265,12 @@ def test_a_frequent_phrase_has_the_draws_that_there_is_time_for(
 
 @pytest.mark.parametrize("folder", [INDEXES[0], TOKENS])
 def test_a_search_stops_when_its_client_has_left(folder: Path) -> None:
-    clients, has_left = Clients(), threading.Event()
-    one = search.Search({"x": opened(folder).searched(clients)})
+    job = Clients(1).new_job()
+    one = search.Search({"x": opened(folder).searched(Watch())})
     question = search.Question("the", ("x",))
-    with clients.working_for(has_left):
+    with working_on(job):
         assert next(one.ask(question)).occurrences
-        has_left.set()
+        job.stop(ClientLeftError)
         with pytest.raises(ClientLeftError):
             next(one.ask(question))
     assert next(one.ask(question)).problems == []
@@ -281,11 +282,11 @@ def test_long_work_of_the_protocol_stops_when_its_client_has_left(
 ) -> None:
     index = opened(TOKENS)
     assert isinstance(index, ServedTokens)
-    index.progress, has_left = Clients(), threading.Event()
+    index.progress, job = Watch(), Clients(1).new_job()
     body = json.dumps({"index": index.name, **request_of}).encode()
-    with index.progress.working_for(has_left):
+    with working_on(job):
         assert "error" not in answer({index.name: index}, body)
-        has_left.set()
+        job.stop(ClientLeftError)
         with pytest.raises(ClientLeftError):
             answer({index.name: index}, body)
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from ngramscan.progress import visible
-from ngramscan.serve.app import MAX_BODY_BYTES
+from ngramscan.serve.bodies import MAX_BODY_BYTES
 from ngramscan.serve.search import LONGEST_PHRASE
 from ngramscan.serve.texts import LONGEST_TEXT
 from tests.support.cases import case_table

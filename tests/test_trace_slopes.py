@@ -99,9 +99,9 @@ def test_local_files_are_searched_little_more_for_twice_the_text(
 ) -> None:
     search, searched = fm9_kernels._match_start, 0
 
-    def counted(tables: Any, text: Any, least: int, end: int) -> int:
+    def counted(tables: Any, text: Any, least: int, end: int, at: Any, flag: Any) -> int:
         nonlocal searched
-        start = int(search(tables, text, least, end))
+        start = int(search(tables, text, least, end, at, flag))
         searched += end - start
         return start
 
@@ -110,8 +110,8 @@ def test_local_files_are_searched_little_more_for_twice_the_text(
         searched = 0
         documents = [document_of(shape, size), "q", "r"]
         with of_files(tmp_path / str(size), documents) as index, monkeypatch.context() as patch:
-            run_as_python(patch, fm9_kernels, "match_starts", "_first_known", "_first_alike")
-            run_as_python(patch, fm9_kernels, "_spread")
+            run_as_python(patch, fm9_kernels, "match_starts", "_begin_group", "_find_first_alike")
+            run_as_python(patch, fm9_kernels, "_note_period", "_copy_starts")
             patch.setattr(fm9_kernels, "_match_start", counted)
             spans_in(index, text_of(shape, size * times))
         work.append(searched)
@@ -138,7 +138,8 @@ def test_tokens_are_searched_little_more_for_twice_the_text(
         documents = [[*document_of(shape, size).encode()], [1, 2]]
         folder = open_token_folder(write_folder(tmp_path / str(size), [documents], 1))
         with monkeypatch.context() as patch:
-            run_as_python(patch, token_kernels, "match_lengths", "_last_known", "_last_with_end")
+            run_as_python(patch, token_kernels, "match_lengths", "_measure_from")
+            run_as_python(patch, token_kernels, "_last_known", "_last_with_end")
             patch.setattr(token_kernels, "_match_length", counted)
             folder.match_ends([*text_of(shape, size * times).encode()])
         work.append(searched)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise, permutations, product
+from math import inf
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -123,8 +124,14 @@ def _attested(
         problem = f"no patterns of {', '.join(wanted)}; expected a set with methods and tiers"
         raise InputError("counts", problem)
     for row in patterns:
-        if row.tier in wanted and getattr(row, measure) is None:
+        if row.tier not in wanted:
+            continue
+        count = getattr(row, measure)
+        if count is None:
             raise InputError(f"counts: {row.index}, {row.pattern!r}", _why_no_documents(row))
+        if not 0 <= count < inf:
+            problem = f"{measure}: {count:g} is not a count; correct the row or leave it out"
+            raise InputError(f"counts: {row.index}, {row.pattern!r}", problem)
     parts = [{name, *name.split("/")} for name in table["method"].str.lower()]
     table["compared"] = [[name for name in names if names[name].lower() in part] for part in parts]
     keys = ["index", "compared", "method", "tier", "pattern"]

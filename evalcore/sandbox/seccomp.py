@@ -68,8 +68,6 @@ ALLOWED_VALUES = {
     "sched_getattr": AllowedValues((315, 275), 0, _OWN),
     "sched_rr_get_interval": AllowedValues((148, 127), 0, _OWN),
     "get_robust_list": AllowedValues((274, 100), 0, _OWN),
-    "getpriority": AllowedValues((140, 141), 1, _OWN),
-    "ioprio_get": AllowedValues((252, 31), 1, _OWN),
     "clock_gettime": AllowedValues((228, 113), 0, _CLOCKS),
     "clock_getres": AllowedValues((229, 114), 0, _CLOCKS),
     "clock_nanosleep": AllowedValues((230, 115), 0, _CLOCKS),
@@ -85,7 +83,10 @@ process_mrelease 448 448, kcmp 312 272, kill 62 129, tkill 200 130, tgkill 234 1
 rt_sigqueueinfo 129 138, rt_tgsigqueueinfo 297 240, pidfd_open 434 434, pidfd_getfd 438 438,
 pidfd_send_signal 424 424, setpriority 141 140, sched_setaffinity 203 122,
 sched_setscheduler 144 119, sched_setparam 142 118, sched_setattr 314 274, ioprio_set 251 30,
-migrate_pages 256 238, move_pages 279 239,
+capget 125 90, getpriority 140 141, ioprio_get 252 31,
+migrate_pages 256 238, move_pages 279 239, mbind 237 235, get_mempolicy 239 236,
+# what the whole machine, or all of a disk, is used for at the moment
+sysinfo 99 179, statfs 137 43, fstatfs 138 44, ustat 136 -,
 # the network and other channels
 socket 41 198, socketpair 53 199, connect 42 203, bind 49 200, listen 50 201, accept 43 202,
 accept4 288 242, sendto 44 206, sendmsg 46 211, sendmmsg 307 269, recvmsg 47 212, recvmmsg 299 243,
@@ -97,6 +98,7 @@ mq_unlink 241 181, memfd_create 319 279, memfd_secret 447 447,
 flock 73 32, inotify_init 253 -, inotify_init1 294 26, inotify_add_watch 254 27,
 inotify_rm_watch 255 28, fanotify_mark 301 263, mincore 27 232, cachestat 451 451,
 fadvise64 221 223, readahead 187 213, preadv2 327 286, sync 162 81, syncfs 306 267,
+sync_file_range 277 84, openat2 437 437, io_setup 206 0, io_submit 209 2, io_cancel 210 3,
 futex_waitv 449 449, futex_wake 454 454, futex_wait 455 455, futex_requeue 456 456,
 # the view of the file system
 statmount 457 457, listmount 458 458, lookup_dcookie 212 18,

@@ -296,7 +296,7 @@ def _opened(corpus: str, asked: ReadingOptions) -> Corpus:
 
 @command
 def index_verify(
-    directory: Annotated[str | Path, Option(metavar="DIR")],
+    directory: Annotated[str | Path, Option(metavar="DIR", is_spec=True)],
     *,
     deep: bool = False,
     progress: Progress = SILENT,

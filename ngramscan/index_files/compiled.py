@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ngramscan.progress import SILENT, Progress
+from ngramscan.stopping import GO, current_work
 
 if find_spec("numba") is None:  # said now, when an index is opened, not in the middle of its work
     raise ModuleNotFoundError("No module named 'numba'", name="numba")
@@ -22,6 +23,11 @@ Integers = npt.NDArray[np.int64]
 
 Int = Any
 """An int64: numba takes `int`, but numpy's stubs say otherwise for an array's elements."""
+
+STOPPED = -2
+"""Returned by a kernel that has read a flag which is set; called again, it goes on."""
+NO_FLAG: Bytes = np.full(1, GO, np.uint8)
+"""For kernels that are called for a few steps at a time."""
 
 FEW_STEPS = 100
 """As Python they take a quarter of a second."""
@@ -147,6 +153,17 @@ def compile_for(work: Callable[[], object], progress: Progress = SILENT) -> None
         work()
     finally:
         notice.cancel()
+
+
+def run_to_end(kernel: Callable[..., int], *arguments: object) -> int:
+    """Call a kernel with the flag of the current work until it has finished; return its result.
+
+    Whatever stops the work raises its error here.
+    """
+    work = current_work()
+    while (outcome := kernel(*arguments, work.flag)) == STOPPED:
+        work.look()
+    return outcome
 
 
 def by_type(choose: Callable[..., Callable[..., _Result]]) -> Callable[..., _Result]:

@@ -40,6 +40,7 @@ from ngramscan.indexes.base import (
 from ngramscan.indexes.cutting import cut_ends
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress
+from ngramscan.stopping import on_any_thread
 
 if TYPE_CHECKING:
     from ngramscan.index_files.fm9.in_place_shards import InPlaceShard
@@ -122,9 +123,9 @@ class Fm9Index:
         """
         self._progress.expect(len(places), "windows")
         self._compile()
-        tasks, readers = _tasks(places), self._readers
+        tasks, readers, read = _tasks(places), self._readers, on_any_thread(self._read)
         with ThreadPoolExecutor(readers) as pool:
-            submitted = (pool.submit(self._read, task, context) for task in tasks)
+            submitted = (pool.submit(read, task, context) for task in tasks)
             # Only a few at once: a window can be as large as its document.
             running = deque(islice(submitted, 2 * readers))
             while running:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from glob import escape, glob
-from importlib import resources
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,17 +13,12 @@ from yaml import MappingNode
 from ngramscan.errors import InputError, nearest
 from ngramscan.patterns.model import KINDS, TIERS, PathOrName, Pattern, PatternSet, Regex
 from ngramscan.patterns.regexes import compile_regex
+from ngramscan.reading.own_files import shipped_folders
 from ngramscan.reading.streams import name_of, read_raw, whole
 from ngramscan.reading.yaml_files import Node, compose_yaml, input_errors
 
 STDIN = "-"
 _Entry = TypeVar("_Entry", Pattern, Regex)
-
-
-def shipped_folders() -> list[Path]:
-    """Return the folders of shipped pattern sets: in the wheel, or beside the checkout."""
-    package = Path(str(resources.files("ngramscan")))
-    return [package / "shipped_patterns", package.parent / "patterns"]
 
 
 def shipped_sets() -> list[str]:

@@ -77,7 +77,8 @@ def _text(place: str, row: Mapping[str, Any], column: str, option: str) -> str:
         raise InputError(place, f"no column {column}; {_columns(row, column, option)}")
     value = row[column]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and option != "--field" and math.isfinite(value):
+    is_usable = isinstance(value, int) or (is_number and math.isfinite(value))
+    if is_number and option != "--field" and is_usable:
         return str(value)
     if not isinstance(value, str) or not value.strip():
         shown = "empty" if isinstance(value, str) else f"{value!r:.40}, which is not text"

@@ -45,6 +45,8 @@ Chunks = Iterator[tuple[bytes, int]]
 """Decompressed bytes, each with the number of raw bytes that were read for it."""
 PACKED = tuple(_DECOMPRESSORS)
 _STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+STANDARD_INPUT = Path("/dev/stdin")
+"""Where the system shows what standard input is: a pipe, or a file."""
 _READ_BYTES = 1 << 16
 _YIELD_BYTES = 1_000_000  # some members grow thirty thousandfold
 _OPEN_PIPES = ("/dev/", "/proc/")  # as shells make them for <(…), with a program at the other end
@@ -66,9 +68,14 @@ def is_stream(path: object) -> bool:
     return not mode or stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 
 
+def names_standard_input(path: object) -> bool:
+    """Tell whether a path is `-`, or another name of standard input."""
+    return str(path) in _STANDARD_INPUT
+
+
 def name_of(path: object) -> str:
     """Return what messages call an input."""
-    return "standard input" if str(path) in _STANDARD_INPUT else str(path)
+    return "standard input" if names_standard_input(path) else str(path)
 
 
 def unpacked_path(path: object) -> Path:

@@ -83,6 +83,6 @@ def number_in(place: str, row: Mapping[str, Any], column: str) -> float:
 
 def _is_number(value: Any) -> bool:
     try:
-        return math.isfinite(float(value))
-    except (TypeError, ValueError):
+        return not isinstance(value, bool) and math.isfinite(float(value))
+    except (TypeError, ValueError, OverflowError):
         return False

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
+from ngramscan.progress import visible
 from ngramscan.reporting.layout import p_text
 
 _ESCAPES = str.maketrans(
@@ -18,6 +19,10 @@ _ESCAPES = str.maketrans(
         "–": "--",
         "·": r"$\cdot$",
         "…": r"\dots{}",
+        # Letters of other shapes in the fonts that LaTeX has by default.
+        "<": "$<$",
+        ">": "$>$",
+        "|": "$|$",
         **{character: f"\\{character}" for character in "{}&%$#_"},
     }
 )
@@ -60,11 +65,13 @@ def _is_text(value: object) -> bool:
 
 def escape(text: str) -> str:
     """Return a text that LaTeX prints as it is, on one line."""
-    return " ".join(text.split()).translate(_ESCAPES)
+    return visible(" ".join(text.split())).translate(_ESCAPES)
 
 
 def _line(cells: Iterable[str]) -> str:
-    return " & ".join(cells) + r" \\"
+    line = " & ".join(cells) + r" \\"
+    # The end of the line above, and a rule, would take a bracket or a star for their own.
+    return "{}" + line if line.startswith(("[", "*")) else line
 
 
 def _cell(name: str, value: object) -> str:
@@ -75,7 +82,7 @@ def _cell(name: str, value: object) -> str:
     if isinstance(value, str):
         if _is_text(value):
             return escape(value)
-        return _MINUS.sub("$-$", escape(value)).replace(">", "$>$")
+        return _MINUS.sub("$-$", escape(value))
     if isinstance(value, float) and (name == "p" or name.startswith("p_")):
         text = "<.001" if value < 0.001 else p_text(value).replace("0.", ".")
         return re.sub("[<>]", r"$\g<0>$", text)

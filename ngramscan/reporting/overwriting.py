@@ -13,8 +13,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin
 
+from platformdirs import user_cache_path
+
 from ngramscan.errors import InputError
-from ngramscan.reading.streams import is_stream
+from ngramscan.reading.own_files import own_folders
+from ngramscan.reading.streams import STANDARD_INPUT, is_stream, names_standard_input
 from ngramscan.reporting.provenance import sidecar_of
 from ngramscan.reporting.signatures import hints_of, option_of, without_option
 
@@ -74,6 +77,7 @@ def refuse_overwriting(
     """
     outputs = list(_with_companions(written, has_sidecar))
     _refuse_two_outputs(outputs)
+    _refuse_own_files(outputs)
     identities = {
         identity: output
         for output in reversed(outputs)
@@ -109,6 +113,19 @@ def _refuse_two_outputs(outputs: Iterable[Named]) -> None:
             if first != flag:
                 problem = f"{first} writes to the same file; expected two files"
                 raise InputError(f"{flag} {path}", problem)
+
+
+def _refuse_own_files(outputs: Iterable[Named]) -> None:
+    """Refuse to overwrite what commands read unasked: kept replies, fetched and shipped data."""
+    cache = _place(user_cache_path("ngramscan"))
+    packages = [_place(folder) for folder in own_folders()]
+    for flag, path in outputs:
+        place = _place(path)
+        is_kept = flag != _JOURNAL and place.startswith(cache + os.sep)
+        is_shipped = path.is_file() and place.startswith(tuple(each + os.sep for each in packages))
+        if is_kept or is_shipped:
+            problem = "it is among the files that ngramscan keeps for itself; name another file"
+            raise InputError(f"{flag} {path}", problem)
 
 
 def _place(path: Path) -> str:
@@ -148,6 +165,8 @@ def _paths(value: Any, hint: Any) -> Iterator[Path]:
         from ngramscan.indexes.spec_files import local_files  # slow to import
 
         yield from local_files(str(value))
+    elif names_standard_input(value):
+        yield STANDARD_INPUT  # of which the shell may have made a file
     elif not is_stream(value):
         path = Path(os.path.expanduser(value))
         yield path

@@ -25,10 +25,15 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "csv", "jsonl", "json", "parquet", "latex")
 _SUFFIXES = (".csv", ".jsonl", ".json", ".parquet", ".tex")
-_NEEDS_QUOTES = re.compile(r'[",\x00-\x1f\x7f-\x9f\u2028\u2029]')
-"""Besides quotes and commas, whatever some reader takes as the end of a row or of a file."""
-_RUN = re.compile(r"[\t\r\n]|[\s\x00-\x1f\x7f-\x9f\u200b\ufeff]*[-=+@\uff0b\uff0d\uff1d\uff20]")
+_NEEDS_QUOTES = re.compile(r"""[",;|'#\x00-\x1f\x7f-\x9f\u2028\u2029]""")
+"""Besides quotes and commas, whatever some reader takes as the end of a row or of a file; and what
+those that guess take as another separator, another kind of quotes, or a comment."""
+_BLANKS = r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2060\ufeff]*"
+_SIGNS = rf"{_BLANKS}[-=+@\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20]"
+_RUN = re.compile(rf"[\t\r\n]|{_SIGNS}")
 """How a text begins that a spreadsheet runs; some skip blanks, or take wide characters, too."""
+_RUN_WITHIN = re.compile(rf"(?<=[;\t|])(?={_SIGNS})")
+"""Where a spreadsheet finds such a text within another, if it separates cells by other marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +139,15 @@ def _csv_cell(value: Any) -> str:
 
 
 def _safe(values: list[Any]) -> list[Any]:
-    return [f"'{each}" if isinstance(each, str) and _RUN.match(each) else each for each in values]
+    return [_safe_text(each) if isinstance(each, str) else each for each in values]
+
+
+def _safe_text(text: str) -> str:
+    """Return a text with an apostrophe before whatever a spreadsheet would run."""
+    begun = _RUN.match(text)
+    start = begun.end() if begun else 0
+    marked = text[:start] + _RUN_WITHIN.sub("'", text[start:])
+    return f"'{marked}" if begun else marked
 
 
 def _json(value: object, indent: int | None = None) -> str:

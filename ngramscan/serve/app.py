@@ -1,19 +1,18 @@
 """The protocols over HTTP: every problem becomes a JSON error, and everything has a limit.
 
-A request is in flight while its body is read, while it waits for a thread, and while it is
-answered. With `MAX_WAITING` more of them than threads, the server asks further clients to come
-back later, so that neither a burst nor stalling clients can use up the memory.
+A request is under way while it waits for a thread and while a thread works on it. With
+`MAX_WAITING` more of them than threads, the server asks further clients to come back later. Clients
+that are slow to send or to read are not among them: they hold neither a thread nor a place, and the
+slowest are given up where there are many, so that stalling clients can't use up the memory.
 """
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
 
@@ -26,16 +25,16 @@ from starlette.types import ExceptionHandler, Receive, Scope, Send
 
 from ngramscan.errors import IndexChangedError, NgramscanError
 from ngramscan.progress import Progress
-from ngramscan.serve.clients import Clients
+from ngramscan.serve.bodies import CLOSE, Bodies
+from ngramscan.serve.clients import BusyError, Clients, TookTooLongError, Watch
 from ngramscan.serve.fields import Fields, RefusedError, to_json
 from ngramscan.serve.page import SearchPage
 from ngramscan.serve.protocol import LONGEST_CONTEXT, ServedIndex, answer
 from ngramscan.serve.rendering import RESULTS, Templates
 from ngramscan.serve.token_protocol import ServedTokens
 from ngramscan.serve.trace_page import TracePage
+from ngramscan.serve.turns import Job
 
-MAX_BODY_BYTES = 1_000_000
-BODY_TIMEOUT_S = 10.0
 MAX_WAITING = 128
 RETRY_AFTER_S = 1
 
@@ -43,7 +42,7 @@ _TRACE = "/trace"
 _METHODS = {"/": {"GET", "HEAD"}, _TRACE: {"GET", "HEAD", "POST"}}
 """The methods of each page."""
 _FORM = "application/x-www-form-urlencoded"
-_CLOSE = {"Connection": "close"}
+_RETRY = {"Retry-After": str(RETRY_AFTER_S)}
 
 
 class IndexApplication:
@@ -62,9 +61,9 @@ class IndexApplication:
         self._max_context = max_context
         self._most_under_way = concurrency + MAX_WAITING
         self._progress = progress
-        self._clients = Clients()
-        self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="search")
+        self._clients, watch = Clients(concurrency), Watch()
         self._under_way = 0
+        self._bodies = Bodies()
         # The original lists the indexes over tokens there; that of indexes over bytes doesn't.
         of_tokens = [index for index in indexes.values() if isinstance(index, ServedTokens)]
         self._token_names = [index.name for index in of_tokens]
@@ -81,12 +80,12 @@ class IndexApplication:
         }
         starlette = Starlette(routes=routes, exception_handlers=handlers)
         starlette.router.redirect_slashes = False
-        searched = {name: index.searched(self._clients) for name, index in indexes.items()}
+        searched = {name: index.searched(watch) for name, index in indexes.items()}
         self._templates = Templates(searched)
         self._page = SearchPage(searched, self._templates)
         self._trace_page = TracePage(searched, self._templates)
         for index in of_tokens:
-            index.progress = self._clients
+            index.progress = watch
         for_browsers = Starlette(
             routes=[
                 Route("/", self._show),
@@ -95,6 +94,7 @@ class IndexApplication:
             exception_handlers={
                 HTTPException: self._page_error,
                 ClientDisconnect: _client_left,
+                BusyError: self._page_error,
                 Exception: self._page_error,
             },
         )
@@ -112,32 +112,38 @@ class IndexApplication:
             self._check_host(request)
             return _to_response(200, self._token_names)
         started_at = time.perf_counter()
-        with self._one_more(request):
-            if _is_of_another_page(request):
-                raise HTTPException(403, "A web page elsewhere may not query this server", _CLOSE)
-            kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-            if not re.fullmatch(r"application/(.*\+)?json", kind):
-                raise HTTPException(415, "Content-Type: expected application/json")
-            body = await _read_body(request)
-            work = partial(self._answer, body)
-            response = await self._clients.serve(request, self._threads, work)
-        self._tell(response, started_at)
+        self._check_host(request)
+        if _is_of_another_page(request):
+            raise HTTPException(403, "A web page elsewhere may not query this server", CLOSE)
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if not re.fullmatch(r"application/(.*\+)?json", kind):
+            raise HTTPException(415, "Content-Type: expected application/json")
+        body = await self._bodies.read(request)
+        with self._one_more():
+            job = self._clients.new_job()
+            response = await self._clients.serve(request, job, partial(self._answer, body))
+        self._tell(response.status_code, started_at)
         return response
 
     async def _show(self, request: Request) -> Response:
         """Answer a browser with a page."""
         started_at = time.perf_counter()
-        with ExitStack() as under_way:
-            under_way.enter_context(self._one_more(request))
-            work = await self._work_of(request)
-            status, parts = await self._clients.serve(request, self._threads, work)
-            if request.method == "HEAD":
-                parts = islice(parts, 1)  # nothing is searched
-            sent = self._in_parts(request, parts)
-            response = _GradualPage(sent, status, self._templates.headers, media_type="text/html")
-            under_way.callback(self._tell, response, started_at)
-            response.under_way = under_way.pop_all()
-        return response
+        self._check_host(request)
+        work = await self._work_of(request)
+        job = self._clients.new_job()
+        with self._one_more():
+            status, parts = await self._clients.serve(request, job, work)
+        if request.method == "HEAD":
+            parts = islice(parts, 1)  # nothing is searched
+
+        async def sent() -> AsyncIterator[str]:
+            try:
+                async for part in self._in_parts(request, job, parts):
+                    yield part
+            finally:
+                self._tell(status, started_at)
+
+        return StreamingResponse(sent(), status, self._templates.headers, media_type="text/html")
 
     async def _work_of(self, request: Request) -> Callable[[], tuple[int, Iterator[str]]]:
         """Read a request of a browser, and return what has to be done on a thread."""
@@ -148,43 +154,57 @@ class IndexApplication:
         if request.method != "POST":
             return partial(self._trace_page.answer, b"")
         if is_of_another_page:
-            raise HTTPException(403, "This text comes from another page: paste it here", _CLOSE)
+            raise HTTPException(403, "This text comes from another page: paste it here", CLOSE)
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
-            raise HTTPException(415, f"Content-Type: expected {_FORM}", _CLOSE)
-        return partial(self._trace_page.answer, await _read_body(request))
+            raise HTTPException(415, f"Content-Type: expected {_FORM}", CLOSE)
+        return partial(self._trace_page.answer, await self._bodies.read(request))
 
     def _page_of(self, request: Request) -> SearchPage | TracePage:
         return self._trace_page if request.scope["path"] == _TRACE else self._page
 
-    async def _in_parts(self, request: Request, parts: Iterator[str]) -> AsyncIterator[str]:
-        """Yield the parts of a page, each from a thread, as long as its client is there."""
+    async def _in_parts(
+        self, request: Request, job: Job, parts: Iterator[str]
+    ) -> AsyncIterator[str]:
+        """Yield the parts of a page, each from a thread, as long as its client is there.
+
+        While the client reads, the request is not under way.
+        """
         try:
-            next_part = partial(next, parts, "")
-            while part := await self._clients.serve(request, self._threads, next_part):
+            while part := await self._next_part(request, job, parts):
                 yield part
         except ClientDisconnect:
             return
+        except NgramscanError as error:
+            yield self._page_of(request).problem(str(error)).partition(RESULTS)[2]
         except Exception:
             # The status is sent already: the page itself has to say it.
             yield self._page_of(request).problem("Internal error").partition(RESULTS)[2]
             raise
 
+    async def _next_part(self, request: Request, job: Job, parts: Iterator[str]) -> str:
+        with self._under_way_again():
+            return await self._clients.serve(request, job, partial(next, parts, ""))
+
     @contextmanager
-    def _one_more(self, request: Request) -> Iterator[None]:
+    def _one_more(self) -> Iterator[None]:
         """Count a request as under way, or refuse it."""
         if self._under_way >= self._most_under_way:
-            retry = {"Retry-After": str(RETRY_AFTER_S)}
-            raise HTTPException(503, "Too many requests are under way; come back later", retry)
-        self._check_host(request)
+            raise HTTPException(503, "Too many requests are under way; come back later", _RETRY)
+        with self._under_way_again():
+            yield
+
+    @contextmanager
+    def _under_way_again(self) -> Iterator[None]:
+        """Count a request that was admitted before as under way."""
         self._under_way += 1
         try:
             yield
         finally:
             self._under_way -= 1
 
-    def _tell(self, response: Response, started_at: float) -> None:
+    def _tell(self, status: int, started_at: float) -> None:
         milliseconds = (time.perf_counter() - started_at) * 1000
-        self._progress.detail(f"{response.status_code} in {milliseconds:.1f} ms")
+        self._progress.detail(f"{status} in {milliseconds:.1f} ms")
 
     def _answer(self, body: bytes) -> Response:
         """Do everything that takes time; runs on a thread of its own."""
@@ -207,7 +227,7 @@ class IndexApplication:
             ipaddress.ip_address(name)
             return
         problem = f"Unknown host: {name[:100]!r}; see --allow-host"
-        raise HTTPException(421, problem, _CLOSE)
+        raise HTTPException(421, problem, CLOSE)
 
     async def _list(self, request: Request) -> Response:
         """List the indexes; the original service has no such path."""
@@ -235,25 +255,21 @@ class IndexApplication:
 
     async def _page_error(self, request: Request, error: Exception) -> Response:
         """Answer a browser; after an error of this program, its traceback is on stderr."""
-        shown = error if isinstance(error, HTTPException) else HTTPException(500, "Internal error")
+        shown = HTTPException(500, "Internal error")
+        if isinstance(error, BusyError):
+            shown = HTTPException(503, str(error), _RETRY)
+        elif isinstance(error, HTTPException):
+            shown = error
         headers = {**self._templates.headers, **(shown.headers or {})}
         page = self._page_of(request).problem(shown.detail)
         return HTMLResponse(page, shown.status_code, headers)
 
     async def _index_error(self, _request: Request, error: Exception) -> Response:
+        if isinstance(error, BusyError | TookTooLongError):
+            return _to_response(503, {"error": str(error)}, _RETRY)
         self._progress.notice(f"Error: {error}")
         status = 503 if isinstance(error, IndexChangedError) else 500
         return _to_response(status, {"error": str(error)})
-
-
-class _GradualPage(StreamingResponse):
-    """A page that is sent as it is made; it is under way to its end."""
-
-    under_way: ExitStack
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self.under_way:
-            await super().__call__(scope, receive, send)
 
 
 def _is_of_browser(scope: Scope) -> bool:
@@ -269,25 +285,6 @@ def _is_of_another_page(request: Request) -> bool:
     Links, frames, forms and pictures there can't read the answer, but would make this server work.
     """
     return request.headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}
-
-
-async def _read_body(request: Request) -> bytes:
-    problem = f"The body is too long; the limit is {MAX_BODY_BYTES} bytes"
-    too_long = HTTPException(413, problem)
-    declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared[:20]) > MAX_BODY_BYTES:
-        raise too_long
-    body = bytearray()
-    try:
-        async with asyncio.timeout(BODY_TIMEOUT_S):
-            async for part in request.stream():
-                body += part
-                if len(body) > MAX_BODY_BYTES:
-                    raise too_long
-    except TimeoutError as error:
-        problem = f"The body did not arrive within {BODY_TIMEOUT_S:.0f} s"
-        raise HTTPException(408, problem, _CLOSE) from error
-    return bytes(body)
 
 
 def _to_response(

@@ -1,17 +1,26 @@
-"""Clients that disconnect before they are answered: their work is cancelled or stopped."""
+"""Requests whose work runs on threads, and stops when its client leaves or it takes too long."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
+from ngramscan.errors import NgramscanError
 from ngramscan.progress import Progress
+from ngramscan.serve.turns import Job, Turns
+from ngramscan.stopping import current_work
+
+MOST_WORK_S = 60.0
+"""How long the work of a request may take."""
+_MORE_S = 5.0
+"""How long the answer that says so may take before what takes too long is stopped again."""
+MOST_WAITING_S = 10.0
+"""How long a request waits for a thread to begin with it."""
+_WATCHED_AFTER_S = 0.05
+"""Most answers are ready by then: before it costs less not to look whether the client left."""
 
 _T = TypeVar("_T")
 
@@ -20,57 +29,103 @@ class ClientLeftError(Exception):
     """The client has disconnected before its answer was ready."""
 
 
-class Clients(Progress):
-    """Clients whose requests run on threads; a thread stops at a report if its client left."""
+class BusyError(NgramscanError):
+    """No thread has begun with a request in time."""
 
     def __init__(self) -> None:
-        self._of_thread = threading.local()
+        super().__init__("All threads are busy; come back later")
 
-    @contextmanager
-    def working_for(self, has_left: threading.Event) -> Iterator[None]:
-        """Work for a client on this thread."""
-        self._of_thread.has_left = has_left
-        try:
-            yield
-        finally:
-            del self._of_thread.has_left
+
+class TookTooLongError(NgramscanError):
+    """The work of a request took too long."""
+
+    def __init__(self) -> None:
+        super().__init__(f"Stopped after {MOST_WORK_S:.0f} s; ask for less")
+
+
+class Watch(Progress):
+    """Stops work at its reports, as the loops of compiled code do it by themselves."""
 
     def expect(self, amount: int, unit: str) -> None:  # noqa: ARG002  the interface of Progress
-        """Raise a ClientLeftError if the client of this thread has disconnected."""
-        has_left: threading.Event | None = getattr(self._of_thread, "has_left", None)
-        if has_left and has_left.is_set():
-            raise ClientLeftError
+        """Raise the error that stops the current work, or wait for its turn."""
+        current_work().check()
 
     def advance(self, amount: int, unit: str) -> None:
-        """Raise a ClientLeftError if the client of this thread has disconnected."""
+        """Raise the error that stops the current work, or wait for its turn."""
         self.expect(amount, unit)
 
-    async def serve(
-        self, request: Request, threads: ThreadPoolExecutor, work: Callable[[], _T]
-    ) -> _T:
-        """Return the result of some work on a thread, or raise a ClientDisconnect.
 
-        The request has to be read to its end.
+class Clients:
+    """Gives the requests of clients to threads."""
+
+    def __init__(self, concurrency: int) -> None:
+        self._turns = Turns(concurrency)
+
+    def new_job(self) -> Job:
+        """Return the work of one request, without a task yet."""
+        return Job(self._turns)
+
+    async def serve(self, request: Request, job: Job, work: Callable[[], _T]) -> _T:
+        """Return the result of a task of a request, or raise a ClientDisconnect.
+
+        The request has to be read to its end. A BusyError says that no thread has begun with it,
+        a TookTooLongError comes from the task.
         """
-        has_left = threading.Event()
-
-        def watched() -> _T:
-            with self.working_for(has_left):
-                return work()
-
-        future = threads.submit(watched)
-        result, leaving = asyncio.wrap_future(future), asyncio.create_task(_leave(request))
-        result.add_done_callback(lambda done: done.cancelled() or done.exception())
+        result = self._turns.submit(job, work)
+        watch = _Watch(request, job, result)
+        timer = asyncio.get_running_loop().call_later(_WATCHED_AFTER_S, watch.begin)
         try:
-            futures: list[asyncio.Future[Any]] = [result, leaving]
-            await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
-            if not result.done():
-                raise ClientDisconnect
-            return result.result()
+            return await result
         finally:
-            has_left.set()
+            timer.cancel()
+            watch.end()
+
+
+class _Watch:
+    """Ends the wait for a result when the client leaves, and stops what takes too long."""
+
+    def __init__(self, request: Request, job: Job, result: asyncio.Future[Any]) -> None:
+        self._request, self._job, self._result = request, job, result
+        self._task: asyncio.Task[None] | None = None
+        self._has_failed = False
+        """The result is an error of this watch, not that of the work."""
+
+    def begin(self) -> None:
+        """Look at the client from now on."""
+        self._task = asyncio.create_task(self._look())
+
+    def end(self) -> None:
+        """Stop the work unless it is done: the client has left, or the server ends."""
+        if self._task:
+            self._task.cancel()
+        if self._has_failed or self._result.cancelled():
+            self._job.stop(ClientLeftError)
+
+    async def _look(self) -> None:
+        leaving = asyncio.create_task(_leave(self._request))
+        try:
+            if not self._job.began_at:
+                await self._wait(leaving, MOST_WAITING_S)
+                if not self._job.began_at:
+                    self._fail(BusyError())
+            await self._wait(leaving, max(0.0, MOST_WORK_S - self._job.seconds))
+            while not self._result.done():
+                self._job.stop(TookTooLongError)
+                await self._wait(leaving, _MORE_S)
+        finally:
             leaving.cancel()
-            future.cancel()  # where no thread has begun
+
+    async def _wait(self, leaving: asyncio.Task[None], seconds: float) -> None:
+        """Wait for the result, so long at most; that of a client who leaves is an error."""
+        first = asyncio.FIRST_COMPLETED
+        await asyncio.wait([self._result, leaving], timeout=seconds, return_when=first)
+        if leaving.done():
+            self._fail(ClientDisconnect())
+
+    def _fail(self, error: Exception) -> None:
+        if not self._result.done():
+            self._has_failed = True
+            self._result.set_exception(error)
 
 
 async def _leave(request: Request) -> None:

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from ngramscan import __version__
 from ngramscan.indexes.base import Index, IndexSize
 from ngramscan.progress import counted, format_bytes, visible, visible_line
+from ngramscan.stopping import current_work
 
 RESULTS = '<main id="results">\n'
 """A page up to here is known before the search."""
@@ -56,7 +57,8 @@ class Templates:
     def render(self, name: str, **values: Any) -> str:
         """Return a page."""
         indexes = [(name, index.size()) for name, index in self._indexes.items()]
-        return self._environment.get_template(name).render(values, indexes=indexes)
+        pieces = self._environment.get_template(name).generate(values, indexes=indexes)
+        return "".join(_checked(pieces))
 
 
 def render_gradually(
@@ -71,6 +73,14 @@ def render_gradually(
         yield str(_WORKING.format(visible_line(name), number, len(names)))
         found.append(next(answering))
     yield render(found).partition(RESULTS)[2]
+
+
+def _checked(pieces: Iterable[str]) -> Iterator[str]:
+    """Yield the pieces of a page; whatever stops the work raises its error between them."""
+    work = current_work()
+    for piece in pieces:
+        work.check()
+        yield piece
 
 
 def _shown(text: str) -> Markup:

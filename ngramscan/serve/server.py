@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import ipaddress
 import logging
 import os
 import signal
 import socket
+import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import h11
+import numpy as np
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ngramscan.errors import InputError
 from ngramscan.index_files import lost_pages
@@ -29,18 +30,19 @@ from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import check_fit, open_tokenizer
 from ngramscan.progress import Progress, format_bytes
 from ngramscan.serve.app import IndexApplication
-from ngramscan.serve.fields import to_json
+from ngramscan.serve.connections import Connection
 from ngramscan.serve.protocol import ServedIndex
 from ngramscan.serve.token_protocol import ServedTokens
 
 KEEP_ALIVE_S = 60
 """How long a connection may be idle between requests."""
-HEADERS_S = 10
-"""How long the headers of a request may take, from their first byte."""
 GRACE_S = 20
-"""How long requests in flight may take after the signal to stop."""
+"""How long the process may take to end after the signal to stop."""
+_ENDING_S = 2
+"""How much of it is left when the last requests are stopped."""
 
 _BACKLOG = 1024
+_SWITCH_S = 0.0005
 
 
 class Address(NamedTuple):
@@ -132,6 +134,7 @@ def _open_index(name: str, folder: Path, progress: Progress) -> ServedIndex:
     index = ServedIndex(name, shards)
     index.segments(b"a")
     index.window(0, 0, 1, 1)
+    shards[0].data.match_starts(b"a", np.zeros(1, np.int64), np.ones(1, np.int64))
     return index
 
 
@@ -216,7 +219,7 @@ def _run(application: ASGIApp, listener: socket.socket, ready: Callable[[], None
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     config = uvicorn.Config(
         application,
-        http=_Connection,
+        http=Connection,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -226,8 +229,11 @@ def _run(application: ASGIApp, listener: socket.socket, ready: Callable[[], None
         proxy_headers=False,
         backlog=_BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_S,
-        timeout_graceful_shutdown=GRACE_S,
+        timeout_graceful_shutdown=GRACE_S - _ENDING_S,
     )
+    # A search releases the interpreter at each call of compiled code, and waits so long for it
+    # where other threads work in Python: 5 ms by default, many times in each search.
+    sys.setswitchinterval(_SWITCH_S)
     server = _Server(config, ready)
     server.run(sockets=[listener])
     return server.interrupted
@@ -245,46 +251,15 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         self._ready()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the requests in flight, and then the connections whose clients still don't read."""
+        await super().shutdown(sockets)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        await asyncio.sleep(0)  # until they are closed
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn passes it
         interrupt = sig == signal.SIGINT
         self.force_exit = self.force_exit or (self.should_exit and interrupt)
         self.interrupted = self.interrupted or interrupt
         self.should_exit = True
-
-
-class _Connection(H11Protocol):
-    """Answers invalid HTTP with JSON, too, and ends connections with slow headers."""
-
-    _headers_until: float | None = None
-    """Deadline on the clock of the loop; None: no headers are expected."""
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._wait_for_headers()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if self.conn.their_state is not h11.IDLE:
-            self._headers_until = None
-        elif not self.transport.is_closing():
-            self._wait_for_headers()
-
-    def _wait_for_headers(self) -> None:
-        # This is the timer of idle connections; data and the end of a connection stop it.
-        if self.timeout_keep_alive_task:
-            self.timeout_keep_alive_task.cancel()
-        if self._headers_until is None:
-            self._headers_until = self.loop.time() + HEADERS_S
-        self.timeout_keep_alive_task = self.loop.call_at(
-            self._headers_until, self.timeout_keep_alive_handler
-        )
-
-    def send_400_response(self, msg: str) -> None:
-        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
-            body = to_json({"error": msg})
-            head = (
-                "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n"
-                f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-            )
-            self.transport.write(head.encode() + body)
-        self.transport.close()

@@ -22,6 +22,12 @@ from ngramscan.serve.texts import (
     read_text_question,
     trace_text,
 )
+from ngramscan.stopping import current_work
+
+_MOST_LINKED = 200_000
+"""Characters of all links of an index: where spans overlap, many may have the same words."""
+_SHORTEST_LINK = 60
+"""Characters of each of them, however many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +81,11 @@ def _marked(answer: TextAnswer, question: TextQuestion) -> tuple[str, list[Part]
     parts = list(cut_at_marks(question.text, marks))
     wholes = {part.number: part.is_whole for part in parts}
     links = []
+    longest = min(LONGEST_PHRASE, max(_SHORTEST_LINK, _MOST_LINKED // max(1, len(marks))))
     for number, mark in enumerate(marks):
+        current_work().check()
         text = question.text[mark.start : mark.end]
-        phrase = _phrase(text)
+        phrase = _phrase(text, longest)
         count = answer.counts.get(text)
         said = [f"{mark.words:,} {traced.unit}"]
         said.append("not counted" if count is None else counted(count.occurrences, "occurrence"))
@@ -98,9 +106,9 @@ def _marked(answer: TextAnswer, question: TextQuestion) -> tuple[str, list[Part]
     return f"{summary}, {share} of {measures.words:,} {traced.unit}", parts, links
 
 
-def _phrase(text: str) -> str:
-    """Return a text, or as many of its first words as the search takes."""
-    if len(text) <= LONGEST_PHRASE:
+def _phrase(text: str, longest: int) -> str:
+    """Return a text, or as many of its first words as a link may have."""
+    if len(text) <= longest:
         return text
-    beginning = text[:LONGEST_PHRASE]
+    beginning = text[:longest]
     return beginning.rpartition(" ")[0] or beginning

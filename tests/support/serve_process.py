@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,11 +16,14 @@ from typing import Any
 from unittest import mock
 
 import httpx
+import pytest
 import uvicorn
 
 from ngramscan.indexes.base import COMMON_CONTEXT
-from ngramscan.progress import SILENT
-from ngramscan.serve.server import Address, _Server, serve_folders
+from ngramscan.progress import SILENT, Progress
+from ngramscan.serve.app import IndexApplication
+from ngramscan.serve.protocol import ServedIndex
+from ngramscan.serve.server import Address, _run, _Server, open_socket, serve_folders
 
 REPLAY = Path(__file__).parent.parent / "replay"
 INDEXES = (REPLAY / "index" / "replay", REPLAY / "index" / "replay2")
@@ -130,3 +134,53 @@ def serving(*options: str, port: int = 0, indexes: tuple[Path, ...] = INDEXES) -
             process.kill()
             process.wait(timeout=60)
             reader.join(timeout=10)
+
+
+@dataclass
+class Running:
+    """A server in a thread of this process."""
+
+    port: int
+    server: _Server
+    thread: threading.Thread
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+    def end(self) -> float:
+        """End it as a signal does; return how long that took."""
+        began_at = time.monotonic()
+        self.server.should_exit = True
+        self.thread.join(timeout=60)
+        assert not self.thread.is_alive()
+        return time.monotonic() - began_at
+
+    def unread_answers(self) -> int:
+        """Return how many answers wait for their readers."""
+        connections = list(self.server.server_state.connections)
+        return sum(getattr(one, "unread_since", None) is not None for one in connections)
+
+
+@contextmanager
+def running(*indexes: ServedIndex, threads: int = 1) -> Iterator[Running]:
+    """Serve some indexes, which may be those of a test, in a thread."""
+    made, ready = list[_Server](), threading.Event()
+    by_name = {index.name: index for index in indexes}
+    service = IndexApplication(by_name, threads, Progress(), {"localhost"})
+
+    class Kept(_Server):
+        def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+            super().__init__(config, ready)
+            made.append(self)
+
+    with pytest.MonkeyPatch.context() as patch, open_socket("127.0.0.1", 0) as listener:
+        patch.setattr("ngramscan.serve.server._Server", Kept)
+        thread = threading.Thread(target=_run, args=(service.application, listener, ready.set))
+        thread.start()
+        assert ready.wait(30)
+        one = Running(listener.getsockname()[1], made[0], thread)
+        try:
+            yield one
+        finally:
+            one.end()

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from ngramscan.errors import IndexFormatError
-from ngramscan.index_files.compiled import Integers, expect_steps
+from ngramscan.index_files.compiled import NO_FLAG, Integers, expect_steps
 from ngramscan.index_files.fm9 import kernels
 from ngramscan.index_files.fm9.header import read_layout
 from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, SUPERBLOCK, Layout
@@ -264,7 +264,8 @@ class InPlaceFile:
 
         def search(tables: Tables) -> int | None:
             nonlocal left, matched
-            if kernels.find(tables, left, np.array([0, len(left)]), path, segment) == 0:
+            starts, at = np.array([0, len(left)]), np.zeros(3, np.int64)
+            if kernels.find(tables, left, starts, path, segment, at, NO_FLAG) == 0:
                 return None
             ahead = int(segment[0, 1])
             path[0], left = path[ahead], left[: len(left) - ahead]
@@ -285,7 +286,7 @@ class InPlaceFile:
 
         def search(tables: Tables) -> int | None:
             nonlocal steps
-            kernels.locate(tables, ranks, positions)
+            kernels.locate(tables, ranks, positions, 0, NO_FLAG)
             ahead = kernels.CORRUPT - int(positions[0])
             if ahead < 0:
                 return None
@@ -313,7 +314,7 @@ class InPlaceFile:
 
         def search(tables: Tables) -> int | None:
             before = int(stops[0])
-            if kernels.extract(tables, starts, stops, ranks, places, text) == 0:
+            if kernels.extract(tables, starts, stops, ranks, places, text, NO_FLAG) == 0:
                 return None
             return before - int(stops[0])
 

@@ -9,6 +9,10 @@ last such field is always followed by 272 bytes.
 The same loops read a file in place, of which only some parts are here: they stop at a part that is
 missing, note which one it is, and leave all that it takes to resume from there. Whether parts can
 be missing is in the type of `Tables`, so that it costs nothing where the whole file is here.
+
+Their caller can stop them by a flag (`ngramscan.stopping`): a kernel that returns STOPPED goes
+on from there when it is called again with the same arrays. Each loop that reads the flag also
+writes into an array, or the compiler would read it only once.
 """
 
 # All integers are 64 bits wide, and of one kind in each expression: numba turns others into floats.
@@ -21,8 +25,14 @@ from typing import Any
 
 import numpy as np
 
-from ngramscan.index_files.alike_ranks import alike_ranks
-from ngramscan.index_files.compiled import Bytes, Int, Integers, by_type, warming_kernel
+from ngramscan.index_files.compiled import (
+    STOPPED,
+    Bytes,
+    Int,
+    Integers,
+    by_type,
+    warming_kernel,
+)
 from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, SA_STEP, SUPERBLOCK
 from ngramscan.index_files.fm9.tables import (
     BEFORE,
@@ -49,16 +59,24 @@ from ngramscan.index_files.fm9.tables import (
     TEXT_WIDTH,
     Tables,
 )
+from ngramscan.stopping import GO, STOP
 
 CORRUPT = -1
 """Returned where a field contradicts another one, or a part of the file is missing."""
-REPEATED = 1
-"""Returned where the same is searched again and again."""
 
 _BITS_OF_SUPERBLOCK = BLOCK * SUPERBLOCK
 _GALLOPED = 64
 """Bytes: below a longer match, the ends within it are not searched one by one."""
 _ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+
+# How far `match_starts` is: the last end without a start; of the ends with the same start, the
+# first one, or NOT_SEARCHED, and what the search for it keeps; the distance at which the text
+# repeats itself, or 0, and from where on it does; the last end that was searched, and how long its
+# part is; the start of the part that is searched.
+(LAST, FIRST_ALIKE, EARLIER, JUMP) = range(4)
+(PERIOD, ALIKE_FROM, END_BEHIND, LENGTH_BEHIND, MATCHED_FROM) = range(4, 9)
+MATCHING_COLUMNS = 9
+NOT_SEARCHED = -1
 
 # The number of a block is its place among all blocks with as many ones, in lexicographic order. It
 # has up to 124 bits; so two arrays hold the bits of the binomial coefficients, [k, n]. They are
@@ -319,119 +337,162 @@ def previous(t: Tables, rank: Int) -> Int:
 
 
 @warming_kernel
-def find(t: Tables, patterns: Bytes, starts: Integers, path: Integers, segments: Integers) -> Int:
+def _shared_end(patterns: Bytes, starts: Integers, number: Int, most: Int) -> Int:
+    """Return how many last bytes a pattern has in common with the one before it, up to `most`."""
+    start, stop = starts[number], starts[number + 1]
+    most = min(most, stop - start)
+    shared = 0
+    while shared < most and patterns[stop - 1 - shared] == patterns[start - 1 - shared]:
+        shared += 1
+    return shared
+
+
+@warming_kernel
+def find(
+    t: Tables,
+    patterns: Bytes,
+    starts: Integers,
+    path: Integers,
+    segments: Integers,
+    at: Integers,
+    flag: Bytes,
+) -> Int:
     """Find the ranks of the suffixes that begin with each pattern: half-open, or CORRUPT.
 
     The patterns follow each other; `starts` has the start of each, and the end of the last. `path`
     gets the ranks for each end of the pattern at hand, so it has a row more than the longest one;
     its first row has those that the search begins from. An end that a pattern shares with the one
-    before it is not searched again. Returns 0, or CORRUPT if any is: such a pattern gets CORRUPT
-    and the length of the end that was found.
+    before it is not searched again. `at` is how far the search is, zeros at first: the number of
+    the pattern at hand, how many of its last bytes have ranks in `path`, and CORRUPT if a pattern
+    was. Returns that, or STOPPED. A corrupt pattern gets CORRUPT and the length of the end that was
+    found.
     """
-    found: Int = 0
-    depth: Int = 0
-    for number in range(len(segments)):
+    while at[0] < len(segments):
+        number, depth = at[0], at[1]
         start, stop = starts[number], starts[number + 1]
-        most = min(depth, stop - start)
-        depth = 0
-        while depth < most and patterns[stop - 1 - depth] == patterns[start - 1 - depth]:
-            depth += 1
         low, high = path[depth, 0], path[depth, 1]
         while low < high and depth < stop - start:
             low, high = _before(t, np.int64(patterns[stop - 1 - depth]), low, high)
             if low < 0:
                 high = depth
+                at[2] = CORRUPT
                 break
             depth += 1
             path[depth, 0], path[depth, 1] = low, high
+            at[1] = depth
+            if flag[0] != GO:
+                return STOPPED
         segments[number, 0], segments[number, 1] = low, high
-        found = min(found, low)
-    return found
+        at[0] = number + 1
+        if number + 1 < len(segments):
+            at[1] = _shared_end(patterns, starts, number + 1, depth)
+    return at[2]
 
 
 @warming_kernel
-def _match_start(t: Tables, text: Bytes, least: Int, end: Int) -> Int:
-    """Return where the longest part of text[least:end] begins that ends there and occurs."""
+def _match_start(t: Tables, text: Bytes, least: Int, end: Int, at: Integers, flag: Bytes) -> Int:
+    """Return where the longest part of text[least:end] begins that ends there and occurs.
+
+    Or CORRUPT, or STOPPED; it is too short a step to pause in it.
+    """
     low, high = 0, t.at[TEXT]
     start = end
     while start > least:
+        if flag[0] == STOP:
+            return STOPPED
         low, high = _before(t, np.int64(text[start - 1]), low, high)
         if low < 0:
             return CORRUPT
         if low == high:
             break
         start -= 1
+        at[MATCHED_FROM] = start
     return start
 
 
 @warming_kernel
-def _first_alike(t: Tables, text: Bytes, ends: Integers, last: Int, start: Int) -> tuple[Int, Int]:
-    """Return the first end whose longest part that occurs begins at `start`, or CORRUPT.
-
-    All from there to `last` have it there; if there is none, it is `last` + 1. The search gallops
-    from the first end behind `start`, so that in a copied text not every end is searched. Also
-    returns the bytes that it took.
-    """
-    earlier = last
-    while earlier >= 0 and ends[earlier] >= start:
-        earlier -= 1
-    first = last + 1
-    step = 1
-    searched = 0
-    while first - earlier > 1:
-        middle = earlier + min(step, (first - earlier) // 2)
-        found = _match_start(t, text, start - 1, ends[middle])
-        if found < 0:
-            return CORRUPT, searched
-        searched += ends[middle] - found
-        if found < start:
-            earlier = middle
-            step *= 2
-        else:
-            first = middle
-    return first, searched
-
-
-@warming_kernel
-def _spread(
-    order: Integers, shared: Integers, rank: Int, size: Int, ends: Integers, starts: Integers
-) -> Int:
-    """Note the match of the end with a rank, for all ends before which `size` bytes are alike.
-
-    These are the bytes of the match, and the one before, with which it doesn't occur. `order` has
-    the ends in the order of what is before them, `shared` the bytes that each of them has in common
-    with the next one. Returns how many ends are alike.
-    """
-    low, high = alike_ranks(shared, rank, size)
-    for place in range(low, high):
-        starts[order[place]] = ends[order[place]] - size + 1
-    return high - low
-
-
-@warming_kernel
-def _first_known(
-    t: Tables,
-    text: Bytes,
-    begin: Int,
-    ends: Integers,
-    starts: Integers,
-    alike: tuple[Integers, Integers, Integers],
-    last: Int,
-) -> tuple[Int, Int]:
-    """Return the first end whose longest part begins where that of the last one does, or CORRUPT.
-
-    In repeated text, the start is also noted for all ends before which the text is alike. Also
-    returns the bytes that the search took.
-    """
-    order, ranks, shared = alike
-    start = starts[last]
+def _begin_group(ends: Integers, begin: Int, start: Int, at: Integers) -> None:
+    """Prepare the search of the ends before the last one whose parts begin at the same place."""
+    last = at[LAST]
+    at[FIRST_ALIKE], at[EARLIER], at[JUMP] = last, last - 1, 1
     if start == begin:
-        return 0, 0
-    if len(order):
-        _spread(order, shared, ranks[last], ends[last] - start + 1, ends, starts)
-        if last > 0 and starts[last - 1] >= 0:
-            return last, 0
-    return _first_alike(t, text, ends, last - 1, start)
+        at[FIRST_ALIKE] = 0
+    elif ends[last] - start > _GALLOPED:
+        while at[EARLIER] >= 0 and ends[at[EARLIER]] >= start:
+            at[EARLIER] -= 1
+
+
+@warming_kernel
+def _find_first_alike(
+    t: Tables, text: Bytes, ends: Integers, start: Int, at: Integers, flag: Bytes
+) -> Int:
+    """Find the first end whose longest part that occurs begins at `start`; CORRUPT, STOPPED or 0.
+
+    All from there to the last one have it there. The search gallops from the first end behind
+    `start`, so that in a copied text not every end is searched.
+    """
+    while at[FIRST_ALIKE] - at[EARLIER] > 1:
+        middle = at[EARLIER] + min(at[JUMP], (at[FIRST_ALIKE] - at[EARLIER]) // 2)
+        matched = _match_start(t, text, start - 1, ends[middle], at, flag)
+        if matched < 0:
+            return matched
+        if matched < start:
+            at[EARLIER] = middle
+            at[JUMP] *= 2
+        else:
+            at[FIRST_ALIKE] = middle
+        if flag[0] != GO:
+            return STOPPED
+    return 0
+
+
+@warming_kernel
+def _note_period(start: Int, end: Int, at: Integers) -> None:
+    """Note how far two searches are apart if both found a part of the same length."""
+    length = end - start
+    if length > _GALLOPED and length == at[LENGTH_BEHIND]:
+        at[PERIOD], at[ALIKE_FROM] = at[END_BEHIND] - end, end
+    at[END_BEHIND], at[LENGTH_BEHIND] = end, length
+
+
+@warming_kernel
+def _repeats(text: Bytes, begin: Int, end: Int, at: Integers) -> bool:
+    """Whether a part of the text has the same bytes as the one that is a period later.
+
+    The parts move to the left from call to call, so that each byte is compared once for all.
+    """
+    alike_from = min(at[ALIKE_FROM], end)
+    while alike_from > begin and text[alike_from - 1] == text[alike_from - 1 + at[PERIOD]]:
+        alike_from -= 1
+    at[ALIKE_FROM] = alike_from
+    return bool(alike_from <= begin)
+
+
+@warming_kernel
+def _copy_starts(
+    text: Bytes, begins: Integers, ends: Integers, starts: Integers, at: Integers
+) -> None:
+    """Fill in the starts of the ends up to which the text repeats itself, without a search.
+
+    A part that occurs, and with the byte before it doesn't, is the longest one a period earlier,
+    too, if the text has the same bytes there.
+    """
+    later = at[LAST] + 1
+    while at[LAST] >= 0 and at[PERIOD] > 0:
+        last = at[LAST]
+        wanted = ends[last] + at[PERIOD]
+        while later > last + 1 and ends[later - 1] >= wanted:
+            later -= 1
+        while later < len(ends) and ends[later] < wanted:
+            later += 1
+        start = begins[last]
+        if later < len(ends) and ends[later] == wanted and begins[later] == begins[last]:
+            start = starts[later] - at[PERIOD]
+        if start > begins[last] and _repeats(text, start - 1, ends[last], at):
+            starts[last] = start
+            at[LAST] -= 1
+        else:
+            at[PERIOD] = 0
 
 
 @warming_kernel
@@ -441,38 +502,37 @@ def match_starts(
     begins: Integers,
     ends: Integers,
     starts: Integers,
-    alike: tuple[Integers, Integers, Integers],
-    most: Int,
+    at: Integers,
+    flag: Bytes,
 ) -> Int:
     """Fill in where the longest part of the text begins that ends at each end and occurs.
 
-    The ends increase; each belongs to a text that begins before it, at `begins`. Starts are
-    negative before. `alike` has the order of the ends of one text, the rank of each and the shared
-    bytes, see `_spread`, or nothing. Returns 0, CORRUPT, or REPEATED where the search of long
-    matches takes more than `most` bytes.
+    The ends increase; each belongs to a text that begins before it, at `begins`. `at` is how far
+    the search is, zeros at first, but the number of ends - 1 in LAST, and NOT_SEARCHED in
+    FIRST_ALIKE. Returns 0, CORRUPT or STOPPED.
     """
-    last = len(ends) - 1
-    while last >= 0:
-        if starts[last] >= 0:
-            last -= 1
-            continue
-        start, end = _match_start(t, text, begins[last], ends[last]), ends[last]
-        if start < 0:
-            return CORRUPT
-        starts[last] = start
-        first = last
-        if end - start > _GALLOPED:
-            most -= end - start
-            if most < 0:
-                return REPEATED
-            first, searched = _first_known(t, text, begins[last], ends, starts, alike, last)
-            if first < 0:
-                return CORRUPT
-            most -= searched
-        last -= 1
-        while last >= first and ends[last] > start:
-            starts[last] = start
-            last -= 1
+    while at[LAST] >= 0:
+        last = at[LAST]
+        if at[FIRST_ALIKE] == NOT_SEARCHED:
+            starts[last] = _match_start(t, text, begins[last], ends[last], at, flag)
+            if starts[last] < 0:
+                return starts[last]
+            _begin_group(ends, begins[last], starts[last], at)
+        start = starts[last]
+        outcome = 0
+        if ends[last] - start > _GALLOPED:
+            outcome = _find_first_alike(t, text, ends, start, at, flag)
+        if outcome < 0:
+            return outcome
+        _note_period(start, ends[last], at)
+        at[LAST] -= 1
+        while at[LAST] >= at[FIRST_ALIKE] and ends[at[LAST]] > start:
+            starts[at[LAST]] = start
+            at[LAST] -= 1
+        at[FIRST_ALIKE] = NOT_SEARCHED
+        _copy_starts(text, begins, ends, starts, at)
+        if flag[0] != GO:
+            return STOPPED
     return 0
 
 
@@ -515,18 +575,22 @@ def _position(t: Tables, rank: Int) -> tuple[Int, Int, Int]:
 
 
 @warming_kernel
-def locate(t: Tables, ranks: Integers, positions: Integers) -> None:
-    """Fill in the position of the suffix with each rank; ranks are in the text.
+def locate(t: Tables, ranks: Integers, positions: Integers, first: Int, flag: Bytes) -> Int:
+    """Fill in the position of the suffix with each rank, from the `first` on.
 
-    Where one can't be found, its place gets CORRUPT minus the number of steps that were made, and
-    `ranks` the rank to which they lead.
+    Ranks are in the text. Where a position can't be found, its place gets CORRUPT minus the number
+    of steps that were made, and `ranks` the rank to which they lead. Returns the number of the rank
+    to go on from: all, unless it is stopped.
     """
-    for number in range(len(ranks)):
+    for number in range(first, len(ranks)):
         position, rank, steps = _position(t, ranks[number])
         if position < 0:
             ranks[number] = rank
             position -= steps
         positions[number] = position
+        if flag[0] != GO:
+            return number + 1
+    return len(ranks)
 
 
 @warming_kernel
@@ -539,13 +603,42 @@ def _sampled_rank(t: Tables, position: Int) -> tuple[Int, Int]:
 
 
 @warming_kernel
+def _read_back(
+    t: Tables, rank: Int, place: tuple[Int, Int], stop: Int, text: Bytes, flag: Bytes
+) -> tuple[Int, Int, Int]:
+    """Copy the text before `stop` and before a rank, up to the beginning of `text`.
+
+    `place` is that of the rank and that of the beginning. Returns 0, CORRUPT or STOPPED, and the
+    rank and the place that were reached.
+    """
+    position, start = place
+    while position > start:
+        got = previous(t, rank)
+        if got < 0:
+            return CORRUPT, rank, position
+        rank = got >> 8
+        position -= 1
+        if position < stop:
+            text[position - start] = np.uint8(got & 255)
+            if flag[0] != GO:
+                return STOPPED, rank, position
+    return 0, rank, position
+
+
+@warming_kernel
 def extract(
-    t: Tables, starts: Integers, stops: Integers, ranks: Integers, places: Integers, text: Bytes
+    t: Tables,
+    starts: Integers,
+    stops: Integers,
+    ranks: Integers,
+    places: Integers,
+    text: Bytes,
+    flag: Bytes,
 ) -> Int:
     """Copy parts of the text, 0 <= start <= stop <= n, to their places in `text`.
 
     They are read backwards from `ranks`, those of the suffixes at their stops; one that is -1 is
-    looked up. Returns 0; or CORRUPT, and leaves in `ranks` and `stops` where to resume.
+    looked up. Returns 0; or CORRUPT or STOPPED, and leaves in `ranks` and `stops` where to resume.
     """
     for number in range(len(starts)):
         start = starts[number]
@@ -558,14 +651,10 @@ def extract(
             rank, position = _sampled_rank(t, stop)
             if rank < 0:
                 return CORRUPT
-        while position > start:
-            got = previous(t, rank)
-            if got < 0:
-                ranks[number] = rank
-                stops[number] = position
-                return CORRUPT
-            rank = got >> 8
-            position -= 1
-            if position < stop:
-                text[places[number] + position - start] = np.uint8(got & 255)
+        part = text[places[number] :]
+        outcome, rank, position = _read_back(t, rank, (position, start), stop, part, flag)
+        ranks[number] = rank
+        stops[number] = position
+        if outcome < 0:
+            return outcome
     return 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from itertools import accumulate, pairwise
@@ -19,19 +19,22 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from ngramscan.errors import IndexFormatError
-from ngramscan.index_files.compiled import Bytes, Integers, compile_for, expect_steps
+from ngramscan.index_files.compiled import (
+    Bytes,
+    Integers,
+    compile_for,
+    expect_steps,
+    run_to_end,
+)
 from ngramscan.index_files.fm9 import kernels
 from ngramscan.index_files.fm9.folders import shard_folders
 from ngramscan.index_files.fm9.header import read_layout
 from ngramscan.index_files.fm9.layout import END, FILES, ISA_STEP, NEWLINE, SA_STEP, SEPARATOR
 from ngramscan.index_files.fm9.tables import SIZE, make_tables
 from ngramscan.index_files.mapped import MappedFile, State, state_of, unchanged
-from ngramscan.matching.alike import AlikePlaces
 from ngramscan.progress import SILENT, Progress
+from ngramscan.stopping import current_work, on_any_thread
 
-_SEARCHED_PER_BYTE = 32
-"""Bytes that are searched for each byte of texts: far fewer, unless these repeat themselves."""
-_UNBOUNDED = 1 << 62
 _CHECKED_AT_ONCE = 1 << 20
 """Offsets; checking more would read megabytes."""
 _THREADS = 16
@@ -86,8 +89,9 @@ class Fm9File(MappedFile):
         found = np.zeros((len(patterns), 2), np.int64)
         starts = np.array([0, *accumulate(lengths)], np.int64)
         joined = np.frombuffer(together, np.uint8)
+        at = np.zeros(3, np.int64)
         with unchanged([self]):
-            if kernels.find(self.tables, joined, starts, path, found) != 0:
+            if run_to_end(kernels.find, self.tables, joined, starts, path, found, at) != 0:
                 raise self.corrupt("field rrr: the bits contradict their number")
         segments = np.empty_like(found)
         segments[order] = found
@@ -102,44 +106,14 @@ class Fm9File(MappedFile):
         arXiv:2403.02008.
         """
         expect_steps(len(text))
-        none = np.zeros(0, np.int64)
-        most = _SEARCHED_PER_BYTE * len(text)
-        starts = self._match_starts(text, begins, ends, (none, none, none), most)
-        if starts is None:
-            # Repeated text: what is searched of a part is known of all that are alike.
-            starts = np.concatenate(
-                [
-                    begin + self._repeated_match_starts(text[begin:stop], ends[of_text] - begin)
-                    for begin, stop, of_text in _each_text(begins, ends)
-                ]
-            )
-        return starts
-
-    def _repeated_match_starts(self, text: bytes, ends: Integers) -> Integers:
-        """Return where the longest parts begin in one text."""
-        expect_steps(_SEARCHED_PER_BYTE * len(text))
-        alike = AlikePlaces(text[::-1], len(text) - ends)
-        columns = alike.order, alike.ranks, alike.shared_with_next
-        starts = self._match_starts(text, np.zeros_like(ends), ends, columns, _UNBOUNDED)
-        assert starts is not None
-        return starts
-
-    def _match_starts(
-        self,
-        text: bytes,
-        begins: Integers,
-        ends: Integers,
-        alike: tuple[Integers, Integers, Integers],
-        most: int,
-    ) -> Integers | None:
-        """Return where matches begin, or None if their search takes more than `most` bytes."""
-        starts = np.full(len(ends), -1, np.int64)
+        starts, at = np.zeros(len(ends), np.int64), np.zeros(kernels.MATCHING_COLUMNS, np.int64)
+        at[kernels.LAST], at[kernels.FIRST_ALIKE] = len(ends) - 1, kernels.NOT_SEARCHED
+        read = np.frombuffer(text, np.uint8)
+        given = read, begins, ends, starts, at
         with unchanged([self]):
-            read = np.frombuffer(text, np.uint8)
-            result = kernels.match_starts(self.tables, read, begins, ends, starts, alike, most)
-        if result == kernels.CORRUPT:
-            raise self.corrupt("field rrr: the bits contradict their number")
-        return None if result == kernels.REPEATED else starts
+            if run_to_end(kernels.match_starts, self.tables, *given) != 0:
+                raise self.corrupt("field rrr: the bits contradict their number")
+        return starts
 
     def locate(self, ranks: Sequence[int] | Integers) -> Integers:
         """Return the position in the text of the suffix with each rank, or raise an IndexError."""
@@ -149,7 +123,10 @@ class Fm9File(MappedFile):
         expect_steps(SA_STEP * len(wanted))
         positions = np.zeros(len(wanted), np.int64)
         with unchanged([self]):
-            kernels.locate(self.tables, wanted, positions)
+            located, work = 0, current_work()
+            while located < len(wanted):
+                located = kernels.locate(self.tables, wanted, positions, located, work.flag)
+                work.check()
             if positions.size and positions.min() < 0:
                 raise self.corrupt("field rrr or sa_sample: a rank leads nowhere")
         return positions
@@ -158,14 +135,15 @@ class Fm9File(MappedFile):
         self, starts: Sequence[int] | Integers, stops: Sequence[int] | Integers
     ) -> list[bytes]:
         """Return parts of the text, from each start to its stop, or raise an IndexError."""
-        first, last = np.asarray(starts, np.int64), np.asarray(stops, np.int64)
+        first, last = np.asarray(starts, np.int64), np.array(stops, np.int64)
         if first.size and not (first.min() >= 0 and last.max() <= self.n and (first <= last).all()):
             raise IndexError(f"positions are 0 to {self.n}, and a stop is not before its start")
         places = np.cumsum([0, *(last - first)])
         expect_steps(int(places[-1]) + ISA_STEP * len(first))
         text, unknown = np.zeros(int(places[-1]), np.uint8), np.full(len(first), -1)
         with unchanged([self]):
-            if kernels.extract(self.tables, first, last, unknown, places, text) != 0:
+            given = first, last, unknown, places, text
+            if run_to_end(kernels.extract, self.tables, *given) != 0:
                 raise self.corrupt("field rrr or isa_sample: a position leads nowhere")
         raw = text.tobytes()
         return [raw[start:stop] for start, stop in pairwise(places.tolist())]
@@ -356,13 +334,6 @@ def compile_reader(shard: Shard, progress: Progress = SILENT) -> None:
     compile_for(read, progress)
 
 
-def _each_text(begins: Integers, ends: Integers) -> Iterator[tuple[int, int, slice]]:
-    """Yield where each text begins and stops, and which of the ends are its own."""
-    firsts = np.flatnonzero(np.append(True, begins[1:] != begins[:-1])[: len(begins)])
-    for first, last in zip(firsts, np.append(firsts[1:], len(ends)), strict=True):
-        yield int(begins[first]), int(ends[last - 1]), slice(first, last)
-
-
 def match_starts_in_all(
     shards: Sequence[Shard], text: bytes, begins: Integers, ends: Integers
 ) -> Integers:
@@ -386,7 +357,7 @@ def _in_threads(work: Callable[[_Item], _T], items: Sequence[_Item]) -> list[_T]
         for number, item in numbered:
             results[number] = work(item)
 
-    helpers = [_pool().submit(work_on) for _ in range(min(_THREADS, len(items) - 1))]
+    helpers = [_pool().submit(on_any_thread(work_on)) for _ in range(min(_THREADS, len(items) - 1))]
     try:
         work_on()
         for helper in helpers:

@@ -6,17 +6,28 @@ are ordered by the bytes that follow; a text that ends first comes first.
 
 from __future__ import annotations
 
-from ngramscan.index_files.alike_ranks import alike_ranks
-from ngramscan.index_files.compiled import Bytes, Int, Integers, lean_kernel, warming_kernel
+from ngramscan.index_files.compiled import (
+    STOPPED,
+    Bytes,
+    Int,
+    Integers,
+    lean_kernel,
+    warming_kernel,
+)
+from ngramscan.stopping import GO, STOP
 
 SOUND = -1
 """Returned where no pointer is wrong; otherwise the rank of the first one."""
-TOO_LONG = -2
+TOO_LONG = -3
 """Returned where the search of long matches takes more tokens than it may take."""
 _GALLOPED = 16
 """Tokens of a match from which on its end is searched for others."""
 WRONG = 2
 """The order of a pointer that leads to no token."""
+NEXT, LOW, AFTER, LEFT = range(4)
+"""How far a search is: the number of what is next, the ranks that are left, and the tokens that it
+may take."""
+SEARCH_COLUMNS = 4
 
 
 @warming_kernel
@@ -51,97 +62,157 @@ def _order(
 
 
 @warming_kernel
-def find(
-    text: Bytes, table: Bytes, widths: Integers, patterns: Bytes, ends: Integers, found: Integers
-) -> Int:
-    """Fill in the ranks [low, high) of each pattern; return the rank of a wrong pointer, or SOUND.
-
-    `widths` are those of pointers and tokens; pattern i ends at `ends[i]` of `patterns`.
-    """
-    start = 0
-    for number in range(len(ends)):
-        part = start, ends[number]
-        start = ends[number]
-        low, high = 0, len(table) // widths[0]
-        after = high  # from there on, all suffixes come after the pattern
-        while low < high:
-            middle = (low + high) // 2
-            order = _order(text, table, widths, middle, patterns, part)
-            if order == WRONG:
-                return middle
-            low, high = (middle + 1, high) if order < 0 else (low, middle)
-            after = middle if order > 0 else after
-        found[number, 0] = low
-        while low < after:
-            middle = (low + after) // 2
-            order = _order(text, table, widths, middle, patterns, part)
-            if order == WRONG:
-                return middle
-            low, after = (low, middle) if order > 0 else (middle + 1, after)
-        found[number, 1] = low
-    return SOUND
-
-
-@warming_kernel
-def _shared_bytes(text: Bytes, pointer: Int, tokens: Bytes, ends: tuple[Int, Int]) -> Int:
-    """Return how many bytes the text there has in common with a part of `tokens`."""
-    most = min(ends[1] - ends[0], len(text) - pointer)
-    shared: Int = 0
-    while shared < most and text[pointer + shared] == tokens[ends[0] + shared]:
+def _shared(text: Bytes, pointer: Int, tokens: Bytes, part: tuple[Int, Int]) -> Int:
+    """Return how many bytes the text there has in common with a part of the tokens."""
+    most = min(part[1] - part[0], len(text) - pointer)
+    shared = 0
+    while shared < most and text[pointer + shared] == tokens[part[0] + shared]:
         shared += 1
     return shared
 
 
 @warming_kernel
-def _match_length(
-    text: Bytes, table: Bytes, widths: Integers, tokens: Bytes, ends: tuple[Int, Int]
-) -> tuple[Int, Int]:
-    """Return the tokens of the longest beginning of a part that occurs; and a wrong rank, or SOUND.
+def _bisect(
+    text: Bytes,
+    table: Bytes,
+    widths: Integers,
+    pattern: Bytes,
+    part: tuple[Int, Int],
+    high: Int,
+    least: Int,
+    at: Integers,
+    flag: Bytes,
+) -> Int:
+    """Put the first rank from LOW to `high` whose order is at least `least` into LOW.
 
-    It is shared with one of the two suffixes beside the place of the whole part.
+    AFTER gets a rank from which on all suffixes come after the part of the pattern. Returns the
+    rank of a wrong pointer, STOPPED or SOUND.
+    """
+    while at[LOW] < high:
+        if flag[0] == STOP:
+            return STOPPED
+        middle = (at[LOW] + high) // 2
+        order = _order(text, table, widths, middle, pattern, part)
+        if order == WRONG:
+            return middle
+        if order > 0:
+            at[AFTER] = middle
+        if order < least:
+            at[LOW] = middle + 1
+        else:
+            high = middle
+    return SOUND
+
+
+@warming_kernel
+def find(
+    text: Bytes,
+    table: Bytes,
+    widths: Integers,
+    patterns: Bytes,
+    ends: Integers,
+    found: Integers,
+    at: Integers,
+    flag: Bytes,
+) -> Int:
+    """Fill in the ranks [low, high) of each pattern; return the rank of a wrong pointer, or SOUND.
+
+    `widths` are those of pointers and tokens; pattern i ends at `ends[i]` of `patterns`. `at` is
+    how far the search is, zeros at first; STOPPED: the flag is set.
     """
     ranks = len(table) // widths[0]
-    low, high = 0, ranks
-    while low < high:
-        middle = (low + high) // 2
-        order = _order(text, table, widths, middle, tokens, ends)
-        if order == WRONG:
-            return 0, middle
-        low, high = (middle + 1, high) if order < 0 else (low, middle)
-    longest = 0
+    while at[NEXT] < len(ends):
+        number = at[NEXT]
+        part = (ends[number - 1] if number else 0), ends[number]
+        at[LOW], at[AFTER] = 0, ranks
+        outcome = _bisect(text, table, widths, patterns, part, ranks, 0, at, flag)
+        if outcome == SOUND:
+            found[number, 0] = at[LOW]
+            outcome = _bisect(text, table, widths, patterns, part, at[AFTER], 1, at, flag)
+        if outcome != SOUND:
+            return outcome
+        found[number, 1] = at[LOW]
+        at[NEXT] += 1
+        if flag[0] != GO:
+            return STOPPED
+    return SOUND
+
+
+@warming_kernel
+def _match_length(
+    text: Bytes,
+    table: Bytes,
+    widths: Integers,
+    tokens: Bytes,
+    part: tuple[Int, Int],
+    at: Integers,
+    flag: Bytes,
+) -> tuple[Int, Int]:
+    """Return the tokens of the longest beginning of a part that occurs; and how the search ended.
+
+    That is the rank of a wrong pointer, STOPPED or SOUND. The longest beginning is shared with one
+    of the two suffixes beside the place of the whole part.
+    """
+    ranks = len(table) // widths[0]
+    at[LOW] = 0
+    outcome = _bisect(text, table, widths, tokens, part, ranks, 0, at, flag)
+    if outcome != SOUND:
+        return 0, outcome
+    low, longest = at[LOW], 0
     for rank in range(max(low - 1, 0), min(low + 1, ranks)):
         pointer = pointer_at(table, rank, widths[0])
         if pointer < 0 or pointer >= len(text) or pointer % widths[1]:
             return 0, rank
-        shared = _shared_bytes(text, pointer, tokens, ends)
+        shared = _shared(text, pointer, tokens, part)
         longest = max(longest, shared // widths[1])
     return longest, SOUND
 
 
 @warming_kernel
 def _last_with_end(
-    text: Bytes, table: Bytes, widths: Integers, tokens: Bytes, number: Int, end: Int
-) -> tuple[Int, Int, Int]:
+    text: Bytes,
+    table: Bytes,
+    widths: Integers,
+    tokens: Bytes,
+    number: Int,
+    end: Int,
+    at: Integers,
+    flag: Bytes,
+) -> tuple[Int, Int]:
     """Return the last token from which the longest part has the same end; and as above.
 
     It has this end from `number` on. The search gallops, so that in a copied text not each token is
-    searched from. Also returns the tokens that it took.
+    searched from. What it takes is subtracted from LEFT.
     """
-    known, beyond, step = number, end, 1
-    searched = 0
-    while beyond - known > 1:
-        middle = known + min(step, (beyond - known) // 2)
-        ends = middle * widths[1], (end + 1) * widths[1]
-        length, wrong = _match_length(text, table, widths, tokens, ends)
-        if wrong != SOUND:
-            return known, wrong, searched
-        searched += length
+    last, beyond, step = number, end, 1
+    while beyond - last > 1:
+        middle = last + min(step, (beyond - last) // 2)
+        part = middle * widths[1], (end + 1) * widths[1]
+        length, outcome = _match_length(text, table, widths, tokens, part, at, flag)
+        if outcome != SOUND:
+            return last, outcome
+        at[LEFT] -= length
         if length > end - middle:
             beyond = middle
         else:
-            known = middle
+            last = middle
             step *= 2
-    return known, SOUND, searched
+    return last, SOUND
+
+
+@warming_kernel
+def _alike_ranks(shared: Integers, rank: Int, size: Int) -> tuple[Int, Int]:
+    """Return the ranks [low, high) of the tokens that share `size` bytes with the one of a rank.
+
+    `shared` has, by rank, the bytes that are the same from a token on as from the next one.
+    """
+    low = rank
+    while low > 0 and shared[low - 1] >= size:
+        low -= 1
+    high = rank + 1
+    while high <= len(shared) and shared[high - 1] >= size:
+        high += 1
+    return low, high
 
 
 @warming_kernel
@@ -153,7 +224,9 @@ def _last_known(
     lengths: Integers,
     alike: tuple[Integers, Integers, Integers],
     number: Int,
-) -> tuple[Int, Int, Int]:
+    at: Integers,
+    flag: Bytes,
+) -> tuple[Int, Int]:
     """Return the last token from which the longest part ends as from `number` on; and as above.
 
     In repeated text, the length is also noted for all tokens from which the text is alike: as far
@@ -161,18 +234,43 @@ def _last_known(
     """
     end = number + lengths[number]
     if end == len(lengths):
-        return end - 1, SOUND, 0
+        return end - 1, SOUND
     if lengths[number] <= _GALLOPED:
-        return number, SOUND, 0
+        return number, SOUND
+    at[LEFT] -= lengths[number]
     order, ranks, shared = alike
     if len(order):
         size = (lengths[number] + 1) * widths[1]
-        low, high = alike_ranks(shared, ranks[number], size)
+        low, high = _alike_ranks(shared, ranks[number], size)
         for rank in range(low, high):
             lengths[order[rank]] = lengths[number]
         if lengths[number + 1] >= 0:
-            return number, SOUND, 0
-    return _last_with_end(text, table, widths, tokens, number, end)
+            return number, SOUND
+    return _last_with_end(text, table, widths, tokens, number, end, at, flag)
+
+
+@warming_kernel
+def _measure_from(
+    text: Bytes,
+    table: Bytes,
+    widths: Integers,
+    tokens: Bytes,
+    lengths: Integers,
+    alike: tuple[Integers, Integers, Integers],
+    number: Int,
+    at: Integers,
+    flag: Bytes,
+) -> Int:
+    """Fill in the length of the longest part from one token on, and others that follow from it."""
+    part = number * widths[1], len(tokens)
+    length, outcome = _match_length(text, table, widths, tokens, part, at, flag)
+    if outcome != SOUND:
+        return outcome
+    lengths[number] = length
+    last, outcome = _last_known(text, table, widths, tokens, lengths, alike, number, at, flag)
+    for following in range(number + 1, last + 1):
+        lengths[following] = number + length - following
+    return outcome
 
 
 @warming_kernel
@@ -183,32 +281,28 @@ def match_lengths(
     tokens: Bytes,
     lengths: Integers,
     alike: tuple[Integers, Integers, Integers],
-    most: Int,
+    at: Integers,
+    flag: Bytes,
 ) -> Int:
     """Fill in the length of the longest part that occurs from each token on, in tokens.
 
     Lengths are negative before. `alike` has the order of the tokens by all that follows, the rank
-    of each and the bytes that each shares with the next in this order; or nothing. Returns the rank
-    of a wrong pointer, SOUND, or TOO_LONG where long matches take more than `most` tokens to find.
+    of each and the bytes that each shares with the next in this order; or nothing. `at` is how far
+    the search is, zeros at first, but in LEFT how many tokens the search of long matches may take.
+    Returns the rank of a wrong pointer, SOUND, TOO_LONG where it takes more, or STOPPED: the flag
+    is set.
     """
-    for number in range(len(lengths)):
-        if lengths[number] >= 0:
-            continue
-        ends = number * widths[1], len(tokens)
-        length, wrong = _match_length(text, table, widths, tokens, ends)
-        if wrong != SOUND:
-            return wrong
-        lengths[number] = length
-        if length > _GALLOPED:
-            most -= length
-        if most < 0:
+    while at[NEXT] < len(lengths):
+        number = at[NEXT]
+        if lengths[number] < 0:
+            outcome = _measure_from(text, table, widths, tokens, lengths, alike, number, at, flag)
+            if outcome != SOUND:
+                return outcome
+        if at[LEFT] < 0:
             return TOO_LONG
-        last, wrong, searched = _last_known(text, table, widths, tokens, lengths, alike, number)
-        if wrong != SOUND:
-            return wrong
-        most -= searched
-        for following in range(number + 1, last + 1):
-            lengths[following] = number + length - following
+        at[NEXT] += 1
+        if flag[0] != GO:
+            return STOPPED
     return SOUND
 
 

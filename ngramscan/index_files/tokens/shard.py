@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ngramscan.errors import IndexFormatError, InputError
-from ngramscan.index_files.compiled import Bytes, Integers, Words, expect_steps
+from ngramscan.index_files.compiled import Bytes, Integers, Words, expect_steps, run_to_end
 from ngramscan.index_files.mapped import MappedFile, state_of, unchanged
 from ngramscan.index_files.tokens import kernels
 from ngramscan.index_files.tokens.folders import NEEDED, list_files
@@ -142,7 +142,8 @@ class TokenShard:
         if not self.tokens:
             return
         text, table = self.text.content, self.table.content
-        wrong = kernels.find(text, table, self.widths, patterns, ends, found)
+        given = patterns, ends, found, np.zeros(kernels.SEARCH_COLUMNS, np.int64)
+        wrong = run_to_end(kernels.find, text, table, self.widths, *given)
         if wrong != kernels.SOUND:
             raise self.table.corrupt(f"rank {wrong}: the pointer leads to no token")
 
@@ -155,7 +156,10 @@ class TokenShard:
         """
         lengths = np.full(len(tokens) // self.width, -1, np.int64)
         text, table = self.text.content, self.table.content
-        wrong = kernels.match_lengths(text, table, self.widths, tokens, lengths, alike, most)
+        at = np.zeros(kernels.SEARCH_COLUMNS, np.int64)
+        at[kernels.LEFT] = most
+        given = tokens, lengths, alike, at
+        wrong = run_to_end(kernels.match_lengths, text, table, self.widths, *given)
         if wrong >= 0:
             raise self.table.corrupt(f"rank {wrong}: the pointer leads to no token")
         return None if wrong == kernels.TOO_LONG else lengths

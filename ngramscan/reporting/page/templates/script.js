@@ -191,8 +191,9 @@ function sortBy(table, column) {
 
 // Copying
 
-// Besides quotes and commas, whatever some reader takes as the end of a row is quoted, as in files.
-const quoted = (text) => (/[",\p{Cc}\u2028\u2029]/u.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
+// Besides quotes and commas, whatever some reader takes as the end of a row, or as another
+// separator, is quoted, as in files.
+const quoted = (text) => (/[",;|'#\p{Cc}\u2028\u2029]/u.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
 
 function asText(value) {
   if (isNull(value)) return "";
@@ -209,7 +210,9 @@ function csv(table) {
 
 function escaped(text) {
   const said = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
-  return visible(text).replace(/[\\~^{}&%$#_]/g, (one) => said[one] ?? `\\${one}`);
+  return visible(text)
+    .replace(/[\\~^{}&%$#_]/g, (one) => said[one] ?? `\\${one}`)
+    .replace(/[<>|]/g, "$$$&$$");
 }
 
 function latex(table) {
@@ -222,7 +225,8 @@ function latex(table) {
     if (isNull(value)) return "--";
     return typeof value === "boolean" ? (value ? "yes" : "no") : escaped(value);
   };
-  const line = (cells) => `${cells.join(" & ")} \\\\`;
+  // The end of the line above, and a rule, would take a bracket or a star for their own.
+  const line = (cells) => `${/^[[*]/.test(cells[0]) ? "{}" : ""}${cells.join(" & ")} \\\\`;
   const rows = table.arranged.map((row) => line(table.table.map((column) => said(column, row))));
   const columns = table.table.map((column) => (column.isNumber ? "r" : "l")).join("");
   const head = line(table.table.map((column) => escaped(column.heading)));

@@ -1,0 +1,237 @@
+"""Threads on which requests take turns, so that long work doesn't hold up short work.
+
+At most so many jobs run at a time as there are places. Where others wait, a job that has run for
+`TURN_S` is asked to pause: its thread waits, and another one begins with what is new, or goes on
+with the job that has run least. So that long jobs get on however many new ones come, every now and
+then it is the turn of the one that has waited longest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from ngramscan.errors import NgramscanError
+from ngramscan.stopping import GO, PAUSE, STOP, Work, working_on
+
+TURN_S = 0.005
+"""How long a job runs before it is asked to pause where others wait."""
+_SHARE_OF_NEW = 3
+"""How many times as long new jobs run as those that have paused, where both wait."""
+
+_T = TypeVar("_T")
+
+
+class Job(Work):
+    """The work of one request: one task after the other."""
+
+    def __init__(self, turns: Turns) -> None:
+        super().__init__()
+        self._turns = turns
+        self.stopped_by: type[Exception] | None = None
+        self.may_go_on = threading.Event()
+        """Its turn has come again, or it is stopped."""
+        self.began_at = 0.0
+        """The beginning of its turn, or of its last one; 0: no thread has begun with it."""
+        self.seconds = 0.0
+        """How long it ran in its turns."""
+
+    def stop(self, error: type[Exception]) -> None:
+        """Make the threads of this job raise an error, at the latest at their next look."""
+        self._turns.stop(self, error)
+
+    def look(self) -> None:
+        """Wait for a turn if others wait; raise the error that stops this job."""
+        self._turns.pause(self)
+        if error := self._turns.take_error(self):
+            raise error
+
+
+@dataclass(eq=False, slots=True)
+class _Task:
+    """A part of a job that a thread runs; its result is for the loop."""
+
+    job: Job
+    work: Callable[[], Any]
+    loop: asyncio.AbstractEventLoop
+    result: asyncio.Future[Any]
+
+    def run(self) -> Callable[[], None]:
+        """Do the work; return what hands its result or error to those who wait, in the loop."""
+        try:
+            with working_on(self.job):
+                self.job.check()
+                return partial(self.result.set_result, self.work())
+        except Exception as error:  # noqa: BLE001 - raised in the loop that waits
+            return partial(self.result.set_exception, error)
+
+    def deliver(self, hand_over: Callable[[], None]) -> None:
+        """Let the loop hand over what `run` returned."""
+        with suppress(RuntimeError):  # the loop is closed: the server ends
+            self.loop.call_soon_threadsafe(self._hand_over, hand_over)
+
+    def _hand_over(self, hand_over: Callable[[], None]) -> None:
+        if not self.result.done():  # else its client left
+            hand_over()
+
+
+class Turns:
+    """Runs tasks on threads, which don't outlive the process; at most so many run at a time."""
+
+    def __init__(self, places: int) -> None:
+        self._places = places
+        self._lock = threading.Lock()
+        """That of all that follows."""
+        self._new = deque[_Task]()
+        self._paused: list[Job] = []
+        """Jobs in the middle of a task; those that have waited longest come first."""
+        self._running = set[Job]()
+        self._admitted = SimpleQueue[_Task]()
+        """Tasks that have a place; each is for a thread that is free, or was started for it."""
+        self._free_threads = 0
+        self._paused_waits_until = 0.0
+        """Until then, new jobs come before those that have paused."""
+        self._is_watched = False
+        """Jobs that run too long are soon asked to pause."""
+
+    def submit(self, job: Job, work: Callable[[], _T]) -> asyncio.Future[_T]:
+        """Run a task of a job; the loop that calls this gets the result."""
+        loop = asyncio.get_running_loop()
+        task = _Task(job, work, loop, loop.create_future())
+        with self._lock:
+            self._new.append(task)
+            self._admit()
+            is_unwatched = self._has_waiting() and not self._is_watched
+            self._is_watched |= is_unwatched
+            if self._new:
+                self._interrupt()
+        if is_unwatched:
+            loop.call_later(TURN_S, self._ask_to_pause, loop)
+        return task.result
+
+    def pause(self, job: Job) -> None:
+        """Wait until it is the job's turn again, if it was asked to pause."""
+        with self._lock:
+            if job.flag[0] != PAUSE:
+                return
+            if job in self._running:  # else another thread of the job has given up its place
+                self._end_turn(job)
+                self._paused.append(job)
+                self._admit()
+        job.may_go_on.wait()
+
+    def stop(self, job: Job, error: type[Exception]) -> None:
+        """Make the threads of a job raise an error at their next look."""
+        with self._lock:
+            job.stopped_by = job.stopped_by or error
+            job.flag[0] = STOP
+            job.may_go_on.set()
+
+    def take_error(self, job: Job) -> type[Exception] | None:
+        """Return what stops a job; an error that says so to the client stops it once.
+
+        The answer that has it is still to be made; if that takes long, the job is stopped again.
+        """
+        with self._lock:
+            error = job.stopped_by
+            if error is not None and issubclass(error, NgramscanError):
+                job.stopped_by = None
+                job.flag[0] = GO
+            return error
+
+    def _has_waiting(self) -> bool:
+        return bool(self._new or self._paused)
+
+    def _admit(self) -> None:
+        """Give the free places to what waits."""
+        while self._has_waiting() and len(self._running) < self._places:
+            now = time.monotonic()
+            job = self._next_paused(now)
+            if job is not None:
+                self._paused.remove(job)
+                self._let_go_on(job)
+            elif self._new[0].result.done():  # its client left, or came in vain
+                self._new.popleft()
+                continue
+            else:
+                task = self._new.popleft()
+                self._employ(task)
+                job = task.job
+            job.began_at = now
+            self._running.add(job)
+
+    def _next_paused(self, now: float) -> Job | None:
+        """Return the paused job that goes on; None: something new is to begin."""
+        if self._paused and self._new and now >= self._paused_waits_until:
+            return self._paused[0]
+        if self._new:
+            return None
+        return min(self._paused, key=lambda job: job.seconds)
+
+    def _let_go_on(self, job: Job) -> None:
+        """Take back that a job was asked to pause."""
+        if job.flag[0] == PAUSE:
+            job.flag[0] = GO
+        job.may_go_on.set()
+
+    def _end_turn(self, job: Job) -> None:
+        """Take the place of a job."""
+        self._running.discard(job)
+        now = time.monotonic()
+        turn_s = now - job.began_at
+        if job.seconds:
+            rest_s = _SHARE_OF_NEW * turn_s / self._places
+            self._paused_waits_until = max(self._paused_waits_until, now) + rest_s
+        job.seconds += turn_s
+
+    def _employ(self, task: _Task) -> None:
+        """Give a task to a thread that is free, or to one more."""
+        if self._free_threads:
+            self._free_threads -= 1
+        else:
+            threading.Thread(target=self._work, name="search", daemon=True).start()
+        self._admitted.put(task)
+
+    def _work(self) -> None:
+        """Run one task after the other; on a thread of its own."""
+        while True:
+            task = self._admitted.get()
+            hand_over = task.run()
+            with self._lock:
+                self._free_threads += 1
+                self._finish(task.job)
+                self._admit()
+            task.deliver(hand_over)  # now that the next task of the job may begin
+
+    def _finish(self, job: Job) -> None:
+        """Take the place of a job whose task is done, and let its other threads continue."""
+        if job in self._running:
+            self._end_turn(job)
+        else:  # it was stopped while it waited
+            self._paused.remove(job)
+        self._let_go_on(job)
+
+    def _ask_to_pause(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Ask jobs to pause that have had their turn, as long as others wait."""
+        with self._lock:
+            self._is_watched = self._has_waiting()
+            if not self._is_watched:
+                return
+            self._interrupt()
+        loop.call_later(TURN_S, self._ask_to_pause, loop)
+
+    def _interrupt(self) -> None:
+        """Ask those jobs to pause that have had their turn."""
+        now = time.monotonic()
+        for job in self._running:
+            if now - job.began_at >= TURN_S and job.flag[0] == GO:
+                job.may_go_on.clear()
+                job.flag[0] = PAUSE
