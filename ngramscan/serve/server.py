@@ -9,7 +9,6 @@ import logging
 import os
 import signal
 import socket
-import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
@@ -42,7 +41,6 @@ _ENDING_S = 2
 """How much of it is left when the last requests are stopped."""
 
 _BACKLOG = 1024
-_SWITCH_S = 0.0005
 
 
 class Address(NamedTuple):
@@ -231,9 +229,6 @@ def _run(application: ASGIApp, listener: socket.socket, ready: Callable[[], None
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=GRACE_S - _ENDING_S,
     )
-    # A search releases the interpreter at each call of compiled code, and waits so long for it
-    # where other threads work in Python: 5 ms by default, many times in each search.
-    sys.setswitchinterval(_SWITCH_S)
     server = _Server(config, ready)
     server.run(sockets=[listener])
     return server.interrupted

@@ -9,6 +9,7 @@ then it is the turn of the one that has waited longest.
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from collections import deque
@@ -26,6 +27,11 @@ TURN_S = 0.005
 """How long a job runs before it is asked to pause where others wait."""
 _SHARE_OF_NEW = 3
 """How many times as long new jobs run as those that have paused, where both wait."""
+
+_USUAL_SWITCH_S = sys.getswitchinterval()
+_SHORT_SWITCH_S = 0.0005
+"""Short work releases the interpreter at each call of compiled code, and waits so long to have it
+back where long work runs in Python. Where all work is short, switching more often only costs."""
 
 _T = TypeVar("_T")
 
@@ -101,12 +107,14 @@ class Turns:
         """Until then, new jobs come before those that have paused."""
         self._is_watched = False
         """Jobs that run too long are soon asked to pause."""
+        self._has_long_work = False
 
     def submit(self, job: Job, work: Callable[[], _T]) -> asyncio.Future[_T]:
         """Run a task of a job; the loop that calls this gets the result."""
         loop = asyncio.get_running_loop()
         task = _Task(job, work, loop, loop.create_future())
         with self._lock:
+            self._switch_by_length_of_work()
             self._new.append(task)
             self._admit()
             is_unwatched = self._has_waiting() and not self._is_watched
@@ -227,6 +235,17 @@ class Turns:
                 return
             self._interrupt()
         loop.call_later(TURN_S, self._ask_to_pause, loop)
+
+    def _switch_by_length_of_work(self) -> None:
+        """Let threads change more often while there is long work."""
+        has_long_work = bool(self._paused) or any(self._is_long(job) for job in self._running)
+        if has_long_work != self._has_long_work:
+            self._has_long_work = has_long_work
+            sys.setswitchinterval(_SHORT_SWITCH_S if has_long_work else _USUAL_SWITCH_S)
+
+    @staticmethod
+    def _is_long(job: Job) -> bool:
+        return bool(job.seconds) or time.monotonic() - job.began_at >= TURN_S
 
     def _interrupt(self) -> None:
         """Ask those jobs to pause that have had their turn."""
