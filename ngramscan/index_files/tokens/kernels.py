@@ -182,7 +182,7 @@ def _last_with_end(
     """Return the last token from which the longest part has the same end; and as above.
 
     It has this end from `number` on. The search gallops, so that in a copied text not each token is
-    searched from. What it takes is subtracted from LEFT.
+    searched from. The tokens that it takes are subtracted from LEFT.
     """
     last, beyond, step = number, end, 1
     while beyond - last > 1:
