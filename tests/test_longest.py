@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ngramscan.matching import longest
+from ngramscan.matching import halving, longest
 from ngramscan.matching.longest import longest_matches
 
 
@@ -41,22 +41,36 @@ def test_matches_are_those_of_a_brute_force(
     assert matches(texts, documents) == [by_brute_force(text, documents) for text in texts]
 
 
-@given(small_texts, small_texts.filter(len), st.integers(1, 3), st.sampled_from([0, 1 << 30]))
-def test_matches_are_the_same_whether_pairs_are_compared_or_places_ordered(
-    texts: list[bytes], documents: list[bytes], times: int, pairs_per_byte: int
+def choose(patch: pytest.MonkeyPatch, *, searches: int, pairs_per_byte: int) -> None:
+    """Choose whether texts are searched by halves, and where not, whether pairs are compared."""
+    patch.setattr(halving, "_SEARCHES", searches)
+    patch.setattr(longest, "_PAIRS_PER_BYTE", pairs_per_byte)
+
+
+MANY = 1 << 40
+WAYS = {
+    "halved": {"searches": MANY, "pairs_per_byte": 0},
+    "compared": {"searches": 0, "pairs_per_byte": MANY},
+    "ordered": {"searches": 0, "pairs_per_byte": 0},
+}
+
+
+@given(small_texts, small_texts.filter(len), st.integers(1, 3), st.sampled_from([*WAYS]))
+def test_matches_are_the_same_whichever_way_they_are_searched(
+    texts: list[bytes], documents: list[bytes], times: int, way: str
 ) -> None:
     documents = [*documents, documents[0] * times, b"".join(texts)[1:]]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(longest, "_PAIRS_PER_BYTE", pairs_per_byte)
+        choose(patched, **WAYS[way])
         assert matches(texts, documents) == [by_brute_force(text, documents) for text in texts]
 
 
-@pytest.mark.parametrize("pairs_per_byte", [0, 1 << 30], ids=["ordered", "compared"])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("seed", range(6))
 def test_matches_of_long_windows_are_those_of_a_brute_force(
-    seed: int, pairs_per_byte: int, monkeypatch: pytest.MonkeyPatch
+    seed: int, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(longest, "_PAIRS_PER_BYTE", pairs_per_byte)
+    choose(monkeypatch, **WAYS[way])
     rng = random.Random(seed)
     pieces = [bytes(rng.choices(b"abc ", k=rng.randrange(1, 1500))) for _ in range(12)]
     texts, documents = (
@@ -93,6 +107,7 @@ def test_texts_and_documents_in_groups_have_the_same_matches(
     at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(longest, "_AT_ONCE", at_once)
+    monkeypatch.setattr(halving, "_SEARCHES", 0)
     rng = random.Random(1)
     texts, documents = (
         ["".join(rng.choices("ab ", k=rng.randrange(60))).encode() for _ in range(12)]
@@ -143,9 +158,39 @@ def test_twice_the_text_is_little_more_than_twice_the_work(
         return ranks(keys)
 
     monkeypatch.setattr(longest, "rank_keys", counted)
+    monkeypatch.setattr(halving, "_SEARCHES", 0)
     work = []
     for n in (2000, 4000):
         ordered = 0
         matches([make(more * n)], [make(n)])
         work.append(ordered)
     assert work[1] <= 2.3 * work[0]
+
+
+def test_a_long_word_of_one_letter_is_not_ordered(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ordered(keys: Any) -> longest.Ranks:
+        raise AssertionError(f"{len(keys)} places were ordered")
+
+    monkeypatch.setattr(longest, "rank_keys", ordered)
+    word = b"x" * 2_000_000
+    text, document = word + b" a b c d e", word + b" a b c z"
+    windows = np.array([[0, len(word) + 2], [len(word) + 1, len(word) + 4]])
+    (lengths,) = longest_matches([text], [windows], [b"short", document])
+    assert lengths.tolist() == [len(word) + 7, 6]
+
+
+@pytest.mark.parametrize(
+    ("text_bytes", "windows", "document_bytes", "expected"),
+    [
+        pytest.param(10_000_000, 5, 10_000_000, True, id="five windows in ten megabytes"),
+        pytest.param(10_000_000, 500, 10_000_000, False, id="many windows"),
+        pytest.param(1_000, 5, 4_000_000, False, id="a short text and large documents"),
+        pytest.param(1_000, 5, 1_000, True, id="a short text and a short document"),
+        pytest.param(0, 0, 0, True, id="an empty text"),
+    ],
+)
+def test_few_windows_for_the_bytes_to_read_are_searched_by_halves(
+    text_bytes: int, windows: int, document_bytes: int, expected: bool
+) -> None:
+    places = np.zeros((windows, 2), np.int64)
+    assert halving.are_few(bytes(text_bytes), places, document_bytes) is expected

@@ -30,6 +30,7 @@ DOCUMENTS = [
     for line in (HERE / "corpus_small.jsonl").read_text().split("\n")
     if line
 ]
+REPEATED = "a b " * 150
 HOSTILE = (
     '</textarea></div><script>alert(1)</script><a onclick="x">é \u202e\x1b[31m{{ 7 * 7 }} &amp;'
 )
@@ -37,9 +38,10 @@ HOSTILE = (
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """An index over bytes with a hostile document, and one over tokens."""
+    """An index over bytes with a hostile document and a repeated one, and one over tokens."""
     folder = tmp_path_factory.mktemp("traced")
-    lines = [json.dumps({"text": text}) for text in [*DOCUMENTS, f"so it is that {HOSTILE} and on"]]
+    documents = [*DOCUMENTS, f"so it is that {HOSTILE} and on", REPEATED]
+    lines = [json.dumps({"text": text}) for text in documents]
     (folder / "corpus.jsonl").write_text("\n".join(lines) + "\n")
     built = invoke("index", "build", folder / "corpus.jsonl", "-o", folder / "bytes")
     assert built.code == 0, built.stderr
@@ -120,6 +122,16 @@ def test_the_spans_are_those_of_the_command(
             assert (f"its first {len(one.phrase):,} characters" in one.note) != is_whole
             assert is_whole or 0.9 * LONGEST_PHRASE < len(one.phrase) <= LONGEST_PHRASE
     assert len(links) > 5
+
+
+def test_the_page_of_repeated_text_has_few_links_and_says_how_many_spans_there_are(
+    served: str,
+) -> None:
+    got = post(served, {"text": "a b " * 300, "index": "bytes"})
+    ((_, links),) = read_page(got.text)
+    assert f"151 spans ({len(links)} shown) of 5 words or more, 100.0% of 600 words" in got.text
+    assert len(links) <= 35
+    assert {one.note.partition(";")[0] for one in links} == {"300 words"}
 
 
 def test_a_link_shows_the_contexts_of_its_span(served: str) -> None:

@@ -12,12 +12,14 @@ import pandas as pd
 import pytest
 
 from ngramscan.errors import IndexFormatError
+from ngramscan.index_files.tokens import shard as token_shard
 from ngramscan.index_files.tokens.shard import open_token_folder
 from ngramscan.index_files.tokens.tokenizers import load_tokenizer
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.tokens import hosted_matches
-from ngramscan.prevalence.spans import WordText, find_spans
+from ngramscan.prevalence.spans import Span, WordText, find_spans
+from ngramscan.prevalence.trace import GivenText, TraceOptions, count_spans, run_trace
 from ngramscan.progress import Progress
 from tests.support.cases import case_table
 from tests.support.command import invoke, without
@@ -65,6 +67,46 @@ def test_ends_are_those_of_a_brute_force(
         ]
         assert folder.match_ends(text).tolist() == expected
     assert folder.match_ends([]).tolist() == []
+
+
+@pytest.mark.parametrize("per_token", [0, 2, 16])
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("width", [1, 2, 4])
+def test_ends_of_repeated_tokens_are_those_of_a_brute_force(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    width: int,
+    backwards: bool,
+    per_token: int,
+) -> None:
+    run_kernels(monkeypatch, as_python=width == 1)
+    monkeypatch.setattr(token_shard, "_SEARCHED_PER_TOKEN", per_token)
+    rng = random.Random(10 * width + backwards)
+    largest = (1 << 8 * width) - 2
+    pieces = [rng.choices((0, 1, largest, 255 % largest), k=rng.randint(1, 4)) for _ in range(4)]
+
+    def repeated() -> list[int]:
+        runs = (rng.choice(pieces) * rng.randint(1, 30) for _ in range(rng.randint(1, 3)))
+        return [*chain.from_iterable([*run, *rng.choice(pieces)] for run in runs)]
+
+    shards = [[repeated() for _ in range(2)] for _ in range(2)]
+    folder = open_token_folder(write_folder(tmp_path, shards, width, backwards))
+    folder.backwards = backwards
+    documents = [document for shard in shards for document in shard]
+    for _ in range(8):
+        text = repeated()
+        assert folder.match_ends(text).tolist() == longest_ends(text, documents)
+
+
+def longest_ends(text: list[int], documents: Sequence[Sequence[int]]) -> list[int]:
+    """Return where the longest part from each token on ends, by the definition."""
+    ends, end = list[int](), 0
+    for start in range(len(text)):
+        end = max(start, end)
+        while end < len(text) and occurs(text[start : end + 1], documents):
+            end += 1
+        ends.append(end)
+    return ends
 
 
 WRONG = [("v4_pysmall_llama_s3", "copied", 93, 94, 95), ("v4_pysmall_bytes", "edge", 3, 3, 4)]
@@ -208,17 +250,49 @@ def spans_in(journal: Path, server: TokenServer, texts: Sequence[str]) -> Any:
 
 def test_spans_of_a_service_have_the_counts_of_its_files(tmp_path: Path) -> None:
     text = "Zürich: " + documents()[0][:300] + " see also the file"
+
+    def traced(spec: str, options: IndexOptions) -> tuple[list[Span], dict[str, int]]:
+        given = GivenText("", "", "", "", "", text)
+        with open_indexes([spec], options, Progress()) as (index,):
+            found = run_trace([given], [index], TraceOptions(2, 2))
+            counts = count_spans(found, index, 2)
+        (only,) = found.traced[index.name]
+        return [*only.spans], {part: each.occurrences for part, each in counts.items()}
+
     with serve(NAME) as server:
-        found = spans_in(tmp_path / "replies.sqlite", server, [text])
-    folder = genuine(COPIES / NAME)
-    with open_indexes([f"tokens:{folder.path}"], IndexOptions(tokenizer=LLAMA), Progress()) as (
+        far = traced(f"infini-gram:{server.url}{NAME}", IndexOptions(journal=tmp_path / "r.sqlite"))
+    near = traced(f"tokens:{genuine(COPIES / NAME).path}", IndexOptions(tokenizer=LLAMA))
+    assert far == near
+    assert len(near[0]) == 3
+    assert all(near[1].values())
+
+
+def test_a_service_is_asked_once_about_what_a_long_text_repeats(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosted_matches, "_LONGEST", 40)
+    text = "see also the file; " * 60
+    with serve(NAME) as server:
+        far = spans_in(tmp_path / "replies.sqlite", server, [text, text + "the end"])
+        asked = [one for one in server.read_log() if one["query_type"] == "infgram_prob"]
+    with open_indexes([f"tokens:{COPIES / NAME}"], IndexOptions(tokenizer=LLAMA), Progress()) as (
         index,
     ):
-        local = find_spans([WordText(text)], index, 2)
-    assert found.spans == local.spans
-    assert {part: each.occurrences for part, each in found.counts.items()} == {
-        part: each.occurrences for part, each in local.counts.items()
-    }
+        near = find_spans([WordText(text), WordText(text + "the end")], index, 2)
+    assert far.spans == near.spans
+    period = len(near.texts[0].words) // 60
+    # Those of the beginning, of one period, and of the ends of both texts.
+    assert len(asked) <= 40 + period + 10
+
+
+def test_a_question_without_the_beginning_is_not_taken_for_one_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hosted_matches, "_LONGEST", 4)
+    text = hosted_matches._Tokens([7] * 9, [])
+    assert hosted_matches._questions([text]) == [
+        [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (0, 5), (0, 5), (0, 5), (0, 5)]
+    ]
 
 
 @pytest.mark.parametrize("longest", [60, slow(499)])

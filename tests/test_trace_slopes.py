@@ -1,37 +1,45 @@
 """Traces of texts that repeat themselves: the spans, and the work that they take."""
 
 import random
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from math import log2
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ngramscan.index_files.fm9 import kernels
+from ngramscan.index_files.fm9 import kernels as fm9_kernels
 from ngramscan.index_files.fm9.in_place_spans import SpanSearch
+from ngramscan.index_files.tokens import kernels as token_kernels
+from ngramscan.index_files.tokens.shard import open_token_folder
 from ngramscan.indexes.base import Index
 from ngramscan.prevalence.spans import Span, WordText, find_spans
+from ngramscan.prevalence.trace import GivenText, TraceOptions, make_spans, run_trace
+from tests.support.text_shapes import SHAPES, TextShape
 from tests.support.word_spans import spans_of
 from tests.test_spans import Counting, of_files, of_files_in_place
+from tests.test_token_files import write_folder
 
 LEAST = 5
+ENDING = " and so it ends here"
 
 
-def shuffled_words(n: int) -> str:
-    return " ".join(random.Random(2).sample([f"w{number:05}" for number in range(n)], n))
-
-
-SHAPES = [
-    pytest.param(lambda n: "a " * n, id="one word"),
-    pytest.param(lambda n: "a b " * (n // 2), id="two alternating words"),
-    pytest.param(lambda n: "a bc def " * (n // 3), id="period of three"),
-    pytest.param(lambda n: "x" * 9 * n + " a b c d e", id="a word without an end"),
-    pytest.param(lambda n: "$x$ " * n, id="formulas"),
-    pytest.param(shuffled_words, id="all different"),
-]
+ALL_SHAPES = pytest.mark.parametrize(
+    "shape", [pytest.param(shape, id=shape.title) for shape in SHAPES]
+)
+REPEATED = pytest.mark.parametrize(
+    "shape", [pytest.param(shape, id=shape.title) for shape in SHAPES[:3]]
+)
 TIMES = pytest.mark.parametrize("times", [1, 2], ids=["as long", "longer than the document's"])
+
+
+def text_of(shape: TextShape, size: int) -> str:
+    """Return a text with words at its end, so that one without a space has spans, too."""
+    return shape.text(size) + ENDING
+
+
+def document_of(shape: TextShape, size: int) -> str:
+    return shape.document(size) + ENDING
 
 
 def spans_in(index: Index, text: str) -> list[Span]:
@@ -41,33 +49,34 @@ def spans_in(index: Index, text: str) -> list[Span]:
 
 
 @TIMES
-@pytest.mark.parametrize("make", SHAPES)
+@ALL_SHAPES
 def test_a_hosted_index_is_asked_little_more_about_twice_the_text(
-    make: Callable[[int], str], times: int
+    shape: TextShape, times: int
 ) -> None:
     asked = []
-    for n in (300, 600):
-        index = Counting([make(n)])
-        spans_in(index, make(n) * times)
+    for size in (1000, 2000):
+        index = Counting([document_of(shape, size)])
+        spans_in(index, text_of(shape, size * times))
         asked.append(len(index.asked))
     assert asked[1] <= 2.3 * asked[0] + 8
 
 
 @TIMES
-@pytest.mark.parametrize("make", SHAPES[:3])
+@REPEATED
 def test_a_hosted_index_is_asked_few_questions_about_repeated_text(
-    make: Callable[[int], str], times: int
+    shape: TextShape, times: int
 ) -> None:
-    index = Counting([make(900)])
-    spans_in(index, make(900) * times)
-    assert len(index.asked) <= 60
-    assert sum(map(len, index.asked)) <= 100 * len(make(900))
+    document, text = document_of(shape, 3000), text_of(shape, 3000 * times)
+    index = Counting([document])
+    spans_in(index, text)
+    assert len(index.asked) <= 80
+    assert sum(map(len, index.asked)) <= 100 * len(document)
 
 
 @TIMES
-@pytest.mark.parametrize("make", SHAPES)
+@ALL_SHAPES
 def test_files_in_place_are_searched_in_n_log_n(
-    make: Callable[[int], str], times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shape: TextShape, times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     search, searched = SpanSearch._search, 0
 
@@ -77,18 +86,18 @@ def test_files_in_place_are_searched_in_n_log_n(
         await search(self, number, last, first)
 
     monkeypatch.setattr(SpanSearch, "_search", counted)
-    text = make(600) * times
-    with of_files_in_place(tmp_path, [make(600), "q", "r"]) as index:
+    text = text_of(shape, 2000 * times)
+    with of_files_in_place(tmp_path, [document_of(shape, 2000), "q", "r"]) as index:
         spans_in(index, text)
     assert searched <= 2 * len(text) * log2(len(text))
 
 
 @TIMES
-@pytest.mark.parametrize("make", SHAPES)
+@ALL_SHAPES
 def test_local_files_are_searched_little_more_for_twice_the_text(
-    make: Callable[[int], str], times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shape: TextShape, times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    search, searched = kernels._match_start, 0
+    search, searched = fm9_kernels._match_start, 0
 
     def counted(tables: Any, text: Any, least: int, end: int, at: Any, flag: Any) -> int:
         nonlocal searched
@@ -97,28 +106,68 @@ def test_local_files_are_searched_little_more_for_twice_the_text(
         return start
 
     work = []
-    for n in (300, 600):
+    for size in (1000, 2000):
         searched = 0
-        with of_files(tmp_path / str(n), [make(n), "q", "r"]) as index, uncompiled(monkeypatch):
-            monkeypatch.setattr(kernels, "_match_start", counted)
-            spans_in(index, make(n) * times)
-            monkeypatch.undo()
+        documents = [document_of(shape, size), "q", "r"]
+        with of_files(tmp_path / str(size), documents) as index, monkeypatch.context() as patch:
+            run_as_python(patch, fm9_kernels, "match_starts", "_begin_group", "_find_first_alike")
+            run_as_python(patch, fm9_kernels, "_note_period", "_copy_starts")
+            patch.setattr(fm9_kernels, "_match_start", counted)
+            spans_in(index, text_of(shape, size * times))
         work.append(searched)
     assert work[1] <= 2.3 * work[0] + 1000
 
 
-@contextmanager
-def uncompiled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let the search run as Python, so that its steps can be counted."""
-    for name in (
-        "match_starts",
-        "_begin_group",
-        "_find_first_alike",
-        "_note_period",
-        "_copy_starts",
-    ):
-        monkeypatch.setattr(kernels, name, getattr(kernels, name).function)
-    yield
+@TIMES
+@ALL_SHAPES
+def test_tokens_are_searched_little_more_for_twice_the_text(
+    shape: TextShape, times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search, searched = token_kernels._match_length, 0
+
+    def counted(*arguments: Any) -> tuple[int, int]:
+        nonlocal searched
+        length, wrong = search(*arguments)
+        searched += int(length) + 1
+        return length, wrong
+
+    work = []
+    for size in (1000, 2000):
+        searched = 0
+        # Each byte is a token.
+        documents = [[*document_of(shape, size).encode()], [1, 2]]
+        folder = open_token_folder(write_folder(tmp_path / str(size), [documents], 1))
+        with monkeypatch.context() as patch:
+            run_as_python(patch, token_kernels, "match_lengths", "_measure_from")
+            run_as_python(patch, token_kernels, "_last_known", "_last_with_end")
+            patch.setattr(token_kernels, "_match_length", counted)
+            folder.match_ends([*text_of(shape, size * times).encode()])
+        work.append(searched)
+    assert work[1] <= 2.3 * work[0] + 1000
+
+
+def run_as_python(patch: pytest.MonkeyPatch, kernels: Any, *names: str) -> None:
+    """Let some kernels of a module run as Python, so that their steps can be counted."""
+    for name in names:
+        patch.setattr(kernels, name, getattr(kernels, name).function)
+
+
+@TIMES
+@ALL_SHAPES
+def test_the_texts_of_listed_spans_are_little_more_for_twice_the_text(
+    shape: TextShape, times: int
+) -> None:
+    sizes, asked = [], []
+    for size in (1000, 2000):
+        index = Counting([document_of(shape, size)])
+        given = GivenText("", "", "", "", "", text_of(shape, size * times))
+        found = run_trace([given], [index], TraceOptions())
+        index.asked.clear()
+        rows = [*make_spans(found, [index], TraceOptions().min_words, seed=1)]
+        sizes.append(sum(len(row.text) for row in rows))
+        asked.append(sum(map(len, index.asked)))
+    assert 0 < sizes[1] <= 2.3 * sizes[0]
+    assert asked[1] <= 2.3 * asked[0] + 1000
 
 
 PARTS = ("a", "b", "ab", "é", "©", " ", " ", ". ")

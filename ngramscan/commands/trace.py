@@ -31,6 +31,7 @@ from ngramscan.prevalence.count import explained
 from ngramscan.prevalence.plan import PlanRow, make_plan, make_row
 from ngramscan.prevalence.spans import WordText, cost_of_spans, width_in, windows_of
 from ngramscan.prevalence.trace import (
+    ALL_KINDS,
     GivenText,
     SpanRow,
     TraceOptions,
@@ -128,7 +129,8 @@ def trace(
     sample : int, optional
         Draw this many outputs at random, and trace no others.
     spans : str or Path, optional
-        Write each span with its occurrences and a document that has it to this file.
+        Write each span with its occurrences and a document that has it to this file; in repeated
+        text, where more than 16 spans share a word, as many as cover the same words.
     curve : str or Path, optional
         Write coverage and n-novelty by length, for each prompt, to this file.
     differences : str or Path, optional
@@ -190,7 +192,11 @@ def trace(
     return Result(
         found.rows,
         TraceRow,
-        [*read.notices, *([] if no_mask or plain else _describe_masks(found))],
+        [
+            *read.notices,
+            *([] if no_mask or plain else _describe_masks(found)),
+            *(_describe_left_out(found, indexes, min_words) if spans else []),
+        ],
         _describe(found),
         print_table=lambda console: tables.print_trace(
             found, wanted, curves(), changes(), plain, console
@@ -289,6 +295,19 @@ def _describe_masks(found: TraceResult) -> Iterator[str]:
     rows = [row for row in found.rows if row.prompt != CONTROL]
     if rows and not any(row.masked for row in rows):
         yield "no word was masked; --mask FILE gives the questions, whose words outputs repeat"
+
+
+def _describe_left_out(found: TraceResult, indexes: Sequence[Index], least: int) -> Iterator[str]:
+    """Say how many spans are not in the file of spans."""
+    traced = [each for index in indexes for each in found.traced[index.name]]
+    left_out = sum(
+        len(each.long_spans(least)) - len(each.listed(least))
+        for each in traced
+        if each.kind == ALL_KINDS
+    )
+    if left_out:
+        said = f"{counted(left_out, 'overlapping span')} of repeated text left out"
+        yield f"--spans: {said}; those listed cover the same words"
 
 
 def _describe(found: TraceResult) -> list[str]:

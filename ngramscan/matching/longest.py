@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ngramscan.matching.excerpts import MOST_WIDE
+from ngramscan.matching.halving import are_few, longest_by_halving
 from ngramscan.matching.seeds import (
     WORD_BYTES,
     Flags,
@@ -52,7 +53,14 @@ def longest_matches(
         The documents; some may not be UTF-8.
     """
     lengths = [np.zeros(len(each), np.int64) for each in windows]
-    compared = [number for number, each in enumerate(windows) if len(each)]
+    compared, document_bytes = list[int](), sum(map(len, documents))
+    for number, each in enumerate(windows):
+        if not len(each):
+            continue
+        if are_few(texts[number], each, document_bytes):
+            lengths[number] = longest_by_halving(texts[number], each, documents)
+        else:
+            compared.append(number)
     for some in _groups([texts[number] for number in compared], _AT_ONCE):
         numbers = compared[some.start : some.stop]
         joined = _Joined([texts[n] for n in numbers], [windows[n] for n in numbers])

@@ -49,6 +49,8 @@ class WordText:
 
     text: str
     tokens: Sequence[tuple[int, int]] | None = None
+    token_ids: Sequence[int] = ()
+    """The ids of the tokens."""
 
     @cached_property
     def words(self) -> Sequence[tuple[int, int]]:
@@ -269,9 +271,9 @@ def _window_places(starts: Integers, ends: Integers, least: int) -> Integers:
 
 
 def _of_tokens(texts: Sequence[WordText], index: MatchingIndex, least: int) -> FoundSpans:
-    """Return the spans of tokens, and how often each occurs."""
+    """Return the spans of tokens."""
     spans: list[list[Span] | NgramscanError] = []
-    counts, in_tokens = dict[str, QueryCount](), list[WordText]()
+    in_tokens = list[WordText]()
     found = index.matches([text.text for text in texts])
     for text, matches in zip(texts, found, strict=True):
         if isinstance(matches, NgramscanError):
@@ -283,14 +285,9 @@ def _of_tokens(texts: Sequence[WordText], index: MatchingIndex, least: int) -> F
             if stop - first >= least and stop > reach:
                 of_text.append(Span(first, stop))
             reach = max(reach, stop)
-        in_tokens.append(WordText(text.text, matches.places))
-        ngrams = {
-            in_tokens[-1].part(span.first, span.stop): matches.ids[span.first : span.stop]
-            for span in of_text
-        }
-        counts |= index.count_ngrams(ngrams)
+        in_tokens.append(WordText(text.text, matches.places, matches.ids))
         spans.append(of_text)
-    return FoundSpans(spans, counts, in_tokens)
+    return FoundSpans(spans, {}, in_tokens)
 
 
 def _answer(

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
+from ngramscan.indexes.tokens.base import finds_matches
 from ngramscan.prevalence.contaminate import UNION
 from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.count import collect_replies
+from ngramscan.prevalence.listed_spans import listed_spans
 from ngramscan.prevalence.marks import Mark
 from ngramscan.prevalence.spans import Integers, Span, WordText, find_spans, spans_within
 
@@ -218,12 +220,16 @@ class Traced:
         """Return the spans of at least so many words."""
         return [span for span in self.spans if span.words >= least]
 
+    def listed(self, least: int) -> list[Span]:
+        """Return those of at least so many words whose texts are listed: in repeated text, some."""
+        return listed_spans(self.long_spans(least))
+
     def marks(self, least: int) -> list[Mark]:
-        """Return the places of the spans of at least so many words."""
+        """Return the places of the listed spans of at least so many words."""
         words = self.text.words
         return [
             Mark(words[span.first][0], words[span.stop - 1][1], span.words)
-            for span in self.long_spans(least)
+            for span in self.listed(least)
         ]
 
     def counting(self, least: int) -> list[Span]:
@@ -233,10 +239,6 @@ class Traced:
             return []
         before = np.append(0, np.cumsum(self.counts))
         return [span for span in spans if before[span.stop] > before[span.first]]
-
-    def parts(self, least: int) -> list[str]:
-        """Return the texts of the spans of at least so many words."""
-        return [self.text.part(span.first, span.stop) for span in self.long_spans(least)]
 
     @cached_property
     def profile(self) -> Profile:
@@ -271,7 +273,8 @@ class TraceResult:
     traced: dict[str, list[Traced]] = field(default_factory=dict)
     """By index, the union among them; texts that could not be traced are left out."""
     counts: dict[str, dict[str, QueryCount]] = field(default_factory=dict)
-    """By index and text: what the search of the spans took, or after `count_spans` all of them."""
+    """By index and text: what the search of the spans took, or after `count_spans` those of all
+    listed spans."""
     missing: list[QueryFailure] = field(default_factory=list)
     """Texts that could not be traced, and spans that could not be counted."""
     sizes: dict[str, IndexSize] = field(default_factory=dict)
@@ -352,15 +355,31 @@ def _masked(text: WordText, asked: Iterable[str], least: int) -> NDArray[np.bool
 
 
 def count_spans(result: TraceResult, index: Index, least: int) -> dict[str, QueryCount]:
-    """Count each span of at least so many words, and add to what is missing what can't be."""
-    known = result.counts[index.name]
-    parts = [part for each in result.traced[index.name] for part in each.parts(least)]
-    unknown = [part for part in dict.fromkeys(parts) if part not in known]
-    counts, errors = collect_replies(index.counts(unknown), unknown) if unknown else ({}, {})
-    result.missing.extend(QueryFailure(index.name, part, each) for part, each in errors.items())
-    every = {**known, **counts}
-    counted = result.counts[index.name] = {part: every[part] for part in parts if part in every}
-    return counted
+    """Count each listed span of at least so many words; what can't be counted is then missing."""
+    traced = [each for each in result.traced[index.name] if each.kind == ALL_KINDS]
+    if finds_matches(index):
+        counts = index.count_ngrams(_ngrams(traced, least))
+    else:
+        known = result.counts[index.name]
+        parts = dict.fromkeys(
+            each.text.part(span.first, span.stop) for each in traced for span in each.listed(least)
+        )
+        unknown = [part for part in parts if part not in known]
+        replies, errors = collect_replies(index.counts(unknown), unknown) if unknown else ({}, {})
+        result.missing.extend(QueryFailure(index.name, part, each) for part, each in errors.items())
+        every = {**known, **replies}
+        counts = {part: every[part] for part in parts if part in every}
+    result.counts[index.name] = counts
+    return counts
+
+
+def _ngrams(traced: Iterable[Traced], least: int) -> dict[str, Sequence[int]]:
+    """Return the tokens of the listed spans of at least so many tokens, by their texts."""
+    return {
+        each.text.part(span.first, span.stop): each.text.token_ids[span.first : span.stop]
+        for each in traced
+        for span in each.listed(least)
+    }
 
 
 def _merged(found: Sequence[Traced]) -> Traced:
@@ -422,7 +441,7 @@ def creativity_index(profile: Profile, options: TraceOptions) -> float | None:
 def make_spans(
     result: TraceResult, indexes: Sequence[Index], least: int, seed: int
 ) -> Iterator[SpanRow]:
-    """Yield each span of at least so many words, with a document that has it, drawn at random.
+    """Yield each listed span of at least so many words, and a document that has it, at random.
 
     Spans without one, since an index failed, are added to what is missing.
     """
@@ -432,7 +451,7 @@ def make_spans(
         examples = _examples(index, list(counts), seed, result.missing)
         for each in traced:
             masked_before = np.append(0, np.cumsum(each.is_masked))
-            for number, span in enumerate(each.long_spans(least)):
+            for number, span in enumerate(each.listed(least)):
                 text = each.text.part(span.first, span.stop)
                 count, shown = counts.get(text), examples.get(text)
                 yield SpanRow(

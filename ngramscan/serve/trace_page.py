@@ -97,7 +97,11 @@ def _marked(answer: TextAnswer, question: TextQuestion) -> tuple[str, list[Part]
         links.append(_Link(f"./?{fields}", "; ".join(said)))
     measures = traced.profile.measures(question.min_words)
     share = f"{100 * (measures.coverage or 0):.1f}%"
-    spans = counted(len(marks), "span")
+    number = len(traced.long_spans(question.min_words))
+    # In repeated text, the links of some spans cover the words of all.
+    spans = counted(number, "span")
+    if len(marks) < number:
+        spans += f" ({len(marks):,} shown)"
     summary = f"{spans} of {question.min_words:,} {traced.unit} or more"
     return f"{summary}, {share} of {measures.words:,} {traced.unit}", parts, links
 

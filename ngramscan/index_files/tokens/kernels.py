@@ -18,11 +18,16 @@ from ngramscan.stopping import GO, STOP
 
 SOUND = -1
 """Returned where no pointer is wrong; otherwise the rank of the first one."""
+TOO_LONG = -3
+"""Returned where the search of long matches takes more tokens than it may take."""
+_GALLOPED = 16
+"""Tokens of a match from which on its end is searched for others."""
 WRONG = 2
 """The order of a pointer that leads to no token."""
-NEXT, LOW, AFTER = range(3)
-"""How far a search is: the number of what is next, and the ranks that are left."""
-SEARCH_COLUMNS = 3
+NEXT, LOW, AFTER, LEFT = range(4)
+"""How far a search is: the number of what is next, the ranks that are left, and the tokens that it
+may take."""
+SEARCH_COLUMNS = 4
 
 
 @warming_kernel
@@ -134,36 +139,167 @@ def find(
 
 
 @warming_kernel
+def _match_length(
+    text: Bytes,
+    table: Bytes,
+    widths: Integers,
+    tokens: Bytes,
+    part: tuple[Int, Int],
+    at: Integers,
+    flag: Bytes,
+) -> tuple[Int, Int]:
+    """Return the tokens of the longest beginning of a part that occurs; and how the search ended.
+
+    That is the rank of a wrong pointer, STOPPED or SOUND. The longest beginning is shared with one
+    of the two suffixes beside the place of the whole part.
+    """
+    ranks = len(table) // widths[0]
+    at[LOW] = 0
+    outcome = _bisect(text, table, widths, tokens, part, ranks, 0, at, flag)
+    if outcome != SOUND:
+        return 0, outcome
+    low, longest = at[LOW], 0
+    for rank in range(max(low - 1, 0), min(low + 1, ranks)):
+        pointer = pointer_at(table, rank, widths[0])
+        if pointer < 0 or pointer >= len(text) or pointer % widths[1]:
+            return 0, rank
+        shared = _shared(text, pointer, tokens, part)
+        longest = max(longest, shared // widths[1])
+    return longest, SOUND
+
+
+@warming_kernel
+def _last_with_end(
+    text: Bytes,
+    table: Bytes,
+    widths: Integers,
+    tokens: Bytes,
+    number: Int,
+    end: Int,
+    at: Integers,
+    flag: Bytes,
+) -> tuple[Int, Int]:
+    """Return the last token from which the longest part has the same end; and as above.
+
+    It has this end from `number` on. The search gallops, so that in a copied text not each token is
+    searched from. The tokens that it takes are subtracted from LEFT.
+    """
+    last, beyond, step = number, end, 1
+    while beyond - last > 1:
+        middle = last + min(step, (beyond - last) // 2)
+        part = middle * widths[1], (end + 1) * widths[1]
+        length, outcome = _match_length(text, table, widths, tokens, part, at, flag)
+        if outcome != SOUND:
+            return last, outcome
+        at[LEFT] -= length
+        if length > end - middle:
+            beyond = middle
+        else:
+            last = middle
+            step *= 2
+    return last, SOUND
+
+
+@warming_kernel
+def _alike_ranks(shared: Integers, rank: Int, size: Int) -> tuple[Int, Int]:
+    """Return the ranks [low, high) of the tokens that share `size` bytes with the one of a rank.
+
+    `shared` has, by rank, the bytes that are the same from a token on as from the next one.
+    """
+    low = rank
+    while low > 0 and shared[low - 1] >= size:
+        low -= 1
+    high = rank + 1
+    while high <= len(shared) and shared[high - 1] >= size:
+        high += 1
+    return low, high
+
+
+@warming_kernel
+def _last_known(
+    text: Bytes,
+    table: Bytes,
+    widths: Integers,
+    tokens: Bytes,
+    lengths: Integers,
+    alike: tuple[Integers, Integers, Integers],
+    number: Int,
+    at: Integers,
+    flag: Bytes,
+) -> tuple[Int, Int]:
+    """Return the last token from which the longest part ends as from `number` on; and as above.
+
+    In repeated text, the length is also noted for all tokens from which the text is alike: as far
+    as the match, and the token behind it, with which it doesn't occur.
+    """
+    end = number + lengths[number]
+    if end == len(lengths):
+        return end - 1, SOUND
+    if lengths[number] <= _GALLOPED:
+        return number, SOUND
+    at[LEFT] -= lengths[number]
+    order, ranks, shared = alike
+    if len(order):
+        size = (lengths[number] + 1) * widths[1]
+        low, high = _alike_ranks(shared, ranks[number], size)
+        for rank in range(low, high):
+            lengths[order[rank]] = lengths[number]
+        if lengths[number + 1] >= 0:
+            return number, SOUND
+    return _last_with_end(text, table, widths, tokens, number, end, at, flag)
+
+
+@warming_kernel
+def _measure_from(
+    text: Bytes,
+    table: Bytes,
+    widths: Integers,
+    tokens: Bytes,
+    lengths: Integers,
+    alike: tuple[Integers, Integers, Integers],
+    number: Int,
+    at: Integers,
+    flag: Bytes,
+) -> Int:
+    """Fill in the length of the longest part from one token on, and others that follow from it."""
+    part = number * widths[1], len(tokens)
+    length, outcome = _match_length(text, table, widths, tokens, part, at, flag)
+    if outcome != SOUND:
+        return outcome
+    lengths[number] = length
+    last, outcome = _last_known(text, table, widths, tokens, lengths, alike, number, at, flag)
+    for following in range(number + 1, last + 1):
+        lengths[following] = number + length - following
+    return outcome
+
+
+@warming_kernel
 def match_lengths(
     text: Bytes,
     table: Bytes,
     widths: Integers,
     tokens: Bytes,
     lengths: Integers,
+    alike: tuple[Integers, Integers, Integers],
     at: Integers,
     flag: Bytes,
 ) -> Int:
-    """Raise each length to that of the longest part that occurs from its token on.
+    """Fill in the length of the longest part that occurs from each token on, in tokens.
 
-    Lengths are in tokens, one for each of `tokens`; returns the rank of a wrong pointer, or SOUND.
-    The longest part is shared with one of the two suffixes beside the place of all that follows.
-    `at` is how far the search is, zeros at first; STOPPED: the flag is set.
+    Lengths are negative before. `alike` has the order of the tokens by all that follows, the rank
+    of each and the bytes that each shares with the next in this order; or nothing. `at` is how far
+    the search is, zeros at first, but in LEFT how many tokens the search of long matches may take.
+    Returns the rank of a wrong pointer, SOUND, TOO_LONG where it takes more, or STOPPED: the flag
+    is set.
     """
-    ranks = len(table) // widths[0]
     while at[NEXT] < len(lengths):
         number = at[NEXT]
-        part = number * widths[1], len(tokens)
-        at[LOW] = 0
-        outcome = _bisect(text, table, widths, tokens, part, ranks, 0, at, flag)
-        if outcome != SOUND:
-            return outcome
-        low = at[LOW]
-        for rank in range(max(low - 1, 0), min(low + 1, ranks)):
-            pointer = pointer_at(table, rank, widths[0])
-            if pointer < 0 or pointer >= len(text) or pointer % widths[1]:
-                return rank
-            shared = _shared(text, pointer, tokens, part)
-            lengths[number] = max(lengths[number], shared // widths[1])
+        if lengths[number] < 0:
+            outcome = _measure_from(text, table, widths, tokens, lengths, alike, number, at, flag)
+            if outcome != SOUND:
+                return outcome
+        if at[LEFT] < 0:
+            return TOO_LONG
         at[NEXT] += 1
         if flag[0] != GO:
             return STOPPED

@@ -26,9 +26,13 @@ from ngramscan.index_files.compiled import Bytes, Integers, Words, expect_steps,
 from ngramscan.index_files.mapped import MappedFile, state_of, unchanged
 from ngramscan.index_files.tokens import kernels
 from ngramscan.index_files.tokens.folders import NEEDED, list_files
+from ngramscan.matching.alike import AlikePlaces
 
 WIDTHS = (1, 2, 4)
 """Bytes that a token can take."""
+_SEARCHED_PER_TOKEN = 32
+"""Tokens that are searched for each token of a text: far fewer, unless it repeats itself."""
+_UNBOUNDED = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +147,22 @@ class TokenShard:
         if wrong != kernels.SOUND:
             raise self.table.corrupt(f"rank {wrong}: the pointer leads to no token")
 
-    def match_lengths(self, tokens: Bytes, lengths: Integers) -> None:
-        """Raise each length to that of the longest part that occurs from its token on."""
-        if not self.tokens:
-            return
+    def match_lengths(
+        self, tokens: Bytes, alike: tuple[Integers, Integers, Integers], most: int
+    ) -> Integers | None:
+        """Return the tokens of the longest part that occurs from each token on.
+
+        None: the search of long ones takes more than `most` tokens.
+        """
+        lengths = np.full(len(tokens) // self.width, -1, np.int64)
         text, table = self.text.content, self.table.content
-        given = tokens, lengths, np.zeros(kernels.SEARCH_COLUMNS, np.int64)
+        at = np.zeros(kernels.SEARCH_COLUMNS, np.int64)
+        at[kernels.LEFT] = most
+        given = tokens, lengths, alike, at
         wrong = run_to_end(kernels.match_lengths, text, table, self.widths, *given)
-        if wrong != kernels.SOUND:
+        if wrong >= 0:
             raise self.table.corrupt(f"rank {wrong}: the pointer leads to no token")
+        return None if wrong == kernels.TOO_LONG else lengths
 
     def position(self, rank: int) -> int:
         """Return the position in the text of the suffix with a rank."""
@@ -286,11 +297,7 @@ class TokenFolder:
         documents: separators are in no text.
         """
         expect_steps(5 * len(tokens) * len(self.shards))
-        lengths = np.zeros(len(tokens), np.int64)
-        joined = self._encoded(self._physical(tokens))
-        with self.unchanged():
-            for shard in self.shards:
-                shard.match_lengths(joined, lengths)
+        lengths = self._match_lengths(self._encoded(self._physical(tokens)))
         places = np.arange(len(tokens))
         if not self.backwards:
             return places + lengths
@@ -298,6 +305,33 @@ class TokenFolder:
         starts = places + 1 - lengths[::-1]
         ends: Integers = np.searchsorted(starts, places, side="right")
         return np.maximum(ends, places)
+
+    def _match_lengths(self, tokens: Bytes) -> Integers:
+        """Return the tokens of the longest part that occurs from each token on."""
+        number, none = len(tokens) // self.width, np.zeros(0, np.int64)
+        lengths = self._longest_in_shards(tokens, (none, none, none), _SEARCHED_PER_TOKEN * number)
+        if lengths is None:
+            # Repeated text: what is searched of a part is known of all that are alike.
+            alike = AlikePlaces(tokens.tobytes(), np.arange(number) * self.width)
+            columns = alike.order, alike.ranks, alike.shared_with_next
+            lengths = self._longest_in_shards(tokens, columns, _UNBOUNDED)
+            assert lengths is not None
+        return lengths
+
+    def _longest_in_shards(
+        self, tokens: Bytes, alike: tuple[Integers, Integers, Integers], most: int
+    ) -> Integers | None:
+        """Return the longest of all shards, or None: one takes more than `most` tokens."""
+        longest = np.zeros(len(tokens) // self.width, np.int64)
+        with self.unchanged():
+            for shard in self.shards:
+                if not shard.tokens:
+                    continue
+                lengths = shard.match_lengths(tokens, alike, most)
+                if lengths is None:
+                    return None
+                np.maximum(longest, lengths, out=longest)
+        return longest
 
     def _encoded(self, tokens: Iterable[int]) -> Bytes:
         """Return tokens as they are in the files; an InputError names an id that has no room."""

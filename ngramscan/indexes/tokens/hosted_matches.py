@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from hashlib import sha256
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -189,18 +190,28 @@ class HostedMatcher:
 
 
 def _questions(found: Sequence[_Tokens | NgramscanError]) -> list[list[_Item]]:
-    """Return what to ask about each text: where texts begin alike, the same items."""
-    numbers: dict[tuple[int, int], int] = {}  # of each beginning and the token behind it
-    items: dict[tuple[int, int], _Item] = {}
+    """Return what to ask about each text: where questions are the same, the same items.
+
+    That is where texts begin alike, and where a text longer than a question repeats itself.
+    """
+    items: dict[tuple[bool, bytes], _Item] = {}
     by_text = list[list[_Item]]()
     for number, tokens in enumerate(found):
         ids = tokens.ids if isinstance(tokens, _Tokens) else []
-        of_text, beginning = list[_Item](), 0
-        for end, (token, following) in enumerate(pairwise([*ids, *ids[-1:]]), 1):
-            beginning = numbers.setdefault((beginning, token), len(numbers) + 1)
-            of_text.append(items.setdefault((beginning, following), (number, end)))
-        by_text.append(of_text)
+        keys = enumerate(_question_keys(ids), 1)
+        by_text.append([items.setdefault(key, (number, end)) for end, key in keys])
     return by_text
+
+
+def _question_keys(ids: Sequence[int]) -> Iterator[tuple[bool, bytes]]:
+    """Yield, for each token, whether its question lacks the text's beginning, and a hash of it.
+
+    Where all that is asked for occurs, only a question with the beginning tells the whole length.
+    """
+    encoded = np.array([*ids, *ids[-1:]], "<i8")
+    for end in range(1, len(ids) + 1):
+        question = encoded[max(0, end - _LONGEST) : end + 1]
+        yield end > _LONGEST, sha256(question.tobytes()).digest()
 
 
 def pieces_of(text: str) -> list[str]:
