@@ -25,7 +25,7 @@ Int = Any
 """An int64: numba takes `int`, but numpy's stubs say otherwise for an array's elements."""
 
 STOPPED = -2
-"""Returned by a kernel that has read a flag which is set; called again, it goes on."""
+"""Returned by a kernel that has read a flag which is set; called again, it continues."""
 NO_FLAG: Bytes = np.full(1, GO, np.uint8)
 """For kernels that are called for a few steps at a time."""
 

@@ -1,8 +1,8 @@
 """Threads on which requests take turns, so that long work doesn't hold up short work.
 
 At most so many jobs run at a time as there are places. Where others wait, a job that has run for
-`TURN_S` is asked to pause: its thread waits, and another one begins with what is new, or goes on
-with the job that has run least. So that long jobs get on however many new ones come, every now and
+`TURN_S` is asked to pause: its thread waits, and another one begins with what is new, or continues
+the job that has run least. So that long jobs get on however many new ones come, every now and
 then it is the turn of the one that has waited longest.
 """
 
@@ -177,7 +177,7 @@ class Turns:
             self._running.add(job)
 
     def _next_paused(self, now: float) -> Job | None:
-        """Return the paused job that goes on; None: something new is to begin."""
+        """Return the paused job that continues; None: something new is to begin."""
         if self._paused and self._new and now >= self._paused_waits_until:
             return self._paused[0]
         if self._new:

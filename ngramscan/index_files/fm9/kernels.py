@@ -580,7 +580,7 @@ def locate(t: Tables, ranks: Integers, positions: Integers, first: Int, flag: By
 
     Ranks are in the text. Where a position can't be found, its place gets CORRUPT minus the number
     of steps that were made, and `ranks` the rank to which they lead. Returns the number of the rank
-    to go on from: all, unless it is stopped.
+    to continue from: all, unless it is stopped.
     """
     for number in range(first, len(ranks)):
         position, rank, steps = _position(t, ranks[number])
