@@ -10,8 +10,8 @@ The same loops read a file in place, of which only some parts are here: they sto
 missing, note which one it is, and leave all that it takes to resume from there. Whether parts can
 be missing is in the type of `Tables`, so that it costs nothing where the whole file is here.
 
-Their caller can stop them by a flag (`ngramscan.stopping`): a kernel that returns STOPPED goes
-on from there when it is called again with the same arrays. Each loop that reads the flag also
+Their caller can stop them by a flag (`ngramscan.stopping`): a kernel that returns STOPPED continues
+from there when it is called again with the same arrays. Each loop that reads the flag also
 writes into an array, or the compiler would read it only once.
 """
 
