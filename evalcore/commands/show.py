@@ -1,12 +1,13 @@
 """`evalcore show`: the outputs of all methods for one problem, with answers and verdicts."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from rich.console import Console
 from rich.table import Table as Grid
@@ -16,7 +17,7 @@ from evalcore.commands.judge import JudgeRow
 from evalcore.commands.logs import refuse_logs
 from evalcore.options import Name
 from evalcore.records import Record, read_records
-from evalcore.scores import key_of, read_scores
+from evalcore.scores import ScoreKey, key_of, read_scores
 from ngramscan.errors import InputError, some_of
 from ngramscan.progress import visible_line
 from ngramscan.reading.reasoning import split_reasoning
@@ -52,13 +53,11 @@ class ShowRow:
 
 def _rows(records: Sequence[Record], scores: Sequence[JudgeRow]) -> Iterator[ShowRow]:
     told = ("rule", "value", "status", "answer", "reason", "reply")
+    verdicts = defaultdict[ScoreKey, list[dict[str, Any]]](list)
+    for score in scores:
+        verdicts[key_of(score)].append({name: getattr(score, name) for name in told})
     for record in records:
-        said = [
-            {name: getattr(score, name) for name in told}
-            for score in scores
-            if key_of(score) == key_of(record)
-        ]
-        for verdict in said or [{}]:
+        for verdict in verdicts.get(key_of(record), [{}]):
             yield ShowRow(**record.names, output=record.output, **verdict)
 
 

@@ -8,7 +8,7 @@ Hyperscan 12 s to compile, and then it reads 7 MB/s. These have an engine of our
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import AnyStr, NamedTuple
 
 import ahocorasick_rs
@@ -17,6 +17,8 @@ MANY = 500
 """From so many literals on, our own engine is faster than Hyperscan."""
 _DFA_BYTES = 500_000
 """An automaton of more bytes of literals would take hundreds of megabytes in its fastest form."""
+_COMPARED_AGAIN = 64
+"""How often the bytes of a text may be compared with those of one literal."""
 
 Text = bytes | memoryview
 Hit = Callable[..., None]
@@ -118,17 +120,48 @@ def _compile_small(literals: Sequence[bytes], ignore_case: bool) -> Engine:
 
 
 def find_starts(literal: AnyStr, text: AnyStr) -> list[int]:
-    """Return where one literal occurs, slowly but by the definition."""
-    starts, start = [], text.find(literal)
+    """Return where one literal occurs, overlapping occurrences included, in linear time."""
+    start = text.find(literal)
+    if start < 0:
+        return []
+    # A search takes the length of the literal again for each occurrence.
+    distance = least_distance(literal) if len(literal) > _COMPARED_AGAIN else 1
+    if len(literal) > _COMPARED_AGAIN * distance:
+        return list(_periodic_starts(literal, text))
+    starts = []
     while start >= 0:
         starts.append(start)
-        start = text.find(literal, start + 1)
+        start = text.find(literal, start + distance)
     return starts
+
+
+def _periodic_starts(literal: AnyStr, text: AnyStr) -> Iterator[int]:
+    """Yield where a literal occurs, as Knuth, Morris and Pratt find it: no place is read twice."""
+    borders, length = _borders(literal), 0
+    for place, unit in enumerate(text):
+        if length == len(literal):
+            length = borders[-1]
+        while length and unit != literal[length]:
+            length = borders[length - 1]
+        length += unit == literal[length]
+        if length == len(literal):
+            yield place + 1 - length
 
 
 def least_distance(text: AnyStr) -> int:
     """Return the least distance of two occurrences of a text: its smallest period."""
-    return next(d for d in range(1, len(text) + 1) if text.startswith(text[d:]))
+    return len(text) - _borders(text)[-1]
+
+
+def _borders(text: AnyStr) -> list[int]:
+    """Return, for each beginning of a text, the longest shorter one that is also its end."""
+    borders = [0] * len(text)
+    for place in range(1, len(text)):
+        length = borders[place - 1]
+        while length and text[place] != text[length]:
+            length = borders[length - 1]
+        borders[place] = length + (text[place] == text[length])
+    return borders
 
 
 def count_by_brute_force(literal: bytes, text: bytes) -> int:
