@@ -94,6 +94,11 @@ def missing(path: Path, expected: str) -> str:
     return f"no such file or folder; {cure}"
 
 
+def is_within(path: object, folder: object) -> bool:
+    """Tell whether a path leads into a folder, through whatever links."""
+    return Path(os.path.realpath(str(path))).is_relative_to(os.path.realpath(str(folder)))
+
+
 def refuse_impossible(path: object) -> None:
     """Raise an InputError for a path that no system takes: it is no name that a file can have."""
     name = str(path)
