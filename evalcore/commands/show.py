@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -61,6 +61,18 @@ def _rows(records: Sequence[Record], scores: Sequence[JudgeRow]) -> Iterator[Sho
             yield ShowRow(**record.names, output=record.output, **verdict)
 
 
+@dataclass(frozen=True, slots=True)
+class _WrappedLines:
+    """Lines that are wrapped one by one: rich copies what is left of one text for each line."""
+
+    lines: Sequence[Text]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in self.lines:
+            for wrapped in line.wrap(console, options.max_width, overflow=options.overflow):
+                yield from wrapped.render(console, end="\n")
+
+
 def _lines(rows: Sequence[ShowRow]) -> Iterator[Text]:
     """Yield what is known of one output: its name, the verdicts, and the text."""
     first = rows[0]
@@ -97,7 +109,7 @@ def _print(console: Console, rows: Sequence[ShowRow]) -> None:
     for names, members in groupby(rows, attrgetter("dataset", "model", "id")):
         print_line(console, " · ".join(names), "bold")
         cells = [
-            Text("\n").join(_lines([*output]))
+            _WrappedLines([*_lines([*output])])
             for _, output in groupby(members, attrgetter("method", "epoch"))
         ]
         is_wide = console.width >= _LEAST_WIDTH * len(cells)
