@@ -17,6 +17,8 @@ MANY = 500
 """From so many literals on, our own engine is faster than Hyperscan."""
 _DFA_BYTES = 500_000
 """An automaton of more bytes of literals would take hundreds of megabytes in its fastest form."""
+_DFA_LITERAL_BYTES = 1000
+"""For a longer literal that repeats itself, making it takes the square of the length."""
 _COMPARED_AGAIN = 64
 """How often the bytes of a text may be compared with those of one literal."""
 
@@ -63,7 +65,8 @@ def hyperscan_engine(literals: Sequence[bytes], ignore_case: bool = False) -> En
 def aho_corasick_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine:
     """Return the automaton of ahocorasick_rs, which runs everywhere."""
     forms = ahocorasick_rs.Implementation
-    is_small = sum(map(len, literals)) <= _DFA_BYTES
+    sizes = [len(literal) for literal in literals]
+    is_small = sum(sizes) <= _DFA_BYTES and max(sizes, default=0) <= _DFA_LITERAL_BYTES
     automaton = ahocorasick_rs.BytesAhoCorasick(
         [literal.lower() if ignore_case else literal for literal in literals],
         implementation=forms.DFA if is_small else forms.ContiguousNFA,
