@@ -17,6 +17,8 @@ MANY = 500
 """From so many literals on, our own engine is faster than Hyperscan."""
 _DFA_BYTES = 500_000
 """An automaton of more bytes of literals would take hundreds of megabytes in its fastest form."""
+_HYPERSCAN_LITERAL_BYTES = 4000
+"""It takes expressions of 16,000 characters; those of longer literals need not be written."""
 _DFA_LITERAL_BYTES = 1000
 """For a longer literal that repeats itself, making it takes the square of the length."""
 _COMPARED_AGAIN = 64
@@ -40,6 +42,8 @@ class Engine(NamedTuple):
 
 def hyperscan_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine | None:
     """Return Hyperscan in block mode; None if it is missing or can't compile the literals."""
+    if max(map(len, literals), default=0) > _HYPERSCAN_LITERAL_BYTES:
+        return None
     try:
         import hyperscan
     except ImportError:  # no wheel for this machine
@@ -52,7 +56,7 @@ def hyperscan_engine(literals: Sequence[bytes], ignore_case: bool = False) -> En
     try:
         database.compile(expressions=escaped, ids=numbers, flags=[flags] * len(literals))
     except hyperscan.error:
-        return None  # a literal of thousands of bytes is over its limit
+        return None  # literals that are over another of its limits
     database.scratch = hyperscan.Scratch(database)
 
     def scan(text: Text, hit: Hit) -> None:
