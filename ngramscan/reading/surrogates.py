@@ -56,7 +56,7 @@ def refuse_halves(place: object, row: object) -> None:
     parts = row.items() if isinstance(row, dict) else [("a text", row)]
     for name, value in parts:
         for what, part in (("the name of a column", name), (name, value)):
-            at = next((at for text in _texts_in(part) if (at := _half_in(text)) >= 0), -1)
+            at = next((at for text in _texts_in(part) if (at := find_half(text)) >= 0), -1)
             if at >= 0:
                 problem = f"{what} has a lone surrogate at character {at}, half of a character"
                 raise InputError(place, f"{problem}; correct the row or leave it out")
@@ -75,7 +75,7 @@ def _texts_in(value: object) -> Iterator[str]:
             waiting += part
 
 
-def _half_in(text: str) -> int:
+def find_half(text: str) -> int:
     """Return where the first half of a character is in a text; -1: nowhere."""
     try:
         text.encode()

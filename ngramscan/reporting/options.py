@@ -16,7 +16,9 @@ import click
 
 from ngramscan.errors import InputError, nearest, some_of
 from ngramscan.options import OPTIONS, OUTPUT, Option
+from ngramscan.progress import visible_line
 from ngramscan.reading.streams import refuse_impossible
+from ngramscan.reading.surrogates import find_half
 from ngramscan.reporting.completion import offered
 from ngramscan.reporting.overwriting import Named, is_output, refuse_overwriting
 from ngramscan.reporting.rows import Target, choose_target
@@ -145,6 +147,17 @@ class _Text(click.types.StringParamType):
     """A text; an environment variable has several with commas between them."""
 
     envvar_list_splitter = ","
+
+    def __init__(self, is_path: bool) -> None:
+        self.is_path = is_path
+        """Whether it may have the path of a file, whose name may have any bytes."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the text; half of a character, which no file of rows can hold, is refused."""
+        text = super().convert(value, param, ctx)
+        if not self.is_path and (at := find_half(text)) >= 0:
+            _refuse(param, visible_line(text), f"half of a character (at {at}); write it in UTF-8")
+        return text
 
 
 class _Listed(click.ParamType[Any]):
@@ -283,7 +296,7 @@ def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
     if Path in types:
         return FilePath(path_type=str if str in types else Path)
     if str in types or (float not in types and int not in types):
-        return _Text()
+        return _Text(option.is_spec)
     least = option.least if option.over is None else option.over
     most = option.most if option.under is None else option.under
     limits: Any = (least, most, option.over is not None, option.under is not None)
