@@ -38,6 +38,8 @@ class Option(NamedTuple):
     """A comma is a part of the value; several values are given one by one."""
     is_written: bool = False
     """The path is of a file that the command writes."""
+    is_folder: bool = False
+    """The path is of a folder for several files that the command writes."""
     is_spec: bool = False
     """The text names a corpus or an index, as after `--index`."""
     suffixes: tuple[str, ...] = (".jsonl", ".json", ".eval")

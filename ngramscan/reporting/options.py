@@ -381,7 +381,7 @@ def check_written(
             continue
         if str(value) == "-":
             raise InputError(f"{flags[name]} -", "it can't be stdout; expected a path")
-        written.append(Named(flags[name], Path(value)))
+        written.append(Named(flags[name], Path(value), option_of(hint).is_folder))
     refuse_overwriting(function, values, flags, written, settings.get("has_sidecar", False))
     if figure := values.get("figure"):
         from ngramscan.reporting.charts.files import check_target  # slow to import

@@ -40,6 +40,8 @@ class Named(NamedTuple):
 
     flag: str
     path: Path
+    is_folder: bool = False
+    """Whether it is written as a folder, which may lie in one that is read."""
 
 
 class Input(NamedTuple):
@@ -114,7 +116,8 @@ def _refuse_input(
     journal among the files of a folder is none of those that are read there.
     """
     for output in outputs:
-        if output.flag != _JOURNAL and source.reads(output.path):
+        is_file = not output.is_folder and output.flag != _JOURNAL
+        if is_file and source.reads(output.path):
             _refuse(output, source, ", with the files around it; name a file elsewhere")
     for path in source.paths() if identities else ():  # a new file overwrites nothing
         for file in _files_within(path):
@@ -143,7 +146,7 @@ def _with_companions(written: Iterable[Named], has_sidecar: bool) -> Iterator[Na
 
 def _refuse_two_outputs(outputs: Iterable[Named]) -> None:
     first_by_file: dict[object, str] = {}
-    for flag, path in outputs:
+    for flag, path, _ in outputs:
         for key in filter(None, (_place(path), _identity(path))):
             first = first_by_file.setdefault(key, flag)
             if first != flag:
@@ -155,7 +158,7 @@ def _refuse_own_files(outputs: Iterable[Named]) -> None:
     """Refuse to overwrite what commands read unasked: kept replies, fetched and shipped data."""
     cache = _place(user_cache_path("ngramscan"))
     packages = [_place(folder) for folder in own_folders()]
-    for flag, path in outputs:
+    for flag, path, _ in outputs:
         place = _place(path)
         is_kept = flag != _JOURNAL and place.startswith(cache + os.sep)
         is_shipped = path.is_file() and place.startswith(tuple(each + os.sep for each in packages))
