@@ -160,8 +160,9 @@ def trace(kind: str, folder: Path, shape: TextShape, size: int) -> Work:
     options: dict[str, Any] = {"tokenizer": TOKENIZER} if kind == "tokens" else {}
     index = f"scan:{corpus}"
     if kind != "scan":
-        ngramscan.index_build(str(corpus), output=folder / "index", workers=1, **options)
         index = f"{kind}:{folder / 'index'}"
+        built = index if kind == "tokens" else folder / "index"
+        ngramscan.index_build(str(corpus), output=built, workers=1, **options)
     options |= {"refresh": True, "journal": folder / "journal.sqlite", "workers": 1}
     return lambda: ngramscan.trace(outputs, index=index, **options)
 
