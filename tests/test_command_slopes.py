@@ -35,4 +35,5 @@ def test_time_that_is_the_square_of_the_length_is_noticed() -> None:
     def prepare(_folder: Path, _shape: TextShape, size: int) -> Work:
         return lambda: sum(range((size // 10) ** 2))
 
-    assert least_slope(Subject("square", prepare), SHAPES[0]).ratio >= LEAST_OF_SQUARES
+    slopes = [measure(Subject("square", prepare), SHAPES[0]) for _ in range(TRIES)]
+    assert max(slope.ratio for slope in slopes) >= LEAST_OF_SQUARES

@@ -100,7 +100,7 @@ def is_within(path: object, folder: object) -> bool:
 
 
 def refuse_impossible(path: object) -> None:
-    """Raise an InputError for a path that no system takes: it is no name that a file can have."""
+    """Raise an InputError for a path that no system takes, as it is too long or has a NUL."""
     name = str(path)
     try:
         os.stat(name)

@@ -41,11 +41,11 @@ class Named(NamedTuple):
     flag: str
     path: Path
     is_folder: bool = False
-    """Whether it is written as a folder, which may lie in one that is read."""
+    """Whether it is a folder of several files, which may be within one that is read."""
 
 
 class Input(NamedTuple):
-    """What is given for an option or argument that names files to be read."""
+    """The value of an option or argument that names files to be read."""
 
     flag: str
     paths: Callable[[], Iterator[Path]]
