@@ -155,15 +155,16 @@ def _cure_for_id(columns: Iterable[str]) -> str:
 
 def _usual_names(columns: Mapping[str, None]) -> dict[str, str]:
     """Return what each column is called here: `id` for `ID`, for ` id`, and for an index."""
-    names = dict[str, str]()
+    names, taken = dict[str, str](), set[str]()
     has_id = any(column.strip().lower() == "id" for column in columns)
     for column in columns:
         usual = column.strip().lower()
         if column in _UNNAMED or (usual in ID_NAMES and not has_id):
             usual = "id"
         is_known = usual in {*_OF_SCORES, "value", *VALUE_NAMES} and usual not in columns
-        is_free = usual not in names.values()
+        is_free = usual not in taken
         names[column] = usual if is_known and is_free else column.strip() or column
+        taken.add(names[column])
     return names
 
 

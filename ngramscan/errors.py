@@ -62,8 +62,13 @@ def needs_extra(where: str, extra: str) -> Iterator[None]:
 
 
 def nearest(value: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return the name that was probably meant, in upper or lower case; empty: none is near."""
-    names = {name.lower(): name for name in known}
+    """Return the name that was probably meant, in upper or lower case; empty: none is near.
+
+    Long texts are no names, and to compare them would take the square of their length.
+    """
+    if len(value) > _LONGEST_NAME:
+        return ""
+    names = {name.lower(): name for name in known if len(name) <= _LONGEST_NAME}
     return next((names[near] for near in get_close_matches(value.lower(), names, 1, cutoff)), "")
 
 

@@ -38,8 +38,12 @@ class Option(NamedTuple):
     """A comma is a part of the value; several values are given one by one."""
     is_written: bool = False
     """The path is of a file that the command writes."""
+    is_folder: bool = False
+    """The path is of a folder for several files that the command writes."""
     is_spec: bool = False
     """The text names a corpus or an index, as after `--index`."""
+    suffixes: tuple[str, ...] = (".jsonl", ".json", ".eval")
+    """Those of the files that are read where the path is a folder."""
     has_rows: bool = False
     """It is a file of rows, which the command returns as one of the `files` of its result."""
     may_be_stdout: bool = False

@@ -213,8 +213,14 @@ def test_a_score_outside_the_scale_is_refused_with_the_cure(path: Path) -> None:
     assert (code, ",answer,0.7,5," in stdout) == (0, True)
     assert "from 0 to 5" in invoke("logs", path, "--max-score", "5")[2]
     assert "expected a number above --min-score" in invoke("logs", path, "--max-score", "0")[2]
-    assert "inf is out of range" in invoke("logs", path, "--max-score", "inf")[2]
-    assert "nan is out of range" in invoke("logs", path, "--min-score", "nan")[2]
+    assert (
+        "--max-score inf: must be between -1,000,000,000 and"
+        in invoke("logs", path, "--max-score", "inf")[2]
+    )
+    assert (
+        "--min-score nan: must be between -1,000,000,000 and"
+        in invoke("logs", path, "--min-score", "nan")[2]
+    )
 
 
 # Epochs and attempts

@@ -15,7 +15,7 @@ from ngramscan.errors import InputError
 from ngramscan.indexes.options import parse_size
 from ngramscan.reporting.options import checked, parameters
 from ngramscan.reporting.signatures import sections_of, shared_fields
-from tests.support.command import MAINS
+from tests.support.command import MAINS, invoke
 
 ROOT = Path(__file__).resolve().parent.parent
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -142,6 +142,56 @@ def every_number() -> Iterator[tuple[str, click.Option]]:
 
 def kind_of(option: click.Option) -> Any:
     return getattr(option.type, "part", option.type)
+
+
+@pytest.mark.parametrize(
+    ("function", "option", "value", "expected"),
+    [
+        (ngramscan.contaminate, "level", 1.5, "must be between 0 and 1, both excluded"),
+        (ngramscan.contaminate, "level", float("nan"), "must be between 0 and 1, both excluded"),
+        (ngramscan.contaminate, "level", 1 - 1e-12, "both excluded; it is too near to 1"),
+        (ngramscan.keyness, "q", 0, "must be between 0 and 1, 0 excluded"),
+        (ngramscan.contaminate, "sample", 0, "must be at least 1"),
+        (ngramscan.contaminate, "sample", 2**63, "at least 1, and less than 2^63 in size"),
+        (ngramscan.count, "timeout_s", 2e6, "must be between 0 and 1,000,000, 0 excluded"),
+        (evalcore.logs, "max_score", float("inf"), "between -1,000,000,000 and 1,000,000,000"),
+    ],
+    ids=[
+        "open at both ends",
+        "no number",
+        "rounded to an end",
+        "open at one end",
+        "no upper end",
+        "more than 64 bits",
+        "a large end",
+        "infinite",
+    ],
+)
+def test_a_number_out_of_range_is_refused_with_the_range(
+    function: Callable[..., Any], option: str, value: float, expected: str
+) -> None:
+    known = parameters(inspect.unwrap(function))[option]
+    with pytest.raises(InputError) as error:
+        checked(known, value)
+    assert str(error.value).startswith(f"{known.opts[-1]} {value}: ")
+    assert str(error.value).endswith(expected)
+
+
+def test_each_number_out_of_its_range_is_refused_with_its_ends() -> None:
+    for _, option in every_number():
+        kind = kind_of(option)
+        for end, beyond in ((kind.min, -1), (kind.max, 1)):
+            if end is None:
+                continue
+            with pytest.raises(InputError) as error:
+                checked(option, end + beyond)
+            assert f"{end:,}" in str(error.value)
+
+
+def test_a_terminal_says_a_range_in_one_line() -> None:
+    done = invoke("contaminate", "questions.jsonl", "--level", "1.5")
+    expected = "Error: --level 1.5: must be between 0 and 1, both excluded\n"
+    assert (done.code, done.stdout, done.stderr) == (2, "", expected)
 
 
 @pytest.mark.parametrize("size", ["1" + "0" * 400, "9999999999GB", str(2**63), "1" * 5000])

@@ -288,6 +288,77 @@ def test_other_files_are_written_as_before(here: Path) -> None:
     assert (here / "copy" / "rows.jsonl").read_text() != CONTENT
 
 
+@pytest.mark.parametrize("is_there", [False, True], ids=["new", "old"])
+@pytest.mark.parametrize(
+    ("index", "output", "options"),
+    [
+        pytest.param("scan:folder", "folder/new.jsonl", (), id="of the corpus's format"),
+        pytest.param("scan:folder", "folder/new.csv", (), id="of a format that ends the reading"),
+        pytest.param("scan:linked", "folder/new.jsonl", (), id="through a link"),
+        pytest.param("scan:folder", "folder/under/new.jsonl", (), id="in a folder of it"),
+        pytest.param("scan:folder/*.jsonl", "folder/new.jsonl", (), id="that a glob finds"),
+        pytest.param("scan:**/r*.jsonl", "folder/rows2.jsonl", (), id="that ** finds"),
+        pytest.param("scan:rows.jsonl,scan:folder", "folder/new.jsonl", (), id="of another part"),
+        pytest.param(
+            "scan:folder",
+            "folder/new.csv",
+            ("--skip-unknown", "--input-format", "text"),
+            id="which the format given says how to read",
+        ),
+        pytest.param("fm9:folder", "folder/new.csv", (), id="among the files of an index"),
+    ],
+)
+def test_an_output_that_the_next_run_would_read_is_refused(
+    here: Path, index: str, output: str, options: tuple[str, ...], is_there: bool
+) -> None:
+    """The first run is refused like the second, before which the file is there."""
+    (here / "linked").symlink_to("folder")
+    (here / "folder" / "under").mkdir()
+    if is_there:
+        (here / output).write_text(CONTENT)
+    done = invoke(*COUNT, "--index", index, *options, "-o", output, "--format", "csv")
+    assert (done.code, done.stdout) == (2, ""), done
+    assert f"{output}: the command also reads it, by --index" in done.stderr
+    assert "; name a" in done.stderr
+    assert (here / output).exists() == is_there
+
+
+@pytest.mark.parametrize(
+    ("index", "output", "options"),
+    [
+        pytest.param("scan:folder", "folder/a.csv", ("--skip-unknown",), id="of no known format"),
+        pytest.param("scan:folder", "folder/.a.jsonl", (), id="hidden"),
+        pytest.param(
+            "scan:folder", "folder/a.jsonl", ("--exclude-source", "*/a.jsonl"), id="excluded"
+        ),
+        pytest.param("scan:folder/*.jsonl", "folder/a.csv", (), id="that no glob finds"),
+        pytest.param("scan:*/*.jsonl", "a.jsonl", (), id="above what a glob finds"),
+        pytest.param("scan:folder", "folder2.jsonl", (), id="of another name"),
+    ],
+)
+def test_an_output_that_no_run_reads_is_written_again_and_again(
+    here: Path, index: str, output: str, options: tuple[str, ...]
+) -> None:
+    for _ in range(2):
+        done = invoke(*COUNT, "--index", index, *options, "-o", output, "--format", "csv")
+        assert done.code == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("output", "is_refused"),
+    [
+        pytest.param("outputs/rows.csv", False, id="a table"),
+        pytest.param("outputs/a/rows.jsonl", True, id="outputs"),
+    ],
+)
+def test_tables_may_lie_among_outputs(here: Path, output: str, is_refused: bool) -> None:
+    folder = here / "outputs" / "a"
+    folder.mkdir(parents=True)
+    (folder / "cot.jsonl").write_text('{"id": 1, "output": "Let us think step by step."}\n')
+    codes = [invoke("blend", "outputs", "-o", output).code for _ in range(2)]
+    assert codes == ([2, 2] if is_refused else [0, 0])
+
+
 @pytest.mark.parametrize(
     "text",
     ["word " * 2000, "~nobody-of-this-name likes", "a b\udc80"],

@@ -303,7 +303,7 @@ def _print_counts(console: Console, rows: Sequence[AuditRow]) -> None:
 
 @command
 def audit(
-    tables: str | Path | None = None,
+    tables: Annotated[str | Path | None, Option(suffixes=(".csv",))] = None,
     *,
     claims: File = None,
     verdict: Verdict | Sequence[Verdict] = (),

@@ -201,7 +201,9 @@ def run(
     price_out: _Price = None,
     replay: Annotated[str | Path | None, Option(metavar="FOLDER")] = None,
     dry_run: bool = False,
-    output: Annotated[str | Path, Option(flags="-o --output", metavar="FOLDER")] = "outputs",
+    output: Annotated[
+        str | Path, Option(flags="-o --output", metavar="FOLDER", is_folder=True)
+    ] = "outputs",
     progress: Progress = SILENT,
     **options: Annotated[Any, Shared(RunOptions)],
 ) -> Result[Record] | Result[MessageRow]:

@@ -1,14 +1,15 @@
 """`evalcore show`: the outputs of all methods for one problem, with answers and verdicts."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -16,7 +17,7 @@ from evalcore.commands.judge import JudgeRow
 from evalcore.commands.logs import refuse_logs
 from evalcore.options import Name
 from evalcore.records import Record, read_records
-from evalcore.scores import key_of, read_scores
+from evalcore.scores import ScoreKey, key_of, read_scores
 from ngramscan.errors import InputError, some_of
 from ngramscan.progress import visible_line
 from ngramscan.reading.reasoning import split_reasoning
@@ -52,14 +53,24 @@ class ShowRow:
 
 def _rows(records: Sequence[Record], scores: Sequence[JudgeRow]) -> Iterator[ShowRow]:
     told = ("rule", "value", "status", "answer", "reason", "reply")
+    verdicts = defaultdict[ScoreKey, list[dict[str, Any]]](list)
+    for score in scores:
+        verdicts[key_of(score)].append({name: getattr(score, name) for name in told})
     for record in records:
-        said = [
-            {name: getattr(score, name) for name in told}
-            for score in scores
-            if key_of(score) == key_of(record)
-        ]
-        for verdict in said or [{}]:
+        for verdict in verdicts.get(key_of(record), [{}]):
             yield ShowRow(**record.names, output=record.output, **verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class _WrappedLines:
+    """Lines that are wrapped one by one: rich copies what is left of one text for each line."""
+
+    lines: Sequence[Text]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in self.lines:
+            for wrapped in line.wrap(console, options.max_width, overflow=options.overflow):
+                yield from wrapped.render(console, end="\n")
 
 
 def _lines(rows: Sequence[ShowRow]) -> Iterator[Text]:
@@ -98,7 +109,7 @@ def _print(console: Console, rows: Sequence[ShowRow]) -> None:
     for names, members in groupby(rows, attrgetter("dataset", "model", "id")):
         print_line(console, " · ".join(names), "bold")
         cells = [
-            Text("\n").join(_lines([*output]))
+            _WrappedLines([*_lines([*output])])
             for _, output in groupby(members, attrgetter("method", "epoch"))
         ]
         is_wide = console.width >= _LEAST_WIDTH * len(cells)

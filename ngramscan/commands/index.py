@@ -111,7 +111,7 @@ def index_info(
 @command
 def index_build(
     corpus: Annotated[str, Option(is_spec=True)],
-    output: Annotated[str | Path, Option(flags="-o --output", metavar="DIR")],
+    output: Annotated[str | Path, Option(flags="-o --output", metavar="DIR", is_folder=True)],
     *,
     shard_size: Annotated[str | int | None, Option(metavar="SIZE")] = None,
     memory: Annotated[str | int | None, Option(metavar="SIZE")] = None,

@@ -49,7 +49,7 @@ from ngramscan.prevalence.trace_methods import (
 )
 from ngramscan.progress import SILENT, Progress, counted
 from ngramscan.reading.output_paths import Group
-from ngramscan.reading.row_files import Table, name_of, read_table, refuse_halves
+from ngramscan.reading.row_files import Table, name_of, read_table
 from ngramscan.reading.streams import name_of as name_of_file
 from ngramscan.reading.streams import read_bytes
 from ngramscan.reporting import tables
@@ -237,15 +237,12 @@ def _by_id(table: Table) -> dict[str, tuple[str, ...]]:
         if not (texts := asked_in(row)):
             problem = f"no question; it has: {some_of(row)}"
             raise InputError(place, f"{problem}; call it {' or '.join(ASKED_FIELDS)}")
-        for text in texts:
-            refuse_halves(place, "the question", text)
         found[name] = texts
     return found
 
 
 def _id_of(place: str, row: Mapping[str, Any]) -> str:
     if name := id_in(row):
-        refuse_halves(place, "the id", name)
         return name
     problem = f"no id; it has: {some_of(row)}"
     raise InputError(place, f"{problem}; call it {' or '.join(ID_FIELDS)}")
@@ -273,7 +270,6 @@ def _controls(table: Table, field: str, texts: Sequence[GivenText]) -> list[Give
             raise InputError(place, problem)
         if not isinstance(row[field], str) or not row[field].strip():
             raise InputError(place, f"{field} is not text; correct the row or leave it out")
-        refuse_halves(place, field, row[field])
         solutions[_id_of(place, row)] = row[field]
     controls = [
         replace(

@@ -124,7 +124,8 @@ def matches(source: str, globs: Iterable[str]) -> bool:
     return any(fnmatch.fnmatchcase(source, pattern) for pattern in globs)
 
 
-def _format_of(path: str) -> Format | None:
+def format_of(path: str) -> Format | None:
+    """Return the format that the name of a file says; None: it says none."""
     return "parquet" if path.endswith(".parquet") else _FORMATS.get(unpacked_path(path).suffix)
 
 
@@ -148,11 +149,11 @@ def refuse_changed(file: CorpusFile) -> None:
 def _local(location: str, form: Format | None) -> list[_Named]:
     path = Path(location).expanduser()
     if path.is_dir():
-        inside = (p for p in path.rglob("*") if not _is_hidden(p.relative_to(path).as_posix()))
+        inside = (p for p in path.rglob("*") if not is_hidden(p.relative_to(path).as_posix()))
         found = sorted(map(str, inside))
     else:
         found = [str(path)] if path.is_file() else sorted(glob.glob(str(path), recursive=True))
-    named = [(path, form or _format_of(path)) for path in found]
+    named = [(path, form or format_of(path)) for path in found]
     files = [local_file(path, name) if name else _unknown(path) for path, name in named]
     return [file for file in files if file is not None]
 
@@ -161,7 +162,8 @@ def _unknown(path: str) -> str | None:
     return path if Path(path).is_file() else None
 
 
-def _is_hidden(path: str) -> bool:
+def is_hidden(path: str) -> bool:
+    """Tell whether a path within a folder is left out there: a part of it begins with a dot."""
     return any(part.startswith(".") for part in path.split("/"))
 
 
@@ -171,10 +173,10 @@ def _remote(url: str, form: Format | None) -> list[_Named]:
         if "*" in url:
             infos = list(system.glob(url, detail=True).values())
         else:
-            infos = [system.info(url)] if form or _format_of(url) else []
+            infos = [system.info(url)] if form or format_of(url) else []
             if not infos or infos[0].get("type") == "directory":
                 inside = system.find(url, detail=True)
-                shown = (name for name in inside if not _is_hidden(name.removeprefix(folder)))
+                shown = (name for name in inside if not is_hidden(name.removeprefix(folder)))
                 infos = [inside[name] for name in shown]
     except Exception as error:
         # Whatever the library of the protocol raises; nothing of ours comes this way.
@@ -188,7 +190,7 @@ def _remote_file(system: Any, info: dict[str, Any], form: Format | None) -> _Nam
     path = name if is_remote(name) else str(system.unstrip_protocol(name))
     keys = ("ETag", "etag", "LastModified", "mtime", "last_modified")
     stamp = str(next(filter(None, map(info.get, keys)), ""))
-    form = form or _format_of(path)
+    form = form or format_of(path)
     return CorpusFile(path, form, info.get("size"), stamp) if form else path
 
 
@@ -202,7 +204,7 @@ def _listed(path: str, given: Format | None) -> list[_Named]:
         raise InputError(path, f"it lists {twice} twice")
     files: list[_Named] = []
     for name in paths:
-        form = given or _format_of(name)
+        form = given or format_of(name)
         if form is None:
             raise InputError(f"{path}: {name}", f"no known format; {_CURE}")
         file = CorpusFile(name, form) if is_remote(name) else local_file(name, form)

@@ -19,10 +19,11 @@ from ngramscan.indexes.catalog import DEFAULT_URL, PAPER, TOKEN_URL, find_hosted
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import Journal, default_path
 from ngramscan.progress import Progress
+from ngramscan.reading.streams import refuse_impossible
 
 if TYPE_CHECKING:
     from ngramscan.indexes.http.client import ApiClient
-    from ngramscan.remote.ranges import Ranges
+from ngramscan.remote.ranges import Ranges
 
 DEFAULT_SPEC = "paper"
 _FORMS = (
@@ -85,6 +86,7 @@ class _Opener:
         kind, _, place = spec.partition(":")
         if spec == "python":
             return [self._open_scan(spec)]
+        refuse_impossible(place or spec)
         if kind != "scan":
             self._refuse_for_scans(spec)
         if kind in {"scan", "fm9"}:

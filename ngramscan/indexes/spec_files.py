@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import fnmatch
+import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ngramscan.corpora.files import find_files
+from ngramscan.corpora.base import Format
+from ngramscan.corpora.files import find_files, format_of, is_hidden, matches
 from ngramscan.corpora.text import python_files
 from ngramscan.errors import InputError
 from ngramscan.indexes.opening import split_specs
-from ngramscan.reading.streams import STANDARD_INPUT, is_stream, names_standard_input
+from ngramscan.reading.streams import (
+    STANDARD_INPUT,
+    is_stream,
+    names_standard_input,
+)
 from ngramscan.remote.stores import is_remote
 
-_KINDS = ("scan:", "fm9:", "tokens:")
+_CORPUS = "scan:"
+_KINDS = (_CORPUS, "fm9:", "tokens:")
 _LISTS = (".paths", ".paths.gz")
 _LOCAL_PROTOCOLS = ("file", "local")
 """The names that fsspec has for files of this machine."""
@@ -25,9 +33,7 @@ def local_files(spec: str) -> Iterator[Path]:
 
     A missing path is not reported here, but where it is opened.
     """
-    for part in split_specs([spec]):
-        kind = next((kind for kind in _KINDS if part.startswith(kind)), "")
-        place = part.removeprefix(kind)
+    for part, kind, place in _parts_of(spec):
         if part == "python":
             yield from (Path(file.path) for file in python_files())
         elif is_stream(place):
@@ -38,14 +44,93 @@ def local_files(spec: str) -> Iterator[Path]:
             yield from _files_at(place, kind)
 
 
+def is_read(
+    spec: str,
+    form: Format | None,
+    skips_unknown: bool | None,
+    excluded: Iterable[str] | None,
+    file: Path,
+) -> bool:
+    """Tell whether a file is read, or ends the reading, because of its folder or a glob.
+
+    All files of an index are its own; in the folder or glob of a corpus, those are left out that
+    are hidden or that `excluded` names, and those of unknown formats if `skips_unknown`.
+    """
+    for kind, place in _local_places(spec):
+        is_there = _matches_glob(place, file) or _is_in_folder(place, file, kind == _CORPUS)
+        is_left_out = kind == _CORPUS and (
+            matches(str(file), excluded or ())
+            or bool(skips_unknown and form is None and format_of(str(file)) is None)
+        )
+        if is_there and not is_left_out:
+            return True
+    return False
+
+
+def _parts_of(spec: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the parts of a spec, with the kind and the place of each."""
+    for part in split_specs([spec]):
+        kind = next((kind for kind in _KINDS if part.startswith(kind)), "")
+        place = part.removeprefix(kind)
+        yield part, kind, place
+
+
+def _local_places(spec: str) -> Iterator[tuple[str, str]]:
+    """Yield the kind and place of each part of a spec that is in files of this machine."""
+    for _, kind, place in _parts_of(spec):
+        if is_remote(place):
+            yield from ((kind, path) for path in _local_paths_in(place))
+        elif not is_stream(place):
+            yield kind, place
+
+
+def _is_in_folder(place: str, file: Path, may_hide: bool) -> bool:
+    """Tell whether a file is in a folder, by its name or where links lead."""
+    folder = os.path.expanduser(place)
+    if not os.path.isdir(folder):
+        return False
+    for path_of in (os.path.abspath, os.path.realpath):
+        inside = os.path.relpath(path_of(file), path_of(folder))
+        if inside.split(os.sep)[0] != os.pardir and not (may_hide and is_hidden(inside)):
+            return True
+    return False
+
+
+def _matches_glob(place: str, file: Path) -> bool:
+    """Tell whether a glob of files would find one by its name."""
+    pattern = os.path.expanduser(place)
+    if not glob.has_magic(pattern) or os.path.lexists(pattern):
+        return False
+    parts = os.path.abspath(pattern).split(os.sep)
+    return _match_parts(parts, os.path.abspath(file).split(os.sep))
+
+
+def _match_parts(patterns: Sequence[str], names: Sequence[str]) -> bool:
+    """Tell whether a path matches a glob, part by part; `**` is any number of folders."""
+    if not patterns or not names:
+        return not names and all(pattern == "**" for pattern in patterns)
+    first = patterns[0]
+    if first == "**":
+        goes_on = not names[0].startswith(".") and _match_parts(patterns, names[1:])
+        return goes_on or _match_parts(patterns[1:], names)
+    is_shown = first.startswith(".") or not names[0].startswith(".")
+    is_alike = is_shown and fnmatch.fnmatchcase(names[0], first)
+    return is_alike and _match_parts(patterns[1:], names[1:])
+
+
 def _files_at_url(url: str, kind: str) -> Iterator[Path]:
-    """Yield the local files behind a URL of fsspec, such as `simplecache::file:///corpus.jsonl`."""
+    for path in _local_paths_in(url):
+        yield from _files_at(path, kind)
+
+
+def _local_paths_in(url: str) -> Iterator[str]:
+    """Yield the local paths behind a URL of fsspec, such as `simplecache::file:///corpus.jsonl`."""
     for link in url.split("::"):
         protocol, mark, path = link.partition("://")
         if mark and protocol in _LOCAL_PROTOCOLS:
-            yield from _files_at(path, kind)
+            yield path
         elif not mark and "/" in link:  # an archive at the end of a chain
-            yield from _files_at(link, kind)
+            yield link
 
 
 def _files_at(place: str, kind: str) -> Iterator[Path]:

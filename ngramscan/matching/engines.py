@@ -8,7 +8,7 @@ Hyperscan 12 s to compile, and then it reads 7 MB/s. These have an engine of our
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import AnyStr, NamedTuple
 
 import ahocorasick_rs
@@ -17,6 +17,12 @@ MANY = 500
 """From so many literals on, our own engine is faster than Hyperscan."""
 _DFA_BYTES = 500_000
 """An automaton of more bytes of literals would take hundreds of megabytes in its fastest form."""
+_HYPERSCAN_LITERAL_BYTES = 4000
+"""It takes expressions of 16,000 characters; those of longer literals need not be written."""
+_DFA_LITERAL_BYTES = 1000
+"""For a longer literal that repeats itself, making it takes the square of the length."""
+_COMPARED_AGAIN = 64
+"""How often the bytes of a text may be compared with those of one literal."""
 
 Text = bytes | memoryview
 Hit = Callable[..., None]
@@ -36,6 +42,8 @@ class Engine(NamedTuple):
 
 def hyperscan_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine | None:
     """Return Hyperscan in block mode; None if it is missing or can't compile the literals."""
+    if max(map(len, literals), default=0) > _HYPERSCAN_LITERAL_BYTES:
+        return None
     try:
         import hyperscan
     except ImportError:  # no wheel for this machine
@@ -48,7 +56,7 @@ def hyperscan_engine(literals: Sequence[bytes], ignore_case: bool = False) -> En
     try:
         database.compile(expressions=escaped, ids=numbers, flags=[flags] * len(literals))
     except hyperscan.error:
-        return None  # a literal of thousands of bytes is over its limit
+        return None  # literals that are over another of its limits
     database.scratch = hyperscan.Scratch(database)
 
     def scan(text: Text, hit: Hit) -> None:
@@ -61,7 +69,8 @@ def hyperscan_engine(literals: Sequence[bytes], ignore_case: bool = False) -> En
 def aho_corasick_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine:
     """Return the automaton of ahocorasick_rs, which runs everywhere."""
     forms = ahocorasick_rs.Implementation
-    is_small = sum(map(len, literals)) <= _DFA_BYTES
+    sizes = [len(literal) for literal in literals]
+    is_small = sum(sizes) <= _DFA_BYTES and max(sizes, default=0) <= _DFA_LITERAL_BYTES
     automaton = ahocorasick_rs.BytesAhoCorasick(
         [literal.lower() if ignore_case else literal for literal in literals],
         implementation=forms.DFA if is_small else forms.ContiguousNFA,
@@ -118,17 +127,48 @@ def _compile_small(literals: Sequence[bytes], ignore_case: bool) -> Engine:
 
 
 def find_starts(literal: AnyStr, text: AnyStr) -> list[int]:
-    """Return where one literal occurs, slowly but by the definition."""
-    starts, start = [], text.find(literal)
+    """Return where one literal occurs, overlapping occurrences included, in linear time."""
+    start = text.find(literal)
+    if start < 0:
+        return []
+    # A search takes the length of the literal again for each occurrence.
+    distance = least_distance(literal) if len(literal) > _COMPARED_AGAIN else 1
+    if len(literal) > _COMPARED_AGAIN * distance:
+        return list(_periodic_starts(literal, text))
+    starts = []
     while start >= 0:
         starts.append(start)
-        start = text.find(literal, start + 1)
+        start = text.find(literal, start + distance)
     return starts
+
+
+def _periodic_starts(literal: AnyStr, text: AnyStr) -> Iterator[int]:
+    """Yield where a literal occurs, as Knuth, Morris and Pratt find it: no place is read twice."""
+    borders, length = _borders(literal), 0
+    for place, unit in enumerate(text):
+        if length == len(literal):
+            length = borders[-1]
+        while length and unit != literal[length]:
+            length = borders[length - 1]
+        length += unit == literal[length]
+        if length == len(literal):
+            yield place + 1 - length
 
 
 def least_distance(text: AnyStr) -> int:
     """Return the least distance of two occurrences of a text: its smallest period."""
-    return next(d for d in range(1, len(text) + 1) if text.startswith(text[d:]))
+    return len(text) - _borders(text)[-1]
+
+
+def _borders(text: AnyStr) -> list[int]:
+    """Return, for each beginning of a text, the longest shorter one that is also its end."""
+    borders = [0] * len(text)
+    for place in range(1, len(text)):
+        length = borders[place - 1]
+        while length and text[place] != text[length]:
+            length = borders[length - 1]
+        borders[place] = length + (text[place] == text[length])
+    return borders
 
 
 def count_by_brute_force(literal: bytes, text: bytes) -> int:

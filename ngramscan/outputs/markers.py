@@ -62,9 +62,10 @@ def count_markers(
             by_query[row] = np.bincount(found, minlength=len(matcher.queries))
             found.clear()
     counts = np.zeros((len(texts), len(markers)), dtype=np.int64)
+    queries = {query: number for number, query in enumerate(matcher.queries)}
     for number, marker in enumerate(markers):
         if marker.regex is None:
-            counts[:, number] = by_query[:, matcher.queries.index(marker.name)]
+            counts[:, number] = by_query[:, queries[marker.name]]
         else:
             find = compile_regex(marker.regex).finditer
             counts[:, number] = [sum(1 for _ in find(whole(text))) for text in texts]

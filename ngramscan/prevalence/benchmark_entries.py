@@ -11,7 +11,7 @@ from typing import Any
 
 from ngramscan.errors import InputError, nearest, some_of
 from ngramscan.prevalence.contaminate import Entry
-from ngramscan.reading.row_files import Table, has_rows, read_table, refuse_halves
+from ngramscan.reading.row_files import Table, has_rows, read_table
 
 ID = "id"
 """The column of the ids, where none is named."""
@@ -83,7 +83,6 @@ def _text(place: str, row: Mapping[str, Any], column: str, option: str) -> str:
     if not isinstance(value, str) or not value.strip():
         shown = "empty" if isinstance(value, str) else f"{value!r:.40}, which is not text"
         raise InputError(place, f"{column} is {shown}; correct the row or leave it out")
-    refuse_halves(place, column, value)
     return value
 
 

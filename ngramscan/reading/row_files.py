@@ -22,6 +22,7 @@ from ngramscan.reading.streams import (
     unpacked_path,
 )
 from ngramscan.reading.streams import name_of as name_of_file
+from ngramscan.reading.surrogates import may_have_halves, refuse_halves
 from ngramscan.reading.yaml_files import as_type
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ GivenTables = Table | Sequence[Table]
 Rows = Iterator[tuple[str, dict[str, Any]]]
 """Each after its place; the values of CSV are all text."""
 Row = TypeVar("Row")
+# Python's limit of 131,072 characters is for all readers of CSV together. Cells may be as long as
+# outputs and documents; `--max-bytes` bounds the file.
+csv.field_size_limit(1 << 30)
 VALUE_NAMES = ("correct", "is_correct", "score", "acc", "accuracy", "exact_match")
 """How others call the column `value` of scores."""
 _OTHER_NAMES = {"value": VALUE_NAMES}
@@ -109,7 +113,9 @@ def _frame(frame: pd.DataFrame) -> Rows:
     # Plain values of Python, and None for whatever pandas takes as missing.
     cells = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
     for number, row in enumerate(cells, 1):
-        yield f"data frame, row {number}", dict(zip(names, row, strict=True))
+        values = dict(zip(names, row, strict=True))
+        refuse_halves(f"data frame, row {number}", values)
+        yield f"data frame, row {number}", values
 
 
 def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
@@ -183,14 +189,24 @@ def is_json_list(content: bytes) -> bool:
 
 def list_items(name: object, content: bytes) -> Iterator[tuple[str, Any]]:
     """Return the items of a JSON list, on one line or on many, each after its place."""
-    items = decoded(name, content.removeprefix(codecs.BOM_UTF8))
+    items = _parsed(name, content.removeprefix(codecs.BOM_UTF8))
     if not isinstance(items, list):
         raise InputError(name, _NO_LIST)
+    if may_have_halves(content):
+        for number, item in enumerate(items, 1):
+            refuse_halves(f"{name}[{number}]", item)
     return ((f"{name}[{number}]", item) for number, item in enumerate(items, 1))
 
 
 def decoded(place: object, content: bytes) -> Any:
-    """Return what JSON says, or raise InputError with its place."""
+    """Return what JSON says, or raise InputError with its place; its texts are whole characters."""
+    value = _parsed(place, content)
+    if may_have_halves(content):
+        refuse_halves(place, value)
+    return value
+
+
+def _parsed(place: object, content: bytes) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -240,16 +256,6 @@ _NO_LIST = "expected a JSON list of rows; name JSON lines .jsonl"
 _TABLES = "a table (.csv, .jsonl or .parquet)"  # the three likeliest
 
 
-def refuse_halves(place: str, column: str, value: object) -> None:
-    """Raise an InputError if a cell is a text with a lone surrogate: no UTF-8 can hold it."""
-    try:
-        if isinstance(value, str):
-            value.encode()
-    except UnicodeEncodeError as error:
-        problem = f"{column} has a lone surrogate at character {error.start}, half of a character"
-        raise InputError(place, f"{problem}; correct the row or leave it out") from error
-
-
 def read_rows(
     table: Table, row_type: type[Row], expected: str, absent: Mapping[str, Any] | None = None
 ) -> list[Row]:
@@ -274,8 +280,6 @@ def read_rows(
         known = {
             name: _plain(values[name], kinds) for name, kinds in types.items() if name in values
         }
-        for name, value in known.items():
-            refuse_halves(place, name, value)
         rows.append(as_type(known, row_type, place, strict=False))
     return rows
 

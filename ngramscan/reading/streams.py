@@ -5,6 +5,7 @@ Truncated data must not look like short data, so an end inside a compressed memb
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import stat
@@ -19,7 +20,7 @@ from typing import Any
 
 from isal import igzip_lib
 
-from ngramscan.errors import InputError, nearest, reason_of
+from ngramscan.errors import InputError, nearest, reason_of, some_of
 from ngramscan.reading.versions import unchanged_while_read
 
 if sys.version_info >= (3, 14):
@@ -93,6 +94,26 @@ def missing(path: Path, expected: str) -> str:
     return f"no such file or folder; {cure}"
 
 
+def is_within(path: object, folder: object) -> bool:
+    """Tell whether a path leads into a folder, through whatever links."""
+    return Path(os.path.realpath(str(path))).is_relative_to(os.path.realpath(str(folder)))
+
+
+def refuse_impossible(path: object) -> None:
+    """Raise an InputError for a path that no system takes, as it is too long or has a NUL."""
+    name = str(path)
+    try:
+        os.stat(name)
+    except ValueError as error:  # which is how Python refuses it
+        what = "a NUL character" if "\0" in name else "half of a character"
+        problem = f"it has {what}, which no file's name can have"
+        raise InputError(some_of([name]), problem) from error
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            problem = "too long for the name of a file; expected the path of one"
+            raise InputError(some_of([name]), problem) from error
+
+
 def read_bytes(path: object) -> bytes:
     """Return the decompressed content of a file or pipe, or raise InputError."""
     try:
@@ -121,6 +142,7 @@ def too_long(most: int) -> str:
 def read_raw(path: object) -> Iterator[bytes]:
     """Yield the bytes of an input as they are."""
     if str(path) not in _STANDARD_INPUT:
+        refuse_impossible(path)
         if _is_named_pipe(str(path)):
             yield from _read_named_pipe(str(path))
             return

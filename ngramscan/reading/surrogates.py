@@ -1,12 +1,15 @@
 r"""Halves of characters in JSON: `"\ud83d"` without the other half is not text that UTF-8 can hold.
 
-Tools that cut texts by their own units write them. They are replaced where a file is read, so that
-nothing later ends in the middle of its work over one of them.
+Tools that cut texts by their own units write them. They are replaced or refused where a file is
+read, so that nothing later ends in the middle of its work over one of them.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+
+from ngramscan.errors import InputError
 
 _SUSPECT = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]")
 _HALF = rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
@@ -38,6 +41,47 @@ def replace_halves(content: bytes) -> tuple[bytes, int]:
         return rb"\ufffd" if found[1] else "\N{REPLACEMENT CHARACTER}".encode()
 
     return _OTHERS_OR_HALF.sub(replace, content), replaced
+
+
+def may_have_halves(content: bytes) -> bool:
+    """Tell whether JSON may have halves of characters; UTF-16, which has NULs, may always."""
+    return bool(_SUSPECT.search(content)) or b"\0" in content
+
+
+def refuse_halves(place: object, row: object) -> None:
+    """Raise an InputError for a value of JSON, or a row, with half of a character in a text.
+
+    Tables are refused where outputs are mended: two ids that differ in halves would be one.
+    """
+    parts = row.items() if isinstance(row, dict) else [("a text", row)]
+    for name, value in parts:
+        for what, part in (("the name of a column", name), (name, value)):
+            at = next((at for text in _texts_in(part) if (at := find_half(text)) >= 0), -1)
+            if at >= 0:
+                problem = f"{what} has a lone surrogate at character {at}, half of a character"
+                raise InputError(place, f"{problem}; correct the row or leave it out")
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    """Yield all texts in a value of JSON, keys included, however deeply it is nested."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, dict):
+            waiting += [*part, *part.values()]
+        elif isinstance(part, list):
+            waiting += part
+
+
+def find_half(text: str) -> int:
+    """Return where the first half of a character is in a text; -1: nowhere."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return error.start
+    return -1
 
 
 def describe_halves(where: str, number: int) -> str:

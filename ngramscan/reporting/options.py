@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, NoReturn, get_args, get_origin
 
 import click
 
-from ngramscan.errors import InputError, nearest
+from ngramscan.errors import InputError, nearest, some_of
 from ngramscan.options import OPTIONS, OUTPUT, Option
+from ngramscan.progress import visible_line
+from ngramscan.reading.streams import refuse_impossible
+from ngramscan.reading.surrogates import find_half
 from ngramscan.reporting.completion import offered
 from ngramscan.reporting.overwriting import Named, is_output, refuse_overwriting
 from ngramscan.reporting.rows import Target, choose_target
@@ -38,6 +42,8 @@ SHOWS_ALL = "ngramscan.shows_all"
 """The key in click's `meta` that says whether the help shows rare options and variables, too."""
 _NEAREST = 1e-9
 """How near a float may come to a limit that it may not reach, so that no sum rounds to this."""
+_TOO_LARGE = 2**63
+"""Numbers of 64 bits are smaller."""
 _METAVARS = {"integer": "N", "float": "X"}
 
 
@@ -142,6 +148,17 @@ class _Text(click.types.StringParamType):
 
     envvar_list_splitter = ","
 
+    def __init__(self, is_path: bool) -> None:
+        self.is_path = is_path
+        """Whether it may have the path of a file, whose name may have any bytes."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the text; half of a character, which no file of rows can hold, is refused."""
+        text = super().convert(value, param, ctx)
+        if not self.is_path and (at := find_half(text)) >= 0:
+            _refuse(param, visible_line(text), f"half of a character (at {at}); write it in UTF-8")
+        return text
+
 
 class _Listed(click.ParamType[Any]):
     """Values of another type, with commas between them."""
@@ -159,44 +176,99 @@ class _Listed(click.ParamType[Any]):
         return tuple(self.part.convert(part, param, ctx) for part in parts)
 
 
-class _Finite(click.ParamType[Any]):
-    """A number that is neither nan nor infinite, nor longer than 64 bits."""
+class _Number(click.ParamType[Any]):
+    """A number in a range, which is finite and has 64 bits at most."""
+
+    plain: click.ParamType[Any]
+    """Reads the number, whatever its range."""
+    min: Any
+    """The limits are None where there is none."""
+    max: Any
+    min_open: bool
+    max_open: bool
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number."""
-        try:
-            is_usable = abs(float(value)) < 2**63
-        except (ValueError, OverflowError) as error:
-            is_usable = isinstance(error, ValueError)  # the type says what is wrong with a text
-        if not is_usable:
-            self.fail(f"{value} is out of range", param, ctx)
-        return super().convert(value, param, ctx)
+        """Return the number; one out of range is refused, with the range."""
+        number = _float_of(value)
+        if number is not None and not abs(number) < _TOO_LARGE:  # nan is in no range
+            has_limit = self.min is None or self.max is None
+            limit = ", and less than 2^63 in size" if has_limit else ""
+            _refuse(param, value, f"must be {self._range() or 'a number'}{limit}")
+        number = self.plain.convert(value, param, ctx)
+        if not self._allows(number):
+            _refuse(param, value, f"must be {self._range()}")
+        return number
+
+    def _allows(self, number: float) -> bool:
+        reaches = operator.gt if self.min_open else operator.ge
+        stays = operator.lt if self.max_open else operator.le
+        return (self.min is None or reaches(number, self.min)) and (
+            self.max is None or stays(number, self.max)
+        )
+
+    def _range(self) -> str:
+        """Return the range in words; empty: any number."""
+        least, most = (None if end is None else f"{end:,}" for end in (self.min, self.max))
+        if least is not None and most is not None:
+            return f"between {least} and {most}{self._excluded(least, most)}"
+        if least is not None:
+            return f"above {least}" if self.min_open else f"at least {least}"
+        if most is not None:
+            return f"below {most}" if self.max_open else f"at most {most}"
+        return ""
+
+    def _excluded(self, least: str, most: str) -> str:
+        """Say which ends do not belong to the range."""
+        if self.min_open and self.max_open:
+            return ", both excluded"
+        if self.min_open or self.max_open:
+            return f", {least if self.min_open else most} excluded"
+        return ""
 
 
-class _Float(_Finite, click.FloatRange):
+class _Float(_Number, click.FloatRange):
     name = "float"  # in messages: not a valid float
+    plain = click.FLOAT
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number; what rounding would make a limit that it may not reach is refused."""
         number = super().convert(value, param, ctx)
         if number == 0 and math.copysign(1, number) < 0:
-            self.fail(f"{value} is a zero with a minus; write 0", param, ctx)
+            _refuse(param, value, "a zero with a minus; write 0")
         for limit, is_open in ((self.min, self.min_open), (self.max, self.max_open)):
             if is_open and limit is not None and abs(number - limit) < _NEAREST:
-                self.fail(f"{value} is too near to {limit:g}", param, ctx)
+                _refuse(param, value, f"must be {self._range()}; it is too near to {limit:g}")
         return number
 
 
-class _Integer(_Finite, click.IntRange):
+class _Integer(_Number, click.IntRange):
     name = "integer"
+    plain = click.INT
+
+
+def _float_of(value: Any) -> float | None:
+    """Return a value as a float; infinity is also an integer that none can hold."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return None  # the type says what is wrong with a text
+
+
+def _refuse(param: click.Parameter | None, value: Any, problem: str) -> NoReturn:
+    flag = f"{_flag_of(param)} " if param else ""
+    raise InputError(f"{flag}{some_of([value])}", problem)
 
 
 class FilePath(click.Path):
     """A path; `~` at its start is the home folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path with the home folder in it."""
-        return super().convert(os.path.expanduser(value), param, ctx)
+        """Return the path with the home folder in it; what no file can be called is refused."""
+        path = os.path.expanduser(value)
+        refuse_impossible(path)
+        return super().convert(path, param, ctx)
 
 
 class Choice(click.Choice[Any]):
@@ -208,7 +280,7 @@ class Choice(click.Choice[Any]):
             return super().convert(value, param, ctx)
         except click.BadParameter:
             known = ", ".join(self.choices) + suggestion(str(value), self.choices)
-            self.fail(f"{value!r} is not one of {known}", param, ctx)
+            self.fail(f"{some_of([repr(value)])} is not one of {known}", param, ctx)
 
 
 def _joined(given: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
@@ -224,7 +296,7 @@ def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
     if Path in types:
         return FilePath(path_type=str if str in types else Path)
     if str in types or (float not in types and int not in types):
-        return _Text()
+        return _Text(option.is_spec)
     least = option.least if option.over is None else option.over
     most = option.most if option.under is None else option.under
     limits: Any = (least, most, option.over is not None, option.under is not None)
@@ -255,12 +327,12 @@ def checked(option: click.Parameter, value: Any) -> Any:
 
 def _converted(option: click.Parameter, kind: click.ParamType[Any], item: Any) -> Any:
     try:
-        return kind.convert(str(item), None, None)  # as typed: 1.5 is no integer
+        return kind.convert(str(item), option, None)  # as typed: 1.5 is no integer
     except click.UsageError as error:
         if isinstance(kind, click.Choice):  # whose own message has them in lower case
             refuse_other(option.opts[-1], str(item), kind.choices)
         problem = error.message.removesuffix(".")
-        raise InputError(f"{option.opts[-1]} {item}", problem) from error
+        raise InputError(f"{option.opts[-1]} {some_of([item])}", problem) from error
 
 
 def _is_frame(value: object) -> bool:
@@ -281,7 +353,7 @@ def refuse_other(option: str, given: str | Iterable[str], known: Iterable[str]) 
     for value in [given] if isinstance(given, str) else given:
         if value not in names:
             problem = f"expected one of {', '.join(names)}{suggestion(value, names)}"
-            raise InputError(f"{option} {value}", problem)
+            raise InputError(f"{option} {some_of([value])}", problem)
 
 
 def suggestion(value: str, known: Iterable[str]) -> str:
@@ -309,7 +381,7 @@ def check_written(
             continue
         if str(value) == "-":
             raise InputError(f"{flags[name]} -", "it can't be stdout; expected a path")
-        written.append(Named(flags[name], Path(value)))
+        written.append(Named(flags[name], Path(value), option_of(hint).is_folder))
     refuse_overwriting(function, values, flags, written, settings.get("has_sidecar", False))
     if figure := values.get("figure"):
         from ngramscan.reporting.charts.files import check_target  # slow to import

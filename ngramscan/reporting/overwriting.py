@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, get_args, get_origin
+from typing import Any, NamedTuple, NoReturn, get_args, get_origin
 
 from platformdirs import user_cache_path
 
 from ngramscan.errors import InputError
 from ngramscan.reading.own_files import own_folders
-from ngramscan.reading.streams import STANDARD_INPUT, is_stream, names_standard_input
+from ngramscan.reading.streams import (
+    STANDARD_INPUT,
+    is_stream,
+    is_within,
+    names_standard_input,
+    unpacked_path,
+)
 from ngramscan.reporting.provenance import sidecar_of
 from ngramscan.reporting.signatures import hints_of, option_of, without_option
 
@@ -33,6 +40,18 @@ class Named(NamedTuple):
 
     flag: str
     path: Path
+    is_folder: bool = False
+    """Whether it is a folder of several files, which may be within one that is read."""
+
+
+class Input(NamedTuple):
+    """The value of an option or argument that names files to be read."""
+
+    flag: str
+    paths: Callable[[], Iterator[Path]]
+    """Yields its files and folders, and records beside files of rows."""
+    reads: Callable[[Path], bool]
+    """Whether a file would be read because of its folder or its name, as those of a glob are."""
 
 
 def is_output(name: str, hint: Any) -> bool:
@@ -78,21 +97,41 @@ def refuse_overwriting(
     outputs = list(_with_companions(written, has_sidecar))
     _refuse_two_outputs(outputs)
     _refuse_own_files(outputs)
-    identities = {
-        identity: output
-        for output in reversed(outputs)
-        if (identity := _identity(output.path)) and not is_stream(output.path)
-    }
-    if not identities:  # a new file overwrites nothing, and inputs need not be looked for
+    files = [output for output in outputs if not is_stream(output.path)]
+    if not files:  # and inputs, which may be many, need not be looked for
         return
-    for flag, path in _inputs(function, values, flags):
+    identities = {
+        identity: output for output in reversed(files) if (identity := _identity(output.path))
+    }
+    for source in _inputs(function, values, flags):
+        _refuse_input(source, files, identities)
+
+
+def _refuse_input(
+    source: Input, outputs: Sequence[Named], identities: Mapping[tuple[int, int], Named]
+) -> None:
+    """Raise an InputError for an output that an option or argument reads, or would read.
+
+    A file that isn't there yet is refused like one that is, which the next run would read. A
+    journal among the files of a folder is none of those that are read there.
+    """
+    for output in outputs:
+        is_file = not output.is_folder and output.flag != _JOURNAL
+        if is_file and source.reads(output.path):
+            _refuse(output, source, ", with the files around it; name a file elsewhere")
+    for path in source.paths() if identities else ():  # a new file overwrites nothing
         for file in _files_within(path):
             identity = _identity(file)
-            output = identities.get(identity) if identity else None
-            # A journal among the files of a folder is none of those that are read there.
-            if output and (file == path or output.flag != _JOURNAL):
-                problem = f"the command also reads it, by {flag}; name another file"
-                raise InputError(f"{output.flag} {output.path}", problem)
+            output_there = identities.get(identity) if identity else None
+            if output_there and file == path:
+                _refuse(output_there, source, "; name another file")
+            if output_there and output_there.flag != _JOURNAL and source.reads(file):
+                _refuse(output_there, source, ", with the files around it; name a file elsewhere")
+
+
+def _refuse(output: Named, source: Input, cure: str) -> NoReturn:
+    problem = f"the command also reads it, by {source.flag}{cure}"
+    raise InputError(f"{output.flag} {output.path}", problem)
 
 
 def _with_companions(written: Iterable[Named], has_sidecar: bool) -> Iterator[Named]:
@@ -107,7 +146,7 @@ def _with_companions(written: Iterable[Named], has_sidecar: bool) -> Iterator[Na
 
 def _refuse_two_outputs(outputs: Iterable[Named]) -> None:
     first_by_file: dict[object, str] = {}
-    for flag, path in outputs:
+    for flag, path, _ in outputs:
         for key in filter(None, (_place(path), _identity(path))):
             first = first_by_file.setdefault(key, flag)
             if first != flag:
@@ -119,7 +158,7 @@ def _refuse_own_files(outputs: Iterable[Named]) -> None:
     """Refuse to overwrite what commands read unasked: kept replies, fetched and shipped data."""
     cache = _place(user_cache_path("ngramscan"))
     packages = [_place(folder) for folder in own_folders()]
-    for flag, path in outputs:
+    for flag, path, _ in outputs:
         place = _place(path)
         is_kept = flag != _JOURNAL and place.startswith(cache + os.sep)
         is_shipped = path.is_file() and place.startswith(tuple(each + os.sep for each in packages))
@@ -146,21 +185,40 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 def _inputs(
     function: Callable[..., Any], values: Mapping[str, Any], flags: Mapping[str, str]
-) -> Iterator[Named]:
-    """Yield what a command reads: files, folders, and the records beside files of rows."""
+) -> Iterator[Input]:
+    """Yield what a command reads."""
     for name, hint in hints_of(function).items():
         if name in values and is_input(name, hint):
             for value in _members(values[name]):
-                yield from (Named(flags[name], path) for path in _paths(value, hint))
+                if isinstance(value, str | PathLike) and str(value):  # neither data frame nor None
+                    reads = _reader_of(value, hint, values)
+                    yield Input(flags[name], partial(_paths, value, hint), reads)
+
+
+def _reader_of(
+    value: str | PathLike[str], hint: Any, values: Mapping[str, Any]
+) -> Callable[[Path], bool]:
+    """Return what tells which files would be read because of their folder or name."""
+    option = option_of(hint)
+    if option.is_spec:
+        from ngramscan.indexes.spec_files import is_read  # slow to import
+
+        form, skips_unknown = values.get("input_format"), values.get("skip_unknown")
+        return partial(is_read, str(value), form, skips_unknown, values.get("exclude_source"))
+    folder = os.path.expanduser(value)
+    has_files = not is_stream(value) and os.path.isdir(folder)
+    return lambda file: (
+        has_files
+        and unpacked_path(file).suffix.lower() in option.suffixes
+        and is_within(file, folder)
+    )
 
 
 def _members(value: Any) -> Iterable[Any]:
     return value if isinstance(value, list | tuple) else [value]
 
 
-def _paths(value: Any, hint: Any) -> Iterator[Path]:
-    if not isinstance(value, str | PathLike) or not str(value):
-        return  # a data frame, or nothing
+def _paths(value: str | PathLike[str], hint: Any) -> Iterator[Path]:
     if option_of(hint).is_spec:
         from ngramscan.indexes.spec_files import local_files  # slow to import
 

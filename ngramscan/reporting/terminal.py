@@ -118,7 +118,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; translate errors into the exit codes of the documentation."""
         try:
-            result = super().invoke(ctx)
+            result = self._invoke_command(ctx)
             sys.stdout.flush()  # a full disk may show only here
             return result
         except NgramscanError as error:
@@ -141,6 +141,15 @@ class Commands(click.Group):
             notes = "".join(getattr(error, "__notes__", ()))
             _say(f"Interrupted; {notes or (kept if is_kept else 'nothing was kept.')}")
             ctx.exit(130)
+
+    def _invoke_command(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            message = error.format_message()
+            if len(message) <= _LONGEST_LINE:
+                raise
+            raise click.UsageError(_shortened(message), error.ctx) from error
 
 
 def _discard_stdout() -> None:
@@ -410,7 +419,12 @@ def _emit(rows: Sequence[Any], row_type: type, target: Target, run: Run) -> None
 
 
 def _say(text: str) -> None:
-    """Write a line; of a very long one the start, and the end, where the cure stands."""
-    if len(text) > _LONGEST_LINE:
-        text = f"{text[: _LONGEST_LINE // 2]} … {text[-_LONGEST_LINE // 2 :]}"
-    click.echo(visible_line(text), err=True)
+    """Write a line to the terminal, but not to stdout, which has the rows."""
+    click.echo(visible_line(_shortened(text)), err=True)
+
+
+def _shortened(text: str) -> str:
+    """Return a very long line as its start and its end, where the cure is."""
+    if len(text) <= _LONGEST_LINE:
+        return text
+    return f"{text[: _LONGEST_LINE // 2]} … {text[-_LONGEST_LINE // 2 :]}"

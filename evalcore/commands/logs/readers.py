@@ -24,6 +24,7 @@ from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import decoded_as, is_json_list, list_items, read_table
 from ngramscan.reading.streams import open_unpacked, unpacked_path
+from ngramscan.reading.surrogates import replace_halves
 
 _Kind = TypeVar("_Kind")
 _SHARES = {
@@ -128,7 +129,8 @@ class LogFile:
     def lines(self) -> Iterator[tuple[str, bytes]]:
         """Yield each line that is not empty, or each item of a JSON list, with its place."""
         if self.is_list():
-            for place, item in list_items(self.path, self._content_of(self.path)):
+            content, _ = replace_halves(self._content_of(self.path))
+            for place, item in list_items(self.path, content):
                 yield place, json.dumps(item).encode()
             return
         with open_unpacked(self.path) as file:
@@ -249,7 +251,8 @@ def decode(place: object, content: bytes, kind: type[_Kind]) -> _Kind:
     with suppress(ValueError, RecursionError):
         content.decode()  # checks also what is left out
         return msgspec.json.decode(content, type=kind)
-    return decoded_as(kind, place, content)  # knows NaN, which tools write
+    # Knows NaN, which tools write; outputs may be cut within a character.
+    return decoded_as(kind, place, replace_halves(content)[0])
 
 
 def to_number(place: str, value: Any, scale: Scale) -> float | None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
@@ -25,7 +23,6 @@ MOST_ROWS = 10_000
 _WORDS = {"": None, "true": True, "false": False}
 _MAY_BE_EMPTY = frozenset({"left", "right", "metadata", "note", "reason", "test", "tokens"})
 """Columns where nothing is an empty text; in others it is unknown. CSV writes both as nothing."""
-_LONGEST_CELL = 1 << 30
 _LONGEST, _MOST_NAMES = 40, 12
 """Limits of the values and of the numbers of names in messages."""
 
@@ -51,10 +48,9 @@ class Results:
 def read_results(table: Table) -> Results:
     """Read the rows of a file; an InputError says that no command of ours writes such rows."""
     name = name_of(table)
-    with _long_cells():
-        stream = read_table(table)
-        first = [*islice(stream, MOST_ROWS)]
-        left_out = sum(1 for _ in stream)
+    stream = read_table(table)
+    first = [*islice(stream, MOST_ROWS)]
+    left_out = sum(1 for _ in stream)
     kind = _kind(name, first[0][1])
     for place, row in first:
         if lacking := kind.needs - row.keys():
@@ -88,16 +84,6 @@ def _read_run(path: Path) -> tuple[Run | None, bool]:
         return None, False
     run = decoded_as(Run, place, stored)
     return run, run.sha256 not in {"", sha256(content).hexdigest()}
-
-
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    """Let cells of CSV be as long as outputs and documents are."""
-    usual = csv.field_size_limit(_LONGEST_CELL)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(usual)
 
 
 def _kind(name: str, columns: Collection[str]) -> Kind:
