@@ -64,7 +64,7 @@ def needs_extra(where: str, extra: str) -> Iterator[None]:
 def nearest(value: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return the name that was probably meant, in upper or lower case; empty: none is near.
 
-    Long texts are no names, and to compare them would take the square of their length.
+    Long texts aren't names, and to compare them would take the square of their length.
     """
     if len(value) > _LONGEST_NAME:
         return ""
