@@ -94,7 +94,7 @@ ANSWERS = ("imo-answerbench", "answerbench_v2.csv")
 
 @pytest.mark.parametrize(
     *case_table(
-        "malformed_benchmarks", (*ANSWERS, "a\n" + "x" * 200_000, "not valid CSV: field larger")
+        "malformed_benchmarks", (*ANSWERS, "a\n" + "x" * 200_000, "csv:2: no column Problem ID")
     )
 )
 def test_wrong_is_refused(name: str, what: str, value: Any, message: str, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_json_and_files_keep_every_character(corpus: str, tmp_path: Path) -> Non
     texts = "".join(json.loads(line)["right"] for line in printed.splitlines())
     assert CONTROLLING in texts
     assert CONTROLLING in invoke(*contexts, "csv").stdout
-    path = tmp_path / "rows.csv"
+    path = tmp_path.with_name(f"{tmp_path.name}-rows.csv")
     invoke(*contexts[:-1], "-o", path)
     assert CONTROLLING in path.read_bytes().decode()
 

@@ -161,7 +161,7 @@ def write_table(path: Path, rows: Sequence[Mapping[str, Any]] | pd.DataFrame) ->
 @pytest.mark.parametrize("case", objects("malformed_scores"), ids=lambda case: case["said"])
 def test_malformed_rows_are_refused_with_their_place(tmp_path: Path, case: dict[str, str]) -> None:
     path, said = tmp_path / f"s.{case['kind']}", case["said"]
-    path.write_text(case["content"].replace("LONG", "x" * 200_000), encoding="latin-1")
+    path.write_text(case["content"], encoding="latin-1")
     with pytest.raises(InputError) as error:
         read_scores(path, ScoreRow)
     assert (str(path) + said if said[0] == ":" else said) in str(error.value)

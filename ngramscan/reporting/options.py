@@ -153,10 +153,10 @@ class _Text(click.types.StringParamType):
         """Whether it may have the path of a file, whose name may have any bytes."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the text; half of a character, which no file of rows can hold, is refused."""
+        """Return the text; a byte that isn't UTF-8, which Python has as half a character, is refused."""
         text = super().convert(value, param, ctx)
         if not self.is_path and (at := find_half(text)) >= 0:
-            _refuse(param, visible_line(text), f"half of a character (at {at}); write it in UTF-8")
+            _refuse(param, visible_line(text), f"not UTF-8 at character {at}; write it in UTF-8")
         return text
 
 
