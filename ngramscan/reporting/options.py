@@ -153,7 +153,7 @@ class _Text(click.types.StringParamType):
         """Whether it may have the path of a file, whose name may have any bytes."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the text; a byte that isn't UTF-8, which Python has as half a character, is refused."""
+        """Return the text; bytes that aren't UTF-8, which no file of rows can hold, are refused."""
         text = super().convert(value, param, ctx)
         if not self.is_path and (at := find_half(text)) >= 0:
             _refuse(param, visible_line(text), f"not UTF-8 at character {at}; write it in UTF-8")
