@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from ngramscan.matching.words import words_in
+
 Normalization = Literal["", "alphanumeric", "words"]
 """How a text is searched: as it is; letters and digits alone; words in lower case with one space
 around each, no punctuation."""
-_WORD = re.compile(r"\w+")
 _OTHER = re.compile(r"[\W_]+")
 """All that `str.isalnum` is not true of."""
 
@@ -23,6 +24,6 @@ def normalized(text: str, normalization: Normalization) -> str:
         return _OTHER.sub("", text)
     if normalization == "words":
         # The small sigma of Greek has two forms, which hang on the neighbours of the word.
-        words = " ".join(_WORD.findall(text.lower().replace("ς", "σ")))
+        words = " ".join(words_in(text.lower().replace("ς", "σ")))
         return f" {words} " if words else ""
     return text

@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple
 
 from ngramscan.errors import InputError, nearest
 from ngramscan.matching import Normalization, normalized
+from ngramscan.matching.words import chunk_starts, word_places
 
 Unit = Literal["characters", "bytes", "words"]
 Tail = Literal["drop", "cut", "end"]
@@ -53,7 +54,7 @@ class Rule:
     normalization: Normalization = ""
     draws: int | None = None
     """Random windows per text, which begin at any character; None: one at the beginning of each
-    word, a word being what white space separates."""
+    word. For windows of characters, white space separates words, apart from scripts without it."""
     tail: Tail = "drop"
     """Windows that the end of the text cuts short: left out, kept as they are, or moved to end
     there (once)."""
@@ -189,7 +190,7 @@ def _searched(text: str, rule: Rule) -> _Searched:
     if rule.unit == "words":
         # Where `İ` becomes two characters, places in lower case are not those in the text.
         origins = [i for i, character in enumerate(text) for _ in character.lower()]
-        spans = [word.span() for word in re.finditer(r"\w+", text.lower())]
+        spans = word_places(text.lower())
         starts = [origins[start] for start, _ in spans]
         stops = [origins[stop - 1] + 1 for _, stop in spans]
         return _Searched(kept.split(), starts, stops, range(len(spans)))
@@ -199,8 +200,7 @@ def _searched(text: str, rule: Rule) -> _Searched:
         kept = text.strip() if rule.strip else text
         first = len(text) - len(text.lstrip()) if rule.strip else 0
         places = range(first, first + len(kept))
-    words = [word.start() for word in re.finditer(r"\S+", kept)]
-    return _Searched(kept, places, [place + 1 for place in places], words)
+    return _Searched(kept, places, [place + 1 for place in places], chunk_starts(kept))
 
 
 def _spans(searched: _Searched, rule: Rule, place_seed: str) -> list[tuple[int, int]]:
