@@ -248,7 +248,7 @@ def expect_words(
 
 def _words(text: str) -> list[tuple[int, int, str]]:
     found = re.finditer(rf"{UNSPACED}|[^\W{UNSPACED}]+", text)
-    return [(word.start(), word.end(), word[0].lower()) for word in found]
+    return [(word.start(), word.end(), word[0].casefold()) for word in found]
 
 
 def _count(sought: set[Key], documents: Iterable[Key]) -> Counter[Key]:
