@@ -22,7 +22,13 @@ from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import KINDS
 from ngramscan.options import Level
 from ngramscan.prevalence.benchmark_entries import BenchmarkEntries, draw_entries, read_entries
-from ngramscan.prevalence.contaminate import Entry, EntryRow, queries_of, run_contaminate
+from ngramscan.prevalence.contaminate import (
+    Entry,
+    EntryRow,
+    FoundForm,
+    queries_of,
+    run_contaminate,
+)
 from ngramscan.prevalence.contamination_answers import ANSWERS, NEAR, OCCURRENCES, find_answers
 from ngramscan.prevalence.contamination_rules import Rule, Short, Tail, make_rule
 from ngramscan.prevalence.contamination_shares import ShareRow, make_shares
@@ -180,7 +186,7 @@ def contaminate(
 
         compared = make_effects(found.rows, given, level, answers)
         files.append((effects, compared, EffectRow))
-    notices += _describe_short(found.rows)
+    notices += [*_describe_short(found.rows), *_describe_forms(found.found_forms)]
     unknown = [(failure.error, failure.index) for failure in found.missing]
     failures = [*_describe(unknown, "window"), *_describe(lost, "context")]
     table = partial(tables.print_contaminate, found, summed, compared)
@@ -232,6 +238,19 @@ def _describe_short(rows: Sequence[EntryRow]) -> list[str]:
         return []
     of = f"entries no longer than a window: {len(ids):,}, the first is {next(iter(ids))}"
     return [f"{of}; each is looked for as a whole (--short skip leaves out shorter ones)"]
+
+
+def _describe_forms(found: Sequence[FoundForm]) -> list[str]:
+    """Say which entries only look clean, since the corpus has another form of their characters."""
+    entries = list(dict.fromkeys((form.index, form.id) for form in found))
+    if not entries:
+        return []
+    first = found[0]
+    return [
+        f"clean entries that occur in another normal form of Unicode: {len(entries):,}, the first"
+        f" is {first.id} ({first.found} of {first.windows} windows in {first.form},"
+        f" {first.index}); --rule palm and gpt3 find all forms in corpora that are read"
+    ]
 
 
 def _plan(

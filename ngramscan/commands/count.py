@@ -101,7 +101,7 @@ def count(
     # They are slow to import.
     from ngramscan.indexes.opening import open_indexes
     from ngramscan.indexes.sizes import sizes_in_words
-    from ngramscan.prevalence.count import CountRow, describe_missing, run_count
+    from ngramscan.prevalence.count import CountRow, describe_forms, describe_missing, run_count
     from ngramscan.prevalence.plan import PlanRow
     from ngramscan.prevalence.token_count import TokenCountRow
     from ngramscan.prevalence.totals import Total, make_totals
@@ -134,6 +134,7 @@ def count(
     types = [{"bytes": CountRow, "tokens": TokenCountRow}[unit] for unit in units]
     return Result(
         *together(rows, types),
+        notices=describe_forms(counting.form_counts),
         failures=failures,
         print_table=partial(_print, counting=counting, totals=sums),
         is_silent=not rows,
@@ -147,12 +148,14 @@ def count(
 def _plan(
     queries: Sequence[Query], indexes: Sequence[Index], needs_totals: bool, count_anyway: bool
 ) -> list[PlanRow]:
-    from ngramscan.prevalence.count import texts_asked
+    from ngramscan.prevalence.count import forms_of, texts_asked
     from ngramscan.prevalence.plan import make_plan
 
     plan = list["PlanRow"]()
     for index in sorted(indexes, key=attrgetter("unit")):
         texts = texts_asked(queries, index, count_anyway, needs_totals)
+        if index.unit == "bytes":
+            texts = list(dict.fromkeys([*texts, *forms_of(queries)]))
         plan += make_plan(len(queries), texts, 0, 0, [index])
     return plan
 
