@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -27,6 +28,7 @@ from ngramscan.prevalence.contaminate import (
     EntryRow,
     FoundForm,
     queries_of,
+    queries_of_forms,
     run_contaminate,
 )
 from ngramscan.prevalence.contamination_answers import ANSWERS, NEAR, OCCURRENCES, find_answers
@@ -260,7 +262,14 @@ def _plan(
     texts = list(dict.fromkeys(text for entry_texts in asked for text in entry_texts))
     # If none is clean, a window of each entry is looked up again, and shown so often in documents.
     again = [entry_texts[0] for entry_texts in asked if entry_texts] * bool(shown)
-    return make_plan(len(texts), texts + again, len(again) * shown, bytes_of(CONTEXT), indexes)
+    plan = make_plan(len(texts), texts + again, len(again) * shown, bytes_of(CONTEXT), indexes)
+    # If all entries are clean, a service is asked for their other forms.
+    others = set(queries_of_forms(entries, rule, seed)).difference(texts)
+    costs = [index.cost(list(others), 0, 0) for index in indexes]
+    return [
+        replace(row, requests_at_most=row.requests_at_most + cost.requests_at_most)
+        for row, cost in zip(plan, costs, strict=True)
+    ]
 
 
 def _refuse_unseen(indexes: Sequence[Index], option: str) -> None:

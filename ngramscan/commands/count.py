@@ -17,7 +17,7 @@ from ngramscan.commands.shared import (
 )
 from ngramscan.errors import InputError
 from ngramscan.options import WHAT
-from ngramscan.progress import SILENT, Progress
+from ngramscan.progress import SILENT, Progress, counted
 from ngramscan.reporting.command import NewFile, Option, Result, Rows, RowsFile, Shared, command
 from ngramscan.reporting.rows import together
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ngramscan.indexes.base import Index
     from ngramscan.patterns.model import Query
-    from ngramscan.prevalence.count import CountResult
+    from ngramscan.prevalence.count import CountResult, FormCount
     from ngramscan.prevalence.plan import PlanRow
     from ngramscan.prevalence.totals import Total
 
@@ -101,7 +101,7 @@ def count(
     # They are slow to import.
     from ngramscan.indexes.opening import open_indexes
     from ngramscan.indexes.sizes import sizes_in_words
-    from ngramscan.prevalence.count import CountRow, describe_forms, describe_missing, run_count
+    from ngramscan.prevalence.count import CountRow, describe_missing, run_count
     from ngramscan.prevalence.plan import PlanRow
     from ngramscan.prevalence.token_count import TokenCountRow
     from ngramscan.prevalence.totals import Total, make_totals
@@ -134,7 +134,7 @@ def count(
     types = [{"bytes": CountRow, "tokens": TokenCountRow}[unit] for unit in units]
     return Result(
         *together(rows, types),
-        notices=describe_forms(counting.form_counts),
+        notices=_describe_forms(counting.form_counts),
         failures=failures,
         print_table=partial(_print, counting=counting, totals=sums),
         is_silent=not rows,
@@ -143,6 +143,21 @@ def count(
         sizes=sizes_in_words(counting.sizes),
         first_columns=("pattern", "occurrences", "documents"),
     )
+
+
+def _describe_forms(form_counts: Sequence[FormCount]) -> list[str]:
+    """Return which queries occur in another normal form of Unicode, a line each."""
+    from ngramscan.prevalence.count import SHOWN_REASONS
+
+    lines = [
+        f'"{each.query}" occurs {counted(each.occurrences, "time")} more in {each.index} in'
+        f" Unicode's form {each.form}, which is not counted"
+        f" (as given: {counted(each.occurrences_given, 'time')}); count that form as well"
+        for each in form_counts
+    ]
+    if more := lines[SHOWN_REASONS:]:
+        lines[SHOWN_REASONS:] = [f"and {len(more)} more queries occur in another form"]
+    return lines
 
 
 def _plan(

@@ -178,6 +178,17 @@ def _windows_of_forms(entry: Entry, rule: Rule, seed: int) -> _Forms:
     }
 
 
+def queries_of_forms(entries: Sequence[Entry], rule: Rule, seed: int) -> list[str]:
+    """Return the distinct strings that are looked for, at most, in other normal forms."""
+    windows = (
+        window
+        for entry in entries
+        for of_form in _windows_of_forms(entry, rule, seed).values()
+        for window in of_form
+    )
+    return list(_texts(windows))
+
+
 def _n_found(windows: Sequence[TextWindow], answers: _Answers) -> int:
     return sum(bool(answers.occurrences.get(window.query)) for window in windows)
 

@@ -27,7 +27,6 @@ from ngramscan.prevalence.token_count import (
     is_of_bytes,
     note_of,
 )
-from ngramscan.progress import counted
 
 OFFLINE_HINT = "without a network: --index python, or --index scan:PATH for a corpus of your own"
 SHOWN_REASONS = 5
@@ -278,19 +277,6 @@ def _row(
 
 
 # What is missing
-
-
-def describe_forms(form_counts: Sequence[FormCount]) -> list[str]:
-    """Return which queries occur in another normal form of Unicode, a line each."""
-    lines = [
-        f'"{each.query}" occurs {counted(each.occurrences, "time")} more in {each.index} in'
-        f" Unicode's form {each.form}, which is not counted"
-        f" (as given: {counted(each.occurrences_given, 'time')}); count that form as well"
-        for each in form_counts
-    ]
-    if more := lines[SHOWN_REASONS:]:
-        lines[SHOWN_REASONS:] = [f"and {len(more)} more queries occur in another form"]
-    return lines
 
 
 def describe_missing(
