@@ -68,7 +68,9 @@ class Matcher:
         # There are no queries where only the size of a corpus is asked for.
         compiled = compile_engine(self._literals, ignore_case) if self._literals else None
         self._engine = engine or compiled
-        self._words = frozenset(word for query in queries for word in query.split())
+        self._words = frozenset[str]()
+        if normalization == "words":
+            self._words = frozenset(word for query in queries for word in query.split())
         self._left_to_check = CHECKED_DOCUMENTS
         self._random = random.Random(1)
 

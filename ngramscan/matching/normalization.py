@@ -18,12 +18,10 @@ FORM = 2
 LONGEST_FORM = 11
 """Bytes, at most, that a byte becomes: U+FDFA is a greeting of 18 letters in one."""
 
-_UNDERSCORE = re.compile(r"(?<!\w)_++|(?<=[^\W_])_++(?!\w)")
-"""Around words, where they are emphasis or a blank; `snake_case` keeps its own."""
-_WORD_BROKEN = re.compile(
-    r"(?<!\w)(?P<head>\w++)[-\u2010][ \t]*+(?:\r\n|[\n\r\v\f\x85\u2028])[ \t]*+(?=(?P<tail>\w++))"
-)
-"""A word of whose parts a hyphen and the end of a line are between."""
+_UNDERSCORES = re.compile("_++")
+_END_OF_LINE = re.compile(r"[-\u2010][ \t]*+(?:\r\n|[\n\r\v\f\x85\u2028])[ \t]*+(?=(?P<tail>\w++))")
+"""Between the parts of a word that a hyphen breaks at the end of a line."""
+_ASCII_OTHER = re.compile(r"[\W_]+")
 
 IsBroken = Callable[[str, str], bool]
 """Whether two parts with a hyphen and the end of a line between them are one word."""
@@ -44,7 +42,7 @@ def normalized(text: str, normalization: Normalization, is_broken: IsBroken = lo
         return text
     text = folded(text)
     if normalization == "alphanumeric":
-        return _other().sub("", text)
+        return (_ASCII_OTHER if text.isascii() else _other()).sub("", text)
     words = " ".join(words_in(replaced(text, _word_steps(is_broken)).casefold()))
     return f" {words} " if words else ""
 
@@ -72,12 +70,31 @@ def _other() -> re.Pattern[str]:
 
 def _word_steps(is_broken: IsBroken) -> tuple[Step, ...]:
     def mended(match: re.Match[str]) -> str:
-        return match["head"] if is_broken(match["head"], match["tail"]) else match[0]
+        head = _word_before(match.string, match.start())
+        return "" if head and is_broken(head, match["tail"]) else match[0]
 
     return (
-        Step(("-", "\u2010"), _WORD_BROKEN, mended),
-        Step(("_",), _UNDERSCORE, lambda _: " "),
+        Step(("-", "\u2010"), _END_OF_LINE, mended),
+        Step(("_",), _UNDERSCORES, _without_emphasis),
     )
+
+
+def _word_before(text: str, stop: int) -> str:
+    start = stop
+    while start and _is_of_word(text[start - 1]):
+        start -= 1
+    return text[start:stop]
+
+
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _without_emphasis(match: re.Match[str]) -> str:
+    """Keep the underscores of `snake_case`; around words they are emphasis, or a blank."""
+    start, stop = match.span()
+    before, behind = match.string[start - 1 : start], match.string[stop : stop + 1]
+    return match[0] if before.isalnum() and behind.isalnum() else " "
 
 
 _SMALL = Step((), re.compile(r"[^a-z\s]"), lambda match: match[0].casefold())
