@@ -20,7 +20,7 @@ Replacement = Callable[[re.Match[str]], str]
 
 
 class Step(NamedTuple):
-    """What is replaced, and by what."""
+    """An expression, and what replaces its matches."""
 
     signs: Sequence[str]
     """A text without any of these is left as it is; none: every text may change."""

@@ -28,7 +28,7 @@ IsBroken = Callable[[str, str], bool]
 
 
 def looks_broken(head: str, tail: str) -> bool:
-    """Tell whether a word goes on in small letters."""
+    """Tell whether the next line continues a word in small letters."""
     return head[-1].isalpha() and tail[0].islower()
 
 
@@ -64,7 +64,7 @@ def normalized_places(text: str, normalization: Normalization) -> PlacedText:
 
 @cache
 def _other() -> re.Pattern[str]:
-    """Return what is no letter, digit or mark of one."""
+    """Return an expression for all but letters, digits and their marks."""
     return re.compile(rf"[^\w{marks()}]+|_+")
 
 

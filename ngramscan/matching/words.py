@@ -1,4 +1,4 @@
-"""What a word of a text is: for windows, spans, n-grams, and answers that are looked for.
+"""Words of a text, for windows, spans, n-grams, and answers that are looked for.
 
 A word is a run of letters, digits and `_`, with the combining marks behind them. In scripts that
 are written without spaces between words, each character with its marks is a word: without a
@@ -178,7 +178,7 @@ def _mark() -> re.Pattern[str]:
 
 
 def is_whole(text: str, start: int, stop: int) -> bool:
-    """Tell whether no word, and no number, goes on before or behind a part of a text.
+    """Tell whether words and numbers begin and end where a part of a text does.
 
     A character of a script without spaces is a word, whatever is before and behind it.
 

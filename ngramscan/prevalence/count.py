@@ -146,7 +146,7 @@ def texts_of(queries: Sequence[Query], for_totals: bool) -> list[str]:
 
 
 def forms_of(queries: Sequence[Query]) -> dict[str, tuple[str, NormalForm]]:
-    """Return the query, and the name, of each other form that is no query itself."""
+    """Return the query and the name of each other form, without those that are queries as well."""
     texts = list(dict.fromkeys(query.text for query in queries))
     return {
         form: (text, name)
