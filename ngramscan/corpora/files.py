@@ -10,31 +10,22 @@ import codecs
 import fnmatch
 import glob
 import os
+from collections import Counter
 from collections.abc import Iterable
-from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ngramscan.corpora.base import CorpusFile, Format, local_file, marks_of
-from ngramscan.corpora.jsonl import LIST_PROBLEM, LIST_START
-from ngramscan.corpora.streams import read_chunks, stream_chunks
+from ngramscan.corpora.base import CorpusFile, Format, describe_skipped, local_file, marks_of
+from ngramscan.corpora.formats import BY_NAME, CURE, format_in, format_of, why_unknown
+from ngramscan.corpora.streams import first_bytes, read_chunks, stream_chunks
 from ngramscan.errors import CorpusError, InputError, reason_of
-from ngramscan.reading.streams import is_stream, missing, name_of, unpacked_path
+from ngramscan.reading.streams import Chunks, is_stream, missing, name_of
 from ngramscan.remote.stores import is_remote, open_store
 
 _LISTS = (".paths", ".paths.gz")
-_FORMATS: dict[str, Format] = {
-    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
-    **dict.fromkeys((".wet", ".warc"), "warc"),
-    ".txt": "text",
-}
-"""By suffix, which that of a compression may follow."""
 _FORMS = "JSON lines (.jsonl), Parquet (.parquet) or text (.txt)"  # the three likeliest
-_CURE = "--input-format says it: jsonl, text, warc or parquet"
-_TABLES = {".csv", ".tsv", ".xlsx"}
-_CONVERT = "convert it to JSONL or Parquet, with the texts in a field named text"
-_HEAD_BYTES = 16  # enough to tell the formats apart
+_HEAD_BYTES = 64  # enough to tell the formats and encodings apart
 _Found = tuple[list[CorpusFile], list[str]]
 _Named = CorpusFile | str
 """A file, or only the path of one whose name says no format."""
@@ -68,7 +59,7 @@ def find_files(
         raise InputError(f"scan:{location}", problem)
     if others and not skip_unknown:
         problem = f"files of unknown formats: {len(others)}, the first is {others[0]}"
-        cures = f"--skip-unknown or --exclude-source leaves them out, or {_CURE}"
+        cures = f"--skip-unknown or --exclude-source leaves them out, or {CURE}"
         raise InputError(f"scan:{location}", f"{problem}; {cures}")
     notice = f"scan:{location}: files of unknown formats left out: {len(others)}"
     return kept, [notice] * bool(others)
@@ -77,12 +68,9 @@ def find_files(
 def _why_none(location: str, has_files: bool) -> str:
     path = Path(location).expanduser()
     if has_files and not path.is_dir():
-        suffix = unpacked_path(path).suffix.lower()
-        if suffix in _TABLES:
-            return f"{suffix} is not a corpus format; {_CONVERT}"
-        return f"unknown format: {suffix or 'no suffix'}; {_CURE}"
+        return why_unknown(str(path))
     if has_files:
-        return f"contains no file of a known format; expected {_FORMS}, or {_CURE}"
+        return f"contains no file of a known format; expected {_FORMS}, or {CURE}"
     if path.is_dir() or is_remote(location) or glob.has_magic(location):
         return f"no file there; expected {_FORMS}"
     return missing(path, _FORMS)
@@ -90,43 +78,35 @@ def _why_none(location: str, has_files: bool) -> str:
 
 def _open_stream(path: str, form: Format | None) -> _Found:
     """Return a pipe as the one file of a corpus; its first bytes say the format."""
-    name, chunks, begun, head = name_of(path), stream_chunks(path), [], b""
-    for chunk in chunks:
-        begun.append(chunk)
-        head = (head + chunk[0]).removeprefix(codecs.BOM_UTF8).lstrip()
-        if len(head) >= _HEAD_BYTES:
-            break
+    name, skipped = name_of(path), Counter[str]()
+    head, chunks = _start_of(stream_chunks(path, skipped))
     if not head:
         raise InputError(name, "it is empty; expected a corpus")
-    is_sniffed, form = form is None, form or _format_in(head, name)
-    if form == "parquet":
-        problem = "Parquet can't be read from a pipe, since its end says what is in it"
-        raise InputError(name, f"{problem}; give the file: scan:FILE.parquet")
-    notice = f"{name}: read as text, one document; if it is something else, {_CURE}"
-    file = CorpusFile(name, form, stream=chain(begun, chunks))
+    is_sniffed, form = form is None, form or format_in(head, name)
+    if BY_NAME[form].is_seekable:
+        problem = (
+            f"{BY_NAME[form].title} can't be read from a pipe, since its end says what is in it"
+        )
+        raise InputError(name, f"{problem}; give the file: scan:FILE.{form}")
+    notice = f"{name}: read as text, one document; if it is something else, {CURE}"
+    file = CorpusFile(name, form, stream=chunks, stream_skipped=skipped)
     return [file], [notice] * (is_sniffed and form == "text")
 
 
-def _format_in(head: bytes, name: str) -> Format:
-    starts: dict[bytes, Format] = {b"WARC/": "warc", b"PAR1": "parquet", b"{": "jsonl"}
-    if LIST_START.match(head):
-        raise InputError(name, LIST_PROBLEM)
-    if found := next((starts[start] for start in starts if head.startswith(start)), None):
-        return found
-    n_other_bytes = len(head) - len(head.decode("utf-8", "ignore").encode())
-    if b"\0" in head or n_other_bytes > 3:  # the last character may be cut
-        raise InputError(name, f"neither JSON lines, text nor WARC; {_CURE}")
-    return "text"
+def _start_of(chunks: Chunks) -> tuple[bytes, Chunks]:
+    """Return what an input begins with, behind white space, and all of it."""
+    length = _HEAD_BYTES
+    while True:
+        begun, chunks = first_bytes(chunks, length)
+        head = begun.removeprefix(codecs.BOM_UTF8).lstrip()
+        if len(head) >= _HEAD_BYTES or len(begun) < length:
+            return head, chunks
+        length = len(begun) + _HEAD_BYTES
 
 
 def matches(source: str, globs: Iterable[str]) -> bool:
     """Tell whether a source matches one of some globs, in which * also stands for /."""
     return any(fnmatch.fnmatchcase(source, pattern) for pattern in globs)
-
-
-def format_of(path: str) -> Format | None:
-    """Return the format that the name of a file says; None: it says none."""
-    return "parquet" if path.endswith(".parquet") else _FORMATS.get(unpacked_path(path).suffix)
 
 
 def has_changed(file: CorpusFile) -> bool:
@@ -206,7 +186,7 @@ def _listed(path: str, given: Format | None) -> list[_Named]:
     for name in paths:
         form = given or format_of(name)
         if form is None:
-            raise InputError(f"{path}: {name}", f"no known format; {_CURE}")
+            raise InputError(f"{path}: {name}", f"no known format; {CURE}")
         file = CorpusFile(name, form) if is_remote(name) else local_file(name, form)
         if file is None:
             raise InputError(path, f"it lists {name}, where no file is")
@@ -219,7 +199,10 @@ def _is_absolute(name: str) -> bool:
 
 
 def _read_list(path: str) -> list[str]:
-    content = b"".join(chunk for chunk, _ in read_chunks(CorpusFile(path, "text")))
+    skipped = Counter[str]()
+    content = b"".join(chunk for chunk, _ in read_chunks(CorpusFile(path, "text"), skipped))
+    if skipped:
+        raise CorpusError(path, f"damaged; {describe_skipped(skipped)}")
     try:
         lines = content.decode().splitlines()
     except UnicodeDecodeError as error:

@@ -37,7 +37,8 @@ _LEADS = {
     "tokens": "an index over tokens; to query it, with --tokenizer FILE: --index tokens:",
 }
 _TAKERS = {
-    **dict.fromkeys(("text_field", "skip_bad_lines", "input_format", "skip_unknown"), ("scan:",)),
+    **dict.fromkeys(("text_field", "skip_bad_lines", "skip_null"), ("scan:",)),
+    **dict.fromkeys(("input_format", "skip_unknown"), ("scan:",)),
     "tokenizer": ("tokens:",),
     **dict.fromkeys(("sample_files", "limit_documents", "exclude_source"), ("scan:", "python")),
 }
