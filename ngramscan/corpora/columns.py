@@ -38,13 +38,16 @@ class TextColumns:
         if len(self.names) > 1:
             values = rows.column(names.index(self.names[1])).to_pylist()
             sources = ["" if value is None else str(value) for value in values]
-        present = [text is not None for text in texts]
+        present = [text for text in texts if text is not None]
+        if len(present) == len(texts):
+            return Batch(present, numbers, consumed, sources)
+        is_present = [text is not None for text in texts]
         return Batch(
-            texts=[text for text in texts if text is not None],
-            records=list(compress(numbers, present)) if not all(present) else numbers,
+            texts=present,
+            records=list(compress(numbers, is_present)),
             consumed=consumed,
-            sources=list(compress(sources, present)),
-            skipped={"null": present.count(False)} if not all(present) else {},
+            sources=list(compress(sources, is_present)),
+            skipped={"null": len(texts) - len(present)},
         )
 
     def _texts(self, column: pa.Array, row: int) -> list[memoryview | None]:

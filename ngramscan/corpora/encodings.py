@@ -22,6 +22,7 @@ _MARKS = {
 _SAMPLE_BYTES = 4096
 _FIRST_PRINTABLE = 0x20
 _LAST_PLANE = 0x10
+_LEAST_CHARACTERS = 2
 _LEAST_SHARE = 0.6
 """Share of characters of UTF-16 with one high byte, below 0x20: in letters and spaces of one
 script, nearly all; UTF-8 has a control character in every second place nowhere."""
@@ -65,7 +66,7 @@ def _utf32_of(sample: bytes) -> str:
 
 def _are_high_bytes(values: bytes, others: bytes) -> bool:
     """Tell whether some bytes are the upper halves of characters whose lower halves are others."""
-    if 0 not in values or 0 in others:
+    if 0 not in values or 0 in others or len(values) < _LEAST_CHARACTERS:
         return False
     low = sum(value < _FIRST_PRINTABLE for value in values)
     return low >= _LEAST_SHARE * len(values)

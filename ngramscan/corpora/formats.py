@@ -176,6 +176,7 @@ def refuse_misnamed(file: CorpusFile, head: bytes) -> None:
     own = BY_NAME[file.format].start
     for each in FORMATS:
         is_other = each.name != file.format and each.start and each.start.match(head)
-        if is_other and not (own and own.match(head)):
+        may_be_text = own is None and each.name == "jsonl"  # braces may begin any text
+        if is_other and not may_be_text and not (own and own.match(head)):
             problem = f"it is {each.title}, not {BY_NAME[file.format].title}"
             raise CorpusError(file.path, f"{problem}; give it with --input-format {each.name}")

@@ -10,7 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from ngramscan.corpora.base import Format
-from ngramscan.corpora.files import find_files, format_of, is_hidden, matches
+from ngramscan.corpora.files import find_files, matches
+from ngramscan.corpora.folders import is_hidden
+from ngramscan.corpora.formats import format_of
 from ngramscan.corpora.text import python_files
 from ngramscan.errors import InputError
 from ngramscan.indexes.opening import split_specs
