@@ -31,7 +31,7 @@ from ngramscan.reading.compressions import (
 from ngramscan.reading.streams import Chunks, is_stream, missing, name_of
 from ngramscan.remote.stores import is_remote, open_store
 
-_LISTS = (".paths", ".paths.gz")
+LISTS = (".paths", ".paths.gz")
 _FORMS = "JSON lines (.jsonl), Parquet (.parquet) or text (.txt)"  # the three likeliest
 _HEAD_BYTES = 64  # enough to tell the formats and encodings apart
 _WINDOW_LOOK_BYTES = 1_000_000
@@ -58,7 +58,7 @@ def find_files(
     if is_stream(location):
         return _open_stream(location, form)
     notices: list[str] = []
-    if location.startswith("@") or location.endswith(_LISTS):
+    if location.startswith("@") or location.endswith(LISTS):
         found = _listed(location.removeprefix("@"), form)
     else:
         found, notices = (_remote if is_remote(location) else _local)(location, form)
