@@ -197,6 +197,13 @@ def test_a_link_to_nothing_is_an_error(tmp_path: Path) -> None:
     assert len(open_corpus(str(tmp_path), exclude=("*/b.jsonl",)).files) == 1
 
 
+def test_links_that_lead_back_to_themselves_are_said(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
+    (tmp_path / "b.jsonl").symlink_to("b.jsonl")
+    (notice,) = open_corpus(str(tmp_path)).notices
+    assert "links that lead back to themselves left out: 1, the first is" in notice
+
+
 def test_a_pipe_in_a_folder_is_no_file_of_the_corpus(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
     os.mkfifo(tmp_path / "b.jsonl")

@@ -36,7 +36,7 @@ class CorpusFile:
     stream: Chunks | None = field(default=None, compare=False, repr=False)
     """The content of a pipe, which can be read once."""
     stream_skipped: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
-    """What is left out of a pipe, by kind; complete when its content ends."""
+    """Bytes of a pipe that were left out, by kind; complete when its content ends."""
 
 
 def local_file(path: str | Path, name: Format) -> CorpusFile | None:

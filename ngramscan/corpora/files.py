@@ -35,7 +35,7 @@ LISTS = (".paths", ".paths.gz")
 _FORMS = "JSON lines (.jsonl), Parquet (.parquet) or text (.txt)"  # the three likeliest
 _HEAD_BYTES = 64  # enough to tell the formats and encodings apart
 _WINDOW_LOOK_BYTES = 1_000_000
-"""Smaller files of zstd, of which there may be many, are not opened to learn their windows."""
+"""Smaller files of zstd are not opened to learn their windows: there may be many."""
 _Found = tuple[list[CorpusFile], list[str]]
 _Named = CorpusFile | str
 """A file, or only the path of one whose name says no format."""

@@ -1,7 +1,8 @@
-"""What is in a folder and not read as a part of the corpus, and how that is said."""
+"""The files of a folder, and notices about those that are not read."""
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
@@ -10,7 +11,7 @@ from ngramscan.corpora.formats import format_of
 from ngramscan.errors import InputError, reason_of
 
 _DATASET_FILES = {"state.json", "dataset_info.json"}
-"""What `datasets.save_to_disk` writes beside the files of rows; `state.json` is always there."""
+"""Files that `datasets.save_to_disk` writes with the rows; `state.json` is always there."""
 _DATASET_LIST = "dataset_dict.json"
 
 
@@ -22,6 +23,7 @@ def files_in(top: str) -> tuple[list[str], list[str]]:
     files: list[str] = []
     hidden: list[str] = []
     links: list[str] = []
+    loops: list[str] = []
 
     def refuse(error: OSError) -> None:
         raise InputError(str(error.filename), f"can't be read ({reason_of(error)})") from error
@@ -30,12 +32,26 @@ def files_in(top: str) -> tuple[list[str], list[str]]:
         hidden += _hidden_corpora(folder, inner, names)
         inner[:] = [name for name in inner if not name.startswith(".")]
         links += (path for name in inner if os.path.islink(path := os.path.join(folder, name)))
-        files += (os.path.join(folder, name) for name in names if not name.startswith("."))
+        shown = [os.path.join(folder, name) for name in names if not name.startswith(".")]
+        loops += filter(_leads_back, shown)
+        files += (path for path in shown if path not in loops)
     notices = [
         *left_out("hidden files and folders", hidden),
         *left_out("links to folders", links, cure="; give them as corpora of their own"),
+        *left_out("links that lead back to themselves", loops),
     ]
     return sorted(files), notices
+
+
+def _leads_back(path: str) -> bool:
+    """Tell whether a file is a link that leads nowhere but to itself."""
+    if not os.path.islink(path):
+        return False
+    try:
+        os.stat(path)
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def left_out(what: str, paths: Sequence[str], cure: str = "") -> Iterator[str]:

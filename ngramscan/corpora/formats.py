@@ -33,13 +33,13 @@ class CorpusFormat:
     suffixes: tuple[str, ...]
     """In small letters; that of a compression may follow."""
     start: re.Pattern[bytes] | None
-    """What a file begins with, behind white space; None: anything."""
+    """The beginning of every file, behind white space; None: it may be anything."""
     read: Callable[[Piece, ReadOptions], Iterator[Batch]]
     split: Callable[[CorpusFile], list[Piece]] = _as_one_piece
     is_seekable: bool = False
     """It is read from its end, so not from a pipe, and not compressed as a whole."""
     title: str = ""
-    """What messages call it."""
+    """The name in messages."""
 
 
 FORMATS = (

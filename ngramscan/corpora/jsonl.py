@@ -31,7 +31,7 @@ from ngramscan.remote.stores import is_remote
 PART_BYTES = 16_000_000
 """Plain files are split into parts of this size, for several tasks."""
 LIST_START = re.compile(rb"\s*\[\s*[{\]]")
-"""What a list of objects begins with, or an empty one."""
+"""The beginning of a list of objects, or of an empty one."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _HEAD_BYTES = 64

@@ -101,7 +101,7 @@ class _RemoteFile:
 def read_chunks(file: CorpusFile, skipped: Counter[str]) -> Chunks:
     """Yield the decompressed content in chunks, each with the bytes on disk read for it.
 
-    Bytes that are no part of the content are counted in `skipped`, all of them when the content
+    Bytes outside the content are counted in `skipped`, all of them when the content
     ends. A CorpusError says why a file can't be opened, is truncated or corrupt; it names the path
     alone.
     """

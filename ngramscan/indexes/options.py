@@ -58,7 +58,7 @@ class ReadingOptions(LineOptions):
     exclude_source : str or sequence of str
         Leave out documents whose path, URL or id matches this glob.
     skip_null : bool
-        Skip records whose text is null or missing in a list, and count them, instead of stopping.
+        Skip records whose text is null, or that lack the role in --text-field, and count them.
     skip_unknown : bool
         Leave out files whose names say no format, instead of stopping.
     max_line : int

@@ -74,7 +74,7 @@ class Compression:
     name: str
     suffixes: tuple[str, ...]
     starts: tuple[bytes, ...]
-    """What a member may begin with."""
+    """The beginnings that a member may have."""
     open_file: Callable[[str], MemberOpener]
     """Returns what opens the members of one input, given what messages call it."""
     allows_trailing_bytes: bool = False
