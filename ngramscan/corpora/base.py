@@ -14,6 +14,8 @@ from ngramscan.reading.streams import MAX_BYTES, Chunks
 from ngramscan.reading.versions import settled_status
 
 Format = InputFormat | Literal["python"]
+EMPTY_FILES = "files without documents"
+"""How files are counted that have no document at all."""
 SOURCE_FIELDS = ("url", "source_url", "id", "source")
 """Fields or columns that may name the source of a document; the first that is there does."""
 
@@ -33,6 +35,8 @@ class CorpusFile:
     """Time of the last change of a local file, and its inode: no program can set them back."""
     stream: Chunks | None = field(default=None, compare=False, repr=False)
     """The content of a pipe, which can be read once."""
+    stream_skipped: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+    """Bytes of a pipe that were left out, by kind; complete when its content ends."""
 
 
 def local_file(path: str | Path, name: Format) -> CorpusFile | None:
@@ -79,9 +83,11 @@ class ReadOptions:
     """How documents are read; the options of the commands."""
 
     text_field: str = "text"
-    """The field of JSON lines, or the column of Parquet, that holds the text."""
+    """The field or column that holds the text, or a path to it (see `corpora.text_fields`)."""
     skip_bad_lines: bool = False
     """Skip JSON lines that have no text, and count them by kind, instead of stopping."""
+    skip_null: bool = False
+    """Skip records whose text is null, and count them, instead of stopping."""
     exclude_sources: tuple[str, ...] = ()
     """Globs of sources (paths, URLs, ids) whose documents do not belong to the corpus."""
     most_line_bytes: int = 256_000_000
@@ -112,7 +118,7 @@ class Batch:
     sources: Sequence[str] = ()
     """The URL or id of each text where the format has one and it was asked for; else empty."""
     skipped: Mapping[str, int] = field(default_factory=dict)
-    """Lines or files that were skipped, by what is wrong with them."""
+    """Lines, records, files or bytes that were skipped, by what is wrong with them."""
     fields: Sequence[dict[str, Any]] = ()
     """The other fields of each JSON line where asked for; else empty."""
     lines_read: int = 0
@@ -120,6 +126,18 @@ class Batch:
 
 
 def describe_skipped(skipped: Mapping[str, int]) -> str:
-    """Return how many lines or files were skipped, by kind; empty: none."""
+    """Return how many lines, records or files were skipped, by kind; empty: none."""
     kinds = sorted(skipped.items(), key=lambda kind: (-kind[1], kind[0]))
-    return f"skipped: {', '.join(f'{number} {kind}' for kind, number in kinds)}" if kinds else ""
+    shown = (f"{number} {_in_number(kind, number)}" for kind, number in kinds)
+    return f"skipped: {', '.join(shown)}" if kinds else ""
+
+
+def _in_number(kind: str, number: int) -> str:
+    """Return the name of a kind, whose noun, if it begins with one, is in the plural."""
+    if number != 1:
+        return kind
+    noun, space, rest = kind.partition(" ")
+    return _SINGULAR.get(noun, noun) + space + rest
+
+
+_SINGULAR = {"bytes": "byte", "files": "file", "records": "record"}
