@@ -10,7 +10,8 @@ import codecs
 import fnmatch
 import glob
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,13 @@ def matches(source: str, globs: Iterable[str]) -> bool:
 
 def format_of(path: str) -> Format | None:
     """Return the format that the name of a file says; None: it says none."""
+    stem, *ends = path.rpartition("/")[2].split(".")
+    # Thousands of files have few suffixes, of which two count: that of a compression comes last.
+    return _format_of_suffixes(".".join(["name" if stem else "", *ends[-2:]]))
+
+
+@lru_cache
+def _format_of_suffixes(path: str) -> Format | None:
     return "parquet" if path.endswith(".parquet") else _FORMATS.get(unpacked_path(path).suffix)
 
 
@@ -149,13 +157,20 @@ def refuse_changed(file: CorpusFile) -> None:
 def _local(location: str, form: Format | None) -> list[_Named]:
     path = Path(location).expanduser()
     if path.is_dir():
-        inside = (p for p in path.rglob("*") if not is_hidden(p.relative_to(path).as_posix()))
-        found = sorted(map(str, inside))
+        found = sorted(_files_inside(path))
     else:
         found = [str(path)] if path.is_file() else sorted(glob.glob(str(path), recursive=True))
     named = [(path, form or format_of(path)) for path in found]
     files = [local_file(path, name) if name else _unknown(path) for path, name in named]
     return [file for file in files if file is not None]
+
+
+def _files_inside(folder: Path) -> Iterator[str]:
+    """Yield the paths of all files of a folder and those in it, without hidden ones."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not is_hidden(name)]
+        start = "" if place == "." else os.path.join(place, "")
+        yield from (start + name for name in names if not is_hidden(name))
 
 
 def _unknown(path: str) -> str | None:

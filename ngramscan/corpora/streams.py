@@ -35,6 +35,7 @@ T = TypeVar("T")
 _PLAIN_CHUNK_BYTES = 1_000_000
 _GZIP_CHUNK_BYTES = 1 << 18
 _ITEMS_AHEAD = 4
+_SMALL_BYTES = 1 << 16
 
 
 def read_ahead(items: Iterator[T]) -> Iterator[T]:
@@ -103,8 +104,10 @@ def read_chunks(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
     A CorpusError says why a file can't be opened, is truncated or corrupt; it names the path alone.
     """
     total = 0
-    chunks = file.stream if file.stream is not None else _read_chunks(file.path)
-    if file.path.endswith(PACKED):
+    chunks = file.stream
+    if chunks is None:
+        chunks = _read_small(file.path) if _is_small(file) else _read_chunks(file.path)
+    if file.path.endswith(PACKED) and not _is_small(file):
         chunks = read_ahead(chunks)
     for chunk, consumed in chunks:
         total += consumed
@@ -112,6 +115,21 @@ def read_chunks(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
     if file.size is not None and total != file.size:
         problem = f"the file is truncated or changed: {total} of {file.size} bytes came"
         raise CorpusError(file.path, problem)
+
+
+def _is_small(file: CorpusFile) -> bool:
+    is_local = file.stream is None and not is_remote(file.path)
+    return is_local and file.size is not None and file.size <= _SMALL_BYTES
+
+
+def _read_small(path: str) -> Iterator[tuple[bytes, int]]:
+    """Yield the content of a local file that is read at once: there may be 100,000 of them."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            content = file.readall()
+        yield from unpacked(iter([content]), path)
+    except CORRUPT as error:
+        raise CorpusError(path, problem_of(error)) from error
 
 
 def stream_chunks(path: str) -> Iterator[tuple[bytes, int]]:

@@ -225,7 +225,7 @@ def unpacked(raw: Iterator[bytes], path: object) -> Chunks:
     """
     first = next(raw, b"")
     raw = chain([first], raw)
-    if new_member := _DECOMPRESSORS.get(Path(str(path)).suffix, _decompressor_of(first)):
+    if new_member := _DECOMPRESSORS.get(os.path.splitext(str(path))[1], _decompressor_of(first)):
         return _decompress(raw, new_member)
     return ((chunk, len(chunk)) for chunk in raw)
 

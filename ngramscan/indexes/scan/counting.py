@@ -125,7 +125,8 @@ class _Reading:
 
     def _read(self, piece: Piece, read: ReadOptions, report: Report) -> Iterator[Sequence[Text]]:
         for batch in read_piece(piece, read):
-            self.skipped.update(batch.skipped)
+            if batch.skipped:
+                self.skipped.update(batch.skipped)
             yield without_excluded(batch, read.exclude_sources).texts
             report(batch.consumed)
 
@@ -149,4 +150,4 @@ def count_piece(
     """Count in a piece, or in its first `limit` documents."""
     texts = _Reading(piece, question.read, limit, report)
     counts = count_texts(question.matcher(), texts, question.unions)
-    return replace(counts, skipped=dict(texts.skipped))
+    return replace(counts, skipped=dict(texts.skipped)) if texts.skipped else counts
