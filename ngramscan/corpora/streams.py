@@ -23,6 +23,7 @@ from ngramscan.errors import CorpusError, reason_of
 from ngramscan.reading.streams import (
     CORRUPT,
     PACKED,
+    Chunks,
     name_of,
     problem_of,
     read_raw,
@@ -104,29 +105,43 @@ def read_chunks(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
     A CorpusError says why a file can't be opened, is truncated or corrupt; it names the path alone.
     """
     total = 0
-    chunks = file.stream
-    if chunks is None:
-        chunks = _read_small(file.path) if _is_small(file) else _read_chunks(file.path)
-    if file.path.endswith(PACKED) and not _is_small(file):
+    if is_small(file):
+        yield from _unpack_small(file.path, read_small(file))
+        return
+    chunks = file.stream if file.stream is not None else _read_chunks(file.path)
+    if file.path.endswith(PACKED):
         chunks = read_ahead(chunks)
     for chunk, consumed in chunks:
         total += consumed
         yield chunk, consumed
-    if file.size is not None and total != file.size:
-        problem = f"the file is truncated or changed: {total} of {file.size} bytes came"
+    _refuse_other_size(file, total)
+
+
+def _refuse_other_size(file: CorpusFile, size: int) -> None:
+    if file.size is not None and size != file.size:
+        problem = f"the file is truncated or changed: {size} of {file.size} bytes came"
         raise CorpusError(file.path, problem)
 
 
-def _is_small(file: CorpusFile) -> bool:
+def is_small(file: CorpusFile) -> bool:
+    """Tell whether a file is a local one that is best read at once: there may be 100,000."""
     is_local = file.stream is None and not is_remote(file.path)
     return is_local and file.size is not None and file.size <= _SMALL_BYTES
 
 
-def _read_small(path: str) -> Iterator[tuple[bytes, int]]:
-    """Yield the content of a local file that is read at once: there may be 100,000 of them."""
+def read_small(file: CorpusFile) -> bytes:
+    """Return the content of a small file as it is on disk; errors are those of `read_chunks`."""
     try:
-        with open(path, "rb", buffering=0) as file:
-            content = file.readall()
+        with open(file.path, "rb", buffering=0) as opened:
+            content = opened.readall()
+    except OSError as error:
+        raise CorpusError(file.path, problem_of(error)) from error
+    _refuse_other_size(file, len(content))
+    return content
+
+
+def _unpack_small(path: str, content: bytes) -> Chunks:
+    try:
         yield from unpacked(iter([content]), path)
     except CORRUPT as error:
         raise CorpusError(path, problem_of(error)) from error

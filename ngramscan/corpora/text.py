@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ngramscan.corpora.base import Batch, CorpusFile, Piece, ReadOptions, local_file
-from ngramscan.corpora.streams import read_chunks
+from ngramscan.corpora.streams import is_small, read_chunks, read_small
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.reading.streams import whole
+from ngramscan.reading.streams import is_packed, whole
 
 _OWN = ("ngramscan", "evalcore")
 _LISTED_THEMSELVES = {"site-packages", "dist-packages"}
@@ -27,22 +27,31 @@ _NOT_TEXT = "files that are not text in their declared encoding"
 
 def read_text(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     """Yield the one document of a text file."""
-    consumed = 0
-
-    def chunks() -> Iterator[bytes]:
-        nonlocal consumed
-        for chunk, size in read_chunks(piece.file):
-            consumed += size
-            yield chunk
-
     try:
-        text = whole(chunks(), piece.file.path, options.most_text_bytes)
+        text, consumed = _whole_text(piece.file, options.most_text_bytes)
         text.decode()
     except InputError as error:
         raise CorpusError(error.where, error.problem) from error
     except UnicodeDecodeError as error:
         raise CorpusError(piece.file.path, f"not UTF-8 at byte {error.start}") from error
     yield Batch([text], [1], consumed)
+
+
+def _whole_text(file: CorpusFile, most: int) -> tuple[bytes, int]:
+    """Return the decompressed content of a file, and the bytes on disk that were read."""
+    if is_small(file):
+        content = read_small(file)
+        if len(content) <= most and not is_packed(file.path, content):
+            return content, len(content)
+    consumed = 0
+
+    def chunks() -> Iterator[bytes]:
+        nonlocal consumed
+        for chunk, size in read_chunks(file):
+            consumed += size
+            yield chunk
+
+    return whole(chunks(), file.path, most), consumed
 
 
 def python_files(folders: Iterable[Path] = ()) -> list[CorpusFile]:

@@ -230,6 +230,11 @@ def unpacked(raw: Iterator[bytes], path: object) -> Chunks:
     return ((chunk, len(chunk)) for chunk in raw)
 
 
+def is_packed(path: str, start: bytes) -> bool:
+    """Tell whether `unpacked` decompresses an input that begins so."""
+    return path.endswith(PACKED) or _decompressor_of(start) is not None
+
+
 def _decompressor_of(start: bytes) -> Callable[[], Any] | None:
     is_skippable = start[1:4] == b"\x2a\x4d\x18" and start[0] & 0xF0 == 0x50  # as pzstd begins
     if start.startswith(b"\x28\xb5\x2f\xfd") or is_skippable:

@@ -301,4 +301,8 @@ class ScanIndex:
 
 
 def _skipped(results: Sequence[Counts | Found]) -> str:
-    return describe_skipped(sum((Counter(counts.skipped) for counts in results), Counter()))
+    skipped = Counter[str]()
+    for each in results:
+        if each.skipped:  # nothing is skipped in most of 100,000 files
+            skipped.update(each.skipped)
+    return describe_skipped(skipped)

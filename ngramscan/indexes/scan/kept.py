@@ -88,6 +88,8 @@ class KeptResults(Generic[R]):
 
 def _is_within(kept: Mapping[str, int], limits: Mapping[str, int]) -> bool:
     """Tell whether what was read below some limits can be read below others."""
+    if kept == limits:
+        return True
     return all(kept.get(name, limit + 1) <= limit for name, limit in limits.items())
 
 
