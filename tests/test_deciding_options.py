@@ -10,6 +10,8 @@ import pytest
 from ngramscan import deciding_options
 from ngramscan.corpora import ReadOptions
 from ngramscan.indexes.scan.counting import Question
+from ngramscan.indexes.scan.kept import key_of
+from ngramscan.matching import Normalization
 from tests.support.command import invoke
 from tests.test_options import COMMANDS
 
@@ -249,3 +251,30 @@ def test_the_proof_has_every_option_whose_value_is_in_a_key() -> None:
     in_keys = {*deciding_options.READING, *deciding_options.LIMITS, "ignore_case", "rule"}
     assert in_keys - CHANGES.keys() == set()
     assert CHANGES.keys() <= deciding_options.DECIDING
+
+
+@pytest.mark.parametrize(
+    "option", ["exclude_source", "input_format", "skip_bad_lines", "text_field"]
+)
+def test_a_build_with_another_option_is_not_said_to_be_there_already(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba", reason="builds need the extra [index]")
+    monkeypatch.chdir(tmp_path)
+    make_inputs(tmp_path)
+    _, before, after = CHANGES[option]
+    if option == "skip_bad_lines":
+        before, after = after, before
+    build = ("index", "build", "c.jsonl", "-o", "built")
+    assert invoke(*build, *before).code == 0
+    again = invoke(*build, *before)
+    assert (again.code, "already built" in again.stderr) == (0, True)
+    other = invoke(*build, *after)
+    assert (other.code, "already built" in other.stderr) == (2, False)
+
+
+def test_the_same_texts_searched_by_other_rules_have_other_keys() -> None:
+    read = ReadOptions()
+    rules: list[Normalization] = ["", "words", "alphanumeric"]
+    questions = [Question(["a"], read, ignore_case=False, normalization=rule) for rule in rules]
+    assert len({key_of(question) for question in questions}) == len(rules)

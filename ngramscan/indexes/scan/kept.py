@@ -51,7 +51,7 @@ class KeptResults(Generic[R]):
         self._form: type[R] = form
         self._check: Callable[[R], bool] = check
         self._limits = asked.read.limits
-        self._request = _key_of(asked)
+        self._request = key_of(asked)
 
     def get(self, pieces: Sequence[Piece]) -> tuple[dict[int, R], int]:
         """Return the results by the number of their piece, and how many others are damaged."""
@@ -93,7 +93,7 @@ def _is_within(kept: Mapping[str, int], limits: Mapping[str, int]) -> bool:
     return all(kept.get(name, limit + 1) <= limit for name, limit in limits.items())
 
 
-def _key_of(asked: Question | Sought) -> str:
+def key_of(asked: Question | Sought) -> str:
     """Return what the result of a piece depends on, apart from the piece."""
     parts = [_PROCEDURE, type(asked).__name__, asked.content, asked.digest]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
@@ -102,12 +102,12 @@ def _key_of(asked: Question | Sought) -> str:
 def is_possible(question: Question, counts: Counts) -> bool:
     """Tell whether counts can be the answer of any piece to a question."""
     documents, occurrences = counts.documents, counts.occurrences
+    if documents.keys() != occurrences.keys() or len(counts.unions) != len(question.unions):
+        return False
     # A letter becomes a word of three bytes at most, with the spaces around it.
     most = counts.bytes_read * (3 if question.normalization else 1)
-    return (
-        documents.keys() == occurrences.keys()
-        and max(documents, default=-1) < len(question.queries)
-        and len(counts.unions) == len(question.unions)
-        and all(n <= occurrences[number] <= most for number, n in documents.items())
-        and max([*documents.values(), *counts.unions], default=0) <= counts.documents_read
-    )
+    n_queries, n_documents = len(question.queries), counts.documents_read
+    for number, n in documents.items():
+        if number >= n_queries or not n <= occurrences[number] <= most or n > n_documents:
+            return False
+    return max(counts.unions, default=0) <= n_documents
