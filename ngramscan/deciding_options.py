@@ -1,8 +1,8 @@
-"""What each option decides, for the commands that keep results.
+"""The options of commands that keep results, by whether they decide what these are.
 
 The keys of what is kept are made from this, and a test walks over all options of all commands. Kept
-are counts of files in the journal, replies in it, and indexes. Of what decides them, a key
-has all that an option can change: either the value of the option (`READING`, `MATCHING`), or what
+are counts of files in the journal, replies in it, and indexes. A key has
+all that an option can change of them: either the value of the option (`READING`, `MATCHING`), or what
 the option chose, as the texts that were asked for.
 """
 
@@ -23,14 +23,14 @@ The keys of the journal and the plans of indexes have their values.
 LIMITS: Mapping[str, str] = {"max_line": "most_line_bytes", "max_bytes": "most_text_bytes"}
 """Options that decide whether a file can be read, and their fields of `ReadOptions`.
 
-What was read below a limit holds for each higher one, so that a run with a higher limit reads on
-where another stopped. The journal keeps the limits with each result.
+A result below a limit holds for each higher one, so that a run with a higher limit reads on where
+another stopped. The journal keeps the limits with each result.
 """
 
 MATCHING = ("ignore_case", "normalization")
-"""What decides which places of a text are occurrences: fields of `Question` of these names.
+"""Fields of `Question` that decide which places of a text are occurrences.
 
-The normalization is no option of its own: `--rule` says it.
+The normalization has no option to itself: `--rule` says it.
 """
 
 CHOOSING_FILES = frozenset(
@@ -101,7 +101,7 @@ CHOOSING_TEXTS = frozenset(
 """Options that decide what is asked: a key has the texts, places and widths that follow."""
 
 NEVER_KEPT = frozenset({"limit_documents"})
-"""Options with which no count is kept: the first documents of a corpus are no file."""
+"""Options with which no count is kept: the journal has whole files, not a number of documents."""
 
 SHARDING = frozenset({"memory", "shard_size"})
 """Options that decide which documents are in which shard; plans of indexes have their values."""
