@@ -1,9 +1,9 @@
 """The options of commands that keep results, by whether they decide what these are.
 
 The keys of what is kept are made from this, and a test walks over all options of all commands. Kept
-are counts of files in the journal, replies in it, and indexes. A key has
-all that an option can change of them: either the value of the option (`READING`, `MATCHING`), or what
-the option chose, as the texts that were asked for.
+are counts of files in the journal, replies in it, and indexes. A key has all that an option can
+change of them: either the value of the option (`READING`, `MATCHING`), or what the option chose, as
+the texts that were asked for.
 """
 
 from __future__ import annotations
