@@ -12,9 +12,10 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -26,6 +27,9 @@ from ngramscan.errors import DiskFullError, InputError
 DAMAGED = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
 """Errors of reading a stored reply that is damaged."""
 _VERSION = 1
+_INSERT = "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?)"
+_NAMES_AT_ONCE = 500
+"""SQLite takes 999 values in a statement at least."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS replies (
     source TEXT NOT NULL,       -- the endpoint that answered
@@ -155,14 +159,37 @@ class Journal:
 
     def get_each(self, source: str, names: Iterable[str], request: str) -> dict[str, Reply]:
         """Return the stored replies to one request to several names, by name."""
-        found = {name: self.get(source, name, [request]) for name in names}
-        return {name: replies[request] for name, replies in found.items() if replies}
+        select = "SELECT name, reply, asked_at FROM replies WHERE source = ? AND request = ?"
+        name_of = {_stored(name): name for name in names}
+        found: dict[str, Reply] = {}
+        with self._locked() as connection:
+            for stored in _batches(name_of):
+                marks = ", ".join("?" * len(stored))
+                values = (source, request, *stored)
+                for name, *reply in connection.execute(f"{select} AND name IN ({marks})", values):
+                    found[name_of[name]] = Reply(*reply)
+        return found
 
     def put(self, source: str, name: str, request: str, reply: str) -> None:
         """Store a reply; it replaces an older one."""
-        row = (source, _stored(name), request, reply, now())
+        self.put_each(source, request, {name: reply})
+
+    def put_each(self, source: str, request: str, replies: Mapping[str, str]) -> None:
+        """Store replies to one request to several names, by name: all of them or none."""
+        asked_at = now()
+        rows = (
+            (source, _stored(name), request, reply, asked_at) for name, reply in replies.items()
+        )
         with self._locked(is_writing=True) as connection:
-            connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?)", row)
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                connection.executemany(
+                    "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?)", rows
+                )
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
 
     def rows(self, chosen: Names | None = None) -> list[JournalRow]:
         """Return what the journal has of some names or of all, one row per source and index."""
@@ -190,6 +217,13 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _batches(names: Iterable[str]) -> Iterator[Sequence[str]]:
+    """Yield names, as many at once as one statement takes."""
+    left = iter(names)
+    while some := list(islice(left, _NAMES_AT_ONCE)):
+        yield some
 
 
 def _stored(name: str) -> str:

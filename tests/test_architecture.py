@@ -27,6 +27,7 @@ MODULES = {
 MAY_IMPORT = {
     "errors": "",
     "options": "",
+    "deciding_options": "",
     "statistics": "",
     "progress": "",
     "clock": "",
@@ -36,13 +37,13 @@ MAY_IMPORT = {
     "processes": "errors",
     "remote": "errors progress",
     "patterns": "errors reading",
-    "corpora": "errors reading remote",
+    "corpora": "errors deciding_options reading remote",
     "matching": "errors",
     "index_files": "errors progress stopping remote reading processes corpora matching",
     "serve": "errors progress stopping processes index_files statistics patterns indexes"
     " prevalence",
-    "indexes": "errors options reading progress stopping clock journal remote processes statistics"
-    " corpora matching index_files",
+    "indexes": "errors options deciding_options reading progress stopping clock journal remote"
+    " processes statistics corpora matching index_files",
     "prevalence": "errors reading statistics patterns matching indexes",
     "outputs": "errors statistics reading patterns matching",
     "reporting": "errors options progress clock journal reading statistics indexes prevalence"

@@ -122,7 +122,9 @@ def test_damaged_counts_in_the_journal_are_counted_again(
         first = open_index(path, journal).document_counts(["a", "b"], [["a"]])
         (kept,) = connection.execute("SELECT reply FROM replies").fetchone()
         if not isinstance(damage, str):
-            damage = json.dumps(json.loads(kept) | dict([damage]))
+            content = json.loads(kept)
+            content["result"] |= dict([damage])
+            damage = json.dumps(content)
         connection.execute("UPDATE replies SET reply = ?", (damage,))
         connection.commit()
         again = open_index(path, journal, recorder).document_counts(["a", "b"], [["a"]])

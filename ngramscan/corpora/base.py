@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from ngramscan.deciding_options import LIMITS, READING
 from ngramscan.reading.formats import InputFormat
 from ngramscan.reading.streams import MAX_BYTES, Chunks
 from ngramscan.reading.versions import settled_status
@@ -73,8 +74,9 @@ class Piece:
 
     @property
     def identity(self) -> str:
-        """Return what tells this piece, with this content, from all others."""
-        file, stamp = self.file, "-".join(filter(None, (self.file.stamp, self.file.status)))
+        """Return what tells this piece, with this content in this format, from all others."""
+        file = self.file
+        stamp = "-".join(filter(None, (file.format, file.stamp, file.status)))
         return "|".join(map(str, (file.path, file.size, stamp, self.start, self.stop)))
 
 
@@ -103,6 +105,16 @@ class ReadOptions:
     def needs_sources(self) -> bool:
         """Tell whether sources are to be read."""
         return self.with_sources or bool(self.exclude_sources)
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """Return the options that decide what the documents of a file are, by name."""
+        return {option: getattr(self, name) for option, name in READING.items()}
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """Return the options that decide whether a file can be read, by name."""
+        return {option: getattr(self, name) for option, name in LIMITS.items()}
 
 
 @dataclass(frozen=True, slots=True)

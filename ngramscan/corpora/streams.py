@@ -36,6 +36,7 @@ T = TypeVar("T")
 _PLAIN_CHUNK_BYTES = 1_000_000
 _GZIP_CHUNK_BYTES = 1 << 18
 _ITEMS_AHEAD = 4
+_SMALL_BYTES = 1 << 16
 
 
 def read_ahead(items: Iterator[T]) -> Iterator[T]:
@@ -106,17 +107,48 @@ def read_chunks(file: CorpusFile, skipped: Counter[str]) -> Chunks:
     alone.
     """
     total = 0
+    if is_small(file):
+        yield from _unpack_small(file.path, read_small(file), skipped)
+        return
     chunks = file.stream if file.stream is not None else _read_chunks(file.path, skipped)
     if packed_suffix(file.path):
         chunks = read_ahead(chunks)
     for chunk, consumed in chunks:
         total += consumed
         yield chunk, consumed
-    if file.size is not None and total != file.size:
-        problem = f"the file is truncated or changed: {total} of {file.size} bytes came"
-        raise CorpusError(file.path, problem)
+    _refuse_other_size(file, total)
     if file.stream is not None:
         skipped.update(file.stream_skipped)
+
+
+def _refuse_other_size(file: CorpusFile, size: int) -> None:
+    if file.size is not None and size != file.size:
+        problem = f"the file is truncated or changed: {size} of {file.size} bytes came"
+        raise CorpusError(file.path, problem)
+
+
+def is_small(file: CorpusFile) -> bool:
+    """Tell whether a file is a local one that is best read at once: there may be 100,000."""
+    is_local = file.stream is None and not is_remote(file.path)
+    return is_local and file.size is not None and file.size <= _SMALL_BYTES
+
+
+def read_small(file: CorpusFile) -> bytes:
+    """Return the content of a small file as it is on disk; errors are those of `read_chunks`."""
+    try:
+        with open(file.path, "rb", buffering=0) as opened:
+            content = opened.readall()
+    except OSError as error:
+        raise CorpusError(file.path, problem_of(error)) from error
+    _refuse_other_size(file, len(content))
+    return content
+
+
+def _unpack_small(path: str, content: bytes, skipped: Counter[str]) -> Chunks:
+    try:
+        yield from unpacked(iter([content]), path, skipped)
+    except CORRUPT as error:
+        raise CorpusError(path, problem_of(error)) from error
 
 
 def stream_chunks(path: str, skipped: Counter[str]) -> Chunks:

@@ -18,8 +18,9 @@ from pathlib import Path
 
 from ngramscan.corpora.base import Batch, CorpusFile, Piece, ReadOptions, local_file
 from ngramscan.corpora.encodings import refuse_encoding
-from ngramscan.corpora.streams import read_chunks
+from ngramscan.corpora.streams import is_small, read_chunks, read_small
 from ngramscan.errors import CorpusError, InputError
+from ngramscan.reading.compressions import HEAD_BYTES, compression_of
 from ngramscan.reading.streams import whole
 
 _OWN = ("ngramscan", "evalcore")
@@ -29,16 +30,9 @@ _NOT_TEXT = "files that are not text in their declared encoding"
 
 def read_text(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     """Yield the one document of a text file."""
-    consumed, skipped = 0, Counter[str]()
-
-    def chunks() -> Iterator[bytes]:
-        nonlocal consumed
-        for chunk, size in read_chunks(piece.file, skipped):
-            consumed += size
-            yield chunk
-
+    skipped = Counter[str]()
     try:
-        text = whole(chunks(), piece.file.path, options.most_text_bytes)
+        text, consumed = _whole_text(piece.file, options.most_text_bytes, skipped)
         refuse_encoding(text, piece.file.path)
         text.decode()
     except InputError as error:
@@ -46,6 +40,23 @@ def read_text(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     except UnicodeDecodeError as error:
         raise CorpusError(piece.file.path, f"not UTF-8 at byte {error.start}") from error
     yield Batch([text], [1], consumed, skipped=skipped)
+
+
+def _whole_text(file: CorpusFile, most: int, skipped: Counter[str]) -> tuple[bytes, int]:
+    """Return the decompressed content of a file, and the bytes on disk that were read."""
+    if is_small(file):
+        content = read_small(file)
+        if len(content) <= most and compression_of(file.path, content[:HEAD_BYTES]) is None:
+            return content, len(content)
+    consumed = 0
+
+    def chunks() -> Iterator[bytes]:
+        nonlocal consumed
+        for chunk, size in read_chunks(file, skipped):
+            consumed += size
+            yield chunk
+
+    return whole(chunks(), file.path, most), consumed
 
 
 def python_files(folders: Iterable[Path] = ()) -> list[CorpusFile]:

@@ -31,8 +31,25 @@ class _FirstState(NamedTuple):
     status: os.stat_result
 
 
-_first_states: ContextVar[dict[str, _FirstState] | None] = ContextVar("states", default=None)
-"""The files that the command has read so far, by absolute path; None: no command is running."""
+class _FirstStates:
+    """The files that the command has read so far, by absolute path."""
+
+    def __init__(self) -> None:
+        self.states: dict[str, _FirstState] = {}
+        self._places: dict[str, str] = {}
+
+    def first_of(self, state: _FirstState) -> _FirstState:
+        """Return the first state of a file, which is this one if there was no other."""
+        folder, slash, name = state.path.rpartition("/")
+        folder += slash
+        # Of folders with thousands of files; the working directory stays the same.
+        if folder not in self._places:
+            self._places[folder] = os.path.join(os.path.abspath(folder), "")
+        return self.states.setdefault(self._places[folder] + name, state)
+
+
+_first_states: ContextVar[_FirstStates | None] = ContextVar("states", default=None)
+"""None: no command is running."""
 
 
 @contextmanager
@@ -41,13 +58,13 @@ def one_version_each() -> Iterator[None]:
 
     A file that was replaced by another was read whole, if it was read once.
     """
-    first_states: dict[str, _FirstState] = {}
+    first_states = _FirstStates()
     token = _first_states.set(first_states)
     try:
         yield
     finally:
         _first_states.reset(token)
-    for path, before in first_states.values():
+    for path, before in first_states.states.values():
         with suppress(OSError):  # it was removed
             now = os.stat(path)
             if os.path.samestat(before, now):
@@ -116,8 +133,9 @@ def _compare_with_first(path: object, found: os.stat_result) -> None:
     """Raise a FileChangedError where the same command has read a file in another state before."""
     first_states = _first_states.get()
     if first_states is not None:
-        state = _FirstState(str(path), found)
-        first = first_states.setdefault(os.path.abspath(str(path)), state)
+        first = first_states.first_of(_FirstState(str(path), found))
+        if first.status is found:
+            return
         _refuse_changed(path, first.status, found)
 
 

@@ -150,11 +150,13 @@ def _decisive(read: ReadOptions, options: BuildOptions) -> dict[str, Any]:
         "the command": f"index {'add' if options.is_adding else 'build'}",
         "--memory": options.memory,
         "--shard-size": None if options.memory else options.shard_bytes,
-        "--text-field": read.text_field,
-        "--exclude-source": ", ".join(read.exclude_sources) or None,
-        "--skip-bad-lines": read.skip_bad_lines,
-        "--skip-null": read.skip_null,
+        **{f"--{name.replace('_', '-')}": _named(value) for name, value in read.content.items()},
     }
+
+
+def _named(value: Any) -> Any:
+    """Return the value of an option as a plan has it, and messages about plans."""
+    return (", ".join(value) or None) if isinstance(value, tuple) else value
 
 
 @contextmanager

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, islice
 from threading import get_ident
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ngramscan.corpora import Piece, ReadOptions, read_piece, without_excluded
+from ngramscan.deciding_options import MATCHING
 from ngramscan.errors import NgramscanError
 from ngramscan.matching import Counts, Matcher, Normalization, Text, count_texts
 from ngramscan.matching.matcher import BYTES_AT_ONCE
@@ -50,6 +51,11 @@ class Question:
         digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
         object.__setattr__(self, "digest", digest)
 
+    @property
+    def content(self) -> dict[str, Any]:
+        """Return the options that decide what is counted, by name."""
+        return self.read.content | {name: getattr(self, name) for name in MATCHING}
+
     def matcher(self) -> Matcher:
         """Return a matcher of this thread; to compile one per task costs more than the task."""
         return _matcher(self, get_ident())
@@ -81,6 +87,11 @@ class Sought:
     windows: Sequence[NDArray[np.int64]] = field(compare=False, repr=False)
     read: ReadOptions
     digest: str
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """Return the options that decide what there is to find, by name."""
+        return self.read.content
 
     def finder(self) -> Excerpts:
         """Return the finder of this process: to make one per task costs more than the task."""
@@ -116,7 +127,8 @@ class _Reading:
 
     def _read(self, piece: Piece, read: ReadOptions, report: Report) -> Iterator[Sequence[Text]]:
         for batch in read_piece(piece, read):
-            self.skipped.update(batch.skipped)
+            if batch.skipped:
+                self.skipped.update(batch.skipped)
             yield without_excluded(batch, read.exclude_sources).texts
             report(batch.consumed)
 
@@ -140,4 +152,4 @@ def count_piece(
     """Count in a piece, or in its first `limit` documents."""
     texts = _Reading(piece, question.read, limit, report)
     counts = count_texts(question.matcher(), texts, question.unions)
-    return replace(counts, skipped=dict(texts.skipped))
+    return replace(counts, skipped=dict(texts.skipped)) if texts.skipped else counts

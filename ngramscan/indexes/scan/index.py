@@ -302,6 +302,9 @@ class ScanIndex:
 
 
 def _skipped(results: Sequence[Counts | Found], without: str = "") -> str:
-    skipped = sum((Counter(counts.skipped) for counts in results), Counter[str]())
+    skipped = Counter[str]()
+    for each in results:
+        if each.skipped:  # nothing is skipped in most of 100,000 files
+            skipped.update(each.skipped)
     del skipped[without]
     return describe_skipped(skipped)

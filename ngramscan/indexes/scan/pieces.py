@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
-
-import msgspec
 
 from ngramscan.corpora import Piece
 from ngramscan.errors import CorpusError, NgramscanError
@@ -20,9 +17,9 @@ from ngramscan.indexes.scan.counting import (
     do_each,
     excerpt_piece,
 )
+from ngramscan.indexes.scan.kept import KeptResults, is_possible
 from ngramscan.journal import Journal
 from ngramscan.matching import Counts
-from ngramscan.matching.normalization import LONGEST_FORM
 from ngramscan.processes.dask import run_on_cluster
 from ngramscan.processes.pool import Report, Watch, run_on_processes, usable_cores
 from ngramscan.progress import Progress
@@ -43,6 +40,7 @@ CLUSTER_WORKERS = 32
 
 T = TypeVar("T")
 R = TypeVar("R")
+Result = TypeVar("Result", Counts, Found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +76,19 @@ def run_on_pieces(
     """Do work on an item per piece, and yield each result, or why there is none, in any order.
 
     Pieces are numbered in the order in which they follow each other. The work is sent to each
-    process once: a `partial` of a function of a module. Many small pieces, or a large one, make a
-    task.
+    process once: a `partial` of a function of a module.
     """
+    for done in _run_on_bundles(run, pieces, work, items):
+        yield from done
+
+
+def _run_on_bundles(
+    run: ScanRun,
+    pieces: Mapping[int, Piece],
+    work: Callable[[T, Report], R],
+    items: Mapping[int, T],
+) -> Iterator[list[tuple[int, R | NgramscanError]]]:
+    """Do the same, and yield the results of each task: many small pieces, or a large one."""
     sizes = [piece.size for piece in pieces.values()]
     size_bytes = None if None in sizes else sum(size or 0 for size in sizes)
     unit = "files" if size_bytes is None else "bytes"
@@ -105,9 +113,9 @@ def run_on_pieces(
         if unit == "files":
             run.progress.advance(len(bundle), unit)
         if done.error is not None:
-            yield from ((number, done.error) for number in bundle)
+            yield [(number, done.error) for number in bundle]
         else:
-            yield from zip(bundle, done.result or [], strict=True)
+            yield list(zip(bundle, done.result or [], strict=True))
 
 
 def _bundles(pieces: Mapping[int, Piece], workers: int) -> list[list[int]]:
@@ -127,103 +135,61 @@ def _bundles(pieces: Mapping[int, Piece], workers: int) -> list[list[int]]:
 
 def count_pieces(run: ScanRun, pieces: Sequence[Piece], question: Question) -> list[Counts]:
     """Count in all pieces of a corpus, apart from those that the journal has."""
-    # Options that change no count.
-    read = replace(question.read, with_sources=False, with_fields=False, most_line_bytes=0)
-    request = _digest(replace(question, read=read))
-    work = partial(count_piece, question=question)
-    return _do_left(run, pieces, request, work, partial(_read_counts, question=question))
+    results = KeptResults(run.journal, question, Counts, partial(is_possible, question))
+    return _do_left(run, pieces, results, partial(count_piece, question=question))
 
 
 def excerpt_pieces(run: ScanRun, pieces: Sequence[Piece], sought: Sought) -> list[Found]:
     """Find what all pieces of a corpus may share with texts, or take it from the journal."""
-    read = replace(sought.read, with_sources=False, with_fields=False, most_line_bytes=0)
-    request = _digest(replace(sought, read=read))
-    return _do_left(run, pieces, request, partial(excerpt_piece, sought=sought), _read_found)
+    results = KeptResults(run.journal, sought, Found)
+    return _do_left(run, pieces, results, partial(excerpt_piece, sought=sought))
 
 
 def _do_left(
     run: ScanRun,
     pieces: Sequence[Piece],
-    request: str,
-    work: Callable[[Piece, Report], R],
-    read: Callable[[str], R | None],
-) -> list[R]:
-    """Do work on those pieces of which the journal has no result; `read` reads one there.
+    kept: KeptResults[Result],
+    work: Callable[[Piece, Report], Result],
+) -> list[Result]:
+    """Do work on those pieces of which the journal has no result, and keep the new ones.
 
     The first error is raised after all other pieces were done.
     """
-    results = _journalled(run, pieces, request, read)
+    results = {} if run.refresh else _journalled(run, pieces, kept)
     left = {number: piece for number, piece in enumerate(pieces) if number not in results}
     errors: list[NgramscanError] = []
-    for number, result in run_on_pieces(run, left, work, left):
-        if isinstance(result, NgramscanError):
-            errors.append(result)
-            continue
-        results[number] = result
+    for done in _run_on_bundles(run, left, work, left):
+        new = {number: each for number, each in done if not isinstance(each, NgramscanError)}
+        errors += [each for _, each in done if isinstance(each, NgramscanError)]
         if run.journal is not None:
-            piece = pieces[number]
-            part = "" if piece.is_whole else f" from {piece.start} to {piece.stop}"
-            run.progress.detail(f"{piece.file.path}: read{part}")
-            kept = msgspec.json.encode(result).decode()
-            run.journal.put("scan", piece.identity, request, kept)
+            for number in new:
+                run.progress.detail(_described(pieces[number]))
+            kept.put([(pieces[number], result) for number, result in new.items()])
+        results |= new
     if errors:
         raise _first_of(errors)
     return [results[number] for number in range(len(pieces))]
 
 
+def _described(piece: Piece) -> str:
+    part = "" if piece.is_whole else f" from {piece.start} to {piece.stop}"
+    return f"{piece.file.path}: read{part}"
+
+
 def _journalled(
-    run: ScanRun, pieces: Sequence[Piece], request: str, read: Callable[[str], R | None]
-) -> dict[int, R]:
-    if run.journal is None or run.refresh:
-        return {}
-    found = run.journal.get_each("scan", [piece.identity for piece in pieces], request)
-    known = {identity: read(reply.text) for identity, reply in found.items()}
-    results = {
-        number: result
-        for number, piece in enumerate(pieces)
-        if (result := known.get(piece.identity)) is not None
-    }
+    run: ScanRun, pieces: Sequence[Piece], kept: KeptResults[Result]
+) -> dict[int, Result]:
+    results, damaged = kept.get(pieces)
     if results:
         run.progress.notice(
             f"{run.name}: using cached results for {len(results)} of {len(pieces)} parts"
             " (--refresh to read again)"
         )
-    if damaged := sum(result is None for result in known.values()):
+    if damaged:
         run.progress.notice(
             f"{run.name}: {damaged} counts in the journal are damaged; counted again"
         )
     return results
-
-
-def _read_counts(text: str, question: Question) -> Counts | None:
-    """Return counts as the journal has them; None where they can't be those of any piece."""
-    try:
-        counts = msgspec.json.decode(text, type=Counts)
-        documents, occurrences = counts.documents, counts.occurrences
-        most = counts.bytes_read * (LONGEST_FORM if question.normalization else 1)
-        is_possible = (
-            documents.keys() == occurrences.keys()
-            and max(documents, default=-1) < len(question.queries)
-            and len(counts.unions) == len(question.unions)
-            and all(n <= occurrences[number] <= most for number, n in documents.items())
-            and max([*documents.values(), *counts.unions], default=0) <= counts.documents_read
-        )
-    except (ValueError, RecursionError):
-        return None
-    return counts if is_possible else None
-
-
-def _read_found(text: str) -> Found | None:
-    """Return parts of documents as the journal has them; None where they are not."""
-    try:
-        return msgspec.json.decode(text, type=Found)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _digest(asked: Question | Sought) -> str:
-    """Return what the result of a piece depends on, beside the piece."""
-    return hashlib.sha256(repr(asked).encode()).hexdigest()
 
 
 def _first_of(errors: list[NgramscanError]) -> NgramscanError:

@@ -1,0 +1,113 @@
+"""Results of pieces as the journal keeps them, and the keys under which it does.
+
+A key has the file, as it was, and what is asked of it: the texts, and the options that decide what
+is counted. So a result is used again only where reading once more would give the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Generic, TypeVar
+
+import msgspec
+
+from ngramscan.corpora import Piece
+from ngramscan.indexes.scan.counting import Found, Question, Sought
+from ngramscan.journal import Journal
+from ngramscan.matching import Counts
+from ngramscan.matching.normalization import LONGEST_FORM
+
+R = TypeVar("R", Counts, Found)
+
+_SOURCE = "scan"
+_PROCEDURE = 2
+"""Another number wherever a version reads, normalizes or counts the same file otherwise."""
+
+
+class _Kept(msgspec.Struct):
+    """A result in the journal."""
+
+    limits: dict[str, int]
+    """Below which the piece was read; see `ReadOptions.limits`."""
+    result: msgspec.Raw
+
+
+class KeptResults(Generic[R]):
+    """The results of one question that a journal has, and those to keep in it.
+
+    `form` is the type of a result, and `check` tells whether one can be that of any piece: a
+    journal may have been edited.
+    """
+
+    def __init__(
+        self,
+        journal: Journal | None,
+        asked: Question | Sought,
+        form: type[R],
+        check: Callable[[R], bool] = lambda _: True,
+    ) -> None:
+        self._journal = journal
+        self._form: type[R] = form
+        self._check: Callable[[R], bool] = check
+        self._limits = asked.read.limits
+        self._request = key_of(asked)
+
+    def get(self, pieces: Sequence[Piece]) -> tuple[dict[int, R], int]:
+        """Return the results by the number of their piece, and how many others are damaged."""
+        if self._journal is None:
+            return {}, 0
+        numbers = {piece.identity: number for number, piece in enumerate(pieces)}
+        replies = self._journal.get_each(_SOURCE, numbers, self._request)
+        results, damaged = dict[int, R](), 0
+        read_kept, read_result = msgspec.json.Decoder(_Kept), msgspec.json.Decoder(self._form)
+        for identity, reply in replies.items():
+            try:
+                kept = read_kept.decode(reply.text)
+                result = read_result.decode(kept.result)
+            except (ValueError, RecursionError):
+                damaged += 1
+                continue
+            if not self._check(result):
+                damaged += 1
+            elif _is_within(kept.limits, self._limits):
+                results[numbers[identity]] = result
+        return results, damaged
+
+    def put(self, results: Iterable[tuple[Piece, R]]) -> None:
+        """Keep the results of some pieces."""
+        if self._journal is None:
+            return
+        encode = msgspec.json.encode
+        texts = {
+            piece.identity: encode({"limits": self._limits, "result": result}).decode()
+            for piece, result in results
+        }
+        self._journal.put_each(_SOURCE, self._request, texts)
+
+
+def _is_within(kept: Mapping[str, int], limits: Mapping[str, int]) -> bool:
+    """Tell whether what was read below some limits can be read below others."""
+    if kept == limits:
+        return True
+    return all(kept.get(name, limit + 1) <= limit for name, limit in limits.items())
+
+
+def key_of(asked: Question | Sought) -> str:
+    """Return what the result of a piece depends on, apart from the piece."""
+    parts = [_PROCEDURE, type(asked).__name__, asked.content, asked.digest]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def is_possible(question: Question, counts: Counts) -> bool:
+    """Tell whether counts can be the answer of any piece to a question."""
+    documents, occurrences = counts.documents, counts.occurrences
+    if documents.keys() != occurrences.keys() or len(counts.unions) != len(question.unions):
+        return False
+    most = counts.bytes_read * (LONGEST_FORM if question.normalization else 1)
+    n_queries, n_documents = len(question.queries), counts.documents_read
+    for number, n in documents.items():
+        if number >= n_queries or not n <= occurrences[number] <= most or n > n_documents:
+            return False
+    return max(counts.unions, default=0) <= n_documents
