@@ -144,7 +144,7 @@ def test_a_file_is_opened_by_one_request_that_brings_its_head(server: RangeServe
 def test_a_refusal_is_one_line_with_the_cure(server: RangeServer, kind: str) -> None:
     url = server.url.replace("//", "//someone:secret@") + f"{kind}/file?signature=secret"
     with ranges_of() as ranges, pytest.raises(errors.RemoteError) as caught:
-        ranges.run(ranges.open(url))
+        ranges.run(ranges.require(url))
     assert isinstance(caught.value, RemoteUnavailable) == (kind == "later")
     assert str(caught.value) == f"{server.url}{kind}/file: {REFUSED[kind]}"
     assert len(asked(server, f"{kind}/file")) == (10 if kind == "loop" else 1)
@@ -169,7 +169,7 @@ def test_what_does_not_get_better_ends(
 ) -> None:
     monkeypatch.setattr(ranges_module, "ATTEMPTS", 3)
     with (
-        ranges_of(timeout_s=0.3) as ranges,
+        ranges_of(timeout_s=0.3, rate=0.0) as ranges,
         pytest.raises(RemoteUnavailable, match=f"{kind}/file: {problem}, after 3 attempts$"),
     ):
         ranges.run(ranges.open(f"{server.url}{kind}/file"))

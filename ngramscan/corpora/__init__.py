@@ -18,8 +18,9 @@ from ngramscan.corpora.base import (
     Piece,
     ReadOptions,
     describe_skipped,
+    web_path,
 )
-from ngramscan.corpora.files import find_files, has_changed, matches, refuse_changed
+from ngramscan.corpora.files import find_files, has_changed, identified, matches, refuse_changed
 from ngramscan.corpora.jsonl import bytes_before, read_jsonl, records_before, split_jsonl
 from ngramscan.corpora.parquet import read_parquet, split_parquet
 from ngramscan.corpora.text import python_files, read_python, read_text
@@ -28,7 +29,7 @@ from ngramscan.errors import CorpusError
 
 __all__ = ["Batch", "Corpus", "CorpusFile", "Piece", "PythonCorpus", "ReadOptions"]
 __all__ += ["bytes_before", "describe_skipped", "has_changed", "open_corpus", "read_piece"]
-__all__ += ["records_before", "refuse_changed", "split", "without_excluded"]
+__all__ += ["identified", "records_before", "refuse_changed", "split", "without_excluded"]
 
 _READERS: dict[Format, Callable[[Piece, ReadOptions], Iterator[Batch]]] = {
     "jsonl": read_jsonl,
@@ -69,7 +70,7 @@ def open_corpus(
     skip_unknown: bool = False,
 ) -> Corpus:
     """Return the corpus of a location; see `files.find_files` for what it may be."""
-    return Corpus(f"scan:{location}", *find_files(location, exclude, form, skip_unknown))
+    return Corpus(f"scan:{web_path(location)}", *find_files(location, exclude, form, skip_unknown))
 
 
 class PythonCorpus(Corpus):

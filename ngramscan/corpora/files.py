@@ -10,18 +10,26 @@ import codecs
 import fnmatch
 import glob
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ngramscan.corpora.base import CorpusFile, Format, local_file, marks_of
+from ngramscan.corpora.base import (
+    CHANGED,
+    CorpusFile,
+    Format,
+    listed_file,
+    local_file,
+    marks_of,
+    web_path,
+)
 from ngramscan.corpora.jsonl import LIST_PROBLEM, LIST_START
 from ngramscan.corpora.streams import read_chunks, stream_chunks
 from ngramscan.errors import CorpusError, InputError, reason_of
 from ngramscan.reading.streams import is_stream, missing, name_of, unpacked_path
-from ngramscan.remote.stores import is_remote, open_store
+from ngramscan.remote.stores import is_http, is_remote, open_store, version_of
 
 _LISTS = (".paths", ".paths.gz")
 _FORMATS: dict[str, Format] = {
@@ -54,9 +62,10 @@ def find_files(
     left out. All files are of the format `form`, or of the one that their names say: where one says
     none, it is an InputError, or with `skip_unknown` left out.
     """
+    location = _without_protocol(location)
     if is_stream(location):
         return _open_stream(location, form)
-    if location.startswith("@") or location.endswith(_LISTS):
+    if location.startswith("@") or web_path(location).endswith(_LISTS):
         found = _listed(location.removeprefix("@"), form)
     else:
         found = _remote(location, form) if is_remote(location) else _local(location, form)
@@ -72,6 +81,12 @@ def find_files(
         raise InputError(f"scan:{location}", f"{problem}; {cures}")
     notice = f"scan:{location}: files of unknown formats left out: {len(others)}"
     return kept, [notice] * bool(others)
+
+
+def _without_protocol(location: str) -> str:
+    """Return the path of a `file://` URL: a local file has an identity that no program can fake."""
+    is_local = location.startswith("file://") and "::" not in location
+    return location.removeprefix("file://") if is_local else location
 
 
 def _why_none(location: str, has_files: bool) -> str:
@@ -143,7 +158,7 @@ def has_changed(file: CorpusFile) -> bool:
 def refuse_changed(file: CorpusFile) -> None:
     """Raise a CorpusError where a local file is no longer the one that was found."""
     if has_changed(file):
-        raise CorpusError(file.path, "changed since it was found; run the same command again")
+        raise CorpusError(file.path, CHANGED)
 
 
 def _local(location: str, form: Format | None) -> list[_Named]:
@@ -168,6 +183,32 @@ def is_hidden(path: str) -> bool:
 
 
 def _remote(url: str, form: Format | None) -> list[_Named]:
+    if not is_http(url):
+        return _on_store(url, form)
+    from ngramscan.corpora.web_files import find_web_files  # slow to import
+
+    return find_web_files(url, form, format_of)
+
+
+def identified(files: Sequence[CorpusFile]) -> list[CorpusFile]:
+    """Return files with what tells their contents apart, where their servers say it.
+
+    Files of a list on the web are looked at for this, since they were not asked for yet.
+    """
+    unknown = {file.location: file for file in files if _is_unknown(file)}
+    if not unknown:
+        return list(files)
+    from ngramscan.corpora.web_files import with_stamps  # slow to import
+
+    known = dict(zip(unknown, with_stamps([*unknown.values()]), strict=True))
+    return [known.get(file.location, file) for file in files]
+
+
+def _is_unknown(file: CorpusFile) -> bool:
+    return file.size is None and not file.stamp and is_http(file.location)
+
+
+def _on_store(url: str, form: Format | None) -> list[_Named]:
     system, folder = open_store(url)
     try:
         if "*" in url:
@@ -188,10 +229,8 @@ def _remote(url: str, form: Format | None) -> list[_Named]:
 def _remote_file(system: Any, info: dict[str, Any], form: Format | None) -> _Named:
     name = str(info["name"])
     path = name if is_remote(name) else str(system.unstrip_protocol(name))
-    keys = ("ETag", "etag", "LastModified", "mtime", "last_modified")
-    stamp = str(next(filter(None, map(info.get, keys)), ""))
     form = form or format_of(path)
-    return CorpusFile(path, form, info.get("size"), stamp) if form else path
+    return CorpusFile(path, form, info.get("size"), version_of(info)) if form else path
 
 
 def _listed(path: str, given: Format | None) -> list[_Named]:
@@ -204,10 +243,10 @@ def _listed(path: str, given: Format | None) -> list[_Named]:
         raise InputError(path, f"it lists {twice} twice")
     files: list[_Named] = []
     for name in paths:
-        form = given or format_of(name)
+        form = given or format_of(web_path(name))
         if form is None:
-            raise InputError(f"{path}: {name}", f"no known format; {_CURE}")
-        file = CorpusFile(name, form) if is_remote(name) else local_file(name, form)
+            raise InputError(f"{path}: {web_path(name)}", f"no known format; {_CURE}")
+        file = listed_file(name, form) if is_remote(name) else local_file(name, form)
         if file is None:
             raise InputError(path, f"it lists {name}, where no file is")
         files.append(file)
@@ -219,7 +258,7 @@ def _is_absolute(name: str) -> bool:
 
 
 def _read_list(path: str) -> list[str]:
-    content = b"".join(chunk for chunk, _ in read_chunks(CorpusFile(path, "text")))
+    content = b"".join(chunk for chunk, _ in read_chunks(listed_file(path, "text")))
     try:
         lines = content.decode().splitlines()
     except UnicodeDecodeError as error:

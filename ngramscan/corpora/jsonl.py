@@ -69,7 +69,7 @@ def read_jsonl(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
 def _part_chunks(piece: Piece) -> Chunks:
     """Yield the lines that begin in a part of a plain local file, in chunks."""
     assert piece.stop is not None
-    with open_file(piece.file.path) as file:
+    with open_file(piece.file) as file:
         if piece.start:
             file.seek(piece.start - 1)
             # The end of a line that began before, or just its newline.
@@ -250,7 +250,7 @@ def records_before(pieces: Sequence[Piece], report: Callable[[int], None]) -> It
         yield from [0] * len(pieces)
         return
     path, lines, position, end = pieces[0].file.path, 0, 0, bytes_before(pieces)
-    with open_file(path) as file:
+    with open_file(pieces[0].file) as file:
         for piece in pieces:
             # A line in which a piece begins is read by the piece before.
             chunks = _chunks_between(file, path, position, piece.start)

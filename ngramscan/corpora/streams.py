@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, TypeVar, cast
 
 from isal import igzip
 
-from ngramscan.corpora.base import CorpusFile
+from ngramscan.corpora.base import CHANGED, CorpusFile
 from ngramscan.errors import CorpusError, reason_of
 from ngramscan.reading.streams import (
     CORRUPT,
@@ -28,7 +28,7 @@ from ngramscan.reading.streams import (
     read_raw,
     unpacked,
 )
-from ngramscan.remote.stores import is_remote, open_store
+from ngramscan.remote.stores import has_version, is_http, is_remote, open_store
 
 T = TypeVar("T")
 
@@ -55,25 +55,44 @@ def read_ahead(items: Iterator[T]) -> Iterator[T]:
 
 
 @contextmanager
-def open_file(path: str, streaming: bool = True) -> Iterator[BinaryIO]:
+def open_file(file: CorpusFile, streaming: bool = True) -> Iterator[BinaryIO]:
     """Open a local file or a URL to read bytes: once from the start, or (not `streaming`) anywhere.
 
     Failures of opening and reading are CorpusErrors that name the path alone.
     """
-    if not is_remote(path):
-        try:
-            with Path(path).open("rb") as file:
-                yield file
-        except OSError as error:
-            raise CorpusError(path, f"can't be read ({reason_of(error)})") from error
+    path = file.path
+    if is_http(file.location):
+        from ngramscan.corpora.web_files import open_web_file  # slow to import
+
+        with open_web_file(file, streaming) as opened:
+            yield opened
         return
-    # Over HTTP a stream is one request; without block_size=0 it would be one per 5 MB.
-    options = {"block_size": 0} if streaming and path.startswith("http") else {}
-    store, inside = open_store(path)
-    with _translated(path):
-        remote = store.open(inside, "rb", **options)
-    with closing(_RemoteFile(path, remote)) as file:
-        yield cast("BinaryIO", file)
+    if is_remote(path):
+        with _open_on_store(file) as opened:
+            yield opened
+        return
+    try:
+        with Path(path).open("rb") as local:
+            yield local
+    except OSError as error:
+        raise CorpusError(path, f"can't be read ({reason_of(error)})") from error
+
+
+@contextmanager
+def _open_on_store(file: CorpusFile) -> Iterator[BinaryIO]:
+    """Open a file of another protocol, and see at the end that it is still the one found."""
+    store, inside = open_store(file.location)
+    with _translated(file.path):
+        remote = store.open(inside, "rb")
+    with closing(_RemoteFile(file.path, remote)) as opened:
+        yield cast("BinaryIO", opened)
+    if not file.stamp:
+        return
+    with _translated(file.path):
+        store.invalidate_cache()
+        info = store.info(inside)
+    if not has_version(info, file.stamp):
+        raise CorpusError(file.path, CHANGED)
 
 
 @contextmanager
@@ -103,7 +122,7 @@ def read_chunks(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
     A CorpusError says why a file can't be opened, is truncated or corrupt; it names the path alone.
     """
     total = 0
-    chunks = file.stream if file.stream is not None else _read_chunks(file.path)
+    chunks = file.stream if file.stream is not None else _read_chunks(file)
     if file.path.endswith(PACKED):
         chunks = read_ahead(chunks)
     for chunk, consumed in chunks:
@@ -122,18 +141,19 @@ def stream_chunks(path: str) -> Iterator[tuple[bytes, int]]:
         raise CorpusError(name_of(path), problem_of(error)) from error
 
 
-def _read_chunks(path: str) -> Iterator[tuple[bytes, int]]:
-    with open_file(path) as stream:
+def _read_chunks(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
+    path = file.path
+    with open_file(file) as stream:
         try:
             if path.endswith(".gz"):
-                yield from _gunzip(path, stream)
+                yield from _gunzip(file, stream)
             else:
                 yield from unpacked(iter(partial(stream.read, _PLAIN_CHUNK_BYTES), b""), path)
         except CORRUPT as error:
             raise CorpusError(path, problem_of(error)) from error
 
 
-def _gunzip(path: str, stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
+def _gunzip(file: CorpusFile, stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
     """Decompress gzip with isal's reader, which is fast also for many small members.
 
     Where it fails, it has thrown away what it had of the chunk. So the file is then read again, in
@@ -147,8 +167,8 @@ def _gunzip(path: str, stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
                 position, yielded = stream.tell(), yielded + len(chunk)
             yield b"", stream.tell() - position
     except CORRUPT:
-        with open_file(path) as again:
-            for chunk, _ in unpacked(iter(partial(again.read, _GZIP_CHUNK_BYTES), b""), path):
+        with open_file(file) as again:
+            for chunk, _ in unpacked(iter(partial(again.read, _GZIP_CHUNK_BYTES), b""), file.path):
                 yield chunk[yielded:], 0
                 yielded = max(0, yielded - len(chunk))
 

@@ -159,8 +159,8 @@ def _do_left(
             errors.append(result)
             continue
         results[number] = result
-        if run.journal is not None:
-            piece = pieces[number]
+        piece = pieces[number]
+        if run.journal is not None and piece.identity:
             part = "" if piece.is_whole else f" from {piece.start} to {piece.stop}"
             run.progress.detail(f"{piece.file.path}: read{part}")
             kept = msgspec.json.encode(result).decode()
@@ -175,7 +175,13 @@ def _journalled(
 ) -> dict[int, R]:
     if run.journal is None or run.refresh:
         return {}
-    found = run.journal.get_each("scan", [piece.identity for piece in pieces], request)
+    identities = [piece.identity for piece in pieces if piece.identity]
+    if unmarked := len(pieces) - len(identities):
+        run.progress.notice(
+            f"{run.name}: results for {unmarked} of {len(pieces)} parts are not kept, as their"
+            " server gives neither a tag nor a date, or they changed just before"
+        )
+    found = run.journal.get_each("scan", identities, request)
     known = {identity: read(reply.text) for identity, reply in found.items()}
     results = {
         number: result
