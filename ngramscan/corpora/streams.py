@@ -28,7 +28,7 @@ from ngramscan.reading.streams import (
     read_raw,
     unpacked,
 )
-from ngramscan.remote.stores import has_version, is_http, is_remote, open_store
+from ngramscan.remote.stores import is_http, is_remote, open_store, version_of
 
 T = TypeVar("T")
 
@@ -80,18 +80,17 @@ def open_file(file: CorpusFile, streaming: bool = True) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _open_on_store(file: CorpusFile) -> Iterator[BinaryIO]:
-    """Open a file of another protocol, and see at the end that it is still the one found."""
+    """Open a file of another protocol, and see at the end that it is still the same."""
     store, inside = open_store(file.location)
     with _translated(file.path):
+        version = version_of(store.info(inside))
         remote = store.open(inside, "rb")
     with closing(_RemoteFile(file.path, remote)) as opened:
         yield cast("BinaryIO", opened)
-    if not file.stamp:
-        return
     with _translated(file.path):
         store.invalidate_cache()
-        info = store.info(inside)
-    if not has_version(info, file.stamp):
+        is_other = version_of(store.info(inside)) != version
+    if is_other:
         raise CorpusError(file.path, CHANGED)
 
 

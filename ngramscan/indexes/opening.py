@@ -218,7 +218,8 @@ class _Opener:
         # Slow to import, and not needed to read a corpus.
         from ngramscan.indexes.http.index import ApiIndex
 
-        return ApiIndex(name, spellings, size, self._client(url))
+        client = self._client(url)
+        return ApiIndex(name, spellings, size, client, may_be_replaced=not client.is_public)
 
     def _client(self, url: str) -> ApiClient:
         from ngramscan.indexes.http.client import ApiClient

@@ -88,11 +88,6 @@ def version_of(info: Mapping[str, Any]) -> str:
     return str(next((info[key] for key in _VERSION_KEYS if info.get(key)), ""))
 
 
-def has_version(info: Mapping[str, Any], version: str) -> bool:
-    """Tell whether a file still is a version, by what its store says now."""
-    return any(str(info.get(key)) == version for key in _VERSION_KEYS)
-
-
 def open_store(url: str, **options: Any) -> tuple[Any, str]:
     """Return the fsspec file system of a URL, and the path there.
 
