@@ -101,6 +101,7 @@ class Source:
 
     def __init__(self, concurrency: int) -> None:
         self._threads = ThreadPoolExecutor(concurrency)
+        self._proxy = cache(proxy_for)  # aiohttp would look in a thread each time
         self._needs_login: set[str] = set()
         self._connections = Connections()
         self._careful = self._odd_in_a_row = 0
@@ -139,7 +140,7 @@ class Source:
             file.address = again.address
         address = URL(file.address, encoded=True)
         is_odd = not file.etag.startswith('"') or address.user
-        if is_odd or self._careful or _proxy(address.scheme, address.host, address.port):
+        if is_odd or self._careful or self._proxy(address.scheme, address.host, address.port):
             self._careful = max(0, self._careful - 1)
             return await self._fetch_carefully(file, start, stop)
         try:
@@ -181,6 +182,11 @@ class Source:
                 raise _no_file(response, name)
             return file
 
+    def _address(self, url: str) -> dict[str, Any]:
+        """Return where a request for a URL is sent."""
+        address = URL(url, encoded=True)
+        return {"url": address, "proxy": self._proxy(address.scheme, address.host, address.port)}
+
     async def begin(
         self, url: str, start: int, version: str, is_page: bool = False
     ) -> aiohttp.ClientResponse:
@@ -193,7 +199,7 @@ class Source:
         if start:
             headers["Range"] = f"bytes={start}-"
         with translated(shown(url)):
-            response = await self._session.get(**_address(encoded(url)), headers=headers)
+            response = await self._session.get(**self._address(encoded(url)), headers=headers)
         try:
             if response.status not in {200, 206, 412} or (_says_page(response) and not is_page):
                 raise await _refusal(response, shown(url))
@@ -227,7 +233,7 @@ class Source:
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         headers["Range"] = f"bytes={start}-{stop - 1}"
         with translated(name):
-            async with self._session.get(**_address(url), headers=headers) as response:
+            async with self._session.get(**self._address(url), headers=headers) as response:
                 yield response
 
     # Through fsspec
@@ -317,12 +323,6 @@ def _proxy_error(error: aiohttp.ClientHttpProxyError, name: str) -> Exception:
     return RemoteRefused(f"{name}: {problem}") if is_final else TransientError(problem)
 
 
-def _address(url: str) -> dict[str, Any]:
-    """Return where a request for a URL is sent."""
-    address = URL(url, encoded=True)
-    return {"url": address, "proxy": _proxy(address.scheme, address.host, address.port)}
-
-
 def _unless_changed(version: str) -> dict[str, str]:
     """Return the header that has a server refuse another version of a file; none for most tags."""
     # A weak one doesn't match by definition, and aiohttp would send others as UTF-8.
@@ -334,9 +334,6 @@ def _unless_changed(version: str) -> dict[str, str]:
 def changed(file: RemoteFile) -> IndexChangedError:
     """Return the error of a file that is not the one that was opened."""
     return IndexChangedError(file.url, "it changed while it was read; start again")
-
-
-_proxy = cache(proxy_for)  # aiohttp would look in a thread each time
 
 
 def validator(response: aiohttp.ClientResponse) -> str:

@@ -48,7 +48,7 @@ _SPELLING = "spelling"  # under which the journal has the name that the service 
 _CONTEXT = "longest context"
 _SIZE = "size"
 _IDENTITY = "identity"
-_PROBES = ("the", "e ", "\u4e2d")
+PROBES = ("the", "e ", "\u4e2d")
 """Texts whose ranks tell one index from another: they depend on all of the text."""
 _LISTED = ("documents", "bytes", "shards")
 """The size of an index, as `ngramscan serve` lists it."""
@@ -178,7 +178,7 @@ class ApiIndex:
             return ""
         client = self._client
         try:
-            ranks = [self._probe(text) for text in _PROBES]
+            ranks = [self._probe(text) for text in PROBES]
         except NoConnectionError:
             kept = client.journal.get(client.url, self.name, [_IDENTITY])
             return kept[_IDENTITY].text if _IDENTITY in kept else ""
