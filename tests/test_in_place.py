@@ -298,7 +298,7 @@ def test_a_second_run_searches_nothing_and_other_files_are_searched(
         shutil.copytree(HERE / "fm9" / "d5" / "index", folder / "1")
         mixed = asked(server.url, tmp_path, "-n2", "--width=9", command="contexts")
         assert mixed.code == 0, mixed.stderr
-        new = asked(server.url, tmp_path, "-e", "hello").rows
+        new = asked(server.url, tmp_path, "-e", "hello", "--refresh").rows
         assert sources(new) == sources(asked(server.url, tmp_path, "--refresh").rows) == {"fm9"}
         assert int(new[0]["occurrences"]) < int(rows[0][0]["occurrences"])
 

@@ -345,7 +345,7 @@ def test_an_index_is_counted_where_unknown_names_give_a_page(root: Path, tmp_pat
     near = invoke("count", "-e", "hello", "--index", f"fm9:{INDEX}", "--format=csv")
     with pages(root, tmp_path / "state") as url:
         far = count_in(f"fm9:{url}index/", tmp_path / "journal", literal="hello")
-        nothing = count_in(f"fm9:{url}nothing/", tmp_path / "journal")
+        nothing = count_in(f"fm9:{url}nothing/", tmp_path / "journal", literal="hello")
     assert occurrences(far) == occurrences(near)
     assert nothing.code == 2
     assert "the server answers HTML to names it lacks" in nothing.stderr

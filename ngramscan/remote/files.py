@@ -40,6 +40,8 @@ _ADDRESS_AGE_S = 60.0
 """A refusal at an address that is older may mean that it has expired."""
 _SIGNED_FOR_S = 12 * 3600
 _ERROR_BYTES = 4000
+_OF_STORES = ("x-amz-", "x-goog-", "x-ms-")
+"""Headers of object stores: of Amazon and its likes, Google and Azure."""
 _RECENT_S = 2.0
 """A file that changed so shortly before may change again within the resolution of its date."""
 _PAGE = re.compile(rb"\s*(<!--.*?-->\s*)*<(!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
@@ -345,8 +347,10 @@ def validator(response: aiohttp.ClientResponse) -> str:
 def _is_recent(response: aiohttp.ClientResponse) -> bool:
     """Tell whether a file changed just before, by the clock of its server.
 
-    Servers make tags of dates in whole seconds, too.
+    Servers make tags of dates in whole seconds, too; object stores make them of the content.
     """
+    if any(name.lower().startswith(_OF_STORES) for name in response.headers):
+        return False
     dates = (response.headers.get(name, "") for name in ("Date", "Last-Modified"))
     try:
         asked_at, changed_at = (email.utils.parsedate_to_datetime(date) for date in dates)
