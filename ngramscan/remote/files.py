@@ -40,7 +40,7 @@ _ADDRESS_AGE_S = 60.0
 """A refusal at an address that is older may mean that it has expired."""
 _SIGNED_FOR_S = 12 * 3600
 _ERROR_BYTES = 4000
-_OF_STORES = ("x-amz-", "x-goog-", "x-ms-")
+_OF_STORES = ("x-amz", "x-goog-", "x-ms-")
 """Headers of object stores: of Amazon and its likes, Google and Azure."""
 _RECENT_S = 2.0
 """A file that changed so shortly before may change again within the resolution of its date."""

@@ -24,7 +24,7 @@ _GATHER_S = 0.5
 _OVERLAP_BYTES = 4096
 """Bytes before the rest that are read once more, to compare them."""
 _PACKED = (".gz", ".bz2", ".xz", ".zst", ".zstd", ".lz4")
-"""Of a file that is compressed itself, some servers say so as if they had compressed it."""
+"""Files that are compressed themselves: some servers say of them that they compressed them."""
 _START = re.compile(r"bytes (\d{1,20})-\d{1,20}/(\d{1,20}|\*)")
 
 
@@ -46,7 +46,7 @@ class WholeFile:
     async def more(self) -> bytes:
         """Return the next bytes; empty if none of them are new, or at the end.
 
-        A TransientError says that it can be asked again.
+        After a TransientError, another call may help.
         """
         try:
             response = self._response = self._response or await self._begin()
