@@ -146,7 +146,7 @@ def _links(ranges: Ranges, url: str) -> list[str]:
 def with_stamps(files: Sequence[CorpusFile]) -> list[CorpusFile]:
     """Return files with what tells their contents apart, where their servers say it.
 
-    One that can't be looked at stays as it is: whoever reads it gets the error.
+    A file that can't be opened is returned without: reading it raises the error.
     """
     with Ranges(RangeOptions(concurrency=_AT_ONCE)) as ranges:
         stamps = _stamps(ranges, files)

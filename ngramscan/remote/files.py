@@ -80,7 +80,7 @@ class RemoteFile:
 
     @property
     def stamp(self) -> str:
-        """What tells this content from any other of this size; empty: nothing does."""
+        """A text that tells this content from any other of this size; empty: there is none."""
         return "" if self.is_recent else self.etag
 
 

@@ -170,7 +170,7 @@ class ApiIndex:
 
     @cached_property
     def _identity(self) -> str:
-        """What tells this index from others that its host may give the same name.
+        """A text that tells this index from others that its host may give the same name.
 
         A host that is away has replaced none: then it is the last one that is known.
         """
