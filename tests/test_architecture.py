@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "journal": "errors clock",
     "reading": "errors",
     "processes": "errors",
-    "remote": "errors progress",
+    "remote": "errors progress reading",
     "patterns": "errors reading",
     "corpora": "errors reading remote",
     "matching": "errors",
@@ -65,7 +65,7 @@ EVALCORE = (
 # Imported in functions, since they are slow to import and not needed by every command.
 DELAYED = (
     "dask fastwarc fsspec httpx hyperscan latex2sympy2_extended math_verify matplotlib numba numpy"
-    " pandas pyarrow re2 requests rich scipy sympy jinja2 markupsafe sentencepiece tokenizers"
+    " lz4 pandas pyarrow re2 requests rich scipy sympy jinja2 markupsafe sentencepiece tokenizers"
     " evalcore ngramscan"
 )
 

@@ -80,15 +80,16 @@ def test_a_killed_run_over_a_service_asks_only_for_what_is_missing(
     options = ("--journal", tmp_path / "j", "--concurrency", str(CONCURRENCY))
     with ApiServer({"made": written.folder / "index"}, delay=0.004) as server:
         command = [*written.command, "--index", f"{server.url}made", *options]
-        planned = int(invoke(*command, "--dry-run").rows[0]["requests"])
+        plan = invoke(*command, "--dry-run").rows[0]
+        planned, at_most = int(plan["requests"]), int(plan["requests_at_most"])
         assert not server.read_log(), "a plan asks nothing"
         moments = sorted(draw.sample(range(planned - 2 * CONCURRENCY), kills))
         for moment in moments:
             kill_once(command, lambda: len(server.read_log()), moment)
         assert rows_of(invoke(*command)) == written.rows
         asked = Counter(one["query"] for one in server.read_log())
-        assert len(asked) == planned
-        assert asked.total() - planned <= kills * CONCURRENCY, "those under way at the kill"
+        assert planned < len(asked) <= at_most, "some clean entries have other forms"
+        assert asked.total() - len(asked) <= kills * CONCURRENCY, "those under way at the kill"
         assert rows_of(invoke(*command)) == written.rows
         assert len(server.read_log()) == asked.total()
 

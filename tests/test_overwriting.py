@@ -281,7 +281,7 @@ def test_other_files_are_written_as_before(here: Path) -> None:
     (here / "copy").mkdir()
     (here / "copy" / "rows.jsonl").write_text(CONTENT)
     scanned = (*COUNT, "--index", "scan:folder", "--skip-unknown", "--journal", "folder/r.sqlite")
-    for output in ("folder/counts.csv", "/dev/null", "copy/rows.jsonl"):
+    for output in ("folder/counts.tex", "/dev/null", "copy/rows.jsonl"):
         done = invoke(*scanned, "-o", output, "--format", "csv")
         assert done.code == 0, done.stderr
     assert (here / "folder" / "rows.jsonl").read_text() == CONTENT
@@ -293,7 +293,7 @@ def test_other_files_are_written_as_before(here: Path) -> None:
     ("index", "output", "options"),
     [
         pytest.param("scan:folder", "folder/new.jsonl", (), id="of the corpus's format"),
-        pytest.param("scan:folder", "folder/new.csv", (), id="of a format that ends the reading"),
+        pytest.param("scan:folder", "folder/new.csv", (), id="of a format that would be read"),
         pytest.param("scan:linked", "folder/new.jsonl", (), id="through a link"),
         pytest.param("scan:folder", "folder/under/new.jsonl", (), id="in a folder of it"),
         pytest.param("scan:folder/*.jsonl", "folder/new.jsonl", (), id="that a glob finds"),
@@ -326,7 +326,7 @@ def test_an_output_that_the_next_run_would_read_is_refused(
 @pytest.mark.parametrize(
     ("index", "output", "options"),
     [
-        pytest.param("scan:folder", "folder/a.csv", ("--skip-unknown",), id="of no known format"),
+        pytest.param("scan:folder", "folder/a.tex", ("--skip-unknown",), id="of no known format"),
         pytest.param("scan:folder", "folder/.a.jsonl", (), id="hidden"),
         pytest.param(
             "scan:folder", "folder/a.jsonl", ("--exclude-source", "*/a.jsonl"), id="excluded"

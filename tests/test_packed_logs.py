@@ -95,8 +95,11 @@ def test_an_unpacked_file_gives_the_bytes_that_are_asked_for(tmp_path: Path) -> 
             *(b"on", b"e\n", b"tw", b"o\nthree")
         ]
     path.write_bytes(b"")
-    with open_unpacked(path) as file:
-        assert file.read() == b""
+    with (
+        open_unpacked(path) as file,
+        pytest.raises(InputError, match=r"x\.gz: the file is truncated: it is empty"),
+    ):
+        file.read()
 
 
 # Archives of Inspect

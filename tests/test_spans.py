@@ -1,7 +1,6 @@
 """Spans of texts in indexes of every kind: those of a brute force over the documents."""
 
 import random
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,7 +37,7 @@ from tests.support.recorder import Recorder
 from tests.support.service import ApiServer
 from tests.support.sizes import slow
 from tests.support.text_index import TextIndex
-from tests.support.word_spans import spans_of
+from tests.support.word_spans import spans_of, words_of
 from tests.test_fm9_reader import write_shard
 
 PARTS = ("a", "b", "aa", "é", " ", " ", ". ", "\n", "_")
@@ -174,7 +173,7 @@ def test_what_is_shown_of_documents_has_all_that_is_shared(
     for between in ("", " ", "—", " other words, "):
         text = between.join(["", *parts, ""])
         places, encoded = zip(*WordText(text).byte_places(), strict=True), text.encode()
-        words = re.findall(r"\w+", text)
+        words = [text[start:end] for start, end in words_of(text)]
         assert [encoded[start:end].decode() for start, end in places] == words
         (spans,) = find_spans([WordText(text)], cast(Any, Shown(documents)), least).spans
         assert isinstance(spans, list)

@@ -104,7 +104,8 @@ def test_a_terminal_is_no_corpus(tmp_path: Path) -> None:
 
 def test_the_first_bytes_say_what_comes_through_a_pipe() -> None:
     lines = corpus_files.jsonl(TEXTS)
-    for content in (b"\xef\xbb\xbf" + lines, b"\n \n" + lines, lines.rstrip(b"\n")):
+    as_list = b"[" + lines.rstrip(b"\n").replace(b"\n", b",\n") + b"]"
+    for content in (b"\xef\xbb\xbf" + lines, b"\n \n" + lines, lines.rstrip(b"\n"), as_list):
         check(piped(content, *SEARCH, "scan:-"), TEXTS)
     text = "é solve for\n" * 20_000
     done = piped(text.encode(), *SEARCH, "scan:-")
@@ -114,7 +115,10 @@ def test_the_first_bytes_say_what_comes_through_a_pipe() -> None:
     problems = {
         b"\x7fELF\0\0": "neither JSON lines, text nor WARC; --input-format says it",
         "café".encode("latin-1") * 9: "neither JSON lines, text nor WARC",
-        b'[\n{"text": "a"}]': "a JSON list, not JSON lines; jq -c '.[]' converts it",
+        "step by step".encode(
+            "utf-16-le"
+        ): "it is UTF-16, and UTF-8 is expected; iconv -f UTF-16LE",
+        b"<mediawiki>": "XML of Wikipedia is not read; WikiExtractor converts it",
         corpus_files.parquet(["a"]): "Parquet can't be read from a pipe",
     }
     told = {content: refused(content, *SEARCH, "scan:-") for content in problems}

@@ -1,12 +1,17 @@
 """Corpora and index files on web servers: real ones, and one that fails on purpose."""
 
+import io
 import json
 import os
 import shutil
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ngramscan.errors import IndexChangedError
@@ -15,6 +20,7 @@ from tests.support.command import invoke
 from tests.support.range_server import Faults, RangeServer
 from tests.support.real_servers import SERVERS, free_port, nginx, tinyproxy
 from tests.support.service import ApiServer
+from tests.test_compressions import PACKERS
 
 HERE = Path(__file__).parent
 INDEX = HERE / "fm9" / "d5" / "index"
@@ -162,6 +168,98 @@ def test_a_redirect_is_followed(root: Path, tmp_path: Path) -> None:
     rules = "location /old/ { rewrite ^/old/(.*)$ /$1?X-Amz-Signature=abc redirect; }"
     with nginx(root, tmp_path / "state", rules) as url:
         assert occurrences(count(f"{url}old/f.jsonl", tmp_path / "journal")) == 5
+
+
+# Formats and compressions
+
+
+def lines_of(texts: list[str]) -> bytes:
+    return "".join(f"{json.dumps({'text': text})}\n" for text in texts).encode()
+
+
+def packed_lines(suffix: str, texts: list[str]) -> bytes:
+    return PACKERS[suffix](lines_of(texts))
+
+
+def arrow_of(texts: list[str], new: Any = pa.ipc.new_file) -> bytes:
+    sink, table = io.BytesIO(), pa.table({"text": texts})
+    with new(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=1000)
+    return sink.getvalue()
+
+
+def parquet_of(texts: list[str]) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"text": texts}), sink)
+    return sink.getvalue()
+
+
+CONTENTS: dict[str, Callable[[list[str]], bytes]] = {
+    **{f"f.jsonl{suffix}": partial(packed_lines, suffix) for suffix in PACKERS},
+    "F.JSONL.BZ2": partial(packed_lines, ".bz2"),
+    "named/f.jsonl": partial(packed_lines, ".xz"),
+    "named/f.jsonl.gz": partial(packed_lines, ".zst"),
+    "plain/f.jsonl.gz.txt": lambda texts: "\n".join(texts).encode(),
+    "f.json": lambda texts: json.dumps([{"text": text} for text in texts]).encode(),
+    "f.csv": lambda texts: "\n".join(["text", *texts]).encode(),
+    "f.tsv.xz": lambda texts: PACKERS[".xz"]("\n".join(["text", *texts]).encode()),
+    "f.arrow": arrow_of,
+    "stream/f.arrow": partial(arrow_of, new=pa.ipc.new_stream),
+    "f.parquet": parquet_of,
+}
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_every_format_is_read_again_only_if_it_changed(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "root" / name
+    file.parent.mkdir(parents=True)
+    file.write_bytes(CONTENTS[name]([TEXT] * 3000))
+    os.utime(file, (OLD, OLD))
+    faults = Faults(seed=3, rate=0.3, kinds=("500", "drop", "cut"))
+    with RangeServer(tmp_path / "root", faults=faults) as server:
+        assert occurrences(count(server.url + name, tmp_path / "journal")) == 3000
+        again = count(server.url + name, tmp_path / "journal")
+        assert occurrences(again) == 3000
+        assert "using cached results" in again.stderr
+        file.write_bytes(CONTENTS[name]([OTHER] * 3000))
+        os.utime(file, (OLD + 60, OLD + 60))
+        assert occurrences(count(server.url + name, tmp_path / "journal")) == 0
+
+
+def test_a_file_of_another_format_than_its_name_says_is_named(tmp_path: Path) -> None:
+    (tmp_path / "f.jsonl").write_bytes(parquet_of([TEXT]))
+    with RangeServer(tmp_path) as server:
+        ran = count(f"{server.url}f.jsonl", tmp_path / "journal")
+    assert ran.code == 1
+    assert "it is Parquet, not JSON; give it with --input-format parquet" in ran.stderr
+
+
+def test_a_saved_dataset_is_read_without_the_files_that_describe_it(
+    root: Path, tmp_path: Path
+) -> None:
+    (root / "f.jsonl").unlink()
+    (root / "data.arrow").write_bytes(arrow_of([TEXT] * 5, pa.ipc.new_stream))
+    for name in ("state.json", "dataset_info.json"):
+        (root / name).write_text("{}")
+    with nginx(root, tmp_path / "state", "autoindex on;") as url:
+        assert occurrences(count(url, tmp_path / "journal")) == 5
+
+
+def test_hidden_files_of_a_page_are_left_out_with_a_word(root: Path, tmp_path: Path) -> None:
+    (root / "list.html").write_text('<html><a href="f.jsonl">f</a> <a href=".h.jsonl">h</a>')
+    with nginx(root, tmp_path / "state", "index list.html;") as url:
+        ran = count(url, tmp_path / "journal")
+    assert occurrences(ran) == 5
+    assert f"hidden files and folders left out: 1, the first is {url}.h.jsonl" in ran.stderr
+
+
+@pytest.mark.parametrize("name", ["f.bin", "f.zip"])
+def test_a_query_is_not_shown_where_the_format_is_unknown(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"content")
+    with RangeServer(tmp_path) as server:
+        ran = count(f"{server.url}{name}?X-Amz-Signature=secret", tmp_path / "journal")
+    assert ran.code == 2
+    assert "secret" not in ran.stderr
 
 
 # Failures

@@ -26,10 +26,10 @@ def blend(
     """Find which methods' markers are in recorded outputs.
 
     OUTPUTS are folders of DATASET/MODEL/PROMPT.jsonl or DATASET/raw_PROMPT_outputs/MODEL.json, or
-    files; .gz and .zst are read too, and - is standard input. Where a path doesn't name them, the
-    fields dataset, model and method of each record do. A prompt is named after its method, or after
-    several joined by +: f-1+cot. PATTERNS are YAML files or names of shipped sets; by default the
-    set f1, all tiers. The case of ASCII letters is ignored.
+    files; compressed ones are read too (.gz, .zst, .bz2, .xz), and - is standard input. Where a
+    path doesn't name them, the fields dataset, model and method of each record do. A prompt is
+    named after its method, or after several joined by +: f-1+cot. PATTERNS are YAML files or names
+    of shipped sets; by default the set f1, all tiers. The case of ASCII letters is ignored.
 
     Parameters
     ----------

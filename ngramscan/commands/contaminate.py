@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -22,7 +23,14 @@ from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import KINDS
 from ngramscan.options import Level
 from ngramscan.prevalence.benchmark_entries import BenchmarkEntries, draw_entries, read_entries
-from ngramscan.prevalence.contaminate import Entry, EntryRow, queries_of, run_contaminate
+from ngramscan.prevalence.contaminate import (
+    Entry,
+    EntryRow,
+    FoundForm,
+    queries_of,
+    queries_of_forms,
+    run_contaminate,
+)
 from ngramscan.prevalence.contamination_answers import ANSWERS, NEAR, OCCURRENCES, find_answers
 from ngramscan.prevalence.contamination_rules import Rule, Short, Tail, make_rule
 from ngramscan.prevalence.contamination_shares import ShareRow, make_shares
@@ -180,7 +188,7 @@ def contaminate(
 
         compared = make_effects(found.rows, given, level, answers)
         files.append((effects, compared, EffectRow))
-    notices += _describe_short(found.rows)
+    notices += [*_describe_short(found.rows), *_describe_forms(found.found_forms)]
     unknown = [(failure.error, failure.index) for failure in found.missing]
     failures = [*_describe(unknown, "window"), *_describe(lost, "context")]
     table = partial(tables.print_contaminate, found, summed, compared)
@@ -234,6 +242,19 @@ def _describe_short(rows: Sequence[EntryRow]) -> list[str]:
     return [f"{of}; each is looked for as a whole (--short skip leaves out shorter ones)"]
 
 
+def _describe_forms(found: Sequence[FoundForm]) -> list[str]:
+    """Say which entries only look clean, since the corpus has another form of their characters."""
+    entries = list(dict.fromkeys((form.index, form.id) for form in found))
+    if not entries:
+        return []
+    first = found[0]
+    return [
+        f"clean entries that occur in another normal form of Unicode: {len(entries):,}, the first"
+        f" is {first.id} ({first.found} of {first.windows} windows in {first.form},"
+        f" {first.index}); --rule palm and gpt3 find all forms in corpora that are read"
+    ]
+
+
 def _plan(
     entries: Sequence[Entry], rule: Rule, seed: int, indexes: Sequence[Index], shown: int
 ) -> list[PlanRow]:
@@ -241,7 +262,14 @@ def _plan(
     texts = list(dict.fromkeys(text for entry_texts in asked for text in entry_texts))
     # If none is clean, a window of each entry is looked up again, and shown so often in documents.
     again = [entry_texts[0] for entry_texts in asked if entry_texts] * bool(shown)
-    return make_plan(len(texts), texts + again, len(again) * shown, bytes_of(CONTEXT), indexes)
+    plan = make_plan(len(texts), texts + again, len(again) * shown, bytes_of(CONTEXT), indexes)
+    # If all entries are clean, a service is asked for their other forms.
+    others = set(queries_of_forms(entries, rule, seed)).difference(texts)
+    costs = [index.cost(list(others), 0, 0) for index in indexes]
+    return [
+        replace(row, requests_at_most=row.requests_at_most + cost.requests_at_most)
+        for row, cost in zip(plan, costs, strict=True)
+    ]
 
 
 def _refuse_unseen(indexes: Sequence[Index], option: str) -> None:

@@ -17,7 +17,7 @@ from ngramscan.commands.shared import (
 )
 from ngramscan.errors import InputError
 from ngramscan.options import WHAT
-from ngramscan.progress import SILENT, Progress
+from ngramscan.progress import SILENT, Progress, counted
 from ngramscan.reporting.command import NewFile, Option, Result, Rows, RowsFile, Shared, command
 from ngramscan.reporting.rows import together
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ngramscan.indexes.base import Index
     from ngramscan.patterns.model import Query
-    from ngramscan.prevalence.count import CountResult
+    from ngramscan.prevalence.count import CountResult, FormCount
     from ngramscan.prevalence.plan import PlanRow
     from ngramscan.prevalence.totals import Total
 
@@ -134,6 +134,7 @@ def count(
     types = [{"bytes": CountRow, "tokens": TokenCountRow}[unit] for unit in units]
     return Result(
         *together(rows, types),
+        notices=_describe_forms(counting.form_counts),
         failures=failures,
         print_table=partial(_print, counting=counting, totals=sums),
         is_silent=not rows,
@@ -144,15 +145,32 @@ def count(
     )
 
 
+def _describe_forms(form_counts: Sequence[FormCount]) -> list[str]:
+    """Return which queries occur in another normal form of Unicode, a line each."""
+    from ngramscan.prevalence.count import SHOWN_REASONS
+
+    lines = [
+        f'"{each.query}" occurs {counted(each.occurrences, "time")} more in {each.index} in'
+        f" Unicode's form {each.form}, which is not counted"
+        f" (as given: {counted(each.occurrences_given, 'time')}); count that form as well"
+        for each in form_counts
+    ]
+    if more := lines[SHOWN_REASONS:]:
+        lines[SHOWN_REASONS:] = [f"and {len(more)} more queries occur in another form"]
+    return lines
+
+
 def _plan(
     queries: Sequence[Query], indexes: Sequence[Index], needs_totals: bool, count_anyway: bool
 ) -> list[PlanRow]:
-    from ngramscan.prevalence.count import texts_asked
+    from ngramscan.prevalence.count import forms_of, texts_asked
     from ngramscan.prevalence.plan import make_plan
 
     plan = list["PlanRow"]()
     for index in sorted(indexes, key=attrgetter("unit")):
         texts = texts_asked(queries, index, count_anyway, needs_totals)
+        if index.unit == "bytes":
+            texts = list(dict.fromkeys([*texts, *forms_of(queries)]))
         plan += make_plan(len(queries), texts, 0, 0, [index])
     return plan
 

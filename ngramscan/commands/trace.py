@@ -196,6 +196,7 @@ def trace(
             *read.notices,
             *([] if no_mask or plain else _describe_masks(found)),
             *(_describe_left_out(found, indexes, min_words) if spans else []),
+            *_describe_forms(found),
         ],
         _describe(found),
         print_table=lambda console: tables.print_trace(
@@ -304,6 +305,18 @@ def _describe_left_out(found: TraceResult, indexes: Sequence[Index], least: int)
     if left_out:
         said = f"{counted(left_out, 'overlapping span')} of repeated text left out"
         yield f"--spans: {said}; those listed cover the same words"
+
+
+def _describe_forms(found: TraceResult) -> Iterator[str]:
+    """Say which texts only look new, since a corpus has another form of their characters."""
+    texts = list(dict.fromkeys((form.index, form.id) for form in found.found_forms))
+    if texts:
+        first = found.found_forms[0]
+        yield (
+            f"texts of which more is found in another normal form of Unicode: {len(texts):,}, the"
+            f" first is {first.id} ({counted(first.words, 'word')} in {first.form}, as given"
+            f" {first.words_as_given:,}, {first.index}); trace the texts in that form as well"
+        )
 
 
 def _describe(found: TraceResult) -> list[str]:

@@ -1,17 +1,15 @@
-"""A corpus → batches of documents.
-
-This is the only place that names the formats' readers.
-"""
+"""A corpus → batches of documents."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 from typing import Any
 
 from ngramscan.corpora.base import (
+    EMPTY_FILES,
     Batch,
     CorpusFile,
     Format,
@@ -21,27 +19,15 @@ from ngramscan.corpora.base import (
     web_path,
 )
 from ngramscan.corpora.files import find_files, has_changed, identified, matches, refuse_changed
-from ngramscan.corpora.jsonl import bytes_before, read_jsonl, records_before, split_jsonl
-from ngramscan.corpora.parquet import read_parquet, split_parquet
-from ngramscan.corpora.text import python_files, read_python, read_text
-from ngramscan.corpora.warc import read_warc
-from ngramscan.errors import CorpusError
+from ngramscan.corpora.formats import BY_NAME, refuse_misnamed
+from ngramscan.corpora.jsonl import bytes_before, records_before
+from ngramscan.corpora.streams import read_head
+from ngramscan.corpora.text import python_files
+from ngramscan.errors import CorpusError, IndexChangedError, RemoteError
 
-__all__ = ["Batch", "Corpus", "CorpusFile", "Piece", "PythonCorpus", "ReadOptions"]
+__all__ = ["EMPTY_FILES", "Batch", "Corpus", "CorpusFile", "Piece", "PythonCorpus", "ReadOptions"]
 __all__ += ["bytes_before", "describe_skipped", "has_changed", "open_corpus", "read_piece"]
 __all__ += ["identified", "records_before", "refuse_changed", "split", "without_excluded"]
-
-_READERS: dict[Format, Callable[[Piece, ReadOptions], Iterator[Batch]]] = {
-    "jsonl": read_jsonl,
-    "parquet": read_parquet,
-    "warc": read_warc,
-    "text": read_text,
-    "python": read_python,
-}
-_SPLITTERS: dict[Format, Callable[[CorpusFile], list[Piece]]] = {
-    "jsonl": split_jsonl,
-    "parquet": split_parquet,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +68,7 @@ class PythonCorpus(Corpus):
 
 def split(file: CorpusFile) -> list[Piece]:
     """Return the pieces of one file."""
-    splitter = _SPLITTERS.get(file.format)
-    return splitter(file) if splitter else [Piece(file, size=file.size)]
+    return BY_NAME[file.format].split(file)
 
 
 def read_piece(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
@@ -94,15 +79,35 @@ def read_piece(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     """
     has_any = False
     try:
-        for batch in _READERS[piece.file.format](piece, options):
+        for batch in BY_NAME[piece.file.format].read(piece, options):
             refuse_changed(piece.file)
-            has_any = True
+            has_any = has_any or bool(batch.texts or batch.skipped)
             yield batch
-    except CorpusError:
+    except CorpusError as error:
         refuse_changed(piece.file)  # which may be the reason
+        if not _is_of_server(error):
+            _refuse_misnamed(piece.file)  # and so may this
         raise
     if not has_any:
         refuse_changed(piece.file)
+        if piece.is_whole:
+            yield Batch([], [], 0, skipped={EMPTY_FILES: 1})
+
+
+def _is_of_server(error: BaseException | None) -> bool:
+    """Tell whether a server is the reason of an error, so that asking it again is no help."""
+    while error is not None and not isinstance(error, (RemoteError, IndexChangedError)):
+        error = error.__cause__
+    return error is not None
+
+
+def _refuse_misnamed(file: CorpusFile) -> None:
+    """Raise a CorpusError where a file that can't be read is one of another format."""
+    try:
+        head = read_head(file)
+    except CorpusError:
+        return  # the error that led here says more
+    refuse_misnamed(file, head)
 
 
 def without_excluded(batch: Batch, globs: tuple[str, ...]) -> Batch:

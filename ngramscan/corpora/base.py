@@ -16,6 +16,8 @@ from ngramscan.reading.versions import settled_status
 from ngramscan.remote.stores import is_http, shown
 
 Format = InputFormat | Literal["python"]
+EMPTY_FILES = "files without documents"
+"""How files are counted that have no document at all."""
 SOURCE_FIELDS = ("url", "source_url", "id", "source")
 """Fields or columns that may name the source of a document; the first that is there does."""
 
@@ -41,6 +43,8 @@ class CorpusFile:
     """Time of the last change of a local file, and its inode: no program can set them back."""
     stream: Chunks | None = field(default=None, compare=False, repr=False)
     """The content of a pipe, which can be read once."""
+    stream_skipped: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+    """Bytes of a pipe that were left out, by kind; complete when its content ends."""
     address: str = field(default="", repr=False)
     """The URL as it is asked for, where it is another one than `path`; may hold a login."""
 
@@ -66,8 +70,8 @@ def marks_of(found: os.stat_result) -> tuple[str, str]:
 
 
 def web_path(location: str) -> str:
-    """Return what names a file: of a web address without login, query and fragment."""
-    return shown(location) if is_http(location) else location
+    """Return what names a file or list: of a web address without login, query and fragment."""
+    return shown(location) if is_http(location.removeprefix("@")) else location
 
 
 def listed_file(url: str, form: Format) -> CorpusFile:
@@ -110,9 +114,11 @@ class ReadOptions:
     """How documents are read; the options of the commands."""
 
     text_field: str = "text"
-    """The field of JSON lines, or the column of Parquet, that holds the text."""
+    """The field or column that holds the text, or a path to it (see `corpora.text_fields`)."""
     skip_bad_lines: bool = False
     """Skip JSON lines that have no text, and count them by kind, instead of stopping."""
+    skip_null: bool = False
+    """Skip records whose text is null, and count them, instead of stopping."""
     exclude_sources: tuple[str, ...] = ()
     """Globs of sources (paths, URLs, ids) whose documents do not belong to the corpus."""
     most_line_bytes: int = 256_000_000
@@ -143,7 +149,7 @@ class Batch:
     sources: Sequence[str] = ()
     """The URL or id of each text where the format has one and it was asked for; else empty."""
     skipped: Mapping[str, int] = field(default_factory=dict)
-    """Lines or files that were skipped, by what is wrong with them."""
+    """Lines, records, files or bytes that were skipped, by what is wrong with them."""
     fields: Sequence[dict[str, Any]] = ()
     """The other fields of each JSON line where asked for; else empty."""
     lines_read: int = 0
@@ -151,6 +157,18 @@ class Batch:
 
 
 def describe_skipped(skipped: Mapping[str, int]) -> str:
-    """Return how many lines or files were skipped, by kind; empty: none."""
+    """Return how many lines, records or files were skipped, by kind; empty: none."""
     kinds = sorted(skipped.items(), key=lambda kind: (-kind[1], kind[0]))
-    return f"skipped: {', '.join(f'{number} {kind}' for kind, number in kinds)}" if kinds else ""
+    shown = (f"{number} {_in_number(kind, number)}" for kind, number in kinds)
+    return f"skipped: {', '.join(shown)}" if kinds else ""
+
+
+def _in_number(kind: str, number: int) -> str:
+    """Return the name of a kind, whose noun, if it begins with one, is in the plural."""
+    if number != 1:
+        return kind
+    noun, space, rest = kind.partition(" ")
+    return _SINGULAR.get(noun, noun) + space + rest
+
+
+_SINGULAR = {"bytes": "byte", "files": "file", "records": "record"}

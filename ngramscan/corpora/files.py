@@ -10,8 +10,8 @@ import codecs
 import fnmatch
 import glob
 import os
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,29 +20,31 @@ from ngramscan.corpora.base import (
     CHANGED,
     CorpusFile,
     Format,
+    describe_skipped,
     listed_file,
     local_file,
     marks_of,
     web_path,
 )
-from ngramscan.corpora.jsonl import LIST_PROBLEM, LIST_START
-from ngramscan.corpora.streams import read_chunks, stream_chunks
+from ngramscan.corpora.folders import dataset_extras, files_in, is_hidden, left_out
+from ngramscan.corpora.formats import BY_NAME, CURE, format_in, format_of, why_unknown
+from ngramscan.corpora.streams import first_bytes, open_file, read_chunks, stream_chunks
 from ngramscan.errors import CorpusError, InputError, reason_of
-from ngramscan.reading.streams import is_stream, missing, name_of, unpacked_path
+from ngramscan.reading.compressions import (
+    HEAD_BYTES,
+    USUAL_WINDOW_BYTES,
+    ZSTD,
+    packed_suffix,
+    window_bytes,
+)
+from ngramscan.reading.streams import Chunks, is_stream, missing, name_of
 from ngramscan.remote.stores import is_http, is_remote, open_store, version_of
 
-_LISTS = (".paths", ".paths.gz")
-_FORMATS: dict[str, Format] = {
-    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
-    **dict.fromkeys((".wet", ".warc"), "warc"),
-    ".txt": "text",
-}
-"""By suffix, which that of a compression may follow."""
+LISTS = (".paths", ".paths.gz")
 _FORMS = "JSON lines (.jsonl), Parquet (.parquet) or text (.txt)"  # the three likeliest
-_CURE = "--input-format says it: jsonl, text, warc or parquet"
-_TABLES = {".csv", ".tsv", ".xlsx"}
-_CONVERT = "convert it to JSONL or Parquet, with the texts in a field named text"
-_HEAD_BYTES = 16  # enough to tell the formats apart
+_HEAD_BYTES = 64  # enough to tell the formats and encodings apart
+_WINDOW_LOOK_BYTES = 1_000_000
+"""Smaller files of zstd are not opened to learn their windows: there may be many."""
 _Found = tuple[list[CorpusFile], list[str]]
 _Named = CorpusFile | str
 """A file, or only the path of one whose name says no format."""
@@ -65,22 +67,58 @@ def find_files(
     location = _without_protocol(location)
     if is_stream(location):
         return _open_stream(location, form)
-    if location.startswith("@") or web_path(location).endswith(_LISTS):
+    notices: list[str] = []
+    name = web_path(location)
+    if location.startswith("@") or name.endswith(LISTS):
         found = _listed(location.removeprefix("@"), form)
     else:
-        found = _remote(location, form) if is_remote(location) else _local(location, form)
+        found, notices = (_remote if is_remote(location) else _local)(location, form)
+        found, more = _without_extras(found)
+        notices += more
     kept = [f for f in found if isinstance(f, CorpusFile) and not matches(f.path, exclude)]
     others = [path for path in found if isinstance(path, str) and not matches(path, exclude)]
     if not kept:
         is_excluded = found and not others
-        problem = "every file is excluded" if is_excluded else _why_none(location, bool(found))
-        raise InputError(f"scan:{location}", problem)
+        problem = "every file is excluded" if is_excluded else _why_none(name, bool(found))
+        raise InputError(f"scan:{name}", problem)
     if others and not skip_unknown:
         problem = f"files of unknown formats: {len(others)}, the first is {others[0]}"
-        cures = f"--skip-unknown or --exclude-source leaves them out, or {_CURE}"
-        raise InputError(f"scan:{location}", f"{problem}; {cures}")
-    notice = f"scan:{location}: files of unknown formats left out: {len(others)}"
-    return kept, [notice] * bool(others)
+        cures = f"--skip-unknown or --exclude-source leaves them out, or {CURE}"
+        raise InputError(f"scan:{name}", f"{problem}; {cures}")
+    if others:
+        notices.append(f"files of unknown formats left out: {len(others)}")
+    notices += _memory_notices(kept)
+    return kept, [f"scan:{name}: {notice}" for notice in notices]
+
+
+def _without_extras(found: list[_Named]) -> tuple[list[_Named], list[str]]:
+    """Return files without those that describe a saved dataset or were left there by computing."""
+    paths = [file if isinstance(file, str) else file.path for file in found]
+    extras, caches = dataset_extras(paths)
+    kept = [file for file, path in zip(found, paths, strict=True) if path not in extras]
+    return kept, list(left_out("cache files of datasets", caches))
+
+
+def _memory_notices(files: Iterable[CorpusFile]) -> Iterator[str]:
+    """Yield a line on the memory that local files need which were compressed with long windows."""
+    large = [
+        file
+        for file in files
+        if file.status and (file.size or 0) >= _WINDOW_LOOK_BYTES
+        if packed_suffix(file.path).lower() in ZSTD.suffixes
+    ]
+    windows = {
+        file.path: window for file in large if (window := _window_of(file)) > USUAL_WINDOW_BYTES
+    }
+    if windows:
+        most, first = max(windows.values()), min(windows)
+        need = f"up to {most / 2**20:,.0f} MiB of memory for each worker"
+        yield f"zstd with long windows in {len(windows)} files: {need}; the first is {first}"
+
+
+def _window_of(file: CorpusFile) -> int:
+    with open_file(file) as opened:
+        return window_bytes(opened.read(HEAD_BYTES))
 
 
 def _without_protocol(location: str) -> str:
@@ -91,13 +129,10 @@ def _without_protocol(location: str) -> str:
 
 def _why_none(location: str, has_files: bool) -> str:
     path = Path(location).expanduser()
-    if has_files and not path.is_dir():
-        suffix = unpacked_path(path).suffix.lower()
-        if suffix in _TABLES:
-            return f"{suffix} is not a corpus format; {_CONVERT}"
-        return f"unknown format: {suffix or 'no suffix'}; {_CURE}"
+    if has_files and not (path.is_dir() or location.endswith("/")):
+        return why_unknown(str(path))
     if has_files:
-        return f"contains no file of a known format; expected {_FORMS}, or {_CURE}"
+        return f"contains no file of a known format; expected {_FORMS}, or {CURE}"
     if path.is_dir() or is_remote(location) or glob.has_magic(location):
         return f"no file there; expected {_FORMS}"
     return missing(path, _FORMS)
@@ -105,43 +140,35 @@ def _why_none(location: str, has_files: bool) -> str:
 
 def _open_stream(path: str, form: Format | None) -> _Found:
     """Return a pipe as the one file of a corpus; its first bytes say the format."""
-    name, chunks, begun, head = name_of(path), stream_chunks(path), [], b""
-    for chunk in chunks:
-        begun.append(chunk)
-        head = (head + chunk[0]).removeprefix(codecs.BOM_UTF8).lstrip()
-        if len(head) >= _HEAD_BYTES:
-            break
+    name, skipped = name_of(path), Counter[str]()
+    head, chunks = _start_of(stream_chunks(path, skipped))
     if not head:
         raise InputError(name, "it is empty; expected a corpus")
-    is_sniffed, form = form is None, form or _format_in(head, name)
-    if form == "parquet":
-        problem = "Parquet can't be read from a pipe, since its end says what is in it"
-        raise InputError(name, f"{problem}; give the file: scan:FILE.parquet")
-    notice = f"{name}: read as text, one document; if it is something else, {_CURE}"
-    file = CorpusFile(name, form, stream=chain(begun, chunks))
+    is_sniffed, form = form is None, form or format_in(head, name)
+    if BY_NAME[form].is_seekable:
+        problem = (
+            f"{BY_NAME[form].title} can't be read from a pipe, since its end says what is in it"
+        )
+        raise InputError(name, f"{problem}; give the file: scan:FILE.{form}")
+    notice = f"{name}: read as text, one document; if it is something else, {CURE}"
+    file = CorpusFile(name, form, stream=chunks, stream_skipped=skipped)
     return [file], [notice] * (is_sniffed and form == "text")
 
 
-def _format_in(head: bytes, name: str) -> Format:
-    starts: dict[bytes, Format] = {b"WARC/": "warc", b"PAR1": "parquet", b"{": "jsonl"}
-    if LIST_START.match(head):
-        raise InputError(name, LIST_PROBLEM)
-    if found := next((starts[start] for start in starts if head.startswith(start)), None):
-        return found
-    n_other_bytes = len(head) - len(head.decode("utf-8", "ignore").encode())
-    if b"\0" in head or n_other_bytes > 3:  # the last character may be cut
-        raise InputError(name, f"neither JSON lines, text nor WARC; {_CURE}")
-    return "text"
+def _start_of(chunks: Chunks) -> tuple[bytes, Chunks]:
+    """Return what an input begins with, behind white space, and all of it."""
+    length = _HEAD_BYTES
+    while True:
+        begun, chunks = first_bytes(chunks, length)
+        head = begun.removeprefix(codecs.BOM_UTF8).lstrip()
+        if len(head) >= _HEAD_BYTES or len(begun) < length:
+            return head, chunks
+        length = len(begun) + _HEAD_BYTES
 
 
 def matches(source: str, globs: Iterable[str]) -> bool:
     """Tell whether a source matches one of some globs, in which * also stands for /."""
     return any(fnmatch.fnmatchcase(source, pattern) for pattern in globs)
-
-
-def format_of(path: str) -> Format | None:
-    """Return the format that the name of a file says; None: it says none."""
-    return "parquet" if path.endswith(".parquet") else _FORMATS.get(unpacked_path(path).suffix)
 
 
 def has_changed(file: CorpusFile) -> bool:
@@ -161,33 +188,36 @@ def refuse_changed(file: CorpusFile) -> None:
         raise CorpusError(file.path, CHANGED)
 
 
-def _local(location: str, form: Format | None) -> list[_Named]:
+def _local(location: str, form: Format | None) -> tuple[list[_Named], list[str]]:
     path = Path(location).expanduser()
+    notices: list[str] = []
     if path.is_dir():
-        inside = (p for p in path.rglob("*") if not is_hidden(p.relative_to(path).as_posix()))
-        found = sorted(map(str, inside))
+        paths, notices = files_in(str(path))
+    elif path.is_file():
+        paths = [str(path)]
     else:
-        found = [str(path)] if path.is_file() else sorted(glob.glob(str(path), recursive=True))
-    named = [(path, form or format_of(path)) for path in found]
-    files = [local_file(path, name) if name else _unknown(path) for path, name in named]
-    return [file for file in files if file is not None]
+        paths = sorted(glob.glob(str(path), recursive=True))
+        folders = [] if "**" in location else [path for path in paths if os.path.isdir(path)]
+        notices += left_out("folders", folders, cure="; ** also reads what is in them")
+        paths = [path for path in paths if not os.path.isdir(path)]
+    return [_local_named(path, form or format_of(path)) for path in paths], notices
 
 
-def _unknown(path: str) -> str | None:
-    return path if Path(path).is_file() else None
+def _local_named(path: str, form: Format | None) -> _Named:
+    """Return a file; a link to nothing is one too, so that reading it is an error."""
+    if form is None:
+        return path
+    is_missing = os.path.islink(path) and not os.path.exists(path)
+    return CorpusFile(path, form) if is_missing else local_file(path, form) or path
 
 
-def is_hidden(path: str) -> bool:
-    """Tell whether a path within a folder is left out there: a part of it begins with a dot."""
-    return any(part.startswith(".") for part in path.split("/"))
-
-
-def _remote(url: str, form: Format | None) -> list[_Named]:
+def _remote(url: str, form: Format | None) -> tuple[list[_Named], list[str]]:
     if not is_http(url):
         return _on_store(url, form)
     from ngramscan.corpora.web_files import find_web_files  # slow to import
 
-    return find_web_files(url, form, format_of)
+    found, hidden = find_web_files(url, form, format_of)
+    return found, list(left_out("hidden files and folders", hidden))
 
 
 def identified(files: Sequence[CorpusFile]) -> list[CorpusFile]:
@@ -208,8 +238,9 @@ def _is_unknown(file: CorpusFile) -> bool:
     return file.size is None and not file.stamp and is_http(file.location)
 
 
-def _on_store(url: str, form: Format | None) -> list[_Named]:
+def _on_store(url: str, form: Format | None) -> tuple[list[_Named], list[str]]:
     system, folder = open_store(url)
+    hidden: list[str] = []
     try:
         if "*" in url:
             infos = list(system.glob(url, detail=True).values())
@@ -217,13 +248,15 @@ def _on_store(url: str, form: Format | None) -> list[_Named]:
             infos = [system.info(url)] if form or format_of(url) else []
             if not infos or infos[0].get("type") == "directory":
                 inside = system.find(url, detail=True)
-                shown = (name for name in inside if not is_hidden(name.removeprefix(folder)))
-                infos = [inside[name] for name in shown]
+                hidden = [name for name in inside if is_hidden(name.removeprefix(folder))]
+                left = set(hidden)
+                infos = [info for name, info in inside.items() if name not in left]
     except Exception as error:
         # Whatever the library of the protocol raises; nothing of ours comes this way.
         raise InputError(f"scan:{url}", f"can't be listed ({reason_of(error)})") from error
     found = [_remote_file(system, info, form) for info in infos if info.get("type") != "directory"]
-    return sorted(found, key=lambda source: source if isinstance(source, str) else source.path)
+    found.sort(key=lambda source: source if isinstance(source, str) else source.path)
+    return found, list(left_out("hidden files", list(filter(format_of, hidden))))
 
 
 def _remote_file(system: Any, info: dict[str, Any], form: Format | None) -> _Named:
@@ -240,12 +273,12 @@ def _listed(path: str, given: Format | None) -> list[_Named]:
     paths = [name if _is_absolute(name) else root + name for name in names]
     if len(set(paths)) < len(paths):
         twice = next(name for name in paths if paths.count(name) > 1)
-        raise InputError(path, f"it lists {twice} twice")
+        raise InputError(web_path(path), f"it lists {web_path(twice)} twice")
     files: list[_Named] = []
     for name in paths:
         form = given or format_of(web_path(name))
         if form is None:
-            raise InputError(f"{path}: {web_path(name)}", f"no known format; {_CURE}")
+            raise InputError(f"{web_path(path)}: {web_path(name)}", f"no known format; {CURE}")
         file = listed_file(name, form) if is_remote(name) else local_file(name, form)
         if file is None:
             raise InputError(path, f"it lists {name}, where no file is")
@@ -258,7 +291,11 @@ def _is_absolute(name: str) -> bool:
 
 
 def _read_list(path: str) -> list[str]:
-    content = b"".join(chunk for chunk, _ in read_chunks(listed_file(path, "text")))
+    file, skipped = listed_file(path, "text"), Counter[str]()
+    path = file.path
+    content = b"".join(chunk for chunk, _ in read_chunks(file, skipped))
+    if skipped:
+        raise CorpusError(path, f"damaged; {describe_skipped(skipped)}")
     try:
         lines = content.decode().splitlines()
     except UnicodeDecodeError as error:

@@ -20,17 +20,21 @@ from typing import Any, BinaryIO
 import msgspec
 
 from ngramscan.corpora.base import SOURCE_FIELDS, Batch, CorpusFile, Piece, ReadOptions
-from ngramscan.corpora.streams import open_file, read_chunks
-from ngramscan.errors import CorpusError, some_of
-from ngramscan.reading.streams import Chunks, unpacked_path
+from ngramscan.corpora.encodings import in_utf8
+from ngramscan.corpora.streams import first_bytes, open_file, read_chunks
+from ngramscan.corpora.text_fields import NoTextError, parse_text_field
+from ngramscan.errors import CorpusError, InputError
+from ngramscan.reading.compressions import compression_of, packed_suffix
+from ngramscan.reading.streams import Chunks, unpacked_path, whole
 from ngramscan.remote.stores import is_remote
 
 PART_BYTES = 16_000_000
 """Plain files are split into parts of this size, for several tasks."""
-LIST_START = re.compile(rb"\s*\[\s*\{")
-LIST_PROBLEM = "a JSON list, not JSON lines; jq -c '.[]' converts it"
+LIST_START = re.compile(rb"\s*\[\s*[{\]]")
+"""The beginning of a list of objects, or of an empty one."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_HEAD_BYTES = 64
 _CHUNK_BYTES = 1 << 18  # what is made of a block stays in the cache of a core
 
 
@@ -39,28 +43,73 @@ def split_jsonl(file: CorpusFile) -> list[Piece]:
 
     A line belongs to the part in which it begins.
     """
-    is_plain = file.path.endswith((".jsonl", ".ndjson", ".json")) and not is_remote(file.path)
-    if not is_plain or file.size is None or file.size <= PART_BYTES:
+    is_plain = not packed_suffix(file.path) and not is_remote(file.path)
+    if not is_plain or file.size is None or file.size <= PART_BYTES or not _is_lines(file):
         return [Piece(file, size=file.size)]
     bounds = pairwise([*range(0, file.size, PART_BYTES), file.size])
     return [Piece(file, start, stop, stop - start) for start, stop in bounds]
 
 
+def _is_lines(file: CorpusFile) -> bool:
+    """Tell whether a file begins with a line: it is neither compressed nor a list."""
+    with open_file(file) as opened:
+        head = opened.read(_HEAD_BYTES).removeprefix(_BYTE_ORDER_MARK)
+    return compression_of(file.path, head) is None and not LIST_START.match(head)
+
+
 def read_jsonl(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
-    """Yield the documents of a JSON lines file, or of a part of one."""
-    chunks = read_chunks(piece.file) if piece.is_whole else _part_chunks(piece)
+    """Yield the documents of a JSON lines file, of a part of one, or of a file with one list."""
+    skipped = Counter[str]()
+    if not piece.is_whole:
+        yield from _read_lines(piece, _part_chunks(piece), options)
+        return
+    chunks = in_utf8(read_chunks(piece.file, skipped), piece.file.path)
+    head, chunks = first_bytes(chunks, _HEAD_BYTES)
+    if LIST_START.match(head.removeprefix(_BYTE_ORDER_MARK)):
+        yield _read_list(piece, chunks, options)
+    else:
+        yield from _read_lines(piece, chunks, options)
+    if skipped:
+        yield Batch([], [], 0, skipped=skipped)
+
+
+def _read_list(piece: Piece, chunks: Chunks, options: ReadOptions) -> Batch:
+    """Return the documents of a JSON list of objects, which is read whole."""
+    path = piece.file.path
+    sizes: list[int] = []
+
+    def contents() -> Iterator[bytes]:
+        for chunk, consumed in chunks:
+            sizes.append(consumed)
+            yield chunk
+
+    try:
+        text = whole(contents(), path, options.most_text_bytes).removeprefix(_BYTE_ORDER_MARK)
+        items = msgspec.json.decode(text, type=list[msgspec.Raw])
+    except InputError as error:
+        raise CorpusError(error.where, error.problem) from error
+    except (ValueError, RecursionError) as error:
+        raise CorpusError(path, f"not a valid JSON list, or truncated: {error}") from error
+    documents = _Documents(_Records(options))
+    for number, item in enumerate(items, 1):
+        try:
+            documents.add(number, bytearray(item))
+        except NoTextError as error:
+            raise CorpusError(f"{path}: item {number}", str(error)) from error
+    return documents.batch(sum(sizes))
+
+
+def _read_lines(piece: Piece, chunks: Chunks, options: ReadOptions) -> Iterator[Batch]:
     path, parser = piece.file.path, _Parser(options)
     try:
         for block, consumed in _whole_lines(piece, _with_newlines(chunks), options.most_line_bytes):
-            if not (piece.start or parser.lines_read) and LIST_START.match(block):
-                raise CorpusError(path, LIST_PROBLEM)
             batch = parser.parse(block, consumed)
             block.clear()
             yield batch
-    except (CorpusError, _BadLineError) as error:
+    except (CorpusError, NoTextError) as error:
         (before,) = records_before([piece], lambda _: None)
         line = before + parser.lines_read + 1
-        is_other = line == 1 and unpacked_path(path).suffix == ".json"
+        is_other = line == 1 and unpacked_path(path).suffix.lower() == ".json"
         cure = "; --exclude-source leaves out a file that is not part of a corpus" * is_other
         problem = error.problem if isinstance(error, CorpusError) else f"{error}{cure}"
         raise CorpusError(f"{path}:{line}", problem) from error
@@ -126,22 +175,15 @@ def _whole_lines(piece: Piece, chunks: Chunks, most: int) -> Iterator[tuple[byte
         yield block.removeprefix(mark), 0
 
 
-class _BadLineError(Exception):
-    """A line has no text; `kind` says why where such lines are counted."""
-
-    def __init__(self, kind: str, problem: str) -> None:
-        super().__init__(problem)
-        self.kind = kind
-
-
 class _Parser:
     """Parses blocks of lines and knows how many lines it has read."""
 
     def __init__(self, options: ReadOptions) -> None:
         self.lines_read = 0
         self._options = options
-        self._field = options.text_field
-        row = msgspec.defstruct("Row", [("text", str)], rename={"text": self._field}, gc=False)
+        self._records = _Records(options)
+        names = {"text": options.text_field}
+        row = msgspec.defstruct("Row", [("text", str)], rename=names, gc=False)
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(row)
 
     def parse(self, block: bytearray, consumed: int) -> Batch:
@@ -159,65 +201,86 @@ class _Parser:
         return self._parse_lines(block, consumed)
 
     def _parse_lines(self, block: bytearray, consumed: int) -> Batch:
-        texts, records, sources, fields = [], [], [], []
-        skipped = Counter[str]()
+        documents = _Documents(self._records)
         lines = block.split(b"\n")
         after = self.lines_read + len(lines) - (not lines[-1])
         for number, line in enumerate(lines, self.lines_read + 1):
             self.lines_read = number - 1
-            if not line.strip():
-                continue
-            try:
-                row = self._row_of(line)
-            except _BadLineError as error:
-                if not self._options.skip_bad_lines:
-                    raise
-                skipped[error.kind] += 1
-                continue
-            texts.append(row.pop(self._field))
-            records.append(number)
-            values = map(row.get, SOURCE_FIELDS)
-            sources.append(next((str(value) for value in values if value is not None), ""))
-            if self._options.with_fields:
-                fields.append(row)
+            if line.strip():
+                documents.add(number, line)
         self.lines_read = after
+        return documents.batch(consumed, lines_read=after)
+
+
+class _Documents:
+    """The documents of some records, as far as they were added."""
+
+    def __init__(self, records: _Records) -> None:
+        self._records = records
+        self._texts: list[bytes] = []
+        self._numbers: list[int] = []
+        self._sources: list[str] = []
+        self._fields: list[dict[str, Any]] = []
+        self._skipped = Counter[str]()
+
+    def add(self, number: int, line: bytearray) -> None:
+        """Add the document of a record, or count that it is skipped; a NoTextError says neither."""
+        try:
+            text, row = self._records.parse(line)
+        except NoTextError as error:
+            if not self._records.may_skip(error):
+                raise
+            self._skipped[error.kind] += 1
+            return
+        self._texts.append(text)
+        self._numbers.append(number)
+        values = map(row.get, SOURCE_FIELDS)
+        self._sources.append(next((str(value) for value in values if value is not None), ""))
+        self._fields.append(row)
+
+    def batch(self, consumed: int, lines_read: int = 0) -> Batch:
+        """Return the documents."""
         return Batch(
-            texts=texts,
-            records=records,
+            texts=self._texts,
+            records=self._numbers,
             consumed=consumed,
-            sources=sources,
-            skipped=skipped,
-            fields=fields,
-            lines_read=after,
+            sources=self._sources,
+            skipped=self._skipped,
+            fields=self._fields if self._records.options.with_fields else [],
+            lines_read=lines_read,
         )
 
-    def _row_of(self, line: bytearray) -> dict[str, Any]:
-        """Return the fields of a line, its text in UTF-8."""
+
+class _Records:
+    """Takes the text out of JSON objects."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        self.options = options
+        self._field = parse_text_field(options.text_field)
+
+    def may_skip(self, error: NoTextError) -> bool:
+        """Tell whether a record that has no text may be left out."""
+        return self.options.skip_bad_lines or (self.options.skip_null and error.is_null)
+
+    def parse(self, line: bytearray) -> tuple[bytes, dict[str, Any]]:
+        """Return the text of an object, in UTF-8, and its other fields."""
         try:
             row = _loads(line)
         except UnicodeDecodeError as error:
             problem = f"not UTF-8 at byte {error.start} of the line"
-            raise _BadLineError("not UTF-8", problem) from error
+            raise NoTextError("not UTF-8", problem) from error
         except (ValueError, RecursionError) as error:
-            raise _BadLineError("not valid JSON", f"not valid JSON: {error}") from error
-        name, field = self._field, f"field {self._field!r}"
+            raise NoTextError("not valid JSON", f"not valid JSON: {error}") from error
         if not isinstance(row, dict):
             problem = "not a JSON object; expected one with the text in a field"
-            raise _BadLineError("not a JSON object", problem)
-        if name not in row:
-            problem = f"no {field}; it has: {some_of(row) or 'none'} (see --text-field)"
-            raise _BadLineError(f"without {field}", problem)
-        if row[name] is None:
-            raise _BadLineError("null", f"{field} is null; expected a string")
-        if not isinstance(row[name], str):
-            problem = f"{field} is {type(row[name]).__name__}; expected a string"
-            raise _BadLineError("not a string", problem)
+            raise NoTextError("not a JSON object", problem)
+        text = self._field.text_of(row)
+        del row[self._field.name_in(row)]
         try:
-            row[name] = row[name].encode()
+            return text.encode(), row
         except UnicodeEncodeError as error:
-            problem = f"{field} has a lone surrogate at character {error.start}"
-            raise _BadLineError("with a lone surrogate", problem) from error
-        return row
+            problem = f"field {self._field.spec!r} has a lone surrogate at character {error.start}"
+            raise NoTextError("with a lone surrogate", problem) from error
 
 
 def _loads(line: bytearray) -> Any:

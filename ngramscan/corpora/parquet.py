@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ngramscan.corpora.base import SOURCE_FIELDS, Batch, CorpusFile, Piece, ReadOptions
+from ngramscan.corpora.base import Batch, CorpusFile, Piece, ReadOptions
+from ngramscan.corpora.columns import TextColumns
 from ngramscan.corpora.streams import open_file, read_ahead
-from ngramscan.errors import CorpusError, reason_of, some_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from ngramscan.errors import CorpusError, reason_of
 
 PART_BYTES = 16_000_000
 """Files are split into runs of row groups of about this size, for several tasks."""
@@ -68,10 +65,7 @@ def _read_parquet(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
 
     path = piece.file.path
     with _opened(piece.file) as (parquet, sizes):
-        names = parquet.schema_arrow.names
-        columns = [_text_column(parquet.schema_arrow, path, options.text_field)]
-        if options.needs_sources:
-            columns += [name for name in SOURCE_FIELDS if name in names][:1]
+        columns = TextColumns(parquet.schema_arrow, path, options)
         row = sum(parquet.metadata.row_group(n).num_rows for n in range(piece.start))
         groups = range(len(sizes))[piece.start : piece.stop]
         # What is not in a row group (the footer) is counted with the last one.
@@ -80,53 +74,12 @@ def _read_parquet(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
             consumed = sizes[number] + (rest if number == groups[-1] else 0)
             try:
                 batches = parquet.iter_batches(
-                    _ROWS_PER_BATCH, row_groups=[number], columns=columns, use_threads=False
+                    _ROWS_PER_BATCH, row_groups=[number], columns=columns.names, use_threads=False
                 )
                 for batch in batches:
-                    yield _batch(batch, path, row, consumed)
+                    yield columns.batch(batch, row, consumed)
                     row += batch.num_rows
                     consumed = 0
             except (pa.ArrowException, OSError) as error:
                 place = f"{path}: row group {number}, row {row + 1} or after"
                 raise CorpusError(place, f"can't be read ({reason_of(error)[:200]})") from error
-
-
-def _text_column(schema: pa.Schema, path: str, name: str) -> str:
-    import pyarrow as pa
-
-    if name not in schema.names:
-        names = some_of(schema.names)
-        raise CorpusError(path, f"no column {name!r}; it has: {names} (see --text-field)")
-    kind = schema.field(name).type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        raise CorpusError(path, f"column {name!r} is {kind}, not strings")
-    return name
-
-
-def _batch(batch: pa.RecordBatch, path: str, row: int, consumed: int) -> Batch:
-    import pyarrow as pa
-
-    column = batch.column(0)
-    if column.null_count:
-        first = row + 1 + column.is_null().to_pylist().index(True)
-        raise CorpusError(f"{path}: row {first}", "the text is null; expected a string")
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    values = batch.column(1).to_pylist() if batch.num_columns > 1 else ()
-    sources = ["" if value is None else str(value) for value in values]
-    return Batch(_views(column), range(row + 1, row + batch.num_rows + 1), consumed, sources)
-
-
-def _views(column: pa.Array) -> list[memoryview]:
-    """Return the strings of an Arrow array as views into its buffer."""
-    import numpy as np
-    import pyarrow as pa
-
-    width = np.dtype(np.int64 if pa.types.is_large_string(column.type) else np.int32)
-    _, offsets_buffer, data = column.buffers()
-    first = column.offset * width.itemsize
-    offsets = np.frombuffer(offsets_buffer, width, len(column) + 1, first).tolist()
-    view = memoryview(data if data is not None else b"")
-    return [view[start:stop] for start, stop in pairwise(offsets)]

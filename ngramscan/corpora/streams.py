@@ -8,11 +8,12 @@ yielded by then, and the reader of records can name the one that is truncated.
 from __future__ import annotations
 
 import io
-from collections import deque
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
@@ -20,9 +21,9 @@ from isal import igzip
 
 from ngramscan.corpora.base import CHANGED, CorpusFile
 from ngramscan.errors import CorpusError, reason_of
+from ngramscan.reading.compressions import CORRUPT, GZIP, HEAD_BYTES, compression_of, packed_suffix
 from ngramscan.reading.streams import (
-    CORRUPT,
-    PACKED,
+    Chunks,
     name_of,
     problem_of,
     read_raw,
@@ -115,14 +116,16 @@ class _RemoteFile:
         return _translated(self._path)(found) if callable(found) else found
 
 
-def read_chunks(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
+def read_chunks(file: CorpusFile, skipped: Counter[str]) -> Chunks:
     """Yield the decompressed content in chunks, each with the bytes on disk read for it.
 
-    A CorpusError says why a file can't be opened, is truncated or corrupt; it names the path alone.
+    Bytes outside the content are counted in `skipped`, all of them when the content
+    ends. A CorpusError says why a file can't be opened, is truncated or corrupt; it names the path
+    alone.
     """
     total = 0
-    chunks = file.stream if file.stream is not None else _read_chunks(file)
-    if file.path.endswith(PACKED):
+    chunks = file.stream if file.stream is not None else _read_chunks(file, skipped)
+    if packed_suffix(file.path):
         chunks = read_ahead(chunks)
     for chunk, consumed in chunks:
         total += consumed
@@ -130,33 +133,43 @@ def read_chunks(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
     if file.size is not None and total != file.size:
         problem = f"the file is truncated or changed: {total} of {file.size} bytes came"
         raise CorpusError(file.path, problem)
+    if file.stream is not None:
+        skipped.update(file.stream_skipped)
 
 
-def stream_chunks(path: str) -> Iterator[tuple[bytes, int]]:
+def stream_chunks(path: str, skipped: Counter[str]) -> Chunks:
     """Yield what `read_chunks` would of a pipe or standard input."""
     try:
-        yield from unpacked(read_raw(path), path)
+        yield from unpacked(read_raw(path), path, skipped)
     except CORRUPT as error:
         raise CorpusError(name_of(path), problem_of(error)) from error
 
 
-def _read_chunks(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
+def _read_chunks(file: CorpusFile, skipped: Counter[str]) -> Generator[tuple[bytes, int]]:
     path = file.path
     with open_file(file) as stream:
         try:
-            if path.endswith(".gz"):
-                yield from _gunzip(file, stream)
+            if _is_gzip(path, stream):
+                yield from _gunzip(file, stream, skipped)
             else:
-                yield from unpacked(iter(partial(stream.read, _PLAIN_CHUNK_BYTES), b""), path)
+                raw = iter(partial(stream.read, _PLAIN_CHUNK_BYTES), b"")
+                yield from unpacked(raw, path, skipped)
         except CORRUPT as error:
             raise CorpusError(path, problem_of(error)) from error
 
 
-def _gunzip(file: CorpusFile, stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
+def _is_gzip(path: str, stream: BinaryIO) -> bool:
+    """Tell whether a file just opened is gzip, by its first bytes, or else by its name."""
+    if isinstance(stream, io.BufferedReader):
+        return compression_of(path, stream.peek(HEAD_BYTES)[:HEAD_BYTES]) is GZIP
+    return packed_suffix(path).lower() in GZIP.suffixes
+
+
+def _gunzip(file: CorpusFile, stream: BinaryIO, skipped: Counter[str]) -> Chunks:
     """Decompress gzip with isal's reader, which is fast also for many small members.
 
     Where it fails, it has thrown away what it had of the chunk. So the file is then read again, in
-    the slow way that yields all there is before the error.
+    the slow way that yields all there is before the error, and knows bytes behind the last member.
     """
     position = yielded = 0
     try:
@@ -165,11 +178,46 @@ def _gunzip(file: CorpusFile, stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
                 yield chunk, stream.tell() - position
                 position, yielded = stream.tell(), yielded + len(chunk)
             yield b"", stream.tell() - position
+            position = stream.tell()
+        if not position:
+            raise EOFError("it is empty")
     except CORRUPT:
+        read = 0
         with open_file(file) as again:
-            for chunk, _ in unpacked(iter(partial(again.read, _GZIP_CHUNK_BYTES), b""), file.path):
-                yield chunk[yielded:], 0
-                yielded = max(0, yielded - len(chunk))
+            raw = iter(partial(again.read, _GZIP_CHUNK_BYTES), b"")
+            for chunk, consumed in unpacked(raw, file.path, skipped):
+                read += consumed
+                yield chunk[yielded:], max(0, read - position)
+                position, yielded = max(position, read), max(0, yielded - len(chunk))
+
+
+def read_head(file: CorpusFile, length: int = 64) -> bytes:
+    """Return the first bytes of a file, decompressed, behind white space; nothing of a pipe."""
+    if file.stream is not None:
+        return b""
+    with closing(_read_chunks(file, Counter())) as chunks:
+        return first_bytes(chunks, length)[0].lstrip()
+
+
+def first_bytes(chunks: Chunks, length: int) -> tuple[bytes, Chunks]:
+    """Return the first bytes of some chunks, at least so many if there are, and all chunks.
+
+    An error comes where it would have come, behind the chunks before it.
+    """
+    begun, head = [], b""
+    try:
+        while len(head) < length and (item := next(chunks, None)):
+            begun.append(item)
+            head += item[0]
+    except CorpusError as error:
+        chunks = _failing(error)
+    return head, chain(begun, chunks)
+
+
+def _failing(error: CorpusError) -> Chunks:
+    """Raise an error where the first chunk would be."""
+    raise error
+    yield
 
 
 class ChunkStream(io.RawIOBase):
@@ -183,6 +231,15 @@ class ChunkStream(io.RawIOBase):
         """Bytes of the file that were read."""
         self.tail = b""
         """The last bytes that were read, four at most."""
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def taken(self) -> int:
+        """Return the bytes of the file that were read since the last call."""
+        consumed, self.consumed = self.consumed, 0
+        return consumed
 
     def tell(self) -> int:
         """Return how many bytes were read."""

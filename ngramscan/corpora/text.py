@@ -12,10 +12,12 @@ import io
 import os
 import sysconfig
 import tokenize
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ngramscan.corpora.base import Batch, CorpusFile, Piece, ReadOptions, local_file
+from ngramscan.corpora.encodings import refuse_encoding
 from ngramscan.corpora.streams import read_chunks
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.reading.streams import whole
@@ -27,22 +29,23 @@ _NOT_TEXT = "files that are not text in their declared encoding"
 
 def read_text(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     """Yield the one document of a text file."""
-    consumed = 0
+    consumed, skipped = 0, Counter[str]()
 
     def chunks() -> Iterator[bytes]:
         nonlocal consumed
-        for chunk, size in read_chunks(piece.file):
+        for chunk, size in read_chunks(piece.file, skipped):
             consumed += size
             yield chunk
 
     try:
         text = whole(chunks(), piece.file.path, options.most_text_bytes)
+        refuse_encoding(text, piece.file.path)
         text.decode()
     except InputError as error:
         raise CorpusError(error.where, error.problem) from error
     except UnicodeDecodeError as error:
         raise CorpusError(piece.file.path, f"not UTF-8 at byte {error.start}") from error
-    yield Batch([text], [1], consumed)
+    yield Batch([text], [1], consumed, skipped=skipped)
 
 
 def python_files(folders: Iterable[Path] = ()) -> list[CorpusFile]:

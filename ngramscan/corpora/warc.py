@@ -6,7 +6,9 @@ and the file must end with the two line ends that end a record.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import BinaryIO, cast
 
 from ngramscan.corpora.base import Batch, Piece, ReadOptions
@@ -19,32 +21,51 @@ _END_OF_RECORD = b"\r\n\r\n"
 
 
 def read_warc(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
-    """Yield the text documents of a WARC file; a source is its WARC-Target-URI."""
-    stream = ChunkStream(read_chunks(piece.file))
-    found: list[tuple[bytes, str]] = []
+    """Yield the text documents of a WARC file; a source is its WARC-Target-URI.
+
+    Records of other kinds are counted. A file in which they are all there is is an error, since
+    it holds pages whose text was not extracted.
+    """
+    skipped, others = Counter[str](), Counter[str]()
+    stream = ChunkStream(read_chunks(piece.file, skipped))
+    pending: list[tuple[bytes, str]] = []
     read = 0
+    documents = _documents(stream, piece.file.path, options.most_text_bytes, others)
     try:
-        for read, document in enumerate(
-            _documents(stream, piece.file.path, options.most_text_bytes), 1
-        ):
-            found.append(document)
-            if len(found) == _RECORDS_PER_BATCH:
-                yield _batch(found, read, stream)
-                found = []
+        for read, document in enumerate(documents, 1):
+            pending.append(document)
+            if len(pending) == _RECORDS_PER_BATCH:
+                yield _batch(pending, read, stream)
+                pending = []
     except CorpusError as error:
         place = f"{piece.file.path}: record {read + 1} or after"
         raise CorpusError(place, error.problem) from error
-    yield _batch(found, read, stream)
+    others.pop("warcinfo", None)  # which describes the file
+    if others and not read:
+        raise CorpusError(piece.file.path, _no_text(others))
+    if others:
+        skipped["records without text"] = others.total()
+    yield replace(_batch(pending, read, stream), skipped=skipped)
 
 
-def _batch(found: list[tuple[bytes, str]], read: int, stream: ChunkStream) -> Batch:
-    records = range(read - len(found) + 1, read + 1)
-    texts, sources = [text for text, _ in found], [source for _, source in found]
-    consumed, stream.consumed = stream.consumed, 0
-    return Batch(texts, records, consumed, sources)
+def _no_text(others: Counter[str]) -> str:
+    """Return what a file has that has no text, and how to get some."""
+    kinds = ", ".join(f"{number} {kind}" for kind, number in others.most_common())
+    noun = "record" if others.total() == 1 else "records"
+    problem = f"no conversion record, which would have text; it has {kinds} {noun}"
+    cure = "extract the text first (resiliparse, trafilatura), or take the .wet.gz of the crawl"
+    return f"{problem}; {cure}"
 
 
-def _documents(stream: ChunkStream, path: str, most: int) -> Iterator[tuple[bytes, str]]:
+def _batch(documents: list[tuple[bytes, str]], read: int, stream: ChunkStream) -> Batch:
+    records = range(read - len(documents) + 1, read + 1)
+    texts, sources = [text for text, _ in documents], [source for _, source in documents]
+    return Batch(texts, records, stream.taken(), sources)
+
+
+def _documents(
+    stream: ChunkStream, path: str, most: int, others: Counter[str]
+) -> Iterator[tuple[bytes, str]]:
     from fastwarc.warc import ArchiveIterator, WarcRecordType
 
     try:
@@ -61,6 +82,8 @@ def _documents(stream: ChunkStream, path: str, most: int) -> Iterator[tuple[byte
                 raise CorpusError(path, f"the file is truncated: {problem}")
             if is_text:
                 yield text, source
+            else:
+                others[record.headers.get("WARC-Type") or "unnamed"] += 1
     except OSError as error:
         raise CorpusError(path, f"not a WARC file, or truncated: {error}") from error
     if not stream.tell():

@@ -13,10 +13,11 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from html import unescape
-from typing import BinaryIO, cast
+from typing import BinaryIO
 from urllib.parse import unquote, urljoin
 
 from ngramscan.corpora.base import CHANGED, CorpusFile, Format, listed_file, web_path
+from ngramscan.corpora.folders import is_hidden
 from ngramscan.errors import CorpusError, IndexChangedError, InputError, RemoteError
 from ngramscan.remote.files import NoFileError, RemoteFile
 from ngramscan.remote.ranges import RangeOptions, Ranges
@@ -27,14 +28,19 @@ _AT_ONCE = 32
 _MOST_PAGES = 1000
 _LINK = re.compile(r"""<a\b[^>]*?\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
 _LONGEST_PAGE = 100_000_000
+_BUFFER_BYTES = 1 << 16
+"""Read at once where less is wanted: Arrow reads a few bytes before each batch."""
 
 _Named = CorpusFile | str
+_Found = tuple[list[_Named], list[str]]
 FormatOf = Callable[[str], Format | None]
 """Returns the format that a path says; None: it says none."""
 
 
-def find_web_files(url: str, form: Format | None, format_of: FormatOf) -> list[_Named]:
+def find_web_files(url: str, form: Format | None, format_of: FormatOf) -> _Found:
     """Return the file at an address, or those that the page there lists, below it.
+
+    With them come the paths of hidden files and folders, which are left out.
 
     A path with `*` names files of the page before it; a path alone stands for a file of no known
     format. An InputError says why the server doesn't give the file.
@@ -48,7 +54,7 @@ def find_web_files(url: str, form: Format | None, format_of: FormatOf) -> list[_
             if form or format_of(web_path(url)) or not error.is_page:
                 raise
             return _listed(ranges, url, form, format_of)
-        return [_corpus_file(url, file, form, format_of)]
+        return [_corpus_file(url, file, form, format_of)], []
 
 
 @contextmanager
@@ -82,18 +88,21 @@ def _corpus_file(url: str, file: RemoteFile, form: Format | None, format_of: For
 # Pages that list files
 
 
-def _listed(ranges: Ranges, url: str, form: Format | None, format_of: FormatOf) -> list[_Named]:
+def _listed(ranges: Ranges, url: str, form: Format | None, format_of: FormatOf) -> _Found:
     """Return the files that a page and the pages of folders below it link to."""
-    return [_named(link, form, format_of) for link in _links_below(ranges, url)]
+    links, hidden = _links_below(ranges, url)
+    left_out = [path for path in map(shown, hidden) if path.endswith("/") or format_of(path)]
+    return [_named(link, form, format_of) for link in links], left_out
 
 
-def _matching(ranges: Ranges, url: str, form: Format | None, format_of: FormatOf) -> list[_Named]:
+def _matching(ranges: Ranges, url: str, form: Format | None, format_of: FormatOf) -> _Found:
     """Return the files that match a glob, of the page before its first star and those below it."""
     path = url.partition("?")[0]
     folder = path.partition("*")[0].rpartition("/")[0] + "/"
     pattern = _glob(unquote(shown(path)))
-    links = (link for link in _links_below(ranges, folder) if pattern(unquote(shown(link))))
-    return [_named(link, form, format_of) for link in links]
+    links, _ = _links_below(ranges, folder)
+    matching = (link for link in links if pattern(unquote(shown(link))))
+    return [_named(link, form, format_of) for link in matching], []
 
 
 def _glob(path: str) -> Callable[[str], object]:
@@ -110,23 +119,30 @@ def _named(url: str, form: Format | None, format_of: FormatOf) -> _Named:
     return listed_file(url, form) if form else web_path(url)
 
 
-def _links_below(ranges: Ranges, url: str) -> list[str]:
-    """Return the addresses of files below a folder, as its pages link to them, sorted."""
+def _links_below(ranges: Ranges, url: str) -> tuple[list[str], set[str]]:
+    """Return the addresses of files below a folder, as its pages link to them, sorted.
+
+    With them come those of hidden files and folders, which are not among them.
+    """
     start = url.partition("?")[0].partition("#")[0].rstrip("/") + "/"
-    folders, seen, files = [start], {start}, set[str]()
-    while folders and len(seen) < _MOST_PAGES:
+    folders, seen, files, hidden = [start], {start}, set[str](), set[str]()
+    while folders:
+        if len(seen) > _MOST_PAGES:
+            problem = f"more than {_MOST_PAGES} folders; give some of them, or a list of the files"
+            raise InputError(f"scan:{shown(url)}", problem)
         folder = folders.pop()
         for link in _links(ranges, folder):
             is_below = link.startswith(start) and link != start
-            is_hidden = any(part.startswith(".") for part in link[len(start) :].split("/"))
-            if not is_below or is_hidden or link in seen:
+            if not is_below or link in seen:
                 continue
-            if link.endswith("/"):
+            if is_hidden(link[len(start) :]):
+                hidden.add(link)
+            elif link.endswith("/"):
                 folders.append(link)
                 seen.add(link)
             else:
                 files.add(link)
-    return sorted(files, key=shown)
+    return sorted(files, key=shown), hidden
 
 
 def _links(ranges: Ranges, url: str) -> list[str]:
@@ -179,13 +195,13 @@ def open_web_file(file: CorpusFile, streaming: bool) -> Iterator[BinaryIO]:
     with Ranges(RangeOptions(cache_bytes=0)) as ranges, _as_corpus_error(file):
         if streaming:
             content = ranges.read_through(file.location, file.stamp)
-            with closing(_Stream(file, content)) as stream:
-                yield cast("BinaryIO", stream)
+            with closing(io.BufferedReader(_Stream(file, content), _BUFFER_BYTES)) as stream:
+                yield stream
             return
         remote = ranges.run(ranges.require(file.location))
         if file.stamp and remote.etag != file.stamp:
             raise CorpusError(file.path, CHANGED)
-        yield cast("BinaryIO", _Parts(ranges, file, remote))
+        yield io.BufferedReader(_Parts(ranges, file, remote), _BUFFER_BYTES)
         ranges.check()
 
 

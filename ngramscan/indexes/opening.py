@@ -30,7 +30,6 @@ _FORMS = (
     "scan:PATH, fm9:DIR, tokens:DIR, infini-gram:NAME, http://HOST:PORT/NAME, python or a name of"
     " `ngramscan index list`"
 )
-_CORPUS_FILE = re.compile(r"\.(jsonl?|ndjson|parquet|txt|warc|wet|paths)(\.gz|\.zstd?)?$")
 _ADDRESSES = ("scan:http:", "scan:https:")
 _LEADS = {
     "fm9": "an index; to query it: --index fm9:",
@@ -38,7 +37,8 @@ _LEADS = {
     "tokens": "an index over tokens; to query it, with --tokenizer FILE: --index tokens:",
 }
 _TAKERS = {
-    **dict.fromkeys(("text_field", "skip_bad_lines", "input_format", "skip_unknown"), ("scan:",)),
+    **dict.fromkeys(("text_field", "skip_bad_lines", "skip_null"), ("scan:",)),
+    **dict.fromkeys(("input_format", "skip_unknown"), ("scan:",)),
     "tokenizer": ("tokens:",),
     **dict.fromkeys(("sample_files", "limit_documents", "exclude_source"), ("scan:", "python")),
 }
@@ -191,7 +191,7 @@ class _Opener:
             hosted = find_hosted(urlsplit(spec).hostname or "")
             expected = f"--index {hosted.alias}" if hosted else f"{shown}NAME"
             raise InputError(f"--index {shown}", f"no index named; expected {expected}")
-        if _CORPUS_FILE.search(name):
+        if _names_corpus(name):
             problem = f"a file, not an index; to read it: --index scan:{shown.rstrip('/')}"
             raise InputError(f"--index {shown.rstrip('/')}", problem)
         return self._open_api(shown.rstrip("/"), [name], IndexSize(), f"{folder}/")
@@ -297,6 +297,14 @@ def _kind_at(place: str) -> str:
         return "scan"
     except InputError:
         return "fm9" if folder.is_dir() and any(map(is_shard, folder.iterdir())) else ""
+
+
+def _names_corpus(name: str) -> bool:
+    """Tell whether a name is that of a corpus file, or of a list of them."""
+    from ngramscan.corpora.files import LISTS
+    from ngramscan.corpora.formats import format_of
+
+    return name.endswith(LISTS) or format_of(name) is not None
 
 
 def _unknown(spec: str) -> str:

@@ -51,11 +51,14 @@ class ReadingOptions(LineOptions):
     Parameters
     ----------
     text_field : str
-        Field of JSON lines, or column of Parquet files, that holds the text.
+        Field or column that holds the text. It may be inside others: messages.content, or
+        messages[role=assistant].content.
     input_format : str, optional
         Format of corpus files. By default their names say it; for scan:- the first bytes do.
     exclude_source : str or sequence of str
         Leave out documents whose path, URL or id matches this glob.
+    skip_null : bool
+        Skip records whose text is null, or that lack the role in --text-field, and count them.
     skip_unknown : bool
         Leave out files whose names say no format, instead of stopping.
     max_line : int
@@ -70,6 +73,7 @@ class ReadingOptions(LineOptions):
         str | Sequence[str],
         Option(metavar="GLOB", heading=WHERE, is_verbatim=True, is_rare=True),
     ] = ()
+    skip_null: RareFlag = False
     skip_unknown: RareFlag = False
     max_line: Annotated[int, Option(metavar="MB", least=1, is_rare=True)] = MAX_LINE
     scheduler: Annotated[str | None, Option(metavar="ADDRESS", is_rare=True)] = None
@@ -82,6 +86,7 @@ class ReadingOptions(LineOptions):
         return ReadOptions(
             text_field=self.text_field,
             skip_bad_lines=self.skip_bad_lines,
+            skip_null=self.skip_null,
             exclude_sources=tuple(self.exclude_source),
             most_line_bytes=self.max_line * 1_000_000,
         )

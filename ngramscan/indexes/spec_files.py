@@ -10,7 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from ngramscan.corpora.base import Format
-from ngramscan.corpora.files import find_files, format_of, is_hidden, matches
+from ngramscan.corpora.files import LISTS, find_files, matches
+from ngramscan.corpora.folders import is_hidden
+from ngramscan.corpora.formats import format_of
 from ngramscan.corpora.text import python_files
 from ngramscan.errors import InputError
 from ngramscan.indexes.opening import split_specs
@@ -23,7 +25,6 @@ from ngramscan.remote.stores import is_remote
 
 _CORPUS = "scan:"
 _KINDS = (_CORPUS, "fm9:", "tokens:")
-_LISTS = (".paths", ".paths.gz")
 _LOCAL_PROTOCOLS = ("file", "local")
 """The names that fsspec has for files of this machine."""
 
@@ -142,7 +143,7 @@ def _files_at(place: str, kind: str) -> Iterator[Path]:
         if kind != "scan:":  # shards may be links to folders, which a corpus leaves out
             yield from (inner for inner in path.iterdir() if inner.is_symlink())
         return
-    if path.exists() and listed == place and not listed.endswith(_LISTS):
+    if path.exists() and listed == place and not listed.endswith(LISTS):
         return
     with suppress(InputError):
         found, _ = find_files(place, form="text")  # any format: their names alone are wanted

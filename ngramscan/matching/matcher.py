@@ -68,6 +68,9 @@ class Matcher:
         # There are no queries where only the size of a corpus is asked for.
         compiled = compile_engine(self._literals, ignore_case) if self._literals else None
         self._engine = engine or compiled
+        self._words = frozenset[str]()
+        if normalization == "words":
+            self._words = frozenset(word for query in queries for word in query.split())
         self._left_to_check = CHECKED_DOCUMENTS
         self._random = random.Random(1)
 
@@ -100,11 +103,19 @@ class Matcher:
         """Return a text as it is searched; search the first ones twice."""
         if self._normalization:
             # Nothing proves that WARC and Parquet are UTF-8; other bytes are no part of a word.
-            text = normalized(str(text, "utf-8", "replace"), self._normalization).encode()
+            readable = str(text, "utf-8", "replace")
+            text = normalized(readable, self._normalization, self._is_broken).encode()
         if self._left_to_check:
             self._left_to_check -= 1
             self._check(engine, bytes(text[:CHECKED_BYTES_EACH]))
         return text
+
+    def _is_broken(self, head: str, tail: str) -> bool:
+        """Tell whether two parts, at the end of a line and behind it, make a word of a query.
+
+        `well-known` may be broken at its hyphen too, and only the queries know.
+        """
+        return (head + tail).casefold() in self._words
 
     def _check(self, engine: Engine, text: bytes) -> None:
         numbers: Sequence[int] = range(len(self.queries))

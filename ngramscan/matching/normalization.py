@@ -3,26 +3,98 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
 from typing import Literal
+
+from ngramscan.matching.folding import PlacedText, Step, folded, folded_places, replaced
+from ngramscan.matching.words import marks, words_in
 
 Normalization = Literal["", "alphanumeric", "words"]
 """How a text is searched: as it is; letters and digits alone; words in lower case with one space
 around each, no punctuation."""
-_WORD = re.compile(r"\w+")
-_OTHER = re.compile(r"[\W_]+")
-"""All that `str.isalnum` is not true of."""
+FORM = 2
+"""Changes whenever texts are normalized in another way: counts that are kept no longer hold."""
+LONGEST_FORM = 11
+"""Bytes, at most, that a byte becomes: U+FDFA is a greeting of 18 letters in one."""
+
+_UNDERSCORES = re.compile("_++")
+_END_OF_LINE = re.compile(r"[-\u2010][ \t]*+(?:\r\n|[\n\r\v\f\x85\u2028])[ \t]*+(?=(?P<tail>\w++))")
+"""Between the parts of a word that a hyphen breaks at the end of a line."""
+_ASCII_OTHER = re.compile(r"[\W_]+")
+
+IsBroken = Callable[[str, str], bool]
+"""Whether two parts with a hyphen and the end of a line between them are one word."""
 
 
-def normalized(text: str, normalization: Normalization) -> str:
+def looks_broken(head: str, tail: str) -> bool:
+    """Tell whether the next line continues a word in small letters."""
+    return head[-1].isalpha() and tail[0].islower()
+
+
+def normalized(text: str, normalization: Normalization, is_broken: IsBroken = looks_broken) -> str:
     r"""Return a text as it is searched: queries and documents alike.
 
     >>> normalized("It's 3.5\tMetres_", "alphanumeric"), normalized("It's 3.5\tMetres_", "words")
-    ('Its35Metres', ' it s 3 5 metres_ ')
+    ('Its35Metres', ' it s 3 5 metres ')
     """
+    if not normalization:
+        return text
+    text = folded(text)
     if normalization == "alphanumeric":
-        return _OTHER.sub("", text)
-    if normalization == "words":
-        # The small sigma of Greek has two forms, which hang on the neighbours of the word.
-        words = " ".join(_WORD.findall(text.lower().replace("ς", "σ")))
-        return f" {words} " if words else ""
-    return text
+        return (_ASCII_OTHER if text.isascii() else _other()).sub("", text)
+    words = " ".join(words_in(replaced(text, _word_steps(is_broken)).casefold()))
+    return f" {words} " if words else ""
+
+
+def normalized_places(text: str, normalization: Normalization) -> PlacedText:
+    """Return a text as it is searched, and where each of its characters comes from.
+
+    Words still have what is between them.
+    """
+    if not normalization:
+        return PlacedText.unchanged(text)
+    placed = folded_places(text)
+    if normalization == "alphanumeric":
+        return placed.replaced(Step((), _other(), lambda _: ""))
+    for step in (*_word_steps(looks_broken), _SMALL):
+        placed = placed.replaced(step)
+    return placed
+
+
+@cache
+def _other() -> re.Pattern[str]:
+    """Return an expression for all but letters, digits and their marks."""
+    return re.compile(rf"[^\w{marks()}]+|_+")
+
+
+def _word_steps(is_broken: IsBroken) -> tuple[Step, ...]:
+    def mended(match: re.Match[str]) -> str:
+        head = _word_before(match.string, match.start())
+        return "" if head and is_broken(head, match["tail"]) else match[0]
+
+    return (
+        Step(("-", "\u2010"), _END_OF_LINE, mended),
+        Step(("_",), _UNDERSCORES, _without_emphasis),
+    )
+
+
+def _word_before(text: str, stop: int) -> str:
+    start = stop
+    while start and _is_of_word(text[start - 1]):
+        start -= 1
+    return text[start:stop]
+
+
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _without_emphasis(match: re.Match[str]) -> str:
+    """Keep the underscores of `snake_case`; around words they are emphasis, or a blank."""
+    start, stop = match.span()
+    before, behind = match.string[start - 1 : start], match.string[stop : stop + 1]
+    return match[0] if before.isalnum() and behind.isalnum() else " "
+
+
+_SMALL = Step((), re.compile(r"[^a-z\s]"), lambda match: match[0].casefold())

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from ngramscan.matching.words import count_lettered_words
+
 
 @dataclass(frozen=True, slots=True)
 class Parts:
@@ -40,7 +42,7 @@ def take_apart(text: str) -> Parts:
         if equation := _equation_of(line):
             in_formulas += len(equation)
         else:
-            words += len(_WORD.findall(line))
+            words += count_lettered_words(line)
     density = in_formulas / max(len(text.strip()), 1)
     return Parts(
         has_code=before is not None,
@@ -161,7 +163,6 @@ _PROSE = re.compile(
     r"|can|it|to|gives?|let|answer)\b",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def _formulas(text: str) -> Iterator[tuple[int, int]]:

@@ -6,16 +6,22 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ngramscan.matching.words import word_expression
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Integers = NDArray[np.integer]
 Flags = NDArray[np.bool_]
 
-_PIECE = re.compile(r"\s+|\w+|[^\w\s]")
+
+@cache
+def _piece() -> re.Pattern[str]:
+    return re.compile(rf"\s+|{word_expression()}|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +50,13 @@ class Tokens:
 
 
 def split_words(texts: Iterable[str]) -> Tokens:
-    """Split texts into runs of letters, digits and `_`, and other characters; keep the spaces."""
+    """Split texts into words and other characters; keep the spaces."""
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     assert numbers[""] == 0
     numbered = []
     for text in texts:
-        pieces = _PIECE.findall(text)
+        pieces = _piece().findall(text)
         numbered.append(np.fromiter(map(numbers.__getitem__, pieces), np.int32, len(pieces)))
     names = list(numbers)
     is_space = np.array([name.isspace() for name in names])

@@ -16,9 +16,10 @@ from ngramscan.patterns.files import (
     suggest_sets,
 )
 from ngramscan.patterns.model import PathOrName, Pattern, PatternSet, merge
+from ngramscan.reading.compressions import PACKED
 
 _YAML = {".yaml", ".yml"}
-_CORPUS = {".gz", ".jsonl", ".parquet", ".warc", ".zst", ".zstd"}
+_CORPUS = {".arrow", ".jsonl", ".parquet", ".warc", ".wet", *PACKED}
 _LONGEST_SHOWN = 1000
 """A longer argument is not repeated in the cure, which a long line would hide."""
 

@@ -10,6 +10,7 @@ from itertools import chain
 from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
 from ngramscan.matching import normalized
+from ngramscan.matching.forms import NormalForm, other_forms
 from ngramscan.prevalence.contamination_rules import EntryClass, Rule, TextWindow, windows_of
 from ngramscan.prevalence.count import collect_replies
 
@@ -65,6 +66,17 @@ class EntryRow:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundForm:
+    """An entry of which more occurs in another normal form of Unicode than as it was given."""
+
+    index: str
+    id: str
+    form: NormalForm
+    windows: int
+    found: int
+
+
+@dataclass(frozen=True, slots=True)
 class ContaminateResult:
     """The entries of a benchmark in some indexes."""
 
@@ -73,6 +85,8 @@ class ContaminateResult:
     missing: list[QueryFailure] = field(default_factory=list)
     """Windows that could not be counted."""
     sizes: dict[str, IndexSize] = field(default_factory=dict)
+    found_forms: list[FoundForm] = field(default_factory=list)
+    """Entries that a rule without normalization calls clean for the form of their characters."""
 
 
 def run_contaminate(
@@ -105,13 +119,22 @@ def run_contaminate(
         have no verdict. A corpus that is read is asked for all: one pass answers everything.
     """
     windows = [windows_of(entry.text, rule, _place_seed(entry, seed)) for entry in entries]
-    answers = _ask(windows, rule, indexes, decide)
+    forms = [_windows_of_forms(entry, rule, seed) for entry in entries]
+    of_forms = _texts(chain.from_iterable(chain.from_iterable(each.values() for each in forms)))
+    answers = _ask(windows, rule, indexes, decide, list(of_forms))
+    for index, of_index in zip(indexes, answers, strict=True):
+        if index.document_counts is None:
+            _ask_for_forms(windows, forms, rule, index, of_index)
+    given = _texts(chain.from_iterable(windows))
     missing = [
         QueryFailure(of_index.index, text, error)
         for of_index in answers
         for text, error in of_index.errors.items()
+        if text in given
     ]
     result = ContaminateResult([], missing, {index.name: index.size() for index in indexes})
+    for of_index in answers:
+        result.found_forms.extend(_found_forms(entries, windows, forms, rule, of_index))
     if len(indexes) > 1:
         answers.append(_union(answers))
     described = rule.described + (f", seed {seed}" if rule.draws else "")
@@ -140,6 +163,75 @@ def _texts(windows: Iterable[TextWindow]) -> dict[str, None]:
     return dict.fromkeys(window.query for window in windows)
 
 
+# Other normal forms of Unicode
+
+_Forms = Mapping[NormalForm, Sequence[TextWindow]]
+
+
+def _windows_of_forms(entry: Entry, rule: Rule, seed: int) -> _Forms:
+    """Return the windows of the other forms of an entry; a rule that normalizes needs none."""
+    if rule.normalization:
+        return {}
+    place_seed = _place_seed(entry, seed)
+    return {
+        name: windows_of(form, rule, place_seed) for name, form in other_forms(entry.text).items()
+    }
+
+
+def queries_of_forms(entries: Sequence[Entry], rule: Rule, seed: int) -> list[str]:
+    """Return the distinct strings that are looked for, at most, in other normal forms."""
+    windows = (
+        window
+        for entry in entries
+        for of_form in _windows_of_forms(entry, rule, seed).values()
+        for window in of_form
+    )
+    return list(_texts(windows))
+
+
+def _n_found(windows: Sequence[TextWindow], answers: _Answers) -> int:
+    return sum(bool(answers.occurrences.get(window.query)) for window in windows)
+
+
+def _may_be_clean(windows: Sequence[TextWindow], rule: Rule, answers: _Answers) -> bool:
+    return _n_found(windows, answers) < rule.least(rule.suspicious_from, len(windows))
+
+
+def _ask_for_forms(
+    windows: Sequence[Sequence[TextWindow]],
+    forms: Sequence[_Forms],
+    rule: Rule,
+    index: Index,
+    answers: _Answers,
+) -> None:
+    """Ask an index, where each string costs a request, for the forms of clean entries alone."""
+    clean = (
+        of_forms.values()
+        for of_entry, of_forms in zip(windows, forms, strict=True)
+        if _may_be_clean(of_entry, rule, answers)
+    )
+    texts = _texts(chain.from_iterable(chain.from_iterable(clean)))
+    if batch := [text for text in texts if text not in answers.occurrences]:
+        answers.add(index.counts(batch), batch)
+
+
+def _found_forms(
+    entries: Sequence[Entry],
+    windows: Sequence[Sequence[TextWindow]],
+    forms: Sequence[_Forms],
+    rule: Rule,
+    answers: _Answers,
+) -> Iterator[FoundForm]:
+    """Yield the forms of clean entries that are not clean."""
+    for entry, of_entry, of_forms in zip(entries, windows, forms, strict=True):
+        if not _may_be_clean(of_entry, rule, answers):
+            continue
+        for name, of_form in of_forms.items():
+            if of_form and not _may_be_clean(of_form, rule, answers):
+                found = _n_found(of_form, answers)
+                yield FoundForm(answers.index, entry.id, name, len(of_form), found)
+
+
 # Asking
 
 
@@ -166,8 +258,13 @@ class _Answers:
 
 
 def _ask(
-    windows: Sequence[Sequence[TextWindow]], rule: Rule, indexes: Sequence[Index], decide: bool
+    windows: Sequence[Sequence[TextWindow]],
+    rule: Rule,
+    indexes: Sequence[Index],
+    decide: bool,
+    of_forms: Sequence[str],
 ) -> list[_Answers]:
+    """Ask all indexes for windows; those that are read, for windows of other forms as well."""
     texts = list(_texts(chain.from_iterable(windows)))
     plans = []
     for index in indexes:
@@ -175,7 +272,8 @@ def _ask(
         why = "are not in the files that were read" if is_read else "were not queried"
         answers = _Answers(index.name, why)
         in_rounds = decide and not is_read
-        rounds = _rounds(windows, rule, answers) if in_rounds else iter([texts])
+        at_once = list(dict.fromkeys([*texts, *of_forms])) if is_read else texts
+        rounds = _rounds(windows, rule, answers) if in_rounds else iter([at_once])
         plans.append((index, answers, rounds))
     while True:
         # Calling `counts` starts the requests of a hosted index: call all, then collect.

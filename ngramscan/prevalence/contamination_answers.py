@@ -6,7 +6,6 @@ github.com/allenai/decon), the answer is looked for close to what matched the qu
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
@@ -14,6 +13,7 @@ from typing import Literal, get_args
 from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Index, shown_context
 from ngramscan.matching import find_starts
+from ngramscan.matching.words import is_whole
 from ngramscan.prevalence.contaminate import UNION, ContaminateResult, Entry, EntryRow
 from ngramscan.prevalence.contexts import ContextRow, bytes_of, run_contexts
 
@@ -92,18 +92,12 @@ def _is_near(entry: Entry, context: ContextRow, within: int) -> bool:
     return _whole_words(entry.answer, area) > _whole_words(entry.answer, entry.text)
 
 
-# Not 5 in 15, 5.2 or 1,500.
-_BEFORE = re.compile(r"(?<!\w)(?<!\d[.,])")
-_BEHIND = re.compile(r"(?!\w)(?![.,]\d)")
-
-
 def _whole_words(answer: str, text: str) -> int:
     """Count an answer as a whole word, in capital or small letters and with any white space."""
     sought, searched = (" ".join(each.split()).casefold() for each in (answer, text))
     occurrences, stop = 0, 0
     for start in find_starts(sought, searched):
         behind = start + len(sought)
-        is_whole = _BEFORE.match(searched, start) and _BEHIND.match(searched, behind)
-        if is_whole and start >= stop:
+        if start >= stop and is_whole(searched, start, behind):
             occurrences, stop = occurrences + 1, behind
     return occurrences

@@ -19,7 +19,8 @@ from math import ceil
 from typing import Literal, NamedTuple
 
 from ngramscan.errors import InputError, nearest
-from ngramscan.matching import Normalization, normalized
+from ngramscan.matching.normalization import Normalization, normalized_places
+from ngramscan.matching.words import chunk_starts, word_places
 
 Unit = Literal["characters", "bytes", "words"]
 Tail = Literal["drop", "cut", "end"]
@@ -53,7 +54,7 @@ class Rule:
     normalization: Normalization = ""
     draws: int | None = None
     """Random windows per text, which begin at any character; None: one at the beginning of each
-    word, a word being what white space separates."""
+    word. For windows of characters, white space separates words, apart from scripts without it."""
     tail: Tail = "drop"
     """Windows that the end of the text cuts short: left out, kept as they are, or moved to end
     there (once)."""
@@ -185,22 +186,20 @@ class _Searched(NamedTuple):
 
 
 def _searched(text: str, rule: Rule) -> _Searched:
-    kept = normalized(text, rule.normalization)
+    placed = normalized_places(text, rule.normalization)
     if rule.unit == "words":
-        # Where `İ` becomes two characters, places in lower case are not those in the text.
-        origins = [i for i, character in enumerate(text) for _ in character.lower()]
-        spans = [word.span() for word in re.finditer(r"\w+", text.lower())]
-        starts = [origins[start] for start, _ in spans]
-        stops = [origins[stop - 1] + 1 for _, stop in spans]
-        return _Searched(kept.split(), starts, stops, range(len(spans)))
-    if rule.normalization == "alphanumeric":
-        places: Sequence[int] = [i for i, character in enumerate(text) if character.isalnum()]
-    else:
-        kept = text.strip() if rule.strip else text
-        first = len(text) - len(text.lstrip()) if rule.strip else 0
-        places = range(first, first + len(kept))
-    words = [word.start() for word in re.finditer(r"\S+", kept)]
-    return _Searched(kept, places, [place + 1 for place in places], words)
+        spans = word_places(placed.text)
+        words = [placed.text[start:stop] for start, stop in spans]
+        starts = [placed.starts[start] for start, _ in spans]
+        stops = [placed.stops[stop - 1] for _, stop in spans]
+        return _Searched(words, starts, stops, range(len(spans)))
+    first, behind = 0, len(placed.text)
+    if rule.strip:
+        first = behind - len(placed.text.lstrip())
+        behind = max(first, len(placed.text.rstrip()))
+    kept = slice(first, behind)
+    searched = placed.text[kept]
+    return _Searched(searched, placed.starts[kept], placed.stops[kept], chunk_starts(searched))
 
 
 def _spans(searched: _Searched, rule: Rule, place_seed: str) -> list[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -17,6 +17,7 @@ from ngramscan.indexes.base import (
     Unit,
 )
 from ngramscan.indexes.tokens.base import TokenOccurrences, is_token_level
+from ngramscan.matching.forms import NormalForm, other_forms
 from ngramscan.patterns.model import Query
 from ngramscan.patterns.overlaps import merged_of_unions
 from ngramscan.prevalence.token_count import (
@@ -66,6 +67,18 @@ class CountRow:
     """How the counts differ from exact ones, and why an interval is missing."""
 
 
+@dataclass(frozen=True, slots=True)
+class FormCount:
+    """How often a query occurs in another normal form of Unicode: other bytes, the same text."""
+
+    index: str
+    query: str
+    form: NormalForm
+    occurrences: int
+    occurrences_given: int
+    """In the form that was given, which is not among the occurrences."""
+
+
 @dataclass(slots=True)
 class CountResult(Generic[Row]):
     """The counts of some queries in some indexes; rows are of bytes or of tokens."""
@@ -78,6 +91,8 @@ class CountResult(Generic[Row]):
     """Per index and string that was counted: the queries, and the strings in which two overlap."""
     sizes: dict[str, IndexSize] = field(default_factory=dict)
     units: dict[str, Unit] = field(default_factory=dict)
+    form_counts: list[FormCount] = field(default_factory=list)
+    """Normal forms of queries, other than those given, that occur."""
 
 
 def run_count(
@@ -92,16 +107,21 @@ def run_count(
     occurrences needs them. Without `count_anyway`, patterns that tokens can't count fail.
     """
     texts = texts_of(queries, for_totals)
+    forms = forms_of(queries)
     result: CountResult[Any] = CountResult(list(queries))
     # Calling `counts` starts the requests of a hosted index: call all, then collect.
     tokens = start_lookups(
         queries, [index for index in indexes if index.unit == "tokens"], count_anyway
     )
-    streams = [(index, index.counts(texts)) for index in indexes if index.unit == "bytes"]
+    with_forms = list(dict.fromkeys([*texts, *forms]))
+    streams = [(index, index.counts(with_forms)) for index in indexes if index.unit == "bytes"]
     for index, stream in [*streams, *tokens]:
         if index.unit == "bytes":
-            counts, errors = collect_replies(stream, texts)
-            result.missing += [QueryFailure(index.name, text, errors[text]) for text in errors]
+            counts, errors = collect_replies(stream, with_forms)
+            result.missing += [
+                QueryFailure(index.name, text, errors[text]) for text in texts if text in errors
+            ]
+            result.form_counts += _form_counts(index.name, forms, counts)
         else:
             hint = "; --count-anyway counts it, far too low"
             counts, missing = collect_lookups(queries, index, stream, count_anyway, hint)
@@ -112,7 +132,9 @@ def run_count(
             for query in queries
             if query.text in counts
         ]
-        result.occurrences[index.name] = {text: count.occurrences for text, count in counts.items()}
+        result.occurrences[index.name] = {
+            text: counts[text].occurrences for text in texts if text in counts
+        }
         result.sizes[index.name], result.units[index.name] = size, index.unit
     return result
 
@@ -121,6 +143,26 @@ def texts_of(queries: Sequence[Query], for_totals: bool) -> list[str]:
     """Return the texts to count, each once."""
     texts = list(dict.fromkeys(query.text for query in queries))
     return texts + merged_of_unions(queries) if for_totals else texts
+
+
+def forms_of(queries: Sequence[Query]) -> dict[str, tuple[str, NormalForm]]:
+    """Return the query and the name of each other form, without those that are queries as well."""
+    texts = list(dict.fromkeys(query.text for query in queries))
+    return {
+        form: (text, name)
+        for text in texts
+        for name, form in other_forms(text).items()
+        if form not in texts
+    }
+
+
+def _form_counts(
+    index: str, forms: Mapping[str, tuple[str, NormalForm]], counts: Mapping[str, QueryCount]
+) -> Iterator[FormCount]:
+    for form, (query, name) in forms.items():
+        if form in counts and query in counts and counts[form].occurrences:
+            given = counts[query].occurrences
+            yield FormCount(index, query, name, counts[form].occurrences, given)
 
 
 def start_lookups(

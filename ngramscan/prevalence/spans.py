@@ -1,13 +1,12 @@
 """Texts × an index → the longest parts of the texts, in whole words, that occur in the index.
 
-A word is a maximal run of letters, digits and underscores. A span begins at the start of a word,
-ends at the end of one, occurs with all that is between, and is in no longer span.
+`matching.words` says what a word is. A span begins at the start of a word, ends at the end of one,
+occurs with all that is between, and is in no longer span.
 """
 
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -31,11 +30,11 @@ from ngramscan.indexes.tokens.base import MatchingIndex, finds_matches
 from ngramscan.matching.alike import AlikePlaces
 from ngramscan.matching.excerpts import possible_windows
 from ngramscan.matching.longest import longest_matches
+from ngramscan.matching.words import word_places
 from ngramscan.prevalence.count import collect_replies
 
 Integers = NDArray[np.int64]
-_WORD = re.compile(r"\w+")
-_IS_WORD = bytes(code < 128 and bool(_WORD.match(chr(code))) for code in range(256))
+_IS_WORD = bytes(code < 128 and bool(word_places(chr(code))) for code in range(256))
 _PART_WORDS, _FEWEST_PARTS, _PARTS_PER_DRAW = 64, 16, 50
 """Parts of texts that are searched for an estimate: one of fifty, but not fewer than sixteen."""
 
@@ -59,7 +58,7 @@ class WordText:
             return self.tokens
         if self.text.isascii():
             return [*zip(*(places.tolist() for places in self._in_ascii), strict=True)]
-        return [match.span() for match in _WORD.finditer(self.text)]
+        return word_places(self.text)
 
     def part(self, first: int, stop: int) -> str:
         """Return the text from one word to the end of the word before another."""

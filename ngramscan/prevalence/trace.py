@@ -14,12 +14,20 @@ from numpy.typing import NDArray
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
 from ngramscan.indexes.tokens.base import finds_matches
+from ngramscan.matching.forms import NormalForm, other_forms
 from ngramscan.prevalence.contaminate import UNION
 from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.count import collect_replies
 from ngramscan.prevalence.listed_spans import listed_spans
 from ngramscan.prevalence.marks import Mark
-from ngramscan.prevalence.spans import Integers, Span, WordText, find_spans, spans_within
+from ngramscan.prevalence.spans import (
+    FoundSpans,
+    Integers,
+    Span,
+    WordText,
+    find_spans,
+    spans_within,
+)
 
 ALL_KINDS, NARRATIVE = "all", "narrative"
 SHORTEST = 2
@@ -278,6 +286,20 @@ class TraceResult:
     missing: list[QueryFailure] = field(default_factory=list)
     """Texts that could not be traced, and spans that could not be counted."""
     sizes: dict[str, IndexSize] = field(default_factory=dict)
+    found_forms: list[FoundForm] = field(default_factory=list)
+    """Texts of which an index has more in another normal form of Unicode."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundForm:
+    """A text of which more words are in spans in another normal form of Unicode."""
+
+    index: str
+    id: str
+    form: NormalForm
+    words: int
+    """Words in spans of that form."""
+    words_as_given: int
 
 
 def run_trace(
@@ -294,7 +316,7 @@ def run_trace(
     by_text: list[list[Traced]] = [[] for _ in texts]
     for index in indexes:
         least = options.least_in(index)
-        found = find_spans(words, index, least)
+        found, more = _find_with_forms(words, texts, index, least, options.min_words)
         if not masks or found.texts is not words:  # tokens are those of one index
             masks = [
                 _masked(text, given.asked, options.min_words)
@@ -308,6 +330,7 @@ def run_trace(
                 each = Traced(texts[number], found.texts[number], masks[number], spans, least)
                 by_text[number].append(each)
                 traced.append(each)
+        result.found_forms.extend(more)
         result.counts[index.name] = found.counts
         result.sizes[index.name] = index.size()
     if len(indexes) > 1 and all(index.unit == "bytes" for index in indexes):
@@ -320,6 +343,60 @@ def run_trace(
         result.traced[name] += of_kinds
         result.rows.extend(_row(name, each, options) for each in result.traced[name])
     return result
+
+
+class _Form(NamedTuple):
+    """Another normal form of a text."""
+
+    number: int
+    """The number of the text."""
+    name: NormalForm
+    text: WordText
+
+
+def _find_with_forms(
+    words: list[WordText], texts: Sequence[GivenText], index: Index, least: int, min_words: int
+) -> tuple[FoundSpans, list[FoundForm]]:
+    """Return the spans of texts, and the other forms of which an index has more.
+
+    A corpus is read once for all. Another index is asked for the forms of those texts alone of
+    which it has nothing; one over tokens, for none.
+    """
+    if index.unit == "tokens":
+        return find_spans(words, index, least), []
+    forms = [
+        _Form(number, name, WordText(form))
+        for number, text in enumerate(words)
+        for name, form in other_forms(text.text).items()
+    ]
+    if index.document_counts:
+        together = find_spans([*words, *(form.text for form in forms)], index, least)
+        n = len(words)
+        found = FoundSpans(together.spans[:n], together.counts, words)
+        of_forms = together.spans[n:]
+    else:
+        found = find_spans(words, index, least)
+        forms = [form for form in forms if found.spans[form.number] == []]
+        of_forms = find_spans([form.text for form in forms], index, least).spans
+    more = []
+    for form, spans in zip(forms, of_forms, strict=True):
+        as_given = _covered(found.spans[form.number], min_words)
+        if (covered := _covered(spans, min_words)) > as_given:
+            id_ = texts[form.number].id
+            more.append(FoundForm(index.name, id_, form.name, covered, as_given))
+    return found, more
+
+
+def _covered(spans: Sequence[Span] | NgramscanError, least: int) -> int:
+    """Return the number of words in spans of at least so many words; 0 if they are unknown."""
+    if isinstance(spans, NgramscanError):
+        return 0
+    covered, reach = 0, 0
+    for span in spans:
+        if span.words >= least:
+            covered += span.stop - max(span.first, reach)
+            reach = span.stop
+    return covered
 
 
 def _longest_by_word(spans: Sequence[Span], n: int) -> Integers:

@@ -2,5 +2,5 @@
 
 from typing import Literal
 
-InputFormat = Literal["jsonl", "text", "warc", "parquet"]
+InputFormat = Literal["jsonl", "text", "warc", "parquet", "arrow", "csv", "tsv"]
 """The values of `--input-format`."""

@@ -11,40 +11,26 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from isal import igzip_lib
-
 from ngramscan.errors import InputError, nearest, reason_of, some_of
+from ngramscan.reading.compressions import (
+    CORRUPT,
+    HEAD_BYTES,
+    Compression,
+    Member,
+    compression_of,
+    packed_suffix,
+)
 from ngramscan.reading.versions import unchanged_while_read
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
-# The stubs of isal do not say that its error is an exception.
-CORRUPT: tuple[type[Exception], ...] = (
-    igzip_lib.IsalError,  # type: ignore[assignment]
-    zstd.ZstdError,
-    EOFError,
-    OSError,
-)
-"""Errors of decompressing and reading; `problem_of` says them in our words."""
-
-_DECOMPRESSORS: dict[str, Callable[[], Any]] = {
-    ".gz": partial(igzip_lib.IgzipDecompressor, igzip_lib.DECOMP_GZIP),
-    ".zst": zstd.ZstdDecompressor,
-    ".zstd": zstd.ZstdDecompressor,
-}
 Chunks = Iterator[tuple[bytes, int]]
 """Decompressed bytes, each with the number of raw bytes that were read for it."""
-PACKED = tuple(_DECOMPRESSORS)
 _STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 STANDARD_INPUT = Path("/dev/stdin")
 """Where the system shows what standard input is: a pipe, or a file."""
@@ -81,8 +67,7 @@ def name_of(path: object) -> str:
 
 def unpacked_path(path: object) -> Path:
     """Return a path without the suffix of its compression."""
-    name = str(path)
-    return Path(next((name.removesuffix(e) for e in PACKED if name.lower().endswith(e)), name))
+    return Path(str(path).removesuffix(packed_suffix(path)))
 
 
 def missing(path: Path, expected: str) -> str:
@@ -217,43 +202,88 @@ def open_unpacked(path: object) -> io.BufferedReader:
     return io.BufferedReader(_UnpackedFile(path), _READ_BYTES)
 
 
-def unpacked(raw: Iterator[bytes], path: object) -> Chunks:
+def unpacked(raw: Iterator[bytes], path: object, skipped: Counter[str] | None = None) -> Chunks:
     """Yield decompressed chunks.
 
-    The suffix of the path says how to decompress, or else the first bytes. Corrupt and truncated
-    data raise one of `CORRUPT`, after everything before them was yielded.
+    The first bytes say how to decompress; a suffix that promises a compression which they are not
+    is an error. Corrupt and truncated data raise one of `CORRUPT`, after everything before them was
+    yielded. Bytes behind compressed data that its own tool ignores are counted in `skipped`, and
+    without it an error.
     """
-    first = next(raw, b"")
-    raw = chain([first], raw)
-    if new_member := _DECOMPRESSORS.get(Path(str(path)).suffix, _decompressor_of(first)):
-        return _decompress(raw, new_member)
-    return ((chunk, len(chunk)) for chunk in raw)
+    begun = [next(raw, b"")]
+    while len(head := b"".join(begun)) < HEAD_BYTES and (chunk := next(raw, b"")):
+        begun.append(chunk)
+    raw = chain([head], raw)
+    compression = compression_of(path, head[:HEAD_BYTES])
+    if compression is None:
+        return ((chunk, len(chunk)) for chunk in raw)
+    return _Unpacker(compression, name_of(path), skipped).chunks(raw)
 
 
-def _decompressor_of(start: bytes) -> Callable[[], Any] | None:
-    is_skippable = start[1:4] == b"\x2a\x4d\x18" and start[0] & 0xF0 == 0x50  # as pzstd begins
-    if start.startswith(b"\x28\xb5\x2f\xfd") or is_skippable:
-        return zstd.ZstdDecompressor
-    return _DECOMPRESSORS[".gz"] if start.startswith(b"\x1f\x8b") else None
+class _Unpacker:
+    """Decompresses an input member by member, a part of each at a time."""
 
+    def __init__(self, compression: Compression, where: str, skipped: Counter[str] | None) -> None:
+        self._compression = compression
+        self._open_member = compression.open_file(where)
+        self._skipped = skipped
+        self._member: Member | None = None
+        self._has_ended_one = False
+        self._is_trailing = False
 
-def _decompress(raw: Iterator[bytes], new_member: Callable[[], Any]) -> Chunks:
-    """Decompress member by member, a part of each at a time."""
-    member = None
-    for chunk in raw:
-        data, consumed = chunk, len(chunk)
-        # What is left may be padding behind the last member, as tapes leave it.
-        while data and (member or data.strip(b"\0")):
-            member = member or new_member()
-            yield member.decompress(data, _YIELD_BYTES), consumed
-            consumed = 0
+    def chunks(self, raw: Iterator[bytes]) -> Chunks:
+        """Yield decompressed chunks."""
+        head = next(raw)
+        self._refuse_other(head)
+        for data in chain([head], raw):
+            consumed = len(data)
+            for chunk in self._decompress(data):
+                yield chunk, consumed
+                consumed = 0
+            if consumed:
+                yield b"", consumed
+            if self._is_trailing:
+                break
+        for data in raw:
+            self._count_trailing(data)
+            yield b"", len(data)
+        if self._member is not None:
+            raise EOFError("its compressed data ends too early")
+
+    def _refuse_other(self, head: bytes) -> None:
+        """Raise an error for an input whose name promises what it is not."""
+        if not head:
+            raise EOFError("it is empty")
+        if not self._compression.begins(head[:HEAD_BYTES]):
+            raise OSError(f"it is not {self._compression.name}, whatever its name says; rename it")
+
+    def _decompress(self, data: bytes) -> Iterator[bytes]:
+        """Yield what some data holds."""
+        while data:
+            if self._member is None:
+                data = data.lstrip(b"\0")  # padding behind a member, as tapes leave it
+                if not data:
+                    return
+                if self._begins_trailing_bytes(data):
+                    self._is_trailing = True
+                    self._count_trailing(data)
+                    return
+                self._member = self._open_member(data)
+            member = self._member
+            yield member.decompress(data, _YIELD_BYTES)
             while not (member.eof or member.needs_input):
-                yield member.decompress(b"", _YIELD_BYTES), 0
-            data, member = (member.unused_data, None) if member.eof else (b"", member)
-        if consumed:
-            yield b"", consumed
-    if member is not None:
-        raise EOFError("its compressed data ends too early")
+                yield member.decompress(b"", _YIELD_BYTES)
+            if not member.eof:
+                return
+            data, self._member, self._has_ended_one = member.unused_data, None, True
+
+    def _begins_trailing_bytes(self, data: bytes) -> bool:
+        may_trail = self._has_ended_one and self._compression.allows_trailing_bytes
+        return self._skipped is not None and may_trail and not self._compression.begins(data)
+
+    def _count_trailing(self, data: bytes) -> None:
+        assert self._skipped is not None
+        self._skipped[f"bytes behind the end of {self._compression.name} data"] += len(data)
 
 
 def problem_of(error: Exception) -> str:

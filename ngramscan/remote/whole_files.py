@@ -14,6 +14,7 @@ import zlib
 import aiohttp
 
 from ngramscan.errors import RemoteRefused
+from ngramscan.reading.compressions import packed_suffix
 from ngramscan.remote.exchange import TransientError
 from ngramscan.remote.files import RemoteFile, Source, changed, translated, validator
 from ngramscan.remote.stores import shown
@@ -23,8 +24,6 @@ _GATHER_S = 0.5
 """A chunk is handed on after this time, though it may be small."""
 _OVERLAP_BYTES = 4096
 """Bytes before the rest that are read once more, to compare them."""
-_PACKED = (".gz", ".bz2", ".xz", ".zst", ".zstd", ".lz4")
-"""Files that are compressed themselves: some servers say of them that they compressed them."""
 _START = re.compile(r"bytes (\d{1,20})-\d{1,20}/(\d{1,20}|\*)")
 
 
@@ -89,7 +88,8 @@ class WholeFile:
 
     def _refuse_encoded(self, response: aiohttp.ClientResponse) -> None:
         encoding = response.headers.get("Content-Encoding", "identity").lower()
-        if encoding != "identity" and not self.name.lower().endswith(_PACKED):
+        # Of files that are compressed themselves, some servers say that they compressed them.
+        if encoding != "identity" and not packed_suffix(self.name):
             problem = f"the server sends it compressed ({encoding[:20]}), which wasn't asked for"
             raise RemoteRefused(f"{self.name}: {problem}; download it and read the copy")
 

@@ -6,6 +6,7 @@ The rules are written here a second time, from their definitions; nothing of the
 import gzip
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -21,6 +22,8 @@ ODD = 6
 SHORT = (19, 49, 50)
 """Characters of the first entries of each kind."""
 CONSONANTS, VOWELS, OTHERS = "bdfgklmnprstvz", "aeiou", "éßøжя中ñ"
+UNSPACED = "中"
+"""The letter that is written without spaces, and so a word by itself."""
 Span = tuple[int, int]
 Key = TypeVar("Key", str, tuple[str, ...])
 
@@ -210,8 +213,15 @@ def mini_spans(text: str, width: int = 50) -> list[Span]:
     return [
         (place, place + width)
         for place in range(first, last - width + 1)
-        if not text[place].isspace() and (place == first or text[place - 1].isspace())
+        if not text[place].isspace() and _begins_window(text, place, first)
     ]
+
+
+def _begins_window(text: str, place: int, first: int) -> bool:
+    """Tell whether a word begins there, with white space or `中` before it or as its character."""
+    is_after = place == first or text[place - 1].isspace()
+    is_beside = text[place] == UNSPACED or (text[place - 1] == UNSPACED and text[place].isalnum())
+    return is_after or is_beside
 
 
 def expect_words(
@@ -237,14 +247,8 @@ def expect_words(
 
 
 def _words(text: str) -> list[tuple[int, int, str]]:
-    found, start = [], None
-    for place, character in enumerate(text + " "):
-        if character.isalnum() or character == "_":
-            start = place if start is None else start
-        elif start is not None:
-            found.append((start, place, text[start:place].lower()))
-            start = None
-    return found
+    found = re.finditer(rf"{UNSPACED}|[^\W{UNSPACED}]+", text)
+    return [(word.start(), word.end(), word[0].casefold()) for word in found]
 
 
 def _count(sought: set[Key], documents: Iterable[Key]) -> Counter[Key]:

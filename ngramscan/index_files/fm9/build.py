@@ -153,6 +153,7 @@ def _decisive(read: ReadOptions, options: BuildOptions) -> dict[str, Any]:
         "--text-field": read.text_field,
         "--exclude-source": ", ".join(read.exclude_sources) or None,
         "--skip-bad-lines": read.skip_bad_lines,
+        "--skip-null": read.skip_null,
     }
 
 

@@ -18,6 +18,7 @@ from ngramscan.corpora import Piece, ReadOptions, read_piece, without_excluded
 from ngramscan.errors import NgramscanError
 from ngramscan.matching import Counts, Matcher, Normalization, Text, count_texts
 from ngramscan.matching.matcher import BYTES_AT_ONCE
+from ngramscan.matching.normalization import FORM
 from ngramscan.processes.pool import Report
 
 if TYPE_CHECKING:  # numpy is slow to import, and to count needs none
@@ -44,7 +45,8 @@ class Question:
     """Stands for queries and unions: comparing tens of thousands for each small file takes long."""
 
     def __post_init__(self) -> None:
-        content = repr((list(self.queries), [list(union) for union in self.unions]))
+        asked = list(self.queries), [list(union) for union in self.unions]
+        content = repr((*asked, FORM) if self.normalization else asked)
         digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
         object.__setattr__(self, "digest", digest)
 

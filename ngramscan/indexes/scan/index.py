@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
 from ngramscan.clock import now
-from ngramscan.corpora import Corpus, Piece, describe_skipped, identified, split
+from ngramscan.corpora import EMPTY_FILES, Corpus, Piece, describe_skipped, identified, split
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import (
     Cost,
@@ -158,7 +158,8 @@ class ScanIndex:
             problem = (
                 "--exclude-source leaves no document" if is_filtered else "contains no documents"
             )
-            raise InputError(self.name, "; ".join(filter(None, [problem, _skipped(results)])))
+            others = _skipped(results, without=EMPTY_FILES)
+            raise InputError(self.name, "; ".join(filter(None, [problem, others])))
         documents_read = {piece: each.documents_read for piece, each in enumerate(results)}
         bytes_read = {piece: each.bytes_read for piece, each in enumerate(results)}
         n, size = self._total(documents_read), self._total(bytes_read)
@@ -300,5 +301,7 @@ class ScanIndex:
         return "; ".join(notes)
 
 
-def _skipped(results: Sequence[Counts | Found]) -> str:
-    return describe_skipped(sum((Counter(counts.skipped) for counts in results), Counter()))
+def _skipped(results: Sequence[Counts | Found], without: str = "") -> str:
+    skipped = sum((Counter(counts.skipped) for counts in results), Counter[str]())
+    del skipped[without]
+    return describe_skipped(skipped)

@@ -22,6 +22,7 @@ from ngramscan.indexes.scan.counting import (
 )
 from ngramscan.journal import Journal
 from ngramscan.matching import Counts
+from ngramscan.matching.normalization import LONGEST_FORM
 from ngramscan.processes.dask import run_on_cluster
 from ngramscan.processes.pool import Report, Watch, run_on_processes, usable_cores
 from ngramscan.progress import Progress
@@ -205,8 +206,7 @@ def _read_counts(text: str, question: Question) -> Counts | None:
     try:
         counts = msgspec.json.decode(text, type=Counts)
         documents, occurrences = counts.documents, counts.occurrences
-        # A letter becomes a word of three bytes at most, with the spaces around it.
-        most = counts.bytes_read * (3 if question.normalization else 1)
+        most = counts.bytes_read * (LONGEST_FORM if question.normalization else 1)
         is_possible = (
             documents.keys() == occurrences.keys()
             and max(documents, default=-1) < len(question.queries)

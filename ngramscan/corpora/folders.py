@@ -1,0 +1,104 @@
+"""The files of a folder, and notices about those that are not read."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
+
+from ngramscan.corpora.formats import format_of
+from ngramscan.errors import InputError, reason_of
+
+_DATASET_FILES = {"state.json", "dataset_info.json"}
+"""Files that `datasets.save_to_disk` writes with the rows; `state.json` is always there."""
+_DATASET_LIST = "dataset_dict.json"
+
+
+def files_in(top: str) -> tuple[list[str], list[str]]:
+    """Return the files below a folder, sorted, and notices about what is left out.
+
+    Hidden files are, and links to folders. An InputError names a folder that can't be read.
+    """
+    files: list[str] = []
+    hidden: list[str] = []
+    links: list[str] = []
+    loops: list[str] = []
+
+    def refuse(error: OSError) -> None:
+        raise InputError(str(error.filename), f"can't be read ({reason_of(error)})") from error
+
+    for folder, inner, names in os.walk(top, onerror=refuse):
+        hidden += _hidden_corpora(folder, inner, names)
+        inner[:] = [name for name in inner if not name.startswith(".")]
+        links += (path for name in inner if os.path.islink(path := os.path.join(folder, name)))
+        shown = [os.path.join(folder, name) for name in names if not name.startswith(".")]
+        loops += filter(_leads_back, shown)
+        files += (path for path in shown if path not in loops)
+    notices = [
+        *left_out("hidden files and folders", hidden),
+        *left_out("links to folders", links, cure="; give them as corpora of their own"),
+        *left_out("links that lead back to themselves", loops),
+    ]
+    return sorted(files), notices
+
+
+def _leads_back(path: str) -> bool:
+    """Tell whether a file is a link that leads nowhere but to itself."""
+    if not os.path.islink(path):
+        return False
+    try:
+        os.stat(path)
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
+
+
+def left_out(what: str, paths: Sequence[str], cure: str = "") -> Iterator[str]:
+    """Yield a notice about files that are not read, if there are any."""
+    if paths:
+        yield f"{what} left out: {len(paths)}, the first is {min(paths)}{cure}"
+
+
+def is_hidden(path: str) -> bool:
+    """Tell whether a file, or a folder in its path, is hidden."""
+    return any(part.startswith(".") for part in path.split("/"))
+
+
+def _hidden_corpora(folder: str, inner: Iterable[str], names: Iterable[str]) -> Iterator[str]:
+    """Yield the hidden files in a folder that would be read, and hidden folders that have some."""
+    for name in names:
+        if name.startswith(".") and format_of(name):
+            yield os.path.join(folder, name)
+    for name in inner:
+        path = os.path.join(folder, name)
+        if name.startswith(".") and any(map(format_of, _names_below(path))):
+            yield path
+
+
+def _names_below(folder: str) -> Iterator[str]:
+    for _, _, names in os.walk(folder):
+        yield from names
+
+
+def dataset_extras(paths: Iterable[str]) -> tuple[set[str], list[str]]:
+    """Return which files of saved datasets describe them, and which are remains of computations."""
+    by_folder: dict[str, list[str]] = {}
+    for path in paths:
+        by_folder.setdefault(str(PurePosixPath(path).parent), []).append(path)
+    extras: set[str] = set()
+    caches: list[str] = []
+    for inside in by_folder.values():
+        names = {PurePosixPath(path).name: path for path in inside}
+        if "state.json" not in names or not any(name.endswith(".arrow") for name in names):
+            continue
+        extras |= {path for name, path in names.items() if name in _DATASET_FILES}
+        caches += [path for name, path in names.items() if _is_cache(name)]
+    if extras:
+        lists = (path for inside in by_folder.values() for path in inside)
+        extras |= {path for path in lists if PurePosixPath(path).name == _DATASET_LIST}
+    return extras | set(caches), caches
+
+
+def _is_cache(name: str) -> bool:
+    return name.startswith("cache-") and name.endswith(".arrow")

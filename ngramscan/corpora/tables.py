@@ -1,0 +1,93 @@
+"""CSV and TSV: one document per row below the header, its text in one column."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ngramscan.corpora.base import SOURCE_FIELDS, Batch, Piece, ReadOptions
+from ngramscan.corpora.encodings import in_utf8
+from ngramscan.corpora.streams import ChunkStream, read_chunks
+from ngramscan.errors import CorpusError, some_of
+
+_ROWS_PER_BATCH = 1024
+_LONGEST_CELL = 2**31 - 1
+_DELIMITERS = {"csv": ",", "tsv": "\t"}
+
+
+def read_table(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
+    """Yield the documents of a CSV or TSV file; a cell may have line ends between quotes."""
+    path, skipped = piece.file.path, Counter[str]()
+    stream = ChunkStream(in_utf8(read_chunks(piece.file, skipped), path))
+    lines = io.TextIOWrapper(io.BufferedReader(stream), "utf-8-sig", newline="")
+    csv.field_size_limit(_LONGEST_CELL)
+    rows = _Rows(csv.reader(lines, delimiter=_DELIMITERS[piece.file.format], strict=True), path)
+    header = rows.next()
+    if header is None:
+        return
+    table = _Table(header, path, options)
+    number = 0
+    while True:
+        cells = rows.some(_ROWS_PER_BATCH)
+        if not cells:
+            break
+        yield table.batch(cells, number, stream.taken())
+        number += len(cells)
+    yield Batch([], [], stream.taken(), skipped=skipped)
+
+
+class _Rows:
+    """The rows of a file, whose errors name a line."""
+
+    def __init__(self, reader: Any, path: str) -> None:
+        self._reader = reader
+        self._path = path
+
+    def next(self) -> list[str] | None:
+        """Return the next row that is not an empty line; None: the file ends."""
+        try:
+            return next((row for row in self._reader if row), None)
+        except csv.Error as error:
+            problem = f"not a valid table, or truncated: {error}"
+            raise CorpusError(f"{self._path}:{self._reader.line_num}", problem) from error
+        except UnicodeDecodeError as error:
+            place = f"{self._path}:{self._reader.line_num + 1} or after"
+            raise CorpusError(place, "not UTF-8") from error
+
+    def some(self, most: int) -> list[list[str]]:
+        """Return the next rows, at most so many."""
+        rows: list[list[str]] = []
+        while len(rows) < most and (row := self.next()) is not None:
+            rows.append(row)
+        return rows
+
+
+class _Table:
+    """The columns of a table that are needed."""
+
+    def __init__(self, header: Sequence[str], path: str, options: ReadOptions) -> None:
+        name = options.text_field
+        if name not in header:
+            names = some_of(header)
+            raise CorpusError(path, f"no column {name!r}; it has: {names} (see --text-field)")
+        if header.count(name) > 1:
+            raise CorpusError(path, f"several columns are named {name!r}; rename all but one")
+        self._path, self._width, self._text = path, len(header), header.index(name)
+        sources = (header.index(each) for each in SOURCE_FIELDS if each in header)
+        self._source = next(sources, None) if options.needs_sources else None
+
+    def batch(self, rows: Sequence[Sequence[str]], before: int, consumed: int) -> Batch:
+        """Return the documents of some rows, with so many rows before them."""
+        for number, row in enumerate(rows, before + 1):
+            if len(row) != self._width:
+                problem = f"it has {len(row)} cells, and the header has {self._width}"
+                raise CorpusError(f"{self._path}: row {number}", problem)
+        return Batch(
+            texts=[row[self._text].encode() for row in rows],
+            records=range(before + 1, before + len(rows) + 1),
+            consumed=consumed,
+            sources=[] if self._source is None else [row[self._source] for row in rows],
+        )

@@ -1,0 +1,174 @@
+"""Forms of writing that a reader takes for the same text, made alike step by step.
+
+A step replaces what an expression matches. So the same steps fold documents, and entries of a
+benchmark of which the place of each character has to be known.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from ngramscan.matching.words import marks
+
+Replacement = Callable[[re.Match[str]], str]
+
+
+class Step(NamedTuple):
+    """An expression, and what replaces its matches."""
+
+    signs: Sequence[str]
+    """A text without any of these is left as it is; none: every text may change."""
+    pattern: re.Pattern[str]
+    replacement: Replacement
+
+    def applies_to(self, text: str) -> bool:
+        """Tell whether a text may change."""
+        return not self.signs or any(sign in text for sign in self.signs)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedText:
+    """A text made from another, and where each of its characters is in that."""
+
+    text: str
+    starts: list[int]
+    """The first character of the other text that each one was made from."""
+    stops: list[int]
+    """The one behind the last."""
+
+    @classmethod
+    def unchanged(cls, text: str) -> PlacedText:
+        """Return a text as it is."""
+        return cls(text, [*range(len(text))], [*range(1, len(text) + 1)])
+
+    def replaced(self, step: Step) -> PlacedText:
+        """Return the text after a step."""
+        if not step.applies_to(self.text):
+            return self
+        parts, starts, stops, place = list[str](), list[int](), list[int](), 0
+        for match in step.pattern.finditer(self.text):
+            first, stop = match.span()
+            replacement = step.replacement(match)
+            parts += [self.text[place:first], replacement]
+            starts += self.starts[place:first] + [self.starts[first]] * len(replacement)
+            stops += self.stops[place:first] + [self.stops[stop - 1]] * len(replacement)
+            place = stop
+        parts.append(self.text[place:])
+        return PlacedText("".join(parts), starts + self.starts[place:], stops + self.stops[place:])
+
+
+def replaced(text: str, steps: Iterable[Step]) -> str:
+    """Return a text after some steps."""
+    for step in steps:
+        if step.applies_to(text):
+            text = step.pattern.sub(step.replacement, text)
+    return text
+
+
+# Markup
+
+_INLINE_TAGS = (
+    *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em"),
+    *("font", "i", "img", "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span"),
+    *("strike", "strong", "sub", "time", "tt", "u", "var", "wbr"),
+)
+_OTHER_TAGS = (
+    *("address", "article", "aside", "blockquote", "body", "br", "button", "caption", "center"),
+    *("col", "colgroup", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure"),
+    *("footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html"),
+    *("iframe", "input", "li", "link", "main", "meta", "nav", "ol", "option", "p", "pre", "script"),
+    *("section", "select", "style", "summary", "sup", "table", "tbody", "td", "textarea", "tfoot"),
+    *("th", "thead", "title", "tr", "ul", "video"),
+)
+"""A browser shows what is before and behind them apart: in lines, cells, or higher."""
+_FLAGS = "async|checked|controls|defer|disabled|hidden|nowrap|open|readonly|required|selected"
+_VALUE = r"""\s*+=\s*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>=`]++)"""
+# Attributes have values, so that `a <b and c> d` is no tag.
+_TAG = re.compile(
+    rf"</?(?P<name>{'|'.join(_INLINE_TAGS + _OTHER_TAGS)})"
+    rf"(?:\s++(?:[\w:@.-]++{_VALUE}|(?:{_FLAGS})(?![\w-])))*+\s*+/?>",
+    re.IGNORECASE,
+)
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_COMMENT = re.compile(r"<!--(?:(?!<!--).){0,2000}?-->", re.DOTALL)
+_LINK_TARGET = re.compile(
+    r"\]\((?:https?:|mailto:|www\.|/|#|\.{1,2}/)(?:[^()\s]|\([^()\s]*+\))*+"
+    r"(?:[ \t]++\"[^\"\n]*+\")?\)"
+)
+
+
+def _without_tag(match: re.Match[str]) -> str:
+    return "" if match["name"].lower() in _INLINE_TAGS else "\n"
+
+
+_UNESCAPE = Step(("&",), _ENTITY, lambda match: html.unescape(match[0]))
+_MARKUP = (
+    _UNESCAPE,
+    _UNESCAPE,  # `&amp;nbsp;` was escaped twice
+    Step(("<!--",), _COMMENT, lambda _: ""),
+    Step(("<",), _TAG, _without_tag),
+    Step(("](",), _LINK_TARGET, lambda _: "]"),
+)
+
+# Characters
+
+_INVISIBLE = (
+    "\u00ad\u034f\u061c\u0640\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff"
+)
+"""Soft hyphens, joiners, marks of direction and of the order of bytes, selectors of variants and
+fillers, and the line that makes Arabic words longer.
+
+Source: Default_Ignorable_Code_Point of the Unicode Character Database, without jamo; and U+0640.
+"""
+_HYPHEN_OF_LINE = re.compile(r"\u00ad(?=[ \t]*+[\r\n])")
+# `10²` is not 102, nor `1½` 11⁄2: they are apart, as in 10^2 and in 1 1/2.
+_RAISED = re.compile(r"[\u00b2\u00b3\u00b9\u2070\u2071\u2074-\u2079\u207f]+")
+_FRACTION = re.compile(r"[\u00bc-\u00be\u2150-\u215f\u2189]")
+_TRADE_MARK = re.compile(r"[\u2120\u2122]")
+_LETTER_APOSTROPHE = re.compile(r"[\u02bb\u02bc]")
+_CHARACTERS = (
+    Step(("\u00ad",), _HYPHEN_OF_LINE, lambda _: "-"),
+    Step((), re.compile(f"[{_INVISIBLE}]+"), lambda _: ""),
+    Step((), _RAISED, lambda match: f" {match[0]}"),
+    Step((), _FRACTION, lambda match: f" {match[0]}"),
+    Step(("\u2120", "\u2122"), _TRADE_MARK, lambda _: " "),
+    Step(("\u02bb", "\u02bc"), _LETTER_APOSTROPHE, lambda _: "'"),
+)
+
+_JAMO = "\u1160-\u11ff\ud7b0-\ud7ff\u314f-\u3163\uffc2-\uffdc"
+"""Vowels and last consonants of Korean syllables, which make a character with those before."""
+
+
+@cache
+def _compatible() -> Step:
+    """Return the step to Unicode's form NFKC, a character with its marks at a time."""
+    joined = f"[{marks()}{_JAMO}]"
+    cluster = re.compile(rf"{joined}+|[^{marks()}{_JAMO}]{joined}*", re.DOTALL)
+    return Step((), cluster, lambda match: unicodedata.normalize("NFKC", match[0]))
+
+
+def folded(text: str) -> str:
+    """Return a text without markup, in Unicode's form NFKC, without what can't be seen.
+
+    >>> folded("<b>ｅﬃcient</b>&nbsp;ca\u00adfe\u0301 10² [so](http://a.b/c)")
+    'efficient café 10 2 [so]'
+    """
+    text = replaced(text, _MARKUP)
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFKC", replaced(text, _CHARACTERS))
+
+
+def folded_places(text: str) -> PlacedText:
+    """Return the same, and where each character comes from."""
+    placed = PlacedText.unchanged(text)
+    for step in (*_MARKUP, *_CHARACTERS, _compatible()):
+        placed = placed.replaced(step)
+    return placed
