@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "journal": "errors clock",
     "reading": "errors",
     "processes": "errors",
-    "remote": "errors progress",
+    "remote": "errors progress reading",
     "patterns": "errors reading",
     "corpora": "errors deciding_options reading remote",
     "matching": "errors",

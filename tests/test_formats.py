@@ -15,6 +15,7 @@ import pytest
 import ngramscan
 from ngramscan.corpora import ReadOptions, open_corpus, read_piece
 from ngramscan.corpora import parquet as parquet_module
+from ngramscan.corpora.base import CorpusFile
 from ngramscan.corpora.streams import open_file
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.patterns.files import load_patterns
@@ -164,6 +165,6 @@ def test_what_fsspec_raises_is_an_error_of_the_file(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(fsspec.implementations.memory.MemoryFile, "read", fail)
     with (
         pytest.raises(CorpusError, match=r"can't be read \(the library below is in trouble\)"),
-        open_file("memory://lost.txt") as file,
+        open_file(CorpusFile("memory://lost.txt", "text")) as file,
     ):
         file.read(10)

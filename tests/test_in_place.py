@@ -137,7 +137,9 @@ def test_a_trace_takes_as_many_requests_as_said(
         used = len(server.record().requests) - headers
         assert ran.code == 0, ran.stderr
         again = invoke(*common)
-        assert (again.rows, len(server.record().requests)) == (ran.rows, headers + used)
+        opened = len(server.record().requests) - headers - used
+        assert again.rows == ran.rows
+        assert opened < used / 20  # whether the files are the same is all that is asked
     near = invoke("trace", tmp_path / "o.jsonl", "--index", f"fm9:{folder}", "--format", "csv")
     assert without(near.rows, "index") == without(ran.rows, "index")
     assert max(int(row["longest"]) for row in ran.rows) >= copied
@@ -263,7 +265,7 @@ def test_beyond_all_disks_the_right_places_are_asked_for(tmp_path: Path, size: i
 # Commands
 
 
-def test_a_second_run_asks_nothing_and_other_files_are_asked_again(
+def test_a_second_run_searches_nothing_and_other_files_are_searched(
     four: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     later = count(10**9, 60).__next__  # whoever looks at a clock is a minute later
@@ -280,9 +282,7 @@ def test_a_second_run_asks_nothing_and_other_files_are_asked_again(
         ):
             first = asked(server.url, tmp_path, *options, command=command)
             assert first.code == 0, first.stderr
-            before = len(server.record().requests)
             again = asked(server.url, tmp_path, *options, command=command)
-            assert len(server.record().requests) == before
             assert without(again.rows, "source", "asked_at") == without(
                 first.rows, "source", "asked_at"
             )
@@ -297,9 +297,8 @@ def test_a_second_run_asks_nothing_and_other_files_are_asked_again(
         shutil.rmtree(folder / "1")
         shutil.copytree(HERE / "fm9" / "d5" / "index", folder / "1")
         mixed = asked(server.url, tmp_path, "-n2", "--width=9", command="contexts")
-        assert mixed.code == 1
-        assert "not the one that the journal has replies of; add --refresh" in mixed.stderr
-        new = asked(server.url, tmp_path, "-e", "hello").rows
+        assert mixed.code == 0, mixed.stderr
+        new = asked(server.url, tmp_path, "-e", "hello", "--refresh").rows
         assert sources(new) == sources(asked(server.url, tmp_path, "--refresh").rows) == {"fm9"}
         assert int(new[0]["occurrences"]) < int(rows[0][0]["occurrences"])
 
@@ -334,7 +333,9 @@ def sources(rows: list[dict[str, str]]) -> set[str]:
     return {row["source"] for row in rows}
 
 
-UNNOTICED = "its server gives no ETag and no date: another index of the same size may go unnoticed"
+UNMARKED = (
+    "its server gives no ETag and no date, or the files changed just before: counts are not kept"
+)
 
 
 @pytest.mark.parametrize("kind", ["etag", "date", "no_etag"])
@@ -357,7 +358,7 @@ def test_an_index_that_was_replaced_is_counted_anew_whatever_the_disk_has(
             keep = ("--index-cache", str(tmp_path / "kept"), "--format=csv", "-v")
             ran = invoke("count", "-e", literal, *place, *keep, *options)
             (row,) = ran.rows
-            assert row["note"] == UNNOTICED * (kind == "no_etag")
+            assert row["note"] == UNMARKED * (kind == "no_etag")
             return int(row["occurrences"]), ran.stderr
 
         assert count("step")[0] == 60

@@ -175,7 +175,7 @@ def test_hidden_files_that_would_be_read_are_said(tmp_path: Path) -> None:
 def test_hidden_files_behind_an_address_are_said(tmp_path: Path) -> None:
     for name in ("a.jsonl", ".b.jsonl", ".gitignore"):
         (tmp_path / name).write_text('{"text": "a"}\n')
-    (notice,) = open_corpus(f"file://{tmp_path}").notices
+    (notice,) = open_corpus(f"local://{tmp_path}").notices  # as on a store
     assert f"hidden files left out: 1, the first is {tmp_path}/.b.jsonl" in notice
 
 

@@ -233,7 +233,7 @@ def test_fewer_occurrences_than_were_counted_are_no_window(tmp_path: Path, suffi
 
     path = tmp_path / f"c{suffix}"
     path.write_bytes(pack(["aa", "aa"]))
-    index = open_index(Made(open_corpus(f"file://{path}"), [], []))
+    index = open_index(Made(open_corpus(f"local://{path}"), [], []))  # as on a store
     list(index.find(["a"]))
     rewrite(path, pack(["aa", "ab"]))
     windows_of(index, [Place("a", 0, 2)])

@@ -16,17 +16,18 @@ from ngramscan.corpora.base import (
     Piece,
     ReadOptions,
     describe_skipped,
+    web_path,
 )
-from ngramscan.corpora.files import find_files, has_changed, matches, refuse_changed
+from ngramscan.corpora.files import find_files, has_changed, identified, matches, refuse_changed
 from ngramscan.corpora.formats import BY_NAME, refuse_misnamed
 from ngramscan.corpora.jsonl import bytes_before, records_before
 from ngramscan.corpora.streams import read_head
 from ngramscan.corpora.text import python_files
-from ngramscan.errors import CorpusError
+from ngramscan.errors import CorpusError, IndexChangedError, RemoteError
 
 __all__ = ["EMPTY_FILES", "Batch", "Corpus", "CorpusFile", "Piece", "PythonCorpus", "ReadOptions"]
 __all__ += ["bytes_before", "describe_skipped", "has_changed", "open_corpus", "read_piece"]
-__all__ += ["records_before", "refuse_changed", "split", "without_excluded"]
+__all__ += ["identified", "records_before", "refuse_changed", "split", "without_excluded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def open_corpus(
     skip_unknown: bool = False,
 ) -> Corpus:
     """Return the corpus of a location; see `files.find_files` for what it may be."""
-    return Corpus(f"scan:{location}", *find_files(location, exclude, form, skip_unknown))
+    return Corpus(f"scan:{web_path(location)}", *find_files(location, exclude, form, skip_unknown))
 
 
 class PythonCorpus(Corpus):
@@ -82,14 +83,22 @@ def read_piece(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
             refuse_changed(piece.file)
             has_any = has_any or bool(batch.texts or batch.skipped)
             yield batch
-    except CorpusError:
+    except CorpusError as error:
         refuse_changed(piece.file)  # which may be the reason
-        _refuse_misnamed(piece.file)  # and so may this
+        if not _is_of_server(error):
+            _refuse_misnamed(piece.file)  # and so may this
         raise
     if not has_any:
         refuse_changed(piece.file)
         if piece.is_whole:
             yield Batch([], [], 0, skipped={EMPTY_FILES: 1})
+
+
+def _is_of_server(error: BaseException | None) -> bool:
+    """Tell whether a server is the reason of an error, so that asking it again is no help."""
+    while error is not None and not isinstance(error, (RemoteError, IndexChangedError)):
+        error = error.__cause__
+    return error is not None
 
 
 def _refuse_misnamed(file: CorpusFile) -> None:

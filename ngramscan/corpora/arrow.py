@@ -26,7 +26,7 @@ def _read_arrow(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     import pyarrow as pa
 
     path, row = piece.file.path, 0
-    with open_file(path, streaming=False) as file:
+    with open_file(piece.file, streaming=False) as file:
         try:
             schema, batches = _opened(file, path)
         except (pa.ArrowException, OSError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ from ngramscan.deciding_options import LIMITS, READING
 from ngramscan.reading.formats import InputFormat
 from ngramscan.reading.streams import MAX_BYTES, Chunks
 from ngramscan.reading.versions import settled_status
+from ngramscan.remote.stores import is_http, shown
 
 Format = InputFormat | Literal["python"]
 EMPTY_FILES = "files without documents"
@@ -21,23 +23,36 @@ SOURCE_FIELDS = ("url", "source_url", "id", "source")
 """Fields or columns that may name the source of a document; the first that is there does."""
 
 
+CHANGED = "changed since it was found; run the same command again"
+"""What is wrong with a file that another program has replaced."""
+
+
 @dataclass(frozen=True, slots=True)
 class CorpusFile:
     """A file of a corpus, as it was when the corpus was opened."""
 
     path: str
-    """A local path or a URL that fsspec opens."""
+    """A local path or a URL, without the login and the signature that may be in it."""
     format: Format
     size: int | None = None
     """Bytes on disk; None: not known before it is read."""
     stamp: str = ""
-    """Changes when the content does: time of modification, or a server's tag."""
+    """Changes when the content does: time of modification, or a server's tag. Empty: a remote file
+    was not asked for yet, or its server gives nothing of the kind.
+    """
     status: str = field(default="", compare=False)
     """Time of the last change of a local file, and its inode: no program can set them back."""
     stream: Chunks | None = field(default=None, compare=False, repr=False)
     """The content of a pipe, which can be read once."""
     stream_skipped: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
     """Bytes of a pipe that were left out, by kind; complete when its content ends."""
+    address: str = field(default="", repr=False)
+    """The URL as it is asked for, where it is another one than `path`; may hold a login."""
+
+    @property
+    def location(self) -> str:
+        """Return the local path or URL that opens the file."""
+        return self.address or self.path
 
 
 def local_file(path: str | Path, name: Format) -> CorpusFile | None:
@@ -53,6 +68,17 @@ def local_file(path: str | Path, name: Format) -> CorpusFile | None:
 def marks_of(found: os.stat_result) -> tuple[str, str]:
     """Return what changes with the content of a local file: its `stamp` and its `status`."""
     return str(found.st_mtime_ns), f"{found.st_ctime_ns}-{found.st_ino}"
+
+
+def web_path(location: str) -> str:
+    """Return what names a file or list: of a web address without login, query and fragment."""
+    return shown(location) if is_http(location.removeprefix("@")) else location
+
+
+def listed_file(url: str, form: Format) -> CorpusFile:
+    """Return a remote file that was not asked for yet."""
+    path = web_path(url)
+    return CorpusFile(path, form, address="" if path == url else url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +100,17 @@ class Piece:
 
     @property
     def identity(self) -> str:
-        """Return what tells this piece, with this content in this format, from all others."""
+        """Return what tells this piece, with this content in this format, from all others.
+
+        Empty: nothing does.
+        """
         file = self.file
-        stamp = "-".join(filter(None, (file.format, file.stamp, file.status)))
+        if not file.stamp:
+            return ""
+        # Addresses may differ in their query alone, which may be secret.
+        address = hashlib.sha256(file.address.encode()).hexdigest() if file.address else ""
+        parts = (file.format, file.stamp.replace("|", "/"), file.status, address)
+        stamp = "-".join(filter(None, parts))
         return "|".join(map(str, (file.path, file.size, stamp, self.start, self.stop)))
 
 

@@ -11,12 +11,21 @@ import fnmatch
 import glob
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ngramscan.corpora.base import CorpusFile, Format, describe_skipped, local_file, marks_of
+from ngramscan.corpora.base import (
+    CHANGED,
+    CorpusFile,
+    Format,
+    describe_skipped,
+    listed_file,
+    local_file,
+    marks_of,
+    web_path,
+)
 from ngramscan.corpora.folders import dataset_extras, files_in, is_hidden, left_out
 from ngramscan.corpora.formats import BY_NAME, CURE, format_in, format_of, why_unknown
 from ngramscan.corpora.streams import first_bytes, open_file, read_chunks, stream_chunks
@@ -29,7 +38,7 @@ from ngramscan.reading.compressions import (
     window_bytes,
 )
 from ngramscan.reading.streams import Chunks, is_stream, missing, name_of
-from ngramscan.remote.stores import is_remote, open_store
+from ngramscan.remote.stores import is_http, is_remote, open_store, version_of
 
 LISTS = (".paths", ".paths.gz")
 _FORMS = "JSON lines (.jsonl), Parquet (.parquet) or text (.txt)"  # the three likeliest
@@ -55,10 +64,12 @@ def find_files(
     left out. All files are of the format `form`, or of the one that their names say: where one says
     none, it is an InputError, or with `skip_unknown` left out.
     """
+    location = _without_protocol(location)
     if is_stream(location):
         return _open_stream(location, form)
     notices: list[str] = []
-    if location.startswith("@") or location.endswith(LISTS):
+    name = web_path(location)
+    if location.startswith("@") or name.endswith(LISTS):
         found = _listed(location.removeprefix("@"), form)
     else:
         found, notices = (_remote if is_remote(location) else _local)(location, form)
@@ -68,16 +79,16 @@ def find_files(
     others = [path for path in found if isinstance(path, str) and not matches(path, exclude)]
     if not kept:
         is_excluded = found and not others
-        problem = "every file is excluded" if is_excluded else _why_none(location, bool(found))
-        raise InputError(f"scan:{location}", problem)
+        problem = "every file is excluded" if is_excluded else _why_none(name, bool(found))
+        raise InputError(f"scan:{name}", problem)
     if others and not skip_unknown:
         problem = f"files of unknown formats: {len(others)}, the first is {others[0]}"
         cures = f"--skip-unknown or --exclude-source leaves them out, or {CURE}"
-        raise InputError(f"scan:{location}", f"{problem}; {cures}")
+        raise InputError(f"scan:{name}", f"{problem}; {cures}")
     if others:
         notices.append(f"files of unknown formats left out: {len(others)}")
     notices += _memory_notices(kept)
-    return kept, [f"scan:{location}: {notice}" for notice in notices]
+    return kept, [f"scan:{name}: {notice}" for notice in notices]
 
 
 def _without_extras(found: list[_Named]) -> tuple[list[_Named], list[str]]:
@@ -91,26 +102,34 @@ def _without_extras(found: list[_Named]) -> tuple[list[_Named], list[str]]:
 def _memory_notices(files: Iterable[CorpusFile]) -> Iterator[str]:
     """Yield a line on the memory that local files need which were compressed with long windows."""
     large = [
-        file.path
+        file
         for file in files
         if file.status and (file.size or 0) >= _WINDOW_LOOK_BYTES
         if packed_suffix(file.path).lower() in ZSTD.suffixes
     ]
-    windows = {path: window for path in large if (window := _window_of(path)) > USUAL_WINDOW_BYTES}
+    windows = {
+        file.path: window for file in large if (window := _window_of(file)) > USUAL_WINDOW_BYTES
+    }
     if windows:
         most, first = max(windows.values()), min(windows)
         need = f"up to {most / 2**20:,.0f} MiB of memory for each worker"
         yield f"zstd with long windows in {len(windows)} files: {need}; the first is {first}"
 
 
-def _window_of(path: str) -> int:
-    with open_file(path) as file:
-        return window_bytes(file.read(HEAD_BYTES))
+def _window_of(file: CorpusFile) -> int:
+    with open_file(file) as opened:
+        return window_bytes(opened.read(HEAD_BYTES))
+
+
+def _without_protocol(location: str) -> str:
+    """Return the path of a `file://` URL: a local file has an identity that no program can fake."""
+    is_local = location.startswith("file://") and "::" not in location
+    return location.removeprefix("file://") if is_local else location
 
 
 def _why_none(location: str, has_files: bool) -> str:
     path = Path(location).expanduser()
-    if has_files and not path.is_dir():
+    if has_files and not (path.is_dir() or location.endswith("/")):
         return why_unknown(str(path))
     if has_files:
         return f"contains no file of a known format; expected {_FORMS}, or {CURE}"
@@ -166,7 +185,7 @@ def has_changed(file: CorpusFile) -> bool:
 def refuse_changed(file: CorpusFile) -> None:
     """Raise a CorpusError where a local file is no longer the one that was found."""
     if has_changed(file):
-        raise CorpusError(file.path, "changed since it was found; run the same command again")
+        raise CorpusError(file.path, CHANGED)
 
 
 def _local(location: str, form: Format | None) -> tuple[list[_Named], list[str]]:
@@ -193,6 +212,33 @@ def _local_named(path: str, form: Format | None) -> _Named:
 
 
 def _remote(url: str, form: Format | None) -> tuple[list[_Named], list[str]]:
+    if not is_http(url):
+        return _on_store(url, form)
+    from ngramscan.corpora.web_files import find_web_files  # slow to import
+
+    found, hidden = find_web_files(url, form, format_of)
+    return found, list(left_out("hidden files and folders", hidden))
+
+
+def identified(files: Sequence[CorpusFile]) -> list[CorpusFile]:
+    """Return files with what tells their contents apart, where their servers say it.
+
+    Files of a list on the web are looked at for this, since they were not asked for yet.
+    """
+    unknown = {file.location: file for file in files if _is_unknown(file)}
+    if not unknown:
+        return list(files)
+    from ngramscan.corpora.web_files import with_stamps  # slow to import
+
+    known = dict(zip(unknown, with_stamps([*unknown.values()]), strict=True))
+    return [known.get(file.location, file) for file in files]
+
+
+def _is_unknown(file: CorpusFile) -> bool:
+    return file.size is None and not file.stamp and is_http(file.location)
+
+
+def _on_store(url: str, form: Format | None) -> tuple[list[_Named], list[str]]:
     system, folder = open_store(url)
     hidden: list[str] = []
     try:
@@ -216,10 +262,8 @@ def _remote(url: str, form: Format | None) -> tuple[list[_Named], list[str]]:
 def _remote_file(system: Any, info: dict[str, Any], form: Format | None) -> _Named:
     name = str(info["name"])
     path = name if is_remote(name) else str(system.unstrip_protocol(name))
-    keys = ("ETag", "etag", "LastModified", "mtime", "last_modified")
-    stamp = str(next(filter(None, map(info.get, keys)), ""))
     form = form or format_of(path)
-    return CorpusFile(path, form, info.get("size"), stamp) if form else path
+    return CorpusFile(path, form, info.get("size"), version_of(info)) if form else path
 
 
 def _listed(path: str, given: Format | None) -> list[_Named]:
@@ -229,13 +273,13 @@ def _listed(path: str, given: Format | None) -> list[_Named]:
     paths = [name if _is_absolute(name) else root + name for name in names]
     if len(set(paths)) < len(paths):
         twice = next(name for name in paths if paths.count(name) > 1)
-        raise InputError(path, f"it lists {twice} twice")
+        raise InputError(web_path(path), f"it lists {web_path(twice)} twice")
     files: list[_Named] = []
     for name in paths:
-        form = given or format_of(name)
+        form = given or format_of(web_path(name))
         if form is None:
-            raise InputError(f"{path}: {name}", f"no known format; {CURE}")
-        file = CorpusFile(name, form) if is_remote(name) else local_file(name, form)
+            raise InputError(f"{web_path(path)}: {web_path(name)}", f"no known format; {CURE}")
+        file = listed_file(name, form) if is_remote(name) else local_file(name, form)
         if file is None:
             raise InputError(path, f"it lists {name}, where no file is")
         files.append(file)
@@ -247,8 +291,9 @@ def _is_absolute(name: str) -> bool:
 
 
 def _read_list(path: str) -> list[str]:
-    skipped = Counter[str]()
-    content = b"".join(chunk for chunk, _ in read_chunks(CorpusFile(path, "text"), skipped))
+    file, skipped = listed_file(path, "text"), Counter[str]()
+    path = file.path
+    content = b"".join(chunk for chunk, _ in read_chunks(file, skipped))
     if skipped:
         raise CorpusError(path, f"damaged; {describe_skipped(skipped)}")
     try:

@@ -52,7 +52,7 @@ def split_jsonl(file: CorpusFile) -> list[Piece]:
 
 def _is_lines(file: CorpusFile) -> bool:
     """Tell whether a file begins with a line: it is neither compressed nor a list."""
-    with open_file(file.path) as opened:
+    with open_file(file) as opened:
         head = opened.read(_HEAD_BYTES).removeprefix(_BYTE_ORDER_MARK)
     return compression_of(file.path, head) is None and not LIST_START.match(head)
 
@@ -118,7 +118,7 @@ def _read_lines(piece: Piece, chunks: Chunks, options: ReadOptions) -> Iterator[
 def _part_chunks(piece: Piece) -> Chunks:
     """Yield the lines that begin in a part of a plain local file, in chunks."""
     assert piece.stop is not None
-    with open_file(piece.file.path) as file:
+    with open_file(piece.file) as file:
         if piece.start:
             file.seek(piece.start - 1)
             # The end of a line that began before, or just its newline.
@@ -313,7 +313,7 @@ def records_before(pieces: Sequence[Piece], report: Callable[[int], None]) -> It
         yield from [0] * len(pieces)
         return
     path, lines, position, end = pieces[0].file.path, 0, 0, bytes_before(pieces)
-    with open_file(path) as file:
+    with open_file(pieces[0].file) as file:
         for piece in pieces:
             # A line in which a piece begins is read by the piece before.
             chunks = _chunks_between(file, path, position, piece.start)

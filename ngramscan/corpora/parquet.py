@@ -24,7 +24,7 @@ def split_parquet(file: CorpusFile) -> list[Piece]:
         return [Piece(file, size=file.size)]
     pieces: list[Piece] = []
     start = size = 0
-    with _opened(file.path) as (_, sizes):
+    with _opened(file) as (_, sizes):
         for stop, row_group in enumerate(sizes, 1):
             size += row_group
             if size >= PART_BYTES or stop == len(sizes):
@@ -34,22 +34,22 @@ def split_parquet(file: CorpusFile) -> list[Piece]:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[tuple[Any, list[int]]]:
+def _opened(file: CorpusFile) -> Iterator[tuple[Any, list[int]]]:
     """Yield a Parquet file, and the bytes on disk of each of its row groups."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with open_file(path, streaming=False) as file:
+    with open_file(file, streaming=False) as opened:
         try:
             parquet = pq.ParquetFile(
-                file,
+                opened,
                 buffer_size=_BUFFER_BYTES,  # a stream of pages, not a whole column in memory
                 pre_buffer=False,
                 page_checksum_verification=True,
             )
         except (pa.ArrowException, OSError) as error:
             problem = f"not a Parquet file, or truncated: {reason_of(error)[:200]}"
-            raise CorpusError(path, problem) from error
+            raise CorpusError(file.path, problem) from error
         groups = map(parquet.metadata.row_group, range(parquet.num_row_groups))
         columns = ([g.column(n) for n in range(g.num_columns)] for g in groups)
         yield parquet, [sum(column.total_compressed_size for column in group) for group in columns]
@@ -64,7 +64,7 @@ def _read_parquet(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     import pyarrow as pa
 
     path = piece.file.path
-    with _opened(path) as (parquet, sizes):
+    with _opened(piece.file) as (parquet, sizes):
         columns = TextColumns(parquet.schema_arrow, path, options)
         row = sum(parquet.metadata.row_group(n).num_rows for n in range(piece.start))
         groups = range(len(sizes))[piece.start : piece.stop]

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, TypeVar, cast
 
 from isal import igzip
 
-from ngramscan.corpora.base import CorpusFile
+from ngramscan.corpora.base import CHANGED, CorpusFile
 from ngramscan.errors import CorpusError, reason_of
 from ngramscan.reading.compressions import CORRUPT, GZIP, HEAD_BYTES, compression_of, packed_suffix
 from ngramscan.reading.streams import (
@@ -29,7 +29,7 @@ from ngramscan.reading.streams import (
     read_raw,
     unpacked,
 )
-from ngramscan.remote.stores import is_remote, open_store
+from ngramscan.remote.stores import is_http, is_remote, open_store, version_of
 
 T = TypeVar("T")
 
@@ -57,25 +57,43 @@ def read_ahead(items: Iterator[T]) -> Iterator[T]:
 
 
 @contextmanager
-def open_file(path: str, streaming: bool = True) -> Iterator[BinaryIO]:
+def open_file(file: CorpusFile, streaming: bool = True) -> Iterator[BinaryIO]:
     """Open a local file or a URL to read bytes: once from the start, or (not `streaming`) anywhere.
 
     Failures of opening and reading are CorpusErrors that name the path alone.
     """
-    if not is_remote(path):
-        try:
-            with Path(path).open("rb") as file:
-                yield file
-        except OSError as error:
-            raise CorpusError(path, f"can't be read ({reason_of(error)})") from error
+    path = file.path
+    if is_http(file.location):
+        from ngramscan.corpora.web_files import open_web_file  # slow to import
+
+        with open_web_file(file, streaming) as opened:
+            yield opened
         return
-    # Over HTTP a stream is one request; without block_size=0 it would be one per 5 MB.
-    options = {"block_size": 0} if streaming and path.startswith("http") else {}
-    store, inside = open_store(path)
-    with _translated(path):
-        remote = store.open(inside, "rb", **options)
-    with closing(_RemoteFile(path, remote)) as file:
-        yield cast("BinaryIO", file)
+    if is_remote(path):
+        with _open_on_store(file) as opened:
+            yield opened
+        return
+    try:
+        with Path(path).open("rb") as local:
+            yield local
+    except OSError as error:
+        raise CorpusError(path, f"can't be read ({reason_of(error)})") from error
+
+
+@contextmanager
+def _open_on_store(file: CorpusFile) -> Iterator[BinaryIO]:
+    """Open a file of another protocol, and see at the end that it is still the same."""
+    store, inside = open_store(file.location)
+    with _translated(file.path):
+        version = version_of(store.info(inside))
+        remote = store.open(inside, "rb")
+    with closing(_RemoteFile(file.path, remote)) as opened:
+        yield cast("BinaryIO", opened)
+    with _translated(file.path):
+        store.invalidate_cache()
+        is_other = version_of(store.info(inside)) != version
+    if is_other:
+        raise CorpusError(file.path, CHANGED)
 
 
 @contextmanager
@@ -110,7 +128,7 @@ def read_chunks(file: CorpusFile, skipped: Counter[str]) -> Chunks:
     if is_small(file):
         yield from _unpack_small(file.path, read_small(file), skipped)
         return
-    chunks = file.stream if file.stream is not None else _read_chunks(file.path, skipped)
+    chunks = file.stream if file.stream is not None else _read_chunks(file, skipped)
     if packed_suffix(file.path):
         chunks = read_ahead(chunks)
     for chunk, consumed in chunks:
@@ -159,11 +177,12 @@ def stream_chunks(path: str, skipped: Counter[str]) -> Chunks:
         raise CorpusError(name_of(path), problem_of(error)) from error
 
 
-def _read_chunks(path: str, skipped: Counter[str]) -> Generator[tuple[bytes, int]]:
-    with open_file(path) as stream:
+def _read_chunks(file: CorpusFile, skipped: Counter[str]) -> Generator[tuple[bytes, int]]:
+    path = file.path
+    with open_file(file) as stream:
         try:
             if _is_gzip(path, stream):
-                yield from _gunzip(path, stream, skipped)
+                yield from _gunzip(file, stream, skipped)
             else:
                 raw = iter(partial(stream.read, _PLAIN_CHUNK_BYTES), b"")
                 yield from unpacked(raw, path, skipped)
@@ -172,13 +191,13 @@ def _read_chunks(path: str, skipped: Counter[str]) -> Generator[tuple[bytes, int
 
 
 def _is_gzip(path: str, stream: BinaryIO) -> bool:
-    """Tell whether a file just opened is gzip, by its first bytes, or a remote one by its name."""
+    """Tell whether a file just opened is gzip, by its first bytes, or else by its name."""
     if isinstance(stream, io.BufferedReader):
         return compression_of(path, stream.peek(HEAD_BYTES)[:HEAD_BYTES]) is GZIP
     return packed_suffix(path).lower() in GZIP.suffixes
 
 
-def _gunzip(path: str, stream: BinaryIO, skipped: Counter[str]) -> Chunks:
+def _gunzip(file: CorpusFile, stream: BinaryIO, skipped: Counter[str]) -> Chunks:
     """Decompress gzip with isal's reader, which is fast also for many small members.
 
     Where it fails, it has thrown away what it had of the chunk. So the file is then read again, in
@@ -196,9 +215,9 @@ def _gunzip(path: str, stream: BinaryIO, skipped: Counter[str]) -> Chunks:
             raise EOFError("it is empty")
     except CORRUPT:
         read = 0
-        with open_file(path) as again:
+        with open_file(file) as again:
             raw = iter(partial(again.read, _GZIP_CHUNK_BYTES), b"")
-            for chunk, consumed in unpacked(raw, path, skipped):
+            for chunk, consumed in unpacked(raw, file.path, skipped):
                 read += consumed
                 yield chunk[yielded:], max(0, read - position)
                 position, yielded = max(position, read), max(0, yielded - len(chunk))
@@ -208,7 +227,7 @@ def read_head(file: CorpusFile, length: int = 64) -> bytes:
     """Return the first bytes of a file, decompressed, behind white space; nothing of a pipe."""
     if file.stream is not None:
         return b""
-    with closing(_read_chunks(file.path, Counter())) as chunks:
+    with closing(_read_chunks(file, Counter())) as chunks:
         return first_bytes(chunks, length)[0].lstrip()
 
 

@@ -1,8 +1,8 @@
 """An index that is queried in place: `fm9:https://…`, `fm9:s3://…`.
 
 Its replies are kept in the journal, with the sizes and validators of its files: other files have
-other replies. Known replies are given without asking whether the files are still the same, as for a
-service; --refresh asks.
+other replies. Each run opens the files, and so sees whether they are still the same; where the
+server can't be reached, known replies are given. Without validators nothing is kept.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ngramscan.clock import now
-from ngramscan.errors import IndexChangedError
+from ngramscan.errors import IndexChangedError, RemoteUnavailable
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
 from ngramscan.index_files.fm9.in_place_spans import SearchedText, estimate_requests, find_spans
 from ngramscan.index_files.fm9.layout import ISA_STEP, SA_STEP
@@ -48,7 +48,9 @@ _TEXTS_AT_ONCE = 64
 _READERS = 8
 """Threads that ask for windows, each for many; not so many that documents fill the memory."""
 _FILES = "files"  # under which the journal has what identifies the files, and their sizes
-_UNNOTICED = "its server gives no ETag and no date: another index of the same size may go unnoticed"
+_UNMARKED = (
+    "its server gives no ETag and no date, or the files changed just before: counts are not kept"
+)
 _ANY = "surrogateescape"  # bytes that are not UTF-8 are kept, too
 
 # For estimates; docs/in-place.md has the measurements.
@@ -92,15 +94,27 @@ class InPlaceIndex:
         self._options, self._progress = options, progress
         self._index: Fm9Index | None = None
         self._shards: list[InPlaceShard] = []
-        self._fingerprint, self._size, self._note = "", IndexSize(), ""
+        self._fingerprint, self._size, self._is_marked = "", IndexSize(), True
         self._has_answered, self._opening = False, 0
         kept = {} if options.refresh else journal.get(self.name, self.name, [_FILES])
         with suppress(*DAMAGED):
             known = json.loads(kept[_FILES].text)
             self._fingerprint, self._size = str(known["fingerprint"]), IndexSize(**known["size"])
-            self._note = _UNNOTICED * (not known.get("has_validators", True))
-        if not self._fingerprint:
+            self._is_marked = bool(known.get("has_validators", True))
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Open the files, which may be others than those that the journal has replies of."""
+        try:
             self._opened()
+        except RemoteUnavailable as error:
+            if not self._fingerprint or not self._is_marked:
+                raise
+            self._progress.notice(f"{error}; using what the journal has")
+
+    @property
+    def _note(self) -> str:
+        return "" if self._is_marked else _UNMARKED
 
     def _opened(self) -> Fm9Index:
         """Return the index with its files open, which may be others than those of the journal."""
@@ -120,15 +134,15 @@ class InPlaceIndex:
         index = Fm9Index(self.name, self._shards, found, self._progress, _READERS)
         files = "\n".join(shard.fingerprint for shard in self._shards)
         fingerprint = hashlib.sha256(files.encode()).hexdigest()[:16]
-        if fingerprint != self._fingerprint:
+        is_marked = all(shard.has_validators for shard in self._shards)
+        if (fingerprint, is_marked) != (self._fingerprint, self._is_marked):
             if self._has_answered:
                 problem = "it is not the one that the journal has replies of; add --refresh"
                 raise IndexChangedError(self.name, problem)
             self._fingerprint, self._size = fingerprint, index.size()
-            has_validators = all(shard.has_validators for shard in self._shards)
-            self._note = _UNNOTICED * (not has_validators)
+            self._is_marked = is_marked
             known: dict[str, Any] = {"fingerprint": fingerprint, "size": asdict(self._size)}
-            known["has_validators"] = has_validators
+            known["has_validators"] = is_marked
             self._journal.put(self.name, self.name, _FILES, json.dumps(known))
         self._index = index
         return index
@@ -156,7 +170,9 @@ class InPlaceIndex:
         for found, asked_at in kept.values():
             yield found, "journal", asked_at
         if missing := [query for query in queries if query not in kept]:
-            for found in self._opened().find(missing):
+            occurrences = list(self._opened().find(missing))
+            self._ranges().check()
+            for found in occurrences:
                 self._keep(["find", found.query], [astuple(each) for each in found.segments])
                 yield found, "fm9", now()
 
@@ -180,6 +196,7 @@ class InPlaceIndex:
         for start in range(0, len(missing), _TEXTS_AT_ONCE):
             some = missing[start : start + _TEXTS_AT_ONCE]
             found = find_spans(self._ranges(), self._shards, [*map(_searched, some)])
+            self._ranges().check()
             for query, matches in zip(some, found, strict=True):
                 self._keep(form(query.text), matches)
                 yield FoundMatches(query.text, matches)
@@ -207,6 +224,7 @@ class InPlaceIndex:
             if isinstance(window, Window):
                 self._keep(form(window.place), _written(window))
             yield window
+        self._ranges().check()
 
     # The journal
 
@@ -219,7 +237,7 @@ class InPlaceIndex:
         """Return what the journal has, and when it was asked; if it lacks any, open the files."""
         while True:
             found: dict[Item, tuple[T, str]] = {}
-            asked = [] if self._options.refresh else items
+            asked = items if self._is_marked and not self._options.refresh else []
             requests = {self._request(form(item)): item for item in asked}
             for request, reply in self._journal.get(self.name, self.name, requests).items():
                 with suppress(*DAMAGED):
@@ -234,7 +252,8 @@ class InPlaceIndex:
         return json.dumps([self._fingerprint, *form])
 
     def _keep(self, form: list[Any], reply: Any) -> None:
-        self._journal.put(self.name, self.name, self._request(form), json.dumps(reply))
+        if self._is_marked:
+            self._journal.put(self.name, self.name, self._request(form), json.dumps(reply))
 
     # What it takes
 

@@ -30,6 +30,7 @@ _FORMS = (
     "scan:PATH, fm9:DIR, tokens:DIR, infini-gram:NAME, http://HOST:PORT/NAME, python or a name of"
     " `ngramscan index list`"
 )
+_ADDRESSES = ("scan:http:", "scan:https:")
 _LEADS = {
     "fm9": "an index; to query it: --index fm9:",
     "scan": "a corpus; to read it: --index scan:",
@@ -58,9 +59,20 @@ def open_indexes(
         names = split_specs(specs)
         if not names:
             raise InputError("--index", f"it is empty; expected {_FORMS}")
-        by_name = {index.name: index for spec in names for index in opener.open(_expanded(spec))}
+        by_name: dict[str, Index] = {}
+        for spec in names:
+            _add_opened(by_name, opener.open(_expanded(spec)))
         _refuse_unused(options, by_name)
         yield list(by_name.values())
+
+
+def _add_opened(by_name: dict[str, Index], opened: Sequence[Index]) -> None:
+    """Add indexes by name; an InputError says that addresses differ in what rows don't show."""
+    for index in opened:
+        if index.name in by_name and index.name.startswith(_ADDRESSES):
+            problem = "two addresses that differ only in the query or login, which rows don't show"
+            raise InputError(f"--index {index.name}", f"{problem}; count them one at a time")
+        by_name[index.name] = index
 
 
 def split_specs(specs: Sequence[str]) -> list[str]:
@@ -115,7 +127,7 @@ class _Opener:
         if spec == "python":
             return ScanIndex(PythonCorpus(), self._options, self._progress)
         parts = urlsplit(spec.removeprefix("scan:"))
-        if parts.password is not None:
+        if parts.password is not None and parts.scheme not in {"http", "https"}:
             problem = "a password in it would show in rows; put it into the configuration of fsspec"
             raise InputError(f"--index scan:{parts.scheme}://{parts.hostname}/…", problem)
         options, location = self._options, spec.removeprefix("scan:")
@@ -163,6 +175,7 @@ class _Opener:
         concurrency = options.concurrency or IN_PLACE_CONCURRENCY
         given = RangeOptions(
             concurrency=concurrency,
+            rate=options.rate or 0.0,
             timeout_s=options.timeout_s,
             cache_bytes=options.memory_bytes,
             cache_dir=Path(options.index_cache) if options.index_cache else None,
@@ -205,7 +218,8 @@ class _Opener:
         # Slow to import, and not needed to read a corpus.
         from ngramscan.indexes.http.index import ApiIndex
 
-        return ApiIndex(name, spellings, size, self._client(url))
+        client = self._client(url)
+        return ApiIndex(name, spellings, size, client, may_be_replaced=not client.is_public)
 
     def _client(self, url: str) -> ApiClient:
         from ngramscan.indexes.http.client import ApiClient

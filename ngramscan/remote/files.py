@@ -7,16 +7,16 @@ processor time for a small request when many are under way.
 from __future__ import annotations
 
 import asyncio
+import email.utils
 import posixpath
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 import aiohttp
 import fsspec
@@ -30,7 +30,7 @@ from ngramscan.remote.exchange import (
     retry_after_s,
 )
 from ngramscan.remote.range_connections import Connections, OddAnswerError
-from ngramscan.remote.stores import open_store, problem_of, shown
+from ngramscan.remote.stores import encoded, is_http, open_store, problem_of, shown, version_of
 from ngramscan.remote.transport import proxy_for
 
 HEAD_BYTES = 4096
@@ -39,8 +39,13 @@ _CONNECT_TIMEOUT_S = 10.0
 _ADDRESS_AGE_S = 60.0
 """A refusal at an address that is older may mean that it has expired."""
 _SIGNED_FOR_S = 12 * 3600
-_IN_URLS = "!#$%&'()*+,/:;=?@[]~"
 _ERROR_BYTES = 4000
+_OF_STORES = ("x-amz", "x-goog-", "x-ms-")
+"""Headers of object stores: of Amazon and its likes, Google and Azure."""
+_RECENT_S = 2.0
+"""A file that changed so shortly before may change again within the resolution of its date."""
+_PAGE = re.compile(rb"\s*(<!--.*?-->\s*)*<(!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
+"""The beginning of an HTML page."""
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,20})-(\d{1,20})/(\d{1,20})")
 
 T = TypeVar("T")
@@ -66,6 +71,26 @@ class RemoteFile:
     """Where its bytes are read, after redirects; may hold a signature."""
     asked_at: float = field(default_factory=time.monotonic)
     """When the address was asked for."""
+    is_recent: bool = False
+    """Whether it changed so shortly before it was opened that the same tag may be of two files."""
+    filename: str = ""
+    """The name that the server gives it; empty: none."""
+    has_parts: bool = True
+    """Whether the server sends parts of it."""
+
+    @property
+    def stamp(self) -> str:
+        """A text that tells this content from any other of this size; empty: there is none."""
+        return "" if self.is_recent else self.etag
+
+
+class NoFileError(RemoteRefused):
+    """A server has no file of this name."""
+
+    def __init__(self, message: str, is_page: bool = False) -> None:
+        super().__init__(message)
+        self.is_page = is_page
+        """Whether the server sends an HTML page instead, as some do for every unknown name."""
 
 
 class Source:
@@ -78,6 +103,7 @@ class Source:
 
     def __init__(self, concurrency: int) -> None:
         self._threads = ThreadPoolExecutor(concurrency)
+        self._proxy = cache(proxy_for)  # aiohttp would look in a thread each time
         self._needs_login: set[str] = set()
         self._connections = Connections()
         self._careful = self._odd_in_a_row = 0
@@ -89,14 +115,17 @@ class Source:
             auto_decompress=False,
         )
 
-    async def open(self, url: str) -> RemoteFile | None:
-        """Return a file with its head; None: there is none."""
-        if _is_http(url):
-            return await self._open_http(url)
+    async def open(self, url: str, needs_parts: bool = True) -> RemoteFile:
+        """Return a file with its head; a NoFileError: there is none.
+
+        Where the server can't send parts of it, this is an error too if it `needs_parts`.
+        """
+        if is_http(url):
+            return await self._open_http(url, needs_parts)
         if not url.startswith("s3://"):
             return await self._in_thread(url, _open)
-        if file := await self._with_login(url, self._open_signed):
-            file.url, file.origin = shown(url), url
+        file = await self._with_login(url, self._open_signed)
+        file.url, file.origin = shown(url), url
         return file
 
     async def fetch(self, file: RemoteFile, start: int, stop: int) -> bytes:
@@ -104,13 +133,16 @@ class Source:
         if not file.origin.startswith(("http://", "https://", "s3://")):
             return await self._in_thread(file.origin, _fetch, file=file, start=start, stop=stop)
         if file.address.startswith("s3://"):  # its signature has expired
-            again = await self._with_login(file.origin, self._open_signed)
-            if again is None or again.etag != file.etag:
+            try:
+                again = await self._with_login(file.origin, self._open_signed)
+            except NoFileError:
+                raise changed(file) from None
+            if again.etag != file.etag:
                 raise changed(file)
             file.address = again.address
         address = URL(file.address, encoded=True)
         is_odd = not file.etag.startswith('"') or address.user
-        if is_odd or self._careful or _proxy(address.scheme, address.host):
+        if is_odd or self._careful or self._proxy(address.scheme, address.host, address.port):
             self._careful = max(0, self._careful - 1)
             return await self._fetch_carefully(file, start, stop)
         try:
@@ -124,7 +156,7 @@ class Source:
 
     async def folders(self, url: str) -> list[str] | None:
         """Return the names of the folders there; None: they can't be listed."""
-        if _is_http(url):
+        if is_http(url):
             return None
         try:
             if url.startswith("s3://"):
@@ -135,31 +167,58 @@ class Source:
 
     # Over HTTP
 
-    async def _open_http(self, url: str) -> RemoteFile | None:
+    async def _open_http(self, url: str, needs_parts: bool = True) -> RemoteFile:
         name = shown(url)
-        url = quote(url, safe=_IN_URLS)  # what is escaped stays so: a signature may cover it
+        url = encoded(url)
         async with self._get(url, name, 0, HEAD_BYTES, {}) as response:
-            if response.status in {404, 410}:
-                return None
             # Where it wasn't redirected, aiohttp returns the address without the login.
             address = str(response.url) if response.history else url
-            file = RemoteFile(name, 0, _validator(response), b"", url, address)
-            if response.status != 416 or response.headers.get("Content-Range") != "bytes */0":
+            file = RemoteFile(name, 0, validator(response), b"", url, address)
+            file.is_recent, file.filename = _is_recent(response), _filename(response)
+            if response.status == 200 and not needs_parts and not _says_page(response):
+                file.size, file.has_parts = response.content_length or 0, False
+                file.head = await response.content.read(HEAD_BYTES)
+            elif response.status != 416 or response.headers.get("Content-Range") != "bytes */0":
                 file.size, file.head = await _read_part(response, name, 0, HEAD_BYTES)
+            if _PAGE.match(file.head) and not _names_page(name):
+                raise _no_file(response, name)
             return file
 
+    def _address(self, url: str) -> dict[str, Any]:
+        """Return where a request for a URL is sent."""
+        address = URL(url, encoded=True)
+        return {"url": address, "proxy": self._proxy(address.scheme, address.host, address.port)}
+
+    async def begin(
+        self, url: str, start: int, version: str, is_page: bool = False
+    ) -> aiohttp.ClientResponse:
+        """Return the response with the bytes of a file from `start` on; its reader closes it.
+
+        One of status 200 has all bytes. `version` is the tag or date that the file must still have,
+        unless it is empty. An HTML page is an error unless it `is_page`.
+        """
+        headers = _unless_changed(version)
+        if start:
+            headers["Range"] = f"bytes={start}-"
+        with translated(shown(url)):
+            response = await self._session.get(**self._address(encoded(url)), headers=headers)
+        try:
+            if response.status not in {200, 206, 412} or (_says_page(response) and not is_page):
+                raise await _refusal(response, shown(url))
+        except BaseException:
+            response.close()
+            raise
+        return response
+
     async def _fetch_carefully(self, file: RemoteFile, start: int, stop: int) -> bytes:
-        etag, unchanged = file.etag, {}
-        # A weak one doesn't match by definition, and aiohttp would send others as UTF-8.
-        if etag.isascii() and etag and not etag.startswith("W/"):
-            unchanged["If-Match" if etag.startswith('"') else "If-Unmodified-Since"] = etag
+        unchanged = _unless_changed(file.etag)
         async with self._get(file.address, file.url, start, stop, unchanged) as response:
             status = response.status
             is_old = time.monotonic() - file.asked_at > _ADDRESS_AGE_S
             if status in {401, 403, 404, 410} and is_old and file.address != file.origin:
                 file.address, file.asked_at = file.origin, time.monotonic()
                 raise TransientError(f"HTTP {status}")
-            if status in {404, 410, 412} or (status == 206 and _validator(response) != file.etag):
+            if status in {404, 410, 412} or (status == 206 and validator(response) != file.etag):
                 raise changed(file)
             size, content = await _read_part(response, file.url, start, stop)
             if size != file.size and not file.etag:
@@ -175,26 +234,13 @@ class Source:
         self, url: str, name: str, start: int, stop: int, headers: dict[str, str]
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         headers["Range"] = f"bytes={start}-{stop - 1}"
-        try:
-            address = URL(url, encoded=True)
-            proxy = _proxy(address.scheme, address.host)
-            async with self._session.get(address, headers=headers, proxy=proxy) as response:
+        with translated(name):
+            async with self._session.get(**self._address(url), headers=headers) as response:
                 yield response
-        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-            raise NoConnectionError(f"no connection ({reason_of(error)})") from error
-        except (aiohttp.InvalidURL, ValueError) as error:
-            raise InputError(name, "not a URL; expected https://…") from error
-        except aiohttp.TooManyRedirects as error:
-            raise RemoteRefused(f"{name}: redirected in a circle") from error
-        except aiohttp.ClientResponseError as error:
-            reason = error.message.partition("\n")[0].rstrip(":")
-            raise TransientError(f"not valid HTTP ({reason})") from error
-        except aiohttp.ClientError as error:
-            raise TransientError(f"connection lost ({type(error).__name__})") from error
 
     # Through fsspec
 
-    async def _open_signed(self, url: str, **login: bool) -> RemoteFile | None:
+    async def _open_signed(self, url: str, **login: bool) -> RemoteFile:
         return await self._open_http(await self._in_thread(url, _sign, **login))
 
     async def _with_login(self, url: str, action: Callable[..., Awaitable[T]]) -> T:
@@ -203,6 +249,8 @@ class Source:
             return await action(url)
         try:
             return await action(url, anon=True)
+        except NoFileError:
+            raise
         except RemoteRefused as refused:
             try:
                 answer = await action(url)
@@ -234,8 +282,55 @@ class Source:
         await self._session.close()
 
 
-def _is_http(url: str) -> bool:
-    return url.startswith(("http://", "https://"))
+@contextmanager
+def translated(name: str) -> Iterator[None]:
+    """Translate the errors of aiohttp while a file is asked for or read."""
+    try:
+        yield
+    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+        raise _connection_error(error, name) from error
+    except (aiohttp.InvalidURL, ValueError) as error:
+        raise InputError(name, "not a URL; expected https://…") from error
+    except aiohttp.TooManyRedirects as error:
+        raise RemoteRefused(f"{name}: redirected in a circle") from error
+    except aiohttp.ClientHttpProxyError as error:
+        raise _proxy_error(error, name) from error
+    except aiohttp.ClientResponseError as error:
+        reason = error.message.partition("\n")[0].rstrip(":")
+        raise TransientError(f"not valid HTTP ({reason})") from error
+    except aiohttp.ClientError as error:
+        raise TransientError(f"connection lost ({type(error).__name__})") from error
+
+
+def _connection_error(error: Exception, name: str) -> Exception:
+    """Return the error of a connection that could not be made."""
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return NoConnectionError(f"no connection (there is no host {error.host})")
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        reason = getattr(error.certificate_error, "verify_message", "") or "it is not valid"
+        cure = "SSL_CERT_FILE names the authorities of your network"
+        return RemoteRefused(f"{name}: its certificate is refused ({reason}); {cure}")
+    if isinstance(error, aiohttp.ClientConnectorSSLError):
+        reason = getattr(error, "reason", None) or reason_of(error)
+        return RemoteRefused(f"{name}: TLS failed ({reason}); is it http://… instead?")
+    return NoConnectionError(f"no connection ({reason_of(error)})")
+
+
+def _proxy_error(error: aiohttp.ClientHttpProxyError, name: str) -> Exception:
+    """Return the error of a proxy that makes no connection."""
+    problem = f"the proxy answers HTTP {error.status}"
+    if error.status == 407:
+        return RemoteRefused(f"{name}: {problem}; {_PROXY_LOGIN}")
+    is_final = 400 <= error.status < 500 and error.status not in {408, 429}
+    return RemoteRefused(f"{name}: {problem}") if is_final else TransientError(problem)
+
+
+def _unless_changed(version: str) -> dict[str, str]:
+    """Return the header that has a server refuse another version of a file; none for most tags."""
+    # A weak one doesn't match by definition, and aiohttp would send others as UTF-8.
+    if not version or not version.isascii() or version.startswith("W/"):
+        return {}
+    return {"If-Match" if version.startswith('"') else "If-Unmodified-Since": version}
 
 
 def changed(file: RemoteFile) -> IndexChangedError:
@@ -243,12 +338,51 @@ def changed(file: RemoteFile) -> IndexChangedError:
     return IndexChangedError(file.url, "it changed while it was read; start again")
 
 
-_proxy = cache(proxy_for)  # aiohttp would look in a thread each time
-
-
-def _validator(response: aiohttp.ClientResponse) -> str:
+def validator(response: aiohttp.ClientResponse) -> str:
+    """Return the tag of a file, or else the time of its last change; empty: neither."""
     found = response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
     return found.encode(errors="surrogateescape").decode("latin-1")
+
+
+def _is_recent(response: aiohttp.ClientResponse) -> bool:
+    """Tell whether a file changed just before, by the clock of its server.
+
+    Servers make tags of dates in whole seconds, too; object stores make them of the content.
+    """
+    if any(name.lower().startswith(_OF_STORES) for name in response.headers):
+        return False
+    dates = (response.headers.get(name, "") for name in ("Date", "Last-Modified"))
+    try:
+        asked_at, changed_at = (email.utils.parsedate_to_datetime(date) for date in dates)
+        return (asked_at - changed_at).total_seconds() < _RECENT_S
+    except (TypeError, ValueError):  # without a date, or one without a zone
+        return False
+
+
+def _filename(response: aiohttp.ClientResponse) -> str:
+    """Return the name that a server gives a file, or that is in its address after redirects."""
+    stated = response.content_disposition
+    named = stated.filename if stated else None
+    return posixpath.basename(named or (response.url.path if response.history else ""))
+
+
+def _says_page(response: aiohttp.ClientResponse) -> bool:
+    """Tell whether an answer is an HTML page, and not one that was asked for."""
+    is_page = "html" in response.headers.get("Content-Type", "").lower()
+    return response.status == 200 and is_page and not _names_page(str(response.url))
+
+
+def _names_page(url: str) -> bool:
+    return shown(url).lower().endswith((".html", ".htm"))
+
+
+def _no_file(response: aiohttp.ClientResponse, name: str) -> NoFileError:
+    """Return the error of a server that has no such file."""
+    if response.status not in {404, 410}:
+        problem = "an HTML page, not a file; check the address, and whether it needs a login"
+        return NoFileError(f"{name}: {problem}", is_page=True)
+    reason = "there is no such file" if response.status == 404 else "it is gone"
+    return NoFileError(f"{name}: HTTP {response.status}, {reason}")
 
 
 async def _read_part(
@@ -275,25 +409,35 @@ async def _read_part(
 async def _refusal(response: aiohttp.ClientResponse, name: str) -> Exception:
     """Return the error that an answer stands for which has no bytes of the file."""
     status = response.status
+    if status in {404, 410} or _says_page(response):
+        return _no_file(response, name)
     if status in {429, 503}:
         return RateLimitedError(f"HTTP {status}", retry_after_s(response.headers))
     if status >= 500 or status == 408:
         return TransientError(f"HTTP {status}", retry_after_s(response.headers))
-    problem = f"HTTP {status}"
+    return RemoteRefused(f"{name}: {await _final_problem(response)}")
+
+
+async def _final_problem(response: aiohttp.ClientResponse) -> str:
+    """Return what an answer says that no other attempt would change."""
+    status = response.status
     if status == 200:
-        problem = "the server can't send a part of a file; download the index, or ask its owner"
-        if "html" in response.content_type:
-            problem = "an HTML page, not a file; check the address"
-    elif status == 301 and (region := response.headers.get("x-amz-bucket-region")):
-        problem = f"the bucket is in the region {region}; set AWS_DEFAULT_REGION={region}"
-    elif status in {401, 403}:
-        problem += ", access denied; is it public, and its name right?"
-        if b"requester pays" in (await response.content.read(_ERROR_BYTES)).lower():
-            cure = "use s3://… with credentials, and FSSPEC_S3_REQUESTER_PAYS=true"
-            problem = f"HTTP {status}: its owner has the requester pay; {cure}"
-    return RemoteRefused(f"{name}: {problem}")
+        return "the server can't send a part of a file; download the file, or ask its owner"
+    if status == 301 and (region := response.headers.get("x-amz-bucket-region")):
+        return f"the bucket is in the region {region}; set AWS_DEFAULT_REGION={region}"
+    if status in {401, 403} and _PAYS in (await response.content.read(_ERROR_BYTES)).lower():
+        cure = "use s3://… with credentials, and FSSPEC_S3_REQUESTER_PAYS=true"
+        return f"HTTP {status}: its owner has the requester pay; {cure}"
+    return f"HTTP {status}{_WORDS.get(status, '')}"
 
 
+_PAYS = b"requester pays"
+_PROXY_LOGIN = "it needs a login: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
+_WORDS = {
+    401: ", access denied; it needs a login: https://NAME:PASSWORD@HOST/…",
+    403: ", access denied; is it public, is its name right, or has a signed URL expired?",
+    407: f": the proxy refuses; {_PROXY_LOGIN}",
+}
 _SIGNATURE = {"signature_version": "s3v4"}
 _LOGIN = {"anon", "key", "secret", "token", "profile"}
 """Options of s3fs; with one of them in fsspec's configuration it is the user who decides."""
@@ -327,16 +471,17 @@ def _folders(url: str, **login: bool) -> list[str]:
     return [posixpath.basename(name) for name in names]
 
 
-def _open(url: str) -> RemoteFile | None:
+def _open(url: str) -> RemoteFile:
     store, path = _store(url)
     try:
         info = store.info(path)
-        if info["type"] != "file":
-            return None
-        head = store.cat_file(path, 0, min(HEAD_BYTES, info["size"]))
+        is_file = info["type"] == "file"
+        head = store.cat_file(path, 0, min(HEAD_BYTES, info["size"])) if is_file else b""
     except (FileNotFoundError, IsADirectoryError):
-        return None
-    return RemoteFile(shown(url), info["size"], _version(info), head, url, url)
+        is_file = False
+    if not is_file:
+        raise NoFileError(f"{shown(url)}: there is no such file")
+    return RemoteFile(shown(url), info["size"], version_of(info), head, url, url)
 
 
 def _fetch(url: str, file: RemoteFile, start: int, stop: int) -> bytes:
@@ -347,13 +492,8 @@ def _fetch(url: str, file: RemoteFile, start: int, stop: int) -> bytes:
     except FileNotFoundError:
         raise changed(file) from None
     # Looked at afterwards: the bytes were still those of the file that was opened.
-    if (info["size"], _version(info)) != (file.size, file.etag):
+    if (info["size"], version_of(info)) != (file.size, file.etag):
         raise changed(file)
     if len(content) != stop - start:
         raise TransientError(f"{len(content):,} bytes in place of {stop - start:,}")
     return content
-
-
-def _version(info: dict[str, Any]) -> str:
-    keys = ("ETag", "etag", "md5Hash", "mtime", "created")
-    return str(next((info[key] for key in keys if info.get(key)), ""))

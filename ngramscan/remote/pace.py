@@ -6,6 +6,7 @@ everything; such answers to requests that were in flight when the pause began ar
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -26,6 +27,7 @@ LOWEST_RATE = 1.0
 FRUITLESS_HOST_PAUSES = 3
 """Without a rate limit, this many pauses without an answer are the last."""
 _DROP = 2 / 3
+_FEW_REFUSALS = 8
 _RECOVERY = 1 / 150  # share of the full rate per answer: a third takes fifty answers
 
 
@@ -123,6 +125,45 @@ class Pace:
     def _change_rate(self) -> str:
         """Change the rate after a pause; return a note about it."""
         return ""
+
+
+class RequestRate:
+    """How often requests may start that are not asked one after another.
+
+    There is no limit before a server refuses more requests than it answers: then it is a part of
+    what it answered until then. Answers raise the limit again, slowly. Stores refuse a request now
+    and then at any rate, so a few refusals change nothing.
+
+    `most` is the maximum of requests per second, 0 for no limit.
+    """
+
+    def __init__(self, most: float, now: float) -> None:
+        self._most = most or math.inf
+        self.rate = self._most
+        self._next_at = self._changed_at = now
+        self._answers = self._refusals = 0
+
+    def take_turn(self, now: float) -> float:
+        """Return when the next request may start."""
+        turn_at = max(now, self._next_at)
+        self._next_at = turn_at + 1 / self.rate
+        return turn_at
+
+    def answered(self) -> None:
+        """Take note of an answer that did not ask to slow down."""
+        self._answers += 1
+        self.rate = min(self._most, self.rate * (1 + _RECOVERY))
+
+    def slow_down(self, now: float, asked_at: float) -> bool:
+        """Lower the rate if too much is refused that was sent since it changed; tell whether."""
+        self._refusals += asked_at >= self._changed_at
+        if self._refusals < max(_FEW_REFUSALS, self._answers):
+            return False
+        measured = self._answers / max(1.0, now - self._changed_at)
+        self.rate = max(LOWEST_RATE, min(self.rate, measured) * _DROP)
+        self._next_at = self._changed_at = now
+        self._answers = self._refusals = 0
+        return True
 
 
 class HostPace(Pace):

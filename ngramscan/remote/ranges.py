@@ -12,19 +12,20 @@ import random
 import resource
 import threading
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from ngramscan.errors import IndexChangedError, RemoteRefused, RemoteUnavailable
-from ngramscan.progress import Progress
+from ngramscan.progress import SILENT, Progress
 from ngramscan.remote.exchange import NoConnectionError, RateLimitedError, TransientError
-from ngramscan.remote.files import RemoteFile, Source
-from ngramscan.remote.pace import LONGEST_PAUSE_S
+from ngramscan.remote.files import NoFileError, RemoteFile, Source, changed
+from ngramscan.remote.pace import LONGEST_PAUSE_S, RequestRate
 from ngramscan.remote.range_cache import RangeCache
 from ngramscan.remote.stores import shown
+from ngramscan.remote.whole_files import WholeFile
 
 ATTEMPTS = 10
 """A run sends ten thousands of requests: where one in five fails, seven in a row do."""
@@ -40,6 +41,8 @@ _OTHER_FILES = 40
 """Descriptors for everything else: the journal, and libraries that are loaded late."""
 _ENTRY_BYTES = 400
 """Memory of a piece besides its bytes."""
+_MOST_SAMPLES, _SAMPLE_BYTES = 16, 4096
+"""Pieces, and bytes of each, by which a file without tag and date is known again."""
 
 T = TypeVar("T")
 Key = tuple[RemoteFile, int, int]
@@ -54,6 +57,10 @@ class RangeOptions:
 
     concurrency: int = 256
     """Most requests at a time; fewer where the process may not open so many connections."""
+    rate: float | None = None
+    """Maximum requests per second; 0: no limit, until a server asks for fewer. None: the same, and
+    users have no option for it.
+    """
     timeout_s: float = 45
     """Time limit of one request."""
     cache_bytes: int = 256_000_000
@@ -73,7 +80,7 @@ class Ranges:
     ...     ranges.run(ranges.read(file, 0, 28))
     """
 
-    def __init__(self, options: RangeOptions, progress: Progress) -> None:
+    def __init__(self, options: RangeOptions, progress: Progress = SILENT) -> None:
         self._options, self._progress = options, progress
         self.requests = self.bytes = self.hits = 0
         """Requests sent, bytes received, and reads that needed no request."""
@@ -85,11 +92,16 @@ class Ranges:
         # The least recently used first; the oldest key of a dict takes ever longer to find.
         self._kept: OrderedDict[Key, bytes] = OrderedDict()
         self._kept_bytes = 0
+        self.pages: list[str] = []
+        """Files for which a server sent an HTML page instead, as if they were there."""
+        self._samples: dict[RemoteFile, dict[int, bytes]] = {}
         self._resume_at = 0.0
-        self._has_answered = False
+        self._answers = 0
+        self._is_slowed = False
         most_bytes, folder = 4 * options.cache_bytes, options.cache_dir
         self._disk = RangeCache(folder, most_bytes, progress) if folder else None
         self._loop = asyncio.new_event_loop()
+        self._rate = RequestRate(options.rate or 0.0, self._loop.time())
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._source = self.run(self._make_source())
@@ -107,10 +119,54 @@ class Ranges:
 
     async def open(self, url: str) -> RemoteFile | None:
         """Return a file as it is now; None: there is none."""
-        file = await self._patiently(shown(url), lambda: self._source.open(url))
-        if self._disk and file and self._disk.add(file):
+        try:
+            file = await self._patiently(shown(url), lambda: self._source.open(url))
+        except NoFileError as error:
+            if error.is_page:
+                self.pages.append(shown(url))
+            return None
+        if self._disk and self._disk.add(file):
             self.changed.append(file.url)
         return file
+
+    async def require(self, url: str, needs_parts: bool = True) -> RemoteFile:
+        """Return a file as it is now; a NoFileError: there is none."""
+        return await self._patiently(shown(url), lambda: self._source.open(url, needs_parts))
+
+    def read_through(self, url: str, stamp: str = "", is_page: bool = False) -> Generator[bytes]:
+        """Yield the content of a file on a web server, in chunks.
+
+        Any thread but the loop's may call it. An IndexChangedError says that the file was replaced
+        meanwhile, or that it has not the tag or date `stamp`. A page is an error unless `is_page`.
+        """
+        file = WholeFile(self._source, url, stamp, is_page)
+        try:
+            while not file.at_end:
+                if chunk := self.run(self._patiently(file.name, file.more)):
+                    yield chunk
+        finally:
+            self._loop.call_soon_threadsafe(file.close)
+
+    def check(self) -> None:
+        """Raise what `check_unmarked` raises; any thread but the loop's may call it."""
+        if self._samples:
+            self.run(self.check_unmarked())
+
+    async def check_unmarked(self) -> None:
+        """Raise an IndexChangedError if a file without tag and date is no longer what was read.
+
+        Its size, its first bytes, and some pieces that were read are compared.
+        """
+        await asyncio.gather(*(self._compare(*sample) for sample in [*self._samples.items()]))
+
+    async def _compare(self, file: RemoteFile, pieces: dict[int, bytes]) -> None:
+        now = await self.require(file.origin)
+        if (now.size, now.etag, now.head) != (file.size, file.etag, file.head):
+            raise changed(file)
+        for start, content in [*pieces.items()]:
+            fetch = partial(self._source.fetch, file, start, start + len(content))
+            if await self._patiently(file.url, fetch) != content:
+                raise changed(file)
 
     async def read(self, file: RemoteFile, start: int, stop: int) -> bytes:
         """Return exactly the bytes from start to stop."""
@@ -176,6 +232,7 @@ class Ranges:
             else:
                 content = body[start - pieces[0][0] : stop - pieces[0][0]]
                 self._keep(key, content)
+                self._sample(file, start, content)
                 future.set_result(content)
                 if self._disk:
                     self._disk.put(file, start, content)
@@ -198,28 +255,62 @@ class Ranges:
             _, oldest = self._kept.popitem(last=False)
             self._kept_bytes -= len(oldest) + _ENTRY_BYTES
 
+    def _sample(self, file: RemoteFile, start: int, content: bytes) -> None:
+        if file.etag:
+            return
+        samples = self._samples.setdefault(file, {})
+        if len(samples) < _MOST_SAMPLES:
+            samples[start] = content[:_SAMPLE_BYTES]
+
     async def _patiently(self, name: str, ask: Callable[[], Awaitable[T]]) -> T:
         """Return what `ask` returns; repeat it where that may help."""
-        failures = 0
+        failures = answers = 0
         while True:
+            asked_at = self._loop.time()
             try:
                 async with self._slots:
-                    while (pause := self._resume_at - self._loop.time()) > 0:
-                        await asyncio.sleep(pause)
+                    await self._take_turn()
+                    asked_at = self._loop.time()
                     self.requests += 1
                     async with asyncio.timeout(self._options.timeout_s):
                         answer = await ask()
-                self._has_answered = True
+                self._answers += 1
+                self._rate.answered()
                 return answer
             except (TransientError, TimeoutError) as failure:
                 slow = TransientError(f"no answer in {self._options.timeout_s:g} s")
                 error = failure if isinstance(failure, TransientError) else slow
-                failures += 1
-                is_away = isinstance(error, NoConnectionError) and not self._has_answered
-                if failures >= (_ATTEMPTS_TO_CONNECT if is_away else ATTEMPTS):
-                    problem = f"{name}: {error}, after {failures} attempts"
-                    raise RemoteUnavailable(problem) from error
+                is_slow_down = isinstance(error, RateLimitedError)
+                # While others are answered, to be asked to slow down costs time alone.
+                failures += 0 if is_slow_down and self._answers > answers and failures else 1
+                answers = self._answers
+                self._refuse_more(name, error, failures)
+                if is_slow_down and self._rate.slow_down(self._loop.time(), asked_at):
+                    self._tell_slowed(name)
                 await self._wait_after(name, error, failures)
+
+    async def _take_turn(self) -> None:
+        """Wait until a request may be sent."""
+        while (pause := self._resume_at - self._loop.time()) > 0:
+            await asyncio.sleep(pause)
+        now = self._loop.time()
+        if (pause := self._rate.take_turn(now) - now) > 0:
+            await asyncio.sleep(pause)
+
+    def _refuse_more(self, name: str, error: TransientError, failures: int) -> None:
+        """Raise an error if no more attempts make sense."""
+        is_away = isinstance(error, NoConnectionError) and not self._answers
+        if failures < (_ATTEMPTS_TO_CONNECT if is_away else ATTEMPTS):
+            return
+        has_cure = isinstance(error, RateLimitedError) and self._options.rate is not None
+        cure = " (--rate N asks more slowly)" if has_cure else ""
+        problem = f"{name}: {error}{cure}, after {failures} attempts"
+        raise RemoteUnavailable(problem) from error
+
+    def _tell_slowed(self, name: str) -> None:
+        if not self._is_slowed:
+            self._is_slowed = True
+            self._progress.notice(f"{name}: the server asks for fewer requests; they slow down")
 
     async def _wait_after(self, name: str, error: TransientError, failures: int) -> None:
         """Wait before the next attempt: not at all at first, unless asked to slow down."""

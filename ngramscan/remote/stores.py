@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from ngramscan.errors import InputError, reason_of
 
+_IN_URLS = "!#$%&'()*+,/:;=?@[]~"
+_VERSION_KEYS = (
+    "ETag",  # S3, HTTP
+    "etag",  # Google, Azure, WebDAV
+    "md5Hash",
+    "blob_id",  # Hugging Face
+    "sha",  # GitHub
+    "content_hash",  # Dropbox
+    "CRC",  # an archive
+    "LastModified",
+    "Last-Modified",
+    "last_modified",
+    "modified",
+    "modify",  # FTP
+    "mtime",
+    "modificationTime",  # Hadoop
+    "server_modified",
+    "updated",
+    "created",
+)
+"""Fields in which file systems of fsspec say which version a file is, the safest first."""
 _FINAL = (TypeError, ValueError, NotImplementedError)
 _REFUSALS = {*range(400, 500)} - {408, 429}  # of HTTP
 
@@ -45,9 +67,25 @@ def is_remote(path: str) -> bool:
     return "://" in path
 
 
+def is_http(path: str) -> bool:
+    """Tell whether a path is a URL that is read over HTTP."""
+    return path.startswith(("http://", "https://"))
+
+
 def shown(url: str) -> str:
     """Return a URL without what may be secret: login, query (it may be a signature), fragment."""
     return re.sub(r"//[^/]*@", "//", url).partition("?")[0].partition("#")[0]
+
+
+def encoded(url: str) -> str:
+    """Return a URL with what must be escaped in it escaped; a signature may cover what is."""
+    escaped = quote(url, safe=_IN_URLS)
+    return re.sub("%(?![0-9A-Fa-f]{2})", "%25", escaped)
+
+
+def version_of(info: Mapping[str, Any]) -> str:
+    """Return what changes with the content of a file, of what its store says; empty: nothing."""
+    return str(next((info[key] for key in _VERSION_KEYS if info.get(key)), ""))
 
 
 def open_store(url: str, **options: Any) -> tuple[Any, str]:

@@ -17,6 +17,8 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 import httpx
 
+from ngramscan.errors import InputError
+
 _KEEP_ALIVE_S = 5.0
 _ERRORS = (
     httpcore.NetworkError,
@@ -28,12 +30,27 @@ _ERRORS = (
 _EXCHANGE = threading.local()
 
 
-def proxy_for(scheme: str, host: str | None) -> str | None:
-    """Return the proxy for a host that the environment names; None: there is none."""
-    if proxy_bypass(host or ""):
+_PROXY_SCHEMES = {"http", "https"}
+
+
+def proxy_for(scheme: str, host: str | None, port: int | None = None) -> str | None:
+    """Return the proxy for a host that the environment names; None: there is none.
+
+    An InputError says that it is of a kind that can't be used.
+    """
+    place = host or "" if port is None else f"{host}:{port}"
+    if proxy_bypass(place):  # NO_PROXY may name the host alone, or with its port
         return None
     proxies = getproxies()
-    return proxies.get(scheme) or proxies.get("all")
+    named = scheme if proxies.get(scheme) else "all"
+    if not (proxy := proxies.get(named)):
+        return None
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    kind = proxy.partition("://")[0].lower()
+    if kind not in _PROXY_SCHEMES:
+        problem = f"a proxy of the kind {kind}:// can't be used; expected http://HOST:PORT"
+        raise InputError(f"{named.upper()}_PROXY", problem)
+    return proxy
 
 
 class TimedTransport(httpx.BaseTransport):
@@ -41,9 +58,9 @@ class TimedTransport(httpx.BaseTransport):
 
     def __init__(self, url: httpx.URL) -> None:
         proxy = None
-        if found := proxy_for(url.scheme, url.host):
-            known = httpx.Proxy(found if "://" in found else f"http://{found}")
-            proxy = httpcore.Proxy(str(known.url), auth=known.raw_auth)
+        if address := proxy_for(url.scheme, url.host, url.port):
+            named = httpx.Proxy(address)
+            proxy = httpcore.Proxy(str(named.url), auth=named.raw_auth)
         self._pool = httpcore.ConnectionPool(
             ssl_context=httpx.create_ssl_context() if url.scheme == "https" else None,
             proxy=proxy,

@@ -108,7 +108,12 @@ class ApiServer:
     """
 
     def __init__(
-        self, corpora: Corpora, *, faults: Faults | None = None, delay: float = 0.0
+        self,
+        corpora: Corpora,
+        *,
+        faults: Faults | None = None,
+        delay: float = 0.0,
+        port: int = 0,
     ) -> None:
         self._indexes = {
             name: ServedIndex(name, [_shard(s) for s in ([of] if isinstance(of, Path) else of)])
@@ -119,7 +124,7 @@ class ApiServer:
         self._burst_ends = float("-inf")
         self._lock = threading.Lock()
         self._log: list[Json] = []
-        self._http = _Server(self)
+        self._http = _Server(self, port)
 
     @property
     def url(self) -> str:
@@ -180,9 +185,9 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 256  # clients connect by the dozen
     daemon_threads = True
 
-    def __init__(self, api: ApiServer) -> None:
+    def __init__(self, api: ApiServer, port: int) -> None:
         self.api = api
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", port), _Handler)
 
     def server_bind(self) -> None:
         # HTTPServer would look up the name of the host, which can take seconds.

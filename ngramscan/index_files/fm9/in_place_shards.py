@@ -13,7 +13,7 @@ from ngramscan.index_files.compiled import Integers
 from ngramscan.index_files.fm9.folders import in_order
 from ngramscan.index_files.fm9.in_place import InPlaceFile, together
 from ngramscan.index_files.fm9.layout import FILES, NEWLINE, SEPARATOR
-from ngramscan.index_files.fm9.manifest import MANIFEST, PLAN, parse_manifest
+from ngramscan.index_files.fm9.manifest import MANIFEST, PLAN, is_json_object, parse_manifest
 from ngramscan.index_files.fm9.reader import ShardWindow
 from ngramscan.remote.files import RemoteFile
 from ngramscan.remote.ranges import Ranges
@@ -96,7 +96,7 @@ class InPlaceShard:
     @property
     def has_validators(self) -> bool:
         """Whether a file of the same size that takes the place of one is noticed."""
-        return all(file.etag for file in self._files)
+        return all(file.stamp for file in self._files)
 
     def windows(
         self, ranks: Sequence[int], needle_bytes: Integers, context: int
@@ -175,7 +175,7 @@ async def _of_manifest(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
         plan, manifest = await together(reads)
     except RemoteRefused:  # a store that can't be listed also refuses a file that isn't there
         return []
-    if plan is not None:
+    if plan is not None and is_json_object(plan):  # not what a server sends for any name
         problem = "incomplete: it is still being built; run the same command again"
         raise InputError(shown(url), problem)
     if manifest is None:
@@ -214,6 +214,10 @@ async def _by_name(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
         shards = await _numbered(ranges, url)
     if not shards:
         problem = f"no index there: neither {MANIFEST} nor {FILES[0]} in it or in its folder 0"
+        if ranges.pages:
+            problem += (
+                "; the server answers HTML to names it lacks: check the address and the login"
+            )
         raise InputError(shown(url), problem)
     return [shards[name] for name in in_order([*shards], shown(url).rstrip("/"))]
 

@@ -121,6 +121,14 @@ def parse_manifest(content: bytes, where: str) -> list[ShardEntry]:
     return entries
 
 
+def is_json_object(content: bytes) -> bool:
+    """Tell whether the content of a file is a JSON object."""
+    try:
+        return isinstance(json.loads(content), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 def read_manifest(folder: Path) -> list[ShardEntry] | None:
     """Return the shards that a folder's manifest lists; None: it has no manifest."""
     path = folder / MANIFEST

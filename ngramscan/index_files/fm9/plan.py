@@ -112,7 +112,7 @@ def _location(file: CorpusFile) -> str:
     """Return where a file is; empty: its content is known, so it may be anywhere."""
     if file.stamp.startswith(CONTENT_STAMP):
         return ""
-    return file.path if is_remote(file.path) else abspath(file.path)
+    return file.location if is_remote(file.path) else abspath(file.path)
 
 
 def parse_plan(content: bytes, where: str) -> Plan:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import httpx
 
+from ngramscan.errors import RemoteError, RemoteRefused
 from ngramscan.indexes.base import (
     COMMON_CONTEXT,
     PUBLIC_RATE,
@@ -38,11 +41,15 @@ from ngramscan.indexes.http.replies import (
     read_window,
 )
 from ngramscan.journal import DAMAGED
+from ngramscan.remote.exchange import NoConnectionError, TransientError
 
 _REPLY_BYTES_PER_CONTEXT = 40
 _SPELLING = "spelling"  # under which the journal has the name that the service knows
 _CONTEXT = "longest context"
 _SIZE = "size"
+_IDENTITY = "identity"
+PROBES = ("the", "e ", "\u4e2d")
+"""Texts whose ranks tell one index from another: they depend on all of the text."""
 _LISTED = ("documents", "bytes", "shards")
 """The size of an index, as `ngramscan serve` lists it."""
 
@@ -62,7 +69,8 @@ class ApiIndex:
     once. Nothing is asked that the journal has.
 
     `name` is its name in results and in the journal; `spellings` are the names to try at the
-    service, in this order; `size` is unknown for indexes outside the catalog.
+    service, in this order; `size` is unknown for indexes outside the catalog. If it
+    `may_be_replaced` under the same name, each run asks first whether it was.
     """
 
     unit: Unit = "bytes"
@@ -72,9 +80,15 @@ class ApiIndex:
     match_starts = None
 
     def __init__(
-        self, name: str, spellings: Sequence[str], size: IndexSize, client: ApiClient
+        self,
+        name: str,
+        spellings: Sequence[str],
+        size: IndexSize,
+        client: ApiClient,
+        may_be_replaced: bool = False,
     ) -> None:
         self.name = name
+        self._may_be_replaced = may_be_replaced
         self._spellings = list(spellings)
         self._size = size
         self._client = client
@@ -154,13 +168,47 @@ class ApiIndex:
 
         return self._client.answers(self.name, places, show, WindowFailure)
 
+    @cached_property
+    def _identity(self) -> str:
+        """A text that tells this index from others that its host may give the same name.
+
+        A host that is away has replaced none: then it is the last one that is known.
+        """
+        if not self._may_be_replaced:
+            return ""
+        client = self._client
+        try:
+            ranks = [self._probe(text) for text in PROBES]
+        except NoConnectionError:
+            kept = client.journal.get(client.url, self.name, [_IDENTITY])
+            return kept[_IDENTITY].text if _IDENTITY in kept else ""
+        except (RemoteError, TransientError, *DAMAGED):
+            return f"{uuid.uuid4().hex} "  # what is unknown is like nothing that is known
+        identity = hashlib.sha256("".join(ranks).encode()).hexdigest()[:16] + " "
+        client.journal.put(client.url, self.name, _IDENTITY, identity)
+        return identity
+
+    def _probe(self, text: str) -> str:
+        """Return the ranks of a text, by the first spelling that the host knows."""
+        for spelling in self._spellings:
+            body = json.dumps({"index": spelling, "query_type": "find", "query": text})
+            try:
+                return _to_identity(self._client.service.post(body))
+            except UnknownIndexError:
+                continue
+            except NoConnectionError:
+                raise
+            except TransientError:
+                return self._client.service.ask(body, _to_identity)[0]
+        raise RemoteRefused(f"{self._client.url} has no index {self.name}")
+
     def _answer(
         self, forms: Iterable[Reply], read: Callable[[Reply], T], may_ask: bool
     ) -> Answer[T]:
         """Return the answer to a question; the first of its forms is its key in the journal."""
         left = iter(forms)
         form = next(left)
-        request = json.dumps(form, sort_keys=True)
+        request = self._identity + json.dumps(form, sort_keys=True)
         if kept := self._client.kept(self.name, request, read, may_ask):
             return kept
         spellings = iter(self._spellings)
@@ -180,6 +228,11 @@ class ApiIndex:
         self._has_answered = True
         self._prefer(spelling)
         return answer
+
+
+def _to_identity(response: httpx.Response) -> str:
+    """Return the ranks in the answer to a probe."""
+    return json.dumps(read_reply(response)["segment_by_shard"])
 
 
 def _parse(form: Reply, response: httpx.Response) -> Reply:

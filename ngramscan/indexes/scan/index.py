@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
 from ngramscan.clock import now
-from ngramscan.corpora import EMPTY_FILES, Corpus, Piece, describe_skipped, split
+from ngramscan.corpora import EMPTY_FILES, Corpus, Piece, describe_skipped, identified, split
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import (
     Cost,
@@ -223,7 +223,7 @@ class ScanIndex:
         for notice in self._corpus.notices:
             self._run.progress.notice(notice)
         files = self._sample.files if self._sample else self._corpus.files
-        return [piece for file in files for piece in split(file)]
+        return [piece for file in identified(files) for piece in split(file)]
 
     def _each(
         self,
@@ -258,9 +258,9 @@ class ScanIndex:
         if self._sample is None:
             total = sum(per_piece.values())
             return Estimate(total, total, total, LEVEL)
-        per_file = dict.fromkeys((file.path for file in self._sample.files), 0)
+        per_file = dict.fromkeys((file.location for file in self._sample.files), 0)
         for piece, value in per_piece.items():
-            per_file[self._pieces[piece].file.path] += value
+            per_file[self._pieces[piece].file.location] += value
         return estimate_total(self._sample, list(per_file.values()))
 
     def _query_count(

@@ -58,7 +58,7 @@ class KeptResults(Generic[R]):
         """Return the results by the number of their piece, and how many others are damaged."""
         if self._journal is None:
             return {}, 0
-        numbers = {piece.identity: number for number, piece in enumerate(pieces)}
+        numbers = {piece.identity: number for number, piece in enumerate(pieces) if piece.identity}
         replies = self._journal.get_each(_SOURCE, numbers, self._request)
         results, damaged = dict[int, R](), 0
         read_kept, read_result = msgspec.json.Decoder(_Kept), msgspec.json.Decoder(self._form)
@@ -76,13 +76,14 @@ class KeptResults(Generic[R]):
         return results, damaged
 
     def put(self, results: Iterable[tuple[Piece, R]]) -> None:
-        """Keep the results of some pieces."""
+        """Keep the results of those pieces of which the content can be told."""
         if self._journal is None:
             return
         encode = msgspec.json.encode
         texts = {
             piece.identity: encode({"limits": self._limits, "result": result}).decode()
             for piece, result in results
+            if piece.identity
         }
         self._journal.put_each(_SOURCE, self._request, texts)
 

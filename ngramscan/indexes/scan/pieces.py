@@ -163,7 +163,8 @@ def _do_left(
         errors += [each for _, each in done if isinstance(each, NgramscanError)]
         if run.journal is not None:
             for number in new:
-                run.progress.detail(_described(pieces[number]))
+                if pieces[number].identity:
+                    run.progress.detail(_described(pieces[number]))
             kept.put([(pieces[number], result) for number, result in new.items()])
         results |= new
     if errors:
@@ -179,6 +180,12 @@ def _described(piece: Piece) -> str:
 def _journalled(
     run: ScanRun, pieces: Sequence[Piece], kept: KeptResults[Result]
 ) -> dict[int, Result]:
+    n_unmarked = sum(not piece.identity for piece in pieces)
+    if n_unmarked and run.journal is not None:
+        run.progress.notice(
+            f"{run.name}: results for {n_unmarked} of {len(pieces)} parts are not kept, as their"
+            " server gives neither a tag nor a date, or they changed just before"
+        )
     results, damaged = kept.get(pieces)
     if results:
         run.progress.notice(

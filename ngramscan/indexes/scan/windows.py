@@ -75,7 +75,7 @@ def _read(
     question: Question,
 ) -> Iterator[tuple[int, list[Excerpt] | NgramscanError]]:
     requests: dict[int, WindowRequest] = {}
-    for _, in_file in groupby(sorted(wanted), lambda number: pieces[number].file.path):
+    for _, in_file in groupby(sorted(wanted), lambda number: pieces[number].file.location):
         numbers = list(in_file)
         try:
             before = _records_before([pieces[number] for number in numbers], run.progress)
