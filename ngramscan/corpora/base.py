@@ -24,7 +24,7 @@ SOURCE_FIELDS = ("url", "source_url", "id", "source")
 
 
 CHANGED = "changed since it was found; run the same command again"
-"""What is wrong with a file that another program has replaced."""
+"""The problem of a file that another program has replaced."""
 
 
 @dataclass(frozen=True, slots=True)

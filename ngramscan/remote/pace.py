@@ -128,7 +128,7 @@ class Pace:
 
 
 class RequestRate:
-    """How often requests may start that are not asked one after another.
+    """How often requests may start where several are under way at a time.
 
     There is no limit before a server refuses more requests than it answers: then it is a part of
     what it answered until then. Answers raise the limit again, slowly. Stores refuse a request now
