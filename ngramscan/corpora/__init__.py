@@ -95,7 +95,7 @@ def read_piece(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
 
 
 def _is_of_server(error: BaseException | None) -> bool:
-    """Tell whether a server caused an error, so that to ask it once more would not help."""
+    """Tell whether a server caused an error: another request would not help."""
     while error is not None and not isinstance(error, (RemoteError, IndexChangedError)):
         error = error.__cause__
     return error is not None
