@@ -12,7 +12,7 @@ import pytest
 
 from ngramscan.indexes.catalog import PAPER
 from ngramscan.indexes.http import client as http_client
-from ngramscan.indexes.http.index import PROBES
+from ngramscan.indexes.http.identity import PROBES
 from ngramscan.patterns.files import load_patterns
 from tests.support import oracle
 from tests.support.command import NGRAMSCAN, Ran

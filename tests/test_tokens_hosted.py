@@ -119,6 +119,22 @@ def test_names_lead_to_the_catalog_only_at_the_public_service() -> None:
     assert unknown.name == "infini-gram:v4_new"
 
 
+def test_another_index_under_the_same_name_gives_its_own_counts(tmp_path: Path) -> None:
+    with serve(*FILES) as server:
+        server.rename(LLAMA, "corpus")
+        before = count(server.url, tmp_path / "kept.db", names=("corpus",))
+        again = count(server.url, tmp_path / "kept.db", names=("corpus",))
+        server.rename(OLMO, "corpus")
+        after = count(server.url, tmp_path / "kept.db", names=("corpus",))
+        fresh = count(server.url, tmp_path / "new.db", names=("corpus",))
+    kept_rows, new_rows, fresh_rows = (each.rows for each in (again, after, fresh))
+    assert {row["source"] for row in kept_rows} == {"journal"}
+    assert {row["source"] for row in new_rows} == {"api"}
+    name = "token_occurrences"
+    assert [row[name] for row in new_rows] == [row[name] for row in fresh_rows]
+    assert [row[name] for row in new_rows] != [row[name] for row in before.rows]
+
+
 def test_an_unknown_index_is_one_line_with_a_near_name(tmp_path: Path, server: TokenServer) -> None:
     ran = count(server.url, tmp_path / "j.sqlite", names=("v4_pile",))
     assert ran.code == 1

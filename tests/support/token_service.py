@@ -39,6 +39,10 @@ class TokenServer(ApiServer):
             check_fit(tokenizer, folder)
             self._served[name] = ServedTokens(name, folder, tokenizer)
 
+    def rename(self, name: str, new_name: str) -> None:
+        """Serve an index under another name, and no longer what had it before."""
+        self._served[new_name] = self._served[name]
+
     def answer(self, asked: Json, body: bytes) -> Json:
         if asked["index"] not in self._served:
             return {"error": f"[Flask] Invalid index: {asked['index']}"}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -13,7 +11,7 @@ from typing import Any, TypeVar
 
 import httpx
 
-from ngramscan.errors import RemoteError, RemoteRefused
+from ngramscan.errors import RemoteRefused
 from ngramscan.indexes.base import (
     COMMON_CONTEXT,
     PUBLIC_RATE,
@@ -30,6 +28,7 @@ from ngramscan.indexes.base import (
 )
 from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.http.client import LONGEST_REPLY_BYTES, Answer, ApiClient
+from ngramscan.indexes.http.identity import PROBES, ask_ranks, identify
 from ngramscan.indexes.http.replies import (
     MOST,
     CutCharacterError,
@@ -41,15 +40,11 @@ from ngramscan.indexes.http.replies import (
     read_window,
 )
 from ngramscan.journal import DAMAGED
-from ngramscan.remote.exchange import NoConnectionError, TransientError
 
 _REPLY_BYTES_PER_CONTEXT = 40
 _SPELLING = "spelling"  # under which the journal has the name that the service knows
 _CONTEXT = "longest context"
 _SIZE = "size"
-_IDENTITY = "identity"
-PROBES = ("the", "e ", "\u4e2d")
-"""Texts whose ranks tell one index from another: they depend on all of the text."""
 _LISTED = ("documents", "bytes", "shards")
 """The size of an index, as `ngramscan serve` lists it."""
 
@@ -170,36 +165,17 @@ class ApiIndex:
 
     @cached_property
     def _identity(self) -> str:
-        """A text that tells this index from others that its host may give the same name.
-
-        A host that is away has replaced none: then it is the last one that is known.
-        """
+        """A text that tells this index from others that its host may give the same name."""
         if not self._may_be_replaced:
             return ""
-        client = self._client
-        try:
-            ranks = [self._probe(text) for text in PROBES]
-        except NoConnectionError:
-            kept = client.journal.get(client.url, self.name, [_IDENTITY])
-            return kept[_IDENTITY].text if _IDENTITY in kept else ""
-        except (RemoteError, TransientError, *DAMAGED):
-            return f"{uuid.uuid4().hex} "  # what is unknown is like nothing that is known
-        identity = hashlib.sha256("".join(ranks).encode()).hexdigest()[:16] + " "
-        client.journal.put(client.url, self.name, _IDENTITY, identity)
-        return identity
+        return identify(self._client, self.name, [partial(self._probe, text) for text in PROBES])
 
     def _probe(self, text: str) -> str:
         """Return the ranks of a text, by the first spelling that the host knows."""
         for spelling in self._spellings:
-            body = json.dumps({"index": spelling, "query_type": "find", "query": text})
-            try:
-                return _to_identity(self._client.service.post(body))
-            except UnknownIndexError:
-                continue
-            except NoConnectionError:
-                raise
-            except TransientError:
-                return self._client.service.ask(body, _to_identity)[0]
+            form = {"index": spelling, "query_type": "find", "query": text}
+            with suppress(UnknownIndexError):
+                return ask_ranks(self._client, form, read_reply)
         raise RemoteRefused(f"{self._client.url} has no index {self.name}")
 
     def _answer(
@@ -228,11 +204,6 @@ class ApiIndex:
         self._has_answered = True
         self._prefer(spelling)
         return answer
-
-
-def _to_identity(response: httpx.Response) -> str:
-    """Return the ranks in the answer to a probe."""
-    return json.dumps(read_reply(response)["segment_by_shard"])
 
 
 def _parse(form: Reply, response: httpx.Response) -> Reply:

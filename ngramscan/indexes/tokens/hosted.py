@@ -34,6 +34,7 @@ from ngramscan.indexes.base import (
 from ngramscan.indexes.catalog import TOKEN_URL
 from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.http.client import Answer, ApiClient
+from ngramscan.indexes.http.identity import PROBES, ask_ranks, identify, last_identity
 from ngramscan.indexes.http.replies import Reply, UnknownIndexError
 from ngramscan.indexes.tokens.base import (
     MOST_TOKENS,
@@ -92,7 +93,7 @@ class HostedTokenIndex:
         self._found: dict[str, TokenOccurrences] = {}
         matcher = HostedMatcher(name, client, self._answer)
         self.matches, self.count_ngrams = matcher.matches, matcher.count_ngrams
-        self.cost_of_matches = matcher.cost
+        self._cost_of_matches = matcher.cost
 
     # Questions
 
@@ -108,7 +109,7 @@ class HostedTokenIndex:
         may_ask: bool,
     ) -> Answer[T]:
         """Return the same; `parse` returns what the journal keeps of a reply."""
-        client, key = self._client, key_of(request)
+        client, key = self._client, self._identity + key_of(request)
         if kept := client.kept(self.name, key, read, may_ask):
             return kept
         body = {"index": self._asked_as, **request}
@@ -120,11 +121,31 @@ class HostedTokenIndex:
             raise RemoteRefused(f"{error}; {hint}") from error
         if request["query_type"] == "find" and "query" in request:
             # Another text may have the same tokens.
-            by_ids = key_of({"query_type": "find", "query_ids": reply["token_ids"]})
+            form = {"query_type": "find", "query_ids": reply["token_ids"]}
+            by_ids = self._identity + key_of(form)
             client.journal.put(client.url, self.name, by_ids, json.dumps(reply))
         return answer
 
+    @cached_property
+    def _identity(self) -> str:
+        """A text that tells this index from others that its host may give the same name."""
+        if self._client.url == TOKEN_URL:
+            return ""
+        return identify(self._client, self.name, [partial(self._probe, text) for text in PROBES])
+
+    def _probe(self, text: str) -> str:
+        form = {"index": self._asked_as, "query_type": "find", "query": text}
+        return ask_ranks(self._client, form, read_token_reply)
+
     # Sizes and counts
+
+    def cost_of_matches(self, texts: Sequence[str]) -> Cost:
+        """Return what matches cost; nothing is asked, so the index is taken for the last one."""
+        self._identity = last_identity(self._client, self.name)
+        try:
+            return self._cost_of_matches(texts)
+        finally:
+            del self._identity
 
     def cost(self, lookups: Sequence[str], windows: int, _: int) -> Cost:
         """Return the requests at most, at the pace of the public service."""
