@@ -207,8 +207,10 @@ def _local_named(path: str, form: Format | None) -> _Named:
     """Return a file; a link to nothing is one too, so that reading it is an error."""
     if form is None:
         return path
+    if file := local_file(path, form):
+        return file
     is_missing = os.path.islink(path) and not os.path.exists(path)
-    return CorpusFile(path, form) if is_missing else local_file(path, form) or path
+    return CorpusFile(path, form) if is_missing else path
 
 
 def _remote(url: str, form: Format | None) -> tuple[list[_Named], list[str]]:

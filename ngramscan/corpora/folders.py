@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
 
 from ngramscan.corpora.formats import format_of
 from ngramscan.errors import InputError, reason_of
@@ -24,17 +23,17 @@ def files_in(top: str) -> tuple[list[str], list[str]]:
     hidden: list[str] = []
     links: list[str] = []
     loops: list[str] = []
-
-    def refuse(error: OSError) -> None:
-        raise InputError(str(error.filename), f"can't be read ({reason_of(error)})") from error
-
-    for folder, inner, names in os.walk(top, onerror=refuse):
-        hidden += _hidden_corpora(folder, inner, names)
-        inner[:] = [name for name in inner if not name.startswith(".")]
-        links += (path for name in inner if os.path.islink(path := os.path.join(folder, name)))
-        shown = [os.path.join(folder, name) for name in names if not name.startswith(".")]
-        loops += filter(_leads_back, shown)
-        files += (path for path in shown if path not in loops)
+    waiting = [top]
+    while waiting:
+        entries = _entries_of(waiting.pop())
+        hidden += _hidden_corpora(entry for entry in entries if entry.name.startswith("."))
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if _is_folder(entry):
+                (links if entry.is_symlink() else waiting).append(entry.path)
+            else:
+                (loops if _leads_back(entry) else files).append(entry.path)
     notices = [
         *left_out("hidden files and folders", hidden),
         *left_out("links to folders", links, cure="; give them as corpora of their own"),
@@ -43,12 +42,27 @@ def files_in(top: str) -> tuple[list[str], list[str]]:
     return sorted(files), notices
 
 
-def _leads_back(path: str) -> bool:
+def _entries_of(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return [*entries]
+    except OSError as error:
+        raise InputError(folder, f"can't be read ({reason_of(error)})") from error
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads back to itself
+        return False
+
+
+def _leads_back(entry: os.DirEntry[str]) -> bool:
     """Tell whether a file is a link that leads nowhere but to itself."""
-    if not os.path.islink(path):
+    if not entry.is_symlink():  # known without another look at each of many files
         return False
     try:
-        os.stat(path)
+        os.stat(entry.path)
     except OSError as error:
         return error.errno == errno.ELOOP
     return False
@@ -65,15 +79,12 @@ def is_hidden(path: str) -> bool:
     return any(part.startswith(".") for part in path.split("/"))
 
 
-def _hidden_corpora(folder: str, inner: Iterable[str], names: Iterable[str]) -> Iterator[str]:
-    """Yield the hidden files in a folder that would be read, and hidden folders that have some."""
-    for name in names:
-        if name.startswith(".") and format_of(name):
-            yield os.path.join(folder, name)
-    for name in inner:
-        path = os.path.join(folder, name)
-        if name.startswith(".") and any(map(format_of, _names_below(path))):
-            yield path
+def _hidden_corpora(entries: Iterable[os.DirEntry[str]]) -> Iterator[str]:
+    """Yield the hidden files that would be read, and hidden folders that have some."""
+    for entry in entries:
+        names = _names_below(entry.path) if _is_folder(entry) else [entry.name]
+        if any(map(format_of, names)):
+            yield entry.path
 
 
 def _names_below(folder: str) -> Iterator[str]:
@@ -85,19 +96,23 @@ def dataset_extras(paths: Iterable[str]) -> tuple[set[str], list[str]]:
     """Return which files of saved datasets describe them, and which are remains of computations."""
     by_folder: dict[str, list[str]] = {}
     for path in paths:
-        by_folder.setdefault(str(PurePosixPath(path).parent), []).append(path)
+        by_folder.setdefault(path.rpartition("/")[0], []).append(path)
     extras: set[str] = set()
     caches: list[str] = []
     for inside in by_folder.values():
-        names = {PurePosixPath(path).name: path for path in inside}
+        names = {_name_of(path): path for path in inside}
         if "state.json" not in names or not any(name.endswith(".arrow") for name in names):
             continue
         extras |= {path for name, path in names.items() if name in _DATASET_FILES}
         caches += [path for name, path in names.items() if _is_cache(name)]
     if extras:
         lists = (path for inside in by_folder.values() for path in inside)
-        extras |= {path for path in lists if PurePosixPath(path).name == _DATASET_LIST}
+        extras |= {path for path in lists if _name_of(path) == _DATASET_LIST}
     return extras | set(caches), caches
+
+
+def _name_of(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _is_cache(name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ngramscan.corpora.arrow import FILE_START, read_arrow
 from ngramscan.corpora.base import Batch, CorpusFile, Format, Piece, ReadOptions
@@ -127,6 +128,13 @@ FOREIGN = (
 
 def format_of(path: str) -> Format | None:
     """Return the format that the name of a file says; None: it says none that is read."""
+    stem, *ends = path.rpartition("/")[2].split(".")
+    # Thousands of files have few suffixes, of which two count: that of a compression comes last.
+    return _format_of_name(".".join(["name" if stem else "", *ends[-2:]]))
+
+
+@lru_cache
+def _format_of_name(path: str) -> Format | None:
     named = _BY_SUFFIX.get(unpacked_path(path).suffix.lower())
     if named is None or (named.is_seekable and packed_suffix(path)):
         return None

@@ -217,7 +217,9 @@ PACKED = tuple(suffix for compression in COMPRESSIONS for suffix in compression.
 def packed_suffix(path: object) -> str:
     """Return the suffix of a compression that ends a path, as it is written; empty: none does."""
     name = str(path)
-    length = next((len(suffix) for suffix in PACKED if name.lower().endswith(suffix)), 0)
+    if not name.lower().endswith(PACKED):  # as most of many files
+        return ""
+    length = next(len(suffix) for suffix in PACKED if name.lower().endswith(suffix))
     return name[len(name) - length :]
 
 

@@ -1,4 +1,4 @@
-"""What tells an index of a host from others that the host may give the same name."""
+"""Indexes of a host, told from others that the host may give the same name."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def last_identity(client: ApiClient, name: str) -> str:
 
 
 def ask_ranks(client: ApiClient, form: Reply, read: Callable[[httpx.Response], Reply]) -> str:
-    """Ask a host where a text is; return the ranks as text. Only a busy host is asked again."""
+    """Ask a host where a text is; return the ranks as text. Another request follows if the host is busy."""
 
     def read_ranks(response: httpx.Response) -> str:
         return json.dumps(read(response)["segment_by_shard"])
