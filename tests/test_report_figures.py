@@ -9,7 +9,7 @@ from typing import Any, get_args
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ngramscan.reporting.charts.axes import make_axis, number, value_text
@@ -293,6 +293,10 @@ def test_hostile_texts_stay_texts() -> None:
 FINITE = st.floats(-1e300, 1e300, allow_nan=False, allow_subnormal=True)
 
 
+@example([0.2], "log")
+@example([0.5], "log")
+@example([2.0], "log")
+@example([5.0], "log")
 @given(st.lists(FINITE, max_size=6), st.sampled_from(["log", "linear", "share"]))
 def test_axes_have_room_for_all_numbers_and_ticks_in_order(values: list[float], scale: Any) -> None:
     axis = make_axis(values, scale, "percent" if scale == "share" else "number")

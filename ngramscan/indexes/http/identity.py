@@ -44,7 +44,7 @@ def last_identity(client: ApiClient, name: str) -> str:
 
 
 def ask_ranks(client: ApiClient, form: Reply, read: Callable[[httpx.Response], Reply]) -> str:
-    """Ask a host where a text is; return the ranks as text. Another request follows if the host is busy."""
+    """Ask a host where a text is, again if it is busy; return the ranks as text."""
 
     def read_ranks(response: httpx.Response) -> str:
         return json.dumps(read(response)["segment_by_shard"])

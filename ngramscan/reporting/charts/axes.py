@@ -72,7 +72,7 @@ def _log_axis(numbers: list[float], unit: Unit) -> Axis:
     exponents = [max(math.log10(value), -300) for value in numbers if value > 0] or [0.0]
     # The reciprocals of 1, 2 and 5 are 1, 5 and 2 times a power of ten.
     low, high = _before(min(exponents)), -_before(-max(exponents))
-    if low == high:
+    if math.isclose(low, high, abs_tol=1e-9):  # sums of logarithms are not exact
         high = -_before(-low - 0.1)
     has_zeros = 0 in numbers
     bare = Axis(True, low, high, has_zeros, unit)
