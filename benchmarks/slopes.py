@@ -33,7 +33,9 @@ import evalcore
 import ngramscan
 from tests.support.text_shapes import SHAPES, TextShape
 
-SHORT_BYTES, MOST_BYTES = 2_000, 4_100_000
+SHORT_BYTES, MOST_BYTES = 500, 4_096_000
+LEAST_BYTES = 16 * SHORT_BYTES
+"""The time for the short text, which is left out of all, counts little beside the time for this."""
 LEAST_SECONDS = 0.1
 """Shorter times are not compared: too much of them is noise."""
 REPEATS = 2
@@ -205,7 +207,7 @@ def measure(subject: Subject, shape: TextShape) -> Slope:
     """Return how the time grows where the text is so long that the time depends on it."""
     start_s = least_seconds(subject, shape, SHORT_BYTES)
     size, shorter_s, longer_s = SHORT_BYTES, 0.0, 0.0
-    while longer_s < LEAST_SECONDS and 2 * size <= MOST_BYTES:
+    while (size < LEAST_BYTES or longer_s < LEAST_SECONDS) and 2 * size <= MOST_BYTES:
         size *= 2
         shorter_s, longer_s = longer_s, least_seconds(subject, shape, size) - start_s
     return Slope(size, shorter_s, longer_s)
