@@ -158,8 +158,13 @@ class Turns:
     def _has_waiting(self) -> bool:
         return bool(self._new or self._paused)
 
-    def _admit(self) -> None:
-        """Give the free places to what waits."""
+    def _admit(self, by_free_thread: bool = False) -> _Task | None:
+        """Give the free places to what waits.
+
+        Return the task for the thread that calls this, if it is free: to wake another one takes
+        longer than most searches.
+        """
+        own_task: _Task | None = None
         while self._has_waiting() and len(self._running) < self._places:
             now = time.monotonic()
             job = self._next_paused(now)
@@ -171,10 +176,14 @@ class Turns:
                 continue
             else:
                 task = self._new.popleft()
-                self._employ(task)
+                if by_free_thread and own_task is None:
+                    own_task = task
+                else:
+                    self._employ(task)
                 job = task.job
             job.began_at = now
             self._running.add(job)
+        return own_task
 
     def _next_paused(self, now: float) -> Job | None:
         """Return the paused job that continues; None: something new is to begin."""
@@ -210,14 +219,16 @@ class Turns:
 
     def _work(self) -> None:
         """Run one task after the other; on a thread of its own."""
+        task = self._admitted.get()
         while True:
-            task = self._admitted.get()
             hand_over = task.run()
             with self._lock:
-                self._free_threads += 1
                 self._finish(task.job)
-                self._admit()
+                following = self._admit(by_free_thread=True)
+                if following is None:
+                    self._free_threads += 1
             task.deliver(hand_over)  # now that the next task of the job may begin
+            task = following or self._admitted.get()
 
     def _finish(self, job: Job) -> None:
         """Take the place of a job whose task is done, and let its other threads continue."""
