@@ -22,7 +22,7 @@ def built(folder: Path, name: str, text: str, times: int) -> Path:
 
 
 def put(store: ObjectStore, index: Path) -> None:
-    """Upload an index, as its owner: nobody else may replace what is there."""
+    """Upload an index, as its owner: other accounts may not replace what is there."""
     files = fsspec.filesystem("s3", endpoint_url=store.endpoint)
     for path in sorted(index.glob("*")):
         files.pipe_file(f"{BUCKET}/index/{path.name}", path.read_bytes())

@@ -1,4 +1,4 @@
-"""Clients that don't read their answers, or don't send their requests, hold up nobody."""
+"""Clients that don't read their answers, or don't send their requests, don't hold up others."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""Work that nobody waits for stops, and work that takes long doesn't hold up the others."""
+"""Work stops when its client has left, and work that takes long doesn't hold up the others."""
 
 import asyncio
 import json

@@ -277,7 +277,7 @@ class ChunkStream(io.RawIOBase):
         """Return how many bytes were read."""
         return self._position
 
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+    def readinto(self, buffer: Any) -> int:
         """Fill a buffer as far as the current chunk goes."""
         while not self._rest:
             chunk, consumed = next(self._chunks, (None, 0))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from html import unescape
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from urllib.parse import unquote, urljoin
 
 from ngramscan.corpora.base import CHANGED, CorpusFile, Format, listed_file, web_path
@@ -177,7 +177,7 @@ def _stamps(ranges: Ranges, files: Sequence[CorpusFile]) -> list[str]:
             return ""
 
     async def all_stamps() -> list[str]:
-        return await asyncio.gather(*map(stamp, files))
+        return await asyncio.gather(*(stamp(file) for file in files))
 
     return ranges.run(all_stamps())
 
@@ -237,7 +237,7 @@ class _Stream(io.RawIOBase):
         """Return how many bytes were read."""
         return self._position
 
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+    def readinto(self, buffer: Any) -> int:
         """Fill a buffer as far as the current chunk goes."""
         if not self._rest:
             with _as_corpus_error(self._file):
@@ -279,7 +279,7 @@ class _Parts(io.RawIOBase):
         self._position = max(0, starts[whence] + offset)
         return self._position
 
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+    def readinto(self, buffer: Any) -> int:
         """Fill a buffer as far as the file goes."""
         start = min(self._position, self._remote.size)
         stop = min(start + len(buffer), self._remote.size)

@@ -164,7 +164,8 @@ class InPlaceIndex:
 
     def _found(self, queries: Sequence[str]) -> Iterator[tuple[Occurrences, CountSource, str]]:
         def read(query: str, segments: Any) -> Occurrences:
-            return Occurrences(query, tuple(Segment(*map(_whole, each)) for each in segments))
+            whole_numbers = [[_whole(number) for number in each] for each in segments]
+            return Occurrences(query, tuple(Segment(*each) for each in whole_numbers))
 
         kept = self._kept(queries, lambda query: ["find", query], read)
         for found, asked_at in kept.values():

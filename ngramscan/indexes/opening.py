@@ -61,15 +61,15 @@ def open_indexes(
             raise InputError("--index", f"it is empty; expected {_FORMS}")
         by_name: dict[str, Index] = {}
         for spec in names:
-            _add_opened(by_name, opener.open(_expanded(spec)))
+            _add_opened(by_name, spec, opener.open(_expanded(spec)))
         _refuse_unused(options, by_name)
         yield list(by_name.values())
 
 
-def _add_opened(by_name: dict[str, Index], opened: Sequence[Index]) -> None:
-    """Add indexes by name; an InputError says that addresses differ in what rows don't show."""
+def _add_opened(by_name: dict[str, Index], spec: str, opened: Sequence[Index]) -> None:
+    """Add indexes by name; an InputError says that two addresses differ in what rows don't show."""
     for index in opened:
-        if index.name in by_name and index.name.startswith(_ADDRESSES):
+        if index.name in by_name and spec.startswith(_ADDRESSES):
             problem = "two addresses that differ only in the query or login, which rows don't show"
             raise InputError(f"--index {index.name}", f"{problem}; count them one at a time")
         by_name[index.name] = index

@@ -82,7 +82,8 @@ UNSPACED = "".join(
 def marks() -> str:
     """Return all combining marks, as a class of a regular expression has them."""
     codes = [code for code in range(0x300, 0x20000) if unicodedata.category(chr(code))[0] == "M"]
-    codes += [*map(ord, _JAPANESE_MARKS), *range(_SUPPLEMENTARY_MARKS, _SUPPLEMENTARY_MARKS + 240)]
+    codes += [ord(mark) for mark in _JAPANESE_MARKS]
+    codes += range(_SUPPLEMENTARY_MARKS, _SUPPLEMENTARY_MARKS + 240)
     codes.sort()
     firsts = [codes[0], *(code for before, code in pairwise(codes) if code > before + 1)]
     lasts = [*(before for before, code in pairwise(codes) if code > before + 1), codes[-1]]

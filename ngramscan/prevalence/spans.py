@@ -222,7 +222,8 @@ def _longest_spans(
     stops = np.searchsorted(ends, starts[firsts] + lengths, "right")
     longest_before = np.maximum.accumulate(np.append(0, stops))[:-1]
     is_span = (stops - firsts >= least) & (stops > longest_before)
-    return [*map(Span, firsts[is_span].tolist(), stops[is_span].tolist())]
+    places = zip(firsts[is_span].tolist(), stops[is_span].tolist(), strict=True)
+    return [Span(first, stop) for first, stop in places]
 
 
 def _in_place(

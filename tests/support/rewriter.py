@@ -26,7 +26,7 @@ class Rewriter:
     def was_interrupted(self, since: float) -> bool:
         """Tell whether the machine had it wait in the middle of a write.
 
-        To readers, the file is one that nobody writes then.
+        Readers then see a file that no program seems to write.
         """
         time.sleep(0.1)  # it may still wait
         times = self._interruptions.read_text().split()
