@@ -458,3 +458,11 @@ def test_counts_of_an_index_without_tag_and_date_are_not_kept(tmp_path: Path) ->
     assert occurrences(first) == occurrences(second)
     assert {row["source"] for row in second.rows} == {"fm9"}
     assert "counts are not kept" in second.rows[0]["note"]
+
+
+@pytest.mark.parametrize("address", ["http://[::1/a.jsonl", "http://me:secret@[::1/a.jsonl"])
+def test_an_address_that_can_not_be_read_is_one_line_without_its_login(address: str) -> None:
+    refused = invoke("count", "-e", "a", "--index", f"scan:{address}")
+    assert (refused.code, refused.stderr.count("\n")) == (2, 1)
+    assert "not a URL; expected https://…" in refused.stderr
+    assert "secret" not in refused.stderr

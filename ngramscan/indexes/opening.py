@@ -126,7 +126,12 @@ class _Opener:
 
         if spec == "python":
             return ScanIndex(PythonCorpus(), self._options, self._progress)
-        parts = urlsplit(spec.removeprefix("scan:"))
+        try:
+            parts = urlsplit(spec.removeprefix("scan:"))
+        except ValueError as error:
+            # A malformed address may have a password anywhere.
+            place = "--index" if "@" in spec else f"--index {spec}"
+            raise InputError(place, "not a URL; expected https://…") from error
         if parts.password is not None and parts.scheme not in {"http", "https"}:
             problem = "a password in it would show in rows; put it into the configuration of fsspec"
             raise InputError(f"--index scan:{parts.scheme}://{parts.hostname}/…", problem)
