@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from ngramscan.reporting.kinds import KINDS
 from ngramscan.reporting.page.results import Results
-from ngramscan.reporting.page.words import sentences
+from ngramscan.reporting.sentences.assemble import sentences
+from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.p_values import holm
@@ -259,9 +260,9 @@ def null_rows(page: NullPage, draw: Draw) -> list[dict[str, Any]]:
     return rows
 
 
-def claims(texts: Sequence[str]) -> bool:
+def claims(said: Sequence[Sentence]) -> bool:
     """Tell whether a sentence calls a method more or less accurate."""
-    return any(re.search("was (more|less) accurate", text) for text in texts)
+    return any(re.search("was (more|less) accurate", sentence.text) for sentence in said)
 
 
 def false_claims(page: NullPage, sets: int, seed: int = 1) -> tuple[int, int]:

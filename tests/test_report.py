@@ -24,6 +24,7 @@ from ngramscan.reporting.page.findings import find
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.plots import Kind
 from ngramscan.reporting.provenance import Run
+from ngramscan.reporting.sentences.sentence import Sentence
 from tests.support.cases import case_table, objects
 from tests.support.command import invoke
 from tests.test_report_words import CASES, DIFFERENCES, KIND_OF
@@ -150,8 +151,8 @@ def test_the_first_screen_has_findings_that_their_sections_have() -> None:
         assert "[" in one.text or "No difference was shown" in one.text
     assert DIFFERENCES in found[0].whole, "comparisons come first"
     assert next(named["summary"].all("figcaption")).text.startswith(DIFFERENCES)
-    texts = ["B.", "Brackets enclose intervals.", "A is “[” 1 [0, 2].", "C is “[”."]
-    assert [one.text for one in find([(parts[0], texts)])] == texts[2:3]
+    said = [Sentence("B."), Sentence("A is 1 [0, 2].", is_finding=True), Sentence("C.")]
+    assert [one.text for one in find([(parts[0], said)])] == ["A is 1 [0, 2]."]
     order = [next(one.all("h2")).text for name, one in named.items() if name.startswith("rows-")]
     assert order == [kind.title for kind in KINDS if kind.title in rows]
 

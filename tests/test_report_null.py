@@ -27,10 +27,10 @@ from ngramscan.prevalence.trace import GivenText, TraceOptions, run_trace
 from ngramscan.prevalence.trace_methods import DifferenceRow, make_differences
 from ngramscan.reporting import to_frame
 from ngramscan.reporting.kinds import kind_of
-from ngramscan.reporting.page.families import count_families
 from ngramscan.reporting.page.results import Results
-from ngramscan.reporting.page.words import sentences
+from ngramscan.reporting.sentences.families import count_families
 from tests.support.outputs import outputs_of
+from tests.test_report_words import texts_of
 from tests.test_spans import Counting
 
 COPIED = "the quick brown fox jumps over the lazy dog and then sleeps until the next morning comes"
@@ -205,9 +205,9 @@ def claims_of(page: Page) -> dict[str, bool]:
     """Return which sections of a page claim something, and whether any does (`page`)."""
     families = count_families(page.values())
     known = {name: results for name, results in page.items() if results.rows}
-    claims = {name: any(map(CLAIM.search, sentences(results))) for name, results in known.items()}
+    claims = {name: any(map(CLAIM.search, texts_of(results))) for name, results in known.items()}
     claims["page"] = any(
-        CLAIM.search(text) for one in known.values() for text in sentences(one, families)
+        CLAIM.search(text) for one in known.values() for text in texts_of(one, families)
     )
     return claims
 

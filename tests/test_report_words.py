@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from ngramscan.reporting.kinds import KINDS
 from ngramscan.reporting.layout import cell, p_text, percent
-from ngramscan.reporting.page.families import count_families
-from ngramscan.reporting.page.phrases import level_text
 from ngramscan.reporting.page.results import Results
-from ngramscan.reporting.page.words import sentences
+from ngramscan.reporting.sentences.assemble import sentences
+from ngramscan.reporting.sentences.families import count_families
+from ngramscan.reporting.sentences.phrases import level_text
 from tests.support.cases import FOLDER, objects
 from tests.test_report_results import TYPES, hints_of
 
@@ -77,6 +77,11 @@ def results_of(title: str, rows: list[dict[str, Any]], left_out: int = 0) -> Res
     return Results(KIND_OF[title], "rows.csv", (*rows[0],), rows, left_out)
 
 
+def texts_of(results: Results, families: int | None = None) -> list[str]:
+    """Return the sentences about some rows as texts."""
+    return [sentence.text for sentence in sentences(results, families)]
+
+
 def without_names(said: str) -> str:
     """Return a sentence without what is quoted, and without phrases that only look like claims."""
     plain = re.sub("“[^”]*”", "NAME", said)
@@ -110,7 +115,7 @@ def derivable(rows: Iterable[Mapping[str, Any]], families: int) -> set[str]:
 @given(data=st.data())
 def test_words_claim_nothing_and_have_no_number_of_their_own(title: str, data: Any) -> None:
     rows = data.draw(rows_of(title))
-    said = sentences(results_of(title, rows))
+    said = texts_of(results_of(title, rows))
     families = max(1, count_families([results_of(title, rows)]))
     assert len(said) <= 12
     known = derivable(rows, families)
@@ -146,11 +151,11 @@ EXPECTED = {
 @pytest.mark.parametrize("case", dict.fromkeys([*CASES, *EXPECTED]))
 def test_each_sentence_has_its_text(case: str) -> None:
     title, rows = CASES[case]
-    assert sentences(results_of(title, rows)) == EXPECTED[case]
+    assert texts_of(results_of(title, rows)) == EXPECTED[case]
 
 
 def test_rows_that_are_left_out_are_said_first() -> None:
-    said = sentences(results_of("Occurrences in context", [CONTEXT, CONTEXT], 190_000))
+    said = texts_of(results_of("Occurrences in context", [CONTEXT, CONTEXT], 190_000))
     assert said == [
         "The sentences are about the first 2 rows; 190,000 further ones are left out.",
         "Shown: 2 occurrences of 1 pattern in 1 index; these are examples, not counts.",
@@ -208,14 +213,14 @@ def test_a_level_is_never_said_to_be_larger_than_it_is(families: int, text: str)
 
 @pytest.mark.parametrize("p", [0.0, 0.0009994, 0.001, 0.04996, 0.9994, 0.9996, 1.0])
 def test_a_p_value_is_never_said_to_be_one_or_zero_unless_it_is(p: float) -> None:
-    said = sentences(results_of(DIFFERENCES, [{**COMPARED, **NONE, "p_holm": p}]))[0]
+    said = texts_of(results_of(DIFFERENCES, [{**COMPARED, **NONE, "p_holm": p}]))[0]
     texts = {0.001: "= 0.001", 0.04996: "= 0.050", 0.9994: "= 0.999", 0.9996: "> 0.999", 1.0: "= 1"}
     assert f", adjusted p {texts.get(p, '< 0.001')}, n = 1,500" in said
 
 
 def test_hostile_names_stay_names() -> None:
     name = "x” was more accurate than “y\u202e\x1b[31m\n" + "z" * 1_000_000
-    said, _ = sentences(results_of(DIFFERENCES, [{**COMPARED, **NONE, "treatment": name}]))
+    said, _ = texts_of(results_of(DIFFERENCES, [{**COMPARED, **NONE, "treatment": name}]))
     shown = r'“x" was more accurate than "y\u202e\x1b[31m\n' + "z" * (60 - name.index("z")) + "…”"
     assert said.startswith(
         f"No difference was shown between {shown} and “cot” (“d”, “m”, “r”): diff"
@@ -226,4 +231,4 @@ def test_hostile_names_stay_names() -> None:
 def test_columns_that_may_be_missing_are_not_missed(title: str) -> None:
     kind, hints = KIND_OF[title], hints_of(title)
     row = {name: 1 if name in kind.numbers else "x" for name in hints if name in kind.needs}
-    assert all(one.endswith(".") for one in sentences(results_of(title, [row, row])))
+    assert all(one.endswith(".") for one in texts_of(results_of(title, [row, row])))

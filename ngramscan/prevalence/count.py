@@ -65,6 +65,12 @@ class CountRow:
     level: float | None = None
     note: str = ""
     """How the counts differ from exact ones, and why an interval is missing."""
+    bytes: int | None = None
+    """Bytes of text of the index, in UTF-8; None: unknown."""
+    per_gigabyte: float | None = None
+    """Occurrences per gigabyte (10⁹ bytes) of text; None: the size is unknown."""
+    per_million_documents: float | None = None
+    """Occurrences per million documents of the index; None: their number is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +267,9 @@ def _row(
         source=count.source,
         asked_at=count.asked_at,
         note=count.note,
+        bytes=size.bytes,
+        per_gigabyte=count.occurrences / size.bytes * 1e9 if size.bytes else None,
+        per_million_documents=count.occurrences / size.documents * 1e6 if size.documents else None,
     )
     occurrences, documents = count.occurrences_estimate, count.documents_estimate
     if occurrences is None or documents is None:

@@ -23,7 +23,8 @@ _COUNT = make_kind(
     "count",
     "Counts",
     "index method tier kind pattern query",
-    "occurrences documents | estimated documents_low documents_high level",
+    "occurrences documents | estimated documents_low documents_high level bytes per_gigabyte"
+    " per_million_documents",
     make_plot("occurrences", "index", "query", "log", series="method"),
 )
 _TOKEN_COUNT = make_kind(

@@ -19,12 +19,13 @@ from ngramscan.reporting.charts.panels import Figure, Styles, draw
 from ngramscan.reporting.kinds import KINDS
 from ngramscan.reporting.layout import cell
 from ngramscan.reporting.page.display import Shown, shortened, show_rows
-from ngramscan.reporting.page.families import count_families
 from ngramscan.reporting.page.findings import Finding, brackets, find
 from ngramscan.reporting.page.procedures import procedures_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.page.traced import TracedTexts, mark_texts
-from ngramscan.reporting.page.words import describe_level, sentences
+from ngramscan.reporting.sentences.assemble import describe_level, sentences
+from ngramscan.reporting.sentences.families import count_families
+from ngramscan.reporting.sentences.sentence import Sentence
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -45,7 +46,7 @@ class _Part:
     results: Results
     is_ambiguous: bool
     """Another file has rows of the same kind."""
-    sentences: Sequence[str]
+    sentences: Sequence[Sentence]
     figures: Sequence[Figure]
     traced: TracedTexts | None
     table: Shown
@@ -92,7 +93,9 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
         .render(
             title=visible_line(title or _title(results)),
             findings=findings,
-            brackets=brackets([parts[one.part].sentences for one in findings]),
+            brackets=brackets(
+                [(parts[one.part].results, parts[one.part].sentences) for one in findings]
+            ),
             opening=_opening(parts, findings),
             level=describe_level(families) if families > 1 else "",
             made_at=made_at,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ngramscan.reporting.page.phrases import count_of, quoted
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.plots import in_words
+from ngramscan.reporting.sentences.assemble import describe_brackets
+from ngramscan.reporting.sentences.phrases import count_of, quoted
+from ngramscan.reporting.sentences.sentence import Sentence
 
 _ORDER = (
     *("compare", "link --problems", "link", "totals", "contaminate --effects"),
@@ -21,8 +22,6 @@ _LEAST, _MOST = 3, 5
 _MOST_CHARACTERS = 640
 """As many as leave room for the beginning of a figure on the first screen."""
 _SCOPE = ("dataset", "model", "index")
-_BRACKETS = re.compile("Brackets enclose .*intervals")
-_QUOTED = re.compile("“[^”]*”")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +35,15 @@ class Finding:
     """The columns that all rows of the part share and the sentence does not name."""
 
 
-def find(parts: Sequence[tuple[Results, Sequence[str]]]) -> list[Finding]:
+def find(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> list[Finding]:
     """Return the findings of some parts, each with its sentences, in the order of their weight."""
     places = sorted(range(len(parts)), key=lambda place: _rank(parts[place][0]))
-    known = {place: [text for text in parts[place][1] if _is_finding(text)] for place in places}
+    known = {
+        place: [sentence.text for sentence in parts[place][1] if sentence.is_finding]
+        for place in places
+    }
     if not any(known.values()):
-        known = {place: list(parts[place][1][:1]) for place in places}
+        known = {place: [sentence.text for sentence in parts[place][1][:1]] for place in places}
     # Comparisons may have differences in both directions; others have one sentence at first.
     first = [
         (place, text)
@@ -60,22 +62,19 @@ def find(parts: Sequence[tuple[Results, Sequence[str]]]) -> list[Finding]:
     return found
 
 
-def brackets(parts: Sequence[Sequence[str]]) -> str:
-    """Return what brackets enclose, if all parts say the same of them."""
-    said = {text for texts in parts for text in texts if _BRACKETS.match(text)}
-    return said.pop() if len(said) == 1 else "Brackets enclose intervals." * bool(said)
+def brackets(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> str:
+    """Return what brackets enclose in the sentences of some parts; empty: there are none."""
+    texts = {
+        describe_brackets(results.rows)
+        for results, sentences in parts
+        if any(sentence.has_interval for sentence in sentences)
+    }
+    return texts.pop() if len(texts) == 1 else "Brackets enclose intervals." * bool(texts)
 
 
 def _rank(results: Results) -> int:
     name = results.kind.name
     return _ORDER.index(name) if name in _ORDER else len(_ORDER)
-
-
-def _is_finding(text: str) -> bool:
-    """Tell whether a sentence has an interval, or says that no difference was shown."""
-    plain = _QUOTED.sub("", text)
-    has_interval = "[" in plain or "with a wide interval between" in plain
-    return has_interval or plain.startswith("No difference was shown")
 
 
 def _scope(results: Results, text: str) -> Iterator[str]:

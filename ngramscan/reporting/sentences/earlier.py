@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from ngramscan.reporting.columns import ALL
-from ngramscan.reporting.page.families import count_families, level_of_each
-from ngramscan.reporting.page.phrases import (
+from ngramscan.reporting.sentences.phrases import (
     MOST_GROUPS,
     Difference,
     Measure,
@@ -28,7 +27,7 @@ from ngramscan.reporting.page.phrases import (
     p_of,
     quoted,
 )
-from ngramscan.reporting.page.results import Results
+from ngramscan.reporting.sentences.sentence import Sentence
 
 _Say = Callable[[Sequence[Row]], Iterable[str]]
 
@@ -46,37 +45,19 @@ _OUTPUTS = "dataset model prompt method pattern tier measure"
 _QUOTED = re.compile("“[^”]*”")
 
 
-def sentences(results: Results, families: int | None = None) -> list[str]:
-    """Return what some rows say, in words.
-
-    `families` is the number of families of tests on the page; by default that of these rows.
-    """
-    if families is None:
-        families = count_families([results])
-    texts: list[str] = []
-    for say in _SAY[results.kind.name]:
-        if isinstance(say, _Claims):
-            texts += say.say(results.rows, level_of_each(families))
-            texts += [describe_level(families)] * (families > 1)
-        else:
-            texts += say(results.rows)
-    if any("[" in _QUOTED.sub("", text) for text in texts):
-        levels = {row["level"] for row in known_rows(results.rows, "level")}
-        level = f"{100 * min(levels):g}% confidence " if len(levels) == 1 else ""
-        texts.append(f"Brackets enclose {level}intervals.")
-    if results.left_out:
-        first = f"The sentences are about the first {count_of(len(results.rows), 'row')}"
-        texts.insert(0, f"{first}; {number(results.left_out)} further ones are left out.")
-    return texts
-
-
-def describe_level(families: int) -> str:
-    """Return by which p-values a page claims something, if it has several families of tests."""
-    level = level_text(level_of_each(families))
-    return (
-        f"This page has {number(families)} families of tests, so each has a level of {level}:"
-        f" a difference is claimed if its adjusted p-value is at most that."
-    )
+def earlier(kind: str, rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
+    """Yield the sentences of a kind of rows that has no module of its own yet."""
+    for say in _SAY[kind]:
+        texts = say.say(rows, alpha) if isinstance(say, _Claims) else say(rows)
+        for text in texts:
+            plain = _QUOTED.sub("", text)
+            has_interval = "[" in plain or "with a wide interval between" in plain
+            yield Sentence(
+                text,
+                is_finding=has_interval or plain.startswith("No difference was shown"),
+                has_interval="[" in plain,
+                is_claim=isinstance(say, _Claims),
+            )
 
 
 # What several kinds of rows say

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ngramscan.reporting.columns import ALL
-from ngramscan.reporting.page.phrases import ALPHA, Row, adjusted_p
 from ngramscan.reporting.page.results import Results
+from ngramscan.reporting.sentences.phrases import ALPHA, Row, adjusted_p
 
 COMPARISONS = "comparisons"
 """The tests of `compare`, which rows of `link` repeat for each index."""

@@ -8,6 +8,7 @@ rounded as in tables. Names are in quotes, intervals in brackets.
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ ALPHA = 0.05
 MOST_GROUPS = 2
 """Groups of rows, such as those of an index, that have a sentence each."""
 _LONGEST_NAME = 60
+_PLAIN_NAME = re.compile(rf"(?=.*[^\W\d_])[\w.+:/@#-]{{1,{_LONGEST_NAME}}}(?<![.:])")
+"""A name of letters, digits and signs that no sentence begins or ends with."""
 _USUAL_LEVEL = 0.95
 _ALWAYS_NAMED = frozenset({"rule", "score_rule"})
 """Columns that say what a score is, which sentences name even if all rows have the same."""
@@ -139,6 +142,20 @@ def quoted(name: object) -> str:
     short = str(name)[: _LONGEST_NAME + 1].replace("“", '"').replace("”", '"')
     text = visible_line(short[:_LONGEST_NAME])
     return f"“{text}{'…' * (len(short) > _LONGEST_NAME)}”"
+
+
+def named(name: object) -> str:
+    """Return a name in a sentence: in quotes only if it could be taken for words or a number."""
+    text = str(name)
+    return text if _PLAIN_NAME.fullmatch(text) and not _is_number(text) else quoted(text)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def label_of(row: Row, rows: Sequence[Row], columns: str, more: Sequence[str] = ()) -> str:

@@ -1,0 +1,1 @@
+"""Rows → sentences, never beyond what their intervals and tests allow."""
