@@ -100,7 +100,7 @@ def count(
     """
     # They are slow to import.
     from ngramscan.indexes.opening import open_indexes
-    from ngramscan.indexes.sizes import sizes_in_words
+    from ngramscan.indexes.sizes import describe_unknown_sizes, sizes_in_words
     from ngramscan.prevalence.count import CountRow, describe_missing, run_count
     from ngramscan.prevalence.plan import PlanRow
     from ngramscan.prevalence.token_count import TokenCountRow
@@ -134,7 +134,10 @@ def count(
     types = [{"bytes": CountRow, "tokens": TokenCountRow}[unit] for unit in units]
     return Result(
         *together(rows, types),
-        notices=_describe_forms(counting.form_counts),
+        notices=[
+            *_describe_forms(counting.form_counts),
+            *describe_unknown_sizes(counting.sizes),
+        ],
         failures=failures,
         print_table=partial(_print, counting=counting, totals=sums),
         is_silent=not rows,

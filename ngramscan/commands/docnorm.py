@@ -130,7 +130,7 @@ def docnorm(
     """
     # They are slow to import.
     from ngramscan.indexes.opening import open_indexes
-    from ngramscan.indexes.sizes import sizes_in_words
+    from ngramscan.indexes.sizes import describe_unknown_sizes, sizes_in_words
     from ngramscan.prevalence.count import describe_missing
     from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
     from ngramscan.prevalence.docnorm_totals import DocnormTotal
@@ -164,6 +164,7 @@ def docnorm(
     row_types: dict[str, type] = {"bytes": DocnormRow, "tokens": TokenDocnormRow}
     return Result(
         *together(rows, [row_types[unit] for unit in units]),
+        notices=describe_unknown_sizes(norming.sizes),
         failures=describe_missing(norming.missing, queries, len(indexes), "estimates"),
         print_table=partial(_print, norming=norming),
         is_silent=not rows,

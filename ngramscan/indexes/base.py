@@ -43,6 +43,8 @@ class IndexSize:
     documents_estimate: Estimate | None = None
     """Set where only a sample was read; `documents` is then its rounded value."""
     bytes_estimate: Estimate | None = None
+    unknown_because: str = ""
+    """Why an index that answers has no size, in words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,7 +207,9 @@ class _Opener:
         A host that doesn't list its indexes is asked for that name.
         """
         if hosted := find_hosted(name):
-            size = IndexSize(hosted.documents, hosted.bytes)
+            # Another host may have anything under this name, and is asked for its size.
+            is_public = self._client(url).is_public
+            size = IndexSize(hosted.documents, hosted.bytes) if is_public else IndexSize()
             return self._open_api(hosted.name, hosted.spellings, size, url)
         if url == DEFAULT_URL or ":" in name or _kind_at(name):
             raise InputError(f"--index {name}", _unknown(name))

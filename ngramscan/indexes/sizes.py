@@ -86,6 +86,12 @@ def sizes_in_words(sizes: Mapping[str, IndexSize]) -> dict[str, str]:
     return {name: ", ".join(parts) for name, size in sizes.items() if (parts := size_parts(size))}
 
 
+def describe_unknown_sizes(sizes: Mapping[str, IndexSize]) -> list[str]:
+    """Return why indexes that answered have no rates, a line for each reason."""
+    reasons = dict.fromkeys(size.unknown_because for size in sizes.values())
+    return [f"{reason}, so there are no rates" for reason in reasons if reason]
+
+
 def memory_to_build(shard_bytes: int) -> int:
     """Return the bytes of memory that building an index of a shard takes, estimated."""
     per_byte = _BUILDING_PER_BYTE if shard_bytes < 1 << 31 else _PER_BYTE_FROM_2_GIB

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import (
@@ -102,6 +102,12 @@ class DocnormRow:
     """The estimate if hidden parts of documents had as many occurrences as they can hold."""
     documents_upper_estimate: int
     """The estimate if they had none; the same as the lower one where nothing hidden matters."""
+    documents_per_million: float | None = None
+    """Documents with the pattern per million documents of the index; None: `documents` is None, or
+    the index doesn't tell how many documents it has."""
+    documents_per_million_low: float | None = None
+    documents_per_million_high: float | None = None
+    """Limits; None, too, where the number of all documents is an estimate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +136,14 @@ def run_docnorm(
     lookups = {index.name: stream for index, stream in start_lookups(queries, placed)}
     result: DocnormResult[Any] = DocnormResult()
     for index in ordered:
+        n_before = len(result.rows)
         if index.document_counts:
             _read(result, index, queries, index.document_counts)
         else:
             _place(result, index, queries, lookup=lookups[index.name], options=options)
-        result.sizes[index.name] = index.size()
+        size = index.size()
+        result.sizes[index.name] = size
+        result.rows[n_before:] = [_with_rates(row, size) for row in result.rows[n_before:]]
     return result
 
 
@@ -401,3 +410,22 @@ def _row(
         documents_lower_estimate=round(bounds.lower.value),
         documents_upper_estimate=round(bounds.upper.value),
     )
+
+
+_AnyRow = TypeVar("_AnyRow", DocnormRow, TokenDocnormRow)
+
+
+def _with_rates(row: _AnyRow, size: IndexSize) -> _AnyRow:
+    """Return a row with its documents per million documents of the index."""
+    if not size.documents:
+        return row
+    name = "documents" if isinstance(row, DocnormRow) else "token_documents"
+    # The limits of a row say nothing about an estimated number of all documents.
+    ends = ("", "_low", "_high") if size.documents_estimate is None else ("",)
+    values = {end: getattr(row, f"{name}{end}") for end in ends}
+    rates = {
+        f"{name}_per_million{end}": value / size.documents * 1e6
+        for end, value in values.items()
+        if value is not None
+    }
+    return replace(row, **rates)

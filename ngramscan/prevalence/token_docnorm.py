@@ -46,6 +46,12 @@ class TokenDocnormRow:
     """The estimate if hidden parts of documents had as many occurrences as they can hold."""
     token_documents_upper_estimate: int
     """The estimate if they had none; the same as the lower one where nothing hidden matters."""
+    token_documents_per_million: float | None = None
+    """Documents with an n-gram per million documents of the index; None: `token_documents` is None,
+    or the index doesn't tell how many documents it has."""
+    token_documents_per_million_low: float | None = None
+    token_documents_per_million_high: float | None = None
+    """Limits; None, too, where the number of all documents is an estimate."""
 
 
 def as_token_row(row: object) -> TokenDocnormRow:

@@ -40,7 +40,8 @@ _DOCNORM = make_kind(
     "index method tier pattern",
     "occurrences documents | draws occurrences_per_document occurrences_per_document_low"
     " occurrences_per_document_high level truncated_share unique_documents seed standard_error"
-    " documents_lower_estimate documents_upper_estimate",
+    " documents_lower_estimate documents_upper_estimate documents_per_million"
+    " documents_per_million_low documents_per_million_high",
     make_plot("documents", "index", "pattern", "log", series="method"),
     texts="estimator",
 )
@@ -51,7 +52,8 @@ _TOKEN_DOCNORM = make_kind(
     "token_occurrences token_documents | draws token_occurrences_per_document"
     " token_occurrences_per_document_low token_occurrences_per_document_high level"
     " truncated_share unique_documents seed standard_error token_documents_lower_estimate"
-    " token_documents_upper_estimate",
+    " token_documents_upper_estimate token_documents_per_million token_documents_per_million_low"
+    " token_documents_per_million_high",
     make_plot("token_documents", "index", "pattern", "log", series="method"),
     texts="estimator",
 )

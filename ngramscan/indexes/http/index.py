@@ -115,17 +115,22 @@ class ApiIndex:
     def size(self) -> IndexSize:
         """Return the documented size, or the one that the host lists.
 
-        A host is asked for its list if it has answered anything else in this run, and once.
+        A host is asked for its list if it has answered anything else in this run, and once. One
+        that lists none may have listed some before: what it says last is kept.
         """
         client = self._client
         if self._size != IndexSize() or client.is_public:
             return self._size
-        if self._has_answered and (description := client.served.get(self._spellings[0])):
+        if self._has_answered:
+            description = client.served.get(self._spellings[0], {})
             listed = json.dumps({name: description.get(name) for name in _LISTED})
             client.journal.put(client.url, self.name, _SIZE, listed)
         for kept in client.journal.get(client.url, self.name, [_SIZE]).values():
             with suppress(*DAMAGED):
                 self._size = _read_size(json.loads(kept.text))
+        if self._has_answered and self._size == IndexSize():
+            problem = f"{client.url}: the server doesn't tell the size of its indexes"
+            self._size = IndexSize(unknown_because=problem)
         return self._size
 
     def cost(self, lookups: Sequence[str], windows: int, _: int) -> Cost:
@@ -175,7 +180,9 @@ class ApiIndex:
         for spelling in self._spellings:
             form = {"index": spelling, "query_type": "find", "query": text}
             with suppress(UnknownIndexError):
-                return ask_ranks(self._client, form, read_reply)
+                ranks = ask_ranks(self._client, form, read_reply)
+                self._has_answered = True
+                return ranks
         raise RemoteRefused(f"{self._client.url} has no index {self.name}")
 
     def _answer(

@@ -29,7 +29,9 @@ AnyTotal = TypeVar("AnyTotal", bound=Total)
 def print_index(console: Console, index: str, size: IndexSize) -> None:
     """Print what an index is and how large, above its tables."""
     parts = [index]
-    if hosted := find_hosted(index):
+    hosted = find_hosted(index)
+    # Another host may have anything under this name.
+    if hosted and hosted.bytes == size.bytes:
         parts.append(f"{hosted.corpus}, {hosted.kind}")
     print_line(console, " · ".join([*parts, *size_parts(size)]), "bold")
 
