@@ -134,7 +134,7 @@ def test_rows_say_that_the_sides_have_different_models(
     write_lines(tmp_path / "d" / "z" / "pot.jsonl", {"id": 1, "output": ""})
     words = f"different models ({named}): an n-gram may be the style of a model, not of the method"
     frame = ngramscan.keyness(tmp_path, of="pot", against="cot")
-    assert set(frame["note"]) == {words if named else ""}
+    assert set(frame.get("note", [""])) == {words if named else ""}
     table = invoke("keyness", tmp_path, "--of=pot", "--against=cot").stdout
     assert (words in table, "different models" in table) == (bool(named), bool(named))
 

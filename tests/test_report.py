@@ -244,6 +244,31 @@ def test_a_page_says_how_rows_of_each_kind_are_made(kind: Kind) -> None:
 # The command and the function
 
 
+@pytest.mark.parametrize("name", ["page.pdf", "page.docx", "page.md", "page.ipynb", "page.PDF"])
+def test_a_page_is_not_written_under_a_name_of_another_format(tmp_path: Path, name: str) -> None:
+    counts = tmp_path / "counts.csv"
+    pd.DataFrame([count_row()]).to_csv(counts, index=False)
+    file = tmp_path / name
+    done = invoke("report", counts, "-o", file)
+    said = f"Error: -o {file}: a report is a page in HTML; name it page.html"
+    if file.suffix.lower() == ".pdf":
+        said += "; a browser prints it as PDF, and --figure FILE.pdf of a command draws its figure"
+    assert (done.code, done.stdout, done.stderr) == (2, "", f"{said}\n")
+    with pytest.raises(InputError, match="a report is a page in HTML; name it"):
+        ngramscan.report(counts).save(file)
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("name", ["page.html", "page.HTM", "page"])
+def test_a_page_is_written_under_a_name_that_promises_nothing_else(
+    tmp_path: Path, name: str
+) -> None:
+    counts = tmp_path / "counts.csv"
+    pd.DataFrame([count_row()]).to_csv(counts, index=False)
+    assert invoke("report", counts, "-o", tmp_path / name).code == 0
+    assert (tmp_path / name).read_text().startswith("<!")
+
+
 @pytest.fixture
 def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file of rows in the current folder."""

@@ -123,7 +123,8 @@ def test_points_weigh_problems_and_their_scale_changes_nothing() -> None:
         assert row[width[0]] - row[width[1]] > 1.5 * (apart[key][width[0]] - apart[key][width[1]])
     equal = evalcore.compare(SCORES.assign(points=7), **PAIR, weight="points")
     assert equal.pop("weight").unique() == ["points"]
-    unweighted = evalcore.compare(SCORES, **PAIR).drop(columns="weight")
+    unweighted = evalcore.compare(SCORES, **PAIR)
+    assert "weight" in unweighted.attrs["left_out"]
     pd.testing.assert_frame_equal(equal, unweighted)
 
 

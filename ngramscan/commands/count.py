@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ngramscan.prevalence.count import CountResult, FormCount
     from ngramscan.prevalence.plan import PlanRow
     from ngramscan.prevalence.totals import Total
+    from ngramscan.reporting.latex import PaperTable
 
 
 @command
@@ -143,6 +144,7 @@ def count(
         is_silent=not rows,
         figure=(figure, rows) if rows else (),
         files=[(totals, sums, Total)] if rows else (),
+        paper=partial(_paper, rows, sizes_in_words(counting.sizes)),
         sizes=sizes_in_words(counting.sizes),
         first_columns=("pattern", "occurrences", "documents"),
     )
@@ -176,6 +178,12 @@ def _plan(
             texts = list(dict.fromkeys([*texts, *forms_of(queries)]))
         plan += make_plan(len(queries), texts, 0, 0, [index])
     return plan
+
+
+def _paper(rows: Sequence[Any], sizes: Mapping[str, str]) -> Sequence[PaperTable]:
+    from ngramscan.reporting.tables.paper import count_tables  # slow to import
+
+    return count_tables(rows, sizes)
 
 
 def _print(console: Console, counting: CountResult[Any], totals: Sequence[Total]) -> None:

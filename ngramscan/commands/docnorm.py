@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ngramscan.patterns.model import Query
     from ngramscan.prevalence.docnorm import DocnormResult
     from ngramscan.prevalence.plan import PlanRow
+    from ngramscan.reporting.latex import PaperTable
 
 CONTEXT = 10_000
 DEFAULT_TIERS: tuple[Tier, ...] = ("T1", "T2")
@@ -169,6 +170,7 @@ def docnorm(
         print_table=partial(_print, norming=norming),
         is_silent=not rows,
         files=[(totals, sums, DocnormTotal), (drawn, norming.drawn, DrawRow)] if rows else (),
+        paper=partial(_paper, rows, sizes_in_words(norming.sizes)),
         sizes=sizes_in_words(norming.sizes),
     )
 
@@ -239,6 +241,12 @@ def _drawn(index: Index, texts: list[str], options: DocnormOptions) -> list[str]
 
     found, _ = collect_replies(index.find(texts), texts)
     return [text for text in found if found[text].occurrences > options.exact_up_to]
+
+
+def _paper(rows: Sequence[Any], sizes: Mapping[str, str]) -> Sequence[PaperTable]:
+    from ngramscan.reporting.tables.paper import docnorm_tables  # slow to import
+
+    return docnorm_tables(rows, sizes)
 
 
 def _print(console: Console, norming: DocnormResult[Any]) -> None:

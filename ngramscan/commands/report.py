@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 _FILE = Path("report.html")
+_SUFFIXES = ("", ".html", ".htm")
+"""What the name of a page may end with; a pipe or a device has no suffix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class Page:
 
     def save(self, path: str | Path) -> None:
         """Write the page to a file, whole or not at all."""
+        _refuse_other_formats(str(path), Path(path))
         write_whole(Path(path), lambda new: new.write_bytes(self.html.encode()))
 
     def __repr__(self) -> str:
@@ -102,6 +105,7 @@ def report(
     if is_stdout and open:
         raise InputError("--open", "it needs a file; leave out -o -")
     if path and not is_stdout:
+        _refuse_other_formats(f"-o {path}", path)
         check_writable(path)
     page, notices = _make(results, title)
     if is_stdout:
@@ -114,6 +118,17 @@ def report(
         size = format_bytes(len(page.html.encode()))
         notices[-1] = f"{path}: {notices[-1]}, {size}"
     return NoRows(notices=notices[: None if path else -1], returned=page)
+
+
+def _refuse_other_formats(where: str, path: Path) -> None:
+    """Raise an InputError for a name that promises something else than a page."""
+    suffix = path.suffix.lower()
+    if suffix in _SUFFIXES:
+        return
+    cure = f"name it {path.with_suffix('.html').name}"
+    if suffix == ".pdf":
+        cure += "; a browser prints it as PDF, and --figure FILE.pdf of a command draws its figure"
+    raise InputError(where, f"a report is a page in HTML; {cure}")
 
 
 def _make(tables: Sequence[Table], title: str | None) -> tuple[Page, list[str]]:

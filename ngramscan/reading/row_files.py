@@ -110,10 +110,13 @@ def _frame(frame: pd.DataFrame) -> Rows:
     frame = _with_index(frame)
     names = [str(name) for name in frame.columns]
     _refuse_same_names("data frame", names)
+    # A command leaves out columns without any value, which files have as empty cells.
+    left_out = [str(name) for name in frame.attrs.get("left_out", ()) if str(name) not in names]
+    absent = dict.fromkeys(left_out, "")
     # Plain values of Python, and None for whatever pandas takes as missing.
     cells = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
     for number, row in enumerate(cells, 1):
-        values = dict(zip(names, row, strict=True))
+        values = dict(zip(names, row, strict=True)) | absent
         refuse_halves(f"data frame, row {number}", values)
         yield f"data frame, row {number}", values
 

@@ -21,13 +21,14 @@ from functools import wraps
 from itertools import chain
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, get_type_hints
 
 from ngramscan import __version__
 from ngramscan.clock import now
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.options import NewFile, Option, Rows, RowsFile, Shared
 from ngramscan.reading.versions import one_version_each
+from ngramscan.reporting.kinds import kind_of
 from ngramscan.reporting.options import (
     FOR_TABLE,
     check_written,
@@ -35,13 +36,22 @@ from ngramscan.reporting.options import (
     parameters,
     suggestion,
 )
+from ngramscan.reporting.plots import Kind
 from ngramscan.reporting.provenance import Run, python_call
-from ngramscan.reporting.rows import choose_target, to_frame, write_rows
+from ngramscan.reporting.rows import (
+    choose_target,
+    record_of,
+    to_frame,
+    without_empty_columns,
+    write_rows,
+)
 from ngramscan.reporting.signatures import documentation_of, hints_of, option_of, signature_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
+
+    from ngramscan.reporting.latex import PaperTable
 
 __all__ = ["NewFile", "NoRows", "Option", "Result", "Rows", "RowsFile", "Shared", "command"]
 P = ParamSpec("P")
@@ -75,6 +85,8 @@ class Result(Generic[Row]):
     """The size of each index, in words."""
     exit_code: int = 0
     """Exit code where nothing failed; rows may be bad news."""
+    paper: Callable[[], Sequence[PaperTable]] | None = None
+    """Returns the tables for LaTeX, where rows are not those of a table; None: see `for_paper`."""
     first_columns: Sequence[str] = ()
     """Columns that a data frame begins with; files have the order of the row type."""
 
@@ -152,12 +164,41 @@ def _returned(result: Result[Any]) -> Any:
     """Return the value that Python gets for a result."""
     if isinstance(result, NoRows) and result.returned is not None:
         return result.returned
-    frame = to_frame(list(result.rows), result.row_type)
-    first = [name for name in result.first_columns if name in frame]
-    frame = frame[[*first, *(name for name in frame if name not in first)]]
+    frame = frame_of(result)
     if result.failures:
         raise IncompleteError("; ".join(result.failures), frame)
     return frame
+
+
+def frame_of(result: Result[Any]) -> pd.DataFrame:
+    """Return the rows of a result as a data frame, with what the terminal says above a table.
+
+    Its `attrs` have the names of columns that no row has a value in (`left_out`), the sizes of the
+    indexes in words (`sizes`), and sentences on what the rows say (`summary`).
+    """
+    rows = list(result.rows)
+    kind = kind_of(get_type_hints(result.row_type))
+    needed = kind.needs - kind.may_lack if kind else frozenset[str]()
+    frame = without_empty_columns(to_frame(rows, result.row_type), result.row_type, needed)
+    first = [name for name in result.first_columns if name in frame]
+    frame = frame[[*first, *(name for name in frame if name not in first)]]
+    frame.attrs["sizes"] = dict(result.sizes)
+    frame.attrs["summary"] = summary_of(rows, kind) if kind else []
+    return frame
+
+
+def summary_of(rows: Sequence[Any], kind: Kind) -> list[str]:
+    """Return what some rows of a kind say, in sentences."""
+    # They are slow to import.
+    from ngramscan.reporting.page.results import MOST_ROWS, Results
+    from ngramscan.reporting.sentences.assemble import sentences
+
+    shown = [record_of(row) for row in rows[:MOST_ROWS]]
+    if not shown:
+        return []
+    left_out = max(0, len(rows) - MOST_ROWS)
+    found = sentences(Results(kind, "data frame", (*shown[0],), shown, left_out))
+    return [sentence.text for sentence in found]
 
 
 def write_files(result: Result[Any], made_by: str, **settings: bool) -> Run:

@@ -16,9 +16,12 @@ def _joined(of_bytes: Kind, of_tokens: Kind) -> Kind:
         needs=of_bytes.needs | of_tokens.needs,
         numbers=of_bytes.numbers | of_tokens.numbers,
         plots=of_bytes.plots + of_tokens.plots,
+        may_lack=of_bytes.may_lack | of_tokens.may_lack,
     )
 
 
+_NAMES_OF_PATTERNS = frozenset({"method", "tier", "kind"})
+"""What a phrase of no pattern set doesn't have."""
 _COUNT = make_kind(
     "count",
     "Counts",
@@ -26,6 +29,7 @@ _COUNT = make_kind(
     "occurrences documents | estimated documents_low documents_high level bytes per_gigabyte"
     " per_million_documents",
     make_plot("occurrences", "index", "query", "log", series="method"),
+    may_lack=_NAMES_OF_PATTERNS | {"documents", "occurrences_low", "occurrences_high"},
 )
 _TOKEN_COUNT = make_kind(
     "count",
@@ -33,6 +37,7 @@ _TOKEN_COUNT = make_kind(
     "index method tier kind pattern query",
     "token_occurrences | token_occurrences_after_space per_million_tokens",
     make_plot("token_occurrences", "index", "query", "log", limits=None, series="method"),
+    may_lack=_NAMES_OF_PATTERNS,
 )
 _DOCNORM = make_kind(
     "docnorm",
@@ -44,6 +49,7 @@ _DOCNORM = make_kind(
     " documents_per_million_low documents_per_million_high",
     make_plot("documents", "index", "pattern", "log", series="method"),
     texts="estimator",
+    may_lack=_NAMES_OF_PATTERNS,
 )
 _TOKEN_DOCNORM = make_kind(
     "docnorm",
@@ -56,6 +62,7 @@ _TOKEN_DOCNORM = make_kind(
     " token_documents_per_million_high",
     make_plot("token_documents", "index", "pattern", "log", series="method"),
     texts="estimator",
+    may_lack=_NAMES_OF_PATTERNS,
 )
 KINDS: tuple[Kind, ...] = (
     _joined(_COUNT, _TOKEN_COUNT),
@@ -432,4 +439,4 @@ KINDS: tuple[Kind, ...] = (
 def kind_of(columns: Iterable[str]) -> Kind | None:
     """Return the kind of rows with these columns; None: no command writes them."""
     there = {*columns}
-    return next((kind for kind in KINDS if kind.needs <= there), None)
+    return next((kind for kind in KINDS if kind.needs - kind.may_lack <= there), None)

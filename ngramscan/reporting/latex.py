@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
-from ngramscan.progress import visible
+from ngramscan.progress import visible, visible_line
 from ngramscan.reporting.layout import p_text
 
 _ESCAPES = str.maketrans(
@@ -36,6 +36,63 @@ _TABLE = r"""% needs \usepackage{{booktabs}}
 {body}\bottomrule
 \end{{tabular}}
 """
+
+
+@dataclass(frozen=True, slots=True)
+class PaperTable:
+    """A table as a paper has it: columns that name the rows, and groups of columns of numbers."""
+
+    comments: Sequence[str]
+    """Lines above it, for the caption: units and sizes."""
+    names: Sequence[str]
+    """The headings of the columns that name rows."""
+    groups: Mapping[str, Sequence[str]]
+    """The headings of the columns of numbers, by the heading above them; "": there is none."""
+    lines: Sequence[tuple[Sequence[str], Sequence[str]]]
+    """The names of each row, which are plain texts, and its numbers, which are LaTeX."""
+
+    def to_latex(self) -> str:
+        """Return the table; a name that repeats that of the row above is left out."""
+        columns = [heading for group in self.groups.values() for heading in group]
+        comments = [f"% {visible_line(comment)}\n" for comment in self.comments]
+        head = _line(escape(heading) for heading in (*self.names, *columns))
+        return "".join(comments) + _TABLE.format(
+            columns="l" * len(self.names) + "r" * len(columns),
+            head=f"{self._group_heads()}{head}",
+            body="".join(self._body()),
+        )
+
+    def _group_heads(self) -> str:
+        """Return the headings above those of columns, with a rule below each, if there are any."""
+        if not any(self.groups):
+            return ""
+        cells, rules = [""] * len(self.names), []
+        start = len(self.names) + 1
+        for heading, group in self.groups.items():
+            cells.append(f"\\multicolumn{{{len(group)}}}{{c}}{{{escape(heading)}}}")
+            rules.append(f"\\cmidrule(l){{{start}-{start + len(group) - 1}}}")
+            start += len(group)
+        return f"{_line(cells)}\n{''.join(rules)}\n"
+
+    def _body(self) -> Iterable[str]:
+        above: Sequence[str] = ()
+        for names, numbers in self.lines:
+            groups = [*names[:-1]]
+            if above and groups != [*above[:-1]]:
+                yield "\\addlinespace\n"
+            shown = [*([""] * len(groups) if groups == [*above[:-1]] else groups), names[-1]]
+            yield f"{_line([*map(escape, shown), *numbers])}\n"
+            above = names
+
+
+def amount(value: float | None) -> str:
+    """Return a number of occurrences or documents, or a rate, with three digits or more."""
+    if value is None:
+        return "--"
+    if isinstance(value, int) or abs(value) >= 100 or value == 0:
+        return f"{value:,.0f}".replace(",", "{,}")
+    number = _number(value)
+    return f"${number}$" if "\\" in number else number
 
 
 def to_latex(rows: Sequence[Any], row_type: type) -> str:

@@ -66,12 +66,20 @@ class Kind:
     """Columns that tell rows apart, in the order in which they are shown."""
     plots: tuple[Plot, ...] = ()
     """Its figures: each shows the rows that have its values."""
+    may_lack: frozenset[str] = frozenset()
+    """Needed columns that a data frame lacks where no row has a value; readers complete them."""
     methods: str = ""
     """The template that says how the numbers were made, without its suffix."""
 
 
 def make_kind(
-    name: str, title: str, labels: str, numbers: str, *plots: Plot, texts: str = ""
+    name: str,
+    title: str,
+    labels: str,
+    numbers: str,
+    *plots: Plot,
+    texts: str = "",
+    may_lack: frozenset[str] = frozenset(),
 ) -> Kind:
     """Return a kind; its columns have spaces between them.
 
@@ -92,6 +100,7 @@ def make_kind(
         numbers=all_numbers,
         labels=(*labels.split(),),
         plots=plots,
+        may_lack=may_lack,
         # Options of a command have its text: `blend --presence` is explained with `blend`.
         methods=name.split(maxsplit=1)[0],
     )

@@ -9,10 +9,11 @@ import io
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, make_dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from ngramscan.errors import InputError
@@ -166,6 +167,31 @@ def to_frame(rows: Sequence[Any], row_type: type) -> pd.DataFrame:
     )
 
 
+def without_empty_columns(
+    frame: pd.DataFrame, row_type: type, needed: Collection[str]
+) -> pd.DataFrame:
+    """Return a frame without columns that no row has a value in, though rows could have one.
+
+    Columns that are `needed` stay, and so do those that can't be empty. The names of the others
+    are in `attrs["left_out"]`, in the order of the row type. A frame without rows keeps all.
+    """
+    left_out = [
+        name
+        for name, hint in get_type_hints(row_type).items()
+        if len(frame) and name not in needed and _is_empty(frame[name], hint)
+    ]
+    shown = frame.drop(columns=left_out)
+    shown.attrs["left_out"] = left_out
+    return shown
+
+
+def _is_empty(column: pd.Series[Any], hint: object) -> bool:
+    """Tell whether a column holds nothing; of texts that may not be null, "" is nothing."""
+    if hint is str:
+        return bool((column == "").all())
+    return NoneType in getattr(hint, "__args__", ()) and bool(column.isna().all())
+
+
 def _encodable(value: Any) -> Any:
     """Return a text with escapes for halves of characters, as names of files may have them."""
     if not isinstance(value, str) or value.isascii():
@@ -200,9 +226,13 @@ def to_bytes(rows: Sequence[Any], row_type: type, target: Target, run: Run | Non
 
 
 def write_rows(rows: Sequence[Any], row_type: type, target: Target, run: Run | None = None) -> None:
-    """Write rows to the file of a target, whole or not at all; then its sidecar, if it has one."""
+    """Write rows to the file of a target, whole or not at all."""
+    write_content(to_bytes(rows, row_type, target, run), target, run)
+
+
+def write_content(content: bytes, target: Target, run: Run | None = None) -> None:
+    """Write rows in their format to the file of a target; then its sidecar, if it has one."""
     assert target.path is not None
-    content = to_bytes(rows, row_type, target, run)
     write_whole(target.path, lambda path: path.write_bytes(content))
     if run and target.has_sidecar:
         record = asdict(replace(run, sha256=sha256(content).hexdigest()))

@@ -50,7 +50,7 @@ from ngramscan.reporting.rows import (
     choose_target,
     order_rows,
     to_bytes,
-    write_rows,
+    write_content,
 )
 from ngramscan.reporting.signatures import columns_of, hints_of, sections_of, signature_of
 
@@ -395,9 +395,13 @@ def _show(
 
             show = print_table or partial(print_rows, rows=list(rows), row_type=row_type)
             show(open_console(is_wide=wide))
+        elif target.format == "latex" and result.paper and not sort:
+            tables = result.paper()
+            _emit("\n".join(table.to_latex() for table in tables).encode(), target, run)
+            return sum(len(table.lines) for table in tables)
         else:
             rows = list(rows)
-            _emit(rows, row_type, target, run)
+            _emit(to_bytes(rows, row_type, target, run), target, run)
             return len(rows)
     return None
 
@@ -408,14 +412,14 @@ def _say_written(written: Sequence[tuple[str | Path | None, int | None]]) -> Non
             _say(f"wrote {file}: {counted(n_rows, 'row')}")
 
 
-def _emit(rows: Sequence[Any], row_type: type, target: Target, run: Run) -> None:
+def _emit(content: bytes, target: Target, run: Run) -> None:
     if target.path:
-        write_rows(rows, row_type, target, run)
+        write_content(content, target, run)
     elif target.format != "parquet" and sys.stdout.isatty():
         # Before a person, nothing steers the terminal; into a file or pipe it goes as it is.
-        click.echo(visible(to_bytes(rows, row_type, target).decode()), nl=False)
+        click.echo(visible(content.decode()), nl=False)
     else:
-        click.echo(to_bytes(rows, row_type, target, run), nl=False)
+        click.echo(content, nl=False)
 
 
 def _say(text: str) -> None:

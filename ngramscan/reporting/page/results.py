@@ -53,12 +53,13 @@ def read_results(table: Table) -> Results:
     left_out = sum(1 for _ in stream)
     kind = _kind(name, first[0][1])
     for place, row in first:
-        if lacking := kind.needs - row.keys():
+        if lacking := kind.needs - kind.may_lack - row.keys():
             others = ", ".join(sorted(lacking))
             raise InputError(place, f"it lacks {others}, which the first row has")
     columns = (*dict.fromkeys(column for _, row in first for column in row),)
+    every_column = (*columns, *sorted(kind.may_lack.difference(columns)))
     rows = [
-        {column: _value(row.get(column), column, kind, place) for column in columns}
+        {column: _value(row.get(column), column, kind, place) for column in every_column}
         for place, row in first
     ]
     # What comes through a pipe can't be read twice.
@@ -90,7 +91,7 @@ def _kind(name: str, columns: Collection[str]) -> Kind:
     if kind := kind_of(columns):
         return kind
     near = max(KINDS, key=lambda kind: len(kind.needs & {*columns}) / len(kind.needs))
-    lacking = sorted(near.needs - {*columns})
+    lacking = sorted(near.needs - near.may_lack - {*columns})
     listed = ", ".join([str(column)[:_LONGEST] for column in columns][:_MOST_NAMES])
     more = ", …" * (len(columns) > _MOST_NAMES)
     problem = f"not a results file of ngramscan or evalcore, with columns {listed}{more}"
