@@ -92,9 +92,9 @@ class Terminal(Progress):
             return
         task = self._task(unit)
         self._bars.update(task.id, advance=amount)
-        speed = f"{_short(task.speed, unit)}/s" if task.speed else ""
-        total = f" of {_short(task.total, unit)}" if task.total else ""
-        done = f"{_short(task.completed, unit)}{total}"
+        speed = f"{short_amount(task.speed, unit)}/s" if task.speed else ""
+        total = f" of {short_amount(task.total, unit)}" if task.total else ""
+        done = f"{short_amount(task.completed, unit)}{total}"
         self._bars.update(task.id, done=f"{done}  {speed}")
 
     def note(self, text: str) -> None:
@@ -118,7 +118,8 @@ class Terminal(Progress):
         return next(task for task in self._bars.tasks if task.id == self._tasks[unit])
 
 
-def _short(amount: float, unit: str) -> str:
+def short_amount(amount: float, unit: str) -> str:
+    """Return an amount of a unit; one of bytes says so."""
     return format_bytes(amount) if unit.startswith("bytes") else f"{amount:,.0f}"
 
 

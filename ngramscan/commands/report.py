@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 _FILE = Path("report.html")
 _SUFFIXES = ("", ".html", ".htm")
-"""What the name of a page may end with; a pipe or a device has no suffix."""
+"""The suffixes that a page may have; a pipe or a device has none."""
 
 
 @dataclass(frozen=True, slots=True)

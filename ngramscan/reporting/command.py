@@ -29,6 +29,7 @@ from ngramscan.errors import IncompleteError, InputError
 from ngramscan.options import NewFile, Option, Rows, RowsFile, Shared
 from ngramscan.reading.versions import one_version_each
 from ngramscan.reporting.kinds import kind_of
+from ngramscan.reporting.notebook import Notebook, notebook
 from ngramscan.reporting.options import (
     FOR_TABLE,
     check_written,
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
     from ngramscan.reporting.latex import PaperTable
 
 __all__ = ["NewFile", "NoRows", "Option", "Result", "Rows", "RowsFile", "Shared", "command"]
+PROGRESS = "progress"
+"""The parameter that reports how far the work is."""
 P = ParamSpec("P")
 Row = TypeVar("Row")
 
@@ -128,8 +131,11 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
         bound = signature.bind(*arguments, **options)
         given = dict(bound.arguments)
         bound.apply_defaults()
+        shell = notebook() if PROGRESS in bound.arguments and PROGRESS not in given else None
         try:
-            return _returned(_run(function, several, bound, given))
+            if shell is None:
+                return _returned(_run(function, several, bound, given))
+            return _shown_in(shell, lambda: _run(function, several, bound, given), bound)
         except InputError as error:
             error.where, error.problem = _in_python(function, error.where, error.problem)
             error.args = (f"{error.where}: {error.problem}",)
@@ -158,6 +164,22 @@ def _run(
         result = function(*bound.args, **bound.kwargs)
     write_files(result, python_call(function, given))
     return result
+
+
+def _shown_in(
+    shell: Notebook, run: Callable[[], Result[Any]], bound: inspect.BoundArguments
+) -> Any:
+    """Run a command in a notebook, which shows its progress, sizes and summary before the frame."""
+    with shell:
+        bound.arguments[PROGRESS] = shell
+        result = run()
+    for notice in result.notices:
+        shell.notice(notice)
+    returned = _returned(result)
+    about = getattr(returned, "attrs", {})
+    sizes = [f"{name}: {size}" for name, size in about.get("sizes", {}).items()]
+    shell.show([*sizes, *about.get("summary", ())])
+    return returned
 
 
 def _returned(result: Result[Any]) -> Any:

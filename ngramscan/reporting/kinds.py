@@ -21,7 +21,7 @@ def _joined(of_bytes: Kind, of_tokens: Kind) -> Kind:
 
 
 _NAMES_OF_PATTERNS = frozenset({"method", "tier", "kind"})
-"""What a phrase of no pattern set doesn't have."""
+"""The columns that only patterns of a set have a value in."""
 _COUNT = make_kind(
     "count",
     "Counts",

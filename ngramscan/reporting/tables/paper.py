@@ -20,7 +20,7 @@ _Show = Callable[[Any], str]
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """What the columns of a table show."""
+    """The columns of a table, of one index or of several."""
 
     text: str
     """The column of rows that has what was counted."""
