@@ -200,7 +200,7 @@ def frame_of(result: Result[Any]) -> pd.DataFrame:
     """
     rows = list(result.rows)
     kind = kind_of(get_type_hints(result.row_type))
-    needed = kind.needs - kind.may_lack if kind else frozenset[str]()
+    needed = kind.marks if kind else frozenset[str]()
     frame = without_empty_columns(to_frame(rows, result.row_type), result.row_type, needed)
     first = [name for name in result.first_columns if name in frame]
     frame = frame[[*first, *(name for name in frame if name not in first)]]

@@ -272,6 +272,7 @@ KINDS: tuple[Kind, ...] = (
             "model group rule baseline treatment",
             aside="n = {n_problems}, p = {p_holm} (Holm)",
         ),
+        may_lack=frozenset({"p_holm"}),  # with another adjustment
     ),
     make_kind(
         "rank",
@@ -439,4 +440,4 @@ KINDS: tuple[Kind, ...] = (
 def kind_of(columns: Iterable[str]) -> Kind | None:
     """Return the kind of rows with these columns; None: no command writes them."""
     there = {*columns}
-    return next((kind for kind in KINDS if kind.needs - kind.may_lack <= there), None)
+    return next((kind for kind in KINDS if kind.marks <= there), None)

@@ -1,4 +1,4 @@
-"""Progress in a notebook: one line of the cell's output, which changes while the work goes on."""
+"""Progress in a notebook: one line in the output of a cell, which changes during the work."""
 
 from __future__ import annotations
 

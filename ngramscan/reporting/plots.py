@@ -71,6 +71,11 @@ class Kind:
     methods: str = ""
     """The template that says how the numbers were made, without its suffix."""
 
+    @property
+    def marks(self) -> frozenset[str]:
+        """Return the columns by which its rows are recognised."""
+        return self.needs - self.may_lack
+
 
 def make_kind(
     name: str,

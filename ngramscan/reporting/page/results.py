@@ -53,7 +53,7 @@ def read_results(table: Table) -> Results:
     left_out = sum(1 for _ in stream)
     kind = _kind(name, first[0][1])
     for place, row in first:
-        if lacking := kind.needs - kind.may_lack - row.keys():
+        if lacking := kind.marks - row.keys():
             others = ", ".join(sorted(lacking))
             raise InputError(place, f"it lacks {others}, which the first row has")
     columns = (*dict.fromkeys(column for _, row in first for column in row),)
@@ -90,12 +90,12 @@ def _read_run(path: Path) -> tuple[Run | None, bool]:
 def _kind(name: str, columns: Collection[str]) -> Kind:
     if kind := kind_of(columns):
         return kind
-    near = max(KINDS, key=lambda kind: len(kind.needs & {*columns}) / len(kind.needs))
-    lacking = sorted(near.needs - near.may_lack - {*columns})
+    near = max(KINDS, key=lambda kind: len(kind.marks & {*columns}) / len(kind.marks))
+    lacking = sorted(near.marks - {*columns})
     listed = ", ".join([str(column)[:_LONGEST] for column in columns][:_MOST_NAMES])
     more = ", …" * (len(columns) > _MOST_NAMES)
     problem = f"not a results file of ngramscan or evalcore, with columns {listed}{more}"
-    if len(lacking) > len(near.needs) / 2:
+    if len(lacking) > len(near.marks) / 2:
         names = ", ".join(dict.fromkeys(kind.methods for kind in KINDS))
         raise InputError(name, f"{problem}; expected rows of {names}")
     raise InputError(name, f"{problem}; rows of `{near.name}` also have {', '.join(lacking)}")
