@@ -85,6 +85,10 @@ def test_a_notebook_shows_progress_then_sizes_and_what_was_found(
     assert " B of " in [*cell.shown, *cell.updates][-1]
     assert "step by step" in cell.result
     assert cell.stderr == ""
+    again = kernel.run(call)
+    assert again.shown == []
+    assert "using cached results" in again.stderr
+    assert "\x1b" not in again.stdout
 
 
 def test_the_threads_of_requests_report_to_the_cell_that_runs(

@@ -32,8 +32,7 @@ class Notebook(Progress):
     def __exit__(self, *_exc: object) -> None:
         with self._lock:
             self._note = ""
-            if self._done:
-                self._show_line(is_last=True)
+            self._show_line(is_last=True)
 
     def expect(self, amount: int, unit: str) -> None:
         """Add to the work there is of a unit."""
@@ -67,7 +66,13 @@ class Notebook(Progress):
         now = time.monotonic()
         if not is_last and now - self._shown_at < _EVERY_S:
             return
-        amounts = [self._describe(unit, done) for unit, done in self._done.items()]
+        amounts = [
+            self._describe(unit, done)
+            for unit, done in self._done.items()
+            if done or self._total.get(unit)
+        ]
+        if not amounts and not self._note:  # all was known before
+            return
         seconds = f"{now - self._started_at:,.0f} s"
         line = visible_line("; ".join(filter(None, [*amounts, seconds, self._note])))
         self._publisher.publish(
