@@ -262,7 +262,7 @@ def null_rows(page: NullPage, draw: Draw) -> list[dict[str, Any]]:
 
 def claims(said: Sequence[Sentence]) -> bool:
     """Tell whether a sentence calls a method more or less accurate."""
-    return any(re.search("was (more|less) accurate", sentence.text) for sentence in said)
+    return any(re.search("is (more|less) accurate", sentence.text) for sentence in said)
 
 
 def false_claims(page: NullPage, sets: int, seed: int = 1) -> tuple[int, int]:

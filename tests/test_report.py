@@ -28,6 +28,7 @@ from ngramscan.reporting.sentences.sentence import Sentence
 from tests.support.cases import case_table, objects
 from tests.support.command import invoke
 from tests.test_report_words import CASES, DIFFERENCES, KIND_OF
+from tests.test_sentences_comparisons import compared
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -139,6 +140,7 @@ def test_rows_beyond_the_limits_are_said_to_be_left_out() -> None:
 
 def test_the_first_screen_has_findings_that_their_sections_have() -> None:
     rows = {title: case for title, case in CASES.values() if title != "Counts"}
+    rows[DIFFERENCES] = [compared()]
     parts = [Results(KIND_OF[title], "rows.csv", (*case[0],), case) for title, case in rows.items()]
     page = read(make_page(parts, "All", WHEN))
     named = {str(one.attributes.get("id")): one for one in page.all("section")}
@@ -148,7 +150,7 @@ def test_the_first_screen_has_findings_that_their_sections_have() -> None:
         (link,) = one.all("a")
         section = named[(link.attributes["href"] or "")[1:]]
         assert one.text.strip() in {line.text for line in section.all("li")}
-        assert "[" in one.text or "No difference was shown" in one.text
+        assert "[" in one.text or "No difference is shown" in one.text
     assert DIFFERENCES in found[0].whole, "comparisons come first"
     assert next(named["summary"].all("figcaption")).text.startswith(DIFFERENCES)
     said = [Sentence("B."), Sentence("A is 1 [0, 2].", is_finding=True), Sentence("C.")]

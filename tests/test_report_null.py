@@ -36,8 +36,9 @@ from tests.test_spans import Counting
 COPIED = "the quick brown fox jumps over the lazy dog and then sleeps until the next morning comes"
 
 CLAIM = re.compile(
-    r"was (?:more|less) accurate|had (?:higher|lower) (?:mean )?scores|had markers in (?:more|few)"
-    r"|had a (?:higher|lower) mean score|had a (?:larger|smaller) share|was (?:great|small)er than"
+    r"is (?:more|less) accurate|ha(?:ve|d) (?:higher|lower) (?:mean )?scores"
+    r"|ha[sd] markers in (?:more|few)|has a (?:higher|lower) mean score"
+    r"|have a (?:larger|smaller) share|is (?:great|small)er than"
     r"|(?:For|In) (?!0 )\d+ of \d+ (?:n-grams?|rows?), (?:q is|the ratio and)"
 )
 PATTERNS = parse_patterns(

@@ -4,21 +4,158 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ngramscan.reporting.sentences.earlier import earlier
-from ngramscan.reporting.sentences.phrases import Row
+from ngramscan.reporting.columns import ALL
+from ngramscan.reporting.sentences.phrases import (
+    Difference,
+    Measure,
+    Row,
+    Verbs,
+    count_of,
+    group_rows,
+    known_rows,
+    more_in_table,
+    named,
+    number,
+    ordinal,
+    scope_of,
+)
 from ngramscan.reporting.sentences.sentence import Sentence
+
+_ACCURATE = Verbs("is more accurate than", "is less accurate than")
+_MEAN_SCORE = Verbs("has a higher mean score than", "has a lower mean score than")
+_WHERE = ("dataset", "model", "group", "rule")
+_MOST_LISTS = 3
+"""Lists of ranks, and pairs with averages, that have a sentence each."""
+_MOST_RANKED = 6
+"""Places of a list that a sentence has."""
+_AVERAGE = Measure("The average", "difference", unit=" points")
+_AVERAGES = {
+    "micro": "The micro average",
+    "macro over subtasks": "The macro average over subtasks",
+    "macro over benchmarks": "The macro average over benchmarks",
+}
+
+
+def _verbs(row: Row) -> Verbs:
+    """Return what a method is, compared with another: accuracies are those of right answers."""
+    scale, test = row.get("scale"), row.get("test")
+    # Rows without a scale have it in their test, if it is McNemar's.
+    is_binary = scale == "right or wrong" if scale else not test or "McNemar" in test
+    return _ACCURATE if is_binary and not row.get("weight") else _MEAN_SCORE
+
+
+def _compared_problems(row: Row) -> str:
+    """Return how many problems were compared, and pairs of answers if these are more."""
+    pairs, problems = row.get("n"), row.get("n_problems")
+    if problems is None and row.get("model") == ALL and pairs is not None:
+        return count_of(pairs, "pair") + " of answers"  # which are not independent
+    n = pairs if problems is None else problems
+    if n is None:
+        return ""
+    if pairs is None or pairs == n:
+        return f"n = {number(n)}"
+    return f"n = {count_of(n, 'problem')} ({count_of(pairs, 'pair')} of answers)"
+
+
+def _how_scored(row: Row) -> list[str]:
+    """Return what scores were weighed by, and from which value on they were right."""
+    texts = []
+    if weight := row.get("weight"):
+        texts.append(f"weighted by {named(weight)}")
+    if (least := row.get("right_from")) is not None:
+        texts.append(f"right from {number(least)}")
+    return texts
+
+
+def _accuracies(row: Row) -> str:
+    """Return the two accuracies in words; empty: one of them is unknown."""
+    pair = [row.get(f"accuracy_{side}") for side in ("treatment", "baseline")]
+    if None in pair:
+        return ""
+    return " against ".join(f"{number(one, is_share=True)}%" for one in pair if one is not None)
+
+
+COMPARED = Difference(
+    " ".join(_WHERE),
+    lambda row: (named(row["treatment"]), named(row["baseline"])),
+    _verbs,
+    _compared_problems,
+    _how_scored,
+    _accuracies,
+)
+"""How comparisons of methods are called, here and where they are linked with prevalence."""
 
 
 def say_comparisons(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `compare`."""
-    return earlier("compare", rows, alpha)
+    yield from COMPARED.say(rows, alpha)
+    unknown = [row["n_unknown"] for row in rows if row.get("n_unknown")]
+    if len(rows) == 1 and unknown:
+        pairs = count_of(unknown[0], "pair")
+        verb = "is" if unknown[0] == 1 else "are"
+        yield Sentence(f"{pairs} with an unknown result {verb} left out.")
+    elif unknown:
+        some = f"{number(len(unknown))} of {number(len(rows))} comparisons"
+        most = number(max(unknown))
+        yield Sentence(f"Pairs with an unknown result are left out of {some}, at most {most} each.")
 
 
-def say_ranks(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `rank`."""
-    return earlier("rank", rows, alpha)
+def say_ranks(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield the sentences about rows of `rank`: the places in each list."""
+    lists = group_rows(known_rows(rows, "rank"), "dataset", "group", "rule")
+    for group in [*lists.values()][:_MOST_LISTS]:
+        yield Sentence(_places(group, rows), is_finding=True, has_interval=True)
+    yield from more_in_table(len(lists) - _MOST_LISTS, "list")
+    if lists:
+        yield Sentence("The limits of ranks hold for all in a list together.")
 
 
-def say_averages(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `compare --averages`."""
-    return earlier("compare --averages", rows, alpha)
+def _places(group: Sequence[Row], rows: Sequence[Row]) -> str:
+    """Return the first places of a list of ranks."""
+    ranked = sorted(group, key=lambda row: float(row["rank"]))
+    has_models = len({row.get("model") for row in rows}) > 1
+    columns = ("dataset", "group", "rule") if has_models else _WHERE
+    where = scope_of(ranked[0], columns)
+    of = "" if ranked[0].get("rank_of") is None else f" of {number(ranked[0]['rank_of'])}"
+    texts: list[str] = []
+    for row in ranked[:_MOST_RANKED]:
+        name = named(row["method"]) + (scope_of(row, ("model",)) if has_models else "")
+        verb, place = (" ranks", f"{of}{where}") if not texts else ("", "")
+        limits = f"[{_end(row.get('rank_low'))}, {_end(row.get('rank_high'))}]"
+        texts.append(f"{name}{verb} {ordinal(row['rank'])} {limits}{place}")
+    if (others := len(ranked) - _MOST_RANKED) > 0:
+        texts.append(f"{count_of(others, 'other')} follow")
+    return "; ".join(texts) + "."
+
+
+def _end(limit: float | None) -> str:
+    return "no limit" if limit is None else number(limit)
+
+
+def say_averages(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield the sentences about rows of `compare --averages`, those of all models first."""
+    known = known_rows(rows, "difference")
+    order = sorted(known, key=lambda row: row.get("model") != ALL)
+    for row in order[:_MOST_LISTS]:
+        ends = _AVERAGE.ends(row)
+        interval = f" [{ends}]" if ends else ""
+        values = _accuracies(row)
+        both = f", {values}" if values else ""
+        pair = f"{named(row['treatment'])} minus {named(row['baseline'])}"
+        where = scope_of(row, _WHERE)
+        where += "," if "," in where else ""
+        text = f"{_average(row)} of {pair}{where}"
+        points = _AVERAGE.text(row["difference"])
+        of = "" if row.get("n") is None else f", n = {number(row['n'])}"
+        yield Sentence(
+            f"{text} is {points} points{interval}{both}{of}.",
+            is_finding=bool(ends),
+            has_interval=bool(ends),
+        )
+    yield from more_in_table(len(order) - _MOST_LISTS, "average")
+    yield Sentence("Averages are not tested, so nothing is claimed about them.")
+
+
+def _average(row: Row) -> str:
+    """Return the name of an average, as the beginning of a sentence."""
+    return _AVERAGES.get(row["average"], f"The average {named(row['average'])}")

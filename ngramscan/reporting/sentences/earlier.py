@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from ngramscan.reporting.columns import ALL
+from ngramscan.reporting.sentences.comparisons import COMPARED
 from ngramscan.reporting.sentences.phrases import (
     MOST_GROUPS,
     Difference,
@@ -54,7 +54,7 @@ def earlier(kind: str, rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
             has_interval = "[" in plain or "with a wide interval between" in plain
             yield Sentence(
                 text,
-                is_finding=has_interval or plain.startswith("No difference was shown"),
+                is_finding=has_interval or "no difference is shown" in plain.lower(),
                 has_interval="[" in plain,
                 is_claim=isinstance(say, _Claims),
             )
@@ -209,18 +209,6 @@ def _say_strategies(rows: Sequence[Row]) -> Iterator[str]:
     )
 
 
-def _with_accuracy(row: Row, side: str) -> str:
-    accuracy = row.get(f"accuracy_{side}")
-    known = "" if accuracy is None else f" ({number(accuracy, is_share=True)}%)"
-    return f"{quoted(row[side])}{known}"
-
-
-def _say_unknown(rows: Sequence[Row]) -> Iterator[str]:
-    if unknown := [row["n_unknown"] for row in rows if row.get("n_unknown")]:
-        first = in_some(len(unknown), len(rows), "row")
-        yield f"{first}, pairs with an unknown result are left out: up to {number(max(unknown))}."
-
-
 def _say_wins(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows[:MOST_GROUPS]:
         pair = f"{quoted(row['treatment'])} against {quoted(row['baseline'])}"
@@ -282,50 +270,10 @@ def _of(column: str, noun: str = "") -> Callable[[Row], str]:
     return say
 
 
-def _compared_problems(row: Row) -> str:
-    """Return how many problems were compared, and pairs of answers if these are more."""
-    pairs, problems = row.get("n"), row.get("n_problems")
-    if problems is None and row.get("model") == ALL and pairs is not None:
-        return count_of(pairs, "pair") + " of answers"  # which are not independent
-    n = pairs if problems is None else problems
-    if n is None:
-        return ""
-    if pairs is None or pairs == n:
-        return f"n = {number(n)}"
-    return f"n = {count_of(n, 'problem')} ({count_of(pairs, 'pair')} of answers)"
-
-
-def _how_scored(row: Row) -> list[str]:
-    """Return what scores were weighed by, and from which value on they were right."""
-    texts = []
-    if weight := row.get("weight"):
-        texts.append(f"weighted by {quoted(weight)}")
-    if (least := row.get("right_from")) is not None:
-        texts.append(f"right from {number(least)}")
-    return texts
-
-
-def _compared_as(row: Row) -> Verbs:
-    """Return what a method is, compared with another: accuracies are those of right answers."""
-    scale, test = row.get("scale"), row.get("test")
-    # Rows without a scale have it in their test, if it is McNemar's.
-    is_binary = scale == "right or wrong" if scale else not test or "McNemar" in test
-    return _ACCURATE if is_binary and not row.get("weight") else _MEAN_SCORE
-
-
 _PLACEBO = "placebo"
-_ACCURATE = Verbs("was more accurate than", "was less accurate than")
-_MEAN_SCORE = Verbs("had a higher mean score than", "had a lower mean score than")
 _COPYING = Verbs(
-    "had a larger share of words copied from the corpus than",
-    "had a smaller share of words copied from the corpus than",
-)
-_COMPARE = Difference(
-    "dataset model group rule",
-    lambda row: (_with_accuracy(row, "treatment"), _with_accuracy(row, "baseline")),
-    _compared_as,
-    _compared_problems,
-    _how_scored,
+    "have a larger share of words copied from the corpus than",
+    "have a smaller share of words copied from the corpus than",
 )
 _DIRTY = {
     "near": "Dirty entries with the answer near",
@@ -334,7 +282,7 @@ _DIRTY = {
 _EFFECTS = Difference(
     "index dataset model method score_rule",
     lambda row: (_DIRTY.get(row["answer"], "Dirty entries"), "clean ones"),
-    lambda _: Verbs("had higher scores than", "had lower scores than"),
+    lambda _: Verbs("have higher scores than", "have lower scores than"),
     _of("n"),
 )
 _COPIED = Difference(
@@ -346,19 +294,19 @@ _COPIED = Difference(
 _SLOPE = Difference(
     "counts dataset model rule method",
     lambda _: ("Problems with ten times the count", "others"),
-    lambda _: Verbs("had higher mean scores than", "had lower mean scores than"),
+    lambda _: Verbs("have higher mean scores than", "have lower mean scores than"),
     _of("groups", "group"),
 )
 _SLOPES = Difference(
     "counts dataset model rule",
     lambda row: (f"The slope of {quoted(row['method'])}", f"that of {quoted(row['baseline'])}"),
-    lambda _: Verbs("was greater than", "was smaller than"),
+    lambda _: Verbs("is greater than", "is smaller than"),
     _of("groups", "group"),
 )
 _RETENTION = Difference(
     "dataset model method solver",
     lambda row: (quoted(row["prompt_with"]), f"{quoted(row['prefix'])} alone"),
-    lambda _: Verbs("had markers in more outputs than", "had markers in fewer outputs than"),
+    lambda _: Verbs("has markers in more outputs than", "has markers in fewer outputs than"),
     _of("pairs"),
 )
 _RATIO = Measure("The ratio of a method's own outputs to others", "ratio", _OUTPUTS)
@@ -414,15 +362,6 @@ _SAY: dict[str, Sequence[_Say | _Claims]] = {
     "strategies --per-output": (_tally("strategy", "output"),),
     "show": (_say_outputs,),
     "score": (_tally("status", "score", "rule"), Measure("The value", "value", limits=None).gaps),
-    "compare": (_Claims(_COMPARE), _say_unknown),
-    "rank": (
-        Measure("The rank", "rank", "dataset model method rule", "n"),
-        _always("Limits of ranks hold for all in a list together."),
-    ),
-    "compare --averages": (
-        Measure("The average difference", "difference", f"average {_PAIR}", "n", " points"),
-        _always("Averages were not tested, so nothing is claimed about them."),
-    ),
     "plan": (
         Measure(
             "The number of problems that find the difference with the target power",
@@ -477,7 +416,7 @@ _SAY: dict[str, Sequence[_Say | _Claims]] = {
         ),
         # A comparison has a row for each index.
         _Claims(
-            lambda rows, alpha: _COMPARE(
+            lambda rows, alpha: COMPARED(
                 [group[0] for group in group_rows(rows, *_PAIR.split()).values()], alpha
             )
         ),

@@ -2,7 +2,7 @@
 
 A difference is called one only if its interval excludes zero and its adjusted p-value is at most
 the level of each family of tests on the page, which is .05 if there is one family. Numbers are
-rounded as in tables. Names are in quotes, intervals in brackets.
+rounded as in tables. Names that could be taken for words are in quotes, intervals in brackets.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any
 from ngramscan.progress import visible_line
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.layout import cell, p_text, percent
-from ngramscan.reporting.plots import limits_of
+from ngramscan.reporting.plots import in_words, limits_of
+from ngramscan.reporting.sentences.sentence import Sentence
 
 Row = Mapping[str, Any]
 ALPHA = 0.05
@@ -27,7 +28,23 @@ MOST_GROUPS = 2
 _LONGEST_NAME = 60
 _PLAIN_NAME = re.compile(rf"(?=.*[^\W\d_])[\w.+:/@#-]{{1,{_LONGEST_NAME}}}(?<![.:])")
 """A name of letters, digits and signs that no sentence begins or ends with."""
+_QUOTED = re.compile("“[^”]*”")
+_MOST_PAIRS = 4
+"""Pairs and directions whose differences have a sentence each."""
 _USUAL_LEVEL = 0.95
+_PREPOSITIONS = {
+    "model": " with",
+    "method": " with",
+    "prompt": " with",
+    "dataset": " on",
+    "group": " for",
+    "index": " in",
+    "counts": " by the counts",
+    "rule": ", scored by",
+    "score_rule": ", scored by",
+}
+"""The words before the names of a column, in the order in which a sentence has the columns."""
+_TOGETHER = {"model": "all models together", "dataset": "all benchmarks together"}
 _ALWAYS_NAMED = frozenset({"rule", "score_rule"})
 """Columns that say what a score is, which sentences name even if all rows have the same."""
 
@@ -126,6 +143,22 @@ def count_of(n: int, noun: str) -> str:
     return f"{number(n)} {noun}{'s' * (n != 1)}"
 
 
+def ordinal(n: int) -> str:
+    """Return the number of a place: 1st, 12th."""
+    ending = "th"
+    if n % 100 not in {11, 12, 13}:
+        ending = {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{number(n)}{ending}"
+
+
+def more_in_table(n: int, noun: str) -> Iterator[Sentence]:
+    """Yield how many things of a kind have no sentence, if there are any."""
+    if n == 1:
+        yield Sentence(f"The table has one further {noun}.")
+    elif n > 1:
+        yield Sentence(f"The table has {number(n)} further {noun}s.")
+
+
 def in_some(some: int, n: int, noun: str) -> str:
     """Return in which part of some things something is so."""
     return f"In {number(some)} of {count_of(n, noun)}"
@@ -148,6 +181,36 @@ def named(name: object) -> str:
     """Return a name in a sentence: in quotes only if it could be taken for words or a number."""
     text = str(name)
     return text if _PLAIN_NAME.fullmatch(text) and not _is_number(text) else quoted(text)
+
+
+def short_rule(rule: object) -> str:
+    """Return the name of a rule without the explanation that may follow it."""
+    return named(str(rule).partition(": ")[0])
+
+
+def scope_of(row: Row, columns: Iterable[str], rows: Sequence[Row] = ()) -> str:
+    """Return where something holds, with a blank before it: ` with gpt-4o on FinanceMath`.
+
+    Names that all of several `rows` share are left out, except rules: they say what a score is.
+    """
+    wanted = {name: row[name] for name in columns if row.get(name) not in {None, ""}}
+    if rows:
+        wanted = {name: value for name, value in wanted.items() if _is_telling(name, value, rows)}
+    text = last = ""
+    for column in sorted(wanted, key=_place_of):
+        preposition = _PREPOSITIONS.get(column, f" with {in_words(column)}")
+        name = short_rule(wanted[column]) if column in _ALWAYS_NAMED else named(wanted[column])
+        if wanted[column] == ALL:
+            name = _TOGETHER.get(column, name)
+        text += f" and {name}" if preposition == last else f"{preposition} {name}"
+        last = preposition
+    return text
+
+
+def _place_of(column: str) -> int:
+    """Return the place of a column's name in a sentence; rules come last."""
+    known = [*_PREPOSITIONS]
+    return known.index(column if column in known else "counts")
 
 
 def _is_number(text: str) -> bool:
@@ -237,54 +300,135 @@ class Verbs:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How a difference is called; called with rows, each a comparison, it says which were shown."""
+    """How a difference is called; it says of rows, each a comparison, which were shown."""
 
     labels: str
+    """The columns that say where a difference holds, with blanks between them."""
     subjects: Callable[[Row], tuple[str, str]]
-    """The two that are compared."""
+    """The two that are compared, as at the beginning of a sentence and within one. A first one of
+    several words doesn't begin with a name, unless this is in quotes."""
     verbs: Callable[[Row], Verbs]
     n: Callable[[Row], str]
     """How many values were compared, in words; empty: it is not known."""
     more: Callable[[Row], Sequence[str]] = lambda _: ()
-    """Further facts about a row, said after its names."""
+    """Further facts about a row, said after where it holds."""
+    values: Callable[[Row], str] = lambda _: ""
+    """The two values that are compared, in words; empty: they are not known."""
 
     def __call__(self, rows: Sequence[Row], alpha: float = ALPHA) -> Iterator[str]:
         """Say which differences were shown at a level, and that others were not."""
-        known = known_rows(rows, "difference")
-        for is_above in (True, False):
-            shown = [r for r in known if is_shown(r, alpha) and (r["difference"] > 0) is is_above]
-            if n := len(shown):
-                # All models together say most; the largest of several is partly so by chance.
-                row = max(shown, key=lambda row: (row.get("model") == ALL, abs(row["difference"])))
-                first, second = self.subjects(row)
-                verb = self.verbs(row).above if is_above else self.verbs(row).below
-                rest = f", one of {number(n)} significant differences in this direction" * (n > 1)
-                if row.get("model") != ALL:
-                    rest = rest.replace("one", "the larger" if n == 2 else "the largest")
-                yield f"{first} {verb} {second}{self._signed(row, rows)}{rest}."
-        if others := [row for row in known if not is_shown(row, alpha)]:
-            row = max(others, key=_width)
-            first, second = self.subjects(row)
-            both = f"{first[0].lower()}{first[1:]} and {second}{self._signed(row, rows)}"
-            both += _why_not(row, alpha)
-            some = f"{number(len(others))} of {count_of(len(known), 'comparison')}"
-            some += f"; the widest interval: {both}" * (_width(row) > 0)
-            where = f"between {both}" if len(known) == 1 else f"in {some}"
-            yield f"No difference was shown {where}."
-        if raw := sum(adjusted_p(row) is None for row in known_rows(known, "p")):
-            first = in_some(raw, len(known), "comparison")
-            yield f"{first}, p is not adjusted for the number of tests, so nothing is claimed."
-        yield from _POINTS.gaps(rows, "comparison")
+        for sentence in self.say(rows, alpha):
+            yield sentence.text
 
-    def _signed(self, row: Row, rows: Sequence[Row]) -> str:
+    def say(self, rows: Sequence[Row], alpha: float = ALPHA) -> Iterator[Sentence]:
+        """Yield the sentences about rows: the differences that were shown, then the others."""
+        known = known_rows(rows, "difference")
+        texts = [*self._shown(known, alpha), *self._not_shown(known, alpha)]
+        for text in texts:
+            has_interval = "[" in _QUOTED.sub("", text)
+            yield Sentence(text, is_finding=True, has_interval=has_interval, is_claim=True)
+        for text in _gaps_of_differences(rows, known):
+            yield Sentence(text)
+
+    def _shown(self, known: Sequence[Row], alpha: float) -> Iterator[str]:
+        """Yield the largest difference of each pair and direction, and how many others it has."""
+        groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+        for row in known:
+            if is_shown(row, alpha):
+                groups[row["difference"] < 0, *self.subjects(row)].append(row)
+        weightiest = {key: max(group, key=_weight) for key, group in groups.items()}
+        order = sorted(groups, key=lambda key: _weight(weightiest[key]), reverse=True)
+        # Each direction has a sentence, whatever their number.
+        first = {key[0]: key for key in reversed(order)}
+        order = [*sorted(first.values()), *(key for key in order if key not in first.values())]
+        for key in order[:_MOST_PAIRS]:
+            is_below, first_subject, second = key
+            row = weightiest[key]
+            verb = self.verbs(row).below if is_below else self.verbs(row).above
+            where = scope_of(row, self.labels.split())
+            text = f"{first_subject} {verb} {second}{where}{self._numbers(row)}"
+            yield f"{text}{_one_of(len(groups[key]), is_largest=row.get('model') != ALL)}."
+        if rest := sum(len(groups[key]) for key in order[_MOST_PAIRS:]):
+            if rest == 1:
+                yield "One other difference is shown, between another pair."
+            else:
+                yield f"{number(rest)} other differences are shown, between other pairs."
+
+    def _not_shown(self, known: Sequence[Row], alpha: float) -> Iterator[str]:
+        """Yield that differences were not shown, with the one that is known least precisely."""
+        others = [row for row in known if not is_shown(row, alpha)]
+        if not others:
+            return
+        row = max(others, key=_width)
+        first, second = self.subjects(row)
+        first = _within(first)
+        numbers = f"{self._numbers(row)}{_why_not(row, alpha)}"
+        if len(others) == 1:
+            where = scope_of(row, self.labels.split())
+            yield f"No difference is shown between {first} and {second}{where}{numbers}."
+            return
+        widest = ""
+        if _width(row) > 0:
+            where = scope_of(row, self.labels.split(), known)
+            widest = f"; the widest interval is that of {first} against {second}{where}{numbers}"
+        if len(others) < len(known):
+            some = f"{number(len(others))} of {number(len(known))} comparisons"
+            yield f"For the other {some}, no difference is shown{widest}."
+            return
+        some = "either of two" if len(others) == 2 else f"any of {number(len(others))}"
+        yield f"No difference is shown in {some} comparisons{widest}."
+
+    def _numbers(self, row: Row) -> str:
         """Return a difference in words; a p-value without an interval would show nothing."""
-        p, ends, n = adjusted_p(row), _POINTS.ends(row), self.n(row)
-        text = f"difference {_POINTS.text(row['difference'])} points{f' [{ends}]' if ends else ''}"
+        p, ends, n, values = adjusted_p(row), _POINTS.ends(row), self.n(row), self.values(row)
+        facts = [values] if values else []
+        interval = f" [{ends}]" if ends else ""
+        facts.append(f"{_POINTS.text(row['difference'])} points{interval}")
         if p is not None and _width(row) >= 0:
-            text += f", adjusted {p_of(p)}"
+            facts.append(f"adjusted {p_of(p)}")
         if n:
-            text += f", {n}"
-        return f"{label_of(row, rows, self.labels, self.more(row))}: {text}"
+            facts.append(n)
+        further = "".join(f", {one}" for one in self.more(row))
+        return f"{further}: {', '.join(facts)}"
+
+
+def _weight(row: Row) -> tuple[bool, float]:
+    """Return how much a difference says: all models together say most, then the largest."""
+    return row.get("model") == ALL, abs(row["difference"])
+
+
+def _within(subject: str) -> str:
+    """Return the first words of a sentence as they are within one."""
+    if " " not in subject or subject.startswith("“"):
+        return subject
+    return f"{subject[0].lower()}{subject[1:]}"
+
+
+def _one_of(n: int, *, is_largest: bool) -> str:
+    """Return which of several differences in one direction a sentence has chosen."""
+    if n == 1:
+        return ""
+    some = "two" if n == 2 else number(n)
+    which = "one"
+    if is_largest:
+        which = "the larger" if n == 2 else "the largest"
+    return f", {which} of {some} such differences"
+
+
+def _gaps_of_differences(rows: Sequence[Row], known: Sequence[Row]) -> Iterator[str]:
+    """Yield why nothing can be claimed about some comparisons."""
+    if raw := sum(adjusted_p(row) is None for row in known_rows(known, "p")):
+        some = "The p-value" if raw == 1 else f"The p-values of {number(raw)} comparisons"
+        verb = "is" if raw == 1 else "are"
+        yield f"{some} {verb} not adjusted for the number of tests, so nothing is claimed."
+    if unknown := len(rows) - len(known):
+        yield f"No difference could be computed for {number(unknown)} of {number(len(rows))} rows."
+    without = sum(_POINTS.interval(row) == (None, None) for row in known)
+    if without == 1 == len(known):
+        yield "The difference has no interval."
+    elif without:
+        verb = "has" if without == 1 else "have"
+        yield f"{number(without)} of {number(len(known))} differences {verb} no interval."
 
 
 def _why_not(row: Row, alpha: float) -> str:
