@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from ngramscan.reporting.sentences.comparisons import COMPARED
 from ngramscan.reporting.sentences.phrases import (
     MOST_GROUPS,
     Difference,
@@ -19,12 +18,10 @@ from ngramscan.reporting.sentences.phrases import (
     count_of,
     group_rows,
     in_some,
-    is_shown,
     known_rows,
     label_of,
     level_text,
     number,
-    p_of,
     quoted,
 )
 from ngramscan.reporting.sentences.sentence import Sentence
@@ -209,55 +206,6 @@ def _say_strategies(rows: Sequence[Row]) -> Iterator[str]:
     )
 
 
-def _say_wins(rows: Sequence[Row]) -> Iterator[str]:
-    for row in rows[:MOST_GROUPS]:
-        pair = f"{quoted(row['treatment'])} against {quoted(row['baseline'])}"
-        label, cells = label_of(row, rows, "model"), count_of(row["cells"], "cell")
-        wins, losses = row["wins"], row["losses"]
-        found = f"{count_of(wins, 'win')}, {count_of(row['ties'], 'tie')}"
-        ending = f"{number(losses)} {'loss' if losses == 1 else 'losses'}"
-        yield f"{pair}{label} in {cells}, untested: {found}, {ending}."
-
-
-def _say_agreement(rows: Sequence[Row]) -> Iterator[str]:
-    for (statistic,), group in group_rows(rows, "statistic").items():
-        name = f"The statistic {quoted(str(statistic).replace('_', ' '))}"
-        if statistic not in {"majority", "share", "missing"}:
-            unit = "%" * (statistic == "unanimous")
-            yield from Measure(name, "value", "judges", "items", unit)(group)
-
-
-def _say_votes(rows: Sequence[Row]) -> Iterator[str]:
-    undecided = len(rows) - len(known_rows(rows, "label"))
-    yield f"Tied votes or none: {number(undecided)} of {count_of(len(rows), 'item')}."
-
-
-def _say_slopes(rows: Sequence[Row], alpha: float) -> Iterator[str]:
-    """Say which slopes were shown, and which of them differ; a placebo is never a finding."""
-    ends = ("", "_low", "_high")
-    every = [
-        row | {f"difference{end}": row[f"slope{end}"] for end in ends} for row in map(dict, rows)
-    ]
-    tested = [row for row in every if not _is_placebo(row)]
-    yield from _SLOPE([row for row in tested if not row["baseline"]], alpha)
-    yield from _SLOPES([row for row in tested if row["baseline"]], alpha)
-    if placebos := known_rows([row for row in every if _is_placebo(row)], "difference"):
-        shown = sum(is_shown(row, alpha) for row in placebos)
-        first = f"{in_some(shown, len(placebos), 'test')} with counts that can't matter (placebo)"
-        yield f"{first}, a slope or a difference of slopes was shown, too."
-
-
-def _is_placebo(row: Row) -> bool:
-    return row.get("role") == _PLACEBO
-
-
-def _say_ranks(rows: Sequence[Row]) -> Iterator[str]:
-    if tested := known_rows(rows, "p"):
-        n = len(tested)
-        p = p_of(min(1.0, n * min(row["p"] for row in tested)))
-        yield f"The smallest p-value, adjusted for {count_of(n, 'test')} (Bonferroni): {p}."
-
-
 def _of(column: str, noun: str = "") -> Callable[[Row], str]:
     """Return how many values there are by a column, in words; empty: it is not known."""
 
@@ -270,7 +218,6 @@ def _of(column: str, noun: str = "") -> Callable[[Row], str]:
     return say
 
 
-_PLACEBO = "placebo"
 _COPYING = Verbs(
     "have a larger share of words copied from the corpus than",
     "have a smaller share of words copied from the corpus than",
@@ -290,18 +237,6 @@ _COPIED = Difference(
     lambda row: (f"Outputs of {quoted(row['prompt'])}", f"those of {quoted(row['baseline'])}"),
     lambda _: _COPYING,
     _of("problems"),
-)
-_SLOPE = Difference(
-    "counts dataset model rule method",
-    lambda _: ("Problems with ten times the count", "others"),
-    lambda _: Verbs("have higher mean scores than", "have lower mean scores than"),
-    _of("groups", "group"),
-)
-_SLOPES = Difference(
-    "counts dataset model rule",
-    lambda row: (f"The slope of {quoted(row['method'])}", f"that of {quoted(row['baseline'])}"),
-    lambda _: Verbs("is greater than", "is smaller than"),
-    _of("groups", "group"),
 )
 _RETENTION = Difference(
     "dataset model method solver",
@@ -362,79 +297,5 @@ _SAY: dict[str, Sequence[_Say | _Claims]] = {
     "strategies --per-output": (_tally("strategy", "output"),),
     "show": (_say_outputs,),
     "score": (_tally("status", "score", "rule"), Measure("The value", "value", limits=None).gaps),
-    "plan": (
-        Measure(
-            "The number of problems that find the difference with the target power",
-            "needed_n",
-            f"{_PAIR} epochs cluster_size difference target_power",
-            limits=None,
-        ),
-    ),
-    "plan --curve": (
-        Measure("The power", "power", f"{_PAIR} epochs difference n", unit="%", limits=None),
-    ),
-    "outcomes": (
-        Measure(
-            "The selection accuracy",
-            "selection_accuracy",
-            "dataset model group rule adaptive baselines",
-            unit="%",
-            limits="selection",
-        ),
-    ),
-    "outcomes --agreements": (
-        Measure(
-            "The accuracy where both methods give the same answer",
-            "accuracy_agree",
-            "dataset model group rule baseline adaptive",
-            "n_agree",
-            "%",
-        ),
-    ),
-    "outcomes --wins": (_say_wins,),
-    "efficiency": (
-        Measure("The accuracy", "accuracy", "dataset model group method rule", "n", "%"),
-        Measure(
-            "The mean number of tokens",
-            "mean_tokens",
-            "dataset model group method rule",
-            "n_tokens",
-        ),
-    ),
-    "judge --shares": (
-        Measure("The estimated share of a label", "share", "rule label", "drawn", "%"),
-    ),
-    "agreement": (_say_agreement,),
-    "agreement --votes": (_say_votes,),
-    "audit": (_tally("verdict", "published figure"),),
-    "link": (
-        Measure(
-            "The prevalence ratio of two methods",
-            "prevalence_ratio",
-            f"index measure {_PAIR}",
-            limits="prevalence",
-        ),
-        # A comparison has a row for each index.
-        _Claims(
-            lambda rows, alpha: COMPARED(
-                [group[0] for group in group_rows(rows, *_PAIR.split()).values()], alpha
-            )
-        ),
-        _always("Prevalence and accuracy in one row do not imply a link."),
-    ),
-    "link --problems": (
-        _Claims(_say_slopes),
-        _always("A slope is that difference in mean scores; that it is not 0 doesn't say why."),
-    ),
-    "link --ranks": (
-        Measure(
-            "The value of Kendall's tau",
-            "tau",
-            "index measure dataset model group rule",
-            "methods",
-            limits=None,
-        ),
-        _say_ranks,
-    ),
 }
 """The statements about rows, by the names of kinds."""

@@ -1,29 +1,143 @@
-"""Problems that methods solve together and alone, and their cost."""
+"""Where an adaptive method and its baselines succeed, and what their answers cost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from ngramscan.reporting.sentences.earlier import earlier
-from ngramscan.reporting.sentences.phrases import Row
+from ngramscan.reporting.columns import ALL
+from ngramscan.reporting.sentences.phrases import (
+    Measure,
+    Row,
+    count_of,
+    finding,
+    group_rows,
+    known_rows,
+    listed,
+    more_in_table,
+    named,
+    number,
+    scope_of,
+)
 from ngramscan.reporting.sentences.sentence import Sentence
 
+_WHERE = ("dataset", "model", "group", "rule")
+_MOST_ROWS = 2
+"""Rows, or groups of them, that have sentences each."""
+_MOST_METHODS = 4
+_SELECTION = Measure("", "selection_accuracy", unit="%", limits="selection")
+_AGREE = Measure("", "agree", unit="%")
+_RIGHT_IF_SAME = Measure("", "accuracy_agree", unit="%")
+_BASELINE_ALONE = Measure("", "accuracy_baseline_differ", unit="%")
+_ADAPTIVE_ALONE = Measure("", "accuracy_adaptive_differ", unit="%")
+_ACCURACY = Measure("", "accuracy", unit="%")
+_TOKENS = Measure("", "mean_tokens")
 
-def say_outcomes(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `outcomes`."""
-    return earlier("outcomes", rows, alpha)
+
+def _together_first(rows: Iterable[Row]) -> list[Row]:
+    """Return rows of all benchmarks and all models before those of single ones."""
+    return sorted(rows, key=lambda row: -sum(row.get(name) == ALL for name in _WHERE[:2]))
 
 
-def say_agreements(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `outcomes --agreements`."""
-    return earlier("outcomes --agreements", rows, alpha)
+def say_outcomes(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield the sentences about rows of `outcomes`: who solves what, and whether it chose well."""
+    for row in _together_first(rows)[:_MOST_ROWS]:
+        yield from _say_outcome(row)
+    yield from more_in_table(len(rows) - _MOST_ROWS, "set", "outcomes")
 
 
-def say_wins(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
+def _say_outcome(row: Row) -> Iterator[Sentence]:
+    adaptive = named(row["adaptive"])
+    baselines = [named(name) for name in str(row["baselines"]).split(", ")]
+    where = scope_of(row, _WHERE)
+    counts = [row.get(name) for name in ("n", "all_fail", "all_solve", "only_adaptive")]
+    if None not in counts:
+        n, none, every, alone = (number(count) for count in counts if count is not None)
+        methods = listed([adaptive, *baselines])
+        text = f"No method among {methods} solves {none} of {n} problems{where}; all solve {every}"
+        yield finding(f"{text}, and {adaptive} alone solves {alone}.")
+    if row.get("selection_accuracy") is not None:
+        methods = listed(baselines, "or")
+        text = f"Where {methods} is right but not every method is, {adaptive} is right in"
+        yield finding(f"{text} {_SELECTION.estimate(row)} of problems{where}.")
+
+
+def say_agreements(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield the sentences about rows of `outcomes --agreements`: right answers, same or not."""
+    for row in _together_first(rows)[:_MOST_ROWS]:
+        yield from _say_agreement(row)
+    yield from more_in_table(len(rows) - _MOST_ROWS, "pair", "methods")
+
+
+def _say_agreement(row: Row) -> Iterator[Sentence]:
+    baseline, adaptive = named(row["baseline"]), named(row["adaptive"])
+    where = scope_of(row, _WHERE)
+    if row.get("accuracy_agree") is not None:
+        share = f"{number(row['n_agree'])} of {count_of(row['n'], 'problem')}"
+        if row.get("agree") is not None:
+            share = f"{_AGREE.estimate(row)} of {count_of(row['n'], 'problem')}"
+        text = f"Where {baseline} and {adaptive} give the same answer{where} ({share})"
+        yield finding(f"{text}, it is right in {_RIGHT_IF_SAME.estimate(row)}.")
+    sides = ((baseline, _BASELINE_ALONE), (adaptive, _ADAPTIVE_ALONE))
+    if all(row.get(measure.value) is not None for _, measure in sides):
+        right = [f"{name} is right in {measure.estimate(row)}" for name, measure in sides]
+        text = f"Where the answers of {baseline} and {adaptive} are not the same{where}"
+        yield finding(f"{text}, {listed(right)}.")
+
+
+def say_wins(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `outcomes --wins`."""
-    return earlier("outcomes --wins", rows, alpha)
+    for row in _together_first(rows)[:_MOST_ROWS]:
+        cells = f"{number(row['wins'])} of {count_of(row['cells'], 'set')} of problems"
+        text = f"{named(row['treatment'])} wins on {cells} against {named(row['baseline'])}"
+        text += f"{scope_of(row, ('model',))}, ties on {number(row['ties'])}"
+        yield Sentence(f"{text} and loses on {number(row['losses'])}{_by_test(row)}.")
+    yield from more_in_table(len(rows) - _MOST_ROWS, "pair", "methods")
 
 
-def say_efficiency(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `efficiency`."""
-    return earlier("efficiency", rows, alpha)
+def _by_test(row: Row) -> str:
+    """Return how many wins and losses a test of each set finds."""
+    wins, losses, alpha = (row.get(name) for name in ("wins_by_test", "losses_by_test", "alpha"))
+    if wins is None or losses is None or alpha is None:
+        return ", without a test"
+    found = f"{count_of(wins, 'win')} and {number(losses)} {'loss' if losses == 1 else 'losses'}"
+    return f"; tests at a level of {number(alpha)} each, uncorrected, find {found}"
+
+
+def say_efficiency(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield the sentences about rows of `efficiency`: tokens and accuracy, and the frontier."""
+    known = known_rows(known_rows(rows, "accuracy"), "mean_tokens")
+    groups = group_rows(_together_first(known), *_WHERE)
+    for group in [*groups.values()][:_MOST_ROWS]:
+        order = sorted(group, key=lambda row: float(row["mean_tokens"]))
+        costs = [_cost(row, is_first=row is order[0]) for row in order]
+        yield finding(f"{'; '.join(costs[:_MOST_METHODS])}.")
+        yield from _say_frontier(order)
+    yield from more_in_table(len(groups) - _MOST_ROWS, "group", "methods")
+
+
+def _cost(row: Row, *, is_first: bool) -> str:
+    """Return the tokens and the accuracy of a method; its group is named once."""
+    tokens, accuracy = _TOKENS.estimate(row), _ACCURACY.estimate(row)
+    if not is_first:
+        return f"{named(row['method'])} needs {tokens} at {accuracy}"
+    where = scope_of(row, _WHERE).strip(", ")
+    text = (
+        f"{named(row['method'])} needs {tokens} tokens for an answer at an accuracy of {accuracy}"
+    )
+    return f"{where[0].upper()}{where[1:]}, {text}" if where else text
+
+
+def _say_frontier(group: Sequence[Row]) -> Iterator[Sentence]:
+    """Yield which methods no other one equals in both accuracy and tokens."""
+    best = [row for row in group if row.get("on_frontier")]
+    if len(group) < 2 or not best:
+        return
+    names = []
+    for row in best:
+        share = row.get("frontier_share")
+        known = "" if share is None else f" ({number(share, is_share=True)}% of resamples)"
+        names.append(f"{named(row['method'])}{known}")
+    where = scope_of(group[0], _WHERE)
+    yield finding(
+        f"No other method equals {listed(names, 'or')} in both accuracy and tokens{where}."
+    )

@@ -2,23 +2,94 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ngramscan.reporting.sentences.earlier import earlier
-from ngramscan.reporting.sentences.phrases import Row
+from ngramscan.reporting.sentences.phrases import (
+    Measure,
+    Row,
+    count_of,
+    finding,
+    group_rows,
+    known_rows,
+    listed,
+    more_in_table,
+    named,
+    number,
+    short_rule,
+)
 from ngramscan.reporting.sentences.sentence import Sentence
 
+_MOST_JUDGES = 3
+_MOST_LABELS = 4
+_SHARE = Measure("", "share", unit="%")
+_COEFFICIENT = Measure("", "value")
+_COEFFICIENTS = {
+    "krippendorff_alpha": "Krippendorff's alpha",
+    "fleiss_kappa": "Fleiss' kappa",
+    "cohen_kappa": "Cohen's kappa",
+    "weighted_kappa": "Weighted kappa",
+}
+"""The names of coefficients, those of all judges first."""
+_UNANIMOUS = Measure("", "value", unit="%")
 
-def say_label_shares(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `judge --shares`."""
-    return earlier("judge --shares", rows, alpha)
+
+def say_label_shares(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield the sentences about rows of `judge --shares`: how often a judge gives each label."""
+    judges = group_rows(known_rows(rows, "share"), "rule")
+    for (rule,), group in [*judges.items()][:_MOST_JUDGES]:
+        order = sorted(group, key=lambda row: -float(row["share"]))
+        shares = [f"{_label(row)} to {_SHARE.estimate(row)}" for row in order]
+        first = order[0]
+        of = f"{count_of(first['population'], 'output')}, estimated from {number(first['drawn'])}"
+        yield finding(f"{short_rule(rule)} gives {listed(shares, most=_MOST_LABELS)} of {of}.")
+    yield from more_in_table(len(judges) - _MOST_JUDGES, "judge")
 
 
-def say_agreement(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `agreement`."""
-    return earlier("agreement", rows, alpha)
+def _label(row: Row) -> str:
+    label = row.get("label")
+    return "no usable label" if label is None else named(label)
 
 
-def say_votes(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `agreement --votes`."""
-    return earlier("agreement --votes", rows, alpha)
+def say_agreement(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield the sentences about rows of `agreement`: coefficients, then unanimous labels."""
+    judges = [named(row["judges"]) for row in rows if row.get("statistic") == "share"]
+    everyone = listed([*dict.fromkeys(judges)]) or "all judges"
+    known = known_rows(rows, "value")
+    for statistic in _COEFFICIENTS:
+        group = [row for row in known if row["statistic"] == statistic]
+        for row in group[:_MOST_JUDGES]:
+            yield finding(_coefficient(row, everyone))
+        yield from more_in_table(len(group) - _MOST_JUDGES, "pair", "judges")
+    for row in known:
+        if row["statistic"] == "unanimous":
+            share = f"{_UNANIMOUS.estimate(row)} of {count_of(row['items'], 'item')}"
+            yield finding(f"All judges give the same label to {share}.")
+            break
+
+
+def _coefficient(row: Row, everyone: str) -> str:
+    """Return a coefficient in words, with its judges and the number of items."""
+    judges = everyone
+    if row["judges"] not in {None, "all"}:
+        judges = listed([named(name) for name in str(row["judges"]).split(" · ")])
+    name = _COEFFICIENTS[row["statistic"]]
+    return f"{name} of {judges} is {_COEFFICIENT.estimate(row)} over {_items(row)}."
+
+
+def _items(row: Row) -> str:
+    return "unknown items" if row.get("items") is None else count_of(row["items"], "item")
+
+
+def say_votes(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield the sentences about rows of `agreement --votes`: the labels that have most votes."""
+    counts = Counter(row["label"] for row in known_rows(rows, "label")).most_common()
+    labels = [f"{named(label)} for {number(n)}" for label, n in counts]
+    items = count_of(len(rows), "item")
+    undecided = len(rows) - sum(n for _, n in counts)
+    lack = f"{number(undecided)} {'has' if undecided == 1 else 'have'} tied votes or none"
+    if not labels:
+        yield finding(f"No label has a majority of the votes on {items}: {lack}.")
+        return
+    rest = f"; {lack}" if undecided else ""
+    yield finding(f"The label with the most votes is {listed(labels)} of {items}{rest}.")

@@ -1,24 +1,150 @@
-"""Whether prevalence and accuracy go together."""
+"""Links between prevalence and accuracy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ngramscan.reporting.sentences.earlier import earlier
-from ngramscan.reporting.sentences.phrases import Row
+from ngramscan.reporting.sentences.comparisons import COMPARED
+from ngramscan.reporting.sentences.phrases import (
+    Difference,
+    Measure,
+    Row,
+    Verbs,
+    count_of,
+    finding,
+    group_rows,
+    is_shown,
+    known_rows,
+    listed,
+    more_in_table,
+    named,
+    number,
+    p_of,
+    scope_of,
+)
 from ngramscan.reporting.sentences.sentence import Sentence
+
+_WHERE = ("dataset", "model", "group", "rule")
+_COMPARISON = (*_WHERE, "treatment", "baseline")
+_MOST_PAIRS = 2
+_MOST_INDEXES = 4
+_MOST_TAUS = 3
+_RATIO = Measure("", "prevalence_ratio", limits="prevalence")
+_FREQUENT = {
+    "occurrences": ("occur", "as often"),
+    "documents": ("are in", "as many documents"),
+}
+"""How prevalence is called, by the unit of the counts."""
+_PLACEBO = "placebo"
+_SLOPES_EXPLAINED = (
+    "A slope is the difference in mean scores for ten times the count; it does not say why."
+)
+_USUAL_COUNTS = "prevalence"
+
+
+def _groups(row: Row) -> str:
+    """Return how many groups of problems a slope is from."""
+    return "" if row.get("groups") is None else f"n = {count_of(row['groups'], 'group')}"
+
+
+_SLOPE = Difference(
+    "counts dataset model rule method",
+    lambda _: ("Problems with ten times the count", "others"),
+    lambda _: Verbs("have higher mean scores than", "have lower mean scores than"),
+    _groups,
+)
+_SLOPES = Difference(
+    "counts dataset model rule",
+    lambda row: (f"The slope of {named(row['method'])}", f"that of {named(row['baseline'])}"),
+    lambda _: Verbs("is greater than", "is smaller than"),
+    _groups,
+)
 
 
 def say_links(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `link`."""
-    return earlier("link", rows, alpha)
+    """Yield the sentences about rows of `link`: whose phrases are frequent, who is accurate."""
+    yield from _say_ratios(rows)
+    # A comparison has a row for each index.
+    comparisons = [group[0] for group in group_rows(rows, *_COMPARISON).values()]
+    yield from COMPARED.say(comparisons, alpha)
+    known = known_rows(rows, "same_direction")
+    if len(known) > 1:
+        same = number(sum(bool(row["same_direction"]) for row in known))
+        text = f"Prevalence and accuracy have the same direction in {same} of {number(len(known))}"
+        yield Sentence(f"{text} rows; that does not imply a link.")
+    else:
+        yield Sentence("Prevalence and accuracy in one row do not imply a link.")
+
+
+def _say_ratios(rows: Sequence[Row]) -> Iterator[Sentence]:
+    """Yield how often the phrases of one method occur for one of the other, in each index."""
+    known = known_rows(rows, "prevalence_ratio")
+    pairs = group_rows(known, "treatment", "baseline", "measure")
+    for (treatment, baseline, measure), group in [*pairs.items()][:_MOST_PAIRS]:
+        verb, as_often = _FREQUENT.get(measure, _FREQUENT["occurrences"])
+        ratios: list[str] = []
+        for row in [rows[0] for rows in group_rows(group, "index").values()]:
+            than = "" if ratios else f" {as_often} as those of {named(baseline)}"
+            where = scope_of(row, ("index",))
+            ratios.append(f"{_RATIO.estimate(row)} times{than}{where}")
+        text = f"The phrases of {named(treatment)} {verb} {listed(ratios, most=_MOST_INDEXES)}"
+        yield finding(f"{text} (ratio of geometric means).")
+    yield from more_in_table(len(pairs) - _MOST_PAIRS, "pair", "methods")
 
 
 def say_slopes(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `link --problems`."""
-    return earlier("link --problems", rows, alpha)
+    """Yield which slopes are shown, and which of them differ; a placebo is never a finding."""
+    every = [_as_difference(row) for row in rows]
+    tested = [row for row in every if row.get("role") != _PLACEBO]
+    yield from _SLOPE.say([row for row in tested if not row["baseline"]], alpha)
+    yield from _SLOPES.say([row for row in tested if row["baseline"]], alpha)
+    placebos = [row for row in every if row.get("role") == _PLACEBO]
+    if placebos := known_rows(placebos, "difference"):
+        shown = sum(is_shown(row, alpha) for row in placebos)
+        tests = count_of(len(placebos), "test")
+        counts = "with placebo counts, which can't matter"
+        text = f"In {number(shown)} of {tests} {counts}, a slope is shown, too."
+        if not shown:
+            text = f"No slope is shown in {tests} {counts}."
+        yield Sentence(text, is_claim=True)
+    yield Sentence(
+        "A slope is the difference in mean scores for ten times the count; it does not say why."
+    )
 
 
-def say_rank_links(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `link --ranks`."""
-    return earlier("link --ranks", rows, alpha)
+def _as_difference(row: Row) -> Row:
+    """Return a row of slopes as one of differences, without the name that counts usually have."""
+    columns = {f"difference{end}": row.get(f"slope{end}") for end in ("", "_low", "_high")}
+    if row.get("counts") == _USUAL_COUNTS:
+        columns["counts"] = None
+    return {**row, **columns}
+
+
+def say_rank_links(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield the sentences about rows of `link --ranks`: how two orders of methods agree."""
+    known = known_rows(rows, "tau")
+    order = sorted(known, key=lambda row: float(row["tau"]))
+    shown = order if len(order) <= _MOST_TAUS else [order[0], order[-1]]
+    for row in shown:
+        methods = "" if row.get("methods") is None else f" of {count_of(row['methods'], 'method')}"
+        where = scope_of(row, ("index", *_WHERE))
+        where += "," if "," in where else ""
+        text = f"Kendall's tau of prevalence and accuracy{methods}{where}"
+        yield finding(f"{text} is {number(row['tau'])}{_alone(row, rows)}.")
+    if len(shown) < len(order):
+        yield Sentence(f"These are the smallest and the largest of {number(len(order))} values.")
+    if unknown := len(rows) - len(known):
+        some = f"{number(unknown)} of {count_of(len(rows), 'row')}"
+        yield Sentence(f"Tau could not be computed for {some}.")
+    tested = known_rows(rows, "p")
+    if len(tested) > 1:
+        p = p_of(min(1.0, len(tested) * min(row["p"] for row in tested)))
+        tests = number(len(tested))
+        yield Sentence(f"The smallest p-value, adjusted for {tests} tests (Bonferroni): {p}.")
+
+
+def _alone(row: Row, rows: Sequence[Row]) -> str:
+    """Return the p-value of a lone test, which needs no adjustment."""
+    if len(known_rows(rows, "p")) != 1 or row.get("p") is None:
+        return ""
+    return f" ({p_of(row['p'])})"

@@ -11,7 +11,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ngramscan.progress import visible_line
@@ -29,6 +29,7 @@ _LONGEST_NAME = 60
 _PLAIN_NAME = re.compile(rf"(?=.*[^\W\d_])[\w.+:/@#-]{{1,{_LONGEST_NAME}}}(?<![.:])")
 """A name of letters, digits and signs that no sentence begins or ends with."""
 _QUOTED = re.compile("“[^”]*”")
+_MOST_LISTED = 6
 _MOST_PAIRS = 4
 """Pairs and directions whose differences have a sentence each."""
 _USUAL_LEVEL = 0.95
@@ -80,6 +81,11 @@ class Measure:
         if limits in {(None, None), (row[self.value],) * 2}:
             return ""
         return ", ".join("no limit" if end is None else self.text(end) + unit for end in limits)
+
+    def estimate(self, row: Row) -> str:
+        """Return a value with its unit and, in brackets, its interval."""
+        ends = self.ends(row)
+        return f"{self.text(row[self.value])}{self.unit}" + (f" [{ends}]" if ends else "")
 
     def __call__(self, rows: Sequence[Row]) -> Iterator[str]:
         """Say between which values of the rows the measure lies, and what is unknown about it."""
@@ -143,6 +149,21 @@ def count_of(n: int, noun: str) -> str:
     return f"{number(n)} {noun}{'s' * (n != 1)}"
 
 
+def finding(text: str) -> Sentence:
+    """Return a sentence that may open a page."""
+    return Sentence(text, is_finding=True, has_interval="[" in _QUOTED.sub("", text))
+
+
+def listed(texts: Sequence[str], last: str = "and", most: int = _MOST_LISTED) -> str:
+    """Return texts as a list in words: `a, b and c`, at most some of them."""
+    shown = [*texts[:most]]
+    if (others := len(texts) - most) > 0:
+        shown.append(count_of(others, "other"))
+    if len(shown) < 2:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])} {last} {shown[-1]}"
+
+
 def ordinal(n: int) -> str:
     """Return the number of a place: 1st, 12th."""
     ending = "th"
@@ -151,12 +172,13 @@ def ordinal(n: int) -> str:
     return f"{number(n)}{ending}"
 
 
-def more_in_table(n: int, noun: str) -> Iterator[Sentence]:
-    """Yield how many things of a kind have no sentence, if there are any."""
+def more_in_table(n: int, noun: str, of: str = "") -> Iterator[Sentence]:
+    """Yield how many things of a kind have no sentence, if there are any: `2 pairs of methods`."""
+    of = f" of {of}" if of else ""
     if n == 1:
-        yield Sentence(f"The table has one further {noun}.")
+        yield Sentence(f"The table has one further {noun}{of}.")
     elif n > 1:
-        yield Sentence(f"The table has {number(n)} further {noun}s.")
+        yield Sentence(f"The table has {number(n)} further {noun}s{of}.")
 
 
 def in_some(some: int, n: int, noun: str) -> str:
@@ -325,8 +347,7 @@ class Difference:
         known = known_rows(rows, "difference")
         texts = [*self._shown(known, alpha), *self._not_shown(known, alpha)]
         for text in texts:
-            has_interval = "[" in _QUOTED.sub("", text)
-            yield Sentence(text, is_finding=True, has_interval=has_interval, is_claim=True)
+            yield replace(finding(text), is_claim=True)
         for text in _gaps_of_differences(rows, known):
             yield Sentence(text)
 
