@@ -159,6 +159,35 @@ def test_the_first_screen_has_findings_that_their_sections_have() -> None:
     assert order == [kind.title for kind in KINDS if kind.title in rows]
 
 
+def test_findings_say_where_their_rows_are_from_unless_the_sentence_does() -> None:
+    row = {"dataset": "FinanceMath", "model": "m", "index": "i"}
+    kind = KIND_OF[DIFFERENCES]
+    parts = [
+        (
+            Results(kind, "rows.csv", (*row,), [row, row | {"model": "n"}]),
+            "About n on FinanceMath.",
+        ),
+        (Results(kind, "rows.csv", (*row,), [row], left_out=9), "A mean [0, 1]."),
+    ]
+    found = find([(one, [Sentence(text, is_finding=True)]) for one, text in parts])
+    assert [one.scope for one in found] == [
+        "in i",
+        "with m on FinanceMath in i, the first 1 row only",
+    ]
+
+
+def test_missing_values_are_said_in_words() -> None:
+    rows = [compared(n_unknown=3), compared(difference=None, n_unknown=4), compared(n_unknown=0)]
+    kind = KIND_OF[DIFFERENCES]
+    page = make_page([Results(kind, "rows.csv", (*rows[0],), rows)], None, WHEN)
+    assert "<li>no difference for 1 of 3 rows</li>" in page
+    assert "<li>7 unknown results, counted in each row that leaves them out</li>" in page
+    assert "<title>pot against cot on d with m</title>" in page
+    assert "no number of occurrences for 1 of 2 rows" in page_of(
+        [count_row(), count_row(occurrences=None)]
+    )
+
+
 # What a page may do
 
 

@@ -19,13 +19,15 @@ from ngramscan.reporting.charts.panels import Figure, Styles, draw
 from ngramscan.reporting.kinds import KINDS
 from ngramscan.reporting.layout import cell
 from ngramscan.reporting.page.display import Shown, shortened, show_rows
-from ngramscan.reporting.page.findings import Finding, brackets, find
+from ngramscan.reporting.page.findings import Finding, brackets, find, weight_of
 from ngramscan.reporting.page.procedures import procedures_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.page.traced import TracedTexts, mark_texts
+from ngramscan.reporting.plots import in_words
 from ngramscan.reporting.sentences.assemble import describe_level, sentences
 from ngramscan.reporting.sentences.families import count_families
 from ngramscan.reporting.sentences.sentence import Sentence
+from ngramscan.reporting.sentences.titles import title_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -35,6 +37,15 @@ MOST_BYTES = 4_400_000
 _TEMPLATES = Path(__file__).with_name("templates")
 _ABOUT = ("index", "rule", "score_rule", "estimator", "source", "test", "seed", "level", "asked_at")
 """Columns that say how rows were made."""
+_MEASURES = {
+    "occurrences": "number of occurrences",
+    "token_occurrences": "number of occurrences over tokens",
+    "documents": "number of documents",
+    "token_documents": "number of documents over tokens",
+    "eta": "share of windows that occur",
+    "tau": "Kendall's tau",
+}
+"""Columns that are numbers of things, and symbols, in words."""
 _MOST_LINES = 12
 
 
@@ -91,7 +102,7 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
         _environment()
         .get_template("page.html")
         .render(
-            title=visible_line(title or _title(results)),
+            title=visible_line(title or title_of(sorted(results, key=weight_of))),
             findings=findings,
             brackets=brackets(
                 [(parts[one.part].results, parts[one.part].sentences) for one in findings]
@@ -111,12 +122,6 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
             script=Markup((_TEMPLATES / "script.js").read_text(encoding="utf-8")),
         )
     )
-
-
-def _title(results: Sequence[Results]) -> str:
-    named = list(dict.fromkeys(one.kind.title for one in results))
-    shown = [named[0], *(f"{title[0].lower()}{title[1:]}" for title in named[1:2])]
-    return ", ".join(shown) + f" and {len(named) - 2} more" * (len(named) > 2)
 
 
 def _opening(parts: Sequence[_Part], findings: Sequence[Finding]) -> Figure | None:
@@ -180,9 +185,10 @@ def _missing(results: Results, table: Shown) -> Iterator[str]:
         yield f"{counted(table.total - table.kept, 'row')} of the file, which the page doesn't have"
     value = results.kind.plots[0].value if results.kind.plots else ""
     if value and (absent := sum(row[value] is None for row in results.rows)):
-        yield f"{value}: unknown in {absent:,} of {counted(len(results.rows), 'row')}"
+        noun = _MEASURES.get(value, in_words(value))
+        yield f"no {noun} for {absent:,} of {counted(len(results.rows), 'row')}"
     if unknown := sum(row["n_unknown"] for row in results.rows if row.get("n_unknown")):
-        yield f"n_unknown: {unknown:,} unknown results, in all rows together"
+        yield f"{counted(unknown, 'unknown result')}, counted in each row that leaves them out"
 
 
 def _notes(results: Results) -> Iterator[str]:

@@ -2,26 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ngramscan.reporting.page.results import Results
-from ngramscan.reporting.plots import in_words
 from ngramscan.reporting.sentences.assemble import describe_brackets
-from ngramscan.reporting.sentences.phrases import count_of, quoted
+from ngramscan.reporting.sentences.phrases import count_of, named, scope_of
 from ngramscan.reporting.sentences.sentence import Sentence
 
 _ORDER = (
-    *("compare", "link --problems", "link", "totals", "contaminate --effects"),
-    *("contaminate --shares", "blend", "blend --retention", "trace --differences", "tiers"),
-    *("compare --averages", "outcomes", "efficiency", "blend --presence", "blend --isolation"),
-    *("keyness", "strategies", "trace --curve", "docnorm", "count"),
+    "compare",
+    "link --problems",
+    "link",
+    "totals",
+    "contaminate --effects",
+    "contaminate --shares",
+    "blend",
+    "blend --retention",
+    "trace --differences",
+    "tiers",
+    "rank",
+    "compare --averages",
+    "outcomes",
+    "outcomes --agreements",
+    "efficiency",
+    "link --ranks",
+    "blend --presence",
+    "blend --isolation",
+    "keyness",
+    "strategies",
+    "trace --curve",
+    "docnorm",
+    "count",
+    "judge --shares",
+    "agreement",
+    "audit",
+    "plan",
 )
 """Kinds whose sentences are findings, by what readers look for first."""
 _LEAST, _MOST = 3, 5
 _MOST_CHARACTERS = 640
 """As many as leave room for the beginning of a figure on the first screen."""
 _SCOPE = ("dataset", "model", "index")
+"""Columns that say where rows are from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +56,12 @@ class Finding:
     part: int
     """The place of its part."""
     scope: str
-    """The columns that all rows of the part share and the sentence does not name."""
+    """Where all rows of the part are from, as far as the sentence does not say it."""
 
 
 def find(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> list[Finding]:
     """Return the findings of some parts, each with its sentences, in the order of their weight."""
-    places = sorted(range(len(parts)), key=lambda place: _rank(parts[place][0]))
+    places = sorted(range(len(parts)), key=lambda place: weight_of(parts[place][0]))
     known = {
         place: [sentence.text for sentence in parts[place][1] if sentence.is_finding]
         for place in places
@@ -72,16 +96,26 @@ def brackets(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> str:
     return texts.pop() if len(texts) == 1 else "Brackets enclose intervals." * bool(texts)
 
 
-def _rank(results: Results) -> int:
+def weight_of(results: Results) -> int:
+    """Return the place of a kind of rows among all, by what readers look for first."""
     name = results.kind.name
     return _ORDER.index(name) if name in _ORDER else len(_ORDER)
 
 
 def _scope(results: Results, text: str) -> Iterator[str]:
-    for name in _SCOPE:
-        values = {row.get(name) for row in results.rows}
-        value = values.pop() if len(values) == 1 else None
-        if value and quoted(value) not in text:
-            yield f"{in_words(name)} {quoted(value)}"
+    row = results.rows[0]
+    columns = [
+        name
+        for name in _SCOPE
+        if row.get(name) not in {None, ""}
+        and all(other.get(name) == row[name] for other in results.rows)
+        and not _is_named(row[name], text)
+    ]
+    if where := scope_of(row, columns).strip():
+        yield where
     if results.left_out:
         yield f"the first {count_of(len(results.rows), 'row')} only"
+
+
+def _is_named(name: object, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(named(name))}(?!\w)", text) is not None
