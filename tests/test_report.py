@@ -176,6 +176,14 @@ def test_findings_say_where_their_rows_are_from_unless_the_sentence_does() -> No
     ]
 
 
+def test_what_holds_for_the_whole_page_is_said_once() -> None:
+    rows = [compared(rule="r"), compared(rule="s")]
+    kind = KIND_OF[DIFFERENCES]
+    page = make_page([Results(kind, "rows.csv", (*rows[0],), rows)] * 2, None, WHEN)
+    assert page.count("Brackets enclose intervals.") == 1
+    assert page.count("This page has 2 families of tests") == 1
+
+
 def test_missing_values_are_said_in_words() -> None:
     rows = [compared(n_unknown=3), compared(difference=None, n_unknown=4), compared(n_unknown=0)]
     kind = KIND_OF[DIFFERENCES]

@@ -187,10 +187,10 @@ def slope(**columns: Any) -> dict[str, Any]:
                 ),
             ],
             [
-                "Problems with ten times the count have higher mean scores than others with"
+                "Problems with ten times the count have higher mean scores than others, with"
                 " m and cot on d, scored by r: 26.4 points [5.5, 47.6], adjusted p = 0.014,"
                 " n = 25 groups.",
-                "Problems with ten times the count have lower mean scores than others with "
+                "Problems with ten times the count have lower mean scores than others, with "
                 "m and pot on d, scored by r: −10.0 points [−20.0, −5.0], adjusted p = "
                 "0.020, n = 25 groups.",
                 "The slope of pot is smaller than that of cot with m on d, scored by r: "
@@ -205,7 +205,7 @@ def slope(**columns: Any) -> dict[str, Any]:
             [slope(method="cot", slope_low=-0.428, p=0.001, p_adjusted=0.003)],
             [
                 "No difference is shown between problems with ten times the count and "
-                "others with m and cot on d, scored by r: 26.4 points [−42.8, 47.6], "
+                "others, with m and cot on d, scored by r: 26.4 points [−42.8, 47.6], "
                 "adjusted p = 0.003, n = 25 groups; interval and test disagree: the "
                 "interval includes 0, but p is at most 0.05.",
                 "A slope is the difference in mean scores for ten times the count; it does "
@@ -218,7 +218,7 @@ def slope(**columns: Any) -> dict[str, Any]:
             [slope(method="cot", p_adjusted=0.06)],
             [
                 "No difference is shown between problems with ten times the count and "
-                "others with m and cot on d, scored by r: 26.4 points [5.5, 47.6], adjusted"
+                "others, with m and cot on d, scored by r: 26.4 points [5.5, 47.6], adjusted"
                 " p = 0.060, n = 25 groups; the interval is not adjusted for the number of "
                 "tests.",
                 "A slope is the difference in mean scores for ten times the count; it does "
@@ -348,11 +348,11 @@ def test_ratios_of_documents_are_called_so_and_further_indexes_and_pairs_are_cou
 
 
 def test_placebo_counts_without_a_slope_are_said_and_other_counts_are_named() -> None:
-    rows = [slope(role="placebo", slope_low=-0.1), slope(counts="topics", role="also")]
+    rows = [slope(role="placebo", slope_low=-0.1), slope(counts="topics without 13", role="also")]
     said = texts_of(results_of("Accuracy per tenfold count", rows))
     assert said[0].startswith(
-        "Problems with ten times the count have higher mean scores than others with m and pot on d"
-        " by the counts topics, scored by r: 26.4 points"
+        "Problems with ten times the count have higher mean scores than others, with m and pot on"
+        " d, scored by r, by the counts topics, without “13”: 26.4 points"
     )
     assert said[1] == "No slope is shown in 1 test with placebo counts, which can't matter."
 

@@ -81,7 +81,7 @@ def report(
     *results : str, Path or DataFrame
         Files of rows, or data frames as the functions return them.
     title : str, optional
-        Title of the page. By default it names the kinds of rows.
+        Title of the page. By default it says what the rows are about.
     output : str or Path, optional
         File to write. In the terminal it is report.html by default, and - is stdout; Python writes
         no file by default.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -98,17 +98,19 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
         )
     methods = list(dict.fromkeys(result.kind.methods for result in results if result.kind.methods))
     findings = find([(part.results, part.sentences) for part in parts])
+    first_parts = [parts[finding.part] for finding in findings]
+    enclosed = brackets([(part.results, part.sentences) for part in first_parts])
+    level = describe_level(families) if families > 1 else ""
+    parts = [_without(part, {enclosed, level}) for part in parts]
     return (
         _environment()
         .get_template("page.html")
         .render(
             title=visible_line(title or title_of(sorted(results, key=weight_of))),
             findings=findings,
-            brackets=brackets(
-                [(parts[one.part].results, parts[one.part].sentences) for one in findings]
-            ),
+            brackets=enclosed,
             opening=_opening(parts, findings),
-            level=describe_level(families) if families > 1 else "",
+            level=level,
             made_at=made_at,
             version=__version__,
             parts=parts,
@@ -122,6 +124,12 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
             script=Markup((_TEMPLATES / "script.js").read_text(encoding="utf-8")),
         )
     )
+
+
+def _without(part: _Part, texts: Collection[str]) -> _Part:
+    """Return a part without the sentences that the first screen has for the whole page."""
+    rest = [sentence for sentence in part.sentences if sentence.text not in texts]
+    return replace(part, sentences=rest)
 
 
 def _opening(parts: Sequence[_Part], findings: Sequence[Finding]) -> Figure | None:

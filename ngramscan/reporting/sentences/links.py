@@ -47,17 +47,30 @@ def _groups(row: Row) -> str:
     return "" if row.get("groups") is None else f"n = {count_of(row['groups'], 'group')}"
 
 
+def _counts(row: Row) -> list[str]:
+    """Return by which counts a slope is, and without which groups."""
+    name, _, left_out = str(row.get("counts") or "").partition(" without ")
+    texts = []
+    if name not in {"", _USUAL_COUNTS}:
+        texts.append(f"by the counts {named(name)}")
+    if left_out:
+        texts.append(f"without {named(left_out)}")
+    return texts
+
+
 _SLOPE = Difference(
-    "counts dataset model rule method",
-    lambda _: ("Problems with ten times the count", "others"),
+    "dataset model rule method",
+    lambda _: ("Problems with ten times the count", "others,"),
     lambda _: Verbs("have higher mean scores than", "have lower mean scores than"),
     _groups,
+    _counts,
 )
 _SLOPES = Difference(
-    "counts dataset model rule",
+    "dataset model rule",
     lambda row: (f"The slope of {named(row['method'])}", f"that of {named(row['baseline'])}"),
     lambda _: Verbs("is greater than", "is smaller than"),
     _groups,
+    _counts,
 )
 
 
@@ -113,11 +126,8 @@ def say_slopes(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
 
 
 def _as_difference(row: Row) -> Row:
-    """Return a row of slopes as one of differences, without the name that counts usually have."""
-    columns = {f"difference{end}": row.get(f"slope{end}") for end in ("", "_low", "_high")}
-    if row.get("counts") == _USUAL_COUNTS:
-        columns["counts"] = None
-    return {**row, **columns}
+    """Return a row of slopes as one of differences."""
+    return {**row, **{f"difference{end}": row.get(f"slope{end}") for end in ("", "_low", "_high")}}
 
 
 def say_rank_links(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:

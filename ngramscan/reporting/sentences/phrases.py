@@ -40,7 +40,6 @@ _PREPOSITIONS = {
     "dataset": " on",
     "group": " for",
     "index": " in",
-    "counts": " by the counts",
     "rule": ", scored by",
     "score_rule": ", scored by",
 }
@@ -232,7 +231,7 @@ def scope_of(row: Row, columns: Iterable[str], rows: Sequence[Row] = ()) -> str:
 def _place_of(column: str) -> int:
     """Return the place of a column's name in a sentence; rules come last."""
     known = [*_PREPOSITIONS]
-    return known.index(column if column in known else "counts")
+    return known.index(column if column in known else "index")
 
 
 def _is_number(text: str) -> bool:
