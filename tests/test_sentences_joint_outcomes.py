@@ -180,6 +180,18 @@ AGREED_ROW: dict[str, Any] = {
 }
 
 
+def test_outcomes_of_several_models_count_each_with_each_problem() -> None:
+    rows = [outcome(model="all")]
+    said = texts_of(results_of("Joint outcomes of the adaptive method and its baselines", rows))
+    assert said == [
+        "No method among f-1 and cot solves 12 of 100 pairs of a problem and a model with all"
+        " models together on d, scored by r; all solve 40, and f-1 alone solves 5.",
+        "Where cot is right but not every method is, f-1 is right in 62.0% [48.2%, 74.1%] of pairs"
+        " of a problem and a model with all models together on d, scored by r.",
+        "Brackets enclose intervals.",
+    ]
+
+
 def test_agreements_say_how_often_shared_answers_are_right_and_the_others() -> None:
     assert texts_of(results_of("Accuracy where two methods agree", [AGREED_ROW])) == [
         "Where cot and f-1 give the same answer with m on d, scored by r (62.0% [52.0%, 71.0%] of"
@@ -200,7 +212,8 @@ def test_rows_of_all_models_come_first_and_unknown_shares_are_left_out() -> None
     first, _, _, last, _ = texts_of(results_of("Accuracy where two methods agree", rows))
     assert first == (
         "Where cot and f-1 give the same answer with all models together on all benchmarks"
-        " together, scored by r (62 of 100 problems), it is right in 81.0% [70.0%, 88.0%]."
+        " together, scored by r (62 of 100 pairs of a problem and a model), it is right in 81.0%"
+        " [70.0%, 88.0%]."
     )
     assert last == "The table has one further pair of methods."
 

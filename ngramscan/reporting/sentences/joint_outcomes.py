@@ -38,6 +38,11 @@ def _together_first(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: -sum(row.get(name) == ALL for name in _WHERE[:2]))
 
 
+def _noun(row: Row) -> str:
+    """Return what is counted: several models have an answer each to a problem."""
+    return "pairs of a problem and a model" if row.get("model") == ALL else "problems"
+
+
 def say_outcomes(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `outcomes`: who solves what, and whether it chose well."""
     for row in _together_first(rows)[:_MOST_ROWS]:
@@ -53,12 +58,12 @@ def _say_outcome(row: Row) -> Iterator[Sentence]:
     if None not in counts:
         n, none, every, alone = (number(count) for count in counts if count is not None)
         methods = listed([adaptive, *baselines])
-        text = f"No method among {methods} solves {none} of {n} problems{where}; all solve {every}"
-        yield finding(f"{text}, and {adaptive} alone solves {alone}.")
+        text = f"No method among {methods} solves {none} of {n} {_noun(row)}{where}; all solve"
+        yield finding(f"{text} {every}, and {adaptive} alone solves {alone}.")
     if row.get("selection_accuracy") is not None:
         methods = listed(baselines, "or")
         text = f"Where {methods} is right but not every method is, {adaptive} is right in"
-        yield finding(f"{text} {_SELECTION.estimate(row)} of problems{where}.")
+        yield finding(f"{text} {_SELECTION.estimate(row)} of {_noun(row)}{where}.")
 
 
 def say_agreements(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
@@ -72,9 +77,8 @@ def _say_agreement(row: Row) -> Iterator[Sentence]:
     baseline, adaptive = named(row["baseline"]), named(row["adaptive"])
     where = scope_of(row, _WHERE)
     if row.get("accuracy_agree") is not None:
-        share = f"{number(row['n_agree'])} of {count_of(row['n'], 'problem')}"
-        if row.get("agree") is not None:
-            share = f"{_AGREE.estimate(row)} of {count_of(row['n'], 'problem')}"
+        part = number(row["n_agree"]) if row.get("agree") is None else _AGREE.estimate(row)
+        share = f"{part} of {number(row['n'])} {_noun(row)}"
         text = f"Where {baseline} and {adaptive} give the same answer{where} ({share})"
         yield finding(f"{text}, it is right in {_RIGHT_IF_SAME.estimate(row)}.")
     sides = ((baseline, _BASELINE_ALONE), (adaptive, _ADAPTIVE_ALONE))
