@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from ngramscan.reporting.sentences.phrases import ordinal
+from tests.test_report_null import CLAIM
 from tests.test_report_words import results_of, texts_of
 
 COMPARED_ROW: dict[str, Any] = {
@@ -773,6 +774,19 @@ def test_ranks_are_said_with_their_limits(rows: list[dict[str, Any]], said: list
     assert texts_of(results_of("Ranks", rows)) == said
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("columns", [{}, {"scale": "graded"}, {"weight": "points"}])
+def test_simulations_recognise_a_claim(sign: int, columns: dict[str, Any]) -> None:
+    numbers = {"difference": 0.05, "difference_low": 0.04, "difference_high": 0.06}
+    row = compared(**{name: sign * value for name, value in numbers.items()}, **columns)
+    if sign < 0:
+        row |= {"difference_low": -0.06, "difference_high": -0.04}
+    shown, _ = texts_of(results_of("Differences of methods", [row]))
+    assert CLAIM.search(shown)
+    undecided, _ = texts_of(results_of("Differences of methods", [row | {"p_holm": 0.9}]))
+    assert not CLAIM.search(undecided)
+
+
 def test_each_pair_of_methods_has_its_largest_difference_and_the_rest_are_counted() -> None:
     rows = [
         compared(treatment=name, model=model, difference=0.06 if model == "l" else 0.05)
@@ -811,7 +825,7 @@ def test_ranks_of_several_models_and_lists_name_them() -> None:
 def test_a_long_list_of_ranks_ends_with_how_many_follow() -> None:
     rows = [ranked(method=f"m{place}", rank=place) for place in range(1, 9)]
     first, _, _ = texts_of(results_of("Ranks", rows))
-    assert first.endswith("; m6 6th [1, 2]; 2 others follow.")
+    assert first.endswith("; m4 4th [1, 2]; 4 others follow.")
 
 
 def test_averages_have_their_names_and_those_of_all_models_come_first() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.test_report_null import CLAIM
 from tests.test_report_words import results_of, texts_of
 
 LINKED_ROW: dict[str, Any] = {
@@ -329,6 +330,16 @@ def ordered(**columns: Any) -> dict[str, Any]:
 )
 def test_orders_of_methods_are_said_with_tau(rows: list[dict[str, Any]], said: list[str]) -> None:
     assert texts_of(results_of("Prevalence and accuracy, ranks of methods", rows)) == said
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("baseline", [None, "cot"])
+def test_simulations_recognise_the_claim_of_a_slope(sign: int, baseline: str | None) -> None:
+    ends = sorted([sign * 0.1, sign * 0.3])
+    row = slope(baseline=baseline, slope=sign * 0.2, slope_low=ends[0], slope_high=ends[1])
+    assert CLAIM.search(texts_of(results_of("Accuracy per tenfold count", [row]))[0])
+    row |= {"p_adjusted": 0.9}
+    assert not CLAIM.search(texts_of(results_of("Accuracy per tenfold count", [row]))[0])
 
 
 def test_ratios_of_documents_are_called_so_and_further_indexes_and_pairs_are_counted() -> None:

@@ -26,7 +26,7 @@ _MEAN_SCORE = Verbs("has a higher mean score than", "has a lower mean score than
 _WHERE = ("dataset", "model", "group", "rule")
 _MOST_LISTS = 3
 """Lists of ranks, and pairs with averages, that have a sentence each."""
-_MOST_RANKED = 6
+_MOST_RANKED = 4
 """Places of a list that a sentence has."""
 _AVERAGE = Measure("The average", "difference", unit=" points")
 _AVERAGES = {
