@@ -61,6 +61,8 @@ FASTEST = 1_000_000
 
 Level = Annotated[float, Option(over=0, under=1)]
 NewFile = Annotated[str | Path | None, Option(metavar="FILE", is_written=True)]
+ShowAll = Annotated[bool, Option("--all", heading=OUTPUT, is_shown=True)]
+"""Whether the terminal shows all tables instead of the summary."""
 RowsFile = Annotated[str | Path | None, Option(metavar="FILE", is_written=True, has_rows=True)]
 
 

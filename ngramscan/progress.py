@@ -161,10 +161,11 @@ def _escape(code: int) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
-def open_console(stderr: bool = False, is_wide: bool = False) -> Console:
+def open_console(stderr: bool = False, is_wide: bool = False, is_screen: bool = False) -> Console:
     """Return a console that shows texts as they are; piped, it is as wide as the widest row.
 
-    One that `is_wide` is so in a terminal, too.
+    One that `is_wide` is so in a terminal, too; one that `is_screen` is as wide as a terminal,
+    even if it is piped.
     """
     from rich.console import Console, ConsoleDimensions
     from rich.segment import Segment
@@ -183,6 +184,6 @@ def open_console(stderr: bool = False, is_wide: bool = False) -> Console:
 
     # Patterns are data: "[bold]" and ":key:" in them are no markup.
     console = VisibleConsole(stderr=stderr, highlight=False, markup=False, emoji=False)
-    if is_wide or not (stderr or console.is_terminal):
+    if is_wide or not (stderr or is_screen or console.is_terminal):
         console.size = ConsoleDimensions(_PIPE_WIDTH, console.height)
     return console

@@ -16,7 +16,7 @@ from ngramscan.commands.shared import (
     units_of,
 )
 from ngramscan.errors import InputError
-from ngramscan.options import WHAT
+from ngramscan.options import WHAT, ShowAll
 from ngramscan.progress import SILENT, Progress, counted
 from ngramscan.reporting.command import NewFile, Option, Result, Rows, RowsFile, Shared, command
 from ngramscan.reporting.rows import together
@@ -40,6 +40,7 @@ def count(
     count_anyway: Annotated[bool, Option(heading=WHAT, is_rare=True)] = False,
     totals: RowsFile = None,
     figure: NewFile = None,
+    show_all: ShowAll = False,
     progress: Progress = SILENT,
     for_table: bool = False,
     **options: Annotated[Any, Shared(PatternOptions)],
@@ -76,6 +77,8 @@ def count(
         Write totals and ratios of the methods to this file.
     figure : str or Path, optional
         Draw the occurrences of each pattern, by method: .svg or .png.
+    show_all : bool
+        Show all tables instead of the summary.
     progress : Progress
         Reports requests and bytes read.
 
@@ -140,7 +143,8 @@ def count(
             *describe_unknown_sizes(counting.sizes),
         ],
         failures=failures,
-        print_table=partial(_print, counting=counting, totals=sums),
+        print_table=partial(_print, counting=counting, totals=sums, is_all=show_all),
+        is_screen=for_table and not show_all and _has_screen(counting),
         is_silent=not rows,
         figure=(figure, rows) if rows else (),
         files=[(totals, sums, Total)] if rows else (),
@@ -186,7 +190,16 @@ def _paper(rows: Sequence[Any], sizes: Mapping[str, str]) -> Sequence[PaperTable
     return count_tables(rows, sizes)
 
 
-def _print(console: Console, counting: CountResult[Any], totals: Sequence[Total]) -> None:
+def _has_screen(counting: CountResult[Any]) -> bool:
     from ngramscan.reporting import tables
 
-    tables.print_count(console, counting, totals)
+    return tables.has_count_screen(counting)
+
+
+def _print(
+    console: Console, counting: CountResult[Any], totals: Sequence[Total], is_all: bool
+) -> None:
+    from ngramscan.reporting import tables
+
+    show = tables.print_count if is_all else tables.print_count_screen
+    show(console, counting, totals)

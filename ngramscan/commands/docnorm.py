@@ -29,6 +29,7 @@ from ngramscan.prevalence.draws import (
     DrawRow,
     Estimator,
 )
+from ngramscan.options import ShowAll
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import Option, Result, Rows, RowsFile, Shared, command
 from ngramscan.reporting.rows import together
@@ -69,7 +70,9 @@ def docnorm(
     context: Annotated[int, Option(metavar="BYTES", least=LEAST_CONTEXT)] = CONTEXT,
     totals: RowsFile = None,
     drawn: RowsFile = None,
+    show_all: ShowAll = False,
     progress: Progress = SILENT,
+    for_table: bool = False,
     **options: Annotated[Any, Shared(PatternOptions)],
 ) -> Annotated[
     Result[Any],
@@ -108,6 +111,7 @@ def docnorm(
     drawn : str or Path, optional
         Write the occurrences that were drawn, with their text, to this file; patterns that
         were counted have none.
+    show_all : see count
     progress : see count
 
     Returns
@@ -167,7 +171,8 @@ def docnorm(
         *together(rows, [row_types[unit] for unit in units]),
         notices=describe_unknown_sizes(norming.sizes),
         failures=describe_missing(norming.missing, queries, len(indexes), "estimates"),
-        print_table=partial(_print, norming=norming),
+        print_table=partial(_print, norming=norming, is_all=show_all),
+        is_screen=for_table and not show_all and _has_screen(norming),
         is_silent=not rows,
         files=[(totals, sums, DocnormTotal), (drawn, norming.drawn, DrawRow)] if rows else (),
         paper=partial(_paper, rows, sizes_in_words(norming.sizes)),
@@ -249,7 +254,14 @@ def _paper(rows: Sequence[Any], sizes: Mapping[str, str]) -> Sequence[PaperTable
     return docnorm_tables(rows, sizes)
 
 
-def _print(console: Console, norming: DocnormResult[Any]) -> None:
+def _has_screen(norming: DocnormResult[Any]) -> bool:
     from ngramscan.reporting import tables  # slow to import
 
-    tables.print_docnorm(norming, console)
+    return tables.has_docnorm_screen(norming)
+
+
+def _print(console: Console, norming: DocnormResult[Any], is_all: bool) -> None:
+    from ngramscan.reporting import tables  # slow to import
+
+    show = tables.print_docnorm if is_all else tables.print_docnorm_screen
+    show(norming, console)

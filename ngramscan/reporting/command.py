@@ -76,6 +76,8 @@ class Result(Generic[Row]):
     print_table: Callable[[Console], None] | None = None
     """Prints the rows as a designed table; None: they are printed as they are."""
     is_summary: bool = False  # the table says less: it is on stderr where the rows are elsewhere
+    is_screen: bool = False
+    """The table is a summary for a first screen: through a pipe it is as wide as in a terminal."""
     is_silent: bool = False
     """The rows are in files; the terminal shows them only with `--format` or `--sort`."""
     files: Sequence[tuple[str | Path | None, Sequence[Any], type]] = ()

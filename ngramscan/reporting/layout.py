@@ -26,6 +26,8 @@ _GAP = 2
 _WRAPPED_WIDTH = 16
 _WORD = re.compile(r"\s*(?:\[[\d.,eE+∞ -]+\]|\S)+")
 """A word with the blanks before it; an interval is one."""
+_PART = re.compile(r"[^/:_.=@-]*[/:_.=@-]*")
+"""A part of a name, with the signs that end it."""
 Columns = Mapping[str, Sequence[str]]
 
 
@@ -44,6 +46,8 @@ class Layout:
     title: str | None = None
     section_ends: Sequence[bool] = ()
     """After which rows a section ends, groups aside."""
+    names: frozenset[str] = frozenset()
+    """Columns headed by names, as of corpora: shown as they are, and broken after their signs."""
 
 
 def print_rows(console: Console, rows: Sequence[Any], row_type: type) -> None:
@@ -56,8 +60,11 @@ def print_rows(console: Console, rows: Sequence[Any], row_type: type) -> None:
     print_columns(console, columns, Layout(len(texts), frozenset(texts[1:]), optional))
 
 
-def print_columns(console: Console, columns: Columns, layout: Layout) -> None:
-    """Print columns: those without any value never, optional ones where there is room."""
+def print_columns(console: Console, columns: Columns, layout: Layout, note: str = "") -> None:
+    """Print columns: those without any value never, optional ones where there is room.
+
+    A note is printed right below the table.
+    """
     known = {name: [visible_line(text) for text in cells] for name, cells in columns.items()}
     shown = {name: cells for name, cells in known.items() if not cells or {*cells} - {"", UNKNOWN}}
     texts = [name for name in [*columns][: layout.texts] if name in shown]
@@ -69,9 +76,13 @@ def print_columns(console: Console, columns: Columns, layout: Layout) -> None:
     groups = [name for name in [*columns][: layout.headings] if name in shown]
     table = _Table(shown, texts=texts, groups=groups, layout=layout, room=console.width)
     left_out = table.leave_out()
-    for widths in table.blocks():
+    for number, widths in enumerate(table.blocks()):
+        if number:
+            console.print()
         console.print(Text("\n").join(table.lines(widths)), soft_wrap=True)
-        console.print()
+    if note:
+        print_line(console, note, "dim")
+    console.print()
     if left_out:
         hidden = ", ".join(map(_heading, left_out))
         print_line(console, f"not shown: {hidden} (--wide or -o FILE shows them)", "dim")
@@ -97,7 +108,8 @@ class _Table:
         self.columns, self.texts, self.groups = columns, texts, groups
         self.layout, self.room = layout, room
         self.natural = {
-            name: max(map(cell_len, [_heading(name), *cells])) for name, cells in columns.items()
+            name: max(map(cell_len, [self._heading(name), *cells]))
+            for name, cells in columns.items()
         }
         is_wide = sum(width + _GAP for width in self.natural.values()) > room
         rows = max(map(len, columns.values()), default=0)
@@ -105,11 +117,16 @@ class _Table:
         kept = [name for name in columns if name not in groups or not self.has_headings]
         self.widths = {name: self._least_width(name) for name in kept}
 
+    def _heading(self, name: str) -> str:
+        return visible_line(name) if name in self.layout.names else _heading(name)
+
     def _least_width(self, name: str) -> int:
         widest = max(map(cell_len, self.columns[name]), default=0)
         if name in self.layout.wrapping:
             return max(min(widest, _WRAPPED_WIDTH), self._longest_word(name))
-        return max([widest, *map(cell_len, _heading(name).split())])
+        is_name = name in self.layout.names
+        words = _PART.findall(self._heading(name)) if is_name else _heading(name).split()
+        return max([widest, *map(cell_len, words)])
 
     def _longest_word(self, name: str) -> int:
         words = " ".join([_heading(name), *self.columns[name]])
@@ -159,17 +176,31 @@ class _Table:
         yield self._widened(block)
 
     def _widened(self, names: Sequence[str]) -> dict[str, int]:
-        """Return widths in which what a block has to spare goes to its first columns."""
+        """Return widths in which what a block has to spare goes to its first columns.
+
+        Headings that are names have one line each if all of them have room for it.
+        """
         spare, widths = max(-self._excess(names), 0), {}
-        for name in names:
+        headed = [name for name in names if name in self.layout.names]
+        if sum(self.natural[name] - self.widths[name] for name in headed) > spare:
+            widths = {name: self.widths[name] for name in headed}
+        for name in [name for name in names if name not in widths]:
             widths[name] = min(self.natural[name], self.widths[name] + spare)
             spare -= widths[name] - self.widths[name]
-        return widths
+        return {name: widths[name] for name in names}
+
+    def _header(self, widths: Mapping[str, int], lefts: Sequence[bool]) -> Iterator[str]:
+        """Return the lines of headings; names are broken after their signs."""
+        cells = [
+            _wrapped(self._heading(name), width, _PART if name in self.layout.names else _WORD)
+            for name, width in widths.items()
+        ]
+        return _lines(cells, widths.values(), lefts)
 
     def lines(self, widths: Mapping[str, int]) -> Iterator[Text]:
         """Yield the lines of a block: its header, then its rows below their headings."""
         lefts = [name in {*self.texts, *self.layout.wrapping} for name in widths]
-        for line in _row([*map(_heading, widths)], widths.values(), lefts):
+        for line in self._header(widths, lefts):
             yield Text(line, style="bold")
         yield Text("".join(" " * _GAP + "─" * width for width in widths.values()))
         before = None
@@ -187,22 +218,29 @@ class _Table:
 
 
 def _row(cells: Sequence[str], widths: Iterable[int], lefts: Sequence[bool]) -> Iterator[str]:
-    """Yield the lines of a row, without blanks at their ends."""
-    columns = [*zip(cells, widths, lefts, strict=True)]
-    for texts in zip_longest(*(_wrapped(text, width) for text, width, _ in columns), fillvalue=""):
+    """Return the lines of a row, without blanks at their ends."""
+    wrapped = [_wrapped(text, width) for text, width in zip(cells, widths, strict=True)]
+    return _lines(wrapped, widths, lefts)
+
+
+def _lines(
+    cells: Sequence[Sequence[str]], widths: Iterable[int], lefts: Sequence[bool]
+) -> Iterator[str]:
+    columns = [*zip(widths, lefts, strict=True)]
+    for texts in zip_longest(*cells, fillvalue=""):
         line = ""
-        for text, (_, width, is_left) in zip(texts, columns, strict=True):
+        for text, (width, is_left) in zip(texts, columns, strict=True):
             blanks = " " * (width - cell_len(text))
             line += " " * _GAP + (text + blanks if is_left else blanks + text)
         yield line.rstrip()
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrapped(text: str, width: int, words: re.Pattern[str] = _WORD) -> list[str]:
     """Return a text in lines that end with words; only a wider word is broken."""
     if cell_len(text) <= width:
         return [text]
     lines = [""]
-    for word in _WORD.findall(text):
+    for word in words.findall(text):
         if lines[-1] and cell_len(lines[-1] + word) > width:
             lines.append("")
         lines[-1] += word if lines[-1] or len(lines) == 1 else word.lstrip()

@@ -394,7 +394,8 @@ def _show(
             from ngramscan.reporting.layout import print_rows  # slow to import
 
             show = print_table or partial(print_rows, rows=list(rows), row_type=row_type)
-            show(open_console(is_wide=wide))
+            is_screen = result.is_screen and not sort
+            show(open_console(is_wide=wide, is_screen=is_screen))
         elif target.format == "latex" and result.paper and not sort:
             tables = result.paper()
             _emit("\n".join(table.to_latex() for table in tables).encode(), target, run)

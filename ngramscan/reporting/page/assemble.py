@@ -28,6 +28,8 @@ from ngramscan.reporting.sentences.assemble import describe_level, sentences
 from ngramscan.reporting.sentences.families import count_families
 from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.reporting.sentences.titles import title_of
+from ngramscan.reporting.summaries.assemble import summaries
+from ngramscan.reporting.summaries.table import SummaryTable
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -58,6 +60,7 @@ class _Part:
     is_ambiguous: bool
     """Another file has rows of the same kind."""
     sentences: Sequence[Sentence]
+    summaries: Sequence[SummaryTable]
     figures: Sequence[Figure]
     traced: TracedTexts | None
     table: Shown
@@ -88,6 +91,7 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
                 result,
                 kinds[result.kind.name] > 1,
                 sentences(result, families),
+                summaries(result),
                 draw(result, styles),
                 traced,
                 table,
@@ -151,7 +155,7 @@ def _environment() -> Environment:
     )
     made.filters |= {"counted": counted, "visible": visible_line, "shortened": shortened}
     made.filters["shown_time"] = _shown_time
-    made.globals |= {"hash": _hash, "levels": LEVELS}
+    made.globals |= {"hash": _hash, "levels": LEVELS, "zip": zip}
     return made
 
 

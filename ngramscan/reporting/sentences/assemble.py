@@ -18,6 +18,7 @@ from ngramscan.reporting.sentences import (
     plans,
     scores,
     specificity,
+    totals,
     traces,
 )
 from ngramscan.reporting.sentences.families import count_families, level_of_each
@@ -27,7 +28,7 @@ from ngramscan.reporting.sentences.sentence import Sentence
 _Say = Callable[[Sequence[Row], float], Iterable[Sentence]]
 SAY: dict[str, _Say] = {
     "count": counts.say_counts,
-    "totals": counts.say_totals,
+    "totals": totals.say_totals,
     "contexts": counts.say_contexts,
     "docnorm": documents.say_documents,
     "contaminate": contamination.say_entries,

@@ -1,24 +1,184 @@
-"""How often phrases occur: counts, totals of methods, occurrences in context."""
+"""How often phrases occur: counts, and occurrences in context."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ngramscan.reporting.sentences.earlier import earlier
-from ngramscan.reporting.sentences.phrases import Row
+from ngramscan.reporting.sentences.phrases import (
+    Row,
+    count_of,
+    group_rows,
+    known_rows,
+    named,
+    number,
+    quoted,
+)
 from ngramscan.reporting.sentences.sentence import Sentence
+from ngramscan.reporting.summaries.names import snapshots_of
+
+_MOST_NAMED = 2
+"""Corpora whose counts are said one by one, where sizes don't allow to compare them."""
 
 
-def say_counts(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
+def say_counts(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `count`."""
-    return earlier("count", rows, alpha)
+    if of_bytes := known_rows(rows, "occurrences"):
+        yield _say_most_frequent(of_bytes)
+        yield from _say_snapshots(of_bytes)
+        yield from _say_absent(of_bytes)
+    if of_tokens := known_rows(rows, "token_occurrences"):
+        yield _say_tokens(of_tokens)
 
 
-def say_totals(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `totals`."""
-    return earlier("totals", rows, alpha)
+def say_contexts(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield the sentence about rows of `contexts`."""
+    patterns, indexes = group_rows(rows, "pattern"), group_rows(rows, "index")
+    of_what = count_of(len(patterns), "phrase")
+    if len(patterns) == 1:
+        (text,) = next(iter(patterns))
+        of_what = "a phrase without a text" if text is None else quoted(text)
+    where = corpora(len(indexes))
+    if len(indexes) == 1:
+        where = corpus(next(iter(indexes))[0])
+    is_one = len(rows) == 1
+    these = "This is 1 occurrence" if is_one else f"These are {count_of(len(rows), 'occurrence')}"
+    examples = "an example, not a count" if is_one else "examples, not counts"
+    yield Sentence(f"{these} of {of_what} in {where}: {examples}.")
 
 
-def say_contexts(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `contexts`."""
-    return earlier("contexts", rows, alpha)
+# Names
+
+
+def corpus(index: object) -> str:
+    """Return the name of a corpus in a sentence."""
+    return "a corpus without a name" if index is None or index == "" else named(index)
+
+
+def corpora(n: int) -> str:
+    """Return a number of corpora."""
+    return f"{number(n)} {'corpus' if n == 1 else 'corpora'}"
+
+
+def phrase_of(row: Row, column: str = "query") -> str:
+    """Return the phrase of a row, in quotes."""
+    text = row.get(column)
+    return "a phrase without a text" if text is None else quoted(text)
+
+
+# The most frequent phrase
+
+
+def _say_most_frequent(rows: Sequence[Row]) -> Sentence:
+    """Say which phrase is the most frequent in most corpora, and how frequent it is."""
+    by_index = group_rows(rows, "index")
+    tops = [max(group, key=_occurrences) for group in by_index.values()]
+    known = [row for row in tops if row["occurrences"]]
+    phrases = group_rows(rows, "query")
+    if not known:
+        none = f"None of {count_of(len(phrases), 'phrase')} occurs"
+        if len(phrases) == 1:
+            none = f"{phrase_of(rows[0])} does not occur"
+        where = corpora(len(by_index)) if len(by_index) > 1 else corpus(rows[0].get("index"))
+        return Sentence(f"{none} in {where}.", is_finding=True)
+    query, times = Counter(row.get("query") for row in known).most_common(1)[0]
+    places = [row for row in rows if row.get("query") == query and row["occurrences"]]
+    said, amounts = phrase_of(places[0]), _amounts(places)
+    if len(phrases) == 1:
+        said += f" occurs {amounts}"
+    else:
+        said += f" is the most frequent of {count_of(len(phrases), 'phrase')}"
+        if len(by_index) > 1:
+            n = corpora(len(by_index))
+            said += f" in all {n}" if times == len(by_index) else f" in {number(times)} of {n}"
+        said += f": {amounts}"
+    return Sentence(f"{said}.", is_finding=True, has_interval="[" in amounts)
+
+
+def _occurrences(row: Row) -> float:
+    return float(row["occurrences"])
+
+
+def _amounts(rows: Sequence[Row]) -> str:
+    """Return how often a phrase occurs: the extremes of its rates, or its first counts."""
+    if len(rows) > 1 and len(known_rows(rows, "per_gigabyte")) == len(rows):
+        most = max(rows, key=lambda row: row["per_gigabyte"])
+        least = min(rows, key=lambda row: row["per_gigabyte"])
+        largest = f"{number(most['per_gigabyte'])} per GB in {corpus(most.get('index'))}"
+        return f"{largest}, {number(least['per_gigabyte'])} in {corpus(least.get('index'))}"
+    return " and ".join(
+        f"{_amount(row)} in {corpus(row.get('index'))}" for row in rows[:_MOST_NAMED]
+    )
+
+
+def _amount(row: Row) -> str:
+    """Return how often a phrase occurs, and how often per gigabyte."""
+    n, low, high = (row.get(f"occurrences{end}") for end in ("", "_low", "_high"))
+    text = "once" if n == 1 else f"{number(n or 0)} times"
+    if row.get("estimated"):
+        text = f"about {text}"
+    if low is not None:
+        text += f" [{number(low)}, {'no limit' if high is None else number(high)}]"
+    rate = row.get("per_gigabyte")
+    return text if rate is None else f"{text} ({number(rate)} per GB)"
+
+
+# Several snapshots, and phrases that are not there
+
+
+def _say_snapshots(rows: Sequence[Row]) -> Iterator[Sentence]:
+    """Say how the most frequent phrase moved from the first snapshot to the last."""
+    known = known_rows(rows, "per_gigabyte")
+    snapshots = snapshots_of(row.get("index") for row in known)
+    if not snapshots:
+        return
+    first, last = snapshots[0], snapshots[-1]
+    begun = {row.get("query"): row for row in known if row.get("index") == first}
+    ended = {row.get("query"): row for row in known if row.get("index") == last}
+    in_both = [query for query in begun if query in ended]
+    if not in_both:
+        return
+    rates = {query: _rates(begun[query], ended[query]) for query in in_both}
+    largest = max(in_both, key=lambda query: sum(rates[query]))
+    before, after = rates[largest]
+    said = f"From {corpus(first)} to {corpus(last)}, {phrase_of(begun[largest])} went from"
+    said += f" {number(before)} to {number(after)} per GB"
+    if len(in_both) > 2:
+        rose = sum(after > before for before, after in rates.values())
+        fell = sum(after < before for before, after in rates.values())
+        said += f"; of {count_of(len(in_both), 'phrase')}, {number(rose)} rose"
+        said += f" and {number(fell)} fell"
+    yield Sentence(f"{said}.", is_finding=True)
+
+
+def _rates(before: Row, after: Row) -> tuple[float, float]:
+    return float(before["per_gigabyte"]), float(after["per_gigabyte"])
+
+
+def _say_absent(rows: Sequence[Row]) -> Iterator[Sentence]:
+    """Say how many phrases occur nowhere, if others do."""
+    by_query = group_rows(rows, "query").values()
+    absent = [group for group in by_query if not any(row["occurrences"] for row in group)]
+    if 0 < len(absent) < len(by_query):
+        several = len(group_rows(rows, "index")) > 1
+        where = "in any of the corpora" if several else f"in {corpus(rows[0].get('index'))}"
+        verb = "does" if len(absent) == 1 else "do"
+        first = phrase_of(absent[0][0])
+        subject = first if len(absent) == 1 else count_of(len(absent), "phrase")
+        yield Sentence(f"{subject} {verb} not occur {where}.")
+
+
+def _say_tokens(rows: Sequence[Row]) -> Sentence:
+    """Say which n-grams of tokens are the most frequent in the first index."""
+    index = rows[0].get("index")
+    first = [row for row in rows if row.get("index") == index]
+    largest = max(first, key=lambda row: row["token_occurrences"])
+    n = largest["token_occurrences"]
+    text = "once" if n == 1 else f"{number(n)} times"
+    if (rate := largest.get("per_million_tokens")) is not None:
+        text += f", {number(rate)} per million tokens"
+    subject = phrase_of(largest)
+    if len(first) > 1:
+        subject += f", the most frequent of {count_of(len(first), 'phrase')},"
+    said = f"As n-grams of tokens, {subject} occurs {text} in {corpus(index)}"
+    return Sentence(f"{said}: lower bounds of what the strings occur.", is_finding=True)

@@ -15,3 +15,7 @@ class SummaryTable:
     """The cells of each column as texts, by its heading; all columns have the same length."""
     layout: Layout
     """How it is printed; its title says what the numbers are, with their unit."""
+    names: str = ""
+    """How to read the short names of corpora in its headings."""
+    note: str = ""
+    """A line below it, such as how many rows are not in it."""

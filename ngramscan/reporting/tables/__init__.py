@@ -5,11 +5,27 @@ from ngramscan.reporting.tables.blend import print_blend
 from ngramscan.reporting.tables.contaminate import print_contaminate
 from ngramscan.reporting.tables.contexts import print_contexts
 from ngramscan.reporting.tables.count import print_count
+from ngramscan.reporting.tables.count_screen import has_count_screen, print_count_screen
 from ngramscan.reporting.tables.docnorm import print_docnorm
+from ngramscan.reporting.tables.docnorm_screen import has_docnorm_screen, print_docnorm_screen
 from ngramscan.reporting.tables.keyness import print_keyness
 from ngramscan.reporting.tables.strategies import print_strategies
 from ngramscan.reporting.tables.tiers import print_tiers
 from ngramscan.reporting.tables.trace import print_trace
 
-__all__ = ["print_blend", "print_contaminate", "print_contexts", "print_count", "print_docnorm"]
-__all__ += ["print_keyness", "print_rows", "print_strategies", "print_tiers", "print_trace"]
+__all__ = [
+    "has_count_screen",
+    "has_docnorm_screen",
+    "print_blend",
+    "print_contaminate",
+    "print_contexts",
+    "print_count",
+    "print_count_screen",
+    "print_docnorm",
+    "print_docnorm_screen",
+    "print_keyness",
+    "print_rows",
+    "print_strategies",
+    "print_tiers",
+    "print_trace",
+]

@@ -28,12 +28,17 @@ AnyTotal = TypeVar("AnyTotal", bound=Total)
 
 def print_index(console: Console, index: str, size: IndexSize) -> None:
     """Print what an index is and how large, above its tables."""
+    print_line(console, describe_index(index, size), "bold")
+
+
+def describe_index(index: str, size: IndexSize) -> str:
+    """Return what an index is and how large."""
     parts = [index]
     hosted = find_hosted(index)
     # Another host may have anything under this name.
     if hosted and hosted.bytes == size.bytes:
         parts.append(f"{hosted.corpus}, {hosted.kind}")
-    print_line(console, " · ".join([*parts, *size_parts(size)]), "bold")
+    return " · ".join([*parts, *size_parts(size)])
 
 
 def print_notes(console: Console, *lines: str) -> None:

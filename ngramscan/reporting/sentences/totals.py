@@ -1,0 +1,191 @@
+"""Whose phrases are more frequent: totals of methods, and ratios of two methods.
+
+Ratios of sums depend on the lengths of the lists, so nothing is said of them. A ratio of geometric
+means has an interval over phrases that somebody chose, and no p-value that could be adjusted for
+the number of ratios: sentences say which intervals have 1, and claim nothing by the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ngramscan.reporting.sentences.counts import corpora, corpus
+from ngramscan.reporting.sentences.phrases import (
+    Row,
+    count_of,
+    group_rows,
+    known_rows,
+    named,
+    number,
+    quoted,
+)
+from ngramscan.reporting.sentences.sentence import Sentence
+
+_ALL_TIERS = "T1+T2"
+_MOST_SHARES, _MOST_NAMED = 3, 2
+_COMPARED: Mapping[str, str] = {
+    "ratio_of_unions": "'s phrases are {} times as frequent as ",
+    "ratio_of_documents": "'s phrases are in {} times as many documents as ",
+    "token_ratio_of_documents": "'s n-grams of tokens are in {} times as many documents as ",
+}
+"""What a ratio says of two methods, between their names."""
+_PER_PHRASE = ("ratio_of_geometric_means", "token_ratio_of_geometric_means")
+
+
+def say_totals(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield the sentences about rows of `totals`."""
+    chosen = [row for row in _wholes(rows) if row.get("tiers") == _tiers_of(rows)]
+    found = [*_say_ratios(chosen), *_say_per_phrase(chosen), *_say_largest(chosen)]
+    if not found:
+        found.append(Sentence("No two methods are compared in these totals."))
+    yield from found
+
+
+def _wholes(rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield the totals of corpora, without those of one kind of phrases beside others of all."""
+    of_corpora = [row for row in rows if row.get("index") != "all"]
+    names = ("index", "tiers", "method", "versus", "statistic")
+    for group in group_rows(of_corpora, *names).values():
+        yield min(group, key=lambda row: str(row.get("kind") or ""))
+
+
+def _tiers_of(rows: Sequence[Row]) -> object:
+    """Return the tiers that sentences are about: the two together, or the first ones."""
+    known = [row.get("tiers") for row in rows if row.get("versus") is not None]
+    known = known or [row.get("tiers") for row in rows if row.get("index") != "all"]
+    return _ALL_TIERS if _ALL_TIERS in known else next(iter(known), None)
+
+
+def _of_tiers(row: Row) -> str:
+    tiers = row.get("tiers")
+    if tiers is None:
+        return "all phrases"
+    return "tiers T1 and T2" if tiers == _ALL_TIERS else f"tier {named(tiers)}"
+
+
+# Two methods
+
+
+def _say_ratios(rows: Sequence[Row]) -> Iterator[Sentence]:
+    """Say how two methods compare in the first corpus, and how far the others differ."""
+    for statistic in _COMPARED:
+        ratios = known_rows([row for row in rows if row["statistic"] == statistic], "value")
+        if not ratios:
+            continue
+        index = ratios[0].get("index")
+        first = [row for row in ratios if row.get("index") == index]
+        by_method = [*group_rows(first, "method").values()]
+        by_method.sort(key=lambda group: -max(row["value"] for row in group))
+        said = "; ".join(_of_method(statistic, group) for group in by_method)
+        text = f"{said} in {corpus(index)} ({_of_tiers(ratios[0])})."
+        yield Sentence(text, is_finding=True, has_interval="[" in text)
+        yield from _say_elsewhere(first, [row for row in ratios if row.get("index") != index])
+
+
+def _of_method(statistic: str, rows: Sequence[Row]) -> str:
+    """Return how one method compares with each other one."""
+    start, end = _COMPARED[statistic].split("{}")
+    parts = [f"{_ratio(rows[0])}{end}{_name(rows[0]['versus'])}'s"]
+    parts += [f"{_ratio(row)} times {_name(row['versus'])}'s" for row in rows[1:]]
+    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"{_name(rows[0]['method'])}{start}{listed}"
+
+
+def _name(method: object) -> str:
+    return "a method without a name" if method is None else named(method)
+
+
+def _ratio(row: Row) -> str:
+    low, high, value = row.get("low"), row.get("high"), row["value"]
+    if low is None or low == high:
+        return number(value)
+    return f"{number(value)} [{number(low)}, {'no limit' if high is None else number(high)}]"
+
+
+def _say_elsewhere(first: Sequence[Row], rows: Sequence[Row]) -> Iterator[Sentence]:
+    """Say between which ratios other corpora are, and where another method is ahead."""
+    if not rows:
+        return
+    sides = {(row.get("method"), row.get("versus")): row["value"] >= 1 for row in first}
+    texts = []
+    for pair, group in group_rows(rows, "method", "versus").items():
+        text = f"{_name(pair[0])} : {_name(pair[1])} is {_range(group)}"
+        if pair in sides:
+            text += _otherwise(sides[pair], group)
+        texts.append(text)
+    n = len(group_rows(rows, "index"))
+    where = f"the other {corpora(n)}" if n > 1 else corpus(rows[0].get("index"))
+    yield Sentence(f"In {where}, {'; '.join(texts)}.", is_finding=True)
+
+
+def _range(rows: Sequence[Row]) -> str:
+    values = [row["value"] for row in rows]
+    least, most = number(min(values)), number(max(values))
+    return least if least == most else f"between {least} and {most}"
+
+
+def _otherwise(is_above: bool, rows: Sequence[Row]) -> str:
+    """Return in which corpora a ratio is on the other side of 1; nothing if in none."""
+    others = [row for row in rows if (row["value"] >= 1) is not is_above]
+    if not others or len(others) == len(rows) == 1:
+        return ""
+    side = "below 1" if is_above else "above 1"
+    if len(others) == len(rows):
+        return f", {side} in all of them"
+    if len(others) <= _MOST_NAMED:
+        return f", {side} in {' and '.join(corpus(row.get('index')) for row in others)}"
+    return f", {side} in {number(len(others))} of them"
+
+
+# Phrase by phrase
+
+
+def _say_per_phrase(rows: Sequence[Row]) -> Iterator[Sentence]:
+    for statistic in _PER_PHRASE:
+        ratios = known_rows([row for row in rows if row["statistic"] == statistic], "value")
+        if not ratios:
+            continue
+        row = ratios[0]
+        over = "over n-grams of tokens" if statistic.startswith("token") else "per phrase"
+        pair = f"{_name(row.get('method'))} : {_name(row.get('versus'))}"
+        said = f"The ratio of geometric means, {over}, {pair} is {_ratio(row)}"
+        said += f" in {corpus(row.get('index'))} ({_of_tiers(row)})"
+        text = f"{said}{_judged(ratios)}."
+        yield Sentence(text, is_finding="[" in text, has_interval="[" in text)
+
+
+def _judged(ratios: Sequence[Row]) -> str:
+    """Return what the intervals of some ratios say of a ratio of 1."""
+    known = [row for row in ratios if row.get("low") is not None]
+    if not known:
+        return ", without an interval"
+    with_one = sum(_has_one(row) for row in known)
+    if len(known) == 1:
+        if with_one:
+            return ": no difference is shown"
+        return "; the phrases are not a random sample, so nothing is claimed"
+    n = f"{number(with_one)} of {count_of(len(known), 'interval')}"
+    if with_one == len(known):
+        return f"; all {count_of(len(known), 'interval')} include 1: no difference is shown"
+    return f"; {n} include 1, and nothing is claimed by the others, which are not adjusted"
+
+
+def _has_one(row: Row) -> bool:
+    high = row.get("high")
+    return bool(row["low"] <= 1 and (high is None or high >= 1))
+
+
+def _say_largest(rows: Sequence[Row]) -> Iterator[Sentence]:
+    """Say which phrase makes most of each method's sum in the first corpus."""
+    shares = [row for row in rows if row["statistic"] == "largest_pattern_share"]
+    known = [row for row in known_rows(shares, "value") if row.get("note")]
+    if not known:
+        return
+    index = known[0].get("index")
+    texts = [
+        f"{quoted(row['note'])} makes {number(row['value'], is_share=True)}% of"
+        f" {_name(row.get('method'))}'s"
+        for row in known
+        if row.get("index") == index
+    ]
+    yield Sentence(f"In {corpus(index)}, {', '.join(texts[:_MOST_SHARES])} occurrences.")

@@ -1,0 +1,251 @@
+"""Rows of `count` → a table of phrases × corpora, or of the phrases of one corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ngramscan.progress import counted
+from ngramscan.reporting.layout import UNKNOWN, Layout, cell
+from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows
+from ngramscan.reporting.summaries.names import ShortNames, short_names
+from ngramscan.reporting.summaries.numbers import (
+    LEAST_BYTES,
+    Unit,
+    rate_unit,
+    short_number,
+    size_unit,
+)
+from ngramscan.reporting.summaries.table import SummaryTable
+
+_NAMES = ("method", "tier", "pattern")
+_LEAST_ROWS = 3
+_WITH_METHOD = 4
+"""Corpora beside which the method of each phrase has room in a usual terminal."""
+TOKENS = "n-grams of tokens, lower bounds of the occurrences"
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A phrase, and its rows by the names of the corpora; case variants are added up."""
+
+    method: str | None
+    tier: str | None
+    text: str
+    rows: Mapping[str, Sequence[Row]]
+
+    def sum_of(self, column: str, index: str) -> float | None:
+        """Return the sum of a column in a corpus; None: it is unknown there."""
+        rows = self.rows.get(index, ())
+        known = known_rows(rows, column)
+        if not rows or len(known) < len(rows):
+            return None
+        return float(sum(row[column] for row in known))
+
+    def is_estimated(self, index: str) -> bool:
+        """Tell whether a count is an estimate."""
+        return any(row.get("estimated") for row in self.rows.get(index, ()))
+
+    def total(self, column: str) -> float:
+        """Return the sum of a column over all corpora, as far as it is known."""
+        return sum(self.sum_of(column, index) or 0 for index in self.rows)
+
+
+def summarize_counts(rows: Sequence[Row], most: int) -> list[SummaryTable]:
+    """Return the phrases × corpora, the most frequent first; token-level indexes are apart."""
+    of_bytes, of_tokens = known_rows(rows, "occurrences"), known_rows(rows, "token_occurrences")
+    tables = _tables_of_bytes(of_bytes, most) if of_bytes else []
+    if of_tokens:
+        column = "per_million_tokens"
+        if not has_all(of_tokens, column):
+            column = "token_occurrences"
+        unit = "per million tokens" if column == "per_million_tokens" else ""
+        tables.append(_phrase_table(of_tokens, column, Unit(unit, 1.0), most, f"{TOKENS}, {unit}"))
+    return tables
+
+
+def has_all(rows: Sequence[Row], column: str) -> bool:
+    """Tell whether a column is known in all rows."""
+    return all(row.get(column) is not None for row in rows)
+
+
+def has_rates(rows: Sequence[Row]) -> bool:
+    """Tell whether all rows have a rate per gigabyte that says something."""
+    is_large = all((row.get("bytes") or 0) >= LEAST_BYTES for row in rows)
+    return is_large and has_all(rows, "per_gigabyte")
+
+
+def phrases_of(rows: Sequence[Row]) -> list[Phrase]:
+    """Return the phrases of some rows, in their order."""
+    found = []
+    for names, group in group_rows(rows, *_NAMES).items():
+        by_index = {str(index): some for (index,), some in group_rows(group, "index").items()}
+        method, tier, text = names
+        found.append(Phrase(method, tier, str(text), by_index))
+    return found
+
+
+def _tables_of_bytes(rows: Sequence[Row], most: int) -> list[SummaryTable]:
+    indexes = [*group_rows(rows, "index")]
+    if len(indexes) == 1:
+        return [_table_of_one(rows, most)] if most else []
+    if len(group_rows(rows, *_NAMES)) == 1:
+        return [_table_of_a_phrase(rows)]
+    is_plain = not any(row.get("method") for row in rows)
+    if is_plain:
+        most = max(most, _LEAST_ROWS)
+    elif not most:
+        return []
+    is_rate = has_rates(rows)
+    column = "per_gigabyte" if is_rate else "occurrences"
+    unit = rate_unit(row["per_gigabyte"] for row in rows) if is_rate else Unit("", 1.0)
+    title = f"Occurrences {unit.name}".rstrip()
+    tables = [_phrase_table(rows, column, unit, most, title)]
+    if is_plain:
+        for other in ("occurrences", "documents"):
+            if other != column and known_rows(rows, other):
+                tables.append(_phrase_table(rows, other, Unit("", 1.0), most, other.capitalize()))
+    return tables
+
+
+# Phrases × corpora
+
+
+def _phrase_table(
+    rows: Sequence[Row], column: str, unit: Unit, most: int, title: str
+) -> SummaryTable:
+    phrases, names = phrases_of(rows), short_names(row["index"] for row in rows)
+    shown = largest_first(phrases, column, most)
+    has_methods = any(phrase.method for phrase in phrases) and len(names.shown) <= _WITH_METHOD
+    columns: dict[str, list[str]] = {"phrase": [phrase.text for phrase in shown]}
+    if has_methods:
+        columns["method"] = [cell(phrase.method) for phrase in shown]
+        columns["tier"] = [cell(phrase.tier) for phrase in shown]
+    show = short_number if any(phrase.method for phrase in phrases) or unit.name else cell
+    for index, short in names.shown.items():
+        columns[short] = [_shown(phrase, column, index, unit, show) for phrase in shown]
+    n_texts = 3 if has_methods else 1
+    if sizes := _sizes(rows, names):
+        label, cells = sizes
+        columns = _with_first_row(columns, label, cells, n_texts)
+    layout = Layout(
+        n_texts,
+        frozenset({"phrase"}),
+        title=title.rstrip(", "),
+        names=frozenset(names.shown.values()),
+    )
+    return SummaryTable(columns, layout, names.note, note_on(phrases, shown, column, columns))
+
+
+def largest_first(phrases: Sequence[Phrase], column: str, most: int) -> list[Phrase]:
+    """Return at most some phrases: in their order if all have room, else the largest first."""
+    found = [phrase for phrase in phrases if phrase.total(column) > 0]
+    if len(phrases) <= most and not any(phrase.method for phrase in phrases):
+        return [*phrases]
+    return sorted(found, key=lambda phrase: -phrase.total(column))[:most]
+
+
+def _shown(phrase: Phrase, column: str, index: str, unit: Unit, show: Callable[[Any], str]) -> str:
+    value = phrase.sum_of(column, index)
+    if value is None:
+        return UNKNOWN
+    value *= unit.factor
+    text = show(int(value) if show is cell and value.is_integer() else value)
+    return f"≈{text}" if phrase.is_estimated(index) else text
+
+
+def _sizes(rows: Sequence[Row], names: ShortNames) -> tuple[str, list[str]] | None:
+    """Return the sizes of the corpora and their unit; None: no size is known."""
+    sizes = {str(row["index"]): row["bytes"] for row in known_rows(rows, "bytes")}
+    if not sizes:
+        return None
+    unit = size_unit(sizes.values())
+    cells = [
+        short_number(sizes[name] * unit.factor) if name in sizes else UNKNOWN
+        for name in names.shown
+    ]
+    return f"({unit.name} of text)", cells
+
+
+def _with_first_row(
+    columns: Mapping[str, Sequence[str]], label: str, cells: Sequence[str], n_texts: int
+) -> dict[str, list[str]]:
+    first = [label, *[""] * (n_texts - 1), *cells]
+    return {
+        name: [text, *others] for text, (name, others) in zip(first, columns.items(), strict=True)
+    }
+
+
+def note_on(
+    phrases: Sequence[Phrase],
+    shown: Sequence[Phrase],
+    column: str,
+    columns: Mapping[str, Sequence[str]],
+) -> str:
+    """Return how many phrases a table leaves out, and what its signs mean."""
+    notes = [*_left_out(phrases, shown, column)]
+    cells = [text for texts in columns.values() for text in texts]
+    if any(text.startswith("≈") for text in cells):
+        notes.append("≈: estimated from a sample")
+    if UNKNOWN in cells:
+        notes.append(f"{UNKNOWN}: unknown")
+    return "; ".join(notes)
+
+
+def _left_out(phrases: Sequence[Phrase], shown: Sequence[Phrase], column: str) -> Iterator[str]:
+    left_out = [phrase for phrase in phrases if phrase not in shown]
+    nowhere = sum(phrase.total(column) == 0 for phrase in left_out)
+    if not left_out:
+        return
+    more = counted(len(left_out), "more phrase") if shown else counted(len(left_out), "phrase")
+    if nowhere == len(left_out):
+        yield f"{more} {'occurs' if nowhere == 1 else 'occur'} nowhere"
+    elif nowhere:
+        yield f"{more}, of which {nowhere:,} {'occurs' if nowhere == 1 else 'occur'} nowhere"
+    else:
+        yield more
+
+
+# Other tables
+
+
+def _table_of_one(rows: Sequence[Row], most: int) -> SummaryTable:
+    """Return the phrases of a single corpus."""
+    phrases = phrases_of(rows)
+    (index,) = {str(row["index"]) for row in rows}
+    shown = largest_first(phrases, "occurrences", most)
+    columns: dict[str, list[str]] = {"phrase": [phrase.text for phrase in shown]}
+    if any(phrase.method for phrase in phrases):
+        columns["method"] = [cell(phrase.method) for phrase in shown]
+        columns["tier"] = [cell(phrase.tier) for phrase in shown]
+    n_texts = len(columns)
+    for name in ("occurrences", "documents"):
+        columns[name] = [_shown(one, name, index, Unit("", 1.0), cell) for one in shown]
+    if has_rates(rows):
+        unit = rate_unit(row["per_gigabyte"] for row in rows)
+        columns[unit.name] = [
+            _shown(one, "per_gigabyte", index, unit, short_number) for one in shown
+        ]
+    note = note_on(phrases, shown, "occurrences", {})
+    return SummaryTable(columns, Layout(n_texts, frozenset({"phrase"})), note=note)
+
+
+def _table_of_a_phrase(rows: Sequence[Row]) -> SummaryTable:
+    """Return the corpora in which a single phrase was counted, a row each."""
+    (phrase,) = phrases_of(rows)
+    names = short_names(phrase.rows)
+    columns: dict[str, list[str]] = {"corpus": [*names.shown.values()]}
+    if sizes := _sizes(rows, names):
+        label, columns_of_sizes = sizes
+        columns[label.strip("()")] = columns_of_sizes
+    for name in ("occurrences", "documents"):
+        columns[name] = [_shown(phrase, name, each, Unit("", 1.0), cell) for each in names.shown]
+    if has_rates(rows):
+        rate = rate_unit(row["per_gigabyte"] for row in rows)
+        columns[rate.name] = [
+            _shown(phrase, "per_gigabyte", each, rate, short_number) for each in names.shown
+        ]
+    cells = {name: texts for name, texts in columns.items() if {*texts} != {UNKNOWN}}
+    note = note_on([phrase], [phrase], "", cells)
+    return SummaryTable(columns, Layout(1, title=f"“{phrase.text}”"), names.note, note)

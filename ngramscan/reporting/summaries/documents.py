@@ -1,0 +1,221 @@
+"""Rows of `docnorm` and their totals → tables of phrases and of methods × corpora: documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ngramscan.progress import counted
+from ngramscan.reporting.layout import UNKNOWN, Layout, cell, with_interval
+from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows
+from ngramscan.reporting.summaries.names import short_names
+from ngramscan.reporting.summaries.numbers import Unit, short_number
+from ngramscan.reporting.summaries.table import SummaryTable
+from ngramscan.reporting.summaries.totals import lists_of
+
+_PLAIN = Unit("", 1.0)
+_PER_MILLION = Unit("per million documents", 1.0)
+_PER_BILLION = Unit("per billion documents", 1000.0)
+_WITH_METHOD = 4
+"""Corpora beside which the method of each phrase has room in a usual terminal."""
+TOKENS = "token_"
+
+
+def summarize_documents(rows: Sequence[Row], most: int) -> list[SummaryTable]:
+    """Return the phrases × corpora, those in most documents first; token-level ones are apart."""
+    tables = []
+    for prefix in ("", TOKENS):
+        of_unit = [row for row in rows if row.get(f"{prefix}occurrences") is not None]
+        if of_unit and most:
+            tables.append(_table(of_unit, prefix, most))
+    return tables
+
+
+def documents_unit(per_million: Iterable[float | None]) -> Unit:
+    """Return per million documents, or per billion where no rate is as large as 1."""
+    largest = max((value for value in per_million if value is not None), default=1)
+    return _PER_MILLION if largest >= 1 or largest == 0 else _PER_BILLION
+
+
+def _table(rows: Sequence[Row], prefix: str, most: int) -> SummaryTable:
+    indexes = group_rows(rows, "index")
+    phrases = [*group_rows(rows, "method", "tier", "pattern").values()]
+    found = [group for group in phrases if _sum_of(group, prefix)]
+    is_plain = not any(row.get("method") for row in rows)
+    if is_plain and len(phrases) <= most:
+        shown = phrases
+    else:
+        shown = sorted(found, key=lambda group: -_sum_of(group, prefix))[:most]
+    columns: dict[str, list[str]] = {"phrase": [str(group[0].get("pattern")) for group in shown]}
+    if not is_plain and len(indexes) <= _WITH_METHOD:
+        columns["method"] = [cell(group[0].get("method")) for group in shown]
+        columns["tier"] = [cell(group[0].get("tier")) for group in shown]
+    n_texts = len(columns)
+    note = _left_out(len(phrases) - len(shown), len(phrases) - len(found), is_plain)
+    if len(indexes) == 1:
+        columns |= _columns_of_one([group[0] for group in shown], rows, prefix)
+        return SummaryTable(columns, Layout(n_texts, frozenset({"phrase"})), note=note)
+    names = short_names(row.get("index") for row in rows)
+    value, unit = _value_of(rows, prefix)
+    for index, short in names.shown.items():
+        columns[short] = [
+            _in_index(group, index, value, unit, f"{prefix}documents") for group in shown
+        ]
+    title = f"Documents with a phrase {unit.name}".rstrip()
+    if prefix:
+        title = f"Documents with its n-grams of tokens {unit.name}".rstrip()
+    layout = Layout(
+        n_texts,
+        frozenset({"phrase"}),
+        title=title,
+        names=frozenset(names.shown.values()),
+    )
+    return SummaryTable(columns, layout, names.note, note)
+
+
+def _sum_of(group: Sequence[Row], prefix: str) -> float:
+    """Return the documents of a phrase in all corpora; of two estimates, the upper one."""
+    return sum(
+        row.get(f"{prefix}documents") or row.get(f"{prefix}documents_upper_estimate") or 0
+        for row in group
+    )
+
+
+def _left_out(n: int, nowhere: int, is_plain: bool) -> str:
+    if n <= 0:
+        return ""
+    more = counted(n, "more phrase")
+    if not nowhere or is_plain:
+        return more
+    return f"{more}, of which {nowhere:,} {'occurs' if nowhere == 1 else 'occur'} nowhere"
+
+
+def _value_of(rows: Sequence[Row], prefix: str) -> tuple[str, Unit]:
+    """Return the column that is shown: documents per million where all corpora tell their size."""
+    rate = f"{prefix}documents_per_million"
+    counts = known_rows(rows, f"{prefix}documents")
+    if counts and all(row.get(rate) is not None for row in counts):
+        return rate, documents_unit(row[rate] for row in counts)
+    return f"{prefix}documents", _PLAIN
+
+
+def _in_index(group: Sequence[Row], index: str, value: str, unit: Unit, documents: str) -> str:
+    row = next((row for row in group if str(row.get("index")) == index), None)
+    if row is None:
+        return UNKNOWN
+    if row.get(value) is not None:
+        return short_number(row[value] * unit.factor)
+    if value != documents:
+        return UNKNOWN
+    ends = (row.get(f"{documents}_lower_estimate"), row.get(f"{documents}_upper_estimate"))
+    return "–".join(short_number(end) for end in ends) if None not in ends else UNKNOWN
+
+
+def _columns_of_one(shown: Sequence[Row], rows: Sequence[Row], prefix: str) -> dict[str, list[str]]:
+    """Return the columns of a single corpus, with intervals."""
+    rate, unit = _value_of(rows, prefix)
+    columns = {
+        f"{prefix}occurrences": [cell(row.get(f"{prefix}occurrences")) for row in shown],
+        f"{prefix}documents": [interval_of(row, f"{prefix}documents", _PLAIN) for row in shown],
+    }
+    if unit.name:
+        columns[unit.name] = [interval_of(row, rate, unit, short_number) for row in shown]
+    each = f"{prefix}occurrences_per_document"
+    columns["times in each"] = [interval_of(row, each, _PLAIN, short_number) for row in shown]
+    return columns
+
+
+def interval_of(row: Row, name: str, unit: Unit, show: Callable[[Any], str] = cell) -> str:
+    """Return a value with its limits; an exact one alone, and two estimates where it is unknown."""
+    value, low, high = (row.get(f"{name}{end}") for end in ("", "_low", "_high"))
+    lower, upper = row.get(f"{name}_lower_estimate"), row.get(f"{name}_upper_estimate")
+    if value is None:
+        return UNKNOWN if lower is None else f"{show(lower)}–{show(upper)}"
+    if low is None or low == value == high:
+        return show(_scaled(value, unit))
+    limits = [None if end is None else _scaled(end, unit) for end in (low, high)]
+    return with_interval(_scaled(value, unit), *limits, show)
+
+
+def _scaled(value: float, unit: Unit) -> float:
+    return value if unit.factor == 1 else value * unit.factor
+
+
+# Totals
+
+
+def summarize_document_totals(
+    rows: Sequence[Row], sizes: Mapping[str, int] | None = None
+) -> list[SummaryTable]:
+    """Return the methods × tiers × corpora; `sizes` are the documents of each corpus, if known."""
+    lists, tables = lists_of(rows), []
+    for prefix in ("", TOKENS):
+        statistic = f"{prefix}documents"
+        indexes = [
+            index
+            for index in dict.fromkeys(index for one in lists.values() for index in one)
+            if any(statistic in one.get(index, {}) for one in lists.values())
+        ]
+        if not indexes:
+            continue
+        has_sizes = sizes is not None and all(sizes.get(index) for index in indexes)
+        per_document = {index: 1.0 for index in indexes}
+        if sizes is not None and has_sizes:
+            per_document = {index: 1e6 / sizes[index] for index in indexes}
+        tables.append(_table_of_methods(lists, statistic, per_document, has_sizes))
+    return tables
+
+
+def _table_of_methods(
+    lists: Mapping[tuple[str, str], Mapping[str, Mapping[str, Row]]],
+    statistic: str,
+    per_document: Mapping[str, float],
+    is_rate: bool,
+) -> SummaryTable:
+    cells = {
+        index: [one.get(index, {}).get(statistic) for one in lists.values()]
+        for index in per_document
+    }
+    values = [
+        row["value"] * per_document[index]
+        for index, some in cells.items()
+        for row in some
+        if row is not None and row.get("value") is not None
+    ]
+    unit = documents_unit(values) if is_rate else _PLAIN
+    names = short_names(per_document)
+    columns: dict[str, list[str]] = {
+        "tier": [tiers for tiers, _ in lists],
+        "method": [method for _, method in lists],
+    }
+    with_limits = len(per_document) == 1
+    for index, factor in per_document.items():
+        heading = f"documents {unit.name}".rstrip() if with_limits else names.of(index)
+        columns[heading] = [_total(row, factor * unit.factor, with_limits) for row in cells[index]]
+    if with_limits:
+        each = [
+            one.get(index, {}).get("occurrences_per_document")
+            for one in lists.values()
+            for index in per_document
+        ]
+        columns["times in each"] = [_total(row, 1.0, True) for row in each]
+    title = f"Documents with any phrase of a method {unit.name}".rstrip()
+    headed = frozenset() if with_limits else frozenset(names.shown.values())
+    layout = Layout(2, title=title, names=headed)
+    return SummaryTable(columns, layout, names.note)
+
+
+def _total(row: Row | None, factor: float, with_limits: bool) -> str:
+    """Return a total; of two estimates, both."""
+    if row is None:
+        return UNKNOWN
+    low, high, value = row.get("low"), row.get("high"), row.get("value")
+    if value is None:
+        ends = row.get("lower_estimate"), row.get("upper_estimate")
+        if None in ends:
+            return UNKNOWN
+        return "–".join(short_number(end * factor) for end in ends if end is not None)
+    text = short_number(value * factor)
+    if not with_limits or low is None or high is None or low == high:
+        return text
+    return f"{text} [{short_number(low * factor)}, {short_number(high * factor)}]"

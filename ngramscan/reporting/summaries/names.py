@@ -1,0 +1,104 @@
+"""Names of corpora as short as the columns of a table need them, and what was left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ngramscan.indexes.catalog import IndexRow, find_hosted
+
+_WEEK = "cc-"
+_DATE = re.compile(r"(19|20)\d\d([-_.]?\d\d){0,2}")
+_END = re.compile(r"[/:_.=-]")
+"""Signs after which a common start of names ends, and before which a common end begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShortNames:
+    """Short names by their long ones."""
+
+    shown: dict[str, str]
+    note: str
+    """How to read the short ones; empty: they are the long ones."""
+
+    def of(self, name: object) -> str:
+        """Return the short name of one of the corpora."""
+        return self.shown.get(str(name), str(name))
+
+
+def short_names(names: Iterable[object]) -> ShortNames:
+    """Return the names of some corpora without what several of them share.
+
+    Snapshots of the crawl are called by their week, other hosted ones as the catalog calls them.
+    """
+    given = [*dict.fromkeys(map(str, names))]
+    if len(given) < 2:
+        return ShortNames({name: name for name in given}, "")
+    hosted = {name: entry for name in given if (entry := find_hosted(name))}
+    crawls = [name for name, entry in hosted.items() if entry.is_crawl_snapshot]
+    others = [name for name in given if name not in hosted]
+    shown = {name: _alias(entry, len(crawls) > 1) for name, entry in hosted.items()}
+    start, end = _shared(others)
+    shown |= {name: name[len(start) : len(name) - len(end)] for name in others}
+    if len({*shown.values()}) < len(given):
+        return ShortNames({name: name for name in given}, "")
+    notes = [f"{shown[name]}: {name}" for name in hosted if name not in crawls]
+    notes += _about_crawls(crawls, shown)
+    if start or end:
+        notes.append(f"names: {start}…{end}")
+    in_order = {name: shown[name] for name in given}
+    return ShortNames(in_order, "; ".join(notes))
+
+
+def _alias(entry: IndexRow, has_weeks: bool) -> str:
+    return entry.alias.removeprefix(_WEEK) if has_weeks else entry.alias
+
+
+def _about_crawls(crawls: Sequence[str], shown: dict[str, str]) -> list[str]:
+    if not crawls:
+        return []
+    first, last = crawls[0], crawls[-1]
+    if len(crawls) == 1:
+        return [f"{shown[first]}: {first}"]
+    return [f"{shown[first]} to {shown[last]}: {first} to {last}"]
+
+
+def _shared(names: Sequence[str]) -> tuple[str, str]:
+    """Return the start and the end that some names share, of whole parts, and never a whole one."""
+    if len(names) < 2:
+        return "", ""
+    start = _common_start(names)
+    cuts = [found.end() for found in _END.finditer(start)]
+    start = start[: cuts[-1]] if cuts else ""
+    rests = [name[len(start) :] for name in names]
+    end = _common_start([rest[::-1] for rest in rests])[::-1]
+    place = _END.search(end)
+    end = end[place.start() :] if place else ""
+    if not all(len(rest) > len(end) for rest in rests):
+        return start if all(rests) else "", ""
+    return start, end
+
+
+def _common_start(names: Sequence[str]) -> str:
+    """Return the characters that some names begin with."""
+    first, last = min(names), max(names)  # all others are between them
+    n = next(
+        (n for n, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]),
+        len(first),
+    )
+    return first[:n]
+
+
+def snapshots_of(names: Iterable[object]) -> list[str]:
+    """Return the names of corpora that are snapshots of one, in the order of their time.
+
+    Their names are dates (2024, 2024-05), or they are snapshots of the crawl. A single one is none.
+    """
+    given = [*dict.fromkeys(str(name) for name in names)]
+    hosted = {name: find_hosted(name) for name in given}
+    found = {
+        name: entry.alias for name, entry in hosted.items() if entry and entry.is_crawl_snapshot
+    }
+    found |= {name: name for name in given if _DATE.fullmatch(name)}
+    return sorted(found, key=found.__getitem__) if len(found) > 1 else []

@@ -1,0 +1,60 @@
+"""Numbers of summary tables, in few characters, and the unit that makes them so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ngramscan.reporting.layout import UNKNOWN
+
+LEAST_BYTES = 1_000_000
+"""In a smaller corpus a rate per gigabyte says nothing."""
+_LARGE = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_WHOLE = 10_000
+"""From here on numbers have a letter in the place of thousands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit in which numbers are easy to read."""
+
+    name: str
+    factor: float
+    """What numbers in the usual unit are multiplied by."""
+
+
+PER_GIGABYTE = Unit("per gigabyte", 1.0)
+_PER_TERABYTE = Unit("per terabyte", 1000.0)
+_SIZES = (Unit("TB", 1e-12), Unit("GB", 1e-9), Unit("MB", 1e-6))
+
+
+def rate_unit(per_gigabyte: Iterable[float | None]) -> Unit:
+    """Return per gigabyte, or per terabyte where no rate is as large as 1 per gigabyte."""
+    largest = max((value for value in per_gigabyte if value is not None), default=1)
+    return PER_GIGABYTE if largest >= 1 or largest == 0 else _PER_TERABYTE
+
+
+def size_unit(sizes: Iterable[int]) -> Unit:
+    """Return the unit of bytes in which the smallest of some sizes is at least 0.1."""
+    smallest = min(sizes, default=0)
+    return next((unit for unit in _SIZES if smallest * unit.factor >= 0.1), _SIZES[-1])
+
+
+def short_number(value: float | None) -> str:
+    """Return a number of at most five characters, with three digits where there is room."""
+    if value is None:
+        return UNKNOWN
+    if value == 0:
+        return "0"
+    if value < 0.005:
+        return "<0.01"
+    if value >= _WHOLE - 0.5:
+        factor, letter = next(pair for pair in _LARGE if value >= pair[0] * 0.9995)
+        return f"{_three_digits(value / factor)}{letter}"
+    return _three_digits(value)
+
+
+def _three_digits(value: float) -> str:
+    if value >= 99.95:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"

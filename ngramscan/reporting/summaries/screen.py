@@ -1,0 +1,73 @@
+"""Summary tables and sentences → the first screen of a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from io import StringIO
+
+from rich.console import Console
+
+from ngramscan.reporting.layout import print_columns, print_line
+from ngramscan.reporting.sentences.sentence import Sentence
+from ngramscan.reporting.summaries.table import SummaryTable
+
+LINES_OF_ONE, LINES_OF_SEVERAL = 24, 40
+"""Lines of a screen about one corpus, and about several."""
+_MOST_ROWS, _LEAST_ROWS = 20, 3
+_MOST_SENTENCES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """The first screen of a command."""
+
+    tables: Callable[[int], Iterable[SummaryTable]]
+    """The tables; those that may have many rows have as many as this function is given."""
+    sentences: Sequence[Sentence]
+    """What was found; the first of the findings are shown."""
+    more: str
+    """The last line: what else there is, and how to see it."""
+    most_lines: int
+    notes: Sequence[str] = ()
+    """What has to be known to read the tables, a line each."""
+    heading: str = ""
+
+
+def print_screen(screen: Screen, console: Console) -> None:
+    """Print a screen, with as many rows and sentences as its lines have room for."""
+    findings = [one.text for one in screen.sentences if one.is_finding]
+    n_rows, said = _fitting(screen, findings, console.width)
+    _print(screen, n_rows, said, console)
+
+
+def _fitting(screen: Screen, findings: Sequence[str], width: int) -> tuple[int, Sequence[str]]:
+    """Return how many rows long tables may have, and the sentences; if too few fit, the least."""
+    sizes = [*range(_MOST_ROWS, _LEAST_ROWS - 1, -1), 0]
+    for n_sentences in range(_MOST_SENTENCES, 0, -1):
+        said = findings[:n_sentences]
+        for n_rows in sizes:
+            if _lines(screen, n_rows, said, width) <= screen.most_lines:
+                return n_rows, said
+    return 0, findings[:1]
+
+
+def _lines(screen: Screen, n_rows: int, said: Sequence[str], width: int) -> int:
+    """Return how many lines a screen takes."""
+    text = StringIO()
+    _print(screen, n_rows, said, Console(file=text, width=width, markup=False, emoji=False))
+    return text.getvalue().count("\n")
+
+
+def _print(screen: Screen, n_rows: int, said: Sequence[str], console: Console) -> None:
+    if screen.heading:
+        print_line(console, screen.heading, "bold")
+    tables = [*screen.tables(n_rows)]
+    for names in dict.fromkeys(table.names for table in tables if table.names):
+        print_line(console, names, "dim")
+    for table in tables:
+        print_columns(console, table.columns, table.layout, table.note)
+    for text in said:
+        print_line(console, text)
+    for text in (*screen.notes, screen.more):
+        print_line(console, text, "dim")

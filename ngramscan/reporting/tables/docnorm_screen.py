@@ -1,0 +1,83 @@
+"""The first screen of `docnorm`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+
+from ngramscan.prevalence.docnorm import DocnormResult
+from ngramscan.progress import counted
+from ngramscan.reporting.rows import record_of
+from ngramscan.reporting.sentences.documents import say_documents
+from ngramscan.reporting.sentences.phrases import ALPHA, Row
+from ngramscan.reporting.sentences.totals import say_totals
+from ngramscan.reporting.summaries.documents import (
+    summarize_document_totals,
+    summarize_documents,
+)
+from ngramscan.reporting.summaries.screen import (
+    LINES_OF_ONE,
+    LINES_OF_SEVERAL,
+    Screen,
+    print_screen,
+)
+from ngramscan.reporting.summaries.table import SummaryTable
+from ngramscan.reporting.tables import parts
+from ngramscan.reporting.tables.docnorm import print_docnorm
+
+_FEW = 12
+"""Phrases without a method in one corpus that are shown with all that is known of them."""
+_COUNTED = frozenset({"exact", "files"})
+
+
+def has_docnorm_screen(norming: DocnormResult[Any]) -> bool:
+    """Tell whether documents have a screen of their own; few phrases in one corpus are one."""
+    is_plain = not any(row.method for row in norming.rows)
+    return not (is_plain and len(norming.sizes) == 1 and len(norming.rows) <= _FEW)
+
+
+def print_docnorm_screen(norming: DocnormResult[Any], console: Console) -> None:
+    """Print which methods and phrases are in how many documents, corpora side by side."""
+    if not has_docnorm_screen(norming):
+        print_docnorm(norming, console)
+        return
+    print_screen(_screen(norming), console)
+
+
+def _screen(norming: DocnormResult[Any]) -> Screen:
+    rows = [record_of(row) for row in norming.rows]
+    sums = [record_of(total) for total in norming.totals]
+    indexes = [name for name in norming.sizes if any(row["index"] == name for row in rows)]
+    sizes = {name: norming.sizes[name].documents or 0 for name in indexes}
+    is_one = len(indexes) == 1
+
+    def tables(most: int) -> list[SummaryTable]:
+        return [*summarize_document_totals(sums, sizes), *summarize_documents(rows, most)]
+
+    compared = say_totals(sums, ALPHA) if sums else ()
+    phrases = counted(len({row["pattern"] for row in rows}), "phrase")
+    where = "" if is_one else " in each corpus"
+    return Screen(
+        tables,
+        [*compared, *say_documents(rows, ALPHA)],
+        f"--all: {phrases}{where}, totals, ratios; -o FILE writes all rows",
+        LINES_OF_ONE if is_one else LINES_OF_SEVERAL,
+        [_how(rows)],
+        parts.describe_index(indexes[0], norming.sizes[indexes[0]]) if is_one else "",
+    )
+
+
+def _how(rows: list[Row]) -> str:
+    """Return how documents were counted or estimated, in one line."""
+    used = dict.fromkeys(row["estimator"] for row in rows)
+    drawn = [name for name in used if name not in _COUNTED]
+    if not drawn and "files" in used:
+        return "documents are estimated from the files that were read"
+    if not drawn:
+        return "documents are exact: all were read, or those of all occurrences"
+    draws = max(row["draws"] or 0 for row in rows)
+    seeds = {row["seed"] for row in rows if row["seed"] is not None}
+    seed = f", seed {min(seeds)}" if len(seeds) == 1 else ""
+    how = f"estimated ({', '.join(drawn)}) from at most {counted(draws, 'draw')} per phrase{seed}"
+    return f"documents: {how}; exact where all occurrences were looked at"
