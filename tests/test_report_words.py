@@ -168,7 +168,7 @@ def test_rows_that_are_left_out_are_said_first() -> None:
     said = texts_of(results_of("Occurrences in context", [CONTEXT, CONTEXT], 190_000))
     assert said == [
         "The sentences are about the first 2 rows; 190,000 further ones are left out.",
-        "Shown: 2 occurrences of 1 pattern in 1 index; these are examples, not counts.",
+        "These are 2 occurrences of “a” in i: examples, not counts.",
     ]
 
 

@@ -40,18 +40,29 @@ BOTH = ("--index", CORPUS)
 
 @pytest.mark.parametrize("command", ["count", "docnorm"])
 def test_tables_say_how_the_two_kinds_differ(here: Path, command: str) -> None:
-    alone = run(command, "small.yaml", "--tier", "T1")
+    alone = run(command, "small.yaml", "--tier", "T1", "--all")
     assert alone.code == 0
     assert "never to be added" not in alone.stdout
-    ran = run(command, "small.yaml", "--tier", "T1", *BOTH)
+    ran = run(command, "small.yaml", "--tier", "T1", "--all", *BOTH)
     assert ran.code == 0
     words = " ".join(ran.stdout.split())
     assert words.count("never to be added") == words.count(LOWER) == 1
     assert "676 documents · 113,088 tokens" in words
     assert "token occurrences" in words
     # The table of the corpus is as it is without the other.
-    first = invoke(command, "small.yaml", "--tier", "T1", *BOTH).stdout.split("\n\n")[0]
+    first = invoke(command, "small.yaml", "--tier", "T1", "--all", *BOTH).stdout.split("\n\n")[0]
     assert ran.stdout.startswith(first)
+
+
+@pytest.mark.parametrize("command", ["count", "docnorm"])
+def test_a_first_screen_never_mixes_the_two_kinds(here: Path, command: str) -> None:
+    ran = run(command, "small.yaml", "--tier", "T1", *BOTH)
+    assert ran.code == 0
+    words = " ".join(ran.stdout.split())
+    assert words.count("never to be added") == words.count(LOWER) == 1
+    assert "676 documents · 113,088 tokens" in words
+    assert words.count(" method ") >= 2, "a table for each"
+    assert words.index("of text") < words.index("113,088 tokens"), "bytes come first"
 
 
 @pytest.mark.parametrize(*case_table("token_usage"))

@@ -19,6 +19,7 @@ from ngramscan.commands.shared import (
     units_of,
 )
 from ngramscan.errors import InputError
+from ngramscan.options import ShowAll
 from ngramscan.patterns.model import Tier
 from ngramscan.prevalence.draws import (
     DRAWS,
@@ -29,7 +30,6 @@ from ngramscan.prevalence.draws import (
     DrawRow,
     Estimator,
 )
-from ngramscan.options import ShowAll
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import Option, Result, Rows, RowsFile, Shared, command
 from ngramscan.reporting.rows import together

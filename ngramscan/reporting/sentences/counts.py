@@ -16,6 +16,7 @@ from ngramscan.reporting.sentences.phrases import (
 )
 from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.reporting.summaries.names import snapshots_of
+from ngramscan.reporting.summaries.numbers import LEAST_BYTES
 
 _MOST_NAMED = 2
 """Corpora whose counts are said one by one, where sizes don't allow to compare them."""
@@ -60,6 +61,11 @@ def corpora(n: int) -> str:
     return f"{number(n)} {'corpus' if n == 1 else 'corpora'}"
 
 
+def all_of(n: int) -> str:
+    """Return all of some corpora."""
+    return "both corpora" if n == 2 else f"all {corpora(n)}"
+
+
 def phrase_of(row: Row, column: str = "query") -> str:
     """Return the phrase of a row, in quotes."""
     text = row.get(column)
@@ -89,8 +95,8 @@ def _say_most_frequent(rows: Sequence[Row]) -> Sentence:
     else:
         said += f" is the most frequent of {count_of(len(phrases), 'phrase')}"
         if len(by_index) > 1:
-            n = corpora(len(by_index))
-            said += f" in all {n}" if times == len(by_index) else f" in {number(times)} of {n}"
+            n = len(by_index)
+            said += f" in {all_of(n) if times == n else f'{number(times)} of {corpora(n)}'}"
         said += f": {amounts}"
     return Sentence(f"{said}.", is_finding=True, has_interval="[" in amounts)
 
@@ -101,9 +107,11 @@ def _occurrences(row: Row) -> float:
 
 def _amounts(rows: Sequence[Row]) -> str:
     """Return how often a phrase occurs: the extremes of its rates, or its first counts."""
-    if len(rows) > 1 and len(known_rows(rows, "per_gigabyte")) == len(rows):
+    if len(rows) > 1 and len(with_rates(rows)) == len(rows):
         most = max(rows, key=lambda row: row["per_gigabyte"])
         least = min(rows, key=lambda row: row["per_gigabyte"])
+        if most["per_gigabyte"] == least["per_gigabyte"]:
+            return f"{number(most['per_gigabyte'])} per GB in {all_of(len(rows))}"
         largest = f"{number(most['per_gigabyte'])} per GB in {corpus(most.get('index'))}"
         return f"{largest}, {number(least['per_gigabyte'])} in {corpus(least.get('index'))}"
     return " and ".join(
@@ -119,8 +127,13 @@ def _amount(row: Row) -> str:
         text = f"about {text}"
     if low is not None:
         text += f" [{number(low)}, {'no limit' if high is None else number(high)}]"
-    rate = row.get("per_gigabyte")
-    return text if rate is None else f"{text} ({number(rate)} per GB)"
+    return f"{text} ({number(row['per_gigabyte'])} per GB)" if with_rates([row]) else text
+
+
+def with_rates(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows whose rate per gigabyte says something: the corpus is not small."""
+    known = known_rows(rows, "per_gigabyte")
+    return [row for row in known if row.get("bytes") is None or row["bytes"] >= LEAST_BYTES]
 
 
 # Several snapshots, and phrases that are not there
@@ -128,7 +141,7 @@ def _amount(row: Row) -> str:
 
 def _say_snapshots(rows: Sequence[Row]) -> Iterator[Sentence]:
     """Say how the most frequent phrase moved from the first snapshot to the last."""
-    known = known_rows(rows, "per_gigabyte")
+    known = with_rates(rows)
     snapshots = snapshots_of(row.get("index") for row in known)
     if not snapshots:
         return

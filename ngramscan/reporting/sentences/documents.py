@@ -4,11 +4,112 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ngramscan.reporting.sentences.earlier import earlier
-from ngramscan.reporting.sentences.phrases import Row
+from ngramscan.reporting.sentences.counts import corpora, corpus, phrase_of
+from ngramscan.reporting.sentences.phrases import Row, count_of, group_rows, known_rows, number
 from ngramscan.reporting.sentences.sentence import Sentence
+from ngramscan.reporting.summaries.documents import LEAST_DOCUMENTS
+
+_OF_TOKENS = "token_"
 
 
-def say_documents(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
+def say_documents(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `docnorm`."""
-    return earlier("docnorm", rows, alpha)
+    for prefix in ("", _OF_TOKENS):
+        if known := known_rows(rows, f"{prefix}documents"):
+            largest = _largest(known, prefix)
+            yield _say_largest(largest, known, prefix)
+            yield from _say_elsewhere(largest, known, prefix)
+        yield from _say_two_estimates(rows, prefix)
+    yield from _say_partly(rows)
+
+
+def _largest(rows: Sequence[Row], prefix: str) -> Row:
+    """Return the phrase in most documents of the first corpus."""
+    index = rows[0].get("index")
+    first = [row for row in rows if row.get("index") == index]
+    return max(first, key=lambda row: row[f"{prefix}documents"])
+
+
+def _say_largest(row: Row, rows: Sequence[Row], prefix: str) -> Sentence:
+    """Say in how many documents a phrase is, of how many, and how often in each of them."""
+    phrases = len(
+        group_rows([one for one in rows if one.get("index") == row.get("index")], "pattern")
+    )
+    subject = phrase_of(row, "pattern")
+    if prefix:
+        subject = f"As n-grams of tokens, {subject}"
+    if phrases > 1:
+        said = f"{subject} is in the largest number of documents of {corpus(row.get('index'))}"
+        said += f", among {count_of(phrases, 'phrase')}: {_estimate(row, prefix)}"
+    else:
+        said = f"{subject} is in {_estimate(row, prefix)} documents of {corpus(row.get('index'))}"
+    rate = _with_limits(row, f"{prefix}documents_per_million")
+    if rate and _is_large(row, prefix):
+        said += f", {rate} in a million"
+    each = _with_limits(row, f"{prefix}occurrences_per_document")
+    if each:
+        said += f"; a document that has it has it {'once' if each == '1' else f'{each} times'}"
+    if prefix:
+        said += ": lower bounds of the documents with the string"
+    return Sentence(f"{said}.", is_finding=True, has_interval="[" in said)
+
+
+def _is_large(row: Row, prefix: str) -> bool:
+    """Tell whether a rate per million documents says something: the corpus is not small."""
+    rate = row.get(f"{prefix}documents_per_million")
+    return not rate or row[f"{prefix}documents"] / rate * 1e6 >= LEAST_DOCUMENTS
+
+
+def _estimate(row: Row, prefix: str) -> str:
+    return _with_limits(row, f"{prefix}documents")
+
+
+def _with_limits(row: Row, name: str) -> str:
+    """Return a value with its limits, an exact one alone; empty: it is unknown."""
+    value, low, high = (row.get(f"{name}{end}") for end in ("", "_low", "_high"))
+    if value is None:
+        return ""
+    if low is None or low == value == high:
+        return number(value)
+    return f"{number(value)} [{number(low)}, {'no limit' if high is None else number(high)}]"
+
+
+def _say_elsewhere(largest: Row, rows: Sequence[Row], prefix: str) -> Iterator[Sentence]:
+    """Say in which corpora a phrase is in most and in fewest documents of a million."""
+    name = f"{prefix}documents_per_million"
+    places = [row for row in known_rows(rows, name) if row.get("pattern") == largest.get("pattern")]
+    if len(group_rows(places, "index")) < 2:
+        return
+    most = max(places, key=lambda row: row[name])
+    least = min(places, key=lambda row: row[name])
+    if most[name] == least[name]:
+        return
+    first = f"{_with_limits(most, name)} in a million in {corpus(most.get('index'))}"
+    said = f"{phrase_of(largest, 'pattern')} is in the largest share of documents,"
+    said += f" {first}, and in the smallest, {_with_limits(least, name)}, in"
+    said += f" {corpus(least.get('index'))}"
+    yield Sentence(f"{said}.", is_finding=True, has_interval="[" in said)
+
+
+def _say_two_estimates(rows: Sequence[Row], prefix: str) -> Iterator[Sentence]:
+    """Say between what the documents of a phrase are where hidden parts of them matter."""
+    lower, upper = (f"{prefix}documents_{end}_estimate" for end in ("lower", "upper"))
+    unknown = [row for row in rows if row.get(f"{prefix}documents") is None]
+    found = known_rows(known_rows(unknown, lower), upper)
+    if not found:
+        return
+    row = max(found, key=lambda row: row[upper])
+    said = f"{phrase_of(row, 'pattern')} is in between {number(row[lower])} and"
+    said += f" {number(row[upper])} documents of {corpus(row.get('index'))}, as long documents"
+    said += " were truncated"
+    if len(found) > 1:
+        said += f"; so it is with {count_of(len(found), 'number')} in all"
+    yield Sentence(f"{said}.", is_finding=True)
+
+
+def _say_partly(rows: Sequence[Row]) -> Iterator[Sentence]:
+    partly = [row for row in rows if (row.get("truncated_share") or 0) > 0]
+    if partly:
+        n, indexes = count_of(len(partly), "number"), len(group_rows(rows, "index"))
+        where = f" in {corpora(indexes)}" if indexes > 1 else ""
+        yield Sentence(f"Some documents behind {n}{where} were seen only in part.")

@@ -60,31 +60,6 @@ def earlier(kind: str, rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
 # What several kinds of rows say
 
 
-def _in_indexes(noun: str, value: str, label: str, limits: str | None = "") -> _Say:
-    """Say the range in each index, as numbers of indexes of different sizes are not compared."""
-    measure = Measure(noun, value, f"{label} method tier", limits=limits)
-
-    def say(rows: Sequence[Row]) -> Iterator[str]:
-        known = known_rows(rows, value)
-        yield from by_group(
-            known,
-            ["index"],
-            lambda index, group: islice(replace(measure, noun=f"In {index}, {noun}")(group), 1),
-        )
-        if value.startswith("token_") and known:
-            yield "Numbers over tokens are lower bounds of those of the strings."
-        if estimated := [row for row in known if _is_estimated(row)]:
-            without = sum(measure.interval(row) == (None, None) for row in estimated)
-            lack = f", {number(without)} without an interval" * (without > 0)
-            yield f"Estimates: {number(len(estimated))} of {count_of(len(known), 'number')}{lack}."
-
-    return say
-
-
-def _is_estimated(row: Row) -> bool:
-    return bool(row.get("estimated")) or row.get("estimator") not in {None, "exact"}
-
-
 def _where(column: str, value: object, say: _Say) -> _Say:
     """Say something about the rows with a value in a column."""
     return lambda rows: say([row for row in rows if row[column] == value])
@@ -114,31 +89,6 @@ def _markers(marker: str) -> Iterator[_Say]:
 
 
 # What one kind of rows says
-
-
-def _say_partly(rows: Sequence[Row]) -> Iterator[str]:
-    if partly := sum((row.get("truncated_share") or 0) > 0 for row in rows):
-        yield f"In {count_of(partly, 'row')}, some documents were seen only in part."
-    numbers = ("documents", "token_documents")
-    if bounded := sum(all(row.get(name) is None for name in numbers) for row in rows):
-        first = f"Not among these numbers: {count_of(bounded, 'row')} with two estimates"
-        yield f"{first}, as occurrences in hidden parts of documents would matter."
-
-
-def _say_totals(rows: Sequence[Row]) -> Iterator[str]:
-    numbers = [row for row in rows if row["index"] != "all"]  # which are remarks on overlaps
-    if unknown := len(numbers) - len(known_rows(numbers, "value")):
-        yield f"Unknown: {number(unknown)} of {count_of(len(numbers), 'statistic')}; see the notes."
-    if any("ratio_of_sums" in (row["statistic"] or "") for row in rows):
-        yield "Ratios of sums depend on the lengths of the lists, so no conclusion is drawn."
-
-
-def _say_contexts(rows: Sequence[Row]) -> Iterator[str]:
-    patterns, indexes = (
-        count_of(len(group_rows(rows, name)), name) for name in ("pattern", "index")
-    )
-    where = f"{patterns} in {indexes.replace('indexs', 'indexes')}"
-    yield f"Shown: {count_of(len(rows), 'occurrence')} of {where}; these are examples, not counts."
 
 
 _SHARE = Measure("The share of dirty entries", "share", "index rule", "entries", "%")
@@ -245,30 +195,7 @@ _RETENTION = Difference(
     _of("pairs"),
 )
 _RATIO = Measure("The ratio of a method's own outputs to others", "ratio", _OUTPUTS)
-_TOTAL = Measure("The ratio of geometric means", "value", "index tiers method kind versus")
-_TOKENS = "token n-grams"
 _SAY: dict[str, Sequence[_Say | _Claims]] = {
-    "count": (
-        _in_indexes("the number of occurrences", "occurrences", "query"),
-        _in_indexes(f"the number of occurrences of {_TOKENS}", "token_occurrences", "query", None),
-    ),
-    "docnorm": (
-        _in_indexes("the number of documents with the pattern", "documents", "pattern"),
-        _in_indexes(
-            f"the number of documents with {_TOKENS} of the pattern", "token_documents", "pattern"
-        ),
-        _say_partly,
-    ),
-    "totals": (
-        _where("statistic", "ratio_of_geometric_means", _TOTAL),
-        _where(
-            "statistic",
-            "token_ratio_of_geometric_means",
-            replace(_TOTAL, noun=f"{_TOTAL.noun} over tokens"),
-        ),
-        _say_totals,
-    ),
-    "contexts": (_say_contexts,),
     "contaminate": (
         _tally("verdict", "verdict", "rule", "index"),
         Measure("The share of windows that occur", "eta", limits=None).gaps,

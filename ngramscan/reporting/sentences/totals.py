@@ -23,12 +23,12 @@ from ngramscan.reporting.sentences.sentence import Sentence
 
 _ALL_TIERS = "T1+T2"
 _MOST_SHARES, _MOST_NAMED = 3, 2
-_COMPARED: Mapping[str, str] = {
-    "ratio_of_unions": "'s phrases are {} times as frequent as ",
-    "ratio_of_documents": "'s phrases are in {} times as many documents as ",
-    "token_ratio_of_documents": "'s n-grams of tokens are in {} times as many documents as ",
+_COMPARED: Mapping[str, tuple[str, str]] = {
+    "ratio_of_unions": ("phrases are", "as frequent as"),
+    "ratio_of_documents": ("phrases are in", "as many documents as"),
+    "token_ratio_of_documents": ("n-grams of tokens are in", "as many documents as"),
 }
-"""What a ratio says of two methods, between their names."""
+"""Words on a ratio of two methods: those before the ratio, and those after it."""
 _PER_PHRASE = ("ratio_of_geometric_means", "token_ratio_of_geometric_means")
 
 
@@ -84,11 +84,19 @@ def _say_ratios(rows: Sequence[Row]) -> Iterator[Sentence]:
 
 def _of_method(statistic: str, rows: Sequence[Row]) -> str:
     """Return how one method compares with each other one."""
-    start, end = _COMPARED[statistic].split("{}")
-    parts = [f"{_ratio(rows[0])}{end}{_name(rows[0]['versus'])}'s"]
-    parts += [f"{_ratio(row)} times {_name(row['versus'])}'s" for row in rows[1:]]
+    subject, compared = _COMPARED[statistic]
+    parts = [f"{_times(rows[0])}{compared} {_name(rows[0]['versus'])}'s"]
+    for row in rows[1:]:
+        times = _times(row)
+        parts.append(f"{times or f'{compared} '}{_name(row['versus'])}'s")
     listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"{_name(rows[0]['method'])}{start}{listed}"
+    return f"{_name(rows[0]['method'])}'s {subject} {listed}"
+
+
+def _times(row: Row) -> str:
+    """Return how many times; nothing for exactly once."""
+    text = _ratio(row)
+    return "" if text == "1" else f"{text} times "
 
 
 def _name(method: object) -> str:
@@ -125,16 +133,30 @@ def _range(rows: Sequence[Row]) -> str:
 
 
 def _otherwise(is_above: bool, rows: Sequence[Row]) -> str:
-    """Return in which corpora a ratio is on the other side of 1; nothing if in none."""
-    others = [row for row in rows if (row["value"] >= 1) is not is_above]
-    if not others or len(others) == len(rows) == 1:
+    """Return in which corpora a ratio is on the other side of 1; nothing if in none.
+
+    An estimated ratio is there only if all of its interval is.
+    """
+    others = [row for row in rows if _is_beyond(row, not is_above)]
+    if not others:
         return ""
-    side = "below 1" if is_above else "above 1"
+    side = "above 1" if not is_above else "below 1"
+    if any(row.get("low") is not None for row in rows):
+        side = f"with its interval {side}"
     if len(others) == len(rows):
-        return f", {side} in all of them"
+        return f", {side}" if len(rows) == 1 else f", {side} in all of them"
     if len(others) <= _MOST_NAMED:
         return f", {side} in {' and '.join(corpus(row.get('index')) for row in others)}"
     return f", {side} in {number(len(others))} of them"
+
+
+def _is_beyond(row: Row, is_above: bool) -> bool:
+    """Tell whether a ratio, or the nearest limit of its interval, is above or below 1."""
+    end = row.get("low" if is_above else "high")
+    nearest = row["value"] if row.get("low") is None else end
+    if nearest is None:
+        return False
+    return bool(nearest > 1 if is_above else nearest < 1)
 
 
 # Phrase by phrase

@@ -14,6 +14,7 @@ from ngramscan.reporting.summaries.numbers import (
     LEAST_BYTES,
     Unit,
     rate_unit,
+    short_count,
     short_number,
     size_unit,
 )
@@ -23,7 +24,7 @@ _NAMES = ("method", "tier", "pattern")
 _LEAST_ROWS = 3
 _WITH_METHOD = 4
 """Corpora beside which the method of each phrase has room in a usual terminal."""
-TOKENS = "n-grams of tokens, lower bounds of the occurrences"
+_TOKENS = "Token occurrences"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +57,16 @@ def summarize_counts(rows: Sequence[Row], most: int) -> list[SummaryTable]:
     """Return the phrases × corpora, the most frequent first; token-level indexes are apart."""
     of_bytes, of_tokens = known_rows(rows, "occurrences"), known_rows(rows, "token_occurrences")
     tables = _tables_of_bytes(of_bytes, most) if of_bytes else []
-    if of_tokens:
-        column = "per_million_tokens"
-        if not has_all(of_tokens, column):
-            column = "token_occurrences"
-        unit = "per million tokens" if column == "per_million_tokens" else ""
-        tables.append(_phrase_table(of_tokens, column, Unit(unit, 1.0), most, f"{TOKENS}, {unit}"))
+    if of_tokens and most:
+        tables.append(_table_of_tokens(of_tokens, most))
     return tables
+
+
+def _table_of_tokens(rows: Sequence[Row], most: int) -> SummaryTable:
+    if has_all(rows, "per_million_tokens"):
+        unit = Unit("per million tokens", 1.0)
+        return _phrase_table(rows, "per_million_tokens", unit, most, f"{_TOKENS} {unit.name}")
+    return _phrase_table(rows, "token_occurrences", Unit("", 1.0), most, _TOKENS)
 
 
 def has_all(rows: Sequence[Row], column: str) -> bool:
@@ -122,9 +126,13 @@ def _phrase_table(
     if has_methods:
         columns["method"] = [cell(phrase.method) for phrase in shown]
         columns["tier"] = [cell(phrase.tier) for phrase in shown]
-    show = short_number if any(phrase.method for phrase in phrases) or unit.name else cell
+    show: Callable[[Any], str] = short_number if unit.name else short_count
+    if not unit.name and not any(phrase.method for phrase in phrases):
+        show = cell
+    is_one = len(names.shown) == 1
     for index, short in names.shown.items():
-        columns[short] = [_shown(phrase, column, index, unit, show) for phrase in shown]
+        heading = unit.name or "occurrences" if is_one else short
+        columns[heading] = [_shown(phrase, column, index, unit, show) for phrase in shown]
     n_texts = 3 if has_methods else 1
     if sizes := _sizes(rows, names):
         label, cells = sizes
@@ -133,7 +141,7 @@ def _phrase_table(
         n_texts,
         frozenset({"phrase"}),
         title=title.rstrip(", "),
-        names=frozenset(names.shown.values()),
+        names=frozenset() if is_one else frozenset(names.shown.values()),
     )
     return SummaryTable(columns, layout, names.note, note_on(phrases, shown, column, columns))
 

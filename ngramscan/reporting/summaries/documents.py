@@ -9,13 +9,15 @@ from ngramscan.progress import counted
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell, with_interval
 from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows
 from ngramscan.reporting.summaries.names import short_names
-from ngramscan.reporting.summaries.numbers import Unit, short_number
+from ngramscan.reporting.summaries.numbers import Unit, short_count, short_number
 from ngramscan.reporting.summaries.table import SummaryTable
 from ngramscan.reporting.summaries.totals import lists_of
 
 _PLAIN = Unit("", 1.0)
 _PER_MILLION = Unit("per million documents", 1.0)
 _PER_BILLION = Unit("per billion documents", 1000.0)
+LEAST_DOCUMENTS = 1_000
+"""In a smaller corpus a rate per million documents says nothing."""
 _WITH_METHOD = 4
 """Corpora beside which the method of each phrase has room in a usual terminal."""
 TOKENS = "token_"
@@ -61,6 +63,7 @@ def _table(rows: Sequence[Row], prefix: str, most: int) -> SummaryTable:
         columns[short] = [
             _in_index(group, index, value, unit, f"{prefix}documents") for group in shown
         ]
+    note = _with_bounds(note, columns)
     title = f"Documents with a phrase {unit.name}".rstrip()
     if prefix:
         title = f"Documents with its n-grams of tokens {unit.name}".rstrip()
@@ -94,7 +97,9 @@ def _value_of(rows: Sequence[Row], prefix: str) -> tuple[str, Unit]:
     """Return the column that is shown: documents per million where all corpora tell their size."""
     rate = f"{prefix}documents_per_million"
     counts = known_rows(rows, f"{prefix}documents")
-    if counts and all(row.get(rate) is not None for row in counts):
+    is_known = len(counts) == len(rows) and all(row.get(rate) is not None for row in counts)
+    sizes = [row[f"{prefix}documents"] / row[rate] * 1e6 for row in counts if row.get(rate)]
+    if counts and is_known and min(sizes, default=LEAST_DOCUMENTS) >= LEAST_DOCUMENTS:
         return rate, documents_unit(row[rate] for row in counts)
     return f"{prefix}documents", _PLAIN
 
@@ -104,11 +109,11 @@ def _in_index(group: Sequence[Row], index: str, value: str, unit: Unit, document
     if row is None:
         return UNKNOWN
     if row.get(value) is not None:
-        return short_number(row[value] * unit.factor)
+        return cell(row[value]) if value == documents else short_number(row[value] * unit.factor)
     if value != documents:
         return UNKNOWN
-    ends = (row.get(f"{documents}_lower_estimate"), row.get(f"{documents}_upper_estimate"))
-    return "–".join(short_number(end) for end in ends) if None not in ends else UNKNOWN
+    upper = row.get(f"{documents}_upper_estimate")
+    return UNKNOWN if upper is None else f"≤{short_count(upper)}"
 
 
 def _columns_of_one(shown: Sequence[Row], rows: Sequence[Row], prefix: str) -> dict[str, list[str]]:
@@ -133,8 +138,8 @@ def interval_of(row: Row, name: str, unit: Unit, show: Callable[[Any], str] = ce
         return UNKNOWN if lower is None else f"{show(lower)}–{show(upper)}"
     if low is None or low == value == high:
         return show(_scaled(value, unit))
-    limits = [None if end is None else _scaled(end, unit) for end in (low, high)]
-    return with_interval(_scaled(value, unit), *limits, show)
+    above = None if high is None else _scaled(high, unit)
+    return with_interval(_scaled(value, unit), _scaled(low, unit), above, show)
 
 
 def _scaled(value: float, unit: Unit) -> float:
@@ -158,8 +163,9 @@ def summarize_document_totals(
         ]
         if not indexes:
             continue
-        has_sizes = sizes is not None and all(sizes.get(index) for index in indexes)
-        per_document = {index: 1.0 for index in indexes}
+        known = [(sizes or {}).get(index, 0) for index in indexes]
+        has_sizes = min(known) >= LEAST_DOCUMENTS
+        per_document = dict.fromkeys(indexes, 1.0)
         if sizes is not None and has_sizes:
             per_document = {index: 1e6 / sizes[index] for index in indexes}
         tables.append(_table_of_methods(lists, statistic, per_document, has_sizes))
@@ -191,31 +197,50 @@ def _table_of_methods(
     with_limits = len(per_document) == 1
     for index, factor in per_document.items():
         heading = f"documents {unit.name}".rstrip() if with_limits else names.of(index)
-        columns[heading] = [_total(row, factor * unit.factor, with_limits) for row in cells[index]]
+        show = short_number if is_rate else _rounded
+        columns[heading] = [
+            _total(row, factor * unit.factor, with_limits, show) for row in cells[index]
+        ]
     if with_limits:
         each = [
             one.get(index, {}).get("occurrences_per_document")
             for one in lists.values()
             for index in per_document
         ]
-        columns["times in each"] = [_total(row, 1.0, True) for row in each]
-    title = f"Documents with any phrase of a method {unit.name}".rstrip()
+        columns["times in each"] = [_total(row, 1.0, True, short_number) for row in each]
+    of_what = "n-grams of tokens" if statistic.startswith(TOKENS) else "any phrase"
+    title = f"Documents with {of_what} of a method {unit.name}".rstrip()
     headed = frozenset() if with_limits else frozenset(names.shown.values())
     layout = Layout(2, title=title, names=headed)
-    return SummaryTable(columns, layout, names.note)
+    return SummaryTable(columns, layout, names.note, _with_bounds("", columns))
 
 
-def _total(row: Row | None, factor: float, with_limits: bool) -> str:
+def _with_bounds(note: str, columns: Mapping[str, Sequence[str]]) -> str:
+    """Return a note, and what the signs in some columns mean."""
+    cells = [text for texts in columns.values() for text in texts]
+    notes = [note]
+    if any(text.startswith("≤") for text in cells):
+        notes.append("≤: the upper of two estimates, as long documents were truncated")
+    if UNKNOWN in cells:
+        notes.append(f"{UNKNOWN}: unknown")
+    return "; ".join(filter(None, notes))
+
+
+def _rounded(documents: float) -> str:
+    return short_count(round(documents))
+
+
+def _total(row: Row | None, factor: float, with_limits: bool, show: Callable[[float], str]) -> str:
     """Return a total; of two estimates, both."""
     if row is None:
         return UNKNOWN
     low, high, value = row.get("low"), row.get("high"), row.get("value")
     if value is None:
         ends = row.get("lower_estimate"), row.get("upper_estimate")
-        if None in ends:
-            return UNKNOWN
-        return "–".join(short_number(end * factor) for end in ends if end is not None)
-    text = short_number(value * factor)
+        if not with_limits and ends[1] is not None:
+            return f"≤{show(ends[1] * factor)}"
+        return "–".join(show(end * factor) for end in ends if end is not None) or UNKNOWN
+    text = show(value * factor)
     if not with_limits or low is None or high is None or low == high:
         return text
-    return f"{text} [{short_number(low * factor)}, {short_number(high * factor)}]"
+    return f"{text} [{show(low * factor)}, {show(high * factor)}]"

@@ -20,12 +20,12 @@ class Unit:
 
     name: str
     factor: float
-    """What numbers in the usual unit are multiplied by."""
+    """The number by which values in the usual unit are multiplied."""
 
 
 PER_GIGABYTE = Unit("per gigabyte", 1.0)
 _PER_TERABYTE = Unit("per terabyte", 1000.0)
-_SIZES = (Unit("TB", 1e-12), Unit("GB", 1e-9), Unit("MB", 1e-6))
+_SIZES = (Unit("TB", 1e-12), Unit("GB", 1e-9), Unit("MB", 1e-6), Unit("kB", 1e-3))
 
 
 def rate_unit(per_gigabyte: Iterable[float | None]) -> Unit:
@@ -52,6 +52,13 @@ def short_number(value: float | None) -> str:
         factor, letter = next(pair for pair in _LARGE if value >= pair[0] * 0.9995)
         return f"{_three_digits(value / factor)}{letter}"
     return _three_digits(value)
+
+
+def short_count(value: float | None) -> str:
+    """Return a number of things of at most five characters: the whole of it, if it has room."""
+    if value is None or value >= _WHOLE - 0.5 or value != int(value):
+        return short_number(value)
+    return f"{value:,.0f}"
 
 
 def _three_digits(value: float) -> str:

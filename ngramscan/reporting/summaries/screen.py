@@ -25,13 +25,14 @@ class Screen:
     tables: Callable[[int], Iterable[SummaryTable]]
     """The tables; those that may have many rows have as many as this function is given."""
     sentences: Sequence[Sentence]
-    """What was found; the first of the findings are shown."""
+    """Sentences about the rows; the first of the findings among them are shown."""
     more: str
     """The last line: what else there is, and how to see it."""
     most_lines: int
     notes: Sequence[str] = ()
-    """What has to be known to read the tables, a line each."""
-    heading: str = ""
+    """Notes without which the tables can't be read, a line each."""
+    headings: Sequence[str] = ()
+    """Lines above the tables: what the corpora are."""
 
 
 def print_screen(screen: Screen, console: Console) -> None:
@@ -42,13 +43,17 @@ def print_screen(screen: Screen, console: Console) -> None:
 
 
 def _fitting(screen: Screen, findings: Sequence[str], width: int) -> tuple[int, Sequence[str]]:
-    """Return how many rows long tables may have, and the sentences; if too few fit, the least."""
-    sizes = [*range(_MOST_ROWS, _LEAST_ROWS - 1, -1), 0]
-    for n_sentences in range(_MOST_SENTENCES, 0, -1):
-        said = findings[:n_sentences]
-        for n_rows in sizes:
-            if _lines(screen, n_rows, said, width) <= screen.most_lines:
-                return n_rows, said
+    """Return how many rows long tables may have, and the sentences; if too few fit, the least.
+
+    Rather than without some rows, a screen is without its second sentence.
+    """
+    several = range(_MOST_ROWS, _LEAST_ROWS - 1, -1)
+    for sizes in (several, [0]):
+        for n_sentences in range(_MOST_SENTENCES, 0, -1):
+            said = findings[:n_sentences]
+            for n_rows in sizes:
+                if _lines(screen, n_rows, said, width) <= screen.most_lines:
+                    return n_rows, said
     return 0, findings[:1]
 
 
@@ -60,8 +65,8 @@ def _lines(screen: Screen, n_rows: int, said: Sequence[str], width: int) -> int:
 
 
 def _print(screen: Screen, n_rows: int, said: Sequence[str], console: Console) -> None:
-    if screen.heading:
-        print_line(console, screen.heading, "bold")
+    for heading in screen.headings:
+        print_line(console, heading, "bold")
     tables = [*screen.tables(n_rows)]
     for names in dict.fromkeys(table.names for table in tables if table.names):
         print_line(console, names, "dim")

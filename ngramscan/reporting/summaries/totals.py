@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from ngramscan.reporting.layout import UNKNOWN, Columns, Layout, cell, with_interval
 from ngramscan.reporting.sentences.phrases import Row, group_rows
 from ngramscan.reporting.summaries.names import short_names
-from ngramscan.reporting.summaries.numbers import Unit, rate_unit, short_number
+from ngramscan.reporting.summaries.numbers import (
+    LEAST_BYTES,
+    Unit,
+    rate_unit,
+    short_count,
+    short_number,
+)
 from ngramscan.reporting.summaries.table import SummaryTable
 
 _ORDER = ("T1", "T2", "T3", "T1+T2")
@@ -75,10 +81,26 @@ def value_of(of_one: OfOne | None, statistic: str) -> float | None:
     return None if row is None else row.get("value")
 
 
+def _has_rates(lists: _Lists, indexes: Sequence[str]) -> bool:
+    """Tell whether each corpus has a rate that says something: it is not unknown or small."""
+    for index in indexes:
+        of_index = [by_index[index] for by_index in lists.values() if index in by_index]
+        rates = [value_of(one, "union_per_gigabyte") for one in of_index]
+        if all(rate is None for rate in rates):
+            return False
+        unions = [value_of(one, "union_of_occurrences") for one in of_index]
+        sizes = [
+            union / rate * 1e9 for union, rate in zip(unions, rates, strict=True) if union and rate
+        ]
+        if sizes and min(sizes) < LEAST_BYTES:
+            return False
+    return True
+
+
 def _table_of_bytes(lists: _Lists, indexes: Sequence[str]) -> SummaryTable:
     rate = "union_per_gigabyte"
     rates = [value_of(one, rate) for by_index in lists.values() for one in by_index.values()]
-    is_rate = any(value is not None for value in rates)
+    is_rate = _has_rates(lists, indexes)
     unit = rate_unit(rates) if is_rate else Unit("", 1.0)
     title = "Occurrences of any phrase of a method"
     return _table(
@@ -92,12 +114,12 @@ def _table_of_bytes(lists: _Lists, indexes: Sequence[str]) -> SummaryTable:
 
 def _table_of_tokens(lists: _Lists, indexes: Sequence[str]) -> SummaryTable:
     is_rate = any(_has(lists, index, _TOKEN_RATE) for index in indexes)
-    title = "Sums of n-grams of tokens"
+    title = "Sums of token occurrences"
     return _table(
         {names: one for names, one in lists.items() if {*one} & {*indexes}},
         indexes,
         _TOKEN_RATE if is_rate else _TOKEN_SUM,
-        Unit("", 1.0),
+        Unit("per million tokens" if is_rate else "", 1.0),
         f"{title}, per million tokens" if is_rate else title,
     )
 
@@ -110,19 +132,25 @@ def _table(
         "tier": [tiers for tiers, _ in lists],
         "method": [method for _, method in lists],
     }
-    for index, short in names.shown.items():
+    is_one = len(indexes) == 1
+    headings = {index: (unit.name or "sum") if is_one else names.of(index) for index in indexes}
+    for index, heading in headings.items():
         values = [value_of(by_index.get(index), statistic) for by_index in lists.values()]
-        columns[short] = [
-            short_number(None if value is None else value * unit.factor) for value in values
-        ]
+        columns[heading] = [_in(unit, value) for value in values]
     layout = Layout(
         2,
         title=title,
-        names=frozenset(names.shown.values()),
+        names=frozenset() if is_one else frozenset(headings.values()),
     )
-    is_missing = any(UNKNOWN in columns[short] for short in names.shown.values())
+    is_missing = any(UNKNOWN in columns[heading] for heading in headings.values())
     note = f"{UNKNOWN}: counts are missing" if is_missing else ""
     return SummaryTable(columns, layout, names.note, note)
+
+
+def _in(unit: Unit, value: float | None) -> str:
+    if value is None:
+        return UNKNOWN
+    return short_number(value * unit.factor) if unit.name else short_count(value)
 
 
 # One corpus
@@ -136,11 +164,9 @@ def _table_of_one(lists: _Lists, index: str) -> SummaryTable:
         "method": [method for _, method in known],
         "occurrences": [cell(value_of(one, "union_of_occurrences")) for one in known.values()],
     }
-    if any(value is not None for value in rates):
+    if _has_rates(lists, [index]):
         unit = rate_unit(rates)
-        columns[unit.name] = [
-            short_number(None if value is None else value * unit.factor) for value in rates
-        ]
+        columns[unit.name] = [_in(unit, value) for value in rates]
     columns["largest phrase"] = [_largest(one) for one in known.values()]
     return SummaryTable(columns, Layout(2, frozenset({"largest phrase"})))
 

@@ -25,7 +25,6 @@ from ngramscan.reporting.summaries.table import SummaryTable
 from ngramscan.reporting.summaries.totals import summarize_totals
 from ngramscan.reporting.tables import parts
 from ngramscan.reporting.tables.count import print_count
-from ngramscan.reporting.tables.token_count import BYTES_AND_TOKENS
 
 _FEW = 12
 """Phrases without a method in one corpus that are shown with all that is known of them."""
@@ -51,7 +50,7 @@ def _screen(counting: CountResult[Any], totals: Sequence[Total]) -> Screen:
     rows = [record_of(row) for row in counting.rows]
     sums = [record_of(total) for total in totals]
     indexes = [name for name in counting.sizes if any(row["index"] == name for row in rows)]
-    units = {counting.units.get(name) for name in indexes}
+    notes = parts.notes_by_unit(counting.rows)
 
     def tables(most: int) -> list[SummaryTable]:
         return [*summarize_totals(sums, most), *summarize_counts(rows, most)]
@@ -63,8 +62,8 @@ def _screen(counting: CountResult[Any], totals: Sequence[Total]) -> Screen:
         sentences,
         _more(counting, totals, len(indexes)),
         LINES_OF_ONE if len(indexes) == 1 else LINES_OF_SEVERAL,
-        [BYTES_AND_TOKENS] if len(units) > 1 else [],
-        parts.describe_index(indexes[0], counting.sizes[indexes[0]]) if len(indexes) == 1 else "",
+        notes,
+        parts.describe_few(counting.sizes, indexes),
     )
 
 

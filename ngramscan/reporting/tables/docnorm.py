@@ -13,7 +13,6 @@ from ngramscan.prevalence.docnorm_totals import DocnormTotal
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.reporting.layout import Layout, cell, percent, print_columns
 from ngramscan.reporting.tables import parts
-from ngramscan.reporting.tables.token_count import BYTES_AND_TOKENS
 
 _TOTALS = {
     "occurrences (union)": "union_of_occurrences",
@@ -50,7 +49,7 @@ def print_docnorm(norming: DocnormResult[Any], console: Console) -> None:
     if of_bytes and of_tokens:
         console.print()
     _print_unit(console, norming, of_tokens, "token_", said=used)
-    parts.print_notes(console, *[BYTES_AND_TOKENS] * bool(of_bytes and of_tokens))
+    parts.print_notes(console, *[parts.BYTES_AND_TOKENS] * bool(of_bytes and of_tokens))
 
 
 def _print_unit(

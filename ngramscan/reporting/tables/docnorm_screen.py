@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -63,12 +64,12 @@ def _screen(norming: DocnormResult[Any]) -> Screen:
         [*compared, *say_documents(rows, ALPHA)],
         f"--all: {phrases}{where}, totals, ratios; -o FILE writes all rows",
         LINES_OF_ONE if is_one else LINES_OF_SEVERAL,
-        [_how(rows)],
-        parts.describe_index(indexes[0], norming.sizes[indexes[0]]) if is_one else "",
+        [_how(rows), *parts.notes_by_unit(norming.rows)],
+        parts.describe_few(norming.sizes, indexes),
     )
 
 
-def _how(rows: list[Row]) -> str:
+def _how(rows: Sequence[Row]) -> str:
     """Return how documents were counted or estimated, in one line."""
     used = dict.fromkeys(row["estimator"] for row in rows)
     drawn = [name for name in used if name not in _COUNTED]
@@ -80,4 +81,6 @@ def _how(rows: list[Row]) -> str:
     seeds = {row["seed"] for row in rows if row["seed"] is not None}
     seed = f", seed {min(seeds)}" if len(seeds) == 1 else ""
     how = f"estimated ({', '.join(drawn)}) from at most {counted(draws, 'draw')} per phrase{seed}"
+    if "unique" in drawn:
+        how += "; unique is an upper bound, and can't tell 1 occurrence per document from 15"
     return f"documents: {how}; exact where all occurrences were looked at"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import attrgetter
@@ -22,23 +23,45 @@ from ngramscan.reporting.layout import (
     with_interval,
 )
 
+BYTES_AND_TOKENS = (
+    "two kinds of counts, never to be added: occurrences are those of the string,"
+    " wherever it stands; token occurrences only those as an n-gram after a space or at the"
+    " beginning of a line"
+)
+_FEW_INDEXES = 2
 Row = TypeVar("Row")
 AnyTotal = TypeVar("AnyTotal", bound=Total)
 
 
 def print_index(console: Console, index: str, size: IndexSize) -> None:
     """Print what an index is and how large, above its tables."""
-    print_line(console, describe_index(index, size), "bold")
-
-
-def describe_index(index: str, size: IndexSize) -> str:
-    """Return what an index is and how large."""
     parts = [index]
     hosted = find_hosted(index)
     # Another host may have anything under this name.
     if hosted and hosted.bytes == size.bytes:
         parts.append(f"{hosted.corpus}, {hosted.kind}")
-    return " · ".join([*parts, *size_parts(size)])
+    print_line(console, " · ".join([*parts, *size_parts(size)]), "bold")
+
+
+def describe_few(sizes: Mapping[str, IndexSize], indexes: Sequence[str]) -> list[str]:
+    """Return how large some indexes are, a line each, if they are one or two."""
+    if len(indexes) > _FEW_INDEXES:
+        return []
+    return [" · ".join([index, *size_parts(sizes[index])]) for index in indexes]
+
+
+def notes_by_unit(rows: Iterable[Any]) -> list[str]:
+    """Return the notes that all rows of bytes or all rows of tokens share, and how they differ."""
+    of_bytes, of_tokens = list[str](), list[str]()
+    for row in rows:
+        (of_tokens if hasattr(row, "token_occurrences") else of_bytes).append(row.note)
+    notes = [*_shared_notes(of_bytes), *_shared_notes(of_tokens)]
+    return [*notes, BYTES_AND_TOKENS] if of_bytes and of_tokens else notes
+
+
+def _shared_notes(notes: Sequence[str]) -> list[str]:
+    found = Counter(part for note in notes for part in note.split("; ") if part)
+    return [part for part, times in found.items() if times == len(notes)]
 
 
 def print_notes(console: Console, *lines: str) -> None:

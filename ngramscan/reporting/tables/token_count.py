@@ -13,10 +13,6 @@ from ngramscan.prevalence.totals import SUM_NOTE, Total
 from ngramscan.reporting.layout import Layout, cell, print_columns, rate
 from ngramscan.reporting.tables import parts
 
-BYTES_AND_TOKENS = (
-    "two kinds of counts, never to be added: occurrences are those of the string,"
-    " stands; token occurrences only those as an n-gram after a space or at the beginning of a line"
-)
 _TOTALS = {
     "largest pattern": "token_largest_pattern_share",
     "sum": "token_sum_of_pattern_counts",
@@ -49,7 +45,7 @@ def print_token_count(
     parts.print_notes(console, *notes)
     shown = {total.statistic for total in totals}
     parts.print_notes(console, *[f"sum: {SUM_NOTE}"] * (_TOTALS["sum"] in shown))
-    parts.print_notes(console, *[BYTES_AND_TOKENS] * (is_beside_bytes and bool(counts)))
+    parts.print_notes(console, *[parts.BYTES_AND_TOKENS] * (is_beside_bytes and bool(counts)))
 
 
 def _print_counts(console: Console, rows: Sequence[TokenCountRow]) -> None:
