@@ -182,6 +182,23 @@ def test_documents_of_two_corpora_stand_side_by_side(here: Path) -> None:
     assert "documents are exact: all were read" in ran.stdout
 
 
+def test_a_page_has_the_summary_of_a_screen(here: Path) -> None:
+    (here / "odd.yaml").write_text(SET.replace("import math", "import <b>"))
+    (here / "2024.jsonl").write_text('{"text": "import <b>, step by step, step by step"}\n')
+    ran = invoke("count", "odd.yaml", *TWO, "-o", "counts.csv", "--totals", "totals.csv")
+    assert ran.code == 0, ran.stderr
+    page = ngramscan.report("counts.csv", "totals.csv").html
+    tables = re.findall(r'<div class="box summary".*?</table>', page, flags=re.DOTALL)
+    assert len(tables) == 2
+    assert [re.findall("<caption>([^<]*)", one) for one in tables] == [
+        ["Occurrences "],
+        ["Occurrences of any phrase of a method "],
+    ]
+    assert "<td>import &lt;b&gt;</td>" in tables[0]
+    rows = [re.findall("<td[^>]*>([^<]*)</td>", row) for row in tables[1].split("<tr>")]
+    assert ["T1", "CoT", "1", "2"] in rows
+
+
 def test_python_has_no_option_for_what_a_terminal_shows() -> None:
     with pytest.raises(TypeError, match="show_all"):
         ngramscan.count("a b", show_all=True)

@@ -65,6 +65,11 @@ def said_of(rows: Sequence[dict[str, Any]]) -> list[str]:
             id="phrases in a corpus, one of them absent",
         ),
         pytest.param(
+            [counted("d", "a", 9), counted("d", "b", 9), counted("d", "c", 1)],
+            ["“a” is the most frequent of 3 phrases, with 1 other: 9 times (9 per GB) in d."],
+            id="two phrases that are equally frequent",
+        ),
+        pytest.param(
             [
                 counted("d", "a", 7),
                 counted("d", "b", 9),

@@ -65,6 +65,11 @@ def per_million(value: float, low: float, high: float) -> dict[str, float]:
             id="several phrases",
         ),
         pytest.param(
+            [found("a", 3), found("b", 3), found("c", 0)],
+            ["“a” is in the largest number of documents of d, among 3 phrases, with 1 other: 3."],
+            id="two phrases in equally many",
+        ),
+        pytest.param(
             [
                 estimated("a", 80, 71, 90) | per_million(12.0, 10.0, 14.0),
                 estimated("a", 70, 61, 80, index="e") | per_million(20.0, 18.0, 22.0),

@@ -94,11 +94,18 @@ def _say_most_frequent(rows: Sequence[Row]) -> Sentence:
         said += f" occurs {amounts}"
     else:
         said += f" is the most frequent of {count_of(len(phrases), 'phrase')}"
+        said += equals(tops[0]["occurrences"], rows, "occurrences") if len(by_index) == 1 else ""
         if len(by_index) > 1:
             n = len(by_index)
             said += f" in {all_of(n) if times == n else f'{number(times)} of {corpora(n)}'}"
         said += f": {amounts}"
     return Sentence(f"{said}.", is_finding=True, has_interval="[" in amounts)
+
+
+def equals(value: float, rows: Sequence[Row], column: str) -> str:
+    """Return how many others of some rows have the same value; nothing if none has."""
+    others = sum(row.get(column) == value for row in rows) - 1
+    return f", with {count_of(others, 'other')}" if others > 0 else ""
 
 
 def _occurrences(row: Row) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ngramscan.reporting.sentences.counts import corpora, corpus, phrase_of
+from ngramscan.reporting.sentences.counts import corpora, corpus, equals, phrase_of
 from ngramscan.reporting.sentences.phrases import Row, count_of, group_rows, known_rows, number
 from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.reporting.summaries.documents import LEAST_DOCUMENTS
@@ -32,17 +32,10 @@ def _largest(rows: Sequence[Row], prefix: str) -> Row:
 
 def _say_largest(row: Row, rows: Sequence[Row], prefix: str) -> Sentence:
     """Say in how many documents a phrase is, of how many, and how often in each of them."""
-    phrases = len(
-        group_rows([one for one in rows if one.get("index") == row.get("index")], "pattern")
-    )
     subject = phrase_of(row, "pattern")
     if prefix:
         subject = f"As n-grams of tokens, {subject}"
-    if phrases > 1:
-        said = f"{subject} is in the largest number of documents of {corpus(row.get('index'))}"
-        said += f", among {count_of(phrases, 'phrase')}: {_estimate(row, prefix)}"
-    else:
-        said = f"{subject} is in {_estimate(row, prefix)} documents of {corpus(row.get('index'))}"
+    said = f"{subject} is in {_among(row, rows, prefix)}"
     rate = _with_limits(row, f"{prefix}documents_per_million")
     if rate and _is_large(row, prefix):
         said += f", {rate} in a million"
@@ -54,14 +47,21 @@ def _say_largest(row: Row, rows: Sequence[Row], prefix: str) -> Sentence:
     return Sentence(f"{said}.", is_finding=True, has_interval="[" in said)
 
 
+def _among(row: Row, rows: Sequence[Row], prefix: str) -> str:
+    """Return in how many documents a phrase is, and among how many phrases that is the most."""
+    name, where = f"{prefix}documents", corpus(row.get("index"))
+    in_index = [one for one in rows if one.get("index") == row.get("index")]
+    if len(in_index) == 1:
+        return f"{_with_limits(row, name)} documents of {where}"
+    phrases = count_of(len(group_rows(in_index, "pattern")), "phrase")
+    phrases += equals(row[name], in_index, name)
+    return f"the largest number of documents of {where}, among {phrases}: {_with_limits(row, name)}"
+
+
 def _is_large(row: Row, prefix: str) -> bool:
     """Tell whether a rate per million documents says something: the corpus is not small."""
     rate = row.get(f"{prefix}documents_per_million")
     return not rate or row[f"{prefix}documents"] / rate * 1e6 >= LEAST_DOCUMENTS
-
-
-def _estimate(row: Row, prefix: str) -> str:
-    return _with_limits(row, f"{prefix}documents")
 
 
 def _with_limits(row: Row, name: str) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ngramscan.progress import counted
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell
 from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows
 from ngramscan.reporting.summaries.names import ShortNames, short_names
 from ngramscan.reporting.summaries.numbers import (
     LEAST_BYTES,
     Unit,
+    left_out_note,
     rate_unit,
     short_count,
     short_number,
@@ -192,27 +192,15 @@ def note_on(
     columns: Mapping[str, Sequence[str]],
 ) -> str:
     """Return how many phrases a table leaves out, and what its signs mean."""
-    notes = [*_left_out(phrases, shown, column)]
+    left_out = [phrase for phrase in phrases if phrase not in shown]
+    nowhere = sum(phrase.total(column) == 0 for phrase in left_out)
+    notes = [left_out_note(len(left_out), nowhere, is_all=not shown)]
     cells = [text for texts in columns.values() for text in texts]
     if any(text.startswith("≈") for text in cells):
         notes.append("≈: estimated from a sample")
     if UNKNOWN in cells:
         notes.append(f"{UNKNOWN}: unknown")
-    return "; ".join(notes)
-
-
-def _left_out(phrases: Sequence[Phrase], shown: Sequence[Phrase], column: str) -> Iterator[str]:
-    left_out = [phrase for phrase in phrases if phrase not in shown]
-    nowhere = sum(phrase.total(column) == 0 for phrase in left_out)
-    if not left_out:
-        return
-    more = counted(len(left_out), "more phrase") if shown else counted(len(left_out), "phrase")
-    if nowhere == len(left_out):
-        yield f"{more} {'occurs' if nowhere == 1 else 'occur'} nowhere"
-    elif nowhere:
-        yield f"{more}, of which {nowhere:,} {'occurs' if nowhere == 1 else 'occur'} nowhere"
-    else:
-        yield more
+    return "; ".join(filter(None, notes))
 
 
 # Other tables

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ngramscan.progress import counted
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell, with_interval
 from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows
 from ngramscan.reporting.summaries.names import short_names
-from ngramscan.reporting.summaries.numbers import Unit, short_count, short_number
+from ngramscan.reporting.summaries.numbers import Unit, left_out_note, short_count, short_number
 from ngramscan.reporting.summaries.table import SummaryTable
 from ngramscan.reporting.summaries.totals import lists_of
 
@@ -20,6 +19,8 @@ LEAST_DOCUMENTS = 1_000
 """In a smaller corpus a rate per million documents says nothing."""
 _WITH_METHOD = 4
 """Corpora beside which the method of each phrase has room in a usual terminal."""
+_EACH = "times in each"
+"""The column of occurrences per document, which a phrase without documents lacks."""
 TOKENS = "token_"
 
 
@@ -53,9 +54,12 @@ def _table(rows: Sequence[Row], prefix: str, most: int) -> SummaryTable:
         columns["method"] = [cell(group[0].get("method")) for group in shown]
         columns["tier"] = [cell(group[0].get("tier")) for group in shown]
     n_texts = len(columns)
-    note = _left_out(len(phrases) - len(shown), len(phrases) - len(found), is_plain)
+    left_out = [group for group in phrases if group not in shown]
+    nowhere = sum(not _sum_of(group, prefix) for group in left_out)
+    note = left_out_note(len(left_out), nowhere, is_all=not shown)
     if len(indexes) == 1:
         columns |= _columns_of_one([group[0] for group in shown], rows, prefix)
+        note = _with_bounds(note, columns)
         return SummaryTable(columns, Layout(n_texts, frozenset({"phrase"})), note=note)
     names = short_names(row.get("index") for row in rows)
     value, unit = _value_of(rows, prefix)
@@ -82,15 +86,6 @@ def _sum_of(group: Sequence[Row], prefix: str) -> float:
         row.get(f"{prefix}documents") or row.get(f"{prefix}documents_upper_estimate") or 0
         for row in group
     )
-
-
-def _left_out(n: int, nowhere: int, is_plain: bool) -> str:
-    if n <= 0:
-        return ""
-    more = counted(n, "more phrase")
-    if not nowhere or is_plain:
-        return more
-    return f"{more}, of which {nowhere:,} {'occurs' if nowhere == 1 else 'occur'} nowhere"
 
 
 def _value_of(rows: Sequence[Row], prefix: str) -> tuple[str, Unit]:
@@ -126,7 +121,7 @@ def _columns_of_one(shown: Sequence[Row], rows: Sequence[Row], prefix: str) -> d
     if unit.name:
         columns[unit.name] = [interval_of(row, rate, unit, short_number) for row in shown]
     each = f"{prefix}occurrences_per_document"
-    columns["times in each"] = [interval_of(row, each, _PLAIN, short_number) for row in shown]
+    columns[_EACH] = [interval_of(row, each, _PLAIN, short_number) for row in shown]
     return columns
 
 
@@ -207,7 +202,7 @@ def _table_of_methods(
             for one in lists.values()
             for index in per_document
         ]
-        columns["times in each"] = [_total(row, 1.0, True, short_number) for row in each]
+        columns[_EACH] = [_total(row, 1.0, True, short_number) for row in each]
     of_what = "n-grams of tokens" if statistic.startswith(TOKENS) else "any phrase"
     title = f"Documents with {of_what} of a method {unit.name}".rstrip()
     headed = frozenset() if with_limits else frozenset(names.shown.values())
@@ -217,7 +212,7 @@ def _table_of_methods(
 
 def _with_bounds(note: str, columns: Mapping[str, Sequence[str]]) -> str:
     """Return a note, and what the signs in some columns mean."""
-    cells = [text for texts in columns.values() for text in texts]
+    cells = [text for name, texts in columns.items() if name != _EACH for text in texts]
     notes = [note]
     if any(text.startswith("≤") for text in cells):
         notes.append("≤: the upper of two estimates, as long documents were truncated")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ngramscan.progress import counted
 from ngramscan.reporting.layout import UNKNOWN
 
 LEAST_BYTES = 1_000_000
@@ -59,6 +60,20 @@ def short_count(value: float | None) -> str:
     if value is None or value >= _WHOLE - 0.5 or value != int(value):
         return short_number(value)
     return f"{value:,.0f}"
+
+
+def left_out_note(n: int, nowhere: int, *, is_all: bool = False) -> str:
+    """Return how many phrases a table leaves out, and how many of them occur nowhere.
+
+    `is_all`: the table has no phrase at all.
+    """
+    if n <= 0:
+        return ""
+    more = counted(n, "phrase" if is_all else "more phrase")
+    occur = "occurs nowhere" if nowhere == 1 else "occur nowhere"
+    if nowhere == n:
+        return f"{more} {occur}"
+    return f"{more}, of which {nowhere:,} {occur}" if nowhere else more
 
 
 def _three_digits(value: float) -> str:
