@@ -41,6 +41,8 @@ class Layout:
     """Columns of words, set to the left, that may be broken into lines."""
     optional: tuple[str, ...] = ()
     """Columns that a narrow terminal may lack, the first to go first."""
+    extra: tuple[str, ...] = ()
+    """Columns that a narrow terminal lacks before all others, without a word."""
     headings: int = 0
     """The first columns, by which rows are grouped; in a narrow terminal they become headings."""
     title: str | None = None
@@ -143,13 +145,14 @@ class _Table:
     def leave_out(self) -> list[str]:
         """Take away optional columns that have no room, but none that rows are told apart by."""
         left_out = []
-        for name in self.layout.optional:
+        for name in (*self.layout.extra, *self.layout.optional):
             others = [text for text in self.texts if text != name]
             is_needed = name in self.texts and self._distinct(others) < self._distinct(self.texts)
             if name in self.widths and not is_needed and self._excess(self.widths) > 0:
                 del self.widths[name]
                 self.texts = others
-                left_out.append(name)
+                if name not in self.layout.extra:
+                    left_out.append(name)
         return left_out
 
     def blocks(self) -> Iterator[dict[str, int]]:

@@ -169,9 +169,9 @@ class Made:
 
 e, n = evalcore, ngramscan
 COMMANDS: dict[str, Callable[[Made], Screen]] = {
-    "count": lambda made: screen_of(n.count, "f1", index=made.corpus),
+    "count": lambda made: screen_of(n.count, "f1", index=made.corpus, show_all=True),
     "count of literals": Made.literals,
-    "docnorm": lambda made: screen_of(n.docnorm, "f1", index=made.corpus),
+    "docnorm": lambda made: screen_of(n.docnorm, "f1", index=made.corpus, show_all=True),
     "blend": lambda made: screen_of(n.blend, made.outputs),
     "tiers": lambda made: screen_of(n.tiers, made.outputs),
     "keyness": lambda made: screen_of(n.keyness, made.outputs, of="f-1", against="cot"),

@@ -22,8 +22,6 @@ from ngramscan.reporting.summaries.table import SummaryTable
 
 _NAMES = ("method", "tier", "pattern")
 _LEAST_ROWS = 3
-_WITH_METHOD = 4
-"""Corpora beside which the method of each phrase has room in a usual terminal."""
 _TOKENS = "Token occurrences"
 
 
@@ -121,7 +119,7 @@ def _phrase_table(
 ) -> SummaryTable:
     phrases, names = phrases_of(rows), short_names(row["index"] for row in rows)
     shown = largest_first(phrases, column, most)
-    has_methods = any(phrase.method for phrase in phrases) and len(names.shown) <= _WITH_METHOD
+    has_methods = any(phrase.method for phrase in phrases)
     columns: dict[str, list[str]] = {"phrase": [phrase.text for phrase in shown]}
     if has_methods:
         columns["method"] = [cell(phrase.method) for phrase in shown]
@@ -140,7 +138,8 @@ def _phrase_table(
     layout = Layout(
         n_texts,
         frozenset({"phrase"}),
-        title=title.rstrip(", "),
+        extra=("tier", "method"),
+        title=title,
         names=frozenset() if is_one else frozenset(names.shown.values()),
     )
     return SummaryTable(columns, layout, names.note, note_on(phrases, shown, column, columns))

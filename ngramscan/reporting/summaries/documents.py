@@ -17,8 +17,6 @@ _PER_MILLION = Unit("per million documents", 1.0)
 _PER_BILLION = Unit("per billion documents", 1000.0)
 LEAST_DOCUMENTS = 1_000
 """In a smaller corpus a rate per million documents says nothing."""
-_WITH_METHOD = 4
-"""Corpora beside which the method of each phrase has room in a usual terminal."""
 _EACH = "times in each"
 """The column of occurrences per document, which a phrase without documents lacks."""
 TOKENS = "token_"
@@ -50,7 +48,7 @@ def _table(rows: Sequence[Row], prefix: str, most: int) -> SummaryTable:
     else:
         shown = sorted(found, key=lambda group: -_sum_of(group, prefix))[:most]
     columns: dict[str, list[str]] = {"phrase": [str(group[0].get("pattern")) for group in shown]}
-    if not is_plain and len(indexes) <= _WITH_METHOD:
+    if not is_plain:
         columns["method"] = [cell(group[0].get("method")) for group in shown]
         columns["tier"] = [cell(group[0].get("tier")) for group in shown]
     n_texts = len(columns)
@@ -74,6 +72,7 @@ def _table(rows: Sequence[Row], prefix: str, most: int) -> SummaryTable:
     layout = Layout(
         n_texts,
         frozenset({"phrase"}),
+        extra=("tier", "method"),
         title=title,
         names=frozenset(names.shown.values()),
     )
