@@ -42,7 +42,7 @@ class Layout:
     optional: tuple[str, ...] = ()
     """Columns that a narrow terminal may lack, the first to go first."""
     extra: tuple[str, ...] = ()
-    """Columns that a narrow terminal lacks before all others, without a word."""
+    """Columns that a narrow terminal leaves out first, and does not mention."""
     headings: int = 0
     """The first columns, by which rows are grouped; in a narrow terminal they become headings."""
     title: str | None = None
