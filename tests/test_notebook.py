@@ -102,6 +102,9 @@ def test_the_threads_of_requests_report_to_the_cell_that_runs(
     assert all(" answers; " in line for line in [*cell.shown, *cell.updates])
     done, total = cell.updates[-1].split(" answers")[0].split(" of ")
     assert done == total
+    shown = cell.stdout.splitlines()
+    assert any(line.split()[:4] == ["phrase", "method", "tier", "occurrences"] for line in shown)
+    assert any("more phrases, of which" in line for line in shown)
     assert "doesn't tell the size of its indexes" in cell.stderr
 
 

@@ -16,7 +16,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from itertools import chain
 from pathlib import Path
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 __all__ = ["NewFile", "NoRows", "Option", "Result", "Rows", "RowsFile", "Shared", "command"]
 PROGRESS = "progress"
 """The parameter that reports how far the work is."""
+_FEW_ROWS, _NOTEBOOK_WIDTH = 12, 100
 P = ParamSpec("P")
 Row = TypeVar("Row")
 
@@ -177,11 +178,27 @@ def _shown_in(
         result = run()
     for notice in result.notices:
         shell.notice(notice)
+    result = replace(result, rows=[*result.rows])
     returned = _returned(result)
     about = getattr(returned, "attrs", {})
     sizes = [f"{name}: {size}" for name, size in about.get("sizes", {}).items()]
-    shell.show([*sizes, *about.get("summary", ())])
+    shell.show([*sizes, *_tables_of(result), *about.get("summary", ())])
     return returned
+
+
+def _tables_of(result: Result[Any]) -> list[str]:
+    """Return the summary of many rows as lines; few rows are seen at once in their frame."""
+    rows = list(result.rows)
+    kind = kind_of(get_type_hints(result.row_type)) if len(rows) > _FEW_ROWS else None
+    if kind is None:
+        return []
+    # They are slow to import.
+    from ngramscan.reporting.page.results import MOST_ROWS, Results
+    from ngramscan.reporting.summaries.assemble import summaries
+    from ngramscan.reporting.summaries.screen import lines_of
+
+    shown = [record_of(row) for row in rows[:MOST_ROWS]]
+    return lines_of(summaries(Results(kind, "rows", (*shown[0],), shown)), _NOTEBOOK_WIDTH)
 
 
 def _returned(result: Result[Any]) -> Any:

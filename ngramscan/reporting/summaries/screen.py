@@ -42,6 +42,26 @@ def print_screen(screen: Screen, console: Console) -> None:
     _print(screen, n_rows, said, console)
 
 
+def lines_of(tables: Sequence[SummaryTable], width: int) -> list[str]:
+    """Return some tables as lines of text, for what shows plain text."""
+    text = StringIO()
+    _print_tables(tables, _console_on(text, width))
+    return text.getvalue().splitlines()
+
+
+def _console_on(text: StringIO, width: int) -> Console:
+    # Neither a notebook nor variables of the environment change what a console in memory gets.
+    return Console(
+        file=text,
+        width=width,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        force_terminal=False,
+        force_jupyter=False,
+    )
+
+
 def _fitting(screen: Screen, findings: Sequence[str], width: int) -> tuple[int, Sequence[str]]:
     """Return how many rows long tables may have, and the sentences; if too few fit, the least.
 
@@ -60,19 +80,22 @@ def _fitting(screen: Screen, findings: Sequence[str], width: int) -> tuple[int, 
 def _lines(screen: Screen, n_rows: int, said: Sequence[str], width: int) -> int:
     """Return how many lines a screen takes."""
     text = StringIO()
-    _print(screen, n_rows, said, Console(file=text, width=width, markup=False, emoji=False))
+    _print(screen, n_rows, said, _console_on(text, width))
     return text.getvalue().count("\n")
 
 
 def _print(screen: Screen, n_rows: int, said: Sequence[str], console: Console) -> None:
     for heading in screen.headings:
         print_line(console, heading, "bold")
-    tables = [*screen.tables(n_rows)]
-    for names in dict.fromkeys(table.names for table in tables if table.names):
-        print_line(console, names, "dim")
-    for table in tables:
-        print_columns(console, table.columns, table.layout, table.note)
+    _print_tables([*screen.tables(n_rows)], console)
     for text in said:
         print_line(console, text)
     for text in (*screen.notes, screen.more):
         print_line(console, text, "dim")
+
+
+def _print_tables(tables: Sequence[SummaryTable], console: Console) -> None:
+    for names in dict.fromkeys(table.names for table in tables if table.names):
+        print_line(console, names, "dim")
+    for table in tables:
+        print_columns(console, table.columns, table.layout, table.note)
