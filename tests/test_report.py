@@ -27,7 +27,7 @@ from ngramscan.reporting.provenance import Run
 from ngramscan.reporting.sentences.sentence import Sentence
 from tests.support.cases import case_table, objects
 from tests.support.command import invoke
-from tests.test_report_words import CASES, DIFFERENCES, KIND_OF
+from tests.test_report_words import DIFFERENCES, KIND_OF, ROWS_OF
 from tests.test_sentences_comparisons import compared
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def test_rows_beyond_the_limits_are_said_to_be_left_out() -> None:
 
 
 def test_the_first_screen_has_findings_that_their_sections_have() -> None:
-    rows = {title: case for title, case in CASES.values() if title != "Counts"}
+    rows = {title: some for title, some in ROWS_OF.items() if title != "Counts"}
     rows[DIFFERENCES] = [compared()]
     parts = [Results(KIND_OF[title], "rows.csv", (*case[0],), case) for title, case in rows.items()]
     page = read(make_page(parts, "All", WHEN))

@@ -37,9 +37,10 @@ COPIED = "the quick brown fox jumps over the lazy dog and then sleeps until the 
 
 CLAIM = re.compile(
     r"is (?:more|less) accurate|ha(?:ve|d) (?:higher|lower) (?:mean )?scores"
-    r"|ha[sd] markers in (?:more|few)|has a (?:higher|lower) mean score"
+    r"|has a (?:higher|lower) mean score"
     r"|have a (?:larger|smaller) share|is (?:great|small)er than"
-    r"|(?:For|In) (?!0 )\d+ of \d+ (?:n-grams?|rows?), (?:q is|the ratio and)"
+    r"|have markers of \S+ (?:more|less) often"
+    r"|(?!0 )\b\d+ of \d+ (?:n-grams? (?:is|are) shown|patterns? (?:is|are) in)"
 )
 PATTERNS = parse_patterns(
     """

@@ -9,7 +9,7 @@ from ngramscan.reporting.kinds import KINDS
 from ngramscan.reporting.page.findings import weight_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.sentences.titles import title_of
-from tests.test_report_words import CASES, KIND_OF
+from tests.test_report_words import KIND_OF, ROWS_OF
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -160,9 +160,9 @@ def test_rows_that_are_left_out_are_said() -> None:
     assert title(("count", counts(3, 1)), left_out=5) == "Three phrases in c0 (the first 3 rows)"
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_rows_without_columns_of_later_versions_have_a_title(case: str) -> None:
-    kind, rows = KIND_OF[CASES[case][0]], CASES[case][1]
+@pytest.mark.parametrize("kind_title", ROWS_OF)
+def test_rows_without_columns_of_later_versions_have_a_title(kind_title: str) -> None:
+    kind, rows = KIND_OF[kind_title], ROWS_OF[kind_title]
     text = title_of([Results(kind, "rows.csv", (*rows[0],), rows)])
     assert text
     assert "None" not in text

@@ -2,23 +2,165 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
-from ngramscan.reporting.sentences.earlier import earlier
-from ngramscan.reporting.sentences.phrases import Row
+from ngramscan.reporting.sentences.phrases import (
+    Difference,
+    Row,
+    Verbs,
+    count_of,
+    group_rows,
+    known_rows,
+    more_in_table,
+    named,
+    number,
+    short_rule,
+)
 from ngramscan.reporting.sentences.sentence import Sentence
+from ngramscan.reporting.sentences.shares import (
+    MOST_NAMED,
+    against,
+    has_ends,
+    n_of,
+    share_of,
+    share_text,
+)
+
+_UNION = "union"
+_RULE = re.compile(r"(mini|gpt4|gpt4-stripped|gpt3|palm|ngram-\d+): (\d+ \w+) .*", re.DOTALL)
+"""A rule as rows record it: its name, the width of a window, and its choices."""
 
 
-def say_entries(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `contaminate`."""
-    return earlier("contaminate", rows, alpha)
+def say_entries(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield how many questions occur in a corpus, by each rule: in all corpora together first."""
+    by_rule = group_rows(rows, "rule")
+    for of_rule in [*by_rule.values()][:MOST_NAMED]:
+        by_index = group_rows(of_rule, "index")
+        union = by_index.pop((_UNION,), None) if len(by_index) > 1 else None
+        first = union or next(iter(by_index.values()))
+        yield Sentence(_how_many(first))
+        if len(by_index) > 1:
+            yield Sentence(_most_and_fewest([*by_index.values()]))
+    yield from more_in_table(len(by_rule) - MOST_NAMED, "rule")
 
 
-def say_shares(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `contaminate --shares`."""
-    return earlier("contaminate --shares", rows, alpha)
+def _how_many(rows: Sequence[Row]) -> str:
+    """Return how many questions occur in one corpus, how many in part and how many not."""
+    dirty, suspicious, clean = (
+        _with_verdict(rows, verdict) for verdict in ("dirty", "suspicious", "clean")
+    )
+    first = f"{number(dirty) if dirty else 'Not one'} of {count_of(len(rows), 'question')}"
+    text = f"{first} {_occurs(rows[0]['rule'], _corpus(rows[0]['index']), dirty)}"
+    if suspicious:
+        text += f", {number(suspicious)} in part"
+    if clean and dirty:
+        text += f", {number(clean)} {'does' if clean == 1 else 'do'} not"
+    if unknown := len(rows) - dirty - suspicious - clean:
+        text += f", {number(unknown)} {'is' if unknown == 1 else 'are'} not decided"
+    near = sum(row.get("answer") == "near" and row["verdict"] == "dirty" for row in rows)
+    if any(row.get("answer") is not None for row in rows):
+        text += f"; {number(near)} of the dirty ones with the answer near"
+    return f"{text}."
+
+
+def _occurs(rule: object, corpus: str, n: int) -> str:
+    """Return what dirty questions do, as a clause that names the rule."""
+    s = "s" if n < 2 else ""
+    known = _RULE.fullmatch(str(rule))
+    if not known:
+        return f"{'is' if n < 2 else 'are'} dirty in {corpus} (rule {named(rule)})"
+    name, width = known[1], known[2]
+    if name == "gpt3":
+        return f"share{s} {width} in a row with {corpus} (rule {name})"
+    if name.startswith("gpt4"):
+        return f"share{s} a random part of {width} with {corpus} (rule {name})"
+    extent = "for the most part" if name == "palm" else "almost whole"
+    return f"occur{s} in {corpus} {extent} (rule {name})"
+
+
+def _corpus(index: object) -> str:
+    return "any of the corpora" if index == _UNION else named(index)
+
+
+def _with_verdict(rows: Sequence[Row], verdict: str) -> int:
+    return sum(row["verdict"] == verdict for row in rows)
+
+
+def _most_and_fewest(groups: Sequence[Sequence[Row]]) -> str:
+    """Return which corpora have the most and the fewest dirty questions."""
+    by_number = sorted(groups, key=lambda rows: -_with_verdict(rows, "dirty"))
+    most, fewest = by_number[0], by_number[-1]
+    n_most, n_fewest = (_with_verdict(rows, "dirty") for rows in (most, fewest))
+    corpora = f"the {number(len(groups))} corpora"
+    if n_most == n_fewest:
+        return f"Each of {corpora} has {number(n_most)} of them."
+    names = named(most[0]["index"]), named(fewest[0]["index"])
+    first = f"Among {corpora}, {names[0]} has most ({number(n_most)} dirty)"
+    return f"{first} and {names[1]} fewest ({number(n_fewest)})."
+
+
+def say_shares(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield which share of the questions is dirty by each rule, in all corpora together first."""
+    by_rule = group_rows([row for row in rows if row["verdict"] == "dirty"], "rule")
+    for of_rule in [*by_rule.values()][:MOST_NAMED]:
+        for row in _telling(of_rule):
+            yield Sentence(_share(row), is_finding=True, has_interval=_is_bracketed(row))
+    near = [row for row in known_rows(rows, "share") if row["verdict"] == "dirty, answer near"]
+    for row in _telling(near)[:1]:
+        text = f"{share_of(row)} are dirty in {_corpus(row['index'])} with the answer near"
+        yield Sentence(f"{text}.", has_interval=_is_bracketed(row))
+
+
+def _telling(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of all corpora together, and of those with the largest and least shares."""
+    union = [row for row in rows if row["index"] == _UNION]
+    single = [row for row in rows if row["index"] != _UNION]
+    if union:
+        single = sorted(known_rows(single, "share"), key=lambda row: row["share"])
+        single = [*single[-1:], *single[:1]] if len(single) > 1 else single
+    return [*union[:1], *single][:MOST_NAMED]
+
+
+def _is_bracketed(row: Row) -> bool:
+    return row.get("share") is not None and has_ends([row], "share")
+
+
+def _share(row: Row) -> str:
+    """Return the share of dirty questions in one corpus, or its limits if it is not known."""
+    entries, population = row["entries"], row.get("population")
+    is_sample = population is not None and population > entries
+    which = f"the {count_of(row['population'] if is_sample else entries, 'question')}"
+    if is_sample:
+        which += " of the file"
+    ends = f"dirty by {short_rule(row['rule'])} in {_corpus(row['index'])}"
+    if row.get("share") is not None:
+        text = f"{share_of(row)} of {which} are {ends}"
+    else:
+        low, high = row.get("share_low"), row.get("share_high")
+        if low is None or high is None:
+            return f"It is not known how many of {which} are {ends}."
+        text = f"Between {share_text(low)}% and {share_text(high)}% of {which} are {ends}"
+        text += ": not all of their windows are known"
+    if is_sample:
+        text += f", estimated from {number(entries)}"
+    return f"{text}."
 
 
 def say_effects(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `contaminate --effects`."""
-    return earlier("contaminate --effects", rows, alpha)
+    """Yield whether scores on dirty questions differ from those on clean ones."""
+    return _EFFECTS.say(rows, alpha)
+
+
+_DIRTY = {
+    "near": "Dirty questions with the answer near",
+    "not near": "Dirty questions without the answer near",
+}
+_EFFECTS = Difference(
+    "index dataset model method score_rule",
+    lambda row: (_DIRTY.get(row.get("answer") or "", "Dirty questions"), "clean ones"),
+    lambda _: Verbs("have higher scores than", "have lower scores than"),
+    lambda row: n_of(row, "n"),
+    values=lambda row: against(row.get("accuracy_dirty"), row.get("accuracy_clean")),
+    topic=lambda _: " in scores",
+)

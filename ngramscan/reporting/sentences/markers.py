@@ -4,26 +4,145 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ngramscan.reporting.sentences.earlier import earlier
-from ngramscan.reporting.sentences.phrases import Row
+from ngramscan.reporting.sentences.phrases import (
+    Difference,
+    Row,
+    Verbs,
+    count_of,
+    group_rows,
+    known_rows,
+    more_in_table,
+    named,
+    number,
+    quoted,
+    scope_of,
+)
 from ngramscan.reporting.sentences.sentence import Sentence
+from ngramscan.reporting.sentences.shares import (
+    MOST_NAMED,
+    against,
+    broadest,
+    has_ends,
+    interval_of,
+    listed,
+    most_of,
+    n_of,
+    share_of,
+    share_text,
+)
+
+_SCOPE = ("dataset", "model")
 
 
-def say_blend(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `blend`."""
-    return earlier("blend", rows, alpha)
+def say_blend(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield which prompts' outputs have each method's markers, and which others have them, too."""
+    known = broadest(known_rows(rows, "share"))
+    groups = group_rows(known, *_SCOPE, "method")
+    for group in [*groups.values()][:MOST_NAMED]:
+        own = [row for row in group if row["has_method"]]
+        others = [row for row in group if not row["has_method"]]
+        text = _in_own(own) + _in_others(others, bool(own)) + scope_of(group[0], _SCOPE, known)
+        yield Sentence(f"{text}.", is_finding=True, has_interval=has_ends(group, "share"))
+    yield from more_in_table(len(groups) - MOST_NAMED, "method")
 
 
-def say_presence(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `blend --presence`."""
-    return earlier("blend --presence", rows, alpha)
+def _in_own(rows: Sequence[Row]) -> str:
+    """Return in how many outputs of its own prompts a method's markers are."""
+    if not rows:
+        return ""
+    texts = [
+        f"{share_of(row)} of {'the outputs' if number == 0 else 'those'} of {named(row['prompt'])}"
+        for number, row in enumerate(rows[:MOST_NAMED])
+    ]
+    if (rest := len(rows) - MOST_NAMED) > 0:
+        texts[-1] += f" (and {count_of(rest, 'further prompt')})"
+    return f"{named(rows[0]['method'])}'s markers are in {listed(texts)}"
+
+
+def _in_others(rows: Sequence[Row], has_own: bool) -> str:
+    """Return where a method's markers are though the prompt lacks the method."""
+    if not rows:
+        return ""
+    most = max(rows, key=lambda row: row["share"])
+    method = named(most["method"])
+    text = "in none"
+    if most["share"]:
+        limit = "" if len(rows) == 1 else "at most "
+        text = f"in {limit}{share_of(most)} ({named(most['prompt'])})"
+    without = f"where the prompt lacks {method}, {text}"
+    return f"; {without}" if has_own else f"{method}'s markers: {without}"
+
+
+def say_presence(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield the most frequent marker of each method, those that occur nowhere, and generic ones."""
+    known = broadest(known_rows(rows, "share"))
+    methods = [*group_rows(known, "method").values()]
+    for group in methods[:MOST_NAMED]:
+        if own := [row for row in group if row["has_method"] and row["share"]]:
+            row = max(own, key=lambda row: row["share"])
+            first = f"{named(row['method'])}'s most frequent marker is {quoted(row['pattern'])}"
+            text = f"{first}: in {share_of(row)} of the outputs of {named(row['prompt'])}"
+            text += scope_of(row, _SCOPE, known)
+            yield Sentence(f"{text}.", is_finding=True, has_interval=has_ends([row], "share"))
+    patterns = group_rows(known, "method", "pattern")
+    if absent := sum(not any(row["share"] for row in group) for group in patterns.values()):
+        some = f"{number(absent)} of {count_of(len(patterns), 'pattern')}"
+        yield Sentence(f"{some} {'occurs' if absent == 1 else 'occur'} nowhere.")
+    generic = dict.fromkeys(quoted(row["pattern"]) for row in known if row.get("generic"))
+    if generic:
+        names = [*generic][:MOST_NAMED]
+        if (rest := len(generic) - MOST_NAMED) > 0:
+            names.append(count_of(rest, "other"))
+        yield Sentence(f"Frequent without their method as well, so no sign of it: {listed(names)}.")
 
 
 def say_retention(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `blend --retention`."""
-    return earlier("blend --retention", rows, alpha)
+    """Yield whether outputs keep the markers of a prefix when a solver follows it."""
+    known = known_rows(known_rows(rows, "share_alone"), "share_with")
+    groups = [*group_rows(known, *_SCOPE, "prefix", "method").values()]
+    if len(groups) <= MOST_NAMED:
+        for group in groups:
+            yield Sentence(f"{_kept(group)}{scope_of(group[0], _SCOPE, known)}.")
+    yield from _RETENTION.say(rows, alpha)
 
 
-def say_isolation(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `blend --isolation`."""
-    return earlier("blend --isolation", rows, alpha)
+def _kept(rows: Sequence[Row]) -> str:
+    """Return in how many outputs the markers of a prefix are: alone, then with each solver."""
+    first = f"{share_text(rows[0]['share_alone'])}% of the outputs of {named(rows[0]['prefix'])}"
+    others = [
+        f"{share_text(row['share_with'])}% of those of {named(row['prompt_with'])}"
+        for row in rows[:MOST_NAMED]
+    ]
+    return f"{named(rows[0]['method'])}'s markers are in {listed([first, *others])}"
+
+
+_RETENTION = Difference(
+    "dataset model",
+    lambda row: (f"Outputs of {named(row['prompt_with'])}", f"those of {named(row['prefix'])}"),
+    lambda row: Verbs(
+        f"have markers of {named(row['method'])} more often than",
+        f"have markers of {named(row['method'])} less often than",
+    ),
+    lambda row: n_of(row, "pairs"),
+    values=lambda row: against(row.get("share_with"), row.get("share_alone")),
+    topic=lambda row: f" in how many have markers of {named(row['method'])}",
+)
+
+
+def say_isolation(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield how often markers are in outputs of their own prompts and of others."""
+    known = [row for row in broadest(rows) if row.get("ratio") is not None]
+    by_ratio = sorted(known, key=lambda row: row["ratio"])
+    for row in by_ratio[:MOST_NAMED]:
+        own, others = row.get("share_own"), row.get("share_others")
+        ratio = f"{number(row['ratio'])}{interval_of(row, 'ratio')}"
+        method, scope = named(row["method"]), scope_of(row, _SCOPE, known)
+        text = (
+            f"{method}'s markers are {ratio} times as frequent with its own prompts as with others"
+        )
+        if own is not None and others is not None:
+            text = f"{method}'s markers are in {share_text(own)}% of the outputs of its own prompts"
+            text += f" and in {share_text(others)}% of others (ratio {ratio})"
+        yield Sentence(f"{text}{scope}.", is_finding=True, has_interval=has_ends([row], "ratio"))
+    if rest := [row["method"] for row in by_ratio[MOST_NAMED:]]:
+        yield Sentence(f"The ratio is at least as large for {most_of(rest, 'method')}.")

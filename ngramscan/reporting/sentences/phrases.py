@@ -40,11 +40,18 @@ _PREPOSITIONS = {
     "dataset": " on",
     "group": " for",
     "index": " in",
+    "kind": " for words of kind",
     "rule": ", scored by",
     "score_rule": ", scored by",
 }
 """The words before the names of a column, in the order in which a sentence has the columns."""
-_TOGETHER = {"model": "all models together", "dataset": "all benchmarks together"}
+_UNION = "union"
+"""The index of rows on what is in any of several corpora."""
+_TOGETHER = {
+    "model": "all models together",
+    "dataset": "all benchmarks together",
+    "index": "any of the corpora",
+}
 _ALWAYS_NAMED = frozenset({"rule", "score_rule"})
 """Columns that say what a score is, which sentences name even if all rows have the same."""
 
@@ -221,7 +228,7 @@ def scope_of(row: Row, columns: Iterable[str], rows: Sequence[Row] = ()) -> str:
     for column in sorted(wanted, key=_place_of):
         preposition = _PREPOSITIONS.get(column, f" with {in_words(column)}")
         name = short_rule(wanted[column]) if column in _ALWAYS_NAMED else named(wanted[column])
-        if wanted[column] == ALL:
+        if wanted[column] in {ALL, _UNION}:
             name = _TOGETHER.get(column, name)
         text += f" and {name}" if preposition == last else f"{preposition} {name}"
         last = preposition
@@ -335,6 +342,8 @@ class Difference:
     """Further facts about a row, said after where it holds."""
     values: Callable[[Row], str] = lambda _: ""
     """The two values that are compared, in words; empty: they are not known."""
+    topic: Callable[[Row], str] = lambda _: ""
+    """In what the two are compared, as ` in scores`, where their verb is not said."""
 
     def __call__(self, rows: Sequence[Row], alpha: float = ALPHA) -> Iterator[str]:
         """Say which differences were shown at a level, and that others were not."""
@@ -385,12 +394,14 @@ class Difference:
         numbers = f"{self._numbers(row)}{_why_not(row, alpha)}"
         if len(others) == 1:
             where = scope_of(row, self.labels.split())
-            yield f"No difference is shown between {first} and {second}{where}{numbers}."
+            both = f"{first} and {second}{self.topic(row)}"
+            yield f"No difference is shown between {both}{where}{numbers}."
             return
         widest = ""
         if _width(row) > 0:
             where = scope_of(row, self.labels.split(), known)
-            widest = f"; the widest interval is that of {first} against {second}{where}{numbers}"
+            both = f"{first} against {second}{self.topic(row)}"
+            widest = f"; the widest interval is that of {both}{where}{numbers}"
         if len(others) < len(known):
             some = f"{number(len(others))} of {number(len(known))} comparisons"
             yield f"For the other {some}, no difference is shown{widest}."

@@ -4,16 +4,72 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ngramscan.reporting.sentences.earlier import earlier
-from ngramscan.reporting.sentences.phrases import Row
+from ngramscan.reporting.sentences.phrases import (
+    Row,
+    count_of,
+    group_rows,
+    known_rows,
+    more_in_table,
+    named,
+    number,
+)
 from ngramscan.reporting.sentences.sentence import Sentence
+from ngramscan.reporting.sentences.shares import MOST_NAMED, listed
+
+_NO_ANSWER = "no_answer"
 
 
-def say_outputs(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `show`."""
-    return earlier("show", rows, alpha)
+def say_outputs(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield how many outputs there are for how many problems, and how many are right."""
+    outputs = group_rows(rows, "dataset", "model", "method", "id", "epoch")
+    problems = group_rows(rows, "dataset", "id")
+    first = f"{count_of(len(outputs), 'output')} for {count_of(len(problems), 'problem')}"
+    models = group_rows(rows, "model")
+    methods = group_rows(rows, "method")
+    by = f"by {count_of(len(models), 'model')} with {count_of(len(methods), 'method')}"
+    yield Sentence(f"The table has {first}, {by}.")
+    yield from say_scores(known_rows(rows, "rule"), _alpha)
 
 
-def say_scores(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `score`."""
-    return earlier("score", rows, alpha)
+def say_scores(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield how many answers are right by each rule; those of each method, if they are few."""
+    groups = group_rows(rows, "rule")
+    for (rule,), group in [*groups.items()][:MOST_NAMED]:
+        methods = group_rows(group, "method")
+        text = f"By {named(rule)}, {_rights(group)}"
+        if 1 < len(methods) <= MOST_NAMED:
+            each = (
+                f"{_right(some)} of {number(len(some))} of {named(method)}"
+                for (method,), some in methods.items()
+            )
+            text += f" ({', '.join(each)})"
+        yield Sentence(f"{text}{_without_value(group)}.")
+    yield from more_in_table(len(groups) - MOST_NAMED, "rule")
+
+
+def _right(rows: Sequence[Row]) -> str:
+    return number(sum(row.get("value") == 1 for row in rows))
+
+
+def _rights(rows: Sequence[Row]) -> str:
+    """Return how many answers are right, and how many in part."""
+    text = f"{_right(rows)} of {count_of(len(rows), 'answer')} {_verb(_right(rows))} right"
+    partly = sum(0 < row["value"] < 1 for row in known_rows(rows, "value"))
+    return f"{text}, {number(partly)} in part" if partly else text
+
+
+def _without_value(rows: Sequence[Row]) -> str:
+    """Return how many outputs have no answer, and how many scores are not known."""
+    without = [row for row in rows if row.get("value") is None]
+    lacking = sum(row.get("status") == _NO_ANSWER for row in without)
+    unknown = len(without) - lacking
+    texts = []
+    if lacking:
+        texts.append(f"{number(lacking)} without an answer")
+    if unknown:
+        texts.append(f"{number(unknown)} with an unknown score")
+    return f"; {listed(texts)}" if texts else ""
+
+
+def _verb(n: str) -> str:
+    return "is" if n == "1" else "are"

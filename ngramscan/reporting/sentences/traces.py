@@ -4,26 +4,152 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ngramscan.reporting.sentences.earlier import earlier
-from ngramscan.reporting.sentences.phrases import Row
+from ngramscan.reporting.sentences.phrases import (
+    Difference,
+    Row,
+    Verbs,
+    count_of,
+    group_rows,
+    known_rows,
+    named,
+    number,
+    quoted,
+    scope_of,
+)
 from ngramscan.reporting.sentences.sentence import Sentence
+from ngramscan.reporting.sentences.shares import (
+    MOST_NAMED,
+    against,
+    broadest,
+    has_ends,
+    listed,
+    n_of,
+    share_of,
+    share_text,
+)
+
+_ALL_KINDS, _UNION = "all", "union"
+_MOST_CORPORA = 2
+_OUTPUT = ("index", "dataset", "model", "prompt", "id")
 
 
-def say_traces(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `trace`."""
-    return earlier("trace", rows, alpha)
+def say_traces(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield which share of the words of outputs a corpus has, by prompt, and the longest span."""
+    every = [row for row in rows if (row.get("kind") or _ALL_KINDS) == _ALL_KINDS]
+    for (index,), group in _by_corpus(every):
+        shares = [
+            (prompt, share)
+            for (prompt,), some in group_rows(group, "prompt").items()
+            if (share := _share_of_words(some)) is not None
+        ]
+        if shares:
+            unit, least = _unit(group[0]), group[0].get("min_words")
+            span = "spans" if least is None else f"spans of at least {number(least)} {unit}"
+            text = f"{_covered(shares, unit)} are in {span} that {_corpus(index)} has verbatim"
+            yield Sentence(f"{text}{_longest(group, unit)}.")
+    if unknown := len(every) - len(known_rows(every, "coverage")):
+        verb = "is" if unknown == 1 else "are"
+        yield Sentence(f"{count_of(unknown, 'output')} without words to look for {verb} left out.")
 
 
-def say_curve(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `trace --curve`."""
-    return earlier("trace --curve", rows, alpha)
+def _by_corpus(rows: Sequence[Row]) -> list[tuple[tuple[object, ...], list[Row]]]:
+    """Return the rows of the first corpora; those of all together come first."""
+    groups = sorted(group_rows(rows, "index").items(), key=lambda group: group[0] != (_UNION,))
+    return groups[:_MOST_CORPORA]
+
+
+def _corpus(index: object) -> str:
+    return "any of the corpora" if index == _UNION else named(index)
+
+
+def _unit(row: Row) -> str:
+    return "tokens" if row.get("unit") == "tokens" else "words"
+
+
+def _share_of_words(rows: Sequence[Row]) -> float | None:
+    """Return the share of all words of some outputs that are in spans."""
+    known = [row for row in known_rows(rows, "coverage") if row.get("words")]
+    words = sum(row["words"] for row in known)
+    return sum(row["coverage"] * row["words"] for row in known) / words if words else None
+
+
+def _covered(shares: Sequence[tuple[object, float]], unit: str) -> str:
+    """Return the share of the words of each prompt: the largest first."""
+    by_share = sorted(shares, key=lambda pair: -pair[1])
+    texts: list[str] = []
+    for prompt, share in by_share[:MOST_NAMED]:
+        words = f" of the {unit}" if not texts else ""
+        outputs = ("the outputs" if words else "those") + (f" of {named(prompt)}" if prompt else "")
+        texts.append(f"{share_text(share)}%{words} {'in' if words else 'of'} {outputs}")
+    if (rest := len(shares) - MOST_NAMED) > 0:
+        texts[-1] += f" (and {count_of(rest, 'further prompt')})"
+    return listed(texts)
+
+
+def _longest(rows: Sequence[Row], unit: str) -> str:
+    """Return the length of the longest span."""
+    if not (known := [row for row in rows if row.get("longest")]):
+        return ""
+    row = max(known, key=lambda row: row["longest"])
+    where = f" of {named(row['prompt'])}" if row.get("prompt") else ""
+    return f"; the longest has {number(row['longest'])} {unit} (output {named(row['id'])}{where})"
+
+
+def say_curve(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield the mean coverage of each prompt by the shortest spans of a corpus."""
+    every = [row for row in rows if (row.get("kind") or _ALL_KINDS) == _ALL_KINDS]
+    for (index,), group in _by_corpus(every):
+        least = min(row["length"] for row in group)
+        shown = broadest([row for row in group if row["length"] == least])
+        by_share = sorted(known_rows(shown, "coverage"), key=lambda row: -row["coverage"])
+        if not by_share:
+            continue
+        texts = [
+            f"{share_of(row, 'coverage')} of {'an output' if row is by_share[0] else 'one'} of"
+            f" {named(row['prompt'])}{scope_of(row, ('dataset', 'model'), shown)}"
+            for row in by_share[:MOST_NAMED]
+        ]
+        if (rest := len(by_share) - MOST_NAMED) > 0:
+            texts[-1] += f" (and {count_of(rest, 'further group')} of outputs)"
+        span = f"spans of at least {number(least)} words that {_corpus(index)} has"
+        text = f"On average, {span} cover {listed(texts)}."
+        yield Sentence(text, is_finding=True, has_interval=has_ends(shown, "coverage"))
 
 
 def say_trace_differences(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `trace --differences`."""
-    return earlier("trace --differences", rows, alpha)
+    """Yield which prompts' outputs have a larger or smaller share of words from a corpus."""
+    coverage = [
+        # Rows about all words need no word on their kind.
+        {**row, "kind": None} if row.get("kind") == _ALL_KINDS else row
+        for row in rows
+        if row["measure"] == "coverage"
+    ]
+    return _COPIED.say(coverage, alpha)
 
 
-def say_spans(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield the sentences about rows of `trace --spans`."""
-    return earlier("trace --spans", rows, alpha)
+_COPIED = Difference(
+    "index dataset model kind",
+    lambda row: (f"Outputs of {named(row['prompt'])}", f"those of {named(row['baseline'])}"),
+    lambda _: Verbs(
+        "have a larger share of words copied from the corpus than",
+        "have a smaller share of words copied from the corpus than",
+    ),
+    lambda row: n_of(row, "problems"),
+    values=lambda row: against(row.get("mean"), row.get("mean_baseline")),
+    topic=lambda _: " in the share of words copied from the corpus",
+)
+
+
+def say_spans(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield how many parts of outputs a corpus has, and the longest of them."""
+    outputs = group_rows(rows, *_OUTPUT)
+    longest = max(rows, key=lambda row: row["words"])
+    unit = _unit(longest)
+    parts = count_of(len(rows), "part")
+    first = f"{parts} of {count_of(len(outputs), 'output')} {'is' if len(rows) == 1 else 'are'}"
+    text = f"{first} in the corpus verbatim; the longest has {number(longest['words'])} {unit}"
+    if (occurrences := longest.get("occurrences")) is not None:
+        text += f" and occurs {'once' if occurrences == 1 else f'{number(occurrences)} times'}"
+    if longest.get("text"):
+        text += f": {quoted(longest['text'])}"
+    yield Sentence(f"{text}.")
