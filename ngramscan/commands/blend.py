@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ngramscan.commands.shared import MarkerOptions, split_arguments
+from ngramscan.options import ShowAll
 from ngramscan.outputs.blend import BlendRow, IsolationRow, PresenceRow, RetentionRow, run_blend
 from ngramscan.patterns.given import load_selection
 from ngramscan.reporting import tables
@@ -21,6 +22,7 @@ def blend(
     retention: RowsFile = None,
     isolation: RowsFile = None,
     figure: NewFile = None,
+    show_all: ShowAll = False,
     **options: Annotated[Any, Shared(MarkerOptions)],
 ) -> Result[BlendRow]:
     """Find which methods' markers are in recorded outputs.
@@ -45,6 +47,8 @@ def blend(
         Write how often each method's markers occur with other prompts to this file.
     figure : str or Path, optional
         Draw shares, densities and retention: .svg or .png.
+    show_all : bool
+        Show all tables instead of the summary.
 
     Returns
     -------
@@ -61,12 +65,13 @@ def blend(
     asked, (read_from, sets) = MarkerOptions(**options), split_arguments(outputs, others)
     markers = load_selection(sets, asked.tier, asked.method)
     found = run_blend(asked.read_outputs(read_from), markers, asked.case_sensitive)
-    table = partial(tables.print_blend, found)
+    show = tables.print_blend if show_all else tables.print_blend_screen
     return Result(
         found.rows,
         BlendRow,
         found.notices,
-        print_table=table,
+        print_table=partial(show, found),
+        is_screen=not show_all,
         figure=(figure, found.rows, found.retention),
         files=[
             (presence, found.presence, PresenceRow),

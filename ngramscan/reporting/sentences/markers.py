@@ -73,6 +73,23 @@ def _in_others(rows: Sequence[Row], has_own: bool) -> str:
     return f"; {without}" if has_own else f"{method}'s markers: {without}"
 
 
+def say_confusion(rows: Sequence[Row]) -> Iterator[Sentence]:
+    """Yield where the markers of each method are most frequent though the prompt lacks it."""
+    known = broadest(known_rows(rows, "share"))
+    texts = []
+    for group in group_rows(known, "method").values():
+        others = [row for row in group if not row["has_method"]]
+        if not others or not any(row["has_method"] for row in group):
+            continue
+        most = max(others, key=lambda row: row["share"])
+        found = "none" if not most["share"] else f"{share_of(most)} ({named(most['prompt'])})"
+        texts.append(f"{named(most['method'])}'s in {found}")
+    if texts:
+        first = "Markers are in at most this share of a prompt's outputs where it lacks the method"
+        text = f"{first}: {listed(texts[:MOST_NAMED])}."
+        yield Sentence(text, is_finding=True, has_interval=has_ends(known, "share"))
+
+
 def say_presence(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the most frequent marker of each method, those that occur nowhere, and generic ones."""
     known = broadest(known_rows(rows, "share"))

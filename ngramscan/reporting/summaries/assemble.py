@@ -8,6 +8,7 @@ from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.sentences.phrases import Row
 from ngramscan.reporting.summaries.counts import summarize_counts
 from ngramscan.reporting.summaries.documents import summarize_document_totals, summarize_documents
+from ngramscan.reporting.summaries.markers import summarize_markers, summarize_retention
 from ngramscan.reporting.summaries.table import SummaryTable
 from ngramscan.reporting.summaries.totals import summarize_totals
 
@@ -27,6 +28,8 @@ SUMMARIZE: Mapping[str, Summarize] = {
     "count": summarize_counts,
     "totals": _summarize_totals,
     "docnorm": summarize_documents,
+    "blend": summarize_markers,
+    "blend --retention": summarize_retention,
 }
 """Functions that sum up rows, by the names of kinds."""
 

@@ -2,6 +2,7 @@
 
 from ngramscan.reporting.layout import print_rows
 from ngramscan.reporting.tables.blend import print_blend
+from ngramscan.reporting.tables.blend_screen import print_blend_screen
 from ngramscan.reporting.tables.contaminate import print_contaminate
 from ngramscan.reporting.tables.contexts import print_contexts
 from ngramscan.reporting.tables.count import print_count
@@ -17,6 +18,7 @@ __all__ = [
     "has_count_screen",
     "has_docnorm_screen",
     "print_blend",
+    "print_blend_screen",
     "print_contaminate",
     "print_contexts",
     "print_count",
