@@ -177,9 +177,12 @@ def test_a_screen_fits_and_cuts_no_number(
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("TERM" if colour else "NO_COLOR", "xterm")
     monkeypatch.setattr(Console, "is_terminal", True)
-    ran = contaminate("--index", "scan:corpus.jsonl", "--scores", "scores.jsonl")
-    shown = re.sub(r"\x1b\[[0-9;]*m", "", ran.stdout)
-    assert max(map(len, shown.splitlines())) <= width
+    command = ["--index", "scan:corpus.jsonl", "--scores", "scores.jsonl"]
+    first, shown = (
+        re.sub(r"\x1b\[[0-9;]*m", "", contaminate(*command, *more).stdout)
+        for more in ((), ("--all",))
+    )
+    assert max(map(len, [*first.splitlines(), *shown.splitlines()])) <= width
     numbers = ("20.0 [13.8, 28.0]", "54.2 [45.3, 62.8]", "12.8 [-10.2, 32.3]", "0.339")
     assert not [text for text in numbers if text not in shown]
     assert "scan:corpus.jsonl: no dirty entries" in shown

@@ -21,7 +21,7 @@ from ngramscan.indexes.base import Index
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import KINDS
-from ngramscan.options import Level
+from ngramscan.options import Level, ShowAll
 from ngramscan.prevalence.benchmark_entries import BenchmarkEntries, draw_entries, read_entries
 from ngramscan.prevalence.contaminate import (
     Entry,
@@ -73,6 +73,7 @@ def contaminate(
     contexts: RowsFile = None,
     figure: NewFile = None,
     level: Level = 0.95,
+    show_all: ShowAll = False,
     progress: Progress = SILENT,
     **options: Annotated[Any, Shared(AskingOptions, without=("ignore_case", "tokenizer"))],
 ) -> Result[EntryRow] | Result[PlanRow]:
@@ -132,6 +133,7 @@ def contaminate(
         Draw the shares of each corpus: .svg or .png.
     level : float
         Confidence level of shares and of differences in accuracy.
+    show_all : see count
     progress : see count
 
     Returns
@@ -191,7 +193,9 @@ def contaminate(
     notices += [*_describe_short(found.rows), *_describe_forms(found.found_forms)]
     unknown = [(failure.error, failure.index) for failure in found.missing]
     failures = [*_describe(unknown, "window"), *_describe(lost, "context")]
-    table = partial(tables.print_contaminate, found, summed, compared)
+    is_screen = len(found.sizes) > 1 and not show_all
+    show = tables.print_contaminate_screen if is_screen else tables.print_contaminate
+    table = partial(show, found, summed, compared)
     sizes = sizes_in_words(found.sizes)
     return Result(
         found.rows,
@@ -199,6 +203,7 @@ def contaminate(
         notices,
         failures,
         print_table=table,
+        is_screen=is_screen,
         files=files,
         figure=(figure, summed),
         sizes=sizes,

@@ -10,13 +10,15 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
+from rich.console import Console
+
 from ngramscan.commands.shared import DEFAULT_INDEX, IndexSpecs, TracingOptions
 from ngramscan.errors import InputError, some_of
 from ngramscan.indexes.base import Index, finds_spans
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import finds_matches
-from ngramscan.options import Level
+from ngramscan.options import Level, ShowAll
 from ngramscan.outputs.formulas import kinds_of
 from ngramscan.outputs.reading import (
     ASKED_FIELDS,
@@ -91,6 +93,7 @@ def trace(
     differences: RowsFile = None,
     figure: NewFile = None,
     level: Level = 0.95,
+    show_all: ShowAll = False,
     progress: Progress = SILENT,
     **options: Annotated[Any, Shared(TracingOptions, without=("ignore_case",))],
 ) -> Result[TraceRow] | Result[PlanRow]:
@@ -139,6 +142,7 @@ def trace(
         Draw coverage by length of spans: .svg or .png.
     level : float
         Confidence level of intervals.
+    show_all : see count
     progress : see count
 
     Returns
@@ -189,6 +193,14 @@ def trace(
     changes = cache(lambda: make_differences(found, wanted, level))
     files: list[Any] = [(spans, examples, SpanRow), (curve, curves() if curve else [], CurveRow)]
     files.append((differences, changes() if differences else [], DifferenceRow))
+    is_screen = len(found.sizes) > 1 and not (show_all or plain)
+
+    def show(console: Console) -> None:
+        if is_screen:
+            tables.print_trace_screen(curves(), changes(), min_words, console)
+        else:
+            tables.print_trace(found, wanted, curves(), changes(), plain, console)
+
     return Result(
         found.rows,
         TraceRow,
@@ -199,9 +211,8 @@ def trace(
             *_describe_forms(found),
         ],
         _describe(found),
-        print_table=lambda console: tables.print_trace(
-            found, wanted, curves(), changes(), plain, console
-        ),
+        print_table=show,
+        is_screen=is_screen,
         files=files,
         figure=(figure, curves() if figure else []),
         sizes=sizes,

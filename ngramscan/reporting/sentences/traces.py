@@ -30,6 +30,8 @@ from ngramscan.reporting.sentences.shares import (
 
 _ALL_KINDS, _UNION = "all", "union"
 _MOST_CORPORA = 2
+_USUAL_LENGTH = 5
+"""Words of the shortest spans that `trace` looks for by default."""
 _OUTPUT = ("index", "dataset", "model", "prompt", "id")
 
 
@@ -96,10 +98,10 @@ def _longest(rows: Sequence[Row], unit: str) -> str:
 
 
 def say_curve(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
-    """Yield the mean coverage of each prompt by the shortest spans of a corpus."""
+    """Yield the mean coverage of each prompt by spans of a usual length."""
     every = [row for row in rows if (row.get("kind") or _ALL_KINDS) == _ALL_KINDS]
     for (index,), group in _by_corpus(every):
-        least = min(row["length"] for row in group)
+        least = length_of(group)
         shown = broadest([row for row in group if row["length"] == least])
         by_share = sorted(known_rows(shown, "coverage"), key=lambda row: -row["coverage"])
         if not by_share:
@@ -114,6 +116,12 @@ def say_curve(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
         span = f"spans of at least {number(least)} words that {_corpus(index)} has"
         text = f"On average, {span} cover {listed(texts)}."
         yield Sentence(text, is_finding=True, has_interval=has_ends(shown, "coverage"))
+
+
+def length_of(rows: Sequence[Row]) -> int:
+    """Return the length of spans that is said of a curve: a usual one, or else the shortest."""
+    lengths = {int(row["length"]) for row in rows}
+    return _USUAL_LENGTH if _USUAL_LENGTH in lengths else min(lengths)
 
 
 def say_trace_differences(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:

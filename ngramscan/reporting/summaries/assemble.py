@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.sentences.phrases import Row
+from ngramscan.reporting.summaries.contamination import summarize_shares
 from ngramscan.reporting.summaries.counts import summarize_counts
 from ngramscan.reporting.summaries.documents import summarize_document_totals, summarize_documents
 from ngramscan.reporting.summaries.markers import summarize_markers, summarize_retention
 from ngramscan.reporting.summaries.table import SummaryTable
 from ngramscan.reporting.summaries.totals import summarize_totals
+from ngramscan.reporting.summaries.traces import summarize_curve
 
 Summarize = Callable[[Sequence[Row], int], list[SummaryTable]]
 """A function of rows and of the most rows that a table may have."""
@@ -28,6 +30,8 @@ SUMMARIZE: Mapping[str, Summarize] = {
     "count": summarize_counts,
     "totals": _summarize_totals,
     "docnorm": summarize_documents,
+    "contaminate --shares": summarize_shares,
+    "trace --curve": summarize_curve,
     "blend": summarize_markers,
     "blend --retention": summarize_retention,
 }

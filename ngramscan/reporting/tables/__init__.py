@@ -10,6 +10,10 @@ from ngramscan.reporting.tables.count_screen import has_count_screen, print_coun
 from ngramscan.reporting.tables.docnorm import print_docnorm
 from ngramscan.reporting.tables.docnorm_screen import has_docnorm_screen, print_docnorm_screen
 from ngramscan.reporting.tables.keyness import print_keyness
+from ngramscan.reporting.tables.several_corpora import (
+    print_contaminate_screen,
+    print_trace_screen,
+)
 from ngramscan.reporting.tables.strategies import print_strategies
 from ngramscan.reporting.tables.tiers import print_tiers
 from ngramscan.reporting.tables.trace import print_trace
@@ -20,6 +24,7 @@ __all__ = [
     "print_blend",
     "print_blend_screen",
     "print_contaminate",
+    "print_contaminate_screen",
     "print_contexts",
     "print_count",
     "print_count_screen",
@@ -30,4 +35,5 @@ __all__ = [
     "print_strategies",
     "print_tiers",
     "print_trace",
+    "print_trace_screen",
 ]

@@ -40,7 +40,8 @@ def print_contaminate(
     if effects:
         _print_effects(console, effects)
     rules = dict.fromkeys(row.rule for row in found.rows)
-    parts.print_notes(console, *_left_out(found.rows, shares), *(f"rule {rule}" for rule in rules))
+    notes = [*notes_on_classes(found.rows, shares), *(f"rule {rule}" for rule in rules)]
+    parts.print_notes(console, *notes)
 
 
 def _print_shares(console: Console, shares: Sequence[ShareRow]) -> None:
@@ -134,8 +135,8 @@ def _print_effects(console: Console, effects: Sequence[EffectRow]) -> None:
     parts.print_notes(console, *[_EFFECTS_NOTE] * bool(known))
 
 
-def _left_out(rows: Sequence[EntryRow], shares: Sequence[ShareRow]) -> Iterator[str]:
-    """Say which entries the shares leave out, and what they are shares of."""
+def notes_on_classes(rows: Sequence[EntryRow], shares: Sequence[ShareRow]) -> Iterator[str]:
+    """Yield which entries the shares leave out, and what they are shares of."""
     first = next(iter(parts.group_by(rows, "index").values()), [])
     if empty := [row.id for row in first if not row.windows]:
         yield f"left out, without a window: {_entries(empty)}"

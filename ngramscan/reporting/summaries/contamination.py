@@ -1,0 +1,82 @@
+"""Rows of `contaminate` → classes of questions × corpora, and the questions in most of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ngramscan.progress import counted
+from ngramscan.reporting.layout import UNKNOWN, Layout, cell
+from ngramscan.reporting.sentences.phrases import Row, group_rows, short_rule
+from ngramscan.reporting.sentences.shares import interval_of, share_text
+from ngramscan.reporting.summaries.names import short_names
+from ngramscan.reporting.summaries.table import SummaryTable
+
+_UNION = "union"
+_CURVE = "curve"
+
+
+def summarize_shares(rows: Sequence[Row], most: int) -> list[SummaryTable]:
+    """Return the share of each class of questions in each corpus, all corpora together last."""
+    shown = [row for row in rows if row["verdict"] != _CURVE]
+    verdicts = dict.fromkeys(row["verdict"] for row in shown)
+    tables = []
+    for (rule,), of_rule in [*group_rows(shown, "rule").items()][: max(most, 1)]:
+        groups = {str(index): group for (index,), group in group_rows(of_rule, "index").items()}
+        names = short_names(name for name in groups if name != _UNION)
+        columns = {
+            "corpus": ["any of them" if name == _UNION else names.of(name) for name in groups],
+            "questions": [cell(group[0]["entries"]) for group in groups.values()],
+        }
+        for verdict in verdicts:
+            columns[verdict] = [_share_of(group, verdict) for group in groups.values()]
+        title = f"Classes of questions by {short_rule(rule)}, %"
+        layout = Layout(1, frozenset({"corpus"}), ("questions",), title=title)
+        tables.append(SummaryTable(columns, layout, names=names.note))
+    return tables
+
+
+def _share_of(rows: Sequence[Row], verdict: object) -> str:
+    """Return the share of a class with its interval; of unknown ones the interval alone."""
+    row = next((row for row in rows if row["verdict"] == verdict), None)
+    if row is None:
+        return UNKNOWN
+    interval = interval_of(row, "share", is_share=True)
+    if row.get("share") is None:
+        return interval.strip() or UNKNOWN
+    return f"{share_text(row['share'])}{interval}"
+
+
+def summarize_entries(rows: Sequence[Row], most: int) -> list[SummaryTable]:
+    """Return the questions that are dirty in most corpora, then those with the longest runs."""
+    single = [row for row in rows if row["index"] != _UNION]
+    n_corpora = len(group_rows(single, "index"))
+    groups = [*group_rows([row for row in single if row["found"]], "id").values()]
+    shown = sorted(groups, key=_rank)[:most]
+    if not shown:
+        return []
+    columns = {
+        "id": [cell(group[0]["id"]) for group in shown],
+        "dirty in": [f"{_dirty(group):,} of {n_corpora:,}" for group in shown],
+        "windows found": [_found(group) for group in shown],
+        "longest run": [cell(max(row["longest_run"] for row in group)) for group in shown],
+    }
+    title = "Questions that are dirty in most corpora"
+    layout = Layout(1, frozenset({"id"}), ("longest run",), title=title)
+    note = ""
+    if (rest := len(groups) - len(shown)) > 0:
+        verb = "has" if rest == 1 else "have"
+        note = f"{counted(rest, 'more question')} {verb} windows that occur"
+    return [SummaryTable(columns, layout, note=note)]
+
+
+def _rank(rows: Sequence[Row]) -> tuple[int, int]:
+    return -_dirty(rows), -max(row["longest_run"] for row in rows)
+
+
+def _dirty(rows: Sequence[Row]) -> int:
+    return sum(row["verdict"] == "dirty" for row in rows)
+
+
+def _found(rows: Sequence[Row]) -> str:
+    most = max(rows, key=lambda row: row["found"])
+    return f"{most['found']:,} of {most['windows']:,}"
