@@ -73,8 +73,8 @@ def test_texts_of_any_script_are_no_warning(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_drawn_is_said_first(tmp_path: Path, monkeypatch: Any) -> None:
-    with pytest.raises(InputError, match=r"a.pdf: a figure's name ends in .svg or .png"):
-        check_target(tmp_path / "a.pdf")
+    with pytest.raises(InputError, match=r"a.gif: a figure's name ends in .svg, .png or .pdf"):
+        check_target(tmp_path / "a.gif")
     with pytest.raises(InputError, match="no such folder"):
         check_target(tmp_path / "none" / "a.svg")
     with pytest.raises(InputError, match="nothing to draw"):

@@ -609,7 +609,7 @@ def compare(
     averages : str or Path, optional
         Write averages over subtasks and benchmarks to this file.
     figure : str or Path, optional
-        Draw the differences and their intervals as a forest plot: .svg or .png.
+        Draw the differences and their intervals as a forest plot: .svg, .png or .pdf.
 
     Returns
     -------

@@ -411,7 +411,7 @@ def efficiency(
         Number of bootstrap samples of problems, for the intervals.
     seed : see compare
     figure : str or Path, optional
-        Draw accuracy against tokens, with the efficient frontier: .svg or .png.
+        Draw accuracy against tokens, with the efficient frontier: .svg, .png or .pdf.
 
     Returns
     -------

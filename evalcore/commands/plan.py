@@ -305,7 +305,7 @@ def plan(
     curve : str or Path, optional
         Write the power at numbers of problems to this file.
     figure : str or Path, optional
-        Draw the power against the number of problems: .svg or .png.
+        Draw the power against the number of problems: .svg, .png or .pdf.
 
     Returns
     -------

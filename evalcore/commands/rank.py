@@ -281,7 +281,7 @@ def rank(
     seed : int
         Random seed; it matters only where tests draw at random.
     figure : str or Path, optional
-        Draw the ranks with their limits: .svg or .png.
+        Draw the ranks with their limits: .svg, .png or .pdf.
 
     Returns
     -------

@@ -202,7 +202,7 @@ def score(
     allow_weak_sandbox : bool
         Run programs even if this system can't keep them from doing harm.
     figure : str or Path, optional
-        Draw accuracies with their intervals: .svg or .png.
+        Draw accuracies with their intervals: .svg, .png or .pdf.
     progress : Progress
         Callbacks for programs run and answers compared.
 

@@ -46,7 +46,7 @@ def blend(
     isolation : str or Path, optional
         Write how often each method's markers occur with other prompts to this file.
     figure : str or Path, optional
-        Draw shares, densities and retention: .svg or .png.
+        Draw shares, densities and retention: .svg, .png or .pdf.
     show_all : bool
         Show all tables instead of the summary.
 

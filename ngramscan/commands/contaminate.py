@@ -130,7 +130,7 @@ def contaminate(
         Write one occurrence of the rarest window of each entry that is not clean, with 400
         characters on each side, to this file.
     figure : str or Path, optional
-        Draw the shares of each corpus: .svg or .png.
+        Draw the shares of each corpus: .svg, .png or .pdf.
     level : float
         Confidence level of shares and of differences in accuracy.
     show_all : see count

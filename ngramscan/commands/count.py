@@ -76,7 +76,7 @@ def count(
     totals : str or Path, optional
         Write totals and ratios of the methods to this file.
     figure : str or Path, optional
-        Draw the occurrences of each pattern, by method: .svg or .png.
+        Draw the methods, and each pattern, in all corpora side by side: .svg, .png or .pdf.
     show_all : bool
         Show all tables instead of the summary.
     progress : Progress
@@ -117,7 +117,9 @@ def count(
     chosen = asked.load(patterns)
     refuse_totals(totals, chosen)
     queries = chosen.queries(case_variants)
-    if needs_totals := bool(chosen.methods) and (for_table or totals is not None):
+    if needs_totals := bool(chosen.methods) and (
+        for_table or totals is not None or figure is not None
+    ):
         load_ahead("scipy.special")  # for their interval
     with open_indexes(index, asked, progress) as indexes:
         units = units_of(indexes)
@@ -146,7 +148,7 @@ def count(
         print_table=partial(_print, counting=counting, totals=sums, is_all=show_all),
         is_screen=for_table and not show_all and _has_screen(counting),
         is_silent=not rows,
-        figure=(figure, rows) if rows else (),
+        figure=(figure, sums, rows) if rows else (),
         files=[(totals, sums, Total)] if rows else (),
         paper=partial(_paper, rows, sizes_in_words(counting.sizes)),
         sizes=sizes_in_words(counting.sizes),

@@ -33,7 +33,7 @@ def strategies(
     per_output : str or Path, optional
         Write the strategy of each output and the rule that decided to this file.
     figure : str or Path, optional
-        Draw the shares: .svg or .png.
+        Draw the shares: .svg, .png or .pdf.
 
     Returns
     -------

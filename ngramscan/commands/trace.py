@@ -139,7 +139,7 @@ def trace(
     differences : str or Path, optional
         Write the paired differences between prompts to this file.
     figure : str or Path, optional
-        Draw coverage by length of spans: .svg or .png.
+        Draw coverage by length of spans: .svg, .png or .pdf.
     level : float
         Confidence level of intervals.
     show_all : see count

@@ -99,8 +99,8 @@ KINDS: tuple[Kind, ...] = (
         "entries n share | eta_below population n_unknown level seed",
         make_plot(
             "share",
-            "index rule",
-            "verdict",
+            "rule",
+            "index verdict",
             "share",
             series="verdict",
             across="eta_from",
@@ -115,7 +115,12 @@ KINDS: tuple[Kind, ...] = (
         " accuracy_clean_high n_suspicious accuracy_suspicious accuracy_suspicious_low"
         " accuracy_suspicious_high accuracy_dirty_low accuracy_dirty_high level detectable"
         " n_without_verdict n_without_score p_adjusted",
-        make_plot("difference", "index", "dataset model method score_rule"),
+        make_plot(
+            "difference",
+            "index",
+            "dataset model method score_rule",
+            sides=("clean entries better", "dirty entries better"),
+        ),
     ),
     make_kind(
         "trace",
@@ -148,6 +153,7 @@ KINDS: tuple[Kind, ...] = (
             "index measure",
             "dataset model prompt baseline",
             aside="{problems} problems, p = {p_holm} (Holm)",
+            sides=("more with {baseline}", "more with {prompt}"),
         ),
     ),
     make_kind(
@@ -196,6 +202,7 @@ KINDS: tuple[Kind, ...] = (
             "prefix solver prompt_with",
             series="method",
             aside="{pairs} pairs",
+            sides=("fewer with {solver}", "more with {solver}"),
         ),
     ),
     make_kind(
@@ -271,6 +278,7 @@ KINDS: tuple[Kind, ...] = (
             "dataset",
             "model group rule baseline treatment",
             aside="n = {n_problems}, p = {p_holm} (Holm)",
+            sides=("{baseline} better", "{treatment} better"),
         ),
         may_lack=frozenset({"p_holm"}),  # with another adjustment
     ),
@@ -287,7 +295,12 @@ KINDS: tuple[Kind, ...] = (
         "Average differences of methods",
         "average dataset model rule baseline treatment",
         "parts n accuracy_baseline accuracy_treatment | n_unknown",
-        make_plot("difference", "dataset model", "average group rule baseline treatment"),
+        make_plot(
+            "difference",
+            "dataset model",
+            "average group rule baseline treatment",
+            sides=("{baseline} better", "{treatment} better"),
+        ),
     ),
     # Before `plan --curve`, whose columns these rows have, too.
     make_kind(

@@ -47,6 +47,8 @@ class Plot:
     """The limits of `across`."""
     aside: str = ""
     """Text beside the label, with columns in braces: `{with_marker} of {outputs}`."""
+    sides: tuple[str, str] = ("", "")
+    """The words for values below and above no difference, with columns in braces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,7 @@ def make_plot(
     across: str = "",
     across_limits: str | None = None,
     aside: str = "",
+    sides: tuple[str, str] = ("", ""),
 ) -> Plot:
     """Return a plot; columns have spaces between them, limits are as in `limits_of`."""
     return Plot(
@@ -133,6 +136,7 @@ def make_plot(
         across=across,
         across_limits=limits_of(across, across_limits),
         aside=aside,
+        sides=sides,
     )
 
 

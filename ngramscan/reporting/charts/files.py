@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure as Picture
 
-    from ngramscan.reporting.charts.panels import Figure
+    from ngramscan.reporting.charts.figure import Figure
     from ngramscan.reporting.page.results import Results
     from ngramscan.reporting.plots import Kind
 
-FORMATS = (".svg", ".png")
-_WIDTH, _MARGIN = 760, 20
-_COLUMNS, _TITLE_COLUMNS = 104, 82
+FORMATS = (".svg", ".png", ".pdf")
 _INCH = 96.0
 """Pixels of an inch."""
+_PAGE_HEIGHT = 9 * _INCH
+"""That of a figure of a paper."""
 _RESOLUTION = 200
 _VARIABLE = re.compile(r"var\(--[\w-]+, (#\w+)\)")
 _NUMBER = re.compile(r"-?\d+\.?\d*")
@@ -41,7 +41,7 @@ _ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 def check_target(path: Path) -> None:
     """Raise an InputError if a figure can't be written."""
     if path.suffix.lower() not in FORMATS:
-        raise InputError(str(path), f"a figure's name ends in {' or '.join(FORMATS)}")
+        raise InputError(str(path), "a figure's name ends in .svg, .png or .pdf")
     check_writable(path)
 
 
@@ -50,29 +50,36 @@ def save_figure(path: Path, *tables: Sequence[Any], kind: Kind | None = None) ->
 
     `kind` is needed where rows are not those of a file. The same rows give the same bytes.
     """
-    from ngramscan.reporting.charts.panels import IN_A_FILE, Styles, draw
+    from ngramscan.reporting.charts.figure import IN_A_FILE
+    from ngramscan.reporting.charts.panels import draw
 
     check_target(path)
-    styles = Styles()
     figures = [
-        figure
-        for rows in tables
-        if rows
-        for figure in draw(_results(rows, kind), styles, IN_A_FILE)
+        figure for rows in tables if rows for figure in draw(_results(rows, kind), IN_A_FILE)
     ]
     if not figures:
         raise InputError(str(path), "nothing to draw; no row has a value")
-    svg = str(_sheet(figures))
-    if path.suffix.lower() == ".svg":
+    svg = str(_sheet_of_page(figures))
+    suffix = path.suffix.lower()
+    if suffix == ".svg":
         text = f'<?xml version="1.0" encoding="UTF-8"?>\n{svg}\n'
         write_whole(path, lambda new: new.write_bytes(text.encode()))
-        return
-    picture = paint(ElementTree.fromstring(svg))
-    options: Any = {"dpi": _RESOLUTION, "metadata": {"Software": None}}
-    with warnings.catch_warnings():
+    else:
+        _save_picture(path, ElementTree.fromstring(svg), suffix.removeprefix("."))
+
+
+def _save_picture(path: Path, sheet: ElementTree.Element, suffix: str) -> None:
+    """Write a PNG or a PDF, whose bytes have no date and no version."""
+    from matplotlib import rc_context
+
+    picture = paint(sheet)
+    names = ("Software",) if suffix == "png" else ("Creator", "Producer", "CreationDate")
+    options: Any = {"dpi": _RESOLUTION, "metadata": dict.fromkeys(names)}
+    # Whole fonts of type 42 keep texts as texts; publishers refuse type 3.
+    with rc_context({"pdf.fonttype": 42}), warnings.catch_warnings():
         # Names may be in any script; in SVG the reader's font has what ours lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        write_whole(path, lambda new: picture.savefig(new, format="png", **options))
+        write_whole(path, lambda new: picture.savefig(new, format=suffix, **options))
 
 
 def _results(rows: Sequence[Any], kind: Kind | None) -> Results:
@@ -87,43 +94,82 @@ def _results(rows: Sequence[Any], kind: Kind | None) -> Results:
     return Results(kind, "", columns, [dict.fromkeys(columns) | row for row in found])
 
 
-def _sheet(figures: Iterable[Figure]) -> Markup:
-    """Return figures with their titles and captions as one SVG, in the colours of paper."""
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """The measures of a sheet, in pixels, and how many characters fit on its lines."""
+
+    width: int
+    margin: int
+    title_font: float
+    title_columns: int
+    caption_font: float
+    caption_columns: int
+    gap: int
+    """Between figures."""
+
+
+_SHEET = _Format(760, 20, 13, 82, 11, 104, 24)
+_PAPER_SHEET = _Format(672, 14, 10.5, 96, 8.5, 120, 10)
+"""Seven inches, with letters of more than six points."""
+
+
+def _sheet_of_page(figures: Sequence[Figure]) -> Markup:
+    """Return a sheet without further figures of the same rows if a page has no room for them."""
+    whole, height = _sheet(figures)
+    first = [figure for figure in figures if not figure.is_further]
+    if height <= _PAGE_HEIGHT or not first:
+        return whole
+    return _sheet(first)[0]
+
+
+def _sheet(figures: Sequence[Figure]) -> tuple[Markup, float]:
+    """Return figures with titles and captions as one SVG, in the colours of paper; its height."""
     from markupsafe import Markup
 
+    form = _PAPER_SHEET if all(figure.is_small for figure in figures) else _SHEET
     parts: list[Markup] = []
-    y = float(_MARGIN)
+    y = float(form.margin)
     for figure in figures:
-        for text in textwrap.wrap(figure.title, _TITLE_COLUMNS):
-            y += 16
-            parts.append(tag("text", text, class_="title", x=_MARGIN, y=y, font_weight="bold"))
-        y += 8
-        svg = str(figure.svg)
-        place = f'<svg x="{_MARGIN}" y="{y:g}" width="{_WIDTH - 2 * _MARGIN}"'
-        parts.append(Markup(svg.replace(_WHOLE_WIDTH, place, 1)))
-        height = float(svg.partition(' height="')[2].partition('"')[0])
-        y += height
-        for text in textwrap.wrap(figure.caption, _COLUMNS):
-            y += 15
-            parts.append(
-                tag("text", text, class_="caption", x=_MARGIN, y=y, font_size=11, fill="#57606a")
-            )
-        y += 24
+        drawn, y = _on_sheet(figure, form, y)
+        parts += drawn
     paper = tag("rect", width="100%", height="100%", fill="#ffffff")
     sheet = tag(
         "svg",
         paper,
         *parts,
         xmlns="http://www.w3.org/2000/svg",
-        width=_WIDTH,
+        width=form.width,
         height=f"{y:g}",
-        viewBox=f"0 0 {_WIDTH} {y:g}",
+        viewBox=f"0 0 {form.width} {y:g}",
         color="#1f2328",
         fill="currentColor",
         font_family="system-ui, sans-serif",
         font_size=13,
     )
-    return Markup(_VARIABLE.sub(r"\1", sheet))
+    return Markup(_VARIABLE.sub(r"\1", sheet)), y
+
+
+def _on_sheet(figure: Figure, form: _Format, y: float) -> tuple[list[Markup], float]:
+    """Return the parts of a figure, and where the next one begins."""
+    from markupsafe import Markup
+
+    parts = []
+    size = f"{form.title_font:g}"
+    for text in textwrap.wrap(figure.title, form.title_columns):
+        y += form.title_font + 3
+        looks = {"class_": "title", "font_weight": "bold", "font_size": size}
+        parts.append(tag("text", text, x=form.margin, y=f"{y:g}", **looks))
+    y += form.gap / 3
+    svg = str(figure.svg)
+    place = f'<svg x="{form.margin}" y="{y:g}" width="{form.width - 2 * form.margin}"'
+    parts.append(Markup(svg.replace(_WHOLE_WIDTH, place, 1)))
+    y += float(svg.partition(' height="')[2].partition('"')[0])
+    size = f"{form.caption_font:g}"
+    for text in textwrap.wrap(figure.caption, form.caption_columns):
+        y += form.caption_font * 1.35
+        looks = {"class_": "caption", "font_size": size, "fill": "#57606a"}
+        parts.append(tag("text", text, x=form.margin, y=f"{y:g}", **looks))
+    return parts, y + form.gap
 
 
 def paint(sheet: ElementTree.Element) -> Picture:
@@ -205,12 +251,12 @@ class _Painter:
         from matplotlib.transforms import Affine2D
 
         shape = given["d"]
+        numbers = [float(number) for number in _NUMBER.findall(shape)]
         width = self._points(self.stroke_width)
         looks: Any = {"ec": self._colour(self.stroke), "fc": self._colour(self.fill), "lw": width}
         if "a" in shape:
-            self.axes.add_patch(Circle((self.x, self.y), 5, zorder=3, **looks))
+            self.axes.add_patch(Circle((self.x, self.y), -numbers[0], zorder=3, **looks))
             return
-        numbers = [float(number) for number in _NUMBER.findall(shape)]
         corners = list(zip(numbers[::2], numbers[1::2], strict=True))
         turn = float((_NUMBER.findall(given.get("transform", "")) or ["0"])[0])
         places = Affine2D().rotate_deg(turn).translate(self.x, self.y).transform(corners)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from string import Formatter
 from typing import Any
 
 from ngramscan.reporting.charts.axes import Axis, number, value_text
@@ -10,7 +11,7 @@ from ngramscan.reporting.charts.plots import Panel, Point
 from ngramscan.reporting.charts.shapes import short
 from ngramscan.reporting.plots import Plot, Unit, in_words, unit_of
 
-_LONGEST = 120
+_LONGEST, _LONGEST_SIDE = 120, 14
 Row = dict[str, Any]
 
 
@@ -68,6 +69,37 @@ def summarise(title: str, value_name: str, points: Sequence[Point], axis: Axis) 
     return f"{text}, from {shown[0]} to {shown[1]}."
 
 
+def axis_name(plot: Plot, unit: Unit, rows: Sequence[Row], points: Sequence[Point]) -> str:
+    """Return the name of an axis of values; that of differences has the level of intervals."""
+    name = in_words(plot.value)
+    if unit == "points":
+        name = f"{name}, percentage points"
+    level = _level(rows, points) if any(plot.sides) else ""
+    return f"{name} ({level})" if level else name
+
+
+def _level(rows: Sequence[Row], points: Sequence[Point]) -> str:
+    """Return the level of all intervals, as `95% intervals`; empty: there is no one level."""
+    levels = {
+        number(row.get("level"))
+        for row, point in zip(rows, points, strict=True)
+        if point.size.has_limits
+    }
+    level = levels.pop() if len(levels) == 1 else None
+    return f"{100 * level:.10g}% intervals" if level else ""
+
+
+def sides_of(plot: Plot, rows: Sequence[Row]) -> tuple[str, str]:
+    """Return what values on each side of the line of no difference favour."""
+    names = {}
+    for name in {field for side in plot.sides for _, field, *_ in Formatter().parse(side) if field}:
+        values = {row.get(name) for row in rows}
+        value = values.pop() if len(values) == 1 else None
+        names[name] = in_words(name) if value is None else short(str(value), _LONGEST_SIDE)
+    lower, upper = (side.format_map(names) for side in plot.sides)
+    return (f"← {lower}" if lower else "", f"{upper} →" if upper else "")
+
+
 def caption_of(panel: Panel, plot: Plot, rows: Sequence[Row], counts: tuple[int, int]) -> str:
     """Return how to read a figure, and what it leaves out.
 
@@ -80,8 +112,9 @@ def caption_of(panel: Panel, plot: Plot, rows: Sequence[Row], counts: tuple[int,
     interval = levels.pop() if len(levels) == 1 else "confidence interval"
     most = "most frequent" if plot.value.endswith(("occurrences", "documents")) else "largest"
     frontier = "Dashed: the frontier, where no other method is as accurate and as cheap."
+    is_on_axis = "intervals" in panel.value_name
     lines = {
-        f"Bars: {interval}s.": any(size.has_limits for size in sizes),
+        f"Bars: {interval}s.": any(size.has_limits for size in sizes) and not is_on_axis,
         "Arrows: no limit on that side.": bool(ends),
         "Open marks: no interval; the value is exact, or the table says why.": plot.low
         and any(size.value is not None and not size.has_limits for size in sizes),

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from string import Formatter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ngramscan.reporting.charts.axes import Axis, make_axis, number
-from ngramscan.reporting.charts.legends import caption_of, describe, name_of, summarise
+from ngramscan.reporting.charts.corpora import draw_counts, draw_totals
+from ngramscan.reporting.charts.figure import ON_A_PAGE, Figure, Setting
+from ngramscan.reporting.charts.legends import (
+    axis_name,
+    caption_of,
+    describe,
+    name_of,
+    sides_of,
+    summarise,
+)
 from ngramscan.reporting.charts.plots import Panel, Point, Range, draw_rows, draw_scatter
 from ngramscan.reporting.charts.shapes import join, short
+from ngramscan.reporting.charts.styles import styles_of
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.layout import cell, p_text
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.plots import Plot, Unit, in_words, unit_of
 
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
-MOST_ROWS, MOST_PANELS = 20, 12
-"""Those of a page."""
 _STEPS = "eta_from"
 """The other axis of a curve, whose values hold until the next."""
 _UNITS = {"statistic", "measure"}
@@ -29,77 +34,53 @@ _UNITS = {"statistic", "measure"}
 _PAIR = ("baseline", "treatment")
 """Columns that are named together, as treatment vs. baseline."""
 Row = dict[str, Any]
-Styles = dict[str, int]
-"""The number of the colour and the mark of each name, in whichever columns it stands."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """How much is drawn, and where labels are."""
-
-    fewest_exact: int
-    """Values without intervals that are worth a figure."""
-    most_rows: int
-    most_panels: int
-    labels_beside: tuple[bool, ...]
-    """For each drawing of the same rows, whether labels are beside them, or above."""
-
-
-ON_A_PAGE = Setting(2, MOST_ROWS, MOST_PANELS, labels_beside=(False, True))
-"""A page shows one of two drawings, according to its width."""
-IN_A_FILE = Setting(1, 200, 1000, labels_beside=(True,))
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One figure."""
-
-    title: str
-    caption: str
-    """How to read it, and what is left out."""
-    svg: Markup
-
-
-def draw(
-    results: Results, styles: Styles | None = None, setting: Setting = ON_A_PAGE
-) -> list[Figure]:
+def draw(results: Results, setting: Setting = ON_A_PAGE) -> list[Figure]:
     """Return the figures of some rows; none where a figure would say nothing.
 
-    Figures that are drawn with the same `styles` have the same colours for the same names.
+    The same name has the same colour and mark in all figures of a kind of rows.
     """
-    styles = {} if styles is None else styles
+    kind = results.kind
+    if kind.name == "totals":
+        return draw_totals(results.rows, setting)
     # Those of all models together come first.
-    plots, rows = results.kind.plots, sorted(results.rows, key=lambda row: row.get("model") != ALL)
-    if not any(plot.across == _STEPS for plot in plots):
-        if len(plots) > 1:
+    rows = sorted(results.rows, key=lambda row: row.get("model") != ALL)
+    figures: list[Figure] = []
+    for plot in kind.plots:
+        if kind.name == "count" and plot.value == "occurrences":
+            figures += draw_counts(rows, setting)
+        elif plot.across == _STEPS:
+            figures += _draw_shares(results, plot, rows, setting)
+        else:
             # A row may be about bytes or about tokens, and lacks the values of the other.
-            return [
-                figure
-                for plot in plots
-                for figure in _draw(results, plot, _drawable(rows, plot), styles, setting)
-            ]
-        return [f for plot in plots for f in _draw(results, plot, rows, styles, setting)]
-    (plot,) = plots
+            members = _drawable(rows, plot) if len(kind.plots) > 1 else rows
+            figures += _draw(results, plot, members, setting)
+    return figures
+
+
+def _draw_shares(
+    results: Results, plot: Plot, rows: Sequence[Row], setting: Setting
+) -> list[Figure]:
+    """Return the figures of classes of entries, and of their curves over thresholds."""
     curve = [row for row in rows if row.get("verdict") == "curve"]
     classes = [row for row in rows if row.get("verdict") != "curve"]
     shares = replace(plot, across="")
-    steps = replace(plot, series="")
-    figures = _draw(results, steps, curve, styles, setting)
-    return _draw(results, shares, classes, styles, setting) + [
-        replace(figure, title=f"{figure.title} · curve") for figure in figures
+    steps = replace(plot, series="", panel=(*plot.panel, "index"), label=("verdict",))
+    return _draw(results, shares, classes, setting) + [
+        replace(figure, title=f"{figure.title} · curve")
+        for figure in _draw(results, steps, curve, setting)
     ]
 
 
-def _draw(
-    results: Results, plot: Plot, rows: Sequence[Row], styles: Styles, setting: Setting
-) -> list[Figure]:
+def _draw(results: Results, plot: Plot, rows: Sequence[Row], setting: Setting) -> list[Figure]:
     """Return the figures of one plot."""
     drawn = _drawable(rows, plot)
     if not drawn or (len(drawn) < setting.fewest_exact and not _limits(drawn[0], plot)):
         return []
     label = {*plot.label}
     plot = _fit(plot, rows, results.columns)
-    style_of = _styles(drawn, plot, styles)
+    style_of = _styles(rows, plot)
     domain = (
         None if _UNITS & {*plot.panel} else {value for row in drawn for value in _all(row, plot)}
     )
@@ -151,11 +132,14 @@ def _group(rows: Iterable[Row], columns: Sequence[str]) -> dict[tuple[str, ...],
     return groups
 
 
-def _styles(rows: Sequence[Row], plot: Plot, styles: Styles) -> dict[str, int]:
-    """Return the style of each series, the same in all panels and in all figures of a page."""
-    styles.setdefault("", 0)
+def _styles(rows: Sequence[Row], plot: Plot) -> dict[str, int]:
+    """Return the style of each series, the same in all panels and in files."""
+    if plot.series:
+        found = styles_of(rows, plot.series)
+        present = dict.fromkeys(row.get(plot.series) for row in rows)
+        return {name_of(value, plot.series): found[value] for value in present}
     names = dict.fromkeys(_series(row, plot) for row in rows)
-    return {name: styles.setdefault(name, len(styles)) for name in names}
+    return {name: style for style, name in enumerate(names)}
 
 
 def _series(row: Row, plot: Plot) -> str:
@@ -226,11 +210,12 @@ def _figure(
     value_name = in_words(plot.value)
     panel = Panel(
         summarise(title, value_name, points, axis),
-        f"{value_name}, percentage points" if unit == "points" else value_name,
+        axis_name(plot, unit, shown, points),
         axis,
         points,
         names,
         reference=_reference(plot, axis),
+        sides=sides_of(plot, shown),
     )
     if plot.across:
         panel = _with_across(panel, plot, shown)

@@ -85,6 +85,8 @@ class Panel:
     """The legend: names with styles."""
     reference: float | None = None
     """A value that has a line."""
+    sides: tuple[str, str] = ("", "")
+    """The words for values below and above the line."""
     across: Axis | None = None
     across_name: str = ""
     across_reference: float | None = None
@@ -122,8 +124,22 @@ def draw_rows(panel: Panel) -> Markup:
         y = max(y, below) + 2
     grid = ticks_across(across, top, y, panel.value_name)
     grid += _line_across(panel.reference, across, top, y)
+    height = y + 36
+    if any(panel.sides):
+        grid += _sides(panel.sides, across, height + 10)
+        height += LINE + 2
     class_ = f"plot {'wide' if panel.labels_beside else 'narrow'}"
-    return canvas(panel.summary, y + 36, head, grid, *rows, class_=class_)
+    return canvas(panel.summary, height, head, grid, *rows, class_=class_)
+
+
+def _sides(sides: tuple[str, str], across: Across, y: float) -> Markup:
+    """Return what either side of an axis favours, at its ends."""
+    ends = ((across.start, "start"), (across.stop, "end"))
+    return join(
+        small(text, class_="side", x=f"{x:g}%", y=f"{y:g}", text_anchor=anchor, font_weight="bold")
+        for text, (x, anchor) in zip(sides, ends, strict=True)
+        if text
+    )
 
 
 def _aside(points: Sequence[Point]) -> str:

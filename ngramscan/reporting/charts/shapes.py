@@ -6,6 +6,7 @@ as narrow as a phone while its texts keep their size.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ _SVG = "http://www.w3.org/2000/svg"
 _COLUMNS = 44
 """As many columns of text as fit on a phone."""
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_LENGTH = re.compile(r"-?\d+\.?\d*")
 _SHAPES = (
     "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
     "M-4.5-4.5 4.5-4.5 4.5 4.5-4.5 4.5z",
@@ -140,11 +142,22 @@ def _cut(text: str, width: int) -> tuple[str, str]:
     return text, ""
 
 
-def glyph(style: int, x: str, y: str, is_open: bool = False) -> Markup:
+def glyph(style: int, x: str, y: str, is_open: bool = False, scale: float = 1) -> Markup:
     """Return a mark of a style."""
     fill = None if is_open else "currentColor"
-    path = tag("path", class_="dot", d=_SHAPES[style % len(_SHAPES)], fill=fill)
+    path = tag("path", class_="dot", d=_shape(style % len(_SHAPES), scale), fill=fill)
     return tag("svg", path, x=x, y=y, overflow="visible")
+
+
+def _shape(number: int, scale: float) -> str:
+    """Return the outline of a mark."""
+    if scale == 1:
+        return _SHAPES[number]
+    if number == 0:  # the flags of its arcs are no lengths
+        radius, width = f"{5 * scale:g}", f"{10 * scale:g}"
+        arc = f"a{radius} {radius} 0 1 0"
+        return f"M-{radius} 0{arc} {width} 0{arc}-{width} 0z"
+    return _LENGTH.sub(lambda found: f"{float(found[0]) * scale:.3g}", _SHAPES[number])
 
 
 def end(x: str, y: str, turn: int, is_arrow: bool) -> Markup:
@@ -178,8 +191,9 @@ def small(text: str, **places: Any) -> Markup:
     return halo(text, **{"class_": "tick", "font_size": 11, "fill": _MUTED} | places)
 
 
-def ticks_across(across: Across, top: float, bottom: float, name: str) -> Markup:
+def ticks_across(across: Across, top: float, bottom: float, name: str, font: float = 11) -> Markup:
     """Return the grid of an axis, its ticks below and its name below these."""
+    size = f"{font:g}"
     parts = []
     for tick in across.axis.ticks:
         x = across.at(tick.value)
@@ -190,18 +204,23 @@ def ticks_across(across: Across, top: float, bottom: float, name: str) -> Markup
             shown = {"x": x, "text_anchor": "end"}
         elif len(tick.text) > 4 and tick.place < 0.05:
             shown = {"x": x, "text_anchor": "start"}
-        parts.append(small(tick.text, y=f"{bottom + 14:g}", **shown))
-    label = small(name, x=f"{across.stop:g}%", y=f"{bottom + 30:g}", text_anchor="end")
+        parts.append(small(tick.text, y=f"{bottom + font + 3:g}", font_size=size, **shown))
+    below = f"{bottom + 2 * font + 8:g}"
+    label = small(name, x=f"{across.stop:g}%", y=below, text_anchor="end", font_size=size)
     return join([*parts, label])
 
 
-def ticks_down(down: Down, name: str) -> Markup:
+def ticks_down(down: Down, name: str, font: float = 11) -> Markup:
     """Return the grid of an upward axis, with texts on its lines, and its name above."""
-    parts = [small(name, x="0", y=f"{down.top - 18:g}")]
+    size = f"{font:g}"
+    parts = [small(name, x="0", y=f"{down.top - font - 7:g}", font_size=size)]
+    free = math.inf
     for tick in down.axis.ticks:
         y = down.at(tick.value)
         parts.append(line("grid", ("0", y), ("100%", y), data_tick=repr(tick.value)))
-        parts.append(small(tick.text, x="0", y=f"{float(y) - 3:g}"))
+        if float(y) <= free:
+            free = float(y) - font - 2
+            parts.append(small(tick.text, x="0", y=f"{float(y) - 3:g}", font_size=size))
     return join(parts)
 
 

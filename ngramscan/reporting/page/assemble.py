@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from ngramscan import __version__
 from ngramscan.prevalence.marks import LEVELS
 from ngramscan.progress import counted, visible_line
-from ngramscan.reporting.charts.panels import Figure, Styles, draw
+from ngramscan.reporting.charts.figure import Figure
+from ngramscan.reporting.charts.panels import draw
 from ngramscan.reporting.kinds import KINDS
 from ngramscan.reporting.layout import cell
 from ngramscan.reporting.page.display import Shown, shortened, show_rows
@@ -77,7 +78,7 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
     results = sorted(results, key=lambda one: order.index(one.kind.title))
     kinds = Counter(result.kind.name for result in results)
     families = count_families(results)
-    parts, left, styles = [], MOST_BYTES, Styles()
+    parts, left = [], MOST_BYTES
     for n, result in enumerate(results, 1):
         # What a file doesn't need is for the next ones.
         share = left // (len(results) - n + 1)
@@ -92,7 +93,7 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
                 kinds[result.kind.name] > 1,
                 sentences(result, families),
                 summaries(result),
-                draw(result, styles),
+                draw(result),
                 traced,
                 table,
                 list(_facts(result)),

@@ -1,0 +1,340 @@
+"""Counts and totals → figures that show corpora side by side, and snapshots over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ngramscan.indexes.catalog import find_hosted
+from ngramscan.progress import counted
+from ngramscan.reporting.charts.axes import make_axis, number, value_text
+from ngramscan.reporting.charts.figure import Figure, Setting
+from ngramscan.reporting.charts.lanes import (
+    NARROW,
+    PAPER,
+    WIDE,
+    Lane,
+    LaneChart,
+    Mark,
+    draw_lanes,
+)
+from ngramscan.reporting.charts.lines import Line, LineChart, LineCharts, draw_lines
+from ngramscan.reporting.charts.plots import Range
+from ngramscan.reporting.charts.shapes import join, short
+from ngramscan.reporting.charts.snapshots import short_names, times_of
+from ngramscan.reporting.charts.styles import styles_of
+
+Row = Mapping[str, Any]
+_MOST_LINES = 5
+"""Lines of a chart: the most frequent phrases of a method."""
+_MOST_NAMED = 12
+"""Phrases that occur nowhere and are named."""
+_STATISTICS = {
+    "union_per_gigabyte": "occurrences per gigabyte",
+    "union_of_occurrences": "occurrences",
+    "sum_of_pattern_counts": "sum of counts, overlaps counted repeatedly",
+}
+"""Totals of a method that can be compared, the best first, and what their axis says."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """One value of one corpus."""
+
+    index: str
+    method: str
+    group: str
+    """The method and the tier, where a label is a phrase."""
+    label: str
+    size: Range
+    exact: tuple[str | None, ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """All values of one figure."""
+
+    title: str
+    value_name: str
+    values: Sequence[_Value]
+    styles: Mapping[str, int]
+    """Styles of corpora, in the order of the rows."""
+    notes: Sequence[str] = ()
+
+    @property
+    def lanes(self) -> dict[tuple[str, str], list[_Value]]:
+        """The values of each row of marks, by its group and label; groups stand together."""
+        groups = dict.fromkeys(value.group for value in self.values)
+        lanes: dict[tuple[str, str], list[_Value]] = {}
+        for group in groups:
+            for value in self.values:
+                if value.group == group:
+                    lanes.setdefault((value.group, value.label), []).append(value)
+        return lanes
+
+
+def draw_counts(rows: Sequence[Row], setting: Setting) -> list[Figure]:
+    """Return the figures of rows of `count`: phrases × corpora, and phrases over time."""
+    known = [row for row in rows if number(row.get("occurrences")) is not None]
+    queries = dict.fromkeys((_group(row), str(row["query"])) for row in known)
+    if not known or (len(known) < setting.fewest_exact and not any(map(_has_limits, known))):
+        return []
+    has_rates = all(number(row.get("per_gigabyte")) is not None for row in known)
+    styles = styles_of(rows, "index")
+    phrases = counted(len(queries), "phrase")
+    found = _Values(
+        f"{phrases} in {_corpora(styles)}",
+        "occurrences per gigabyte" if has_rates else "occurrences",
+        [_count(row, has_rates) for row in known],
+        styles,
+        [] if has_rates else ["Sizes of corpora are unknown: occurrences, not rates."],
+    )
+    return _figures(found, setting, "most frequent phrases")
+
+
+def draw_totals(rows: Sequence[Row], setting: Setting) -> list[Figure]:
+    """Return the figures of rows of `totals`: methods by tier × corpora, and these over time."""
+    found = next(filter(None, (_totals_of(rows, statistic) for statistic in _STATISTICS)), [])
+    if not found:
+        return []
+    statistic = str(found[0]["statistic"])
+    value_name = _STATISTICS[statistic]
+    known = [row for row in found if number(row["value"]) is not None]
+    styles = styles_of(found, "index")
+    notes = ["Places where phrases overlap count once."] if "union" in statistic else []
+    if unknown := len(found) - len(known):
+        notes.append(f"Unknown: {counted(unknown, 'total')}.")
+    values = [_total(row, value_name) for row in known]
+    title = f"Methods by tier in {_corpora(styles)}"
+    return _figures(_Values(title, value_name, values, styles, notes), setting, "largest")
+
+
+def _totals_of(rows: Iterable[Row], statistic: str) -> list[Row]:
+    """Return a statistic of all methods and tiers, if it is known of each corpus."""
+    chosen = _wholes(
+        row
+        for row in rows
+        if row["statistic"] == statistic
+        and row.get("versus") is None
+        and "+" not in str(row["tiers"])
+        and not str(row["index"]).startswith("sum over ")
+    )
+    known = [row for row in chosen if number(row["value"]) is not None]
+    return chosen if {row["index"] for row in known} == {row["index"] for row in chosen} else []
+
+
+def _wholes(rows: Iterable[Row]) -> list[Row]:
+    """Return the first row of each method and tier: parts of one kind follow the whole."""
+    first: dict[tuple[Any, ...], Row] = {}
+    for row in rows:
+        first.setdefault((row["index"], row["tiers"], row["method"]), row)
+    return list(first.values())
+
+
+def _corpora(styles: Mapping[str, int]) -> str:
+    if len(styles) == 1:
+        return next(corpus_name(name) for name in styles)
+    kind = "snapshots" if len(times_of(styles)) == len(styles) else "corpora"
+    return f"{len(styles):,} {kind}"
+
+
+def corpus_name(name: Any) -> str:
+    """Return the name of a corpus as figures have it; hosted ones have a short one."""
+    hosted = find_hosted(str(name))
+    return str(name) if hosted is None else hosted.alias
+
+
+def _group(row: Row) -> str:
+    return " ".join(str(row[name]) for name in ("method", "tier") if row.get(name) is not None)
+
+
+def _has_limits(row: Row) -> bool:
+    ends = (row.get("occurrences_low"), row.get("occurrences_high"))
+    return any(number(end) is not None for end in ends)
+
+
+def _count(row: Row, has_rates: bool) -> _Value:
+    """Return the value of a row of `count`; limits of a rate are those of the count."""
+    name = "per_gigabyte" if has_rates else "occurrences"
+    value = number(row[name])
+    ends = [number(row.get(f"occurrences_{end}")) for end in ("low", "high")]
+    if has_rates:
+        size = number(row.get("bytes")) or 0.0
+        ends = [None if end is None or not size else end * 1e9 / size for end in ends]
+    words = [f"{value_text(row['occurrences'], 'number')} occurrences"]
+    if has_rates:
+        words.insert(0, f"{value_text(value, 'number')} occurrences per gigabyte")
+    if None not in ends:
+        low, high = (value_text(end, "number") for end in ends)
+        words.insert(1, f"confidence interval {low} to {high}")
+    return _value(row, _group(row), row["query"], (row[name], *ends), words)
+
+
+def _total(row: Row, value_name: str) -> _Value:
+    words = [f"{value_text(row['value'], 'number')} {value_name}"]
+    return _value(row, str(row["method"]), row["tiers"], (row["value"], None, None), words)
+
+
+def _value(
+    row: Row, group: str, label: Any, given: tuple[Any, ...], words: Sequence[str]
+) -> _Value:
+    exact = tuple(None if number(one) is None else repr(one) for one in given)
+    said = f"{short(str(label), 120)} in {short(str(row['index']), 120)}: {'; '.join(words)}"
+    value, low, high = (number(one) for one in given)
+    return _Value(
+        index=row["index"],
+        method=str(row.get("method") or ""),
+        group=group,
+        label=str(label),
+        size=Range(value, low, high),
+        exact=exact,
+        words=said,
+    )
+
+
+def _figures(found: _Values, setting: Setting, most: str) -> list[Figure]:
+    """Return the marks of all corpora, and the lines of snapshots if there are any.
+
+    Lines come first where all corpora are snapshots.
+    """
+    marks = _marks(found, setting, most)
+    times = times_of(found.styles)
+    if not times:
+        return marks
+    lines = _lines(found, times, setting)
+    if len(times) < len(found.styles):
+        return [*marks, *(_further(figure) for figure in lines)]
+    return [*lines, *(_further(figure) for figure in marks)]
+
+
+def _further(figure: Figure) -> Figure:
+    return Figure(figure.title, figure.caption, figure.svg, figure.is_small, is_further=True)
+
+
+def _marks(found: _Values, setting: Setting, most: str) -> list[Figure]:
+    lanes = found.lanes
+    absent = [label for (_, label), values in lanes.items() if not any(map(_occurs, values))]
+    present = {key: values for key, values in lanes.items() if any(map(_occurs, values))}
+    # Where nothing occurs at all, the marks say so.
+    shown = _largest(present or lanes, setting.most_rows)
+    axis = make_axis(_numbers(shown.values()), "log", "number")
+    chart = LaneChart(
+        _summary(found, shown),
+        found.value_name,
+        axis,
+        [
+            Lane(short(group, 24), label, [_mark(value, found) for value in values])
+            for (group, label), values in shown.items()
+        ],
+        {corpus_name(name): style for name, style in found.styles.items()},
+    )
+    caption = [
+        *found.notes,
+        *_scale(axis.is_log, axis.has_zeros),
+        *_counted(len(shown), len(present or lanes), most),
+        *(_nowhere(absent) if present else ()),
+    ]
+    looks = (PAPER,) if setting.is_paper else (NARROW, WIDE)
+    svg = join(draw_lanes(chart, look) for look in looks)
+    return [Figure(found.title, " ".join(caption), svg, setting.is_paper)]
+
+
+def _occurs(value: _Value) -> bool:
+    return value.size.value != 0
+
+
+def _largest(
+    lanes: dict[tuple[str, str], list[_Value]], most: int
+) -> dict[tuple[str, str], list[_Value]]:
+    """Return the lanes with the largest values, in their order."""
+    sizes = {key: max(abs(value.size.value or 0) for value in lanes[key]) for key in lanes}
+    chosen = {*sorted(lanes, key=lambda key: -sizes[key])[:most]}
+    return {key: values for key, values in lanes.items() if key in chosen}
+
+
+def _numbers(lanes: Iterable[Sequence[_Value]]) -> list[float]:
+    ranges = [value.size for values in lanes for value in values]
+    ends = [end for one in ranges for end in (one.value, one.low, one.high)]
+    return [end for end in ends if end is not None]
+
+
+def _mark(value: _Value, found: _Values) -> Mark:
+    return Mark(found.styles[value.index], value.size, value.words, value.exact)
+
+
+def _summary(found: _Values, lanes: Mapping[tuple[str, str], Sequence[_Value]]) -> str:
+    """Return the text alternative of a figure."""
+    values = [value for of_lane in lanes.values() for value in of_lane]
+    text = f"{found.title}. {counted(len(values), 'mark')} of {found.value_name}"
+    ends = (min(values, key=_size), max(values, key=_size))
+    shown = [
+        f"{value_text(value.size.value, 'number')} ({short(value.label, 60)} in"
+        f" {short(value.index, 60)})"
+        for value in ends
+    ]
+    return f"{text}, from {shown[0]} to {shown[1]}."
+
+
+def _size(value: _Value) -> float:
+    return value.size.value or 0.0
+
+
+def _scale(is_log: bool, has_zeros: bool) -> Iterator[str]:
+    if is_log:
+        yield "Logarithmic axis; zeros are set apart." if has_zeros else "Logarithmic axis."
+
+
+def _counted(shown: int, total: int, most: str) -> Iterator[str]:
+    if shown < total:
+        yield f"{shown:,} of {total:,} rows, the {most}."
+
+
+def _nowhere(labels: Sequence[str]) -> Iterator[str]:
+    if labels:
+        named = ", ".join(f"“{short(label, 40)}”" for label in labels[:_MOST_NAMED])
+        rest = len(labels) - _MOST_NAMED
+        more = f" and {rest:,} more" if rest > 0 else ""
+        yield f"Without any occurrence: {named}{more}."
+
+
+def _lines(found: _Values, times: Mapping[str, float], setting: Setting) -> list[Figure]:
+    """Return phrases over time: a chart per method, with a line for each of its largest rows."""
+    by_method: dict[str, dict[tuple[str, str], list[_Value]]] = {}
+    for (group, label), values in found.lanes.items():
+        if any(map(_occurs, values)):
+            by_method.setdefault(values[0].method, {})[group, label] = values
+    charts = [_line_chart(method, lanes, times) for method, lanes in by_method.items()]
+    if not charts:
+        return []
+    named = short_names(times)
+    drawing = LineCharts(
+        f"{found.title}, over time: {found.value_name}",
+        found.value_name,
+        {named[name]: time for name, time in times.items()},
+        [corpus_name(name) for name in found.styles if name not in times],
+        charts[: setting.most_panels],
+    )
+    drawn, total = sum(len(chart.lines) for chart in charts), sum(map(len, by_method.values()))
+    caption = [
+        *found.notes,
+        *_scale(any(c.axis.is_log for c in charts), any(c.axis.has_zeros for c in charts)),
+        *_counted(drawn, total, "most frequent of each method"),
+    ]
+    looks = (PAPER,) if setting.is_paper else (NARROW, WIDE)
+    svg = join(draw_lines(drawing, look) for look in looks)
+    return [Figure(f"{found.title}, over time", " ".join(caption), svg, setting.is_paper)]
+
+
+def _line_chart(
+    title: str, lanes: dict[tuple[str, str], list[_Value]], times: Mapping[str, float]
+) -> LineChart:
+    shown = _largest(lanes, _MOST_LINES)
+    lines = []
+    for style, ((_, label), values) in enumerate(shown.items()):
+        marks = {value.index: Mark(style, value.size, value.words, value.exact) for value in values}
+        spots = [(time, marks[name]) for name, time in times.items() if name in marks]
+        aside = {corpus_name(name): mark for name, mark in marks.items() if name not in times}
+        lines.append(Line(label, style, spots, aside))
+    return LineChart(title, make_axis(_numbers(shown.values()), "log", "number"), lines)

@@ -1,0 +1,62 @@
+"""Names of corpora → their times, where they are snapshots of one source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import date
+
+FEWEST = 3
+"""Snapshots that make a line."""
+_CRAWL = re.compile(r"(?:v2[_-])?cc[_-](?:main[_-])?(\d{4})-(\d\d)", re.IGNORECASE)
+_WEEK = re.compile(r"(\d{4})-?[wW](\d\d)")
+_DATE = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
+_WEEKS = 52.1775
+"""Weeks of a year."""
+
+
+def times_of(names: Iterable[str]) -> dict[str, float]:
+    """Return the times of the snapshots among some corpora, in years, in order.
+
+    Snapshots are crawls (`cc-2025-05`: a year and its week), years, months, days and weeks
+    (`2024`, `2024-05`, `2024-05-31`, `2024-W05`). Fewer than three have no times.
+    """
+    known = [*dict.fromkeys(names)]
+    # A crawl without its prefix has a week where a date has a month.
+    are_weeks = any(_is_beyond_a_month(name) for name in known)
+    given = {name: _time_of(name, are_weeks) for name in known}
+    times = {name: time for name, time in given.items() if time is not None}
+    if len({*times.values()}) < FEWEST:
+        return {}
+    return dict(sorted(times.items(), key=lambda item: item[1]))
+
+
+def _is_beyond_a_month(name: str) -> bool:
+    found = _DATE.fullmatch(name)
+    return found is not None and found[3] is None and 12 < int(found[2] or 0) <= 53
+
+
+def _time_of(name: str, are_weeks: bool) -> float | None:
+    week = _CRAWL.fullmatch(name) or _WEEK.fullmatch(name)
+    if week is not None:
+        return _week(int(week[1]), int(week[2]))
+    found = _DATE.fullmatch(name)
+    if found is None:
+        return None
+    year, month, day = (int(part or 0) for part in found.groups())
+    if are_weeks and month and not day:
+        return _week(year, month)
+    try:
+        start = date(year, month or 1, day or 1)
+    except ValueError:
+        return None
+    return year + (start - date(year, 1, 1)).days / 365.25
+
+
+def _week(year: int, week: int) -> float | None:
+    return year + (week - 1) / _WEEKS if 1 <= week <= 53 else None
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Return names of snapshots without what comes before their year."""
+    return {name: re.sub(r"^.*?(?=\d{4}(-|$))", "", name) or name for name in names}
