@@ -150,6 +150,11 @@ def visible_line(text: str) -> str:
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
+def marked_line(text: str) -> str:
+    """Return a text on one line for a page or a figure: ⏎ for each line end, a space for a tab."""
+    return visible(text).replace("\n", "⏎").replace("\t", " ")
+
+
 def visible_json(text: str) -> str:
     """Return JSON with its own escapes for such characters, so that nothing is lost."""
     return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

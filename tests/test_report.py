@@ -19,7 +19,7 @@ from ngramscan.commands.report import Page
 from ngramscan.errors import InputError
 from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.assemble import make_page
-from ngramscan.reporting.page.display import source_of
+from ngramscan.reporting.page.display import show_rows, source_of
 from ngramscan.reporting.page.findings import find
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.plots import Kind
@@ -136,6 +136,19 @@ def test_rows_beyond_the_limits_are_said_to_be_left_out() -> None:
     assert rows_of(data) == rows[:kept]
     assert f"1,500 rows, the first {kept} of which are on this page" in page
     assert f"{1500 - kept:,} rows of the file, which the page doesn&#39;t have" in page
+
+
+def test_columns_of_what_was_found_come_after_those_that_tell_rows_apart() -> None:
+    kind = next(kind for kind in KINDS if kind.name == "compare")
+    names = (
+        *("dataset", "model", "n", "accuracy_baseline", "p_exact", "p_holm", "difference"),
+        *("difference_low", "difference_high", "treatment"),
+    )
+    rows = [dict.fromkeys(names, value) | {"dataset": "d"} for value in (0.5, 0.25)]
+    table = show_rows(Results(kind, "rows.csv", names, rows), 10**6)
+    shown = [column.name for column in table.columns]
+    assert shown[:2] == ["model", "treatment"]
+    assert shown[2:] == ["difference", "p_holm", "n", "accuracy_baseline", "p_exact"]
 
 
 def test_the_first_screen_has_findings_that_their_sections_have() -> None:

@@ -275,15 +275,52 @@ def test_rows_are_sorted_by_any_column(browser: Browser, page: str, folder: Path
                 known = [str(int(one)) for one in known] if column == "id" else known
                 assert [order for order, _ in sorted_rows] == ["ascending", "descending"]
                 for is_descending, (_, given) in enumerate(sorted_rows):
-                    # A line feed would break a line of the table, so it is shown as an escape.
+                    # A line feed would break a line of the table, so it is shown as a sign.
                     expected = [
-                        one.replace("\n", "\\n") if isinstance(one, str) else one
+                        one.replace("\n", "⏎") if isinstance(one, str) else one
                         for one in sorted(known, reverse=bool(is_descending))
                     ]
                     unknown = [None] * (len(rows) - len(known))
                     found = [*map(as_value, given)]
                     assert found == [*map(as_value, expected), *unknown], (name, column)
             assert part.locator("[aria-sort=descending]").count() == 1
+
+
+OVERHANG = """(cell) => {
+    const box = cell.closest(".box").getBoundingClientRect();
+    return Math.max(0, cell.getBoundingClientRect().right - box.right);
+}"""
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "width"),
+    [
+        pytest.param("comparisons.csv", "th[data-column=p_holm]", 1280, id="p-values"),
+        pytest.param("contexts.json", "th[data-column=metadata]", 1280, id="sources"),
+        pytest.param("contexts.json", "tbody td.right", 390, id="contexts on a phone"),
+        pytest.param("contexts.json", "tbody td.source", 390, id="sources on a phone"),
+    ],
+)
+def test_what_was_found_is_in_sight_without_scrolling(
+    browser: Browser, page: str, name: str, cell: str, width: int
+) -> None:
+    with visiting(browser, page, viewport={"width": width, "height": 900}) as visit:
+        found = sections(visit)[name].locator(cell).first
+        assert found.is_visible()
+        assert found.evaluate(OVERHANG) == 0
+
+
+def test_line_ends_of_texts_are_a_sign_as_drawn_and_as_sorted(
+    browser: Browser, page: str, folder: Path
+) -> None:
+    assert any("\n" in str(row["right"]) for row in read_rows(folder / "contexts.json"))
+    with visiting(browser, page) as visit:
+        part = sections(visit)["contexts.json"]
+        for _ in range(2):
+            texts = part.locator("td.left, td.right").all_inner_texts()
+            assert any("⏎" in text for text in texts)
+            assert not any("\\n" in text for text in texts)
+            part.locator("thead th button").first.click()
 
 
 def test_rows_are_filtered_and_counted_aloud(browser: Browser, page: str) -> None:

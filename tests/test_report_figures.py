@@ -333,3 +333,68 @@ def test_only_numbers_are_numbers() -> None:
     assert number(10**400) == math.inf
     assert value_text(None, "percent") == "unknown"
     assert value_text(-0.02499999999999991, "points") == "−2.5 percentage points"
+
+
+def retained(solver: str, low: float, high: float) -> Row:
+    row: Row = {"dataset": "d", "model": "m", "prefix": "f-1", "solver": solver, "method": "F-1"}
+    row |= {"prompt_with": f"f-1+{solver}", "pairs": 9, "share_alone": 0.5, "share_with": 0.5}
+    return row | {"p": 1.0, "difference": 0.0, "difference_low": low, "difference_high": high}
+
+
+def test_forest_plots_say_whom_each_side_favours_and_the_level_of_intervals() -> None:
+    one = [compare("cot", 0.1, 0.05, 0.2) | {"level": 0.9, "model": name} for name in "ab"]
+    figure, root = only(one, "Differences of methods")
+    assert [text.text for text in of_class(root, "side")] == ["← direct better", "cot better →"]
+    assert of_class(root, "tick")[-1].text == "difference, percentage points (90% intervals)"
+    assert "intervals" not in figure.caption
+    several = [*one, compare("pot", 0.1, 0.05, 0.2) | {"level": 0.95}]
+    figure, root = only(several, "Differences of methods")
+    assert [text.text for text in of_class(root, "side")][1] == "treatment better →"
+    assert of_class(root, "tick")[-1].text == "difference, percentage points"
+    assert "Bars: confidence intervals." in figure.caption
+    kept = [retained("cot", -0.1, 0.1), retained("pot", -0.1, 0.1)]
+    _, root = only(kept, "Markers that outputs keep with a solver")
+    sides = [text.text for text in of_class(root, "side")]
+    assert sides == ["← fewer with solver", "more with solver →"]
+
+
+def test_names_are_beside_few_marks_and_in_a_legend_of_many() -> None:
+    few = [efficiency(f"method {place}", place / 10, 100.0 * place, False) for place in range(1, 9)]
+    _, root = only(few, "Accuracy and tokens")
+    beside = [one for one in root.iter(f"{SVG}svg") if of_class(one, "series")]
+    named = [one for one in beside if one is not root]
+    for row, mark, name in zip(few, marks(root), named[1:], strict=False):
+        assert row["method"] in title_of(mark)
+        assert name.attrib["x"].endswith("%")
+    assert len(named) == len(few)
+    many = [*few, efficiency("method 9", 0.9, 900.0, False)]
+    _, root = only(many, "Accuracy and tokens")
+    legend = of_class(root, "series")
+    assert len({one.attrib["x"] for one in legend}) == 1
+    assert len(legend) == len(many)
+
+
+def test_names_cover_neither_each_other_nor_other_marks() -> None:
+    close = [efficiency(f"method {place}", 0.5, 100.0, False) for place in range(4)]
+    _, root = only(close, "Accuracy and tokens")
+    named = [one for one in root.iter(f"{SVG}svg") if one is not root and of_class(one, "series")]
+    places = {(one.attrib["y"], of_class(one, "series")[0].attrib["text-anchor"]) for one in named}
+    assert len(places) == len(close)
+
+
+def test_the_style_of_a_verdict_does_not_depend_on_the_others() -> None:
+    rows = [share(verdict, 0.5, 0.3, 0.2, 0.4) for verdict in ("dirty", "clean")]
+    for chosen in (rows, rows[::-1], rows[:1]):
+        (figure,) = draw(results_of(chosen, "Contaminated shares of the benchmark"))
+        found = {title_of(one).split(":")[0]: one.attrib["color"] for one in marks(parse(figure))}
+        assert "--series-3" in found[next(name for name in found if "dirty" in name)]
+
+
+def test_shares_of_several_corpora_are_in_one_figure_with_the_short_name_of_the_rule() -> None:
+    rows = [
+        share("dirty", 0.5, 0.3, 0.2, 0.4) | {"index": index, "rule": "mini: 50 characters"}
+        for index in ("a", "b")
+    ]
+    (figure,) = draw(results_of(rows, "Contaminated shares of the benchmark"))
+    assert figure.title == "Contaminated shares of the benchmark · mini"
+    assert [one.text for one in of_class(parse(figure), "label")] == ["a", "b"]

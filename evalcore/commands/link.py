@@ -298,8 +298,8 @@ def link(
     ranks : str or Path, optional
         Write how well the orders of methods agree to this file.
     figure : str or Path, optional
-        Draw the differences in accuracy against the ratios of prevalence, or the slopes: .svg or
-        .png.
+        Draw the differences in accuracy against the ratios of prevalence, or the slopes: .svg,
+        .png or .pdf.
 
     Returns
     -------

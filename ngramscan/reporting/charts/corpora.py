@@ -30,6 +30,21 @@ _MOST_LINES = 5
 """Lines of a chart: the most frequent phrases of a method."""
 _MOST_NAMED = 12
 """Phrases that occur nowhere and are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Occurrences or documents, as columns of rows and as words."""
+
+    name: str
+    """`occurrences` or `documents`; limits begin with it."""
+    rate: str
+    """The column of the rate, which rows of unknown corpora lack."""
+    rate_name: str
+
+
+OCCURRENCES = Measure("occurrences", "per_gigabyte", "occurrences per gigabyte")
+DOCUMENTS = Measure("documents", "per_million_documents", "documents in a million")
 _STATISTICS = {
     "union_per_gigabyte": "occurrences per gigabyte",
     "union_of_occurrences": "occurrences",
@@ -75,23 +90,48 @@ class _Values:
         return lanes
 
 
-def draw_counts(rows: Sequence[Row], setting: Setting) -> list[Figure]:
-    """Return the figures of rows of `count`: phrases × corpora, and phrases over time."""
-    known = [row for row in rows if number(row.get("occurrences")) is not None]
-    queries = dict.fromkeys((_group(row), str(row["query"])) for row in known)
-    if not known or (len(known) < setting.fewest_exact and not any(map(_has_limits, known))):
+def draw_counts(
+    rows: Sequence[Row], setting: Setting, measure: Measure = OCCURRENCES
+) -> list[Figure]:
+    """Return the figures of rows of `count` or `docnorm`.
+
+    They show phrases × corpora, and phrases over time.
+    """
+    ends = ("", "_low", "_high")
+    columns = [f"{measure.name}{end}" for end in ends]
+    known = [row for row in rows if any(number(row.get(name)) is not None for name in columns)]
+    queries = dict.fromkeys((_group(row), _phrase(row)) for row in known)
+    limited = [row for row in known if any(number(row.get(end)) is not None for end in columns[1:])]
+    if not known or (len(known) < setting.fewest_exact and not limited):
         return []
-    has_rates = all(number(row.get("per_gigabyte")) is not None for row in known)
+    has_rates = all(number(row.get(measure.rate)) is not None for row in known)
     styles = styles_of(rows, "index")
     phrases = counted(len(queries), "phrase")
     found = _Values(
         f"{phrases} in {_corpora(styles)}",
-        "occurrences per gigabyte" if has_rates else "occurrences",
-        [_count(row, has_rates) for row in known],
+        measure.rate_name if has_rates else measure.name,
+        [_count(row, measure, has_rates) for row in known],
         styles,
-        [] if has_rates else ["Sizes of corpora are unknown: occurrences, not rates."],
+        [*_bars(limited), *_about_sizes(measure, has_rates)],
     )
     return _figures(found, setting, "most frequent phrases")
+
+
+def _phrase(row: Row) -> str:
+    return str(row["query"] if "query" in row else row["pattern"])
+
+
+def _bars(limited: Sequence[Row]) -> Iterator[str]:
+    """Yield what bars are, if there are any."""
+    levels = {number(row.get("level")) for row in limited}
+    if limited:
+        level = levels.pop() if len(levels) == 1 else None
+        yield f"Bars: {100 * level:.10g}% confidence intervals." if level else "Bars: intervals."
+
+
+def _about_sizes(measure: Measure, has_rates: bool) -> Iterator[str]:
+    if not has_rates:
+        yield f"Sizes of corpora are unknown: {measure.name}, not rates."
 
 
 def draw_totals(rows: Sequence[Row], setting: Setting) -> list[Figure]:
@@ -150,26 +190,30 @@ def _group(row: Row) -> str:
     return " ".join(str(row[name]) for name in ("method", "tier") if row.get(name) is not None)
 
 
-def _has_limits(row: Row) -> bool:
-    ends = (row.get("occurrences_low"), row.get("occurrences_high"))
-    return any(number(end) is not None for end in ends)
-
-
-def _count(row: Row, has_rates: bool) -> _Value:
-    """Return the value of a row of `count`; limits of a rate are those of the count."""
-    name = "per_gigabyte" if has_rates else "occurrences"
-    value = number(row[name])
-    ends = [number(row.get(f"occurrences_{end}")) for end in ("low", "high")]
+def _count(row: Row, measure: Measure, has_rates: bool) -> _Value:
+    """Return the value of a row; limits of a rate are those of the count."""
+    count, rate = row.get(measure.name), row.get(measure.rate)
+    ends = [row.get(f"{measure.name}_{end}") for end in ("low", "high")]
+    words = [f"{value_text(count, 'number')} {measure.name}"]
     if has_rates:
-        size = number(row.get("bytes")) or 0.0
-        ends = [None if end is None or not size else end * 1e9 / size for end in ends]
-    words = [f"{value_text(row['occurrences'], 'number')} occurrences"]
-    if has_rates:
-        words.insert(0, f"{value_text(value, 'number')} occurrences per gigabyte")
+        words.insert(0, f"{value_text(rate, 'number')} {measure.rate_name}")
+        ends = [_rate_of(end, row, measure) for end in ends]
     if None not in ends:
         low, high = (value_text(end, "number") for end in ends)
         words.insert(1, f"confidence interval {low} to {high}")
-    return _value(row, _group(row), row["query"], (row[name], *ends), words)
+    value = rate if has_rates else count
+    return _value(row, _group(row), _phrase(row), (value, *ends), words)
+
+
+def _rate_of(end: Any, row: Row, measure: Measure) -> float | None:
+    """Return a limit of a count as a rate; None: it is unknown."""
+    limit, count, rate = (number(one) for one in (end, row[measure.name], row[measure.rate]))
+    if limit is None:
+        return None
+    if count and rate is not None:
+        return limit * rate / count
+    size = number(row.get("bytes"))
+    return limit * 1e9 / size if size and measure is OCCURRENCES else None
 
 
 def _total(row: Row, value_name: str) -> _Value:

@@ -9,7 +9,7 @@ from string import Formatter
 from typing import Any
 
 from ngramscan.reporting.charts.axes import Axis, make_axis, number
-from ngramscan.reporting.charts.corpora import draw_counts, draw_totals
+from ngramscan.reporting.charts.corpora import DOCUMENTS, OCCURRENCES, draw_counts, draw_totals
 from ngramscan.reporting.charts.figure import ON_A_PAGE, Figure, Setting
 from ngramscan.reporting.charts.legends import (
     axis_name,
@@ -29,6 +29,8 @@ from ngramscan.reporting.plots import Plot, Unit, in_words, unit_of
 
 _STEPS = "eta_from"
 """The other axis of a curve, whose values hold until the next."""
+_MEASURES = {measure.name: measure for measure in (OCCURRENCES, DOCUMENTS)}
+"""Values of which all corpora are side by side in one figure."""
 _UNITS = {"statistic", "measure"}
 """Columns that change what a value is: each has an axis of its own."""
 _PAIR = ("baseline", "treatment")
@@ -48,8 +50,8 @@ def draw(results: Results, setting: Setting = ON_A_PAGE) -> list[Figure]:
     rows = sorted(results.rows, key=lambda row: row.get("model") != ALL)
     figures: list[Figure] = []
     for plot in kind.plots:
-        if kind.name == "count" and plot.value == "occurrences":
-            figures += draw_counts(rows, setting)
+        if plot.value in _MEASURES:
+            figures += draw_counts(rows, setting, _MEASURES[plot.value])
         elif plot.across == _STEPS:
             figures += _draw_shares(results, plot, rows, setting)
         else:
@@ -95,7 +97,8 @@ def _draw(results: Results, plot: Plot, rows: Sequence[Row], setting: Setting) -
     )
     figures = []
     for key, members in [*panels.items()][: setting.most_panels]:
-        title = " · ".join([results.kind.title, *filter(None, key), *pair])
+        named = [_short_rule(name, column) for name, column in zip(key, plot.panel, strict=True)]
+        title = " · ".join([results.kind.title, *filter(None, named), *pair])
         figures.append(_figure(title, plot, members, style_of, domain, setting))
     if len(panels) > setting.most_panels:
         rest = f" The other {len(panels) - setting.most_panels:,} figures are left out."
@@ -105,6 +108,11 @@ def _draw(results: Results, plot: Plot, rows: Sequence[Row], setting: Setting) -
         replace(one, caption="") if one.caption == figures[0].caption else one
         for one in figures[1:]
     ]
+
+
+def _short_rule(name: str, column: str) -> str:
+    """Return the name of a rule without its description."""
+    return name.partition(":")[0] if column == "rule" else name
 
 
 def _fit(plot: Plot, rows: Sequence[Row], columns: Sequence[str]) -> Plot:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ngramscan.reporting.charts.axes import Axis
+from ngramscan.reporting.charts.beside import Spot, name_spots
 from ngramscan.reporting.charts.shapes import (
     LINE,
     MARKED,
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 
 _LANE = 14
 _HEIGHT = 260
-_MOST_NAMES = 12
+_MOST_NAMES, _MOST_BESIDE = 12, 8
+"""Names of a legend, and those that are beside their marks instead."""
 _CHARACTER, _GAP = 0.95, 3.0
 """Percentages of the width of a file."""
 _LONGEST_ASIDE = 60
@@ -157,7 +159,8 @@ def draw_scatter(panel: Panel) -> Markup:
     """Draw marks between two axes, with a frontier or as a line of steps."""
     if panel.across is None:
         raise ValueError("there is no other axis")
-    head, top = _legend(panel, 4)
+    is_named = 0 < len(panel.names) <= _MOST_BESIDE
+    head, top = (join([]), 4.0) if is_named else _legend(panel, 4)
     top += 34
     down = Down(panel.axis, top, top + _HEIGHT)
     across = Across(panel.across, start=15)
@@ -169,7 +172,45 @@ def draw_scatter(panel: Panel) -> Markup:
         grid += line("reference", ("0", y), ("100%", y))
     points = [_spot(point, across, down) for point in panel.points]
     lines = _steps(panel, across, down) if panel.is_step else _frontier(panel, across, down)
-    return canvas(panel.summary, down.bottom + 36, head, grid, lines, *points)
+    if panel.names and not panel.is_step:
+        lines += _series(panel, across, down)
+    names = name_spots(list(_named_spots(panel, across, down))) if is_named else []
+    return canvas(panel.summary, down.bottom + 36, head, grid, lines, *points, *names)
+
+
+def _series(panel: Panel, across: Across, down: Down) -> Markup:
+    """Return a line through the points of each name that has several."""
+    parts = []
+    for _, style in panel.names:
+        points = sorted(_known(panel, style), key=_place_across)
+        strokes = [
+            line("step", _place(point, across, down), _place(following, across, down))
+            for point, following in pairwise(points)
+        ]
+        parts.append(tag("g", *strokes, color=colour(style), **MARKED))
+    return join(parts)
+
+
+def _known(panel: Panel, style: int) -> list[Point]:
+    """Return the points of a style that have a place."""
+    return [
+        point
+        for point in panel.points
+        if point.style == style and point.size.value is not None and math.isfinite(point.size.value)
+    ]
+
+
+def _place(point: Point, across: Across, down: Down) -> tuple[str, str]:
+    return across.at(_place_across(point)), down.at(point.size.value or 0.0)
+
+
+def _named_spots(panel: Panel, across: Across, down: Down) -> Iterator[Spot]:
+    """Yield the last points of all styles."""
+    for name, style in panel.names:
+        points = sorted(_known(panel, style), key=_place_across)
+        if points:
+            x, y = _place(points[-1], across, down)
+            yield Spot(name, style, float(x.removesuffix("%")), float(y))
 
 
 def _line_across(reference: float | None, across: Across, top: float, bottom: float) -> Markup:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
-from ngramscan.progress import visible_line
+from ngramscan.progress import marked_line
 from ngramscan.reporting.charts.axes import Axis
 
 if TYPE_CHECKING:
@@ -110,12 +110,12 @@ def canvas(label: str, height: float, *children: Markup, class_: str = "plot") -
 
 
 def _clean(value: Any) -> str:
-    return _NOT_XML.sub("\ufffd", visible_line(str(value)))
+    return _NOT_XML.sub("\ufffd", marked_line(str(value)))
 
 
 def short(text: str, width: int = _LONGEST) -> str:
     """Return a text on one line, cut where it is longer than some columns."""
-    line = " ".join(visible_line(text[: 4 * _LONGEST]).split())
+    line = " ".join(marked_line(text[: 4 * _LONGEST]).split())
     start, rest = _cut(line, width)
     return f"{start}…" if rest else start
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ngramscan import __version__
 from ngramscan.prevalence.marks import LEVELS
-from ngramscan.progress import counted, visible_line
+from ngramscan.progress import counted, marked_line
 from ngramscan.reporting.charts.figure import Figure
 from ngramscan.reporting.charts.panels import draw
 from ngramscan.reporting.kinds import KINDS
@@ -50,6 +50,8 @@ _MEASURES = {
 }
 """Columns that are numbers of things, and symbols, in words."""
 _MOST_LINES = 12
+_FOLDED = {"contaminate"}
+"""Kinds whose figures show single entries, which another kind sums up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,20 @@ class _Part:
     facts: Sequence[tuple[str, str]]
     missing: Sequence[str]
     notes: Sequence[str]
+
+    @property
+    def opening(self) -> Sequence[Figure]:
+        """The figure that may open the page, if any; those of single entries are folded."""
+        return () if self.results.kind.name in _FOLDED else self.figures[:1]
+
+    def unfolded(self, is_alone: bool) -> Sequence[Figure]:
+        """Return the figure that is seen at once: the second, if the first opens the page."""
+        first = int(is_alone)
+        return self.figures[first : first + 1] if self.opening else ()
+
+    def folded(self, is_alone: bool) -> Sequence[Figure]:
+        """Return the other figures."""
+        return self.figures[1 + is_alone :] if self.opening else self.figures
 
 
 def make_page(results: Sequence[Results], title: str | None, made_at: str) -> str:
@@ -111,7 +127,7 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
         _environment()
         .get_template("page.html")
         .render(
-            title=visible_line(title or title_of(sorted(results, key=weight_of))),
+            title=marked_line(title or title_of(sorted(results, key=weight_of))),
             findings=findings,
             brackets=enclosed,
             opening=_opening(parts, findings),
@@ -140,7 +156,7 @@ def _without(part: _Part, texts: Collection[str]) -> _Part:
 def _opening(parts: Sequence[_Part], findings: Sequence[Finding]) -> Figure | None:
     """Return the figure of the first screen: that of the weightiest finding with one."""
     order = [parts[one.part] for one in findings] + [*parts]
-    return next((part.figures[0] for part in order if part.figures), None)
+    return next((part.opening[0] for part in order if part.opening), None)
 
 
 @cache
@@ -154,7 +170,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"counted": counted, "visible": visible_line, "shortened": shortened}
+    made.filters |= {"counted": counted, "visible": marked_line, "shortened": shortened}
     made.filters["shown_time"] = _shown_time
     made.globals |= {"hash": _hash, "levels": LEVELS, "zip": zip}
     return made

@@ -11,7 +11,7 @@ from html import escape
 from typing import Any
 from urllib.parse import urlsplit
 
-from ngramscan.progress import visible, visible_json, visible_line
+from ngramscan.progress import marked_line, visible, visible_json
 from ngramscan.reporting.layout import UNKNOWN, cell, percent
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.plots import Unit, in_words, limits_of, unit_of
@@ -26,6 +26,11 @@ _SIDE = 80
 _SIDES = ("left", "match", "right")
 _STARTS = {"selection_accuracy": "selection", "prevalence_ratio": "prevalence"}
 """Values whose limits have a name of their own."""
+_FOUND = (
+    *("value", "per_gigabyte", "verdict", "p_holm", "p_adjusted", "q", "p", "n", "n_problems"),
+    *("problems", "pairs", "groups", "outputs", "entries"),
+)
+"""Columns of what was found, in the order in which they are shown."""
 _HEADED: dict[Unit, str] = {"number": "", "percent": ", %", "points": ", points"}
 _EXACT = 10**15
 """From here on a script may not read integers exactly, and they are texts for it."""
@@ -80,6 +85,8 @@ class Shown:
     data: str
     """All of them as JSON, which is safe within a script element."""
     cut_texts: int
+    is_concordance: bool
+    """Rows are matches with the text to their left and right."""
     size_bytes: int
     """Bytes of the rows, shown and as JSON."""
     most_text: int = MOST_TEXT
@@ -126,15 +133,21 @@ def show_rows(results: Results, most_bytes: int) -> Shown:
         cells[: len(texts)],
         f'{start},"rows":[{",".join(texts)}]}}',
         cut_texts,
+        is_concordance,
         size_bytes,
     )
 
 
 def _ordered(results: Results) -> list[str]:
-    """Return the names of columns: those that tell rows apart, then the others."""
+    """Return the names of columns: those that tell rows apart, what was found, then the others.
+
+    Values come first with their intervals, then adjusted p-values and sizes, so that they are in
+    sight where a table is wider than its page.
+    """
     sides = (*_SIDES, "metadata") if {*_SIDES} <= {*results.columns} else ()
     labels = [label for label in results.kind.labels if label not in {"document", *sides}]
-    order = dict.fromkeys((*labels, *sides, *results.kind.labels, *results.columns))
+    found = (*(plot.value for plot in results.kind.plots), *_FOUND)
+    order = dict.fromkeys((*labels, *sides, *results.kind.labels, *found, *results.columns))
     return [name for name in order if name in results.columns]
 
 
@@ -231,11 +244,11 @@ def _cell(row: Mapping[str, Any], column: Column, is_concordance: bool) -> Cell:
         return Cell("bool", cell(value), str(value))
     side = name if is_concordance and name in _SIDES else ""
     if side == "match" and len(value) <= _SIDE:
-        return Cell("match", visible_line(value))
+        return Cell("match", marked_line(value))
     if is_concordance and name == "metadata":
         value, url = source_of(value)
         if url:
-            return Cell("source", visible_line(value), url=url)
+            return Cell("source", marked_line(value), url=url)
         side = "source"
     return _text(value, side)
 
@@ -254,9 +267,9 @@ def _number(value: float | None, limits: Sequence[float | None], unit: Unit) -> 
 def _text(value: str, side: str) -> Cell:
     most = _SIDE if side else _CUT
     if len(value) <= most:
-        return Cell("text", visible_line(value), side=side)
+        return Cell("text", marked_line(value), side=side)
     shown = value[-most:] if side == "left" else value[:most]
-    text = f"… {visible_line(shown)}" if side == "left" else f"{visible_line(shown)} …"
+    text = f"… {marked_line(shown)}" if side == "left" else f"{marked_line(shown)} …"
     return Cell("long", text, whole=visible(shortened(value, MOST_TEXT)), side=side)
 
 

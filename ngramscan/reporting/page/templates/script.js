@@ -18,7 +18,8 @@ function visibleLines(text) {
   return text.replace(STEERING, escaped);
 }
 
-const visible = (text) => visibleLines(text).replace(/\n/g, "\\n").replace(/\t/g, "\\t");
+// As ngramscan.progress.marked_line.
+const visible = (text) => visibleLines(text).replace(/\n/g, "⏎").replace(/\t/g, " ");
 
 function make(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -210,7 +211,9 @@ function csv(table) {
 
 function escaped(text) {
   const said = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
-  return visible(text)
+  return visibleLines(text)
+    .replace(/\n/g, "\\n")
+    .replace(/\t/g, "\\t")
     .replace(/[\\~^{}&%$#_]/g, (one) => said[one] ?? `\\${one}`)
     .replace(/[<>|]/g, "$$$&$$");
 }

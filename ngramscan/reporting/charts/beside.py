@@ -1,0 +1,83 @@
+"""Names beside marks between two axes, where they cover neither each other nor other marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ngramscan.reporting.charts.shapes import colour, halo, short, tag
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+_LONGEST = 24
+_CHARACTER = 1.2
+"""Percentages of the width: between those of a phone and those of a wide page."""
+_HEIGHT, _MARK = 12.0, 6.0
+"""Pixels: the height of a name, half that of a mark."""
+_PLACES = (-9.0, 19.0, -23.0, 33.0, -37.0, 47.0)
+"""Pixels from a mark down to the line of its name, from the best one on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A mark with a name."""
+
+    name: str
+    style: int
+    share: float
+    """Its place across, as a percentage of the width."""
+    level: float
+    """Its place down, in pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    def covers(self, other: _Box) -> bool:
+        is_beside = self.right < other.left or other.right < self.left
+        return not (is_beside or self.bottom < other.top or other.bottom < self.top)
+
+
+def name_spots(spots: Sequence[Spot]) -> list[Markup]:
+    """Return the names of marks: each at the first side of its mark where there is room."""
+    taken = [
+        _Box(one.share - 1, one.share + 1, one.level - _MARK, one.level + _MARK) for one in spots
+    ]
+    parts = []
+    for spot in spots:
+        places = list(_places(spot))
+        free = [
+            (anchor, level)
+            for anchor, level in places
+            if not any(_box(spot, anchor, level).covers(other) for other in taken)
+        ]
+        anchor, level = (free or places)[0]
+        taken.append(_box(spot, anchor, level))
+        aside = "7" if anchor == "start" else "-7"
+        looks = {"class_": "series", "text_anchor": anchor, "fill": colour(spot.style)}
+        text = halo(short(spot.name, _LONGEST), x=aside, y="0", **looks)
+        parts.append(tag("svg", text, x=f"{spot.share:g}%", y=f"{level:g}", overflow="visible"))
+    return parts
+
+
+def _places(spot: Spot) -> Iterator[tuple[str, float]]:
+    """Yield sides and levels of a name, from the best one on."""
+    width = _CHARACTER * len(short(spot.name, _LONGEST))
+    sides = ["start"] if spot.share + width < 96 else []
+    if spot.share - width > 4 or not sides:
+        sides.append("end")
+    for place in _PLACES:
+        for side in sides:
+            yield side, spot.level + place
+
+
+def _box(spot: Spot, anchor: str, level: float) -> _Box:
+    width = _CHARACTER * len(short(spot.name, _LONGEST)) + 1
+    start = spot.share if anchor == "start" else spot.share - width
+    return _Box(start, start + width, level - _HEIGHT, level)
