@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ngramscan.reporting.charts.axes import make_axis, number, value_text
-from ngramscan.reporting.charts.figure import MOST_PANELS, Figure
+from ngramscan.reporting.charts.figure import IN_A_FILE, MOST_PANELS, ON_A_PAGE, Figure
 from ngramscan.reporting.charts.panels import draw
 from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.results import Results
@@ -398,3 +398,21 @@ def test_shares_of_several_corpora_are_in_one_figure_with_the_short_name_of_the_
     (figure,) = draw(results_of(rows, "Contaminated shares of the benchmark"))
     assert figure.title == "Contaminated shares of the benchmark · mini"
     assert [one.text for one in of_class(parse(figure), "label")] == ["a", "b"]
+
+
+def test_rows_that_a_page_leaves_out_do_not_change_the_styles_of_others() -> None:
+    small = [retained(f"a{place}", -0.1, 0.1) | {"difference": 0.01} for place in range(10)]
+    large = [
+        retained(f"b{place}", -0.1, 0.9) | {"difference": 0.5, "method": method}
+        for place in range(10)
+        for method in ("PoT", "CoT", "ToT")
+    ]
+    results = results_of([*small, *large], "Markers that outputs keep with a solver")
+    (in_file,), (on_page,) = draw(results, IN_A_FILE), draw(results, ON_A_PAGE)
+    styles = [
+        {title_of(one): one.attrib["color"] for one in marks(parse(figure))}
+        for figure in (in_file, on_page)
+    ]
+    assert len(styles[1]) < len(styles[0])
+    assert not any("F-1:" in said for said in styles[1]), "none of the first method"
+    assert styles[1].items() <= styles[0].items()

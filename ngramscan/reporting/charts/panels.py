@@ -161,6 +161,8 @@ def _label(row: Row, plot: Plot) -> str:
     names = {column: name_of(row.get(column), column) for column in plot.label}
     if {*_PAIR} <= {*names}:
         names["treatment"] += f" vs. {names.pop('baseline')}"
+    if {"prompt", "baseline"} <= {*names}:
+        names["prompt"] += f" vs. {names.pop('baseline')}"
     if {"method", "baseline"} <= {*names} and names["baseline"]:
         names["method"] += f" − {names.pop('baseline')}"
     return " · ".join(filter(None, names.values()))

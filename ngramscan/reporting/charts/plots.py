@@ -38,6 +38,8 @@ _LANE = 14
 _HEIGHT = 260
 _MOST_NAMES, _MOST_BESIDE = 12, 8
 """Names of a legend, and those that are beside their marks instead."""
+_SIDES_FROM, _SIDES_TO = 44.0, 56.0
+"""Percentages of the width between which two words about sides meet."""
 _CHARACTER, _GAP = 0.95, 3.0
 """Percentages of the width of a file."""
 _LONGEST_ASIDE = 60
@@ -128,18 +130,20 @@ def draw_rows(panel: Panel) -> Markup:
     grid += _line_across(panel.reference, across, top, y)
     height = y + 36
     if any(panel.sides):
-        grid += _sides(panel.sides, across, height + 10)
+        grid += _sides(panel, across, height + 10)
         height += LINE + 2
     class_ = f"plot {'wide' if panel.labels_beside else 'narrow'}"
     return canvas(panel.summary, height, head, grid, *rows, class_=class_)
 
 
-def _sides(sides: tuple[str, str], across: Across, y: float) -> Markup:
-    """Return what either side of an axis favours, at its ends."""
-    ends = ((across.start, "start"), (across.stop, "end"))
+def _sides(panel: Panel, across: Across, y: float) -> Markup:
+    """Return what either side of the line favours, away from it; near the middle of a phone."""
+    line_at = across.start + (across.stop - across.start) * across.axis.place(panel.reference or 0)
+    centre = min(max(line_at, _SIDES_FROM), _SIDES_TO)
+    ends = ((centre - 1, "end"), (centre + 1, "start"))
     return join(
         small(text, class_="side", x=f"{x:g}%", y=f"{y:g}", text_anchor=anchor, font_weight="bold")
-        for text, (x, anchor) in zip(sides, ends, strict=True)
+        for text, (x, anchor) in zip(panel.sides, ends, strict=True)
         if text
     )
 
