@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from ngramscan.reporting.charts.files import save_figure
 from ngramscan.reporting.charts.panels import draw
 from ngramscan.reporting.charts.snapshots import times_of
 from ngramscan.reporting.kinds import kind_of
+from ngramscan.reporting.page.assemble import make_page
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.rows import record_of
 from tests.test_figures import marks, overlapping, texts_of
@@ -283,3 +285,22 @@ def test_totals_are_marks_per_method_and_tier() -> None:
     values = [mark.attrib["data-value"] for mark in marks(drawn(figure))]
     assert values == ["2.5", "2.5", "0.5", "0.5", "4.0", "4.0"]
     assert draw(results_of([total_of("a", "CoT", "T1", None)]), ON_A_PAGE) == []
+
+
+def test_a_page_has_each_figure_once_and_those_of_single_entries_folded() -> None:
+    entries = [
+        {"index": "a", "rule": "mini: x", "id": str(place), "windows": 4, "found": place}
+        | {"verdict": "dirty", "eta": place / 4, "eta_low": place / 4, "eta_high": place / 4}
+        for place in range(1, 5)
+    ]
+    kind = kind_of(entries[0])
+    assert kind is not None
+    results = [results_of(some(NAMES)), Results(kind, "entries.csv", (*entries[0],), entries)]
+    page = make_page(results, None, "2026-01-01T00:00:00+00:00")
+    captions = re.findall("<figcaption>(.*?)</figcaption>", page)
+    assert captions[0] == "3 phrases in 8 corpora"
+    assert len(captions) == len({*captions}) == 3
+    section = page.partition('class="results"')[2].partition("</section>")[0]
+    assert "Contamination of each entry" not in section.partition("<details")[0]
+    of_entries = page.partition("Contamination of each entry · a")[0]
+    assert of_entries.rpartition("<details")[2].count("</details>") == 0

@@ -76,14 +76,14 @@ class _Part:
         """The figure that may open the page, if any; those of single entries are folded."""
         return () if self.results.kind.name in _FOLDED else self.figures[:1]
 
-    def unfolded(self, is_alone: bool) -> Sequence[Figure]:
+    def unfolded(self, opens: bool) -> Sequence[Figure]:
         """Return the figure that is seen at once: the second, if the first opens the page."""
-        first = int(is_alone)
+        first = int(opens)
         return self.figures[first : first + 1] if self.opening else ()
 
-    def folded(self, is_alone: bool) -> Sequence[Figure]:
+    def folded(self, opens: bool) -> Sequence[Figure]:
         """Return the other figures."""
-        return self.figures[1 + is_alone :] if self.opening else self.figures
+        return self.figures[1 + opens :] if self.opening else self.figures
 
 
 def make_page(results: Sequence[Results], title: str | None, made_at: str) -> str:
