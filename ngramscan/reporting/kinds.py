@@ -199,7 +199,7 @@ KINDS: tuple[Kind, ...] = (
         make_plot(
             "difference",
             "dataset model",
-            "prefix solver prompt_with",
+            "method prefix solver prompt_with",
             series="method",
             aside="{pairs} pairs",
             sides=("fewer with {solver}", "more with {solver}"),
