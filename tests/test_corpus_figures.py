@@ -17,6 +17,7 @@ from ngramscan.indexes.catalog import PAPER
 from ngramscan.patterns.files import load_patterns
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.totals import Total
+from ngramscan.reporting.charts.corpora import corpus_names
 from ngramscan.reporting.charts.figure import IN_A_FILE, ON_A_PAGE, Figure
 from ngramscan.reporting.charts.files import save_figure
 from ngramscan.reporting.charts.panels import draw
@@ -231,6 +232,13 @@ def test_a_file_has_no_further_figure_for_which_its_page_has_no_room(tmp_path: P
     assert texts_of(few, "title")[1:] == ["3 phrases in 8 corpora, over time"]
     many, _ = paper(tmp_path / "many.svg")
     assert not any("over time" in str(title) for title in texts_of(many, "title"))
+
+
+def test_corpora_are_named_by_the_last_part_of_their_path_if_these_differ() -> None:
+    paths = ["scan:/a/b/one.jsonl", "fm9:/a/b/two/", "v2_dclm_all", "mine"]
+    assert [*corpus_names(paths).values()] == ["one.jsonl", "two", "dclm", "mine"]
+    alike = ["scan:/a/one.jsonl", "scan:/b/one.jsonl", "scan:/b/two.jsonl"]
+    assert [*corpus_names(alike).values()] == [*alike[:2], "two.jsonl"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -175,15 +177,27 @@ def _wholes(rows: Iterable[Row]) -> list[Row]:
 
 def _corpora(styles: Mapping[str, int]) -> str:
     if len(styles) == 1:
-        return next(corpus_name(name) for name in styles)
+        return next(iter(corpus_names(styles).values()))
     kind = "snapshots" if len(times_of(styles)) == len(styles) else "corpora"
     return f"{len(styles):,} {kind}"
 
 
-def corpus_name(name: Any) -> str:
-    """Return the name of a corpus as figures have it; hosted ones have a short one."""
-    hosted = find_hosted(str(name))
-    return str(name) if hosted is None else hosted.alias
+def corpus_names(names: Iterable[Any]) -> dict[Any, str]:
+    """Return the names of corpora as figures have them, as short as they differ.
+
+    Hosted ones have their short name, others the last part of their path.
+    """
+    known = [*names]
+    shown = {name: _short_name(str(name)) for name in known}
+    times = Counter(shown.values())
+    return {name: last if times[last] == 1 else str(name) for name, last in shown.items()}
+
+
+def _short_name(name: str) -> str:
+    hosted = find_hosted(name)
+    if hosted is not None:
+        return hosted.alias
+    return re.split(r"[/\\]", name.rstrip("/\\"))[-1] or name
 
 
 def _group(row: Row) -> str:
@@ -264,6 +278,7 @@ def _marks(found: _Values, setting: Setting, most: str) -> list[Figure]:
     # Where nothing occurs at all, the marks say so.
     shown = _largest(present or lanes, setting.most_rows)
     axis = make_axis(_numbers(shown.values()), "log", "number")
+    named = corpus_names(found.styles)
     chart = LaneChart(
         _summary(found, shown),
         found.value_name,
@@ -272,7 +287,7 @@ def _marks(found: _Values, setting: Setting, most: str) -> list[Figure]:
             Lane(short(group, 24), label, [_mark(value, found) for value in values])
             for (group, label), values in shown.items()
         ],
-        {corpus_name(name): style for name, style in found.styles.items()},
+        {named[name]: style for name, style in found.styles.items()},
     )
     caption = [
         *found.notes,
@@ -349,7 +364,8 @@ def _lines(found: _Values, times: Mapping[str, float], setting: Setting) -> list
     for (group, label), values in found.lanes.items():
         if any(map(_occurs, values)):
             by_method.setdefault(values[0].method, {})[group, label] = values
-    charts = [_line_chart(method, lanes, times) for method, lanes in by_method.items()]
+    corpora = corpus_names(found.styles)
+    charts = [_line_chart(method, lanes, times, corpora) for method, lanes in by_method.items()]
     if not charts:
         return []
     named = short_names(times)
@@ -357,7 +373,7 @@ def _lines(found: _Values, times: Mapping[str, float], setting: Setting) -> list
         f"{found.title}, over time: {found.value_name}",
         found.value_name,
         {named[name]: time for name, time in times.items()},
-        [corpus_name(name) for name in found.styles if name not in times],
+        [corpora[name] for name in found.styles if name not in times],
         charts[: setting.most_panels],
     )
     drawn, total = sum(len(chart.lines) for chart in charts), sum(map(len, by_method.values()))
@@ -372,13 +388,16 @@ def _lines(found: _Values, times: Mapping[str, float], setting: Setting) -> list
 
 
 def _line_chart(
-    title: str, lanes: dict[tuple[str, str], list[_Value]], times: Mapping[str, float]
+    title: str,
+    lanes: dict[tuple[str, str], list[_Value]],
+    times: Mapping[str, float],
+    corpora: Mapping[str, str],
 ) -> LineChart:
     shown = _largest(lanes, _MOST_LINES)
     lines = []
     for style, ((_, label), values) in enumerate(shown.items()):
         marks = {value.index: Mark(style, value.size, value.words, value.exact) for value in values}
         spots = [(time, marks[name]) for name, time in times.items() if name in marks]
-        aside = {corpus_name(name): mark for name, mark in marks.items() if name not in times}
+        aside = {corpora[name]: mark for name, mark in marks.items() if name not in times}
         lines.append(Line(label, style, spots, aside))
     return LineChart(title, make_axis(_numbers(shown.values()), "log", "number"), lines)
