@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from docs.examples import make_files
 from ngramscan.errors import InputError
 from ngramscan.prevalence.benchmark_entries import draw_entries, read_entries
 from ngramscan.prevalence.contamination_shares import ShareRow
@@ -20,23 +19,17 @@ from tests.support.outputs import refusal
 from tests.test_completion import offers
 from tests.test_figures import marks, overlapping, saved, texts_of
 
+EXAMPLES = Path(__file__).resolve().parent.parent / "docs/examples"
 Rows = list[dict[str, Any]]
 ALL_CLASSES = ("clean", "suspicious", "dirty")
 ALWAYS = ("--index", "scan:crawl.jsonl", "--workers", "1", "-q")
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of the pages: a benchmark of 120 questions, a crawl with 60 of them, and scores."""
-    folder = tmp_path_factory.mktemp("made")
-    make_files(folder)
-    return folder
-
-
 @pytest.fixture
-def here(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files of the pages: a benchmark of 120 questions, a crawl with 60 of them, and scores."""
     for name in ("exam.jsonl", "crawl.jsonl", "scores.jsonl", "corpus.jsonl"):
-        (tmp_path / name).symlink_to(made / name)
+        (tmp_path / name).symlink_to(EXAMPLES / name)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

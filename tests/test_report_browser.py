@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+import shutil
 import threading
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -18,7 +19,6 @@ import pandas as pd
 import pytest
 
 import ngramscan
-from docs.examples import make_files
 from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.count import CountRow
 from ngramscan.reporting.layout import cell, percent
@@ -30,6 +30,7 @@ from tests.support.sizes import slow
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator
 
+EXAMPLES = Path(__file__).resolve().parent.parent / "docs/examples"
 Cells = dict[str, Any]
 SCORES = ("scores.jsonl", "--rule", "numbers")
 COMMANDS = {
@@ -94,8 +95,8 @@ def read_rows(path: Path) -> list[Cells]:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with files of rows, a page of all of them, and a server of its files."""
-    made = tmp_path_factory.mktemp("report")
-    make_files(made)
+    made = tmp_path_factory.mktemp("report") / "examples"
+    shutil.copytree(EXAMPLES, made)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(made)
         for name, command in COMMANDS.items():

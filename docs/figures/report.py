@@ -15,7 +15,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from docs.examples import FOLDERS, REPORT, begin, printed
+from docs.examples import REPORT, TERMINALS, begin, printed
 from ngramscan.reporting.page.assemble import make_page
 from ngramscan.reporting.page.results import Results, read_results
 
@@ -26,9 +26,11 @@ MADE_AT = "2026-11-28T00:00:00+00:00"
 def make_example() -> str:
     """Return the page that the commands of docs/report.md write, at a fixed time."""
     begin("report-example")
-    printed(REPORT[0])
-    words = shlex.split(REPORT[1])
-    with contextlib.chdir(FOLDERS["now"]):
+    *before, command = REPORT
+    for line in before:
+        printed(line)
+    words = shlex.split(command)
+    with contextlib.chdir(TERMINALS["now"].folder):
         files = [Path(word) for word in words if word.endswith(".csv")]
         results = [at_a_fixed_time(read_results(file)) for file in files]
     return make_page(results, words[words.index("--title") + 1], MADE_AT)
