@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ngramscan.commands.tiers import tiers
     from ngramscan.commands.trace import trace
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = ["IncompleteError", "InputError", "NgramscanError", "RemoteError"]
 __all__ += ["blend", "contaminate", "contexts", "count", "docnorm", "index_add", "index_build"]
 __all__ += ["index_info", "index_list", "index_verify", "journal_clear", "journal_info"]

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 import ngramscan
 
@@ -11,10 +12,14 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def test_the_changelog_has_this_version_first() -> None:
+def test_the_changelog_and_the_citation_have_this_version_and_its_date() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text()
-    versions = re.findall(r"^## (\S+)", changelog, flags=re.MULTILINE)
-    assert versions[0] in {"Unreleased", ngramscan.__version__}
+    versions = re.findall(r"^## (\S+)(?: - (\S+))?$", changelog, flags=re.MULTILINE)
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    released = [each for each in versions if each != ("Unreleased", "")]
+    assert released[0] == (ngramscan.__version__, str(cited["date-released"]))
+    assert cited["version"] == ngramscan.__version__
+    assert all(date for _, date in released)
 
 
 def anchors(page: Path) -> set[str]:
