@@ -18,6 +18,7 @@ BLOCK = re.compile(r"^```(sh|console)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 WEEKS = ("05", "08", "13", "18", "21", "26", "30")
 HOSTED = ("v2_dclm_all", "v2_piletrain", "v2_pileval", *(f"v2_cc-2025-{week}" for week in WEEKS))
 PROGRAMS = ("duckdb", "jq", "fish")
+CELL = re.compile(r"^\|[^|\n]*\| `((?:ngramscan|evalcore|cat) [^`\n]+)` \|", re.MULTILINE)
 COMMENT = re.compile(r"\s+# .*")
 QUOTED = r"""'[^']*'|"[^"]*\""""
 PIPE = re.compile(rf" \| (?=(?:{QUOTED}|[^'\"])*$)")
@@ -25,12 +26,18 @@ OF_THE_SHELL = re.compile(r"[<>$*~]|&&|^\w+=|^(?!ngramscan |evalcore )")
 
 
 def commands_of(page: Path) -> Iterator[str]:
-    """Yield the commands of a page: sh blocks, and lines with a $ in console blocks."""
-    for kind, block in BLOCK.findall(page.read_text()):
+    """Yield the commands of a page: sh blocks, and lines with a $ in console blocks.
+
+    The start page has further ones in its tables, behind its questions.
+    """
+    text = page.read_text()
+    for kind, block in BLOCK.findall(text):
         for line in block.replace("\\\n", " ").splitlines():
             command = COMMENT.sub("", line.removeprefix("$ ")).strip()
             if command and (kind == "sh" or line.startswith("$ ")):
                 yield command
+    if page == ROOT / "docs/README.md":
+        yield from (command.replace(r"\|", "|") for command in CELL.findall(text))
 
 
 def is_installed(line: str) -> bool:
@@ -56,7 +63,7 @@ def run_line(line: str, folder: Path) -> None:
 
 def parse_line(line: str) -> None:
     """Read the arguments of a command as it would, and do nothing else."""
-    package, *words = shlex.split(line)
+    package, *words = shlex.split(PIPE.split(line)[0])
     command: click.Command = MAINS[package]
     context = None
     while isinstance(command, click.Group):
