@@ -3,7 +3,9 @@
 import hashlib
 import json
 import re
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import webbrowser
@@ -27,13 +29,13 @@ from tests.support.examples import (
 )
 from tests.support.made_benchmarks import write, write_financemath
 from tests.support.once import files_of_python
+from tests.support.serve_process import send, serving
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COMMANDS = {str(page.relative_to(ROOT)): list(commands_of(page)) for page in PAGES}
 COMMANDS = {page: lines for page, lines in COMMANDS.items() if lines}
 NOT_RUN = {
     r"^(git|pip|just|pytest|python)\b": "installs something or takes long: .ci/run",
-    r"^ngramscan serve": "runs until it is stopped: test_serve.py",
     r"--scheduler": "needs a cluster: test_scan_runs.py",
     r"commoncrawl|s3://|example\.org|infini-gram:": "asks a host on the web: test_web_files.py",
     r"datasets (fetch|check)": "downloads benchmarks: test_datasets.py",
@@ -103,6 +105,10 @@ def test_the_commands_of_a_page_run_in_their_order_in_a_fresh_checkout(
             if line.startswith("cd "):
                 folder = folder / line.removeprefix("cd ")
                 monkeypatch.chdir(folder)
+            elif line.startswith("pip install '.["):
+                assert folder == root
+            elif line.startswith("ngramscan serve "):
+                serve_and_stop(line)
             elif is_run(line):
                 if any(re.search(rule, line) for rule in OF_OTHERS):
                     add_files_of_others(folder)
@@ -110,6 +116,15 @@ def test_the_commands_of_a_page_run_in_their_order_in_a_fresh_checkout(
                 run_line(here.replace("http://127.0.0.1:8787/", api.url), folder)
     assert digests(root) == before
     assert page in WITH_FILES_OF_OTHERS or new_to_git(root) == []
+
+
+def serve_and_stop(line: str) -> None:
+    """Serve as a command says, but on a free port and without a browser, until Ctrl-C."""
+    _, _, *words = shlex.split(line)
+    words = [word for word in words if word != "--open"]
+    with serving(*words, indexes=()) as server:
+        assert send(server.url, None, {}, "GET", "/indexes").status_code == 200
+        assert server.end(signal.SIGINT) in {0, 130}
 
 
 def new_to_git(folder: Path) -> list[str]:
