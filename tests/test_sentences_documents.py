@@ -71,6 +71,14 @@ def per_million(value: float, low: float, high: float) -> dict[str, float]:
         ),
         pytest.param(
             [
+                found("a", 240) | per_million(800_000.0, 800_000.0, 800_000.0),
+                found("a", 30, index="e") | per_million(100_000.0, 100_000.0, 100_000.0),
+            ],
+            ["“a” is in 240 documents of d."],
+            id="several small corpora",
+        ),
+        pytest.param(
+            [
                 estimated("a", 80, 71, 90) | per_million(12.0, 10.0, 14.0),
                 estimated("a", 70, 61, 80, index="e") | per_million(20.0, 18.0, 22.0),
                 estimated("a", 90, 81, 99, index="f") | per_million(9.0, 8.0, 10.0),

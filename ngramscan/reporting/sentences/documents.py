@@ -77,7 +77,11 @@ def _with_limits(row: Row, name: str) -> str:
 def _say_elsewhere(largest: Row, rows: Sequence[Row], prefix: str) -> Iterator[Sentence]:
     """Say in which corpora a phrase is in most and in fewest documents of a million."""
     name = f"{prefix}documents_per_million"
-    places = [row for row in known_rows(rows, name) if row.get("pattern") == largest.get("pattern")]
+    places = [
+        row
+        for row in known_rows(rows, name)
+        if row.get("pattern") == largest.get("pattern") and _is_large(row, prefix)
+    ]
     if len(group_rows(places, "index")) < 2:
         return
     most = max(places, key=lambda row: row[name])
