@@ -12,7 +12,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from docs.examples import make_files
 from ngramscan.indexes.catalog import PAPER
 from ngramscan.patterns.files import load_patterns
 from ngramscan.prevalence.count import CountRow
@@ -29,6 +28,7 @@ from ngramscan.reporting.rows import record_of
 from tests.support.command import invoke
 from tests.test_figures import marks, overlapping, texts_of
 
+EXAMPLES = Path(__file__).resolve().parent.parent / "docs/examples"
 SVG = "{http://www.w3.org/2000/svg}"
 NAMES = [index.name for index in PAPER]
 SNAPSHOTS = NAMES[1:]
@@ -300,8 +300,8 @@ def test_totals_are_marks_per_method_and_tier() -> None:
 def test_the_command_draws_methods_above_phrases(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_files(tmp_path)
-    monkeypatch.chdir(tmp_path)
+    shutil.copytree(EXAMPLES, tmp_path / "examples")
+    monkeypatch.chdir(tmp_path / "examples")
     indexes = ("--index", "scan:corpus.jsonl", "--index", "scan:crawl.jsonl")
     done = invoke("count", "mine.yaml", *indexes, "-o", "a.csv", "--figure", "a.svg")
     assert done.code == 0, done.stderr
