@@ -164,7 +164,16 @@ A file is split in the same pieces whatever `--workers` says, and also on a clus
 """
 
 SHOWING = frozenset(
-    {"format_name", "has_sidecar", "help_all", "is_csv_safe", "output", "sort", "wide"}
+    {
+        "format_name",
+        "has_sidecar",
+        "help_all",
+        "is_csv_safe",
+        "output",
+        "show_all",
+        "sort",
+        "wide",
+    }
 )
 """Options that decide where and how rows are shown, and where an index is written."""
 

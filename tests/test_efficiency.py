@@ -56,7 +56,10 @@ class Made:
     def found(self, **options: Any) -> dict[str, dict[str, Any]]:
         self.write()
         frame = efficiency(self.scores, **{"usage": self.usage, **options})
-        rows = json.loads(frame.to_json(orient="records", double_precision=15))
+        rows = [
+            dict.fromkeys(frame.attrs["left_out"]) | row
+            for row in json.loads(frame.to_json(orient="records", double_precision=15))
+        ]
         return {f"{row['model']} {row['method']}": row for row in rows}
 
     def command(self, *more: str) -> Ran:

@@ -130,11 +130,15 @@ def http_page(folder: Path) -> Iterator[str]:
         thread.join()
 
 
+ROWS = ".box:not(.summary)"
+"""The box of the table of all rows of a part; a summary has one of its own."""
+
+
 def sections(visit: Visit) -> dict[str, Locator]:
     """Return the part of each file, by its name, unfolded."""
     visit.page.evaluate("document.querySelectorAll('.fold').forEach((one) => (one.open = true))")
     parts = visit.page.locator("section.results").all()
-    names = [str(part.locator(".box").get_attribute("aria-label")) for part in parts]
+    names = [str(part.locator(ROWS).get_attribute("aria-label")) for part in parts]
     return {name.removeprefix("Rows of "): part for name, part in zip(names, parts, strict=True)}
 
 
@@ -153,9 +157,9 @@ def shown_rows(part: Locator) -> list[Cells]:
         """ const same = [...part.querySelectorAll("dl.facts dt[data-column]")].map((name) =>
                 [name.dataset.column, value(name.nextElementSibling)]);
             const ends = ({ low, high }) => (low === undefined ? [] : [low, high]);
-            const names = [...part.querySelectorAll("thead th")].flatMap((one) =>
+            const names = [...part.querySelectorAll(".box:not(.summary) thead th")].flatMap((one) =>
                 [one.dataset.column, ...ends(one.dataset)]);
-            const rows = [...part.querySelectorAll("tbody tr")].map((row) =>
+            const rows = [...part.querySelectorAll(".box:not(.summary) tbody tr")].map((row) =>
                 [...row.cells].flatMap((cell) => [value(cell), ...ends(cell.dataset)]));
             return [same, names, rows];
         }"""
@@ -238,7 +242,7 @@ def test_every_number_on_it_is_that_of_its_row(
             shown = shown_rows(part)
             assert [numbers(row) for row in shown] == [numbers(row) for row in expected], name
             compared += sum(len(numbers(row)) for row in shown)
-            titles = part.locator("td.number").evaluate_all(
+            titles = part.locator(f"{ROWS} td.number").evaluate_all(
                 "cells => cells.map((cell) => [cell.title, cell.dataset.value || 'unknown'])"
             )
             assert [title for title, value in titles if title != value] == []
@@ -247,7 +251,7 @@ def test_every_number_on_it_is_that_of_its_row(
 
 def test_what_is_rounded_is_near_its_value(browser: Browser, page: str) -> None:
     with visiting(browser, page) as visit:
-        cells = visit.page.locator("td.number").evaluate_all(
+        cells = visit.page.locator(f"{ROWS} td.number").evaluate_all(
             "cells => cells.map((cell) => [cell.textContent, cell.closest('table').rows[0]"
             ".cells[cell.cellIndex].textContent, Object.values(cell.dataset)])"
         )
@@ -266,7 +270,7 @@ def test_rows_are_sorted_by_any_column(browser: Browser, page: str, folder: Path
         for name in ("count.csv", "comparisons.csv", "contexts.json"):
             part, rows = sections(visit)[name], read_rows(folder / name)
             show_all(part)
-            heads = part.locator("thead th")
+            heads = part.locator(f"{ROWS} thead th")
             columns = heads.evaluate_all("heads => heads.map((head) => head.dataset.column)")
             for column, sorted_rows in zip(columns, heads.evaluate_all(SORTED), strict=True):
                 if column == "metadata":
@@ -321,7 +325,7 @@ def test_line_ends_of_texts_are_a_sign_as_drawn_and_as_sorted(
             texts = part.locator("td.left, td.right").all_inner_texts()
             assert any("⏎" in text for text in texts)
             assert not any("\\n" in text for text in texts)
-            part.locator("thead th button").first.click()
+            part.locator(f"{ROWS} thead th button").first.click()
 
 
 def test_rows_are_filtered_and_counted_aloud(browser: Browser, page: str) -> None:
@@ -382,7 +386,7 @@ def test_the_keyboard_alone_reaches_and_works_everything(browser: Browser, page:
         visit.check_focus()
         press = visit.page.keyboard.press
         part = sections(visit)["count.csv"]
-        head = part.locator("thead th").filter(has_text="occurrences").first
+        head = part.locator(f"{ROWS} thead th").filter(has_text="occurrences").first
         for key, order in (("Enter", "ascending"), ("Space", "descending")):
             head.locator("button").focus()
             press(key)
@@ -429,7 +433,7 @@ def test_it_is_printed_dark_on_white_without_controls(
 
 def test_without_scripts_it_can_be_read(browser: Browser, page: str) -> None:
     with visiting(browser, page, java_script_enabled=False) as visit:
-        assert visit.page.locator("section.results table").count() == len(FILES)
+        assert visit.page.locator(f"section.results {ROWS} table").count() == len(FILES)
         assert visit.page.locator("tbody tr").count() > 300
         for control in visit.page.locator("#theme, .tools, button.more, textarea").all():
             assert not control.is_visible()
@@ -519,14 +523,14 @@ def test_hostile_rows_run_nothing_and_break_nothing(
         assert len(parts) == 3
         for part in parts.values():
             show_all(part)
-            head = part.locator("thead th button").first
+            head = part.locator(f"{ROWS} thead th button").first
             head.click()
             part.get_by_label("Filter").fill("<script>")
             part.get_by_label("Filter").fill("")
             part.locator("button.csv").click()
             part.locator("button.latex").click()
             part.locator("td summary").evaluate_all("all => all.forEach((one) => one.click())")
-            assert part.locator("tbody tr").count() >= len(HOSTILE)
+            assert part.locator(f"{ROWS} tbody tr").count() >= len(HOSTILE)
         assert visit.page.evaluate("window.hacked") is None
         whole = visit.page.content()
         assert not BIDI_AND_CONTROLS.search(whole.replace("\n", ""))
@@ -556,7 +560,7 @@ def test_of_many_rows_few_are_drawn_and_all_are_found(
         part = sections(visit)["rows.csv"]
         for asked in ("", "step", ""):  # as it is opened, and drawn anew
             part.get_by_label("Filter").fill(asked)
-            assert part.locator("tbody tr").count() == 100
+            assert part.locator(f"{ROWS} tbody tr").count() == 100
         part.get_by_label("Filter").fill("step 9999")
         assert [row["occurrences"] for row in shown_rows(part)] == [9999.0]
         said = " ".join(visit.page.locator("main").inner_text().split())

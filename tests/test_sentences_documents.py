@@ -102,7 +102,7 @@ def per_million(value: float, low: float, high: float) -> dict[str, float]:
             ],
             [
                 "“a” is in between 524 and 1,110 documents of d, as long documents were truncated.",
-                "Some documents behind 1 number were seen only in part.",
+                "For 1 phrase, some documents were seen only in part.",
             ],
             id="two estimates",
         ),

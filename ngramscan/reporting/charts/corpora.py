@@ -59,7 +59,8 @@ _STATISTICS = {
 class _Value:
     """One value of one corpus."""
 
-    index: str
+    index: Any
+    """As in the rows."""
     method: str
     group: str
     """The method and the tier, where a label is a phrase."""
@@ -330,7 +331,7 @@ def _summary(found: _Values, lanes: Mapping[tuple[str, str], Sequence[_Value]]) 
     ends = (min(values, key=_size), max(values, key=_size))
     shown = [
         f"{value_text(value.size.value, 'number')} ({short(value.label, 60)} in"
-        f" {short(value.index, 60)})"
+        f" {short(str(value.index), 60)})"
         for value in ends
     ]
     return f"{text}, from {shown[0]} to {shown[1]}."

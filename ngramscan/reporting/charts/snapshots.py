@@ -15,13 +15,13 @@ _WEEKS = 52.1775
 """Weeks of a year."""
 
 
-def times_of(names: Iterable[str]) -> dict[str, float]:
+def times_of(names: Iterable[str | None]) -> dict[str, float]:
     """Return the times of the snapshots among some corpora, in years, in order.
 
     Snapshots are crawls (`cc-2025-05`: a year and its week), years, months, days and weeks
     (`2024`, `2024-05`, `2024-05-31`, `2024-W05`). Fewer than three have no times.
     """
-    known = [*dict.fromkeys(names)]
+    known = [name for name in dict.fromkeys(names) if name is not None]
     # A crawl without its prefix has a week where a date has a month.
     are_weeks = any(_is_beyond_a_month(name) for name in known)
     given = {name: _time_of(name, are_weeks) for name in known}

@@ -114,6 +114,6 @@ def _say_two_estimates(rows: Sequence[Row], prefix: str) -> Iterator[Sentence]:
 def _say_partly(rows: Sequence[Row]) -> Iterator[Sentence]:
     partly = [row for row in rows if (row.get("truncated_share") or 0) > 0]
     if partly:
-        n, indexes = count_of(len(partly), "number"), len(group_rows(rows, "index"))
+        n, indexes = count_of(len(partly), "phrase"), len(group_rows(rows, "index"))
         where = f" in {corpora(indexes)}" if indexes > 1 else ""
-        yield Sentence(f"Some documents behind {n}{where} were seen only in part.")
+        yield Sentence(f"For {n}{where}, some documents were seen only in part.")
