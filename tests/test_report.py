@@ -172,6 +172,21 @@ def test_the_first_screen_has_findings_that_their_sections_have() -> None:
     assert order == [kind.title for kind in KINDS if kind.title in rows]
 
 
+def test_rows_without_a_figure_are_unfolded_however_many_there_are() -> None:
+    contexts = page_of([context_row(document=str(n)) for n in range(20)])
+    assert '<details class="fold only" open>' in contexts
+    counts = page_of([count_row(query=str(n), occurrences=n) for n in range(20)])
+    assert '<details class="fold only"' not in counts
+
+
+def test_the_first_screen_explains_brackets_only_if_its_findings_have_some() -> None:
+    counts = [count_row(query=str(n), occurrences=n) for n in range(3)]
+    assert "Brackets enclose" not in page_of(counts)
+    row = compared()
+    compares = Results(KIND_OF[DIFFERENCES], "rows.csv", (*row,), [row])
+    assert "Brackets enclose" in make_page([compares], "A title", WHEN)
+
+
 def test_findings_say_where_their_rows_are_from_unless_the_sentence_does() -> None:
     row = {"dataset": "FinanceMath", "model": "m", "index": "i"}
     kind = KIND_OF[DIFFERENCES]

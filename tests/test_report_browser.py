@@ -315,6 +315,13 @@ def test_what_was_found_is_in_sight_without_scrolling(
         assert found.evaluate(OVERHANG) == 0
 
 
+def test_contexts_are_shown_on_a_phone_without_a_touch(browser: Browser, page: str) -> None:
+    with visiting(browser, page, viewport={"width": 390, "height": 900}) as visit:
+        box = visit.page.get_by_role("region", name="Rows of contexts.json")
+        assert box.locator("td.match").first.is_visible()
+        assert not visit.page.get_by_role("region", name="Rows of count.csv").is_visible()
+
+
 def test_line_ends_of_texts_are_a_sign_as_drawn_and_as_sorted(
     browser: Browser, page: str, folder: Path
 ) -> None:

@@ -119,8 +119,14 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
         )
     methods = list(dict.fromkeys(result.kind.methods for result in results if result.kind.methods))
     findings = find([(part.results, part.sentences) for part in parts])
-    first_parts = [parts[finding.part] for finding in findings]
-    enclosed = brackets([(part.results, part.sentences) for part in first_parts])
+    enclosed = brackets(
+        [
+            (parts[finding.part].results, [sentence])
+            for finding in findings
+            for sentence in parts[finding.part].sentences
+            if sentence.text == finding.text
+        ]
+    )
     level = describe_level(families) if families > 1 else ""
     parts = [_without(part, {enclosed, level}) for part in parts]
     return (

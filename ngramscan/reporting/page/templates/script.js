@@ -317,8 +317,8 @@ function prepareTheme() {
 addEventListener("beforeprint", () => {
   for (const fold of document.querySelectorAll("details.fold")) fold.open = true;
 });
-// On a phone only figures and sentences are unfolded.
+// On a phone only figures and sentences are unfolded, and rows without any figure.
 if (matchMedia("(max-width: 40rem)").matches)
-  for (const fold of document.querySelectorAll(".results > .fold")) fold.open = false;
+  for (const fold of document.querySelectorAll(".results > .fold:not(.only)")) fold.open = false;
 prepareTheme();
 document.querySelectorAll(".rows").forEach(prepare);
