@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.sentences.assemble import describe_brackets
-from ngramscan.reporting.sentences.phrases import count_of, named, scope_of
+from ngramscan.reporting.sentences.names import named, scope_of
+from ngramscan.reporting.sentences.phrases import count_of
 from ngramscan.reporting.sentences.sentence import Sentence
 
 _ORDER = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ngramscan.reporting.sentences.phrases import Row, count_of, finding, listed, named, number
+from ngramscan.reporting.sentences.names import named
+from ngramscan.reporting.sentences.phrases import Row, count_of, finding, listed, number
 from ngramscan.reporting.sentences.sentence import Sentence
 
 _VERDICTS = {

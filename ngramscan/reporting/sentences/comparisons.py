@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ngramscan.reporting.columns import ALL
+from ngramscan.reporting.sentences.differences import Difference, Verbs
+from ngramscan.reporting.sentences.names import named, scope_of
 from ngramscan.reporting.sentences.phrases import (
-    Difference,
     Measure,
     Row,
-    Verbs,
     count_of,
     group_rows,
     known_rows,
     more_in_table,
-    named,
     number,
     ordinal,
-    scope_of,
 )
 from ngramscan.reporting.sentences.sentence import Sentence
 
@@ -28,7 +26,7 @@ _MOST_LISTS = 3
 """Lists of ranks, and pairs with averages, that have a sentence each."""
 _MOST_RANKED = 4
 """Places of a list that a sentence has."""
-_AVERAGE = Measure("The average", "difference", unit=" points")
+_AVERAGE = Measure("difference", unit=" points")
 _AVERAGES = {
     "micro": "The micro average",
     "macro over subtasks": "The macro average over subtasks",
@@ -76,7 +74,7 @@ def _accuracies(row: Row) -> str:
 
 
 COMPARED = Difference(
-    " ".join(_WHERE),
+    _WHERE,
     lambda row: (named(row["treatment"]), named(row["baseline"])),
     _verbs,
     _compared_problems,

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ngramscan.reporting.sentences.differences import Difference, Verbs
+from ngramscan.reporting.sentences.names import named, short_rule
 from ngramscan.reporting.sentences.phrases import (
-    Difference,
     Row,
-    Verbs,
     count_of,
     group_rows,
     known_rows,
     more_in_table,
-    named,
     number,
-    short_rule,
 )
 from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.reporting.sentences.shares import (
@@ -157,7 +155,7 @@ _DIRTY = {
     "not near": "Dirty questions without the answer near",
 }
 _EFFECTS = Difference(
-    "index dataset model method score_rule",
+    ("index", "dataset", "model", "method", "score_rule"),
     lambda row: (_DIRTY.get(row.get("answer") or "", "Dirty questions"), "clean ones"),
     lambda _: Verbs("have higher scores than", "have lower scores than"),
     lambda row: n_of(row, "n"),

@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ngramscan.reporting.sentences.phrases import (
-    Row,
-    count_of,
-    group_rows,
-    known_rows,
-    named,
-    number,
-    quoted,
-)
+from ngramscan.reporting.sentences.names import named, quoted
+from ngramscan.reporting.sentences.phrases import Row, count_of, group_rows, known_rows, number
 from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.reporting.summaries.names import snapshots_of
 from ngramscan.reporting.summaries.numbers import LEAST_BYTES

@@ -15,7 +15,8 @@ from typing import Any
 
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.page.results import Results
-from ngramscan.reporting.sentences.phrases import ALPHA, Row, adjusted_p
+from ngramscan.reporting.sentences.differences import adjusted_p
+from ngramscan.reporting.sentences.phrases import ALPHA, Row
 
 COMPARISONS = "comparisons"
 """The tests of `compare`, which rows of `link` repeat for each index."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ngramscan.reporting.columns import ALL
+from ngramscan.reporting.sentences.names import named, scope_of
 from ngramscan.reporting.sentences.phrases import (
     Measure,
     Row,
@@ -14,9 +15,7 @@ from ngramscan.reporting.sentences.phrases import (
     known_rows,
     listed,
     more_in_table,
-    named,
     number,
-    scope_of,
 )
 from ngramscan.reporting.sentences.sentence import Sentence
 
@@ -24,13 +23,13 @@ _WHERE = ("dataset", "model", "group", "rule")
 _MOST_ROWS = 2
 """Rows, or groups of them, that have sentences each."""
 _MOST_METHODS = 4
-_SELECTION = Measure("", "selection_accuracy", unit="%", limits="selection")
-_AGREE = Measure("", "agree", unit="%")
-_RIGHT_IF_SAME = Measure("", "accuracy_agree", unit="%")
-_BASELINE_ALONE = Measure("", "accuracy_baseline_differ", unit="%")
-_ADAPTIVE_ALONE = Measure("", "accuracy_adaptive_differ", unit="%")
-_ACCURACY = Measure("", "accuracy", unit="%")
-_TOKENS = Measure("", "mean_tokens")
+_SELECTION = Measure("selection_accuracy", unit="%", limits="selection")
+_AGREE = Measure("agree", unit="%")
+_RIGHT_IF_SAME = Measure("accuracy_agree", unit="%")
+_BASELINE_ALONE = Measure("accuracy_baseline_differ", unit="%")
+_ADAPTIVE_ALONE = Measure("accuracy_adaptive_differ", unit="%")
+_ACCURACY = Measure("accuracy", unit="%")
+_TOKENS = Measure("mean_tokens")
 
 
 def _together_first(rows: Iterable[Row]) -> list[Row]:

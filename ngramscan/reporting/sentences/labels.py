@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ngramscan.reporting.sentences.names import named, short_rule
 from ngramscan.reporting.sentences.phrases import (
     Measure,
     Row,
@@ -14,16 +15,14 @@ from ngramscan.reporting.sentences.phrases import (
     known_rows,
     listed,
     more_in_table,
-    named,
     number,
-    short_rule,
 )
 from ngramscan.reporting.sentences.sentence import Sentence
 
 _MOST_JUDGES = 3
 _MOST_LABELS = 4
-_SHARE = Measure("", "share", unit="%")
-_COEFFICIENT = Measure("", "value")
+_SHARE = Measure("share", unit="%")
+_COEFFICIENT = Measure("value")
 _COEFFICIENTS = {
     "krippendorff_alpha": "Krippendorff's alpha",
     "fleiss_kappa": "Fleiss' kappa",
@@ -31,7 +30,7 @@ _COEFFICIENTS = {
     "weighted_kappa": "Weighted kappa",
 }
 """The names of coefficients, those of all judges first."""
-_UNANIMOUS = Measure("", "value", unit="%")
+_UNANIMOUS = Measure("value", unit="%")
 
 
 def say_label_shares(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ngramscan.reporting.sentences.comparisons import COMPARED
+from ngramscan.reporting.sentences.differences import Difference, Verbs, is_shown
+from ngramscan.reporting.sentences.names import named, scope_of
 from ngramscan.reporting.sentences.phrases import (
-    Difference,
     Measure,
     Row,
-    Verbs,
     count_of,
     finding,
     group_rows,
-    is_shown,
     known_rows,
     listed,
     more_in_table,
-    named,
     number,
     p_of,
-    scope_of,
 )
 from ngramscan.reporting.sentences.sentence import Sentence
 
@@ -29,7 +26,7 @@ _COMPARISON = (*_WHERE, "treatment", "baseline")
 _MOST_PAIRS = 2
 _MOST_INDEXES = 4
 _MOST_TAUS = 3
-_RATIO = Measure("", "prevalence_ratio", limits="prevalence")
+_RATIO = Measure("prevalence_ratio", limits="prevalence")
 _FREQUENT = {
     "occurrences": ("occur", "as often"),
     "documents": ("are in", "as many documents"),
@@ -59,14 +56,14 @@ def _counts(row: Row) -> list[str]:
 
 
 _SLOPE = Difference(
-    "dataset model rule method",
+    ("dataset", "model", "rule", "method"),
     lambda _: ("Problems with ten times the count", "others,"),
     lambda _: Verbs("have higher mean scores than", "have lower mean scores than"),
     _groups,
     _counts,
 )
 _SLOPES = Difference(
-    "dataset model rule",
+    ("dataset", "model", "rule"),
     lambda row: (f"The slope of {named(row['method'])}", f"that of {named(row['baseline'])}"),
     lambda _: Verbs("is greater than", "is smaller than"),
     _groups,

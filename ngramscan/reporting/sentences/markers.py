@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ngramscan.reporting.sentences.differences import Difference, Verbs
+from ngramscan.reporting.sentences.names import named, quoted, scope_of
 from ngramscan.reporting.sentences.phrases import (
-    Difference,
     Row,
-    Verbs,
     count_of,
     group_rows,
     known_rows,
+    listed,
     more_in_table,
-    named,
     number,
-    quoted,
-    scope_of,
 )
 from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.reporting.sentences.shares import (
@@ -24,7 +22,6 @@ from ngramscan.reporting.sentences.shares import (
     broadest,
     has_ends,
     interval_of,
-    listed,
     most_of,
     n_of,
     share_of,
@@ -134,7 +131,7 @@ def _kept(rows: Sequence[Row]) -> str:
 
 
 _RETENTION = Difference(
-    "dataset model",
+    ("dataset", "model"),
     lambda row: (f"Outputs of {named(row['prompt_with'])}", f"those of {named(row['prefix'])}"),
     lambda row: Verbs(
         f"have markers of {named(row['method'])} more often than",

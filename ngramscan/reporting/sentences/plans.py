@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ngramscan.reporting.sentences.names import named, scope_of
 from ngramscan.reporting.sentences.phrases import (
     Row,
     count_of,
@@ -11,9 +12,7 @@ from ngramscan.reporting.sentences.phrases import (
     group_rows,
     known_rows,
     more_in_table,
-    named,
     number,
-    scope_of,
 )
 from ngramscan.reporting.sentences.sentence import Sentence
 

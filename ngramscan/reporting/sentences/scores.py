@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ngramscan.reporting.sentences.names import named
 from ngramscan.reporting.sentences.phrases import (
     Row,
     count_of,
     group_rows,
     known_rows,
+    listed,
     more_in_table,
-    named,
     number,
 )
 from ngramscan.reporting.sentences.sentence import Sentence
-from ngramscan.reporting.sentences.shares import MOST_NAMED, listed
+from ngramscan.reporting.sentences.shares import MOST_NAMED
 
 _NO_ANSWER = "no_answer"
 

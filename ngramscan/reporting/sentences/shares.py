@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.layout import percent
 from ngramscan.reporting.plots import limits_of
-from ngramscan.reporting.sentences.phrases import Row, count_of, named, number
+from ngramscan.reporting.sentences.names import named
+from ngramscan.reporting.sentences.phrases import Row, count_of, listed, number
 
 MOST_NAMED = 3
 """Methods, prompts or corpora that a sentence names, or that have a sentence each."""
@@ -44,13 +45,6 @@ def interval_of(row: Row, column: str, *, is_share: bool = False) -> str:
 def has_ends(rows: Iterable[Row], column: str) -> bool:
     """Tell whether a row has an interval of a column."""
     return any(interval_of(row, column) for row in rows)
-
-
-def listed(texts: Sequence[str]) -> str:
-    """Return texts in a row of words: `a, b and c`."""
-    if len(texts) < 2:
-        return "".join(texts)
-    return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def most_of(names: Sequence[object], noun: str) -> str:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ngramscan.reporting.sentences.names import named, quoted, scope_of
 from ngramscan.reporting.sentences.phrases import (
     Row,
     count_of,
     group_rows,
     known_rows,
     level_text,
-    named,
+    listed,
     number,
-    quoted,
-    scope_of,
 )
 from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.reporting.sentences.shares import (
@@ -22,7 +21,6 @@ from ngramscan.reporting.sentences.shares import (
     broadest,
     has_ends,
     interval_of,
-    listed,
     share_of,
 )
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.page.results import Results
-from ngramscan.reporting.sentences.phrases import Row, listed, named, number
+from ngramscan.reporting.sentences.names import named
+from ngramscan.reporting.sentences.phrases import Row, listed, number
 
 _MOST_SUBJECTS = 2
 _MOST_NAMED = 3

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ngramscan.reporting.sentences.differences import Difference, Verbs
+from ngramscan.reporting.sentences.names import named, quoted, scope_of
 from ngramscan.reporting.sentences.phrases import (
-    Difference,
     Row,
-    Verbs,
     count_of,
     group_rows,
     known_rows,
-    named,
+    listed,
     number,
-    quoted,
-    scope_of,
 )
 from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.reporting.sentences.shares import (
@@ -22,7 +20,6 @@ from ngramscan.reporting.sentences.shares import (
     against,
     broadest,
     has_ends,
-    listed,
     n_of,
     share_of,
     share_text,
@@ -136,7 +133,7 @@ def say_trace_differences(rows: Sequence[Row], alpha: float) -> Iterator[Sentenc
 
 
 _COPIED = Difference(
-    "index dataset model kind",
+    ("index", "dataset", "model", "kind"),
     lambda row: (f"Outputs of {named(row['prompt'])}", f"those of {named(row['baseline'])}"),
     lambda _: Verbs(
         "have a larger share of words copied from the corpus than",

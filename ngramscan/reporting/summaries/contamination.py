@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ngramscan.progress import counted
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell
-from ngramscan.reporting.sentences.phrases import Row, group_rows, short_rule
+from ngramscan.reporting.sentences.names import short_rule
+from ngramscan.reporting.sentences.phrases import Row, group_rows
 from ngramscan.reporting.sentences.shares import interval_of, share_text
 from ngramscan.reporting.summaries.names import short_names
 from ngramscan.reporting.summaries.table import SummaryTable

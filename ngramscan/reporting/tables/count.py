@@ -12,13 +12,12 @@ from ngramscan.indexes.base import IndexSize
 from ngramscan.prevalence.count import CountResult, CountRow
 from ngramscan.prevalence.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell, print_columns, print_line, rate
+from ngramscan.reporting.summaries.numbers import LEAST_BYTES
 from ngramscan.reporting.tables import parts
 from ngramscan.reporting.tables.token_count import print_token_count
 from ngramscan.statistics.estimates import UNTRUSTED
 
 _RATES = ("per GB", "per M documents")
-_LEAST_BYTES = 1_000_000
-"""In a smaller corpus a rate per gigabyte says nothing."""
 _SUMS = {"sum": "sum_of_pattern_counts", "union": "union_of_occurrences"}
 _TOTALS = {
     "largest pattern": "largest_pattern_share",
@@ -79,7 +78,7 @@ def _print_bytes(console: Console, counting: CountResult[Any], totals: Sequence[
 
 
 def _is_large(size: IndexSize) -> bool:
-    return (size.bytes or 0) >= _LEAST_BYTES
+    return (size.bytes or 0) >= LEAST_BYTES
 
 
 def _print_counts(

@@ -1,0 +1,223 @@
+"""Differences of two in words: which were shown, which were not, and why.
+
+A difference is called one only if its interval excludes zero and its adjusted p-value is at most
+the level of each family of tests on the page, which is .05 if there is one family.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ngramscan.reporting.columns import ALL
+from ngramscan.reporting.sentences.names import scope_of
+from ngramscan.reporting.sentences.phrases import (
+    ALPHA,
+    Measure,
+    Row,
+    finding,
+    known_rows,
+    level_text,
+    number,
+    p_of,
+)
+from ngramscan.reporting.sentences.sentence import Sentence
+
+_MOST_PAIRS = 4
+"""Pairs and directions whose differences have a sentence each."""
+_USUAL_LEVEL = 0.95
+_POINTS = Measure("difference", unit=" points")
+
+
+def adjusted_p(row: Row) -> float | None:
+    """Return the p-value that allows for the number of tests; None: unknown."""
+    columns = ("p_adjusted", "p_holm", "p_bh")
+    adjusted = [row[column] for column in columns if row.get(column) is not None]
+    return adjusted[0] if adjusted else None
+
+
+def is_shown(row: Row, alpha: float = ALPHA) -> bool:
+    """Tell whether a difference excludes zero, by its interval and by its adjusted p-value."""
+    (low, high), p = _POINTS.interval(row), adjusted_p(row)
+    if low is None or high is None or p is None:
+        return False
+    return bool(low <= row["difference"] <= high and (low > 0 or high < 0) and p <= alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class Verbs:
+    """How the first of two is called, compared with the second."""
+
+    above: str
+    below: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How a difference is called; `say` tells of rows, each a comparison, which were shown."""
+
+    labels: Sequence[str]
+    """The columns that say where a difference holds."""
+    subjects: Callable[[Row], tuple[str, str]]
+    """The two that are compared, as at the beginning of a sentence and within one. A first one of
+    several words doesn't begin with a name, unless this is in quotes."""
+    verbs: Callable[[Row], Verbs]
+    n: Callable[[Row], str]
+    """How many values were compared, in words; empty: it is not known."""
+    more: Callable[[Row], Sequence[str]] = lambda _: ()
+    """Further facts about a row, said after where it holds."""
+    values: Callable[[Row], str] = lambda _: ""
+    """The two values that are compared, in words; empty: they are not known."""
+    topic: Callable[[Row], str] = lambda _: ""
+    """In what the two are compared, as ` in scores`, where their verb is not said."""
+
+    def say(self, rows: Sequence[Row], alpha: float = ALPHA) -> Iterator[Sentence]:
+        """Yield the sentences about rows: the differences that were shown, then the others."""
+        known = known_rows(rows, "difference")
+        texts = [*self._shown(known, alpha), *self._not_shown(known, alpha)]
+        for text in texts:
+            yield replace(finding(text), is_claim=True)
+        for text in _gaps_of_differences(rows, known):
+            yield Sentence(text)
+
+    def _shown(self, known: Sequence[Row], alpha: float) -> Iterator[str]:
+        """Yield the largest difference of each pair and direction, and how many others it has."""
+        groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+        for row in known:
+            if is_shown(row, alpha):
+                groups[row["difference"] < 0, *self.subjects(row)].append(row)
+        weightiest = {key: max(group, key=_weight) for key, group in groups.items()}
+        order = sorted(groups, key=lambda key: _weight(weightiest[key]), reverse=True)
+        # Each direction has a sentence, whatever their number.
+        first = {key[0]: key for key in reversed(order)}
+        order = [*sorted(first.values()), *(key for key in order if key not in first.values())]
+        for key in order[:_MOST_PAIRS]:
+            is_below, first_subject, second = key
+            row = weightiest[key]
+            verb = self.verbs(row).below if is_below else self.verbs(row).above
+            where = scope_of(row, self.labels)
+            text = f"{first_subject} {verb} {second}{where}{self._numbers(row)}"
+            yield f"{text}{_one_of(len(groups[key]), is_largest=row.get('model') != ALL)}."
+        if rest := sum(len(groups[key]) for key in order[_MOST_PAIRS:]):
+            if rest == 1:
+                yield "One other difference is shown, between another pair."
+            else:
+                yield f"{number(rest)} other differences are shown, between other pairs."
+
+    def _not_shown(self, known: Sequence[Row], alpha: float) -> Iterator[str]:
+        """Yield that differences were not shown, with the one that is known least precisely."""
+        others = [row for row in known if not is_shown(row, alpha)]
+        if not others:
+            return
+        row = max(others, key=_width)
+        first, second = self.subjects(row)
+        first = _within(first)
+        numbers = f"{self._numbers(row)}{_why_not(row, alpha)}"
+        if len(others) == 1:
+            where = scope_of(row, self.labels)
+            both = f"{first} and {second}{self.topic(row)}"
+            yield f"No difference is shown between {both}{where}{numbers}."
+            return
+        widest = ""
+        if _width(row) > 0:
+            where = scope_of(row, self.labels, known)
+            both = f"{first} against {second}{self.topic(row)}"
+            widest = f"; the widest interval is that of {both}{where}{numbers}"
+        if len(others) < len(known):
+            some = f"{number(len(others))} of {number(len(known))} comparisons"
+            yield f"For the other {some}, no difference is shown{widest}."
+            return
+        some = "either of two" if len(others) == 2 else f"any of {number(len(others))}"
+        yield f"No difference is shown in {some} comparisons{widest}."
+
+    def _numbers(self, row: Row) -> str:
+        """Return a difference in words; a p-value without an interval would show nothing."""
+        p, ends, n, values = adjusted_p(row), _POINTS.ends(row), self.n(row), self.values(row)
+        facts = [values] if values else []
+        interval = f" [{ends}]" if ends else ""
+        facts.append(f"{_POINTS.text(row['difference'])} points{interval}")
+        if p is not None and _width(row) >= 0:
+            facts.append(f"adjusted {p_of(p)}")
+        if n:
+            facts.append(n)
+        further = "".join(f", {one}" for one in self.more(row))
+        return f"{further}: {', '.join(facts)}"
+
+
+def _weight(row: Row) -> tuple[bool, float]:
+    """Return how much a difference says: all models together say most, then the largest."""
+    return row.get("model") == ALL, abs(row["difference"])
+
+
+def _within(subject: str) -> str:
+    """Return the first words of a sentence as they are within one."""
+    if " " not in subject or subject.startswith("“"):
+        return subject
+    return f"{subject[0].lower()}{subject[1:]}"
+
+
+def _one_of(n: int, *, is_largest: bool) -> str:
+    """Return which of several differences in one direction a sentence has chosen."""
+    if n == 1:
+        return ""
+    some = "two" if n == 2 else number(n)
+    which = "one"
+    if is_largest:
+        which = "the larger" if n == 2 else "the largest"
+    return f", {which} of {some} such differences"
+
+
+def _gaps_of_differences(rows: Sequence[Row], known: Sequence[Row]) -> Iterator[str]:
+    """Yield why nothing can be claimed about some comparisons."""
+    if raw := sum(adjusted_p(row) is None for row in known_rows(known, "p")):
+        some = "The p-value" if raw == 1 else f"The p-values of {number(raw)} comparisons"
+        verb = "is" if raw == 1 else "are"
+        yield f"{some} {verb} not adjusted for the number of tests, so nothing is claimed."
+    if unknown := len(rows) - len(known):
+        yield f"No difference could be computed for {number(unknown)} of {number(len(rows))} rows."
+    without = sum(_POINTS.interval(row) == (None, None) for row in known)
+    if without == 1 == len(known):
+        yield "The difference has no interval."
+    elif without:
+        verb = "has" if without == 1 else "have"
+        yield f"{number(without)} of {number(len(known))} differences {verb} no interval."
+
+
+def _why_not(row: Row, alpha: float) -> str:
+    """Return why a difference was not shown, if its interval or its p-value alone would show it."""
+    (low, high), p = _POINTS.interval(row), adjusted_p(row)
+    if low is None or high is None:
+        return ""
+    excludes = low > 0 or high < 0
+    if p is None:
+        is_untested = excludes and row.get("p") is None
+        return "; it was not tested" if is_untested else ""
+    if excludes:
+        return _why_not_by_p(row, p, alpha)
+    if p > ALPHA:
+        return ""
+    level = row.get("level") or _USUAL_LEVEL
+    if abs(level - _USUAL_LEVEL) > 1e-9:
+        return f"; the {100 * level:g}% interval includes 0"
+    return f"; interval and test disagree: the interval includes 0, but p is at most {ALPHA}"
+
+
+def _why_not_by_p(row: Row, p: float, alpha: float) -> str:
+    """Return why a difference whose interval excludes zero was not shown."""
+    alone, level = row.get("p"), row.get("level") or _USUAL_LEVEL
+    if p <= alpha:
+        return "; the value is outside its interval"
+    if p <= ALPHA:
+        return f"; this page claims a difference if p is at most {level_text(alpha)}"
+    if alone is not None and alone > ALPHA:
+        if level < _USUAL_LEVEL:
+            return f"; the {100 * level:g}% interval excludes 0, but p is above {ALPHA}"
+        return f"; interval and test disagree: the interval excludes 0, but p is above {ALPHA}"
+    return "; the interval is not adjusted for the number of tests"
+
+
+def _width(row: Row) -> float:
+    low, high = _POINTS.interval(row)
+    return -1.0 if low is None or high is None else float(high - low)
