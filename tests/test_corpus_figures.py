@@ -16,15 +16,15 @@ from ngramscan.indexes.catalog import PAPER
 from ngramscan.patterns.files import load_patterns
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.totals import Total
-from ngramscan.reporting.charts.corpora import corpus_names
 from ngramscan.reporting.charts.figure import IN_A_FILE, ON_A_PAGE, Figure
 from ngramscan.reporting.charts.files import save_figure
 from ngramscan.reporting.charts.panels import draw
-from ngramscan.reporting.charts.snapshots import times_of
 from ngramscan.reporting.kinds import kind_of
 from ngramscan.reporting.page.assemble import make_page
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.rows import record_of
+from ngramscan.reporting.snapshots import times_of
+from ngramscan.reporting.summaries.names import last_names
 from tests.support.command import invoke
 from tests.test_figures import marks, overlapping, texts_of
 
@@ -236,9 +236,9 @@ def test_a_file_has_no_further_figure_for_which_its_page_has_no_room(tmp_path: P
 
 def test_corpora_are_named_by_the_last_part_of_their_path_if_these_differ() -> None:
     paths = ["scan:/a/b/one.jsonl", "fm9:/a/b/two/", "v2_dclm_all", "mine"]
-    assert [*corpus_names(paths).values()] == ["one.jsonl", "two", "dclm", "mine"]
+    assert [*last_names(paths).values()] == ["one.jsonl", "two", "dclm", "mine"]
     alike = ["scan:/a/one.jsonl", "scan:/b/one.jsonl", "scan:/b/two.jsonl"]
-    assert [*corpus_names(alike).values()] == [*alike[:2], "two.jsonl"]
+    assert [*last_names(alike).values()] == [*alike[:2], "two.jsonl"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from rich.console import Console
 
 import ngramscan
 from ngramscan.indexes.catalog import PAPER
-from ngramscan.reporting.summaries.names import short_names, snapshots_of
+from ngramscan.reporting.snapshots import times_of
+from ngramscan.reporting.summaries.names import short_names
 from ngramscan.reporting.summaries.numbers import (
     PER_GIGABYTE,
     rate_unit,
@@ -278,6 +279,8 @@ def test_names_of_corpora_are_without_what_they_share(
 
 
 def test_snapshots_are_known_by_their_names() -> None:
-    assert snapshots_of(["cc-2025-30", "dclm", "cc-2025-05"]) == ["cc-2025-05", "cc-2025-30"]
-    assert snapshots_of(["2024", "2021-05", "2022", "x"]) == ["2021-05", "2022", "2024"]
-    assert snapshots_of(["2024", "x"]) == snapshots_of(["1", "2"]) == []
+    crawls = times_of(["cc-2025-30", "dclm", "cc-2025-05"], fewest=2)
+    assert [*crawls] == ["cc-2025-05", "cc-2025-30"]
+    years = times_of(["2024", "2021-05", "2022", "x"], fewest=2)
+    assert [*years] == ["2021-05", "2022", "2024"]
+    assert times_of(["2024", "x"], fewest=2) == times_of(["1", "2"], fewest=2) == {}

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from ngramscan.prevalence.several_corpora import ALL, UNION, is_one_corpus, sum_over
 from ngramscan.reporting.kinds import KINDS
 from ngramscan.reporting.page.findings import weight_of
 from ngramscan.reporting.page.results import Results
@@ -147,6 +148,23 @@ def test_files_of_one_family_are_described_together() -> None:
     )
     totals = [{"index": f"c{n}", "method": "CoT"} for n in range(8)]
     assert title(("totals", totals), ("count", counts(46, 8))) == "46 phrases in eight corpora"
+
+
+def test_what_stands_for_several_corpora_is_no_corpus_in_a_title() -> None:
+    names = [f"c{n}" for n in range(8)]
+    totals = [
+        {"index": index, "method": "CoT"} for index in (*names, "sum over 7 crawl snapshots", "all")
+    ]
+    assert title(("totals", totals), ("count", counts(46, 8))) == "46 phrases in eight corpora"
+    assert title(("totals", totals)) == "Phrases of CoT in eight corpora"
+    shares = [{"index": index, "entries": 50} for index in ("DCLM", "pile", "union")]
+    assert title(("contaminate --shares", shares)) == "50 questions in DCLM and pile"
+
+
+def test_the_names_that_stand_for_several_corpora_are_those_of_rows() -> None:
+    assert sum_over(7) == "sum over 7 crawl snapshots"
+    assert not any(map(is_one_corpus, (sum_over(7), ALL, UNION)))
+    assert is_one_corpus("union-of-corpora")
 
 
 def test_two_subjects_are_joined_the_weightier_first_and_others_are_left_out() -> None:

@@ -13,9 +13,7 @@ from ngramscan.matching import normalized
 from ngramscan.matching.forms import NormalForm, other_forms
 from ngramscan.prevalence.contamination_rules import EntryClass, Rule, TextWindow, windows_of
 from ngramscan.prevalence.count import collect_replies
-
-UNION = "union"
-"""The name of all indexes together, where there are several."""
+from ngramscan.prevalence.several_corpora import UNION
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from ngramscan.indexes.catalog import find_hosted
 from ngramscan.patterns.model import Scope, scopes
 from ngramscan.patterns.overlaps import describe_overlaps, union_of_occurrences
 from ngramscan.prevalence.count import CountResult
+from ngramscan.prevalence.several_corpora import ALL, sum_over
 from ngramscan.statistics.estimates import geometric_mean_ratio, probability_of_superiority
 
 SUM_NOTE = "sum of pattern counts, overlaps counted repeatedly"
@@ -87,7 +88,7 @@ def make_totals(counted: CountResult[Any]) -> list[Total]:
         versus = overlap.other_method if overlap.other_method != overlap.method else None
         totals.append(
             Total(
-                index="all",
+                index=ALL,
                 tiers="all",
                 method=overlap.method,
                 versus=versus,
@@ -236,10 +237,9 @@ def _over_snapshots(totals: Sequence[Total], indexes: Sequence[str]) -> list[Tot
         if total.index in snapshots and total.statistic in _SUMMED:
             key = (total.tiers, total.method, total.kind, total.statistic)
             values.setdefault(key, []).append(total.value)
-    name = f"sum over {len(snapshots)} crawl snapshots"
     return [
         Total(
-            index=name,
+            index=sum_over(len(snapshots)),
             tiers=tiers,
             method=method,
             versus=None,

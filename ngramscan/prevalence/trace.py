@@ -15,11 +15,11 @@ from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
 from ngramscan.indexes.tokens.base import finds_matches
 from ngramscan.matching.forms import NormalForm, other_forms
-from ngramscan.prevalence.contaminate import UNION
 from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.count import collect_replies
 from ngramscan.prevalence.listed_spans import listed_spans
 from ngramscan.prevalence.marks import Mark
+from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.prevalence.spans import (
     FoundSpans,
     Integers,

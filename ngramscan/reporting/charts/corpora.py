@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ngramscan.indexes.catalog import find_hosted
+from ngramscan.prevalence.several_corpora import is_one_corpus
 from ngramscan.progress import counted
 from ngramscan.reporting.charts.axes import make_axis, number, value_text
 from ngramscan.reporting.charts.figure import Figure, Setting
@@ -24,8 +22,9 @@ from ngramscan.reporting.charts.lanes import (
 from ngramscan.reporting.charts.lines import Line, LineChart, LineCharts, draw_lines
 from ngramscan.reporting.charts.plots import Range
 from ngramscan.reporting.charts.shapes import join, short
-from ngramscan.reporting.charts.snapshots import short_names, times_of
 from ngramscan.reporting.charts.styles import styles_of
+from ngramscan.reporting.snapshots import names_from_year, times_of
+from ngramscan.reporting.summaries.names import last_names
 
 Row = Mapping[str, Any]
 _MOST_LINES = 5
@@ -162,7 +161,7 @@ def _totals_of(rows: Iterable[Row], statistic: str) -> list[Row]:
         if row["statistic"] == statistic
         and row.get("versus") is None
         and "+" not in str(row["tiers"])
-        and not str(row["index"]).startswith("sum over ")
+        and is_one_corpus(row["index"])
     )
     known = [row for row in chosen if number(row["value"]) is not None]
     return chosen if {row["index"] for row in known} == {row["index"] for row in chosen} else []
@@ -178,27 +177,9 @@ def _wholes(rows: Iterable[Row]) -> list[Row]:
 
 def _corpora(styles: Mapping[str, int]) -> str:
     if len(styles) == 1:
-        return next(iter(corpus_names(styles).values()))
+        return next(iter(last_names(styles).values()))
     kind = "snapshots" if len(times_of(styles)) == len(styles) else "corpora"
     return f"{len(styles):,} {kind}"
-
-
-def corpus_names(names: Iterable[Any]) -> dict[Any, str]:
-    """Return the names of corpora as figures have them, as short as they differ.
-
-    Hosted ones have their short name, others the last part of their path.
-    """
-    known = [*names]
-    shown = {name: _short_name(str(name)) for name in known}
-    times = Counter(shown.values())
-    return {name: last if times[last] == 1 else str(name) for name, last in shown.items()}
-
-
-def _short_name(name: str) -> str:
-    hosted = find_hosted(name)
-    if hosted is not None:
-        return hosted.alias
-    return re.split(r"[/\\]", name.rstrip("/\\"))[-1] or name
 
 
 def _group(row: Row) -> str:
@@ -279,7 +260,7 @@ def _marks(found: _Values, setting: Setting, most: str) -> list[Figure]:
     # Where nothing occurs at all, the marks say so.
     shown = _largest(present or lanes, setting.most_rows)
     axis = make_axis(_numbers(shown.values()), "log", "number")
-    named = corpus_names(found.styles)
+    named = last_names(found.styles)
     chart = LaneChart(
         _summary(found, shown),
         found.value_name,
@@ -365,11 +346,11 @@ def _lines(found: _Values, times: Mapping[str, float], setting: Setting) -> list
     for (group, label), values in found.lanes.items():
         if any(map(_occurs, values)):
             by_method.setdefault(values[0].method, {})[group, label] = values
-    corpora = corpus_names(found.styles)
+    corpora = last_names(found.styles)
     charts = [_line_chart(method, lanes, times, corpora) for method, lanes in by_method.items()]
     if not charts:
         return []
-    named = short_names(times)
+    named = names_from_year(times)
     drawing = LineCharts(
         f"{found.title}, over time: {found.value_name}",
         found.value_name,

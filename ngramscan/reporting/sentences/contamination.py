@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.reporting.sentences.differences import Difference, Verbs
 from ngramscan.reporting.sentences.names import named, short_rule
 from ngramscan.reporting.sentences.phrases import (
@@ -25,7 +26,6 @@ from ngramscan.reporting.sentences.shares import (
     share_text,
 )
 
-_UNION = "union"
 _RULE = re.compile(r"(mini|gpt4|gpt4-stripped|gpt3|palm|ngram-\d+): (\d+ \w+) .*", re.DOTALL)
 """A rule as rows record it: its name, the width of a window, and its choices."""
 
@@ -35,7 +35,7 @@ def say_entries(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     by_rule = group_rows(rows, "rule")
     for of_rule in [*by_rule.values()][:MOST_NAMED]:
         by_index = group_rows(of_rule, "index")
-        union = by_index.pop((_UNION,), None) if len(by_index) > 1 else None
+        union = by_index.pop((UNION,), None) if len(by_index) > 1 else None
         first = union or next(iter(by_index.values()))
         yield Sentence(_how_many(first))
         if len(by_index) > 1:
@@ -78,7 +78,7 @@ def _occurs(rule: object, corpus: str, n: int) -> str:
 
 
 def _corpus(index: object) -> str:
-    return "any of the corpora" if index == _UNION else named(index)
+    return "any of the corpora" if index == UNION else named(index)
 
 
 def _with_verdict(rows: Sequence[Row], verdict: str) -> int:
@@ -112,8 +112,8 @@ def say_shares(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
 
 def _telling(rows: Sequence[Row]) -> list[Row]:
     """Return the rows of all corpora together, and of those with the largest and least shares."""
-    union = [row for row in rows if row["index"] == _UNION]
-    single = [row for row in rows if row["index"] != _UNION]
+    union = [row for row in rows if row["index"] == UNION]
+    single = [row for row in rows if row["index"] != UNION]
     if union:
         single = sorted(known_rows(single, "share"), key=lambda row: row["share"])
         single = [*single[-1:], *single[:1]] if len(single) > 1 else single

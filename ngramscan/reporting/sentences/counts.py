@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ngramscan.reporting.sentences.names import named, quoted
 from ngramscan.reporting.sentences.phrases import Row, count_of, group_rows, known_rows, number
 from ngramscan.reporting.sentences.sentence import Sentence
-from ngramscan.reporting.summaries.names import snapshots_of
+from ngramscan.reporting.snapshots import times_of
 from ngramscan.reporting.summaries.numbers import LEAST_BYTES
 
 _MOST_NAMED = 2
@@ -142,7 +142,7 @@ def with_rates(rows: Sequence[Row]) -> list[Row]:
 def _say_snapshots(rows: Sequence[Row]) -> Iterator[Sentence]:
     """Say how the most frequent phrase moved from the first snapshot to the last."""
     known = with_rates(rows)
-    snapshots = snapshots_of(row.get("index") for row in known)
+    snapshots = [*times_of((row.get("index") for row in known), fewest=2)]
     if not snapshots:
         return
     first, last = snapshots[0], snapshots[-1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.progress import visible_line
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.plots import in_words
@@ -28,8 +29,6 @@ _PREPOSITIONS = {
     "score_rule": ", scored by",
 }
 """The words before the names of a column, in the order in which a sentence has the columns."""
-_UNION = "union"
-"""The index of rows on what is in any of several corpora."""
 _TOGETHER = {
     "model": "all models together",
     "dataset": "all benchmarks together",
@@ -70,7 +69,7 @@ def scope_of(row: Row, columns: Iterable[str], rows: Sequence[Row] = ()) -> str:
     for column in sorted(wanted, key=_place_of):
         preposition = _PREPOSITIONS.get(column, f" with {in_words(column)}")
         name = short_rule(wanted[column]) if column in _ALWAYS_NAMED else named(wanted[column])
-        if wanted[column] in {ALL, _UNION}:
+        if wanted[column] in {ALL, UNION}:
             name = _TOGETHER.get(column, name)
         text += f" and {name}" if preposition == last else f"{preposition} {name}"
         last = preposition

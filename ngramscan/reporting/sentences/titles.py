@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from ngramscan.prevalence.several_corpora import is_one_corpus
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.sentences.names import named
@@ -77,7 +78,7 @@ def _after(preposition: str, names: str) -> str:
 
 def _corpora(rows: Sequence[Row]) -> str:
     """Return ` in eight corpora`; one or two have names."""
-    names = _values(rows, "index")
+    names = [name for name in _values(rows, "index") if is_one_corpus(name)]
     if len(names) < _MOST_NAMED:
         return _after("in", listed([named(name) for name in names]))
     return _after("in", amount(len(names), "corpus", "corpora"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ngramscan.prevalence.several_corpora import is_one_corpus
 from ngramscan.reporting.sentences.counts import corpora, corpus
 from ngramscan.reporting.sentences.names import named, quoted
 from ngramscan.reporting.sentences.phrases import Row, count_of, group_rows, known_rows, number
@@ -36,7 +37,7 @@ def say_totals(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
 
 def _wholes(rows: Sequence[Row]) -> Iterator[Row]:
     """Yield the totals of corpora, without those of one kind of phrases beside others of all."""
-    of_corpora = [row for row in rows if row.get("index") != "all"]
+    of_corpora = [row for row in rows if is_one_corpus(row.get("index"))]
     names = ("index", "tiers", "method", "versus", "statistic")
     for group in group_rows(of_corpora, *names).values():
         yield min(group, key=lambda row: str(row.get("kind") or ""))
@@ -45,7 +46,7 @@ def _wholes(rows: Sequence[Row]) -> Iterator[Row]:
 def _tiers_of(rows: Sequence[Row]) -> object:
     """Return the tiers that sentences are about: the two together, or the first ones."""
     known = [row.get("tiers") for row in rows if row.get("versus") is not None]
-    known = known or [row.get("tiers") for row in rows if row.get("index") != "all"]
+    known = known or [row.get("tiers") for row in rows if is_one_corpus(row.get("index"))]
     return _ALL_TIERS if _ALL_TIERS in known else next(iter(known), None)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.reporting.sentences.differences import Difference, Verbs
 from ngramscan.reporting.sentences.names import named, quoted, scope_of
 from ngramscan.reporting.sentences.phrases import (
@@ -25,7 +26,7 @@ from ngramscan.reporting.sentences.shares import (
     share_text,
 )
 
-_ALL_KINDS, _UNION = "all", "union"
+ALL_KINDS = "all"
 _MOST_CORPORA = 2
 _USUAL_LENGTH = 5
 """Words of the shortest spans that `trace` looks for by default."""
@@ -34,7 +35,7 @@ _OUTPUT = ("index", "dataset", "model", "prompt", "id")
 
 def say_traces(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield which share of the words of outputs a corpus has, by prompt, and the longest span."""
-    every = [row for row in rows if (row.get("kind") or _ALL_KINDS) == _ALL_KINDS]
+    every = [row for row in rows if (row.get("kind") or ALL_KINDS) == ALL_KINDS]
     for (index,), group in _by_corpus(every):
         shares = [
             (prompt, share)
@@ -53,12 +54,12 @@ def say_traces(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
 
 def _by_corpus(rows: Sequence[Row]) -> list[tuple[tuple[object, ...], list[Row]]]:
     """Return the rows of the first corpora; those of all together come first."""
-    groups = sorted(group_rows(rows, "index").items(), key=lambda group: group[0] != (_UNION,))
+    groups = sorted(group_rows(rows, "index").items(), key=lambda group: group[0] != (UNION,))
     return groups[:_MOST_CORPORA]
 
 
 def _corpus(index: object) -> str:
-    return "any of the corpora" if index == _UNION else named(index)
+    return "any of the corpora" if index == UNION else named(index)
 
 
 def _unit(row: Row) -> str:
@@ -96,7 +97,7 @@ def _longest(rows: Sequence[Row], unit: str) -> str:
 
 def say_curve(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the mean coverage of each prompt by spans of a usual length."""
-    every = [row for row in rows if (row.get("kind") or _ALL_KINDS) == _ALL_KINDS]
+    every = [row for row in rows if (row.get("kind") or ALL_KINDS) == ALL_KINDS]
     for (index,), group in _by_corpus(every):
         least = length_of(group)
         shown = broadest([row for row in group if row["length"] == least])
@@ -125,7 +126,7 @@ def say_trace_differences(rows: Sequence[Row], alpha: float) -> Iterator[Sentenc
     """Yield which prompts' outputs have a larger or smaller share of words from a corpus."""
     coverage = [
         # Rows about all words need no word on their kind.
-        {**row, "kind": None} if row.get("kind") == _ALL_KINDS else row
+        {**row, "kind": None} if row.get("kind") == ALL_KINDS else row
         for row in rows
         if row["measure"] == "coverage"
     ]

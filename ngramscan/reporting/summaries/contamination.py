@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.progress import counted
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell
 from ngramscan.reporting.sentences.names import short_rule
@@ -12,7 +13,6 @@ from ngramscan.reporting.sentences.shares import interval_of, share_text
 from ngramscan.reporting.summaries.names import short_names
 from ngramscan.reporting.summaries.table import SummaryTable
 
-_UNION = "union"
 _CURVE = "curve"
 
 
@@ -23,9 +23,9 @@ def summarize_shares(rows: Sequence[Row], most: int) -> list[SummaryTable]:
     tables = []
     for (rule,), of_rule in [*group_rows(shown, "rule").items()][: max(most, 1)]:
         groups = {str(index): group for (index,), group in group_rows(of_rule, "index").items()}
-        names = short_names(name for name in groups if name != _UNION)
+        names = short_names(name for name in groups if name != UNION)
         columns = {
-            "corpus": ["any of them" if name == _UNION else names.of(name) for name in groups],
+            "corpus": ["any of them" if name == UNION else names.of(name) for name in groups],
             "questions": [cell(group[0]["entries"]) for group in groups.values()],
         }
         for verdict in verdicts:
@@ -49,7 +49,7 @@ def _share_of(rows: Sequence[Row], verdict: object) -> str:
 
 def summarize_entries(rows: Sequence[Row], most: int) -> list[SummaryTable]:
     """Return the questions that are dirty in most corpora, then those with the longest runs."""
-    single = [row for row in rows if row["index"] != _UNION]
+    single = [row for row in rows if row["index"] != UNION]
     n_corpora = len(group_rows(single, "index"))
     groups = [*group_rows([row for row in single if row["found"]], "id").values()]
     shown = sorted(groups, key=_rank)[:most]

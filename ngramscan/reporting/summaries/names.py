@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ngramscan.indexes.catalog import IndexRow, find_hosted
 
 _WEEK = "cc-"
-_DATE = re.compile(r"(19|20)\d\d([-_.]?\d\d){0,2}")
 _END = re.compile(r"[/:_.=-]")
 """Signs after which a common start of names ends, and before which a common end begins."""
 
@@ -90,15 +91,21 @@ def _common_start(names: Sequence[str]) -> str:
     return first[:n]
 
 
-def snapshots_of(names: Iterable[object]) -> list[str]:
-    """Return the names of corpora that are snapshots of one, in the order of their time.
+def alias_of(name: str) -> str:
+    """Return the short name that the catalog has for a hosted corpus; others keep theirs."""
+    hosted = find_hosted(name)
+    return hosted.alias if hosted else name
 
-    Their names are dates (2024, 2024-05), or they are snapshots of the crawl. A single one is none.
+
+def last_names(names: Iterable[Any]) -> dict[Any, str]:
+    """Return the names of corpora as figures have them, as short as they differ.
+
+    Hosted ones have their short name, others the last part of their path.
     """
-    given = [*dict.fromkeys(str(name) for name in names)]
-    hosted = {name: find_hosted(name) for name in given}
-    found = {
-        name: entry.alias for name, entry in hosted.items() if entry and entry.is_crawl_snapshot
-    }
-    found |= {name: name for name in given if _DATE.fullmatch(name)}
-    return sorted(found, key=found.__getitem__) if len(found) > 1 else []
+    shown = {name: _last_part(alias_of(str(name))) for name in names}
+    times = Counter(shown.values())
+    return {name: last if times[last] == 1 else str(name) for name, last in shown.items()}
+
+
+def _last_part(name: str) -> str:
+    return re.split(r"[/\\]", name.rstrip("/\\"))[-1] or name

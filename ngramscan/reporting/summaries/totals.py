@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ngramscan.prevalence.several_corpora import is_one_corpus
 from ngramscan.reporting.layout import UNKNOWN, Columns, Layout, cell, with_interval
 from ngramscan.reporting.sentences.phrases import Row, group_rows
 from ngramscan.reporting.summaries.names import short_names
@@ -50,7 +51,7 @@ def lists_of(rows: Sequence[Row]) -> _Lists:
 
     Totals of one kind of phrases are left out where there are others of all kinds together.
     """
-    known = [row for row in rows if row.get("versus") is None and is_of_corpus(row)]
+    known = [row for row in rows if row.get("versus") is None and is_one_corpus(row.get("index"))]
     found: _Lists = {}
     for (tiers, method, index), group in group_rows(known, "tiers", "method", "index").items():
         kinds = {row.get("kind") for row in group}
@@ -59,12 +60,6 @@ def lists_of(rows: Sequence[Row]) -> _Lists:
         found.setdefault((str(tiers), str(method)), {})[str(index)] = whole
     order = sorted(found, key=lambda names: _place(names[0]))
     return {names: found[names] for names in order}
-
-
-def is_of_corpus(row: Row) -> bool:
-    """Tell whether a total is one of a single corpus."""
-    index = str(row.get("index"))
-    return index != "all" and not index.startswith("sum over ")
 
 
 def _place(tiers: str) -> int:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell
 from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows
 from ngramscan.reporting.sentences.shares import broadest, interval_of, share_text
-from ngramscan.reporting.sentences.traces import length_of
+from ngramscan.reporting.sentences.traces import ALL_KINDS, length_of
 from ngramscan.reporting.summaries.names import short_names
 from ngramscan.reporting.summaries.table import SummaryTable
 
-_ALL_KINDS, _UNION = "all", "union"
 _MOST_WITH_INTERVALS = 3
 """Corpora whose shares have room for their intervals."""
 
@@ -20,14 +20,14 @@ def summarize_curve(
     rows: Sequence[Row], most: int, length: int | None = None
 ) -> list[SummaryTable]:
     """Return the mean coverage by spans of a length, by default a usual one, or longer ones."""
-    every = [row for row in rows if (row.get("kind") or _ALL_KINDS) == _ALL_KINDS]
+    every = [row for row in rows if (row.get("kind") or ALL_KINDS) == ALL_KINDS]
     known = known_rows(every, "coverage")
     if not known:
         return []
     least = length_of(known) if length is None else length
     shown = broadest([row for row in known if row["length"] == least])
     indexes = [str(index) for (index,) in group_rows(shown, "index")]
-    names = short_names(name for name in indexes if name != _UNION)
+    names = short_names(name for name in indexes if name != UNION)
     groups = [*group_rows(shown, "dataset", "model", "prompt").values()][:most]
     columns = {
         "dataset": [cell(group[0]["dataset"]) for group in groups],
@@ -35,7 +35,7 @@ def summarize_curve(
         "prompt": [cell(group[0]["prompt"]) for group in groups],
         "outputs": [cell(max(row["outputs"] for row in group)) for group in groups],
     }
-    headed = {index: "any" if index == _UNION else names.of(index) for index in indexes}
+    headed = {index: "any" if index == UNION else names.of(index) for index in indexes}
     for index, name in headed.items():
         columns[name] = [
             _coverage(group, index, has_interval=len(indexes) <= _MOST_WITH_INTERVALS)

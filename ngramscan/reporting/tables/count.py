@@ -10,6 +10,7 @@ from rich.console import Console
 
 from ngramscan.indexes.base import IndexSize
 from ngramscan.prevalence.count import CountResult, CountRow
+from ngramscan.prevalence.several_corpora import ALL
 from ngramscan.prevalence.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell, print_columns, print_line, rate
 from ngramscan.reporting.summaries.numbers import LEAST_BYTES
@@ -74,7 +75,7 @@ def _print_bytes(console: Console, counting: CountResult[Any], totals: Sequence[
     statistics = {total.statistic for total in totals}
     parts.print_notes(console, *_TOTALS_NOTES * bool(statistics & {*_TOTALS.values()}))
     parts.print_notes(console, *_RATIOS_NOTES * bool(statistics & {*_RATIOS.values()}))
-    _print_overlaps(console, [total for total in totals if total.index == "all"])
+    _print_overlaps(console, [total for total in totals if total.index == ALL])
 
 
 def _is_large(size: IndexSize) -> bool:

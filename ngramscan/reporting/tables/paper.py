@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from ngramscan.indexes.catalog import find_hosted
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.docnorm import DocnormRow
 from ngramscan.reporting.latex import PaperTable, amount
+from ngramscan.reporting.summaries.names import alias_of
+from ngramscan.reporting.summaries.numbers import LEAST_BYTES
 
-LEAST_BYTES = 1_000_000
-"""In a smaller corpus a rate per gigabyte says nothing."""
 _Show = Callable[[Any], str]
 """Returns the cell of a row, in LaTeX."""
 
@@ -86,7 +85,7 @@ def _table(rows: Sequence[Any], measure: _Measure, sizes: Mapping[str, str]) -> 
         }
         for (heading, show), members in of_groups.items():
             if members:
-                groups[heading] = [*map(_short_name, members)]
+                groups[heading] = [*map(alias_of, members)]
                 shown += [(index, show) for index in members]
     lines = [
         (key[-len(names) :], [show(of[index]) if index in of else "--" for index, show in shown])
@@ -94,11 +93,6 @@ def _table(rows: Sequence[Any], measure: _Measure, sizes: Mapping[str, str]) -> 
     ]
     told = [f"{index}: {sizes[index]}" for index in indexes if index in sizes]
     return PaperTable([*measure.comments, *told], names, groups, lines)
-
-
-def _short_name(index: str) -> str:
-    hosted = find_hosted(index)
-    return hosted.alias if hosted else index
 
 
 # Occurrences

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from ngramscan.prevalence.contaminate import ContaminateResult
 from ngramscan.prevalence.contamination_shares import ShareRow
+from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.reporting.rows import record_of
 from ngramscan.reporting.sentences.contamination import say_effects, say_entries
 from ngramscan.reporting.sentences.phrases import ALPHA
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from ngramscan.prevalence.contamination_effects import EffectRow  # loads scipy
     from ngramscan.prevalence.trace_methods import CurveRow, DifferenceRow
 
-_UNION = "union"
-
 
 def print_contaminate_screen(
     found: ContaminateResult,
@@ -35,7 +34,7 @@ def print_contaminate_screen(
     """Print which share of the questions is in which corpora, and what scores say."""
     entries = [record_of(row) for row in found.rows]
     classes = [record_of(row) for row in shares]
-    compared = [record_of(row) for row in effects if row.index == _UNION]
+    compared = [record_of(row) for row in effects if row.index == UNION]
 
     def tables(most: int) -> list[SummaryTable]:
         return [*summarize_shares(classes, 1), *summarize_entries(entries, min(most, 5))]
@@ -54,7 +53,7 @@ def print_trace_screen(
 ) -> None:
     """Print how much of the outputs of each prompt is in each corpus, and how prompts differ."""
     rows = [record_of(row) for row in curves]
-    changes = [record_of(row) for row in differences if row.index == _UNION]
+    changes = [record_of(row) for row in differences if row.index == UNION]
 
     def tables(most: int) -> list[SummaryTable]:
         return summarize_curve(rows, most, min_words)

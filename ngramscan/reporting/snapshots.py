@@ -15,18 +15,19 @@ _WEEKS = 52.1775
 """Weeks of a year."""
 
 
-def times_of(names: Iterable[str | None]) -> dict[str, float]:
+def times_of(names: Iterable[str | None], fewest: int = FEWEST) -> dict[str, float]:
     """Return the times of the snapshots among some corpora, in years, in order.
 
     Snapshots are crawls (`cc-2025-05`: a year and its week), years, months, days and weeks
-    (`2024`, `2024-05`, `2024-05-31`, `2024-W05`). Fewer than three have no times.
+    (`2024`, `2024-05`, `2024-05-31`, `2024-W05`). Fewer than three times make no line: there are
+    none then, or where there are fewer than `fewest`.
     """
     known = [name for name in dict.fromkeys(names) if name is not None]
     # A crawl without its prefix has a week where a date has a month.
-    are_weeks = any(_is_beyond_a_month(name) for name in known)
-    given = {name: _time_of(name, are_weeks) for name in known}
+    are_weeks = any(_is_beyond_a_month(str(name)) for name in known)
+    given = {name: _time_of(str(name), are_weeks) for name in known}
     times = {name: time for name, time in given.items() if time is not None}
-    if len({*times.values()}) < FEWEST:
+    if len({*times.values()}) < fewest:
         return {}
     return dict(sorted(times.items(), key=lambda item: item[1]))
 
@@ -57,6 +58,6 @@ def _week(year: int, week: int) -> float | None:
     return year + (week - 1) / _WEEKS if 1 <= week <= 53 else None
 
 
-def short_names(names: Iterable[str]) -> dict[str, str]:
+def names_from_year(names: Iterable[str]) -> dict[str, str]:
     """Return names of snapshots without what comes before their year."""
     return {name: re.sub(r"^.*?(?=\d{4}(-|$))", "", name) or name for name in names}
