@@ -156,6 +156,38 @@ def test_words_claim_nothing_and_have_no_number_of_their_own(title: str, data: A
         assert not [one for one in said if CLAIM.search(without_names(one))]
 
 
+GENERATED = re.compile(
+    r"\branges? from\b|\bother values? of\b|\bverdicts?:|\bShown:|The table also has"
+    r"|\bIn [\d,]+ of [\d,]+ rows?\b"
+)
+"""Words of sentences that were made from columns, for any kind of rows, and read like it."""
+
+
+@pytest.mark.parametrize("title", TYPES)
+@settings(max_examples=5)
+@given(data=st.data())
+def test_no_sentence_is_made_from_columns(title: str, data: Any) -> None:
+    random_rows = data.draw(rows_of(title))
+    for rows in (random_rows, ROWS_OF.get(title, random_rows)):
+        said = [without_names(one) for one in texts_of(results_of(title, rows))]
+        assert not [one for one in said if GENERATED.search(one)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The ratio ranges from 0.669 to 67.1.",
+        "The table also has 3 other values of index.",
+        "The table has 1 other value of rule.",
+        "By “mini”, 40 verdicts: 20 “dirty”.",
+        "Shown: 3 of 7.",
+        "In 3 of 1,007 rows, the share is unknown.",
+    ],
+)
+def test_sentences_made_from_columns_are_known(said: str) -> None:
+    assert GENERATED.search(said)
+
+
 # Rows of each kind, and what holds for all sentences.
 
 COMPARED, CONTEXT = objects("base_rows")
