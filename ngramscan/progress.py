@@ -134,7 +134,9 @@ def format_bytes(amount: float) -> str:
 
 def counted(amount: int, noun: str) -> str:
     """Return an amount with its noun, in the plural unless it is one."""
-    return f"{amount:,} {noun}{'s' * (amount != 1)}"
+    if amount != 1:
+        noun = f"{noun}s"
+    return f"{amount:,} {noun}"
 
 
 # Foreign texts

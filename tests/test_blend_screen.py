@@ -28,14 +28,12 @@ def printed(blending: BlendResult, *, width: int = 80, is_all: bool = False) -> 
 
 def blending_of(models: int, n_kept: int = 40) -> BlendResult:
     """Return markers in outputs of some models: with a solver, some keep those of the prefix."""
+    kept, lost = [STEPS + FORMULAS] * n_kept, [STEPS] * (40 - n_kept)
+    by_prompt = {"f-1": [FORMULAS] * 40, "f-1+cot": [*kept, *lost], "cot": [STEPS] * 40}
     texts = {
         ("d", f"m{model}", prompt): some
         for model in range(models)
-        for prompt, some in (
-            ("f-1", [FORMULAS] * 40),
-            ("f-1+cot", [STEPS + FORMULAS] * n_kept + [STEPS] * (40 - n_kept)),
-            ("cot", [STEPS] * 40),
-        )
+        for prompt, some in by_prompt.items()
     }
     return run_blend(outputs_of(texts), load_selection(["f1"], (), ()))
 

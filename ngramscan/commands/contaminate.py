@@ -235,7 +235,10 @@ def _describe_read(where: str, read: BenchmarkEntries, sample: int | None) -> li
     n = len(read.entries)
     numbered = f"{where}: no column id, so ids are the numbers of the rows, from 1"
     all_of_them = f"--sample {sample}: the file has no more than {n:,} entries; all are looked at"
-    return [numbered] * read.is_numbered + [all_of_them] * (sample is not None and sample >= n)
+    notices = [numbered] if read.is_numbered else []
+    if sample is not None and sample >= n:
+        notices.append(all_of_them)
+    return notices
 
 
 def _describe_short(rows: Sequence[EntryRow]) -> list[str]:
@@ -312,4 +315,6 @@ def _describe(missing: Iterable[Lost], what: str) -> list[str]:
         f"{reason}; {counted(n, what)} missing ({index})" for (reason, index), n in reasons.items()
     ]
     more = len(lines) - SHOWN_REASONS
-    return lines[:SHOWN_REASONS] + [f"and {counted(more, 'more reason')}"] * (more > 0)
+    if more > 0:
+        return [*lines[:SHOWN_REASONS], f"and {counted(more, 'more reason')}"]
+    return lines

@@ -100,7 +100,7 @@ def report(
     """
     if not results:
         raise InputError("RESULTS", "expected a file of rows")
-    path = Path(output) if output else _FILE if for_table else None
+    path = _path_of(output) if output or for_table else None
     is_stdout = for_table and str(path) == "-"
     if is_stdout and open:
         raise InputError("--open", "it needs a file; leave out -o -")
@@ -118,6 +118,10 @@ def report(
         size = format_bytes(len(page.html.encode()))
         notices[-1] = f"{path}: {notices[-1]}, {size}"
     return NoRows(notices=notices[: None if path else -1], returned=page)
+
+
+def _path_of(output: str | Path | None) -> Path:
+    return Path(output) if output else _FILE
 
 
 def _refuse_other_formats(where: str, path: Path) -> None:

@@ -172,7 +172,7 @@ def trace(
     asked = TracingOptions(**options)
     read = _read_plain(outputs, asked.without_reasoning) if plain else asked.read_outputs(outputs)
     drawn = _draw([each for each in read.outputs if each.has_text], sample, asked.seed)
-    masks = None if no_mask else {} if mask is None else _by_id(mask)
+    masks = None if no_mask else _by_id(mask)
     texts = [_given(each, masks, kinds) for each in drawn]
     if control is not None:
         texts += _controls(control, control_field, texts)
@@ -241,9 +241,11 @@ def _draw(outputs: list[Output], number: int | None, seed: int) -> list[Output]:
     return [outputs[at] for at in sorted(drawn)]
 
 
-def _by_id(table: Table) -> dict[str, tuple[str, ...]]:
-    """Return the questions of a table by their ids."""
-    found = {}
+def _by_id(table: Table | None) -> dict[str, tuple[str, ...]]:
+    """Return the questions of a table by their ids; without a table, none."""
+    found: dict[str, tuple[str, ...]] = {}
+    if table is None:
+        return found
     for place, row in read_table(table):
         name = _id_of(place, row)
         if not (texts := asked_in(row)):

@@ -66,7 +66,7 @@ def size_parts(size: IndexSize) -> list[str]:
         parts.append(f"{_amount(size.bytes, size.bytes_estimate, format_bytes)} of text")
     if size.documents is not None:
         documents = _amount(size.documents, size.documents_estimate, "{:,.0f}".format)
-        parts.append(f"{documents} document{'s' * (size.documents != 1)}")
+        parts.append(f"{documents} {'document' if size.documents == 1 else 'documents'}")
     if size.tokens is not None:
         parts.append(counted(size.tokens, "token"))
     return parts

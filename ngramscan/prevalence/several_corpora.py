@@ -1,4 +1,4 @@
-"""What the column `index` of rows has in place of a name: several corpora."""
+"""Values of the column `index` that stand for several corpora, not for one."""
 
 from __future__ import annotations
 

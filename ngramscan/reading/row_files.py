@@ -277,7 +277,8 @@ def read_rows(
         }
         if not values.keys() >= needed:
             missing = [name for name in types if name in needed and name not in values]
-            named = f"no column{'s' * (len(missing) > 1)} {', '.join(missing)}"
+            noun = "column" if len(missing) == 1 else "columns"
+            named = f"no {noun} {', '.join(missing)}"
             cures = _cures(missing, [name for name in values if name not in types])
             raise InputError(place, f"{named}; {', '.join(cures) or f'it should have {expected}'}")
         known = {

@@ -57,7 +57,7 @@ class PaperTable:
         comments = [f"% {visible_line(comment)}\n" for comment in self.comments]
         head = _line(escape(heading) for heading in (*self.names, *columns))
         return "".join(comments) + _TABLE.format(
-            columns="l" * len(self.names) + "r" * len(columns),
+            columns="".join(["l" for _ in self.names] + ["r" for _ in columns]),
             head=f"{self._group_heads()}{head}",
             body="".join(self._body()),
         )
@@ -66,7 +66,7 @@ class PaperTable:
         """Return the headings above those of columns, with a rule below each, if there are any."""
         if not any(self.groups):
             return ""
-        cells, rules = [""] * len(self.names), []
+        cells, rules = ["" for _ in self.names], []
         start = len(self.names) + 1
         for heading, group in self.groups.items():
             cells.append(f"\\multicolumn{{{len(group)}}}{{c}}{{{escape(heading)}}}")
@@ -77,11 +77,13 @@ class PaperTable:
     def _body(self) -> Iterable[str]:
         above: Sequence[str] = ()
         for names, numbers in self.lines:
-            groups = [*names[:-1]]
-            if above and groups != [*above[:-1]]:
+            groups, name = [*names[:-1]], names[-1]
+            is_same_group = groups == [*above[:-1]]
+            if above and not is_same_group:
                 yield "\\addlinespace\n"
-            shown = [*([""] * len(groups) if groups == [*above[:-1]] else groups), names[-1]]
-            yield f"{_line([*map(escape, shown), *numbers])}\n"
+            shown = ["" for _ in groups] if is_same_group else groups
+            cells = [escape(text) for text in (*shown, name)]
+            yield f"{_line([*cells, *numbers])}\n"
             above = names
 
 

@@ -90,7 +90,7 @@ class Made:
         for model, method, number in product(MODELS, METHODS, range(30)):
             value = float(drawn.random() < 0.3 + 0.2 * METHODS.index(method))
             known = None if drawn.random() < 0.05 else value
-            status = "no_answer" * (known is None)
+            status = "no_answer" if known is None else ""
             names = (DATASET, model, method, str(number), None, "numbers")
             rows.append(ScoreRow(*names, known, "1", status=status))
         return to_frame(rows, ScoreRow)

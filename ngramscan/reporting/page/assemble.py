@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -94,29 +94,7 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
     results = sorted(results, key=lambda one: order.index(one.kind.title))
     kinds = Counter(result.kind.name for result in results)
     families = count_families(results)
-    parts, left = [], MOST_BYTES
-    for n, result in enumerate(results, 1):
-        # What a file doesn't need is for the next ones.
-        share = left // (len(results) - n + 1)
-        traced = mark_texts(result, share // 2)
-        left -= traced.size_bytes if traced else 0
-        table = show_rows(result, share - (traced.size_bytes if traced else 0))
-        left -= table.size_bytes
-        parts.append(
-            _Part(
-                f"rows-{n}",
-                result,
-                kinds[result.kind.name] > 1,
-                sentences(result, families),
-                summaries(result),
-                draw(result),
-                traced,
-                table,
-                list(_facts(result)),
-                list(_missing(result, table)),
-                list(_notes(result)),
-            )
-        )
+    parts = [*_parts_of(results, kinds, families)]
     methods = list(dict.fromkeys(result.kind.methods for result in results if result.kind.methods))
     findings = find([(part.results, part.sentences) for part in parts])
     enclosed = brackets(
@@ -151,6 +129,33 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
             script=Markup((_TEMPLATES / "script.js").read_text(encoding="utf-8")),
         )
     )
+
+
+def _parts_of(
+    results: Sequence[Results], kinds: Mapping[str, int], families: int
+) -> Iterator[_Part]:
+    """Yield the parts of a page; `kinds` has how many results there are of each kind."""
+    left = MOST_BYTES
+    for n, result in enumerate(results, 1):
+        # What a file doesn't need is for the next ones.
+        share = left // (len(results) - n + 1)
+        traced = mark_texts(result, share // 2)
+        of_traced = traced.size_bytes if traced else 0
+        table = show_rows(result, share - of_traced)
+        left -= of_traced + table.size_bytes
+        yield _Part(
+            f"rows-{n}",
+            result,
+            kinds[result.kind.name] > 1,
+            sentences(result, families),
+            summaries(result),
+            draw(result),
+            traced,
+            table,
+            list(_facts(result)),
+            list(_missing(result, table)),
+            list(_notes(result)),
+        )
 
 
 def _without(part: _Part, texts: Collection[str]) -> _Part:
@@ -203,13 +208,16 @@ def _facts(results: Results) -> Iterator[tuple[str, str]]:
             continue
         shown = [_said(value) for value in list(values)[:_MOST_LINES]]
         rest = len(values) - len(shown)
-        yield name, ", ".join(shown) + f" and {rest:,} more" * (rest > 0)
+        more = f" and {rest:,} more" if rest > 0 else ""
+        yield name, ", ".join(shown) + more
 
 
 def _said(value: Any) -> str:
-    is_count = isinstance(value, int) and not isinstance(value, bool)
+    if isinstance(value, str):
+        return value
     # A seed is a name, not an amount.
-    return value if isinstance(value, str) else str(value) if is_count else cell(value)
+    is_seed = isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if is_seed else cell(value)
 
 
 def _missing(results: Results, table: Shown) -> Iterator[str]:

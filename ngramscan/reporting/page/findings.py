@@ -94,7 +94,9 @@ def brackets(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> str:
         for results, sentences in parts
         if any(sentence.has_interval for sentence in sentences)
     }
-    return texts.pop() if len(texts) == 1 else "Brackets enclose intervals." * bool(texts)
+    if len(texts) > 1:
+        return "Brackets enclose intervals."
+    return texts.pop() if texts else ""
 
 
 def weight_of(results: Results) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.reporting.sentences.differences import Difference, Verbs
-from ngramscan.reporting.sentences.names import named, short_rule
+from ngramscan.reporting.sentences.names import corpus, named, short_rule
 from ngramscan.reporting.sentences.phrases import (
     Row,
     count_of,
@@ -49,7 +49,7 @@ def _how_many(rows: Sequence[Row]) -> str:
         _with_verdict(rows, verdict) for verdict in ("dirty", "suspicious", "clean")
     )
     first = f"{number(dirty) if dirty else 'Not one'} of {count_of(len(rows), 'question')}"
-    text = f"{first} {_occurs(rows[0]['rule'], _corpus(rows[0]['index']), dirty)}"
+    text = f"{first} {_occurs(rows[0]['rule'], corpus(rows[0]['index']), dirty)}"
     if suspicious:
         text += f", {number(suspicious)} in part"
     if clean and dirty:
@@ -77,10 +77,6 @@ def _occurs(rule: object, corpus: str, n: int) -> str:
     return f"occur{s} in {corpus} {extent} (rule {name})"
 
 
-def _corpus(index: object) -> str:
-    return "any of the corpora" if index == UNION else named(index)
-
-
 def _with_verdict(rows: Sequence[Row], verdict: str) -> int:
     return sum(row["verdict"] == verdict for row in rows)
 
@@ -106,7 +102,7 @@ def say_shares(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
             yield Sentence(_share(row), is_finding=True, has_interval=_is_bracketed(row))
     near = [row for row in known_rows(rows, "share") if row["verdict"] == "dirty, answer near"]
     for row in _telling(near)[:1]:
-        text = f"{share_of(row)} are dirty in {_corpus(row['index'])} with the answer near"
+        text = f"{share_of(row)} are dirty in {corpus(row['index'])} with the answer near"
         yield Sentence(f"{text}.", has_interval=_is_bracketed(row))
 
 
@@ -131,7 +127,7 @@ def _share(row: Row) -> str:
     which = f"the {count_of(row['population'] if is_sample else entries, 'question')}"
     if is_sample:
         which += " of the file"
-    ends = f"dirty by {short_rule(row['rule'])} in {_corpus(row['index'])}"
+    ends = f"dirty by {short_rule(row['rule'])} in {corpus(row['index'])}"
     if row.get("share") is not None:
         text = f"{share_of(row)} of {which} are {ends}"
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ngramscan.reporting.sentences.names import named, quoted
+from ngramscan.reporting.sentences.names import corpus, quoted
 from ngramscan.reporting.sentences.phrases import Row, count_of, group_rows, known_rows, number
 from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.reporting.snapshots import times_of
@@ -42,11 +42,6 @@ def say_contexts(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
 
 
 # Names
-
-
-def corpus(index: object) -> str:
-    """Return the name of a corpus in a sentence."""
-    return "a corpus without a name" if index is None or index == "" else named(index)
 
 
 def corpora(n: int) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ngramscan.reporting.sentences.counts import corpora, corpus, equals, phrase_of
+from ngramscan.reporting.sentences.counts import corpora, equals, phrase_of
+from ngramscan.reporting.sentences.names import corpus
 from ngramscan.reporting.sentences.phrases import Row, count_of, group_rows, known_rows, number
 from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.reporting.summaries.documents import LEAST_DOCUMENTS

@@ -33,9 +33,6 @@ _FREQUENT = {
 }
 """How prevalence is called, by the unit of the counts."""
 _PLACEBO = "placebo"
-_SLOPES_EXPLAINED = (
-    "A slope is the difference in mean scores for ten times the count; it does not say why."
-)
 _USUAL_COUNTS = "prevalence"
 
 

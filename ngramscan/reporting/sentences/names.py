@@ -52,6 +52,13 @@ def named(name: object) -> str:
     return text if _PLAIN_NAME.fullmatch(text) and not _is_number(text) else quoted(text)
 
 
+def corpus(index: object) -> str:
+    """Return the name of a corpus in a sentence, or what stands for all of them."""
+    if index is None or index == "":
+        return "a corpus without a name"
+    return _TOGETHER["index"] if index == UNION else named(index)
+
+
 def short_rule(rule: object) -> str:
     """Return the name of a rule without the explanation that may follow it."""
     return named(str(rule).partition(": ")[0])

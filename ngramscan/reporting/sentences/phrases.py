@@ -62,7 +62,9 @@ def number(value: float, *, is_share: bool = False) -> str:
 
 def count_of(n: int, noun: str) -> str:
     """Return a number of things."""
-    return f"{number(n)} {noun if n == 1 else f'{noun}s'}"
+    if n != 1:
+        noun = f"{noun}s"
+    return f"{number(n)} {noun}"
 
 
 def finding(text: str) -> Sentence:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ngramscan.prevalence.several_corpora import is_one_corpus
-from ngramscan.reporting.sentences.counts import corpora, corpus
-from ngramscan.reporting.sentences.names import named, quoted
+from ngramscan.reporting.sentences.counts import corpora
+from ngramscan.reporting.sentences.names import corpus, named, quoted
 from ngramscan.reporting.sentences.phrases import Row, count_of, group_rows, known_rows, number
 from ngramscan.reporting.sentences.sentence import Sentence
 

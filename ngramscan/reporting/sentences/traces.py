@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.reporting.sentences.differences import Difference, Verbs
-from ngramscan.reporting.sentences.names import named, quoted, scope_of
+from ngramscan.reporting.sentences.names import corpus, named, quoted, scope_of
 from ngramscan.reporting.sentences.phrases import (
     Row,
     count_of,
@@ -45,7 +45,7 @@ def say_traces(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
         if shares:
             unit, least = _unit(group[0]), group[0].get("min_words")
             span = "spans" if least is None else f"spans of at least {number(least)} {unit}"
-            text = f"{_covered(shares, unit)} are in {span} that {_corpus(index)} has verbatim"
+            text = f"{_covered(shares, unit)} are in {span} that {corpus(index)} has verbatim"
             yield Sentence(f"{text}{_longest(group, unit)}.")
     if unknown := len(every) - len(known_rows(every, "coverage")):
         verb = "is" if unknown == 1 else "are"
@@ -56,10 +56,6 @@ def _by_corpus(rows: Sequence[Row]) -> list[tuple[tuple[object, ...], list[Row]]
     """Return the rows of the first corpora; those of all together come first."""
     groups = sorted(group_rows(rows, "index").items(), key=lambda group: group[0] != (UNION,))
     return groups[:_MOST_CORPORA]
-
-
-def _corpus(index: object) -> str:
-    return "any of the corpora" if index == UNION else named(index)
 
 
 def _unit(row: Row) -> str:
@@ -79,7 +75,8 @@ def _covered(shares: Sequence[tuple[object, float]], unit: str) -> str:
     texts: list[str] = []
     for prompt, share in by_share[:MOST_NAMED]:
         words = f" of the {unit}" if not texts else ""
-        outputs = ("the outputs" if words else "those") + (f" of {named(prompt)}" if prompt else "")
+        outputs = "the outputs" if words else "those"
+        outputs += f" of {named(prompt)}" if prompt else ""
         texts.append(f"{share_text(share)}%{words} {'in' if words else 'of'} {outputs}")
     if (rest := len(shares) - MOST_NAMED) > 0:
         texts[-1] += f" (and {count_of(rest, 'further prompt')})"
@@ -111,7 +108,7 @@ def say_curve(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
         ]
         if (rest := len(by_share) - MOST_NAMED) > 0:
             texts[-1] += f" (and {count_of(rest, 'further group')} of outputs)"
-        span = f"spans of at least {number(least)} words that {_corpus(index)} has"
+        span = f"spans of at least {number(least)} words that {corpus(index)} has"
         text = f"On average, {span} cover {listed(texts)}."
         yield Sentence(text, is_finding=True, has_interval=has_ends(shown, "coverage"))
 

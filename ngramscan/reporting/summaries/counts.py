@@ -178,7 +178,8 @@ def _sizes(rows: Sequence[Row], names: ShortNames) -> tuple[str, list[str]] | No
 def _with_first_row(
     columns: Mapping[str, Sequence[str]], label: str, cells: Sequence[str], n_texts: int
 ) -> dict[str, list[str]]:
-    first = [label, *[""] * (n_texts - 1), *cells]
+    other_texts = ["" for _ in range(n_texts - 1)]
+    first = [label, *other_texts, *cells]
     return {
         name: [text, *others] for text, (name, others) in zip(first, columns.items(), strict=True)
     }

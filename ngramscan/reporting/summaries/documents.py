@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell, with_interval
@@ -39,13 +39,11 @@ def documents_unit(per_million: Iterable[float | None]) -> Unit:
 
 
 def _table(rows: Sequence[Row], prefix: str, most: int) -> SummaryTable:
-    indexes = group_rows(rows, "index")
     phrases = [*group_rows(rows, "method", "tier", "pattern").values()]
-    found = [group for group in phrases if _sum_of(group, prefix)]
     is_plain = not any(row.get("method") for row in rows)
-    if is_plain and len(phrases) <= most:
-        shown = phrases
-    else:
+    shown = phrases
+    if not is_plain or len(phrases) > most:
+        found = [group for group in phrases if _sum_of(group, prefix)]
         shown = sorted(found, key=lambda group: -_sum_of(group, prefix))[:most]
     columns: dict[str, list[str]] = {"phrase": [str(group[0].get("pattern")) for group in shown]}
     if not is_plain:
@@ -55,7 +53,7 @@ def _table(rows: Sequence[Row], prefix: str, most: int) -> SummaryTable:
     left_out = [group for group in phrases if group not in shown]
     nowhere = sum(not _sum_of(group, prefix) for group in left_out)
     note = left_out_note(len(left_out), nowhere, is_all=not shown)
-    if len(indexes) == 1:
+    if len(group_rows(rows, "index")) == 1:
         columns |= _columns_of_one([group[0] for group in shown], rows, prefix)
         note = _with_bounds(note, columns)
         return SummaryTable(columns, Layout(n_texts, frozenset({"phrase"})), note=note)
@@ -176,13 +174,7 @@ def _table_of_methods(
         index: [one.get(index, {}).get(statistic) for one in lists.values()]
         for index in per_document
     }
-    values = [
-        row["value"] * per_document[index]
-        for index, some in cells.items()
-        for row in some
-        if row is not None and row.get("value") is not None
-    ]
-    unit = documents_unit(values) if is_rate else _PLAIN
+    unit = documents_unit(_per_million(cells, per_document)) if is_rate else _PLAIN
     names = short_names(per_document)
     columns: dict[str, list[str]] = {
         "tier": [tiers for tiers, _ in lists],
@@ -207,6 +199,16 @@ def _table_of_methods(
     headed = frozenset() if with_limits else frozenset(names.shown.values())
     layout = Layout(2, title=title, names=headed)
     return SummaryTable(columns, layout, names.note, _with_bounds("", columns))
+
+
+def _per_million(
+    cells: Mapping[str, Sequence[Row | None]], per_document: Mapping[str, float]
+) -> Iterator[float]:
+    """Yield the known values of all corpora in a million documents."""
+    for index, totals in cells.items():
+        for row in totals:
+            if row is not None and row.get("value") is not None:
+                yield row["value"] * per_document[index]
 
 
 def _with_bounds(note: str, columns: Mapping[str, Sequence[str]]) -> str:

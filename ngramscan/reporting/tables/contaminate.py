@@ -132,7 +132,8 @@ def _print_effects(console: Console, effects: Sequence[EffectRow]) -> None:
         print_columns(console, columns, layout)
     for row in {(row.index, row.note): row for row in effects if row.difference is None}.values():
         parts.print_notes(console, f"{row.index}: {row.note}")
-    parts.print_notes(console, *[_EFFECTS_NOTE] * bool(known))
+    if known:
+        parts.print_notes(console, _EFFECTS_NOTE)
 
 
 def notes_on_classes(rows: Sequence[EntryRow], shares: Sequence[ShareRow]) -> Iterator[str]:

@@ -49,7 +49,8 @@ def print_docnorm(norming: DocnormResult[Any], console: Console) -> None:
     if of_bytes and of_tokens:
         console.print()
     _print_unit(console, norming, of_tokens, "token_", said=used)
-    parts.print_notes(console, *[parts.BYTES_AND_TOKENS] * bool(of_bytes and of_tokens))
+    if of_bytes and of_tokens:
+        parts.print_notes(console, parts.BYTES_AND_TOKENS)
 
 
 def _print_unit(

@@ -68,24 +68,24 @@ def _table(rows: Sequence[Any], measure: _Measure, sizes: Mapping[str, str]) -> 
     # Phrases of no pattern set have neither a method nor a tier.
     names = ("method", "tier", "pattern") if any(row.method for row in rows) else ("pattern",)
     rated = [row.index for row in rows if measure.has_rate(row)]
-    groups: dict[str, Sequence[str]]
-    shown: list[tuple[str, _Show]]
+    groups: dict[str, list[str]] = {}
+    shown: list[tuple[str, _Show]] = []
     if len(indexes) == 1:
-        columns = {
+        known = {
             heading: show
             for heading, show in measure.alone.items()
             if any(show(row) != amount(None) for row in rows)
         }
-        groups, shown = {"": [*columns]}, [(indexes[0], show) for show in columns.values()]
+        groups = {"": [*known]}
+        shown = [(indexes[0], show) for show in known.values()]
     else:
-        groups, shown = {}, []
         of_groups = {
             measure.rate: [index for index in indexes if index in rated],
             measure.number: [index for index in indexes if index not in rated],
         }
         for (heading, show), members in of_groups.items():
             if members:
-                groups[heading] = [*map(alias_of, members)]
+                groups[heading] = [alias_of(index) for index in members]
                 shown += [(index, show) for index in members]
     lines = [
         (key[-len(names) :], [show(of[index]) if index in of else "--" for index, show in shown])

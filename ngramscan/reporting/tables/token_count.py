@@ -44,8 +44,10 @@ def print_token_count(
     notes = dict.fromkeys(part for row in counts for part in row.note.split("; ") if part)
     parts.print_notes(console, *notes)
     shown = {total.statistic for total in totals}
-    parts.print_notes(console, *[f"sum: {SUM_NOTE}"] * (_TOTALS["sum"] in shown))
-    parts.print_notes(console, *[parts.BYTES_AND_TOKENS] * (is_beside_bytes and bool(counts)))
+    if _TOTALS["sum"] in shown:
+        parts.print_notes(console, f"sum: {SUM_NOTE}")
+    if counts and is_beside_bytes:
+        parts.print_notes(console, parts.BYTES_AND_TOKENS)
 
 
 def _print_counts(console: Console, rows: Sequence[TokenCountRow]) -> None:
