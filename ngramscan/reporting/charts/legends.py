@@ -91,8 +91,10 @@ def _level(rows: Sequence[Row], points: Sequence[Point]) -> str:
 
 def sides_of(plot: Plot, rows: Sequence[Row]) -> tuple[str, str]:
     """Return what values on each side of the line of no difference favour."""
+    parsed = Formatter().parse("".join(plot.sides))
+    fields = {field for _, field, *_ in parsed if field}
     names = {}
-    for name in {field for side in plot.sides for _, field, *_ in Formatter().parse(side) if field}:
+    for name in fields:
         values = {row.get(name) for row in rows}
         value = values.pop() if len(values) == 1 else None
         names[name] = in_words(name) if value is None else short(str(value), _LONGEST_SIDE)

@@ -96,13 +96,7 @@ def show_rows(results: Results, most_bytes: int) -> Shown:
     """Return the rows as a page shows them; those beyond some bytes of JSON are left out."""
     names, rows = results.columns, results.rows
     first = rows[0] if rows else {}
-    constant = {
-        name
-        for name in names
-        if len(rows) > 1
-        and name not in _SIDES
-        and all(_is_same(row[name], first[name]) for row in rows)
-    }
+    constant = _constant_columns(results)
     is_concordance = {*_SIDES} <= {*names}
     columns = [_column(name, results, constant, is_concordance) for name in _ordered(results)]
     limits = {end for column in columns for end in column.limits or ()}
@@ -136,6 +130,19 @@ def show_rows(results: Results, most_bytes: int) -> Shown:
         is_concordance,
         size_bytes,
     )
+
+
+def _constant_columns(results: Results) -> set[str]:
+    """Return the columns with one value in all of several rows, but not the sides of a context."""
+    rows = results.rows
+    if len(rows) < 2:
+        return set()
+    first = rows[0]
+    return {
+        name
+        for name in results.columns
+        if name not in _SIDES and all(_is_same(row[name], first[name]) for row in rows)
+    }
 
 
 def _ordered(results: Results) -> list[str]:
