@@ -56,6 +56,11 @@ def compared(
         pytest.param(counts(46, 8), "46 phrases in eight corpora", id="many phrases"),
         pytest.param(counts(12, 2), "Twelve phrases in c0 and c1", id="two corpora have names"),
         pytest.param(counts(1, 1), "One phrase in c0", id="one phrase"),
+        pytest.param(
+            [*counts(46, 8), {"index": "sum over 7 crawl snapshots"}, {"index": "all"}],
+            "46 phrases in eight corpora",
+            id="a sum over several corpora is none of them",
+        ),
         pytest.param(counts(13, 13), "13 phrases in 13 corpora", id="more than twelve"),
         pytest.param(
             [{"index": "i", "pattern": None, "query": name} for name in "ab"],
