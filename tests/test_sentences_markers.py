@@ -139,7 +139,10 @@ ROWS: dict[str, dict[str, Any]] = {
                 }
             ],
             [
-                ("CoT's markers: where the prompt lacks CoT, in 8.3% [1.5, 35] (pot) with m on d."),
+                (
+                    "CoT's markers are in 8.3% [1.5, 35] of the outputs of prompts without CoT"
+                    " (pot) with m on d."
+                ),
                 "Brackets enclose 95% confidence intervals.",
             ],
             id="a method that no prompt has",

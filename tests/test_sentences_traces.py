@@ -88,7 +88,7 @@ ROWS: dict[str, dict[str, Any]] = {
             [
                 (
                     "50% of the words in the outputs of f-1 and 17% of those of cot are in "
-                    "spans of at least 8 words that i has verbatim; the longest has 41 words "
+                    "spans of at least 8 words that occur verbatim in i; the longest has 41 words "
                     "(output “1” of cot)."
                 ),
                 "1 output without words to look for is left out.",
@@ -101,12 +101,12 @@ ROWS: dict[str, dict[str, Any]] = {
             [
                 (
                     "45% of the words in the outputs of cot are in spans of at least 8 words "
-                    "that any of the corpora has verbatim; the longest has 41 words (output “1”"
-                    " of cot)."
+                    "that occur verbatim in any of the corpora; the longest has 41 words "
+                    "(output “1” of cot)."
                 ),
                 (
                     "39% of the words in the outputs of cot are in spans of at least 8 words "
-                    "that i has verbatim; the longest has 41 words (output “1” of cot)."
+                    "that occur verbatim in i; the longest has 41 words (output “1” of cot)."
                 ),
             ],
             id="any corpus, then the first one",
@@ -122,8 +122,8 @@ ROWS: dict[str, dict[str, Any]] = {
             [
                 (
                     "40% of the words in the outputs of d, 30% of those of c and 20% of those "
-                    "of b (and 1 further prompt) are in spans of at least 8 words that i has "
-                    "verbatim; the longest has 41 words (output “1” of a)."
+                    "of b (and 1 further prompt) are in spans of at least 8 words that occur "
+                    "verbatim in i; the longest has 41 words (output “1” of a)."
                 ),
             ],
             id="outputs of four prompts",
@@ -133,8 +133,8 @@ ROWS: dict[str, dict[str, Any]] = {
             [{"prompt": "", "unit": "tokens", "dataset": "", "model": ""}],
             [
                 (
-                    "39% of the tokens in the outputs are in spans of at least 8 tokens that i "
-                    "has verbatim; the longest has 41 tokens (output “1”)."
+                    "39% of the tokens in the outputs are in spans of at least 8 tokens that occur "
+                    "verbatim in i; the longest has 41 tokens (output “1”)."
                 ),
             ],
             id="a text without a prompt, in tokens",
@@ -145,7 +145,7 @@ ROWS: dict[str, dict[str, Any]] = {
             [
                 (
                     "39% of the words in the outputs of cot are in spans of at least 8 words "
-                    "that i has verbatim; the longest has 41 words (output “1” of cot)."
+                    "that occur verbatim in i; the longest has 41 words (output “1” of cot)."
                 ),
             ],
             id="words of one kind alone",
@@ -155,8 +155,8 @@ ROWS: dict[str, dict[str, Any]] = {
             [{}, {"length": 6, "coverage": 0.01}],
             [
                 (
-                    "On average, spans of at least 5 words that i has cover 3.1% [2.4, 4.4] of "
-                    "an output of cot with m on d."
+                    "On average, spans of at least 5 words that occur in i cover 3.1% [2.4, 4.4] "
+                    "of an output of cot with m on d."
                 ),
                 "Brackets enclose 95% confidence intervals.",
             ],
@@ -179,12 +179,12 @@ ROWS: dict[str, dict[str, Any]] = {
             ],
             [
                 (
-                    "On average, spans of at least 5 words that i has cover 3.1% [2.4, 4.4] of "
-                    "an output of cot with m on d."
+                    "On average, spans of at least 5 words that occur in i cover 3.1% [2.4, 4.4] "
+                    "of an output of cot with m on d."
                 ),
                 (
-                    "On average, spans of at least 2 words that j has cover 20% [10, 30] of an "
-                    "output of pot and 3.1% [2.4, 4.4] of one of cot."
+                    "On average, spans of at least 2 words that occur in j cover 20% [10, 30] of "
+                    "an output of pot and 3.1% [2.4, 4.4] of one of cot."
                 ),
                 "Brackets enclose 95% confidence intervals.",
             ],

@@ -62,12 +62,12 @@ def _in_others(rows: Sequence[Row], has_own: bool) -> str:
         return ""
     most = max(rows, key=lambda row: row["share"])
     method = named(most["method"])
-    text = "in none"
-    if most["share"]:
-        limit = "" if len(rows) == 1 else "at most "
-        text = f"in {limit}{share_of(most)} ({named(most['prompt'])})"
-    without = f"where the prompt lacks {method}, {text}"
-    return f"; {without}" if has_own else f"{method}'s markers: {without}"
+    limit = "" if len(rows) == 1 else "at most "
+    text = f"{limit}{share_of(most)}" if most["share"] else "none"
+    prompt = f" ({named(most['prompt'])})" if most["share"] else ""
+    if has_own:
+        return f"; where the prompt lacks {method}, in {text}{prompt}"
+    return f"{method}'s markers are in {text} of the outputs of prompts without {method}{prompt}"
 
 
 def say_confusion(rows: Sequence[Row]) -> Iterator[Sentence]:

@@ -45,7 +45,7 @@ def say_traces(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
         if shares:
             unit, least = _unit(group[0]), group[0].get("min_words")
             span = "spans" if least is None else f"spans of at least {number(least)} {unit}"
-            text = f"{_covered(shares, unit)} are in {span} that {corpus(index)} has verbatim"
+            text = f"{_covered(shares, unit)} are in {span} that occur verbatim in {corpus(index)}"
             yield Sentence(f"{text}{_longest(group, unit)}.")
     if unknown := len(every) - len(known_rows(every, "coverage")):
         verb = "is" if unknown == 1 else "are"
@@ -108,7 +108,7 @@ def say_curve(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
         ]
         if (rest := len(by_share) - MOST_NAMED) > 0:
             texts[-1] += f" (and {count_of(rest, 'further group')} of outputs)"
-        span = f"spans of at least {number(least)} words that {corpus(index)} has"
+        span = f"spans of at least {number(least)} words that occur in {corpus(index)}"
         text = f"On average, {span} cover {listed(texts)}."
         yield Sentence(text, is_finding=True, has_interval=has_ends(shown, "coverage"))
 
