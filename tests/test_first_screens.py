@@ -11,6 +11,7 @@ from rich.console import Console
 import ngramscan
 from ngramscan.indexes.catalog import PAPER
 from ngramscan.reporting.snapshots import times_of
+from ngramscan.reporting.summaries.counts import summarize_counts
 from ngramscan.reporting.summaries.names import short_names
 from ngramscan.reporting.summaries.numbers import (
     PER_GIGABYTE,
@@ -19,6 +20,7 @@ from ngramscan.reporting.summaries.numbers import (
     short_number,
     size_unit,
 )
+from ngramscan.reporting.summaries.totals import summarize_totals
 from tests.support.command import Ran, invoke
 from tests.support.serve_process import INDEXES, serving_here
 
@@ -198,6 +200,26 @@ def test_a_page_has_the_summary_of_a_screen(here: Path) -> None:
     assert "<td>import &lt;b&gt;</td>" in tables[0]
     rows = [re.findall("<td[^>]*>([^<]*)</td>", row) for row in tables[1].split("<tr>")]
     assert ["T1", "CoT", "1", "2"] in rows
+
+
+def of_method(index: str, union: int | None) -> dict[str, object]:
+    names = {"index": index, "tiers": "T1", "method": "CoT", "versus": None, "kind": ""}
+    return {**names, "statistic": "union_of_occurrences", "value": union, "note": ""}
+
+
+def test_a_corpus_without_any_count_is_named_instead_of_a_column() -> None:
+    rows = [of_method("a", 3), of_method("b", None), of_method("c", 5)]
+    (table,) = summarize_totals(rows, 12)
+    assert [*table.columns] == ["tier", "method", "a", "c"]
+    assert table.note == "counts are missing: b"
+    (table,) = summarize_totals(rows[:2], 12)
+    assert table.columns["occurrences"] == ["3"]
+    assert table.note == "counts are missing: b"
+
+
+def test_a_corpus_without_any_phrase_has_no_table_of_phrases() -> None:
+    rows = [{"index": "a", "pattern": text, "occurrences": 0} for text in "pqrstu"]
+    assert not summarize_counts(rows, 3)
 
 
 def test_python_has_no_option_for_what_a_terminal_shows() -> None:

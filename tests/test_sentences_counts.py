@@ -76,7 +76,10 @@ def said_of(rows: Sequence[dict[str, Any]]) -> list[str]:
                 counted("e", "a", 30, per_gigabyte=15.0),
                 counted("e", "b", 40, per_gigabyte=20.0),
             ],
-            ["“b” is the most frequent of 2 phrases in both corpora: 20 per GB in e, 9 in d."],
+            [
+                "“b” is the most frequent of 2 phrases in both corpora: most often in e,"
+                " 20 per GB, and least often in d, 9."
+            ],
             id="phrases in two corpora",
         ),
         pytest.param(
@@ -88,7 +91,10 @@ def said_of(rows: Sequence[dict[str, Any]]) -> list[str]:
                 counted("f", "a", 7),
                 counted("f", "b", 5),
             ],
-            ["“a” is the most frequent of 2 phrases in 2 of 3 corpora: 30 per GB in e, 7 in d."],
+            [
+                "“a” is the most frequent of 2 phrases in 2 of 3 corpora: most often in e,"
+                " 30 per GB, and least often in d, 7."
+            ],
             id="another phrase in one of the corpora",
         ),
         pytest.param(
@@ -130,8 +136,8 @@ def said_of(rows: Sequence[dict[str, Any]]) -> list[str]:
                 counted("cc-2025-30", "c", 2),
             ],
             [
-                "“a” is the most frequent of 3 phrases in all 3 corpora: 93 per GB in cc-2025-30,"
-                " 71 in cc-2025-05.",
+                "“a” is the most frequent of 3 phrases in all 3 corpora: most often in cc-2025-30,"
+                " 93 per GB, and least often in cc-2025-05, 71.",
                 "From cc-2025-05 to cc-2025-30, “a” went from 71 to 93 per GB; of 3 phrases, 1 rose"
                 " and 1 fell.",
             ],
@@ -198,6 +204,18 @@ def total(index: str, statistic: str, value: float | None, **columns: Any) -> di
     return row | {"statistic": statistic, "value": value, "kind": "", "note": ""} | columns
 
 
+def largest(
+    index: str, method: str, phrase: str, *, count: int, union: int
+) -> list[dict[str, Any]]:
+    """Return the totals of a method that tell how much of it its largest phrase makes."""
+    names: dict[str, Any] = {"method": method, "versus": None}
+    return [
+        total(index, "largest_pattern_count", count, **names),
+        total(index, "union_of_occurrences", union, **names),
+        total(index, "largest_pattern_share", 0.1, note=phrase, **names),
+    ]
+
+
 UNION, GEOMETRIC = "ratio_of_unions", "ratio_of_geometric_means"
 
 
@@ -251,6 +269,15 @@ UNION, GEOMETRIC = "ratio_of_unions", "ratio_of_geometric_means"
             id="many corpora in which it is otherwise",
         ),
         pytest.param(
+            [total("d", UNION, 0.0), total("d", UNION, 0.0, method="PoT"), total("e", UNION, 3.0)],
+            [
+                "None of F-1's phrases occurs; none of PoT's phrases occurs in d (tiers T1 and"
+                " T2).",
+                "In e, F-1 : CoT is 3, above 1.",
+            ],
+            id="methods without any occurrence",
+        ),
+        pytest.param(
             [total("d", UNION, 1.0, tiers="T1")],
             ["F-1's phrases are as frequent as CoT's in d (tier T1)."],
             id="equally frequent, one tier",
@@ -288,7 +315,7 @@ UNION, GEOMETRIC = "ratio_of_unions", "ratio_of_geometric_means"
             ],
             [
                 "The ratio of geometric means, per phrase, F-1 : CoT is 0.698 [0.112, 4.34] in d"
-                " (tiers T1 and T2); all 2 intervals include 1: no difference is shown."
+                " (tiers T1 and T2); both intervals include 1: no difference is shown."
             ],
             id="intervals that all include 1",
         ),
@@ -299,7 +326,7 @@ UNION, GEOMETRIC = "ratio_of_unions", "ratio_of_geometric_means"
             ],
             [
                 "The ratio of geometric means, per phrase, F-1 : CoT is 0.698 [0.112, 4.34] in d"
-                " (tiers T1 and T2); 1 of 2 intervals include 1, and nothing is claimed by the"
+                " (tiers T1 and T2); 1 of 2 intervals includes 1, and nothing is claimed by the"
                 " others, which are not adjusted."
             ],
             id="intervals of which some include 1",
@@ -322,12 +349,13 @@ UNION, GEOMETRIC = "ratio_of_unions", "ratio_of_geometric_means"
         ),
         pytest.param(
             [
-                total("d", "largest_pattern_share", 0.32, versus=None, note="\\begin{equation}"),
-                total("d", "largest_pattern_share", 0.6, versus=None, method="CoT", note="so, so"),
-                total("e", "largest_pattern_share", 0.9, versus=None, note="other"),
+                *largest("d", "F-1", "\\begin{equation}", count=489, union=1178),
+                *largest("d", "CoT", "so, so", count=475, union=617),
+                *largest("d", "PoT", "\\end{align}", count=7, union=5),
+                *largest("e", "F-1", "other", count=9, union=10),
             ],
             [
-                "In d, “\\begin{equation}” makes 32.0% of F-1's, “so, so” makes 60.0% of CoT's"
+                "In d, “\\begin{equation}” makes 41.5% of F-1's, “so, so” makes 77.0% of CoT's"
                 " occurrences."
             ],
             id="the largest phrases",

@@ -107,8 +107,10 @@ def _amounts(rows: Sequence[Row]) -> str:
         least = min(rows, key=lambda row: row["per_gigabyte"])
         if most["per_gigabyte"] == least["per_gigabyte"]:
             return f"{number(most['per_gigabyte'])} per GB in {all_of(len(rows))}"
-        largest = f"{number(most['per_gigabyte'])} per GB in {corpus(most.get('index'))}"
-        return f"{largest}, {number(least['per_gigabyte'])} in {corpus(least.get('index'))}"
+        rate = f"{number(most['per_gigabyte'])} per GB"
+        largest = f"most often in {corpus(most.get('index'))}, {rate}"
+        smallest = f"least often in {corpus(least.get('index'))}, {number(least['per_gigabyte'])}"
+        return f"{largest}, and {smallest}"
     return " and ".join(
         f"{_amount(row)} in {corpus(row.get('index'))}" for row in rows[:_MOST_NAMED]
     )

@@ -71,6 +71,8 @@ def _say_ratios(rows: Sequence[Row]) -> Iterator[Sentence]:
         by_method = [*group_rows(first, "method").values()]
         by_method.sort(key=lambda group: -max(row["value"] for row in group))
         said = "; ".join(_of_method(statistic, group) for group in by_method)
+        if not any(row["value"] for row in first):
+            said = f"N{said.removeprefix('n')}"
         text = f"{said} in {corpus(index)} ({_of_tiers(ratios[0])})."
         yield Sentence(text, is_finding=True, has_interval="[" in text)
         yield from _say_elsewhere(first, [row for row in ratios if row.get("index") != index])
@@ -79,6 +81,8 @@ def _say_ratios(rows: Sequence[Row]) -> Iterator[Sentence]:
 def _of_method(statistic: str, rows: Sequence[Row]) -> str:
     """Return how one method compares with each other one."""
     subject, compared = _COMPARED[statistic]
+    if not any(row["value"] for row in rows):
+        return f"none of {_name(rows[0]['method'])}'s {subject.split(' ')[0]} occurs"
     parts = [f"{_times(rows[0])}{compared} {_name(rows[0]['versus'])}'s"]
     for row in rows[1:]:
         times = _times(row)
@@ -180,10 +184,12 @@ def _judged(ratios: Sequence[Row]) -> str:
         if with_one:
             return ": no difference is shown"
         return "; the phrases are not a random sample, so nothing is claimed"
-    n = f"{number(with_one)} of {count_of(len(known), 'interval')}"
     if with_one == len(known):
-        return f"; all {count_of(len(known), 'interval')} include 1: no difference is shown"
-    return f"; {n} include 1, and nothing is claimed by the others, which are not adjusted"
+        every = "both" if len(known) == 2 else f"all {number(len(known))}"
+        return f"; {every} intervals include 1: no difference is shown"
+    n = f"{number(with_one)} of {count_of(len(known), 'interval')}"
+    verb = "includes" if with_one == 1 else "include"
+    return f"; {n} {verb} 1, and nothing is claimed by the others, which are not adjusted"
 
 
 def _has_one(row: Row) -> bool:
@@ -191,17 +197,31 @@ def _has_one(row: Row) -> bool:
     return bool(row["low"] <= 1 and (high is None or high >= 1))
 
 
+def largest_share(of_one: Mapping[str, Row]) -> float | None:
+    """Return the largest phrase's share of a method's occurrences, each place counted once.
+
+    None: it is unknown, or the phrase is an end of environments, whose places don't count.
+    """
+    count, union = (
+        of_one.get(statistic, {}).get("value")
+        for statistic in ("largest_pattern_count", "union_of_occurrences")
+    )
+    if count is None or not union or count > union:
+        return None
+    return float(count / union)
+
+
 def _say_largest(rows: Sequence[Row]) -> Iterator[Sentence]:
-    """Say which phrase makes most of each method's sum in the first corpus."""
-    shares = [row for row in rows if row["statistic"] == "largest_pattern_share"]
-    known = [row for row in known_rows(shares, "value") if row.get("note")]
-    if not known:
-        return
-    index = known[0].get("index")
-    texts = [
-        f"{quoted(row['note'])} makes {number(row['value'], is_share=True)}% of"
-        f" {_name(row.get('method'))}'s"
-        for row in known
-        if row.get("index") == index
-    ]
-    yield Sentence(f"In {corpus(index)}, {', '.join(texts[:_MOST_SHARES])} occurrences.")
+    """Say which phrase makes most of each method's occurrences in the first corpus."""
+    texts: dict[object, list[str]] = {}
+    single = [row for row in rows if row.get("versus") is None]
+    for (index, method), group in group_rows(single, "index", "method").items():
+        of_one = {str(row["statistic"]): row for row in group}
+        share, phrase = largest_share(of_one), of_one.get("largest_pattern_share", {}).get("note")
+        if share is None or not phrase:
+            continue
+        said = f"{quoted(phrase)} makes {number(share, is_share=True)}% of {_name(method)}'s"
+        texts.setdefault(index, []).append(said)
+    for index, said_of_index in [*texts.items()][:1]:
+        listed_texts = ", ".join(said_of_index[:_MOST_SHARES])
+        yield Sentence(f"In {corpus(index)}, {listed_texts} occurrences.")

@@ -91,7 +91,9 @@ def phrases_of(rows: Sequence[Row]) -> list[Phrase]:
 def _tables_of_bytes(rows: Sequence[Row], most: int) -> list[SummaryTable]:
     indexes = [*group_rows(rows, "index")]
     if len(indexes) == 1:
-        return [_table_of_one(rows, most)] if most else []
+        # A sentence says that none of many phrases occurs.
+        has_rows = most and largest_first(phrases_of(rows), "occurrences", most)
+        return [_table_of_one(rows, most)] if has_rows else []
     if len(group_rows(rows, *_NAMES)) == 1:
         return [_table_of_a_phrase(rows)]
     is_plain = not any(row.get("method") for row in rows)

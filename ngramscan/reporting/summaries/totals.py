@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ngramscan.prevalence.several_corpora import is_one_corpus
 from ngramscan.reporting.layout import UNKNOWN, Columns, Layout, cell, with_interval
+from ngramscan.reporting.sentences.names import named
 from ngramscan.reporting.sentences.phrases import Row, group_rows
+from ngramscan.reporting.sentences.totals import largest_share
 from ngramscan.reporting.summaries.names import short_names
 from ngramscan.reporting.summaries.numbers import (
     LEAST_BYTES,
@@ -34,6 +37,10 @@ def summarize_totals(rows: Sequence[Row], _most: int) -> list[SummaryTable]:
     indexes = [*dict.fromkeys(index for by_index in lists.values() for index in by_index)]
     of_tokens = [index for index in indexes if _has(lists, index, _TOKEN_SUM)]
     of_bytes = [index for index in indexes if index not in of_tokens]
+    # A corpus without any count has no column, unless there is no other corpus.
+    known = [index for index in of_bytes if _has_value(lists, index)]
+    missing = [named(index) for index in of_bytes if known and index not in known]
+    of_bytes = known or of_bytes
     tables = []
     if len(of_bytes) == 1:
         tables.append(_table_of_one(lists, of_bytes[0]))
@@ -41,6 +48,9 @@ def summarize_totals(rows: Sequence[Row], _most: int) -> list[SummaryTable]:
         tables += [_table_of_ratios(ratios)] if ratios else []
     elif of_bytes:
         tables.append(_table_of_bytes(lists, of_bytes))
+    if missing:
+        note = f"counts are missing: {', '.join(missing)}"
+        tables[0] = replace(tables[0], note="; ".join(filter(None, [tables[0].note, note])))
     if of_tokens:
         tables.append(_table_of_tokens(lists, of_tokens))
     return tables
@@ -68,6 +78,12 @@ def _place(tiers: str) -> int:
 
 def _has(lists: _Lists, index: str, statistic: str) -> bool:
     return any(statistic in by_index.get(index, {}) for by_index in lists.values())
+
+
+def _has_value(lists: _Lists, index: str) -> bool:
+    """Tell whether a corpus has a known total."""
+    totals = [by_index.get(index) for by_index in lists.values()]
+    return any(value_of(one, "union_of_occurrences") is not None for one in totals)
 
 
 def value_of(of_one: OfOne | None, statistic: str) -> float | None:
@@ -167,11 +183,12 @@ def _table_of_one(lists: _Lists, index: str) -> SummaryTable:
 
 
 def _largest(of_one: OfOne) -> str:
-    """Return the largest phrase and its share of the sum."""
+    """Return the largest phrase and its share of the occurrences."""
     row = of_one.get("largest_pattern_share")
     if row is None or row.get("value") is None:
         return UNKNOWN
-    return f"{row.get('note')} ({row['value']:.0%})"
+    share = largest_share(of_one)
+    return str(row.get("note")) if share is None else f"{row.get('note')} ({share:.0%})"
 
 
 def ratios_of(rows: Sequence[Row], index: str) -> list[Row]:
