@@ -111,20 +111,26 @@ class Difference:
         others = [row for row in known if not is_shown(row, alpha)]
         if not others:
             return
-        row = max(others, key=_width)
+        # An interval without 0 would look like a difference that is shown.
+        with_zero = [row for row in others if _has_zero(row)]
+        row = max(with_zero or others, key=_width)
         first, second = self.subjects(row)
         first = _within(first)
-        numbers = f"{self._numbers(row)}{_why_not(row, alpha)}"
+        numbers, reason = self._numbers(row), _why_not(row, alpha)
         if len(others) == 1:
             where = scope_of(row, self.labels)
             both = f"{first} and {second}{self.topic(row)}"
-            yield f"No difference is shown between {both}{where}{numbers}."
+            yield f"No difference is shown between {both}{where}{numbers}{reason}."
             return
         widest = ""
         if _width(row) > 0:
             where = scope_of(row, self.labels, known)
             both = f"{first} against {second}{self.topic(row)}"
-            widest = f"; the widest interval is that of {both}{where}{numbers}"
+            of_them = " with 0" if 0 < len(with_zero) < len(others) else ""
+            widest = f"; the widest interval{of_them} is that of {both}{where}{numbers}"
+            if not is_shown(row):  # which is said of all of them
+                widest += reason
+        widest = f"{_nearly_shown(others, alpha)}{widest}"
         if len(others) < len(known):
             some = f"{number(len(others))} of {number(len(known))} comparisons"
             yield f"For the other {some}, no difference is shown{widest}."
@@ -144,6 +150,21 @@ class Difference:
             facts.append(n)
         further = "".join(f", {one}" for one in self.more(row))
         return f"{further}: {', '.join(facts)}"
+
+
+def _has_zero(row: Row) -> bool:
+    low, high = _POINTS.interval(row)
+    return low is not None and high is not None and low <= 0 <= high
+
+
+def _nearly_shown(rows: Sequence[Row], alpha: float) -> str:
+    """Return how many of some differences would be shown if their family were the only one."""
+    n = sum(is_shown(row) for row in rows)
+    if not n:
+        return ""
+    them = "each" if n == len(rows) else number(n)
+    level = level_text(alpha)
+    return f"; for {them} of them, p is at most {ALPHA}, but above this page's level of {level}"
 
 
 def _weight(row: Row) -> tuple[bool, float]:
