@@ -72,6 +72,30 @@ def test_the_first_screen_has_at_most_thirty_lines(models: int) -> None:
     assert len(printed(blending_of(models)).splitlines()) <= 30
 
 
+def test_many_datasets_models_and_prompts_have_room_and_what_is_left_out_is_said() -> None:
+    texts = {
+        (f"data{dataset}", f"model{model}", prompt): [STEPS + FORMULAS] * 2
+        for dataset in range(3)
+        for model in range(4)
+        for prompt in ("cot", "pot", "f-1", "f-1+cot", "f-1+pot", "zs", "ltm", "tot")
+    }
+    blending = run_blend(outputs_of(texts), load_selection(["f1"], (), ()))
+    for width in (40, 80, 160):
+        lines = printed(blending, width=width).splitlines()
+        assert len(lines) <= (30 if width >= 80 else 40)
+        assert max(map(len, lines)) <= max(width, 80)
+    lines = printed(blending).splitlines()
+    assert lines[0].startswith("Outputs with a marker, %, all models and datasets together")
+    shown = [line.split()[0] for line in lines[3:11]]
+    assert shown == ["cot", "pot", "f-1", "f-1+cot", "f-1+pot", "zs", "ltm", "tot"]
+    assert "single models" in lines[-1]
+
+
+def test_the_outputs_of_the_repository_have_room() -> None:
+    lines = run("blend", EXAMPLES.parent, "--quiet").stdout.splitlines()
+    assert len(lines) <= 30
+
+
 def test_all_models_together_are_the_table_of_several() -> None:
     lines = printed(blending_of(3)).splitlines()
     assert lines[0] == "Outputs with a marker, %, all models together · dataset d"

@@ -109,3 +109,28 @@ def test_a_frame_has_the_sizes_of_its_indexes_and_what_it_says_in_words(corpus: 
     assert any("step by step" in sentence for sentence in frame.attrs["summary"])
     nothing = ngramscan.patterns_list()
     assert (nothing.attrs["sizes"], nothing.attrs["summary"]) == ({}, [])
+
+
+def test_a_frame_of_tests_adjusted_otherwise_lacks_the_usual_column(tmp_path: Path) -> None:
+    scores = [
+        {
+            "dataset": "d",
+            "model": "m",
+            "method": method,
+            "id": str(n),
+            "rule": "strict",
+            "value": float(n % share == 0),
+            "status": "scored",
+        }
+        for n in range(40)
+        for method, share in (("cot", 4), ("f-1", 2), ("pot", 3))
+    ]
+    path = write_lines(tmp_path / "scores.jsonl", *scores)
+    frame = evalcore.compare(path, baseline="cot", adjust="bh")
+    assert "p_holm" in frame.attrs["left_out"]
+    assert "p_holm" not in frame
+    assert frame["p_bh"].notna().all()
+    html = ngramscan.report(frame).html
+    assert "adjusted p" in html
+    # What lacks an adjusted p-value would be said so.
+    assert "not adjusted for the number of tests, so nothing is claimed" not in html

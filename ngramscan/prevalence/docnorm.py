@@ -34,6 +34,7 @@ from ngramscan.prevalence.docnorm_totals import (
     rounded,
     seen_in_part,
     union_of,
+    with_rates,
 )
 from ngramscan.prevalence.draw_places import Found
 from ngramscan.prevalence.draws import (
@@ -136,7 +137,7 @@ def run_docnorm(
     lookups = {index.name: stream for index, stream in start_lookups(queries, placed)}
     result: DocnormResult[Any] = DocnormResult()
     for index in ordered:
-        n_before = len(result.rows)
+        n_before, n_totals = len(result.rows), len(result.totals)
         if index.document_counts:
             _read(result, index, queries, index.document_counts)
         else:
@@ -144,6 +145,7 @@ def run_docnorm(
         size = index.size()
         result.sizes[index.name] = size
         result.rows[n_before:] = [_with_rates(row, size) for row in result.rows[n_before:]]
+        result.totals[n_totals:] = with_rates(result.totals[n_totals:], size)
     return result
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from ngramscan.indexes.base import Index
+from ngramscan.indexes.base import Index, IndexSize
 from ngramscan.patterns.model import Scope
 from ngramscan.patterns.overlaps import nesting, union_of_occurrences
 from ngramscan.prevalence.draws import Texts
@@ -113,6 +113,37 @@ def make_totals(
             )
             totals.append(_ratio_total(unknown, above, below))
     return totals
+
+
+def with_rates(totals: Sequence[DocnormTotal], size: IndexSize) -> list[DocnormTotal]:
+    """Return totals of an index, those of documents with the rate per million documents."""
+    rated = []
+    for total in totals:
+        rated.append(total)
+        if size.documents and total.statistic.removeprefix("token_") == "documents":
+            rated.append(_per_million(total, size.documents, size.documents_estimate is None))
+    return rated
+
+
+def _per_million(total: DocnormTotal, documents: int, is_exact: bool) -> DocnormTotal:
+    """Return documents per million documents of the index.
+
+    Limits of a total say nothing about an estimated number of all documents.
+    """
+
+    def rate(value: float | None) -> float | None:
+        return None if value is None else value / documents * 1e6
+
+    return replace(
+        total,
+        statistic=f"{total.statistic}_per_million",
+        value=rate(total.value),
+        low=rate(total.low) if is_exact else None,
+        high=rate(total.high) if is_exact else None,
+        level=total.level if is_exact else None,
+        lower_estimate=rate(total.lower_estimate),
+        upper_estimate=rate(total.upper_estimate),
+    )
 
 
 def _unknown_total(

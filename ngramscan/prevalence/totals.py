@@ -26,8 +26,20 @@ from ngramscan.statistics.estimates import geometric_mean_ratio, probability_of_
 SUM_NOTE = "sum of pattern counts, overlaps counted repeatedly"
 SNAPSHOTS_NOTE = "snapshots share pages: this counts page versions, not pages"
 _NO_OVERLAP = "the count of an overlap is missing"
+ESTIMATED = "estimated from a sample"
+"""The note of totals of a corpus of which some files were read."""
 _SUMMED = ("sum_of_pattern_counts", "union_of_occurrences")
 """Statistics that are also summed over crawl snapshots."""
+_OF_ESTIMATES = frozenset(
+    (
+        *_SUMMED,
+        "union_per_gigabyte",
+        "union_per_million_documents",
+        "ratio_of_sums",
+        "ratio_of_unions",
+    )
+)
+"""Statistics that say so where the counts are estimates."""
 _QUANTILES = {
     "smallest": 0.0,
     "lower_quartile": 0.25,
@@ -128,14 +140,24 @@ def _sum_per_million_tokens(total: Total, size: IndexSize) -> Total:
 def _of_indexes(counted: CountResult[Any], names: Sequence[str]) -> list[Total]:
     totals: list[Total] = []
     chosen = [part for whole in scopes(counted.queries) for part in (whole, *whole.by_kind)]
+    estimated = {row.index for row in counted.rows if getattr(row, "estimated", False)}
     for index in names:
         lists = [_list(scope, counted.occurrences[index]) for scope in chosen]
+        of_index: list[Total] = []
         for patterns in lists:
-            totals += _of_one(index, patterns, counted.sizes[index])
+            of_index += _of_one(index, patterns, counted.sizes[index])
         for earlier, later in combinations(lists, 2):
             if _are_compared(earlier.scope, later.scope):
-                totals += _of_two(index, later, earlier)
+                of_index += _of_two(index, later, earlier)
+        totals += [_as_estimate(one) for one in of_index] if index in estimated else of_index
     return totals
+
+
+def _as_estimate(total: Total) -> Total:
+    """Return a total whose note says that it is an estimate, if that can be said of it."""
+    if total.value is None or total.statistic not in _OF_ESTIMATES:
+        return total
+    return replace(total, note="; ".join(filter(None, (total.note, ESTIMATED))))
 
 
 def _are_compared(earlier: Scope, later: Scope) -> bool:

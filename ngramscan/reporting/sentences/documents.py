@@ -8,20 +8,35 @@ from ngramscan.reporting.sentences.counts import corpora, equals, phrase_of
 from ngramscan.reporting.sentences.names import corpus
 from ngramscan.reporting.sentences.phrases import Row, count_of, group_rows, known_rows, number
 from ngramscan.reporting.sentences.sentence import Sentence
-from ngramscan.reporting.summaries.documents import LEAST_DOCUMENTS
+from ngramscan.reporting.sentences.totals import LEAST_DOCUMENTS
 
 _OF_TOKENS = "token_"
+_SAMPLED = "files"
 
 
 def say_documents(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `docnorm`."""
     for prefix in ("", _OF_TOKENS):
-        if known := known_rows(rows, f"{prefix}documents"):
+        known = known_rows(rows, f"{prefix}documents")
+        if known and not any(row[f"{prefix}documents"] for row in known):
+            yield _say_none(known, prefix)
+        elif known:
             largest = _largest(known, prefix)
             yield _say_largest(largest, known, prefix)
             yield from _say_elsewhere(largest, known, prefix)
         yield from _say_two_estimates(rows, prefix)
     yield from _say_partly(rows)
+
+
+def _say_none(rows: Sequence[Row], prefix: str) -> Sentence:
+    """Say that no document has any phrase."""
+    phrases, indexes = group_rows(rows, "pattern"), group_rows(rows, "index")
+    where = corpora(len(indexes)) if len(indexes) > 1 else corpus(rows[0].get("index"))
+    what = "As n-grams of tokens, no" if prefix else "No"
+    some = f"any of {count_of(len(phrases), 'phrase')}"
+    if len(phrases) == 1:
+        some = phrase_of(rows[0], "pattern")
+    return Sentence(f"{what} document of {where} has {some}.", is_finding=True)
 
 
 def _largest(rows: Sequence[Row], prefix: str) -> Row:
@@ -70,6 +85,8 @@ def _with_limits(row: Row, name: str) -> str:
     value, low, high = (row.get(f"{name}{end}") for end in ("", "_low", "_high"))
     if value is None:
         return ""
+    if low is None and row.get("estimator") == _SAMPLED:
+        return f"about {number(value)}"
     if low is None or low == value == high:
         return number(value)
     return f"{number(value)} [{number(low)}, {'no limit' if high is None else number(high)}]"

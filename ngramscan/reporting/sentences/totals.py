@@ -10,9 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ngramscan.prevalence.several_corpora import is_one_corpus
+from ngramscan.prevalence.totals import ESTIMATED
 from ngramscan.reporting.sentences.counts import corpora
 from ngramscan.reporting.sentences.names import corpus, named, quoted
-from ngramscan.reporting.sentences.phrases import Row, count_of, group_rows, known_rows, number
+from ngramscan.reporting.sentences.phrases import (
+    Row,
+    count_of,
+    group_rows,
+    known_rows,
+    listed,
+    number,
+)
 from ngramscan.reporting.sentences.sentence import Sentence
 
 _ALL_TIERS = "T1+T2"
@@ -23,13 +31,21 @@ _COMPARED: Mapping[str, tuple[str, str]] = {
     "token_ratio_of_documents": ("n-grams of tokens are in", "as many documents as"),
 }
 """Words on a ratio of two methods: those before the ratio, and those after it."""
+_PER_MILLION = ("documents_per_million", "token_documents_per_million")
+LEAST_DOCUMENTS = 1_000
+"""In a smaller corpus a rate per million documents says nothing."""
 _PER_PHRASE = ("ratio_of_geometric_means", "token_ratio_of_geometric_means")
 
 
 def say_totals(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `totals`."""
     chosen = [row for row in _wholes(rows) if row.get("tiers") == _tiers_of(rows)]
-    found = [*_say_ratios(chosen), *_say_per_phrase(chosen), *_say_largest(chosen)]
+    found = [
+        *_say_ratios(chosen),
+        *_say_per_million(chosen),
+        *_say_per_phrase(chosen),
+        *_say_largest(chosen),
+    ]
     if not found:
         found.append(Sentence("No two methods are compared in these totals."))
     yield from found
@@ -38,9 +54,11 @@ def say_totals(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
 def _wholes(rows: Sequence[Row]) -> Iterator[Row]:
     """Yield the totals of corpora, without those of one kind of phrases beside others of all."""
     of_corpora = [row for row in rows if is_one_corpus(row.get("index"))]
-    names = ("index", "tiers", "method", "versus", "statistic")
+    names = ("index", "tiers", "method", "versus")
     for group in group_rows(of_corpora, *names).values():
-        yield min(group, key=lambda row: str(row.get("kind") or ""))
+        # The kind of the whole list is that of all its statistics, known or not.
+        whole = min(str(row.get("kind") or "") for row in group)
+        yield from (row for row in group if str(row.get("kind") or "") == whole)
 
 
 def _tiers_of(rows: Sequence[Row]) -> object:
@@ -97,6 +115,11 @@ def _times(row: Row) -> str:
     return "" if text == "1" else f"{text} times "
 
 
+def is_estimated(row: Row) -> bool:
+    """Tell whether a total is one of estimated counts."""
+    return ESTIMATED in str(row.get("note") or "")
+
+
 def _name(method: object) -> str:
     return "a method without a name" if method is None else named(method)
 
@@ -104,7 +127,7 @@ def _name(method: object) -> str:
 def _ratio(row: Row) -> str:
     low, high, value = row.get("low"), row.get("high"), row["value"]
     if low is None or low == high:
-        return number(value)
+        return f"about {number(value)}" if is_estimated(row) else number(value)
     return f"{number(value)} [{number(low)}, {'no limit' if high is None else number(high)}]"
 
 
@@ -155,6 +178,37 @@ def _is_beyond(row: Row, is_above: bool) -> bool:
     if nearest is None:
         return False
     return bool(nearest > 1 if is_above else nearest < 1)
+
+
+def _say_per_million(rows: Sequence[Row]) -> Iterator[Sentence]:
+    """Say how many of a million documents of the first corpus have a phrase of each method."""
+    for statistic in _PER_MILLION:
+        rates = known_rows([row for row in rows if row["statistic"] == statistic], "value")
+        index = rates[0].get("index") if rates else None
+        first = [row for row in rates if row.get("index") == index and row["value"] > 0]
+        if not first or _documents_of(first[0], rows) < LEAST_DOCUMENTS:
+            continue
+        by_rate = sorted(first, key=lambda row: -row["value"])
+        what = "an n-gram of tokens" if statistic.startswith("token") else "a phrase"
+        texts = [
+            f"{_ratio(row)} {f'have {what}' if place == 0 else 'one'} of {_name(row.get('method'))}"
+            for place, row in enumerate(by_rate[:_MOST_SHARES])
+        ]
+        where = f"Per million documents of {corpus(index)} ({_of_tiers(first[0])})"
+        text = f"{where}, {listed(texts)}."
+        yield Sentence(text, is_finding=True, has_interval="[" in text)
+
+
+def _documents_of(rate: Row, rows: Sequence[Row]) -> float:
+    """Return the number of all documents, by a total and its rate; 0: it is unknown."""
+    names = ("index", "method", "kind")
+    counts = [
+        row["value"]
+        for row in known_rows(rows, "value")
+        if f"{row['statistic']}_per_million" == rate["statistic"]
+        and all(row.get(name) == rate.get(name) for name in names)
+    ]
+    return counts[0] / rate["value"] * 1e6 if counts else 0.0
 
 
 # Phrase by phrase

@@ -46,6 +46,14 @@ class Phrase:
         """Tell whether a count is an estimate."""
         return any(row.get("estimated") for row in self.rows.get(index, ()))
 
+    def limits(self, column: str, index: str) -> tuple[float, float] | None:
+        """Return the limits of an estimate; None: it has none, or is a sum of several."""
+        rows = self.rows.get(index, ())
+        if len(rows) != 1:
+            return None
+        low, high = rows[0].get(f"{column}_low"), rows[0].get(f"{column}_high")
+        return None if low is None or high is None else (low, high)
+
     def total(self, column: str) -> float:
         """Return the sum of a column over all corpora, as far as it is known."""
         return sum(self.sum_of(column, index) or 0 for index in self.rows)
@@ -164,6 +172,16 @@ def _shown(phrase: Phrase, column: str, index: str, unit: Unit, show: Callable[[
     return f"≈{text}" if phrase.is_estimated(index) else text
 
 
+def _with_limits(phrase: Phrase, column: str, index: str) -> str:
+    """Return a count, with its interval where it is an estimate that has one."""
+    text = _shown(phrase, column, index, Unit("", 1.0), cell)
+    limits = phrase.limits(column, index)
+    if limits is None or not phrase.is_estimated(index):
+        return text
+    low, high = (cell(round(limit)) for limit in limits)
+    return f"{text} [{low}, {high}]"
+
+
 def _sizes(rows: Sequence[Row], names: ShortNames) -> tuple[str, list[str]] | None:
     """Return the sizes of the corpora and their unit; None: no size is known."""
     sizes = {str(row["index"]): row["bytes"] for row in known_rows(rows, "bytes")}
@@ -219,13 +237,14 @@ def _table_of_one(rows: Sequence[Row], most: int) -> SummaryTable:
         columns["tier"] = [cell(phrase.tier) for phrase in shown]
     n_texts = len(columns)
     for name in ("occurrences", "documents"):
-        columns[name] = [_shown(one, name, index, Unit("", 1.0), cell) for one in shown]
+        columns[name] = [_with_limits(one, name, index) for one in shown]
     if has_rates(rows):
         unit = rate_unit(row["per_gigabyte"] for row in rows)
         columns[unit.name] = [
             _shown(one, "per_gigabyte", index, unit, short_number) for one in shown
         ]
-    note = note_on(phrases, shown, "occurrences", {})
+    counts = {name: columns[name] for name in columns if name == "occurrences"}
+    note = note_on(phrases, shown, "occurrences", counts)
     return SummaryTable(columns, Layout(n_texts, frozenset({"phrase"})), note=note)
 
 
@@ -238,7 +257,7 @@ def _table_of_a_phrase(rows: Sequence[Row]) -> SummaryTable:
         label, columns_of_sizes = sizes
         columns[label.strip("()")] = columns_of_sizes
     for name in ("occurrences", "documents"):
-        columns[name] = [_shown(phrase, name, each, Unit("", 1.0), cell) for each in names.shown]
+        columns[name] = [_with_limits(phrase, name, each) for each in names.shown]
     if has_rates(rows):
         rate = rate_unit(row["per_gigabyte"] for row in rows)
         columns[rate.name] = [

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell, with_interval
 from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows
+from ngramscan.reporting.sentences.totals import LEAST_DOCUMENTS
 from ngramscan.reporting.summaries.names import short_names
 from ngramscan.reporting.summaries.numbers import Unit, left_out_note, short_count, short_number
 from ngramscan.reporting.summaries.table import SummaryTable
-from ngramscan.reporting.summaries.totals import lists_of
+from ngramscan.reporting.summaries.totals import Lists, lists_of, without_others
 
 _PLAIN = Unit("", 1.0)
 _PER_MILLION = Unit("per million documents", 1.0)
 _PER_BILLION = Unit("per billion documents", 1000.0)
-LEAST_DOCUMENTS = 1_000
-"""In a smaller corpus a rate per million documents says nothing."""
 _EACH = "times in each"
 """The column of occurrences per document, which a phrase without documents lacks."""
 TOKENS = "token_"
+_SAMPLED = "files"
+"""The estimator of a corpus of which some files were read."""
 
 
 def summarize_documents(rows: Sequence[Row], most: int) -> list[SummaryTable]:
@@ -101,7 +102,8 @@ def _in_index(group: Sequence[Row], index: str, value: str, unit: Unit, document
     if row is None:
         return UNKNOWN
     if row.get(value) is not None:
-        return cell(row[value]) if value == documents else short_number(row[value] * unit.factor)
+        text = cell(row[value]) if value == documents else short_number(row[value] * unit.factor)
+        return f"{_sign(row)}{text}"
     if value != documents:
         return UNKNOWN
     upper = row.get(f"{documents}_upper_estimate")
@@ -112,7 +114,9 @@ def _columns_of_one(shown: Sequence[Row], rows: Sequence[Row], prefix: str) -> d
     """Return the columns of a single corpus, with intervals."""
     rate, unit = _value_of(rows, prefix)
     columns = {
-        f"{prefix}occurrences": [cell(row.get(f"{prefix}occurrences")) for row in shown],
+        f"{prefix}occurrences": [
+            f"{_sign(row)}{cell(row.get(f'{prefix}occurrences'))}" for row in shown
+        ],
         f"{prefix}documents": [interval_of(row, f"{prefix}documents", _PLAIN) for row in shown],
     }
     if unit.name:
@@ -128,10 +132,16 @@ def interval_of(row: Row, name: str, unit: Unit, show: Callable[[Any], str] = ce
     lower, upper = row.get(f"{name}_lower_estimate"), row.get(f"{name}_upper_estimate")
     if value is None:
         return UNKNOWN if lower is None else f"{show(lower)}–{show(upper)}"
+    sign = _sign(row)
     if low is None or low == value == high:
-        return show(_scaled(value, unit))
+        return f"{sign}{show(_scaled(value, unit))}"
     above = None if high is None else _scaled(high, unit)
-    return with_interval(_scaled(value, unit), _scaled(low, unit), above, show)
+    return sign + with_interval(_scaled(value, unit), _scaled(low, unit), above, show)
+
+
+def _sign(row: Row) -> str:
+    """Return the sign of estimates from files that were read; nothing for other numbers."""
+    return "≈" if row.get("estimator") == _SAMPLED else ""
 
 
 def _scaled(value: float, unit: Unit) -> float:
@@ -141,58 +151,82 @@ def _scaled(value: float, unit: Unit) -> float:
 # Totals
 
 
-def summarize_document_totals(
-    rows: Sequence[Row], sizes: Mapping[str, int] | None = None
-) -> list[SummaryTable]:
-    """Return the methods × tiers × corpora; `sizes` are the documents of each corpus, if known."""
+def summarize_document_totals(rows: Sequence[Row]) -> list[SummaryTable]:
+    """Return the methods × tiers × corpora: documents, per million where all sizes are known."""
     lists, tables = lists_of(rows), []
     for prefix in ("", TOKENS):
         statistic = f"{prefix}documents"
-        indexes = [
+        of_unit = [
             index
             for index in dict.fromkeys(index for one in lists.values() for index in one)
             if any(statistic in one.get(index, {}) for one in lists.values())
         ]
-        if not indexes:
-            continue
-        known = [(sizes or {}).get(index, 0) for index in indexes]
-        has_sizes = min(known) >= LEAST_DOCUMENTS
-        per_document = dict.fromkeys(indexes, 1.0)
-        if sizes is not None and has_sizes:
-            per_document = {index: 1e6 / sizes[index] for index in indexes}
-        tables.append(_table_of_methods(lists, statistic, per_document, has_sizes))
+        indexes = [
+            index
+            for index in of_unit
+            if any(_is_known(one.get(index, {}).get(statistic)) for one in lists.values())
+        ]
+        if indexes:
+            is_rate = _have_rates(lists, indexes, statistic)
+            shown = f"{statistic}_per_million" if is_rate else statistic
+            table = _table_of_methods(lists, shown, indexes, is_rate)
+            tables.append(without_others(table, of_unit, indexes, "documents of whole methods"))
     return tables
 
 
+def _have_rates(lists: Lists, indexes: Sequence[str], statistic: str) -> bool:
+    """Tell whether all corpora have rates that say something: none is unknown or small."""
+    for index in indexes:
+        of_index = [one.get(index, {}) for one in lists.values()]
+        pairs = [(one.get(statistic), one.get(f"{statistic}_per_million")) for one in of_index]
+        upper = [(_upper(total), _upper(rate)) for total, rate in pairs]
+        sizes = [total / rate * 1e6 for total, rate in upper if total and rate]
+        # Without any document, the size can't be told.
+        if not sizes or min(sizes) < LEAST_DOCUMENTS:
+            return False
+    return True
+
+
+def _upper(row: Row | None) -> float | None:
+    """Return the value of a total; of two estimates, the upper one."""
+    if row is None:
+        return None
+    value: float | None = row.get("value")
+    return row.get("upper_estimate") if value is None else value
+
+
+def _is_known(row: Row | None) -> bool:
+    """Tell whether a total has a value, or two estimates."""
+    return row is not None and (
+        row.get("value") is not None or row.get("upper_estimate") is not None
+    )
+
+
 def _table_of_methods(
-    lists: Mapping[tuple[str, str], Mapping[str, Mapping[str, Row]]],
-    statistic: str,
-    per_document: Mapping[str, float],
-    is_rate: bool,
+    lists: Lists, statistic: str, indexes: Sequence[str], is_rate: bool
 ) -> SummaryTable:
     cells = {
-        index: [one.get(index, {}).get(statistic) for one in lists.values()]
-        for index in per_document
+        index: [one.get(index, {}).get(statistic) for one in lists.values()] for index in indexes
     }
-    unit = documents_unit(_per_million(cells, per_document)) if is_rate else _PLAIN
-    names = short_names(per_document)
+    values = [
+        row["value"]
+        for some in cells.values()
+        for row in some
+        if row is not None and row.get("value") is not None
+    ]
+    unit = documents_unit(values) if is_rate else _PLAIN
+    names = short_names(indexes)
     columns: dict[str, list[str]] = {
         "tier": [tiers for tiers, _ in lists],
         "method": [method for _, method in lists],
     }
-    with_limits = len(per_document) == 1
-    for index, factor in per_document.items():
+    with_limits = len(indexes) == 1
+    show = short_number if is_rate else _rounded
+    for index in indexes:
         heading = f"documents {unit.name}".rstrip() if with_limits else names.of(index)
-        show = short_number if is_rate else _rounded
-        columns[heading] = [
-            _total(row, factor * unit.factor, with_limits, show) for row in cells[index]
-        ]
+        columns[heading] = [_total(row, unit.factor, with_limits, show) for row in cells[index]]
     if with_limits:
-        each = [
-            one.get(index, {}).get("occurrences_per_document")
-            for one in lists.values()
-            for index in per_document
-        ]
+        each = [one.get(indexes[0], {}).get("occurrences_per_document") for one in lists.values()]
         columns[_EACH] = [_total(row, 1.0, True, short_number) for row in each]
     of_what = "n-grams of tokens" if statistic.startswith(TOKENS) else "any phrase"
     title = f"Documents with {of_what} of a method {unit.name}".rstrip()
@@ -201,22 +235,14 @@ def _table_of_methods(
     return SummaryTable(columns, layout, names.note, _with_bounds("", columns))
 
 
-def _per_million(
-    cells: Mapping[str, Sequence[Row | None]], per_document: Mapping[str, float]
-) -> Iterator[float]:
-    """Yield the known values of all corpora in a million documents."""
-    for index, totals in cells.items():
-        for row in totals:
-            if row is not None and row.get("value") is not None:
-                yield row["value"] * per_document[index]
-
-
 def _with_bounds(note: str, columns: Mapping[str, Sequence[str]]) -> str:
     """Return a note, and what the signs in some columns mean."""
     cells = [text for name, texts in columns.items() if name != _EACH for text in texts]
     notes = [note]
     if any(text.startswith("≤") for text in cells):
         notes.append("≤: the upper of two estimates, as long documents were truncated")
+    if any(text.startswith("≈") for text in cells):
+        notes.append("≈: estimated from a sample")
     if UNKNOWN in cells:
         notes.append(f"{UNKNOWN}: unknown")
     return "; ".join(filter(None, notes))

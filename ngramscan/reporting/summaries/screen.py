@@ -98,4 +98,8 @@ def _print_tables(tables: Sequence[SummaryTable], console: Console) -> None:
     for names in dict.fromkeys(table.names for table in tables if table.names):
         print_line(console, names, "dim")
     for table in tables:
-        print_columns(console, table.columns, table.layout, table.note)
+        if any(table.columns.values()):
+            print_columns(console, table.columns, table.layout, table.note)
+        elif table.note:
+            print_line(console, table.note, "dim")
+            console.print()

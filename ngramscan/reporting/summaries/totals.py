@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ngramscan.prevalence.several_corpora import is_one_corpus
+from ngramscan.prevalence.totals import ESTIMATED
 from ngramscan.reporting.layout import UNKNOWN, Columns, Layout, cell, with_interval
-from ngramscan.reporting.sentences.names import named
-from ngramscan.reporting.sentences.phrases import Row, group_rows
-from ngramscan.reporting.sentences.totals import largest_share
+from ngramscan.reporting.sentences.counts import corpora
+from ngramscan.reporting.sentences.phrases import Row, group_rows, listed
+from ngramscan.reporting.sentences.totals import is_estimated, largest_share
 from ngramscan.reporting.summaries.names import short_names
 from ngramscan.reporting.summaries.numbers import (
     LEAST_BYTES,
@@ -24,23 +26,22 @@ _ORDER = ("T1", "T2", "T3", "T1+T2")
 WIDEST = 100
 """An interval of a ratio whose limits differ by a larger factor says nothing."""
 _MOST_RATIOS = 2
+_MOST_LOST = 3
+"""More corpora without counts are not named."""
 _GEOMETRIC = "ratio_of_geometric_means"
 _TOKEN_SUM, _TOKEN_RATE = "token_sum_of_pattern_counts", "token_sum_per_million_tokens"
 OfOne = dict[str, Row]
 """The totals of one method and its tiers in one corpus, by their statistics."""
-_Lists = dict[tuple[str, str], dict[str, OfOne]]
+Lists = dict[tuple[str, str], dict[str, OfOne]]
 
 
 def summarize_totals(rows: Sequence[Row], _most: int) -> list[SummaryTable]:
     """Return the methods × tiers × corpora; of a single corpus, ratios of two methods, too."""
     lists = lists_of(rows)
-    indexes = [*dict.fromkeys(index for by_index in lists.values() for index in by_index)]
+    every = dict.fromkeys(index for by_index in lists.values() for index in by_index)
+    indexes = [index for index in every if has_values(lists, index)]
     of_tokens = [index for index in indexes if _has(lists, index, _TOKEN_SUM)]
     of_bytes = [index for index in indexes if index not in of_tokens]
-    # A corpus without any count has no column, unless there is no other corpus.
-    known = [index for index in of_bytes if _has_value(lists, index)]
-    missing = [named(index) for index in of_bytes if known and index not in known]
-    of_bytes = known or of_bytes
     tables = []
     if len(of_bytes) == 1:
         tables.append(_table_of_one(lists, of_bytes[0]))
@@ -48,21 +49,39 @@ def summarize_totals(rows: Sequence[Row], _most: int) -> list[SummaryTable]:
         tables += [_table_of_ratios(ratios)] if ratios else []
     elif of_bytes:
         tables.append(_table_of_bytes(lists, of_bytes))
-    if missing:
-        note = f"counts are missing: {', '.join(missing)}"
-        tables[0] = replace(tables[0], note="; ".join(filter(None, [tables[0].note, note])))
     if of_tokens:
         tables.append(_table_of_tokens(lists, of_tokens))
-    return tables
+    return [without_others(table, every, indexes) for table in tables]
 
 
-def lists_of(rows: Sequence[Row]) -> _Lists:
+def has_values(lists: Lists, index: str) -> bool:
+    """Tell whether anything is known of a corpus."""
+    rows = [row for by_index in lists.values() for row in by_index.get(index, {}).values()]
+    return any(row.get("value") is not None for row in rows)
+
+
+def without_others(
+    table: SummaryTable, asked: Collection[str], known: Sequence[str], what: str = "counts"
+) -> SummaryTable:
+    """Return a table that says which corpora it lacks, and of which single one it is."""
+    lost = [index for index in asked if index not in known]
+    if not lost:
+        return table
+    which = listed(lost) if len(lost) <= _MOST_LOST else corpora(len(lost))
+    note = "; ".join(filter(None, (table.note, f"no {what} are known in {which}")))
+    if len(known) > 1:
+        return replace(table, note=note)
+    title = " · ".join(filter(None, (table.layout.title, f"corpus {known[0]}")))
+    return replace(table, note=note, layout=replace(table.layout, title=title))
+
+
+def lists_of(rows: Sequence[Row]) -> Lists:
     """Return the totals of whole lists of phrases, by tiers and method, then by corpus.
 
     Totals of one kind of phrases are left out where there are others of all kinds together.
     """
     known = [row for row in rows if row.get("versus") is None and is_one_corpus(row.get("index"))]
-    found: _Lists = {}
+    found: Lists = {}
     for (tiers, method, index), group in group_rows(known, "tiers", "method", "index").items():
         kinds = {row.get("kind") for row in group}
         kind = min(kinds, key=lambda name: name or "")
@@ -76,14 +95,8 @@ def _place(tiers: str) -> int:
     return _ORDER.index(tiers) if tiers in _ORDER else len(_ORDER)
 
 
-def _has(lists: _Lists, index: str, statistic: str) -> bool:
+def _has(lists: Lists, index: str, statistic: str) -> bool:
     return any(statistic in by_index.get(index, {}) for by_index in lists.values())
-
-
-def _has_value(lists: _Lists, index: str) -> bool:
-    """Tell whether a corpus has a known total."""
-    totals = [by_index.get(index) for by_index in lists.values()]
-    return any(value_of(one, "union_of_occurrences") is not None for one in totals)
 
 
 def value_of(of_one: OfOne | None, statistic: str) -> float | None:
@@ -92,7 +105,7 @@ def value_of(of_one: OfOne | None, statistic: str) -> float | None:
     return None if row is None else row.get("value")
 
 
-def _has_rates(lists: _Lists, indexes: Sequence[str]) -> bool:
+def _has_rates(lists: Lists, indexes: Sequence[str]) -> bool:
     """Tell whether each corpus has a rate that says something: it is not unknown or small."""
     for index in indexes:
         of_index = [by_index[index] for by_index in lists.values() if index in by_index]
@@ -108,7 +121,7 @@ def _has_rates(lists: _Lists, indexes: Sequence[str]) -> bool:
     return True
 
 
-def _table_of_bytes(lists: _Lists, indexes: Sequence[str]) -> SummaryTable:
+def _table_of_bytes(lists: Lists, indexes: Sequence[str]) -> SummaryTable:
     rate = "union_per_gigabyte"
     rates = [value_of(one, rate) for by_index in lists.values() for one in by_index.values()]
     is_rate = _has_rates(lists, indexes)
@@ -123,7 +136,7 @@ def _table_of_bytes(lists: _Lists, indexes: Sequence[str]) -> SummaryTable:
     )
 
 
-def _table_of_tokens(lists: _Lists, indexes: Sequence[str]) -> SummaryTable:
+def _table_of_tokens(lists: Lists, indexes: Sequence[str]) -> SummaryTable:
     is_rate = any(_has(lists, index, _TOKEN_RATE) for index in indexes)
     title = "Sums of token occurrences"
     return _table(
@@ -136,7 +149,7 @@ def _table_of_tokens(lists: _Lists, indexes: Sequence[str]) -> SummaryTable:
 
 
 def _table(
-    lists: _Lists, indexes: Sequence[str], statistic: str, unit: Unit, title: str
+    lists: Lists, indexes: Sequence[str], statistic: str, unit: Unit, title: str
 ) -> SummaryTable:
     names = short_names(indexes)
     columns: dict[str, list[str]] = {
@@ -146,40 +159,58 @@ def _table(
     is_one = len(indexes) == 1
     headings = {index: (unit.name or "sum") if is_one else names.of(index) for index in indexes}
     for index, heading in headings.items():
-        values = [value_of(by_index.get(index), statistic) for by_index in lists.values()]
-        columns[heading] = [_in(unit, value) for value in values]
+        columns[heading] = [
+            _in(unit, by_index.get(index), statistic) for by_index in lists.values()
+        ]
     layout = Layout(
         2,
         title=title,
         names=frozenset() if is_one else frozenset(headings.values()),
     )
-    is_missing = any(UNKNOWN in columns[heading] for heading in headings.values())
-    note = f"{UNKNOWN}: counts are missing" if is_missing else ""
-    return SummaryTable(columns, layout, names.note, note)
+    cells = [text for heading in headings.values() for text in columns[heading]]
+    return SummaryTable(columns, layout, names.note, _note_on(cells))
 
 
-def _in(unit: Unit, value: float | None) -> str:
+def _note_on(cells: Sequence[str]) -> str:
+    """Return what the signs in some cells mean."""
+    notes = []
+    if any(text.startswith("≈") for text in cells):
+        notes.append(f"≈: {ESTIMATED}")
+    if UNKNOWN in cells:
+        notes.append(f"{UNKNOWN}: counts are missing")
+    return "; ".join(notes)
+
+
+def _in(
+    unit: Unit, of_one: OfOne | None, statistic: str, show: Callable[[Any], str] = short_count
+) -> str:
+    """Return a statistic in a unit, with a sign where it is an estimate."""
+    value = value_of(of_one, statistic)
     if value is None:
         return UNKNOWN
-    return short_number(value * unit.factor) if unit.name else short_count(value)
+    text = short_number(value * unit.factor) if unit.name else show(value)
+    return f"≈{text}" if of_one and is_estimated(of_one[statistic]) else text
 
 
 # One corpus
 
 
-def _table_of_one(lists: _Lists, index: str) -> SummaryTable:
+def _table_of_one(lists: Lists, index: str) -> SummaryTable:
     known = {names: by_index[index] for names, by_index in lists.items() if index in by_index}
     rates = [value_of(one, "union_per_gigabyte") for one in known.values()]
     columns: dict[str, list[str]] = {
         "tier": [tiers for tiers, _ in known],
         "method": [method for _, method in known],
-        "occurrences": [cell(value_of(one, "union_of_occurrences")) for one in known.values()],
+        "occurrences": [
+            _in(Unit("", 1.0), one, "union_of_occurrences", cell) for one in known.values()
+        ],
     }
+    note = _note_on(columns["occurrences"])
     if _has_rates(lists, [index]):
         unit = rate_unit(rates)
-        columns[unit.name] = [_in(unit, value) for value in rates]
+        columns[unit.name] = [_in(unit, one, "union_per_gigabyte") for one in known.values()]
     columns["largest phrase"] = [_largest(one) for one in known.values()]
-    return SummaryTable(columns, Layout(2, frozenset({"largest phrase"})))
+    return SummaryTable(columns, Layout(2, frozenset({"largest phrase"})), note=note)
 
 
 def _largest(of_one: OfOne) -> str:

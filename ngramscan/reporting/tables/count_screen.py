@@ -50,7 +50,11 @@ def _screen(counting: CountResult[Any], totals: Sequence[Total]) -> Screen:
     rows = [record_of(row) for row in counting.rows]
     sums = [record_of(total) for total in totals]
     indexes = [name for name in counting.sizes if any(row["index"] == name for row in rows)]
+    asked = [query.text for query in counting.queries]
     notes = parts.notes_by_unit(counting.rows)
+    notes += parts.describe_lost_phrases(counting.missing, asked, counting.rows)
+    if not sums:  # their table names the corpora without counts
+        notes += parts.describe_lost_indexes(counting.rows, counting.sizes)
 
     def tables(most: int) -> list[SummaryTable]:
         return [*summarize_totals(sums, most), *summarize_counts(rows, most)]

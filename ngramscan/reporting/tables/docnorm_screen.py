@@ -50,11 +50,18 @@ def _screen(norming: DocnormResult[Any]) -> Screen:
     rows = [record_of(row) for row in norming.rows]
     sums = [record_of(total) for total in norming.totals]
     indexes = [name for name in norming.sizes if any(row["index"] == name for row in rows)]
-    sizes = {name: norming.sizes[name].documents or 0 for name in indexes}
     is_one = len(indexes) == 1
 
     def tables(most: int) -> list[SummaryTable]:
-        return [*summarize_document_totals(sums, sizes), *summarize_documents(rows, most)]
+        return [*summarize_document_totals(sums), *summarize_documents(rows, most)]
+
+    notes = [_how(rows), *parts.notes_by_unit(norming.rows)]
+    if sums and not summarize_document_totals(sums):
+        reasons = dict.fromkeys(row["note"] for row in sums if row["statistic"] == "documents")
+        notes.append(f"no documents of whole methods: {'; '.join(filter(None, reasons))}")
+    failed = [failure.query for failure in norming.missing]
+    notes += parts.describe_lost_phrases(norming.missing, failed, norming.rows)
+    notes += parts.describe_lost_indexes(norming.rows, norming.sizes)
 
     compared = say_totals(sums, ALPHA) if sums else ()
     phrases = counted(len({row["pattern"] for row in rows}), "phrase")
@@ -64,7 +71,7 @@ def _screen(norming: DocnormResult[Any]) -> Screen:
         [*compared, *say_documents(rows, ALPHA)],
         f"--all: {phrases}{where}, totals, ratios; -o FILE writes all rows",
         LINES_OF_ONE if is_one else LINES_OF_SEVERAL,
-        [_how(rows), *parts.notes_by_unit(norming.rows)],
+        notes,
         parts.describe_few(norming.sizes, indexes),
     )
 

@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 
 from rich.console import Console
 
-from ngramscan.indexes.base import IndexSize
+from ngramscan.indexes.base import IndexSize, QueryFailure
 from ngramscan.indexes.catalog import find_hosted
 from ngramscan.indexes.sizes import size_parts
 from ngramscan.prevalence.totals import Total
+from ngramscan.progress import counted
 from ngramscan.reporting.layout import (
     UNKNOWN,
     Layout,
@@ -52,16 +53,44 @@ def describe_few(sizes: Mapping[str, IndexSize], indexes: Sequence[str]) -> list
 
 def notes_by_unit(rows: Iterable[Any]) -> list[str]:
     """Return the notes that all rows of bytes or all rows of tokens share, and how they differ."""
-    of_bytes, of_tokens = list[str](), list[str]()
+    of_bytes, of_tokens = list[Any](), list[Any]()
     for row in rows:
-        (of_tokens if hasattr(row, "token_occurrences") else of_bytes).append(row.note)
+        (of_tokens if hasattr(row, "token_occurrences") else of_bytes).append(row)
     notes = [*_shared_notes(of_bytes), *_shared_notes(of_tokens)]
     return [*notes, BYTES_AND_TOKENS] if of_bytes and of_tokens else notes
 
 
-def _shared_notes(notes: Sequence[str]) -> list[str]:
-    found = Counter(part for note in notes for part in note.split("; ") if part)
-    return [part for part, times in found.items() if times == len(notes)]
+def _shared_notes(rows: Sequence[Any]) -> list[str]:
+    """Return the notes that all rows share, then those of all rows of single indexes."""
+    shared = _parts_of_all(rows)
+    notes = [*shared]
+    for index, of_index in group_by(rows, "index").items():
+        own = [part for part in _parts_of_all(of_index) if part not in shared]
+        if own:
+            notes.append(f"{index}: {'; '.join(own)}")
+    return notes
+
+
+def _parts_of_all(rows: Sequence[Any]) -> list[str]:
+    found = Counter(part for row in rows for part in row.note.split("; ") if part)
+    return [part for part, times in found.items() if times == len(rows)]
+
+
+def describe_lost_indexes(rows: Sequence[Any], sizes: Mapping[str, IndexSize]) -> list[str]:
+    """Return which indexes have no row, a line each."""
+    found = {row.index for row in rows}
+    return [f"no counts are known in {index}" for index in sizes if index not in found]
+
+
+def describe_lost_phrases(
+    missing: Iterable[QueryFailure], asked: Iterable[str], rows: Sequence[Any]
+) -> list[str]:
+    """Return how many phrases have no row in any index, if some have one."""
+    failed = {failure.query for failure in missing} & {*asked}
+    failed -= {row.pattern for row in rows}
+    if not failed or not rows:
+        return []
+    return [f"{counted(len(failed), 'phrase')} without a count in any corpus"]
 
 
 def print_notes(console: Console, *lines: str) -> None:
