@@ -79,7 +79,7 @@ class Difference:
         texts = [*self._shown(known, alpha), *self._not_shown(known, alpha)]
         for text in texts:
             yield replace(finding(text), is_claim=True)
-        for text in _gaps_of_differences(rows, known):
+        for text in gaps_of_differences(rows, known):
             yield Sentence(text)
 
     def _shown(self, known: Sequence[Row], alpha: float) -> Iterator[str]:
@@ -116,7 +116,7 @@ class Difference:
         row = max(with_zero or others, key=_width)
         first, second = self.subjects(row)
         first = _within(first)
-        numbers, reason = self._numbers(row), _why_not(row, alpha)
+        numbers, reason = self._numbers(row), why_not(row, alpha)
         if len(others) == 1:
             where = scope_of(row, self.labels)
             both = f"{first} and {second}{self.topic(row)}"
@@ -139,13 +139,10 @@ class Difference:
         yield f"No difference is shown in {some} comparisons{widest}."
 
     def _numbers(self, row: Row) -> str:
-        """Return a difference in words; a p-value without an interval would show nothing."""
-        p, ends, n, values = adjusted_p(row), _POINTS.ends(row), self.n(row), self.values(row)
+        """Return a difference in words, with the facts about it."""
+        n, values = self.n(row), self.values(row)
         facts = [values] if values else []
-        interval = f" [{ends}]" if ends else ""
-        facts.append(f"{_POINTS.text(row['difference'])} points{interval}")
-        if p is not None and _width(row) >= 0:
-            facts.append(f"adjusted {p_of(p)}")
+        facts.append(points_and_p(row))
         if n:
             facts.append(n)
         further = "".join(f", {one}" for one in self.more(row))
@@ -165,6 +162,14 @@ def _nearly_shown(rows: Sequence[Row], alpha: float) -> str:
     them = "each" if n == len(rows) else number(n)
     level = level_text(alpha)
     return f"; for {them} of them, p is at most {ALPHA}, but above this page's level of {level}"
+
+
+def points_and_p(row: Row) -> str:
+    """Return a difference with its interval, and its p-value; that alone would show nothing."""
+    p, ends = adjusted_p(row), _POINTS.ends(row)
+    interval = f" [{ends}]" if ends else ""
+    text = f"{_POINTS.text(row['difference'])} points{interval}"
+    return f"{text}, adjusted {p_of(p)}" if p is not None and _width(row) >= 0 else text
 
 
 def _weight(row: Row) -> tuple[bool, float]:
@@ -190,7 +195,7 @@ def _one_of(n: int, *, is_largest: bool) -> str:
     return f", {which} of {some} such differences"
 
 
-def _gaps_of_differences(rows: Sequence[Row], known: Sequence[Row]) -> Iterator[str]:
+def gaps_of_differences(rows: Sequence[Row], known: Sequence[Row]) -> Iterator[str]:
     """Yield why nothing can be claimed about some comparisons."""
     if raw := sum(adjusted_p(row) is None for row in known_rows(known, "p")):
         some = "The p-value" if raw == 1 else f"The p-values of {number(raw)} comparisons"
@@ -206,7 +211,7 @@ def _gaps_of_differences(rows: Sequence[Row], known: Sequence[Row]) -> Iterator[
         yield f"{number(without)} of {number(len(known))} differences {verb} no interval."
 
 
-def _why_not(row: Row, alpha: float) -> str:
+def why_not(row: Row, alpha: float) -> str:
     """Return why a difference was not shown, if its interval or its p-value alone would show it."""
     (low, high), p = _POINTS.interval(row), adjusted_p(row)
     if low is None or high is None:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from ngramscan.reporting.sentences.differences import Difference, Verbs
+from ngramscan.reporting.sentences.differences import (
+    Difference,
+    Verbs,
+    gaps_of_differences,
+    is_shown,
+    points_and_p,
+    why_not,
+)
 from ngramscan.reporting.sentences.names import named, quoted, scope_of
 from ngramscan.reporting.sentences.phrases import (
     Row,
     count_of,
+    finding,
     group_rows,
     known_rows,
     listed,
@@ -111,23 +120,37 @@ def say_presence(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
 
 
 def say_retention(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
-    """Yield whether outputs keep the markers of a prefix when a solver follows it."""
-    known = known_rows(known_rows(rows, "share_alone"), "share_with")
-    groups = [*group_rows(known, *_SCOPE, "prefix", "method").values()]
-    if len(groups) <= MOST_NAMED:
-        for group in groups:
-            yield Sentence(f"{_kept(group)}{scope_of(group[0], _SCOPE, known)}.")
-    yield from _RETENTION.say(rows, alpha)
+    """Yield whether outputs keep the markers of a prefix when a solver follows it.
+
+    A few comparisons have a sentence each.
+    """
+    known = known_rows(rows, "difference")
+    shares = known_rows(known_rows(known, "share_alone"), "share_with")
+    if len(shares) < len(known) or len(known) > MOST_NAMED:
+        yield from _RETENTION.say(rows, alpha)
+        return
+    for row in known:
+        text = f"{_kept(row)}{scope_of(row, _SCOPE, known)}: {_judged(row, alpha)}."
+        yield replace(finding(text), is_claim=True)
+    for text in gaps_of_differences(rows, known):
+        yield Sentence(text)
 
 
-def _kept(rows: Sequence[Row]) -> str:
-    """Return in how many outputs the markers of a prefix are: alone, then with each solver."""
-    first = f"{share_text(rows[0]['share_alone'])}% of the outputs of {named(rows[0]['prefix'])}"
-    others = [
-        f"{share_text(row['share_with'])}% of those of {named(row['prompt_with'])}"
-        for row in rows[:MOST_NAMED]
-    ]
-    return f"{named(rows[0]['method'])}'s markers are in {listed([first, *others])}"
+def _kept(row: Row) -> str:
+    """Return in how many outputs the markers of a prefix are, with a solver and alone."""
+    first = f"{share_text(row['share_with'])}% of the outputs of {named(row['prompt_with'])}"
+    alone = f"{share_text(row['share_alone'])}% of those of {named(row['prefix'])}"
+    return f"{named(row['method'])}'s markers are in {first} and {alone}"
+
+
+def _judged(row: Row, alpha: float) -> str:
+    """Return whether outputs lose the markers, with the difference and the number of pairs."""
+    facts = ", ".join(filter(None, (points_and_p(row), n_of(row, "pairs"))))
+    if is_shown(row, alpha):
+        which = "fewer outputs keep them" if row["difference"] < 0 else "more outputs have them"
+        return f"{which}, {facts}"
+    which = "difference" if row["difference"] > 0 else "loss"
+    return f"no {which} is shown, {facts}{why_not(row, alpha)}"
 
 
 _RETENTION = Difference(
