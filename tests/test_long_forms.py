@@ -15,7 +15,7 @@ COMMANDS = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", file_text("long_forms"), 
 
 def test_each_command_with_a_first_screen_has_a_text() -> None:
     of_commands = {command.split()[0] for command, _ in COMMANDS}
-    assert of_commands == {"count", "docnorm", "blend", "contaminate", "trace"}
+    assert of_commands == {"count", "docnorm", "blend", "contaminate", "trace", "tiers"}
     assert all(len(text.splitlines()) > 5 for _, text in COMMANDS)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from ngramscan.commands.shared import MarkerOptions, split_arguments
+from ngramscan.options import ShowAll
 from ngramscan.outputs.tiers import TierRow, run_tiers
 from ngramscan.patterns.given import load_selection
 from ngramscan.reporting import tables
@@ -18,6 +19,7 @@ def tiers(
     outputs: str | Path,
     *others: Annotated[str | Path, Option(metavar="[OUTPUTS|PATTERNS]...", is_optional=True)],
     measure: Literal["occurrences", "outputs"] = "occurrences",
+    show_all: ShowAll = False,
     **options: Annotated[Any, Shared(MarkerOptions)],
 ) -> Result[TierRow]:
     """Check the tiers of patterns against recorded outputs.
@@ -31,6 +33,8 @@ def tiers(
     outputs, *others : see blend
     measure : str
         Compare `occurrences` per output, or the share of `outputs` with at least one.
+    show_all : bool
+        Show all tables instead of the summary.
 
     Returns
     -------
@@ -45,5 +49,11 @@ def tiers(
     asked, (read_from, sets) = MarkerOptions(**options), split_arguments(outputs, others)
     markers = load_selection(sets, asked.tier, asked.method)
     found = run_tiers(asked.read_outputs(read_from), markers, measure, asked.case_sensitive)
-    table = partial(tables.print_tiers, found)
-    return Result(found.rows, TierRow, found.notices, print_table=table)
+    show = tables.print_tiers if show_all else tables.print_tiers_screen
+    return Result(
+        found.rows,
+        TierRow,
+        found.notices,
+        print_table=partial(show, found),
+        is_screen=not show_all and tables.has_tiers_screen(found),
+    )

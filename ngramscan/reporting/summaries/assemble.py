@@ -10,6 +10,7 @@ from ngramscan.reporting.summaries.contamination import summarize_shares
 from ngramscan.reporting.summaries.counts import summarize_counts
 from ngramscan.reporting.summaries.documents import summarize_document_totals, summarize_documents
 from ngramscan.reporting.summaries.markers import summarize_markers, summarize_retention
+from ngramscan.reporting.summaries.specificity import summarize_tiers
 from ngramscan.reporting.summaries.table import SummaryTable
 from ngramscan.reporting.summaries.totals import summarize_totals
 from ngramscan.reporting.summaries.traces import summarize_curve
@@ -34,6 +35,7 @@ SUMMARIZE: Mapping[str, Summarize] = {
     "trace --curve": summarize_curve,
     "blend": summarize_markers,
     "blend --retention": summarize_retention,
+    "tiers": summarize_tiers,
 }
 """Functions that sum up rows, by the names of kinds."""
 

@@ -16,11 +16,13 @@ from ngramscan.reporting.tables.several_corpora import (
 )
 from ngramscan.reporting.tables.strategies import print_strategies
 from ngramscan.reporting.tables.tiers import print_tiers
+from ngramscan.reporting.tables.tiers_screen import has_tiers_screen, print_tiers_screen
 from ngramscan.reporting.tables.trace import print_trace
 
 __all__ = [
     "has_count_screen",
     "has_docnorm_screen",
+    "has_tiers_screen",
     "print_blend",
     "print_blend_screen",
     "print_contaminate",
@@ -34,6 +36,7 @@ __all__ = [
     "print_rows",
     "print_strategies",
     "print_tiers",
+    "print_tiers_screen",
     "print_trace",
     "print_trace_screen",
 ]
