@@ -211,10 +211,10 @@ def test_a_corpus_without_any_count_is_named_instead_of_a_column() -> None:
     rows = [of_method("a", 3), of_method("b", None), of_method("c", 5)]
     (table,) = summarize_totals(rows, 12)
     assert [*table.columns] == ["tier", "method", "a", "c"]
-    assert table.note == "counts are missing: b"
+    assert table.note == "no counts are known in b"
     (table,) = summarize_totals(rows[:2], 12)
     assert table.columns["occurrences"] == ["3"]
-    assert table.note == "counts are missing: b"
+    assert table.note == "no counts are known in b"
 
 
 def test_a_corpus_without_any_phrase_has_no_table_of_phrases() -> None:

@@ -100,7 +100,8 @@ def _of_method(statistic: str, rows: Sequence[Row]) -> str:
     """Return how one method compares with each other one."""
     subject, compared = _COMPARED[statistic]
     if not any(row["value"] for row in rows):
-        return f"none of {_name(rows[0]['method'])}'s {subject.split(' ')[0]} occurs"
+        where = " in the sample" if any(is_estimated(row) for row in rows) else ""
+        return f"none of {_name(rows[0]['method'])}'s {subject.split(' ')[0]} occurs{where}"
     parts = [f"{_times(rows[0])}{compared} {_name(rows[0]['versus'])}'s"]
     for row in rows[1:]:
         times = _times(row)
