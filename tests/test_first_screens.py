@@ -142,7 +142,7 @@ def test_two_corpora_stand_side_by_side(here: Path) -> None:
         "1 more phrase occurs nowhere\n"
         "\n"
         "PoT's phrases are 2 times as frequent as CoT's in scan:2023.jsonl (tiers T1 and\n"
-        "T2).\n"
+        "T2); phrase by phrase, no difference is shown.\n"
         "In scan:2024.jsonl, PoT : CoT is 1.\n"
         "--all: 4 phrases in each corpus, totals, ratios; -o FILE writes all rows\n"
     )

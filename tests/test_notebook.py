@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import ngramscan
+from tests.support.command import invoke
 from tests.support.outputs import write_lines
 from tests.support.service import ApiServer
 
@@ -103,9 +104,21 @@ def test_the_threads_of_requests_report_to_the_cell_that_runs(
     done, total = cell.updates[-1].split(" answers")[0].split(" of ")
     assert done == total
     shown = cell.stdout.splitlines()
-    assert any(line.split()[:4] == ["phrase", "method", "tier", "occurrences"] for line in shown)
-    assert any("more phrases, of which" in line for line in shown)
+    assert any(line.split()[:3] == ["tier", "method", "occurrences"] for line in shown)
     assert "doesn't tell the size of its indexes" in cell.stderr
+
+
+def test_a_notebook_shows_the_first_screen_of_the_terminal(
+    kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    corpus = write_lines(tmp_path / "c.jsonl", *({"text": text} for text in TEXTS))
+    cell = kernel.run(f"import ngramscan\nframe = ngramscan.count('f1', index='scan:{corpus}')")
+    screen = invoke("count", "f1", "--index", f"scan:{corpus}", "--quiet").stdout
+    *tables, options = screen.splitlines()
+    assert options.startswith("--all: ")
+    assert tables
+    assert cell.stdout.splitlines() == tables
 
 
 def test_a_given_progress_or_no_notebook_is_as_before(

@@ -369,6 +369,14 @@ UNION, GEOMETRIC = "ratio_of_unions", "ratio_of_geometric_means"
             id="documents",
         ),
         pytest.param(
+            [total("d", "ratio_of_documents", 1.01, low=0.94, high=1.08)],
+            [
+                "F-1's phrases are in 1.01 [0.94, 1.08] times as many documents as CoT's (no"
+                " difference is shown) in d (tiers T1 and T2).",
+            ],
+            id="an estimated ratio that may be 1",
+        ),
+        pytest.param(
             [
                 total("d", "ratio_of_documents", 1.36, low=1.28, high=1.45),
                 total("e", "ratio_of_documents", 0.9, low=0.8, high=1.1),

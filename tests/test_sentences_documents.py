@@ -61,12 +61,12 @@ def per_million(value: float, low: float, high: float) -> dict[str, float]:
         ),
         pytest.param(
             [found("a", 3), estimated("b", 80, 71, 90), found("c", 0)],
-            ["“b” is in the largest number of documents of d, among 3 phrases: 80 [71, 90]."],
+            ["“b” is in 80 [71, 90] documents of d, the most of 3 phrases."],
             id="several phrases",
         ),
         pytest.param(
             [found("a", 3), found("b", 3), found("c", 0)],
-            ["“a” is in the largest number of documents of d, among 3 phrases, with 1 other: 3."],
+            ["“a” is in 3 documents of d, the most of 3 phrases, with 1 other."],
             id="two phrases in equally many",
         ),
         pytest.param(

@@ -375,7 +375,7 @@ ROWS: dict[str, dict[str, Any]] = {
                 ),
                 (
                     "PoT's markers are in 100% of the outputs of its own prompts and in 0% of "
-                    "others (ratio 73 [4.83, 1,104])."
+                    "others (ratio 73 [4.83, 1,104], with half an output added)."
                 ),
                 "Brackets enclose 95% confidence intervals.",
             ],

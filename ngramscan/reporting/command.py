@@ -17,7 +17,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import wraps
+from functools import partial, wraps
 from itertools import chain
 from pathlib import Path
 from types import NoneType
@@ -138,7 +138,8 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
         try:
             if shell is None:
                 return _returned(_run(function, several, bound, given))
-            return _shown_in(shell, lambda: _run(function, several, bound, given), bound)
+            run = partial(_run, function, several, bound, given, is_for_table=True)
+            return _shown_in(shell, run, bound)
         except InputError as error:
             error.where, error.problem = _in_python(function, error.where, error.problem)
             error.args = (f"{error.where}: {error.problem}",)
@@ -154,6 +155,8 @@ def _run(
     several: str,
     bound: inspect.BoundArguments,
     given: Mapping[str, Any],
+    *,
+    is_for_table: bool = False,
 ) -> Result[Any]:
     values = bound.arguments
     if several:  # a list is taken as its members
@@ -164,7 +167,9 @@ def _run(
             values[name] = checked(parameter, values[name])
     check_written(function, values)
     with one_version_each():
-        result = function(*bound.args, **bound.kwargs)
+        has_table = is_for_table and FOR_TABLE in signature_of(function).parameters
+        table = {FOR_TABLE: True} if has_table else {}
+        result = function(*bound.args, **bound.kwargs, **table)
     write_files(result, python_call(function, given))
     return result
 
@@ -182,7 +187,12 @@ def _shown_in(
     returned = _returned(result)
     about = getattr(returned, "attrs", {})
     sizes = [f"{name}: {size}" for name, size in about.get("sizes", {}).items()]
-    shell.show([*sizes, *_tables_of(result), *about.get("summary", ())])
+    if result.is_screen and result.print_table:
+        from ngramscan.reporting.summaries.screen import screen_lines
+
+        shell.show(screen_lines(result.print_table, _NOTEBOOK_WIDTH))
+    else:
+        shell.show([*sizes, *_tables_of(result), *about.get("summary", ())])
     return returned
 
 

@@ -71,7 +71,7 @@ def _among(row: Row, rows: Sequence[Row], prefix: str) -> str:
         return f"{_with_limits(row, name)} documents of {where}"
     phrases = count_of(len(group_rows(in_index, "pattern")), "phrase")
     phrases += equals(row[name], in_index, name)
-    return f"the largest number of documents of {where}, among {phrases}: {_with_limits(row, name)}"
+    return f"{_with_limits(row, name)} documents of {where}, the most of {phrases}"
 
 
 def _is_large(row: Row, prefix: str) -> bool:

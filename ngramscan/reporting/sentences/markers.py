@@ -82,17 +82,19 @@ def _in_others(rows: Sequence[Row], has_own: bool) -> str:
 def say_confusion(rows: Sequence[Row]) -> Iterator[Sentence]:
     """Yield where the markers of each method are most frequent though the prompt lacks it."""
     known = broadest(known_rows(rows, "share"))
-    texts = []
+    texts: list[str] = []
     for group in group_rows(known, "method").values():
         others = [row for row in group if not row["has_method"]]
         if not others or not any(row["has_method"] for row in group):
             continue
         most = max(others, key=lambda row: row["share"])
-        found = "none" if not most["share"] else f"{share_of(most)} ({named(most['prompt'])})"
-        texts.append(f"{named(most['method'])}'s in {found}")
+        found = "no output"
+        if most["share"]:
+            found = f"at most {share_of(most)} of the outputs ({named(most['prompt'])})"
+        markers = "in" if texts else "markers are in"
+        texts.append(f"{named(most['method'])}'s {markers} {found}")
     if texts:
-        first = "Markers are in at most this share of a prompt's outputs where it lacks the method"
-        text = f"{first}: {listed(texts[:MOST_NAMED])}."
+        text = f"With prompts that lack the method, {listed(texts[:MOST_NAMED])}."
         yield Sentence(text, is_finding=True, has_interval=has_ends(known, "share"))
 
 
@@ -179,7 +181,9 @@ def say_isolation(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
         )
         if own is not None and others is not None:
             text = f"{method}'s markers are in {share_text(own)}% of the outputs of its own prompts"
-            text += f" and in {share_text(others)}% of others (ratio {ratio})"
+            text += f" and in {share_text(others)}% of others (ratio {ratio}"
+            # A share of 0 has no ratio; the row has that of half an output more.
+            text += ", with half an output added)" if 0 in {own, others} else ")"
         yield Sentence(f"{text}{scope}.", is_finding=True, has_interval=has_ends([row], "ratio"))
     if rest := [row["method"] for row in by_ratio[MOST_NAMED:]]:
         yield Sentence(f"The ratio is at least as large for {most_of(rest, 'method')}.")

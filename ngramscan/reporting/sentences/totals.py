@@ -91,7 +91,8 @@ def _say_ratios(rows: Sequence[Row]) -> Iterator[Sentence]:
         said = "; ".join(_of_method(statistic, group) for group in by_method)
         if not any(row["value"] for row in first):
             said = f"N{said.removeprefix('n')}"
-        text = f"{said} in {corpus(index)} ({_of_tiers(ratios[0])})."
+        per_phrase = _in_short(rows, index)
+        text = f"{said} in {corpus(index)} ({_of_tiers(ratios[0])}){per_phrase}."
         yield Sentence(text, is_finding=True, has_interval="[" in text)
         yield from _say_elsewhere(first, [row for row in ratios if row.get("index") != index])
 
@@ -102,12 +103,19 @@ def _of_method(statistic: str, rows: Sequence[Row]) -> str:
     if not any(row["value"] for row in rows):
         where = " in the sample" if any(is_estimated(row) for row in rows) else ""
         return f"none of {_name(rows[0]['method'])}'s {subject.split(' ')[0]} occurs{where}"
-    parts = [f"{_times(rows[0])}{compared} {_name(rows[0]['versus'])}'s"]
+    parts = [f"{_times(rows[0])}{compared} {_name(rows[0]['versus'])}'s{_undecided(rows[0])}"]
     for row in rows[1:]:
         times = _times(row)
-        parts.append(f"{times or f'{compared} '}{_name(row['versus'])}'s")
+        parts.append(f"{times or f'{compared} '}{_name(row['versus'])}'s{_undecided(row)}")
     listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     return f"{_name(rows[0]['method'])}'s {subject} {listed}"
+
+
+def _undecided(row: Row) -> str:
+    """Return that an estimated ratio shows no difference; nothing if it is exact, or shows one."""
+    low, high = row.get("low"), row.get("high")
+    is_exact = low is None or low == high
+    return "" if is_exact or not _has_one(row) else " (no difference is shown)"
 
 
 def _times(row: Row) -> str:
@@ -227,6 +235,18 @@ def _say_per_phrase(rows: Sequence[Row]) -> Iterator[Sentence]:
         said += f" in {corpus(row.get('index'))} ({_of_tiers(row)})"
         text = f"{said}{_judged(ratios)}."
         yield Sentence(text, is_finding="[" in text, has_interval="[" in text)
+
+
+def _in_short(rows: Sequence[Row], index: object) -> str:
+    """Return that phrase by phrase no difference is shown in a corpus; nothing if one may be."""
+    ratios = [
+        row
+        for row in known_rows(rows, "low")
+        if row["statistic"] in _PER_PHRASE and row.get("index") == index
+    ]
+    if not ratios or not all(_has_one(row) for row in ratios):
+        return ""
+    return "; phrase by phrase, no difference is shown"
 
 
 def _judged(ratios: Sequence[Row]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from io import StringIO
 
@@ -16,6 +17,8 @@ LINES_OF_ONE, LINES_OF_SEVERAL = 24, 40
 """Lines of a screen about one corpus, and about several."""
 _MOST_ROWS, _LEAST_ROWS = 20, 3
 _MOST_SENTENCES = 2
+_HAS_OPTIONS = ContextVar("has_options", default=True)
+"""Whether the reader can give options, as in a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,17 @@ def lines_of(tables: Sequence[SummaryTable], width: int) -> list[str]:
     """Return some tables as lines of text, for what shows plain text."""
     text = StringIO()
     _print_tables(tables, _console_on(text, width))
+    return text.getvalue().splitlines()
+
+
+def screen_lines(print_table: Callable[[Console], None], width: int) -> list[str]:
+    """Return a screen as lines of text for a notebook, which has no options of a terminal."""
+    text = StringIO()
+    token = _HAS_OPTIONS.set(False)
+    try:
+        print_table(_console_on(text, width))
+    finally:
+        _HAS_OPTIONS.reset(token)
     return text.getvalue().splitlines()
 
 
@@ -81,7 +95,8 @@ def _lines(screen: Screen, n_rows: int, said: Sequence[str], width: int) -> int:
     """Return how many lines a screen takes."""
     text = StringIO()
     _print(screen, n_rows, said, _console_on(text, width))
-    return text.getvalue().count("\n")
+    # Without its last line a screen has no further rows, so that all readers see the same.
+    return text.getvalue().count("\n") + (0 if _HAS_OPTIONS.get() else 1)
 
 
 def _print(screen: Screen, n_rows: int, said: Sequence[str], console: Console) -> None:
@@ -90,7 +105,8 @@ def _print(screen: Screen, n_rows: int, said: Sequence[str], console: Console) -
     _print_tables([*screen.tables(n_rows)], console)
     for text in said:
         print_line(console, text)
-    for text in (*screen.notes, screen.more):
+    more = [screen.more] if _HAS_OPTIONS.get() else []
+    for text in (*screen.notes, *more):
         print_line(console, text, "dim")
 
 
