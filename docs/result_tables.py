@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import evalcore
+from ngramscan.reporting.page.results import read_results
+from ngramscan.reporting.sentences.families import count_families, level_of_each
+from ngramscan.reporting.sentences.phrases import level_text
 
 Row = dict[str, str]
 RESULTS = Path(__file__).resolve().parent / "results"
 PAIR = ("pot", "cot")
-LEVEL = 0.05
-"""Of adjusted p-values: what is above it is not shown."""
 
 
 def rows_of(name: str) -> list[Row]:
@@ -38,26 +39,38 @@ def methods() -> str:
 def methods_sentences() -> str:
     """Return what the comparison of texts and programs shows, in sentences."""
     rows = rows_of("methods.csv")
+    # By the rule of a page of these rows, so that both say the same.
+    families = count_families([read_results(RESULTS / "methods.csv")])
+    level = level_of_each(families)
     strict, lenient = (
         next(row for row in rows if (row["model"], row["rule"]) == ("all", rule))
         for rule in ("strict", "lenient")
     )
     of_models = [row for row in rows if row["rule"] == "strict" and row["model"] != "all"]
-    shown = [row for row in of_models if float(row["p_holm"]) <= LEVEL]
+    shown = [row for row in of_models if float(row["p_holm"]) <= level]
     better, worse = (
         [row["model"] for row in shown if (float(row["difference"]) > 0) is is_better]
         for is_better in (True, False)
     )
     unshown = [row["model"] for row in of_models if row not in shown]
+    sides = [
+        f"{word} for {_listed(models)}"
+        for word, models in (("better", better), ("worse", worse))
+        if models
+    ]
+    is_shown = float(lenient["p_holm"]) <= level
+    gives = "is above" if not is_shown else "is at most"
     texts, programs = (_percent(strict[f"accuracy_{name}"]) for name in ("baseline", "treatment"))
     return "\n".join(
         [
             f"* If answers must agree to three decimals (`strict`), {programs}% of the programs and"
             f" {texts}% of the texts are right: a difference of {_in_points(strict)}.",
-            f"* It depends on the model. Programs are better for {_listed(better)}, worse for"
-            f" {_listed(worse)}; for {_listed(unshown)} no difference is shown.",
+            f"* It depends on the model. Programs are {', '.join(sides)}; for {_listed(unshown)} no"
+            " difference is shown.",
             "* It depends on the rule. The authors' own (`lenient`), which also accepts a lost sign"
-            f" or another power of ten, gives {_in_points(lenient)}.",
+            f" or another power of ten, gives {_in_points(lenient)}; its adjusted p-value of"
+            f" {_p(lenient)} {gives} {level_text(level)}, the level of each of {families} families"
+            " of tests.",
         ]
     )
 
