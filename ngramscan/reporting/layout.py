@@ -128,7 +128,7 @@ class _Table:
             return max(min(widest, _WRAPPED_WIDTH), self._longest_word(name))
         is_name = name in self.layout.names
         words = _PART.findall(self._heading(name)) if is_name else _heading(name).split()
-        return max([widest, *map(cell_len, words)])
+        return max([widest, *(cell_len(word) for word in words)])
 
     def _longest_word(self, name: str) -> int:
         words = " ".join([_heading(name), *self.columns[name]])

@@ -1,8 +1,8 @@
 """Whose phrases are more frequent: totals of methods, and ratios of two methods.
 
 Ratios of sums depend on the lengths of the lists, so nothing is said of them. A ratio of geometric
-means has an interval over phrases that somebody chose, and no p-value that could be adjusted for
-the number of ratios: sentences say which intervals have 1, and claim nothing by the others.
+means has an interval over phrases that were chosen by hand, and no p-value that could be adjusted
+for the number of ratios: sentences say which intervals have 1, and claim nothing by the others.
 """
 
 from __future__ import annotations
