@@ -121,7 +121,7 @@ def test_two_corpora_stand_side_by_side(here: Path) -> None:
     assert ran.stdout == (
         "scan:2023.jsonl · 42 B of text · 2 documents\n"
         "scan:2024.jsonl · 51 B of text · 2 documents\n"
-        "names: scan:….jsonl\n"
+        "names are short for scan:….jsonl\n"
         "Occurrences of any phrase of a method\n"
         "  tier   method  2023  2024\n"
         "  ─────  ──────  ────  ────\n"
@@ -285,9 +285,17 @@ def test_rates_below_one_are_per_terabyte() -> None:
             id="a single crawl",
         ),
         pytest.param(
-            ["scan:a/x.jsonl", "scan:a/y.jsonl"], ["x", "y"], "names: scan:a/….jsonl", id="paths"
+            ["scan:a/x.jsonl", "scan:a/y.jsonl"],
+            ["x", "y"],
+            "names are short for scan:a/….jsonl",
+            id="paths",
         ),
-        pytest.param(["fm9:one", "fm9:one.more"], ["one", "one.more"], "names: fm9:…", id="begins"),
+        pytest.param(
+            ["fm9:one", "fm9:one.more"],
+            ["one", "one.more"],
+            "names are short for fm9:…",
+            id="begins",
+        ),
         pytest.param(["alike", "alien"], ["alike", "alien"], "", id="no whole part shared"),
         pytest.param(["a:x", "a:"], ["a:x", "a:"], "", id="one would have no name"),
     ],

@@ -57,6 +57,14 @@ def said_of(rows: Sequence[dict[str, Any]]) -> list[str]:
             id="nothing occurs",
         ),
         pytest.param(
+            [counted(index, query, n) for index, n in (("d", 7), ("e", 0)) for query in "ab"],
+            [
+                "“a” is the most frequent of 2 phrases in 1 of 2 corpora: 7 times (7 per GB) in d;"
+                " the other has none of them."
+            ],
+            id="a corpus without any of the phrases",
+        ),
+        pytest.param(
             [counted("d", "a", 7), counted("d", "b", 9), counted("d", "c", 0)],
             [
                 "“b” is the most frequent of 3 phrases: 9 times (9 per GB) in d.",

@@ -35,7 +35,7 @@ def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_classes_of_eight_corpora_and_the_questions_in_most_of_them(corpora: list[str]) -> None:
     lines = invoke("contaminate", "questions.jsonl", *corpora, "--quiet").stdout.splitlines()
     assert len(lines) <= 40
-    assert lines[0] == "names: scan:v2_cc-2025-….jsonl"
+    assert lines[0] == "names are short for scan:v2_cc-2025-….jsonl"
     assert lines[1] == "Classes of questions by mini, %"
     assert lines[4].split()[0] == "10"
     assert lines[12].split()[:3] == ["any", "of", "them"]
@@ -82,7 +82,7 @@ def test_a_single_corpus_has_its_tables_at_once(corpora: list[str]) -> None:
 def test_coverage_by_prompt_and_corpus_then_the_differences_of_prompts(corpora: list[str]) -> None:
     lines = invoke("trace", EXAMPLES, *corpora[:6], "--quiet").stdout.splitlines()
     assert len(lines) <= 40
-    assert lines[0] == "names: scan:v2_cc-2025-….jsonl"
+    assert lines[0] == "names are short for scan:v2_cc-2025-….jsonl"
     assert lines[1].startswith("Words in spans of at least 5 that a corpus has, % of an output")
     assert next(line for line in lines if line.startswith("  prompt")).split()[-1] == "any"
     said = " ".join(lines)

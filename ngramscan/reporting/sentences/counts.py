@@ -87,6 +87,9 @@ def _say_most_frequent(rows: Sequence[Row]) -> Sentence:
             n = len(by_index)
             said += f" in {all_of(n) if times == n else f'{number(times)} of {corpora(n)}'}"
         said += f": {amounts}"
+        if without := len(by_index) - len(known):
+            which = "the other" if without == 1 and len(by_index) == 2 else number(without)
+            said += f"; {which} {'has' if without == 1 else 'have'} none of them"
     return Sentence(f"{said}.", is_finding=True, has_interval="[" in amounts)
 
 

@@ -47,7 +47,7 @@ def short_names(names: Iterable[object]) -> ShortNames:
     notes = [f"{shown[name]}: {name}" for name in hosted if name not in crawls]
     notes += _about_crawls(crawls, shown)
     if start or end:
-        notes.append(f"names: {start}…{end}")
+        notes.append(f"names are short for {start}…{end}")
     in_order = {name: shown[name] for name in given}
     return ShortNames(in_order, "; ".join(notes))
 
