@@ -59,9 +59,9 @@ def test_the_first_screen_is_prompts_by_methods_then_what_is_kept_and_confused(
         "  f-1+cot              83        92  -8.3 [-38.2, 22.7]           1",
         "  f-1+pot              83        92  -8.3 [-35.4, 18.1]           1",
         "",
-        "Markers are in at most this share of a prompt's outputs where it lacks the",
-        "method: CoT's in 8.3% [1.5, 35] (f-1+pot), PoT's in none and FP/F-1's in 8.3%",
-        "[1.5, 35] (cot).",
+        "With prompts that lack the method, CoT's markers are in at most 8.3% [1.5, 35]",
+        "of the outputs (f-1+pot), PoT's in no output and FP/F-1's in at most 8.3%",
+        "[1.5, 35] of the outputs (cot).",
         "brackets: 95% intervals; *: the prompt has the method, alone or joined to others",
         "--all: single models, occurrences, ratios, generic patterns; -o FILE: all rows",
     ]
