@@ -49,7 +49,7 @@ def overlapping(sheet: ElementTree.Element) -> list[tuple[str, str]]:
         (text.get_text(), text.get_window_extent(renderer))
         for axes in figure.axes
         for text in axes.texts
-        if text.get_text().strip()
+        if text.get_text().strip() and not text.get_path_effects()  # those of halos
     ]
     page = figure.bbox
     cut = [

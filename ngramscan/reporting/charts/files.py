@@ -266,21 +266,24 @@ class _Painter:
             self.draw_line(*zip(*places.tolist(), strict=True))
 
     def draw_text(self, element: ElementTree.Element) -> None:
-        from matplotlib.patheffects import withStroke
+        """Paint a text, above its halo: with effects of its own it would be outlines in a PDF."""
+        from matplotlib.patheffects import Stroke
 
         given = element.attrib
-        text = self.axes.text(
-            self.x + self.across(given["x"]),
-            self.y + float(given["y"]),
-            element.text or "",
-            color=self._colour(self.fill),
-            fontsize=self._points(self.font_size),
-            ha=_ANCHORS[given.get("text-anchor", "start")],
-            va="baseline",
-            weight=given.get("font-weight", "normal"),
-            zorder=4,
-            parse_math=False,
-        )
-        if self.stroke != "none":
-            halo = self._points(self.stroke_width)
-            text.set_path_effects([withStroke(linewidth=halo, foreground=self.stroke)])
+        texts = 1 if self.stroke == "none" else 2
+        for order in range(texts):
+            text = self.axes.text(
+                self.x + self.across(given["x"]),
+                self.y + float(given["y"]),
+                element.text or "",
+                color=self._colour(self.fill),
+                fontsize=self._points(self.font_size),
+                ha=_ANCHORS[given.get("text-anchor", "start")],
+                va="baseline",
+                weight=given.get("font-weight", "normal"),
+                zorder=4 + order,
+                parse_math=False,
+            )
+            if order < texts - 1:
+                halo = self._points(self.stroke_width)
+                text.set_path_effects([Stroke(linewidth=halo, foreground=self.stroke)])
