@@ -26,8 +26,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Tests start hundreds of processes, which would each compile what they import.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# The same examples for everybody: Hypothesis would take another profile where CI is set. A machine
-# that is busy is no fault, so that no example has a time limit. NGRAMSCAN_FULL=1 draws new ones.
+# The same run has the same examples for everybody: Hypothesis would take another profile where CI
+# is set. It also draws constants of those of our modules that are imported by then, so that a test
+# has other examples if other files are selected. A machine that is busy is no fault, so that no
+# example has a time limit. NGRAMSCAN_FULL=1 draws new ones.
 settings.register_profile(
     "everywhere",
     settings.get_profile("default"),
