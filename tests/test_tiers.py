@@ -1,5 +1,6 @@
 """`ngramscan tiers`: counts against brute force, ratios by hand, intervals by simulation."""
 
+from fractions import Fraction
 from operator import attrgetter
 
 import numpy as np
@@ -48,3 +49,63 @@ def test_without_anything_to_compare_there_is_no_ratio() -> None:
     assert row_of(run_tiers(own, SET), "alpha").note == "no outputs of other methods"
     with pytest.raises(ValueError, match="both kinds"):
         rate_ratio(np.array([1, 2]), np.array([True, True]), np.array([0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "tier"),
+    [
+        pytest.param((20, 200), (2, 200), "T1", id="10 is in T1"),
+        pytest.param((10, 45), (1, 45), "T1", id="10 is in T1, though the means are rounded"),
+        pytest.param((199, 200), (20, 200), "-", id="9.95 has no tier"),
+        pytest.param((171, 200), (100, 200), "-", id="1.71 has no tier"),
+        pytest.param((17, 200), (10, 200), "T2", id="1.7 is in T2"),
+        pytest.param((5, 50), (3, 51), "T2", id="1.7 is in T2, though the means are rounded"),
+        pytest.param((10, 200), (10, 200), "T2", id="1 is in T2 alone"),
+        pytest.param((99, 200), (100, 200), "T2/T3", id="0.99 is in both"),
+        pytest.param((7, 200), (10, 200), "T2/T3", id="0.7 is in both"),
+        pytest.param((7, 147), (10, 147), "T2/T3", id="0.7 is in both, though means are rounded"),
+        pytest.param((69, 200), (100, 200), "T3", id="0.69 is in T3"),
+        # With halves: 0.5 in 20 against 4.5 in 126, and 9.5 in 190 against 0.5 in 100.
+        pytest.param((0, 20), (4, 126), "T2/T3", id="0.7 with halves is in both"),
+        pytest.param((9, 190), (0, 100), "T1", id="10 with halves is in T1"),
+    ],
+)
+@pytest.mark.parametrize("measure", ["occurrences", "outputs"])
+def test_a_ratio_at_a_bound_is_in_the_tier_that_is_documented(
+    own: tuple[int, int], others: tuple[int, int], tier: str, measure: str
+) -> None:
+    """Some of the outputs of each method have the word once."""
+    texts = {
+        ("d", "m", method): ["both"] * n + ["none"] * (size - n)
+        for method, (n, size) in (("a", own), ("b", others))
+    }
+    row = row_of(run_tiers(outputs_of(texts), SET, measure), "both")
+    assert (row.occurrences_own, row.with_pattern_own, row.outputs_own) == (own[0], *own)
+    found = row.occurrences_others, row.with_pattern_others, row.outputs_others
+    assert found == (others[0], *others)
+    assert row.rate_own == pytest.approx(own[0] / own[1])
+    assert row.rate_others == pytest.approx(others[0] / others[1])
+    half = Fraction(1, 2) if not own[0] * others[0] else 0
+    ratio = (own[0] + half) / Fraction(own[1]) / ((others[0] + half) / Fraction(others[1]))
+    assert row.ratio == float(ratio)
+    assert row.tier_by_ratio == tier
+    # The pattern is declared to be of T2.
+    assert row.agrees == (tier in {"T2", "T2/T3"})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "own", "others", "tier", "agrees"),
+    [
+        pytest.param("beta", 9, 10, "T2/T3", True, id="T3 is one of two tiers"),
+        pytest.param("beta", 10, 10, "T2", False, id="T3 is none from 1"),
+        pytest.param("alpha", 9, 10, "T2/T3", False, id="T1 is neither of two tiers"),
+    ],
+)
+def test_a_pattern_in_an_overlap_agrees_with_both_tiers(
+    pattern: str, own: int, others: int, tier: str, agrees: bool
+) -> None:
+    methods = ("b", "a") if pattern == "beta" else ("a", "b")
+    numbers = dict(zip(methods, (own, others), strict=True))
+    texts = {("d", "m", name): [pattern] * n + ["x"] * (40 - n) for name, n in numbers.items()}
+    row = row_of(run_tiers(outputs_of(texts), SET), pattern)
+    assert (row.tier_by_ratio, row.agrees) == (tier, agrees)

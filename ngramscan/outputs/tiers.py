@@ -16,7 +16,7 @@ import numpy as np
 
 from ngramscan.outputs.markers import LEVEL, REGEX_TIER, MarkerCounts, mark_outputs
 from ngramscan.outputs.reading import OutputSet
-from ngramscan.outputs.tokens import Flags, Ints
+from ngramscan.outputs.tokens import Flags, Floats, Ints
 from ngramscan.patterns.model import PatternSet
 from ngramscan.statistics.estimates import Estimate, fields_of
 
@@ -125,12 +125,21 @@ def rate_ratio(values: Ints, is_own: Flags, clusters: Ints, level: float = LEVEL
     binary = int(values.max()) <= 1
     least = float((1 / (sums + 0.5)).sum() - (1 / (sizes + 0.5)).sum() * binary)
     factor = math.exp(float(stdtrit(degrees, (1 + level) / 2)) * math.sqrt(max(between, least)))
-    middle = float(means[0] / means[1])
+    middle = _quotient(sums + 0.5, sizes)
     low, high = middle / factor, middle * factor
     if sums.all():
-        value = float((sums / sizes)[0] / (sums / sizes)[1])
+        value = _quotient(sums, sizes)
         return Estimate(value, min(low, value), max(high, value), level)
     return Estimate(middle, low, high, level, note="a half is added, since a sum is zero")
+
+
+def _quotient(sums: Floats, sizes: Floats) -> float:
+    """Return the first mean divided by the second.
+
+    Products of counts are exact, so the quotient is rounded once: of 10 in 45 and 1 in 45 it is 10,
+    and not just below this bound of a tier, as the quotient of the two means is.
+    """
+    return float((sums[0] * sizes[1]) / (sums[1] * sizes[0]))
 
 
 def _row(scope: tuple[str, str], part: MarkerCounts, number: int, measure: str) -> TierRow:
