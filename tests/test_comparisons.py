@@ -255,3 +255,21 @@ def test_averages_weigh_subtasks_and_benchmarks_equally_or_by_their_pairs() -> N
         assert ends == pytest.approx((expected, expected - below, expected + above))
         of_baseline = [r.accuracy_baseline for r in alone]
         assert row.accuracy_baseline == pytest.approx(weights @ of_baseline)
+
+
+@pytest.mark.parametrize("swapped", [pytest.param(False, id="cot"), pytest.param(True, id="pot")])
+def test_an_output_counts_once_among_those_without_an_answer_however_many_it_is_paired_with(
+    swapped: bool,
+) -> None:
+    """One method answered problem 0 once and the other three times, problems 1 and 2 both once."""
+    told = {"answer": "5"}
+    once = scored("cot", ["!", 1.0, 1.0, None], epoch=1, **told)
+    often = scored("pot", ["!", 1.0, "!", None], epoch=1, **told)
+    often += [*scored("pot", ["!"], epoch=2, **told), *scored("pot", [1.0], epoch=3, **told)]
+    (row,) = compared([*once, *often], baseline="pot" if swapped else "cot").rows
+    # By hand: 1 of 3 complete outputs, and 3 of 5. Over pairs it would be 3 of 5 and 3 of 5, over
+    # problems 1 of 3 and 5 of 9. Outputs that are not complete are no part of it.
+    expected = {"cot": 1 / 3, "pot": 3 / 5}
+    assert row.unanswered_baseline == pytest.approx(expected[row.baseline])
+    assert row.unanswered_treatment == pytest.approx(expected[row.treatment])
+    assert (row.n, row.n_no_answer) == (6, 1)

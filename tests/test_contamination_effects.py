@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from ngramscan.errors import InputError
 from ngramscan.prevalence.contaminate import EntryRow
@@ -109,3 +110,16 @@ def test_dirty_entries_with_and_without_their_answer_are_compared_with_clean_one
         for row in found
     ] == [("", 4, 4, 0.5, 0), ("near", 4, 2, 0.75, 2), ("not near", 4, 1, -0.25, 3)]
     assert {row.family for row in found} == {"3 comparisons of this table"}
+
+
+def test_accuracies_of_each_verdict_are_those_of_its_own_entries() -> None:
+    values = [1, 0, 0, 0, *[1, 1, 0], *[1, 1, 1, 1, 0]]
+    row = only(make_effects(entries(clean=4, suspicious=3, dirty=5), scores(values)))
+    assert (row.n, row.n_clean, row.n_suspicious, row.n_dirty) == (12, 4, 3, 5)
+    assert row.accuracy == pytest.approx(7 / 12)
+    for verdict, right, n in (("clean", 1, 4), ("suspicious", 2, 3), ("dirty", 4, 5)):
+        expected = proportion_confint(right, n, method="wilson")
+        ends = [getattr(row, f"accuracy_{verdict}{end}") for end in ("", "_low", "_high")]
+        assert ends == pytest.approx([right / n, *expected])
+    # Suspicious entries are no part of the comparison.
+    assert row.difference == pytest.approx(4 / 5 - 1 / 4)

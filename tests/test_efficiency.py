@@ -237,3 +237,62 @@ def test_too_few_priced_problems_have_costs_without_an_interval(made: Made) -> N
     row = made.found(price_in=1, price_out=1)["m cot"]
     assert (row["cost_per_answer_low"], row["cost_per_correct_high"]) == (None, None)
     assert "cost_per_answer, cost_per_correct: no interval" in row["note"]
+
+
+CHEAP, DEAR = [(1, 10, 50)] * 12, [(1, 10, 900)] * 12
+WORSE = [(0, 10, 900)] * 12
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        pytest.param(("b", "c", "a"), id="not that of their names"),
+        pytest.param(("c", "a", "b"), id="another one"),
+        pytest.param(("a", "b", "c"), id="that of their names"),
+    ],
+)
+def test_the_frontier_share_is_that_of_its_own_method(made: Made, order: tuple[str, ...]) -> None:
+    # Of all resamples a is on the frontier in each, for nothing beats it; c in none, for a does.
+    answers = {"a": CHEAP, "b": [*CHEAP[:6], *WORSE[:6]], "c": WORSE}
+    for name in order:
+        made.add("m", name, answers[name])
+    found = made.found(baseline="a", resamples=200)
+    shares = {name: found[f"m {name}"]["frontier_share"] for name in order}
+    # b equals a only where none of its six worse answers is drawn: once in 2**12 resamples.
+    assert shares == {"a": 1.0, "b": pytest.approx(0, abs=0.02), "c": 0.0}
+    assert [found[f"m {name}"]["on_frontier"] for name in "abc"] == [True, False, False]
+
+
+def test_frontier_shares_are_those_of_the_chance_that_a_method_is_beaten(made: Made) -> None:
+    """`b` is cheaper always, and as good as `a` unless one problem is drawn."""
+    made.add("m", "z", [(1, 10, 100)] * 12)
+    made.add("m", "y", [(0, 10, 50), *[(1, 10, 50)] * 11])
+    made.add("m", "x", [(0, 10, 200)] * 12)
+    found = made.found(baseline="z", resamples=4000)
+    # z is better than y where the first problem is drawn, which 12 draws of 12 miss so often.
+    missed = (11 / 12) ** 12
+    check(found["m y"], frontier_share=1.0)
+    check(found["m x"], frontier_share=0.0)
+    assert found["m z"]["frontier_share"] == pytest.approx(1 - missed, abs=0.03)
+
+
+def test_means_of_tokens_and_ratios_are_those_written_out(made: Made) -> None:
+    made.add("m", "zero-shot", [(1, 10, 100, 40), (0, 30, 300, 60)])
+    made.add("m", "cot", [(1, 15, 50, 10), (1, 50, 150, None), (1, None, 400, 20)])
+    made.add("n", "zero-shot", [(1, 10, 20), (1, 30, 20)])
+    made.add("n", "cot", [(0, 25, 10), (1, 50, 30)])
+    made.add("o", "zero-shot", [(0, 10, 500), (1, 30, 300)])
+    found = made.found()
+    check(found["m cot"], mean_prompt_tokens=32.5, mean_completion_tokens=200)
+    check(found["m cot"], mean_reasoning_tokens=15)
+    check(found["m cot"], prompt_overhead=(5 + 20) / 2, prompt_overhead_n=2)
+    check(found["m cot"], mean_of_ratios=None, accuracy_per_100_tokens=100 * 3 / 600)
+    check(found["n cot"], mean_reasoning_tokens=None, prompt_overhead_n=2)
+    check(found["m zero-shot"], prompt_overhead=None, prompt_overhead_n=None)
+    of_m, of_n, of_o = 100 * 1 / 400, 100 * 2 / 40, 100 * 1 / 800
+    # The median would be that of m, and the ratio of the sums 100 · 4 / 1240.
+    check(found["all zero-shot"], mean_of_ratios=(of_m + of_n + of_o) / 3)
+    check(found["all zero-shot"], accuracy_per_100_tokens=100 * 4 / 1240)
+    both = (100 * 3 / 600 + 100 * 1 / 40) / 2
+    check(found["all cot"], "mean of ratios of 2 of 3 models", mean_of_ratios=both)
+    check(found["all cot"], prompt_overhead=(5 + 20 + 15 + 20) / 4, prompt_overhead_n=4)

@@ -125,3 +125,26 @@ def test_tau_is_scipys_and_p_counts_all_orders(pairs: list[tuple[int, int]]) -> 
     assert tau == pytest.approx(expected)
     far = [abs(one) >= abs(expected) - 1e-12 for one in all_taus]
     assert p == pytest.approx(sum(far) / len(far))
+
+
+@pytest.mark.parametrize(
+    ("measure", "baseline", "treatment", "ratio"),
+    [
+        # Different numbers of patterns, so that a ratio of means would be another one.
+        pytest.param("occurrences", (10, 100, 1000), (40, 300, 5000, 7), 5347 / 1110, id="sums"),
+        pytest.param("documents", (10, 100, 1000), (40, 300, 5000, 8), 2674 / 555, id="documents"),
+        pytest.param("occurrences", (2,), (0, 0), 0.0, id="nothing above"),
+        pytest.param("occurrences", (0, 0), (3,), None, id="nothing below"),
+    ],
+)
+def test_the_ratio_of_sums_is_that_of_all_counts_of_two_methods(
+    measure: str, baseline: tuple[int, ...], treatment: tuple[int, ...], ratio: float | None
+) -> None:
+    rows = [*counts("CoT", *baseline), *counts("FP/F-1", *treatment), *RARE]
+    (row,) = link(rows, measure=measure).to_dict("records")
+    assert row.get("sum_ratio") == (None if ratio is None else pytest.approx(ratio))
+    means = [
+        stats.gmean([n // (1 + (measure == "documents")) + 0.5 for n in some])
+        for some in (treatment, baseline)
+    ]
+    assert row["prevalence_ratio"] == pytest.approx(means[0] / means[1])
