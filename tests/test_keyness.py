@@ -95,6 +95,19 @@ def test_planted_phrases_are_found_and_stand_once() -> None:
     assert best.log_ratio_low > 2
 
 
+def test_counts_and_rates_of_both_sides_are_those_counted_by_hand() -> None:
+    tokens = split_words(["a b b", "a a a b", "a c", "c c c c c", "b a a"])
+    found = keyness_of(tokens, 2, lengths=(1, 1), minimum=MinFrequency(1, 1), q=1.0, all=True)
+    (row,) = [row for row in found.rows if row.ngram == "b"]
+    # Three of 7 words in both outputs; one of 10 words in one of the three others.
+    assert (row.count, row.documents, row.other_count, row.other_documents) == (3, 2, 1, 1)
+    assert (row.document_share, row.other_document_share) == pytest.approx((2 / 2, 1 / 3))
+    assert (row.per_million, row.other_per_million) == pytest.approx((3e6 / 7, 1e6 / 10))
+    cells = [[3, 1], [7 - 3, 10 - 1]]
+    expected = chi2_contingency(cells, correction=False, lambda_="log-likelihood").statistic
+    assert row.g2 == pytest.approx(expected)
+
+
 # The command
 
 

@@ -122,3 +122,27 @@ def test_what_can_not_be_used_is_refused(tmp_path: Path) -> None:
         made = [write(tmp_path / f"{n}.jsonl", apart if n == "n" else TWO) for n in files]
         with pytest.raises(InputError, match=message):
             outcomes(made, **F1 | options)
+
+
+def test_what_each_problem_counts_for_is_that_of_a_table_by_hand() -> None:
+    #          all, right, lost, wrong, only, fail, lost
+    letters = {"x": "1111001", "z": "1010001", "y": "1100100"}
+    answers = {("a", "m", name): row for name, row in letters.items()}
+    (found,) = records(outcomes(table(answers), baselines=["x", "z"], adaptive="y"))
+    counts = {
+        "n": 7,
+        "all_solve": 1,
+        "adaptive_right": 1,
+        "adaptive_wrong": 3,
+        "all_baselines_but_adaptive": 2,
+        "only_adaptive": 1,
+        "all_fail": 1,
+    }
+    assert {name: found[name] for name in counts} == counts
+    shares = {
+        "accuracy": 3 / 7,
+        "upper_bound": 5 / 7,
+        "upper_bound_with_adaptive": 6 / 7,
+        "selection_accuracy": 1 / 4,
+    }
+    assert {name: found[name] for name in shares} == pytest.approx(shares)

@@ -11,6 +11,7 @@ from ngramscan.outputs.reading import read_outputs
 from ngramscan.outputs.strategies import classify, load_rules, parse_rules, run_strategies
 from ngramscan.reading.output_paths import Group
 from tests.support.cases import case_table
+from tests.support.outputs import outputs_of
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "outputs"
 
@@ -37,6 +38,32 @@ def test_recorded_outputs_follow_what_their_prompts_ask(shared: Path) -> None:
     own = {prompt: [r.strategy for r in rows if r.prompt == prompt] for prompt in names}
     shares = {prompt: own[prompt].count(name) / len(own[prompt]) for prompt, name in names.items()}
     assert min(shares.values()) >= 0.98, shares
+
+
+def test_columns_of_outputs_and_groups_are_those_counted_by_hand() -> None:
+    program = "```python\nprint(1)\n```"
+    texts = [
+        f"Step 1: it is $x+1$.\nStep 2: run it.\n{program}\nStep 3: read it.",
+        program,
+        "It is $x+1$ here",
+        "$x+1$",
+    ]
+    found = run_strategies(outputs_of({("d", "m", "p"): texts}), load_rules())
+    assert [(row.has_code, row.steps, row.steps_before_code) for row in found.outputs] == [
+        (True, 3, 2),
+        (True, 0, 0),
+        (False, 0, 0),
+        (False, 0, 0),
+    ]
+    assert [row.strategy for row in found.outputs] == ["Hybrid", "PoT", "Direct", "Direct"]
+    densities = {"Hybrid": 5 / len(texts[0]), "PoT": 0.0, "Direct": (5 / 16 + 1) / 2}
+    rows = {row.strategy: row for row in found.rows if row.model == "m"}
+    means = {name: rows[name].mean_formula_density for name in densities}
+    assert means == pytest.approx(densities)
+    assert rows["CoT"].mean_formula_density is None
+    # The mean of outputs, not of strategies, and not characters of all outputs together.
+    of_group = (5 / len(texts[0]) + 0 + 5 / 16 + 1) / 4
+    assert [row.formula_density_of_group for row in rows.values()] == pytest.approx([of_group] * 4)
 
 
 # Rules
