@@ -1,7 +1,7 @@
 """Every row type with adjusted p-values, against those of statsmodels for families made by hand."""
 
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,7 +23,7 @@ from tests.test_prevalence_links import COUNTS, SCORES
 from tests.test_spans import Counting
 from tests.test_trace import COPIED, OTHER, planted
 
-N = 20
+N = 12
 GAINS = {
     ("d", "m", "strict"): {"pot": 5, "f-1": 7, "tot": 9},
     ("d", "m", "loose"): {"pot": 6, "f-1": 8, "tot": 10},
@@ -59,30 +59,32 @@ def check_families(
         assert found == pytest.approx([*multipletests(raw, method=STATSMODELS[method])[1]])
 
 
-@pytest.mark.parametrize("adjust", ["holm", "bh"])
+TWO_MODELS, TWO_BENCHMARKS = [*GAINS][:4], [*GAINS][:2] + [*GAINS][4:]
+
+
 @pytest.mark.parametrize(
-    ("given", "names", "n_tests"),
+    ("given", "keys", "adjust", "sizes"),
     [
-        pytest.param((), {"rule"}, {"one": 9, "all": 3}, id="one family per rule"),
-        pytest.param(("rule",), {"rule"}, {"one": 9, "all": 3}, id="the rule named once more"),
-        pytest.param(("dataset",), {"rule", "dataset"}, {}, id="one family per rule and benchmark"),
-        pytest.param(("model",), {"rule", "model"}, {}, id="one family per rule and model"),
+        pytest.param((), TWO_MODELS, "holm", [6, 6, 3, 3], id="rules"),
+        pytest.param((), TWO_BENCHMARKS, "bh", [6, 6], id="rules, by Benjamini-Hochberg"),
+        pytest.param(("dataset",), TWO_BENCHMARKS, "holm", [3] * 4, id="rules and benchmarks"),
     ],
 )
 def test_comparisons_are_adjusted_within_their_rule_and_the_named_families(
-    given: tuple[str, ...], names: set[str], n_tests: dict[str, int], adjust: Adjustment
+    given: tuple[str, ...],
+    keys: Sequence[tuple[str, str, str]],
+    adjust: Adjustment,
+    sizes: list[int],
 ) -> None:
-    rows, _, _ = compare_methods(gaining(), "cot", family=given, adjust=adjust)
-    keys = sorted(names)
+    rows, _, _ = compare_methods(gaining(keys), "cot", family=given, adjust=adjust)
 
     def family_of(row: CompareRow) -> Hashable:
-        return row.model == "all", *(getattr(row, key) for key in keys)
+        return row.model == "all", row.rule, *(getattr(row, key) for key in given)
 
     check_families(rows, family_of, f"p_{adjust}", adjust)
-    sizes = pd.Series([family_of(row) for row in rows]).value_counts().to_dict()
-    assert [row.family_tests for row in rows] == [sizes[family_of(row)] for row in rows]
-    for row in rows if n_tests else ():
-        assert row.family_tests == n_tests["all" if row.model == "all" else "one"]
+    found = Counter(family_of(row) for row in rows)
+    assert sorted(found.values(), reverse=True) == sizes
+    assert [row.family_tests for row in rows] == [found[family_of(row)] for row in rows]
     # Different families have different names, so that a reader can tell them apart.
     assert len({row.family for row in rows}) == len(sizes)
 
