@@ -7,12 +7,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from typing import Any
 
 import httpx
 import pytest
 
+from ngramscan.errors import RemoteError, RemoteRefused, RemoteUnavailable
 from ngramscan.progress import SILENT
 from ngramscan.remote import exchange
+from tests.support.fake_clock import FakeClock
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 Sender = Callable[[socket.socket], None]
@@ -118,3 +121,61 @@ def test_a_proxy_that_the_environment_names_is_asked(monkeypatch: pytest.MonkeyP
     assert asked[0].startswith(b"POST http://service.example/ HTTP/1.1")
     assert b"Proxy-Authorization: Basic dXNlcjpwYXNz" in asked[0]
     assert asked[1].startswith(b"POST / HTTP/1.1")
+
+
+# Questions that use up their attempts
+
+
+def outcomes_of(questions: str, exhausted_in_a_row: int) -> tuple[list[str], int]:
+    """Ask in turn; return the outcome of each question, and how many requests were sent.
+
+    A question `x` never gets an answer, `-` gets one, and `r` is refused, which is an answer, too.
+    """
+    sent = 0
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        nonlocal sent
+        sent += 1
+        return httpx.Response({"x": 500, "-": 200, "r": 400}[request.content.decode()])
+
+    def read(response: httpx.Response) -> str:
+        if response.status_code == 500:
+            raise exchange.TransientError("HTTP 500")
+        if response.status_code == 400:
+            raise RemoteRefused("HTTP 400")
+        return "answered"
+
+    terms = exchange.Terms(most_bytes=1000, within_s=20.0, exhausted_in_a_row=exhausted_in_a_row)
+    options: Any = {"clock": FakeClock(), "transport": httpx.MockTransport(handle)}
+    found = []
+    with closing(exchange.Service("http://made.example", terms, SILENT, **options)) as service:
+        for question in questions:
+            try:
+                answer, _, _ = service.ask(question, read)
+            except RemoteUnavailable:
+                answer = "ended" if service.given_up else "failed"
+            except RemoteError:
+                answer = "refused"
+            found.append(answer)
+    return found, sent
+
+
+F, A, R, E = "failed", "answered", "refused", "ended"
+
+
+@pytest.mark.parametrize(
+    ("questions", "in_a_row", "expected", "sent"),
+    [
+        pytest.param("xx", 1, [E, E], 7, id="one is enough to end it"),
+        pytest.param("xxxx-", 3, [F, F, E, E, E], 21, id="the third in a row ends it"),
+        pytest.param("xx-xx-", 3, [F, F, A, F, F, A], 30, id="an answer begins a new row"),
+        pytest.param("xxrxx-", 3, [F, F, R, F, F, A], 30, id="a refusal begins a new row"),
+        pytest.param("x-x-x-", 3, [F, A, F, A, F, A], 24, id="three, but not in a row"),
+        pytest.param("-xxxx", 3, [A, F, F, E, E], 22, id="three in a row after an answer"),
+        pytest.param("xx-xxx-", 3, [F, F, A, F, F, E, E], 36, id="the third of a new row ends it"),
+    ],
+)
+def test_a_server_is_given_up_after_so_many_unanswered_questions_in_a_row(
+    questions: str, in_a_row: int, expected: list[str], sent: int
+) -> None:
+    assert outcomes_of(questions, in_a_row) == (expected, sent)

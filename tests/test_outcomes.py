@@ -146,3 +146,83 @@ def test_what_each_problem_counts_for_is_that_of_a_table_by_hand() -> None:
         "selection_accuracy": 1 / 4,
     }
     assert {name: found[name] for name in shares} == pytest.approx(shares)
+
+
+def letters_of(only_y: int, only_x: int) -> dict[str, str]:
+    """Return the answers of two methods, of which so many problems are solved by one alone."""
+    return {"y": "1" * only_y + "0" * only_x + "10", "x": "0" * only_y + "1" * only_x + "10"}
+
+
+# Problems that only y and only x solve, by benchmark. Exact p by hand: 2 / 2^6 = 0.03125 for six
+# of six, 2 / 2^7 = 0.015625 for seven of seven, 2 / 2^5 = 0.0625 for five of five; above 0.2 for
+# the others.
+UNEVEN = {
+    "six": (6, 0),
+    "five": (5, 0),
+    "many": (20, 12),
+    "four to one": (4, 1),
+    "none": (2, 2),
+    "minus six": (0, 6),
+    "minus seven": (0, 7),
+    "one to two": (1, 2),
+}
+
+
+def wins_of(path: Path, answers: Answers, **options: Any) -> list[Any]:
+    outcomes(table(answers), **Y | options, wins=path)
+    return pd.read_csv(path).to_dict("records")
+
+
+@pytest.mark.parametrize(
+    ("alpha", "by_test"),
+    [
+        pytest.param(0.05, (1, 5, 2), id="six and more of as many are significant"),
+        pytest.param(0.07, (2, 4, 2), id="five of five are significant"),
+        pytest.param(0.03125, (0, 7, 1), id="a p that equals alpha is not below it"),
+        pytest.param(0.01, (0, 8, 0), id="nothing is significant"),
+    ],
+)
+def test_each_benchmark_is_won_tied_or_lost_and_by_test_as_by_hand(
+    tmp_path: Path, alpha: float, by_test: tuple[int, int, int]
+) -> None:
+    answers = {
+        (dataset, "m", method): letters
+        for dataset, pair in UNEVEN.items()
+        for method, letters in letters_of(*pair).items()
+    }
+    assert wins_of(tmp_path / "wins.csv", answers, alpha=alpha) == [
+        {
+            "model": "m",
+            "baseline": "x",
+            "treatment": "y",
+            "cells": 8,
+            "wins": 4,
+            "ties": 1,
+            "losses": 3,
+            "wins_by_test": by_test[0],
+            "ties_by_test": by_test[1],
+            "losses_by_test": by_test[2],
+            "alpha": alpha,
+        }
+    ]
+
+
+def test_each_baseline_and_model_has_wins_and_all_models_have_their_sum(tmp_path: Path) -> None:
+    one_sided = {"y": "1111111", "x": "0000000", "z": "1111111"}
+    answers = {("a", "m", method): letters for method, letters in one_sided.items()}
+    answers |= {("b", "m", method): letters for method, letters in one_sided.items()}
+    turned = {"y": "0000000", "x": "1111111", "z": "1000000"}
+    answers |= {("a", "n", method): letters for method, letters in turned.items()}
+    names = ("wins", "ties", "losses", "wins_by_test", "ties_by_test", "losses_by_test", "cells")
+    found = {
+        (row["model"], row["baseline"]): tuple(row[name] for name in names)
+        for row in wins_of(tmp_path / "wins.csv", answers, baselines="x,z")
+    }
+    assert found == {
+        ("m", "x"): (2, 0, 0, 2, 0, 0, 2),
+        ("m", "z"): (0, 2, 0, 0, 2, 0, 2),
+        ("n", "x"): (0, 0, 1, 0, 0, 1, 1),
+        ("n", "z"): (0, 0, 1, 0, 1, 0, 1),
+        ("all", "x"): (2, 0, 1, 2, 0, 1, 3),
+        ("all", "z"): (0, 2, 1, 0, 3, 0, 3),
+    }
