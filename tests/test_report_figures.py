@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ngramscan.reporting.charts.axes import make_axis, number, value_text
-from ngramscan.reporting.charts.figure import IN_A_FILE, MOST_PANELS, ON_A_PAGE, Figure
+from ngramscan.reporting.charts.figure import IN_A_FILE, MOST_PANELS, MOST_ROWS, ON_A_PAGE, Figure
 from ngramscan.reporting.charts.panels import draw
 from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.results import Results
@@ -416,3 +416,87 @@ def test_rows_that_a_page_leaves_out_do_not_change_the_styles_of_others() -> Non
     assert len(styles[1]) < len(styles[0])
     assert not any("F-1:" in said for said in styles[1]), "none of the first method"
     assert styles[1].items() <= styles[0].items()
+
+
+def isolated(method: str, ratio: float) -> Row:
+    row: Row = {"dataset": "d", "model": "m", "method": method, "outputs_own": 9}
+    row |= {"outputs_others": 9, "share_own": 0.1, "share_others": 0.1, "difference": 0.0}
+    return row | {"ratio": ratio, "ratio_low": ratio / 2, "ratio_high": ratio * 2, "level": 0.95}
+
+
+def difference_of(name: str, value: float) -> Row:
+    return compare(name, value, value - 0.01, value + 0.01)
+
+
+DIFFERENCES, RATIOS = (
+    "Differences of methods",
+    "Markers in outputs of their own method and of others",
+)
+MORE = MOST_ROWS + 6
+
+
+@pytest.mark.parametrize(
+    ("title", "row_of", "plain", "notable", "caption"),
+    [
+        pytest.param(
+            DIFFERENCES,
+            difference_of,
+            [0.01 + place / 1000 for place in range(MORE)],
+            [-0.5, -0.4, 0.3],
+            "the largest.",
+            id="losses among small gains",
+        ),
+        pytest.param(
+            DIFFERENCES,
+            difference_of,
+            [-0.01 - place / 1000 for place in range(MORE)],
+            [0.5, 0.4, -0.3],
+            "the largest.",
+            id="gains among small losses",
+        ),
+        pytest.param(
+            RATIOS,
+            isolated,
+            [1.1 + place / 100 for place in range(MORE)],
+            [0.01, 0.2, 9.0],
+            "the farthest from 1.",
+            id="ratios far below 1 among some a little above",
+        ),
+        pytest.param(
+            RATIOS,
+            isolated,
+            [0.9 - place / 100 for place in range(MORE)],
+            [100.0, 5.0, 0.1],
+            "the farthest from 1.",
+            id="ratios far above 1 among some a little below",
+        ),
+        pytest.param(
+            RATIOS,
+            isolated,
+            [1.1 + place / 100 for place in range(MORE)],
+            [0.0, 0.001],
+            "the farthest from 1.",
+            id="a ratio of 0",
+        ),
+    ],
+)
+def test_a_page_shows_the_largest_gains_and_the_largest_losses(
+    title: str,
+    row_of: Callable[[str, float], Row],
+    plain: list[float],
+    notable: list[float],
+    caption: str,
+) -> None:
+    """Small values are first and last in the rows, so that the order doesn't decide."""
+    half = len(plain) // 2
+    values = [*plain[:half], *notable, *plain[half:]]
+    rows = [row_of(f"name-{place:03}", value) for place, value in enumerate(values)]
+    figure, root = only(rows, title)
+    shown = {float(str(one.attrib["data-value"])) for one in marks(root)}
+    assert {*notable} <= shown
+    # All others that are shown are at least as far from no difference as those that are not.
+    small = {value for value in plain if value in shown}
+    by_distance = sorted(plain, key=lambda value: abs(value - (1 if row_of is isolated else 0)))
+    assert small == {*by_distance[-len(small) :]}
+    assert len(shown) == MOST_ROWS
+    assert figure.caption.endswith(f"{MOST_ROWS} of {len(rows)} rows, {caption}")

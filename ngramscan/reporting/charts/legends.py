@@ -102,6 +102,11 @@ def sides_of(plot: Plot, rows: Sequence[Row]) -> tuple[str, str]:
     return (f"← {lower}" if lower else "", f"{upper} →" if upper else "")
 
 
+def is_ratio(plot: Plot) -> bool:
+    """Return whether a plot shows ratios, where 1 means no difference."""
+    return plot.scale == "log" and "ratio" in plot.value
+
+
 def caption_of(panel: Panel, plot: Plot, rows: Sequence[Row], counts: tuple[int, int]) -> str:
     """Return how to read a figure, and what it leaves out.
 
@@ -112,7 +117,9 @@ def caption_of(panel: Panel, plot: Plot, rows: Sequence[Row], counts: tuple[int,
     levels = {_interval(row) for row, size in zip(rows, sizes, strict=True) if size.has_limits}
     ends = [size for size in sizes if (size.low is None) != (size.high is None)]
     interval = levels.pop() if len(levels) == 1 else "confidence interval"
-    most = "most frequent" if plot.value.endswith(("occurrences", "documents")) else "largest"
+    most = "farthest from 1" if is_ratio(plot) else "largest"
+    if plot.value.endswith(("occurrences", "documents")):
+        most = "most frequent"
     frontier = "Dashed: the frontier, where no other method is as accurate and as cheap."
     is_on_axis = "intervals" in panel.value_name
     lines = {

@@ -15,6 +15,7 @@ from ngramscan.reporting.charts.legends import (
     axis_name,
     caption_of,
     describe,
+    is_ratio,
     name_of,
     sides_of,
     summarise,
@@ -194,9 +195,18 @@ def _most(rows: Sequence[Row], plot: Plot, most_rows: int) -> Sequence[Row]:
     """Return the rows with the largest values in either direction, in their order."""
     if len(rows) <= most_rows:
         return rows
-    sizes = [abs(number(row.get(plot.value)) or 0.0) for row in rows]
+    sizes = [_distance(number(row.get(plot.value)), plot) for row in rows]
     places = sorted(range(len(rows)), key=lambda place: -sizes[place])[:most_rows]
     return [rows[place] for place in sorted(places)]
+
+
+def _distance(value: float | None, plot: Plot) -> float:
+    """Return how far a value is from no difference: a tenth as far as ten, if it is a ratio."""
+    if value is None:
+        return 0.0
+    if not is_ratio(plot):
+        return abs(value)
+    return abs(math.log(value)) if value > 0 else math.inf
 
 
 def _figure(
