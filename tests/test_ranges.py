@@ -391,3 +391,16 @@ def test_a_wrong_use_of_the_cache_is_no_failure_of_its_file(tmp_path: Path) -> N
     with pytest.raises(sqlite3.ProgrammingError):
         cache.add(file)
     assert not progress.notices
+
+
+def test_a_file_without_a_tag_is_another_if_only_its_first_bytes_are(tmp_path: Path) -> None:
+    served = tmp_path / "no_etag" / "file"
+    served.parent.mkdir()
+    served.write_bytes(CONTENT)
+    faults = Faults(always={"no_etag/": "no_etag"})
+    with RangeServer(tmp_path, faults=faults) as server, ranges_of() as ranges:
+        check(ranges, opened(ranges, f"{server.url}no_etag/file"), (10_000, 10_100))
+        ranges.check()
+        served.write_bytes(bytes([CONTENT[0] ^ 1]) + CONTENT[1:])
+        with pytest.raises(IndexChangedError):
+            ranges.check()
