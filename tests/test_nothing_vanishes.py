@@ -179,6 +179,44 @@ def test_hidden_files_behind_an_address_are_said(tmp_path: Path) -> None:
     assert f"hidden files left out: 1, the first is {tmp_path}/.b.jsonl" in notice
 
 
+HIDDEN = (
+    ".ipynb_checkpoints/a.jsonl",
+    "sub/.git/a.jsonl",
+    "sub/.git/deep/a.jsonl",
+    "sub/.a.jsonl",
+)
+
+
+@pytest.mark.parametrize("protocol", ["", "local://"], ids=["folder", "store"])
+@pytest.mark.parametrize(
+    ("pattern", "read"),
+    [
+        pytest.param("", ["a.jsonl", "sub/b.jsonl", "sub/deep/c.jsonl"], id="all below"),
+        pytest.param("/*.jsonl", ["a.jsonl"], id="a glob"),
+        pytest.param("/*/*.jsonl", ["sub/b.jsonl"], id="a glob of folders"),
+        pytest.param(
+            "/**/*.jsonl", ["a.jsonl", "sub/b.jsonl", "sub/deep/c.jsonl"], id="a glob of all below"
+        ),
+        pytest.param("/sub/.git", ["sub/.git/a.jsonl", "sub/.git/deep/a.jsonl"], id="named itself"),
+        pytest.param("/sub/.git/*.jsonl", ["sub/.git/a.jsonl"], id="named before a glob"),
+        pytest.param("/*/.g*/*.jsonl", ["sub/.git/a.jsonl"], id="a glob of hidden ones"),
+        pytest.param("/sub/.*.jsonl", ["sub/.a.jsonl"], id="a glob of hidden files"),
+    ],
+)
+def test_hidden_files_are_read_only_if_they_are_named(
+    tmp_path: Path, protocol: str, pattern: str, read: list[str]
+) -> None:
+    """Wherever in a path the hidden folder is, below the place or behind a part of a glob."""
+    top = tmp_path / ".home" / "corpus"  # that the corpus itself is in a hidden folder is no matter
+    for name in (*HIDDEN, "a.jsonl", "sub/b.jsonl", "sub/deep/c.jsonl"):
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text('{"text": "a"}\n')
+    corpus = open_corpus(f"{protocol}{top}{pattern}")
+    assert [file.path.removeprefix("file://") for file in corpus.files] == [
+        f"{top}/{name}" for name in read
+    ]
+
+
 def test_links_to_folders_are_said(tmp_path: Path) -> None:
     for folder in ("corpus", "elsewhere"):
         (tmp_path / folder).mkdir()

@@ -26,7 +26,13 @@ from ngramscan.corpora.base import (
     marks_of,
     web_path,
 )
-from ngramscan.corpora.folders import dataset_extras, files_in, is_hidden, left_out
+from ngramscan.corpora.folders import (
+    dataset_extras,
+    files_in,
+    is_hidden,
+    is_hidden_from_glob,
+    left_out,
+)
 from ngramscan.corpora.formats import BY_NAME, CURE, format_in, format_of, why_unknown
 from ngramscan.corpora.streams import first_bytes, open_file, read_chunks, stream_chunks
 from ngramscan.errors import CorpusError, InputError, reason_of
@@ -245,7 +251,10 @@ def _on_store(url: str, form: Format | None) -> tuple[list[_Named], list[str]]:
     hidden: list[str] = []
     try:
         if "*" in url:
-            infos = list(system.glob(url, detail=True).values())
+            inside = system.glob(url, detail=True)
+            hidden = [name for name in inside if is_hidden_from_glob(name, folder)]
+            left = set(hidden)
+            infos = [info for name, info in inside.items() if name not in left]
         else:
             infos = [system.info(url)] if form or format_of(url) else []
             if not infos or infos[0].get("type") == "directory":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fnmatch
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -77,6 +78,19 @@ def left_out(what: str, paths: Sequence[str], cure: str = "") -> Iterator[str]:
 def is_hidden(path: str) -> bool:
     """Tell whether a file, or a folder in its path, is hidden."""
     return any(part.startswith(".") for part in path.split("/"))
+
+
+def is_hidden_from_glob(path: str, pattern: str) -> bool:
+    """Tell whether a path has a hidden part that no hidden part of a glob names.
+
+    Stores take a star for any name; for a shell, it stands for none with a dot at its beginning.
+    """
+    named = [part for part in pattern.split("/") if part.startswith(".")]
+    return any(
+        not any(fnmatch.fnmatchcase(part, one) for one in named)
+        for part in path.split("/")
+        if part.startswith(".")
+    )
 
 
 def _hidden_corpora(entries: Iterable[os.DirEntry[str]]) -> Iterator[str]:
