@@ -328,6 +328,10 @@ def test_an_output_that_the_next_run_would_read_is_refused(
     [
         pytest.param("scan:folder", "folder/a.tex", ("--skip-unknown",), id="of no known format"),
         pytest.param("scan:folder", "folder/.a.jsonl", (), id="hidden"),
+        pytest.param("scan:folder", "folder/.git/a.jsonl", (), id="in a hidden folder"),
+        pytest.param("scan:folder", "folder/under/.git/deep/a.jsonl", (), id="below a hidden one"),
+        pytest.param("scan:folder/*.jsonl", "folder/.a.jsonl", (), id="hidden from a glob"),
+        pytest.param("scan:**/r*.jsonl", "folder/.git/rows.jsonl", (), id="hidden from **"),
         pytest.param(
             "scan:folder", "folder/a.jsonl", ("--exclude-source", "*/a.jsonl"), id="excluded"
         ),
@@ -339,6 +343,7 @@ def test_an_output_that_the_next_run_would_read_is_refused(
 def test_an_output_that_no_run_reads_is_written_again_and_again(
     here: Path, index: str, output: str, options: tuple[str, ...]
 ) -> None:
+    (here / output).parent.mkdir(parents=True, exist_ok=True)
     for _ in range(2):
         done = invoke(*COUNT, "--index", index, *options, "-o", output, "--format", "csv")
         assert done.code == 0, done.stderr

@@ -253,6 +253,20 @@ def test_hidden_files_of_a_page_are_left_out_with_a_word(root: Path, tmp_path: P
     assert f"hidden files and folders left out: 1, the first is {url}.h.jsonl" in ran.stderr
 
 
+@pytest.mark.parametrize(
+    "name", [".git/h.jsonl", "sub/.git/h.jsonl", "sub/.git/deep/h.jsonl"], ids=lambda name: name
+)
+def test_files_in_hidden_folders_of_a_page_are_left_out(
+    root: Path, tmp_path: Path, name: str
+) -> None:
+    write(root / name)
+    (root / "list.html").write_text(f'<html><a href="f.jsonl">f</a> <a href="{name}">h</a>')
+    with nginx(root, tmp_path / "state", "index list.html;") as url:
+        ran = count(url, tmp_path / "journal")
+    assert occurrences(ran) == 5
+    assert f"hidden files and folders left out: 1, the first is {url}{name}" in ran.stderr
+
+
 @pytest.mark.parametrize("name", ["f.bin", "f.zip"])
 def test_a_query_is_not_shown_where_the_format_is_unknown(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"content")
