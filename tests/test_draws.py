@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,6 +61,30 @@ def test_a_hidden_part_may_hold_an_occurrence_across_each_edge() -> None:
     from_start = window_at(0, b"abc", b"abc abc", 3, 0)
     assert (from_start.text, from_start.starts_document) == (b"abc ab", True)
     assert document_share(from_start, {b"abc": "abc"}, 3, "size-bias") == Share(1 / 2, 1, False)
+
+
+@pytest.mark.parametrize(
+    ("document", "start", "context", "lowest", "highest"),
+    [
+        # Seen are so many; hidden can be what fits at distances of 2, and one across each edge.
+        pytest.param(b"ab..ab..ab", 0, 99, 1 / 3, 1 / 3, id="seen whole, from the first"),
+        pytest.param(b"ab..ab..ab", 8, 99, 1 / 3, 1 / 3, id="seen whole, from the last"),
+        pytest.param(b"ab..ab..ab......", 0, 8, 1 / (3 + 3), 1 / 3, id="cut right, others right"),
+        pytest.param(b"ab..ab..ab......", 4, 8, 1 / (3 + 1), 1 / 3, id="cut right, both sides"),
+        pytest.param(b"ab..ab..ab......", 8, 8, 1 / 3, 1 / 3, id="cut nowhere"),
+        pytest.param(b"......ab..ab..ab", 14, 8, 1 / (3 + 4), 1 / 3, id="cut left, others left"),
+        pytest.param(b"......ab..ab..ab", 10, 8, 1 / (3 + 2), 1 / 3, id="cut left, both sides"),
+        pytest.param(b"....ab.ab.ab....", 7, 4, 1 / (3 + 4), 1 / 3, id="cut on both sides"),
+        pytest.param(b"....ab.ab.......", 4, 3, 1 / (2 + 5), 1 / 2, id="cut on both, right only"),
+        pytest.param(b"....ab.ab.......", 7, 3, 1 / (2 + 5), 1 / 2, id="cut on both, left only"),
+    ],
+)
+def test_a_draw_counts_for_one_over_all_occurrences_on_both_sides(
+    document: bytes, start: int, context: int, lowest: float, highest: float
+) -> None:
+    window = window_at(start, b"ab", document, context, 0)
+    share = document_share(window, {b"ab": "ab"}, context, "size-bias")
+    assert share == Share(lowest, highest, False)
 
 
 def test_a_document_that_is_known_has_no_share() -> None:
