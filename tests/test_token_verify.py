@@ -82,6 +82,13 @@ def swap_offsets(numbers: Numbers, draw: random.Random) -> None:
     exchange(numbers, at, at + 1)
 
 
+def name_document_twice(numbers: Numbers, draw: random.Random) -> None:
+    """Let two entries in a row be of one document, in the place of the next one or the last one."""
+    at = draw.randrange(len(numbers) - 1)
+    one, other = draw.choice(((at, at + 1), (at + 1, at)))
+    numbers[one] = numbers[other]
+
+
 def move_line(numbers: Numbers, draw: random.Random) -> None:
     numbers[draw.randrange(len(numbers))] += draw.choice((1, 1 << 40))
 
@@ -116,6 +123,8 @@ DAMAGES: dict[str, tuple[Damage, set[str]]] = {
     "change_token": (changing("tokenized", change_token), {"table", "tokenized", "offset"}),
     "move_offset": (changing("offset", move_offset), {"offset", "table"}),
     "swap_offsets": (changing("offset", swap_offsets), {"offset"}),
+    "name_document_twice": (changing("offset", name_document_twice), {"offset"}),
+    "name_line_twice": (changing("metaoff", name_document_twice), {"metaoff"}),
     "drop_offset": (drop_offset, {"table", "tokenized"}),
     "cut": (cut, ALL),
     "move_line": (changing("metaoff", move_line), {"metaoff"}),
