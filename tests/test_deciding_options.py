@@ -1,6 +1,7 @@
 """What is kept of a run is used by another only if all options that decide its content agree."""
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -256,24 +257,102 @@ def test_the_proof_has_every_option_whose_value_is_in_a_key() -> None:
     assert CHANGES.keys() <= deciding_options.DECIDING
 
 
-@pytest.mark.parametrize(
-    "option", ["exclude_source", "input_format", "skip_bad_lines", "text_field"]
-)
-def test_a_build_with_another_option_is_not_said_to_be_there_already(
-    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class Build(NamedTuple):
+    """A corpus, and two ways to build an index of it that differ in one option."""
+
+    corpus: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+TOKENIZER = str(Path(__file__).parent / "tokens" / "llamalike.model")
+BUILDS = {
+    "exclude_source": Build("c.jsonl", (), ("--exclude-source", "b.org/*")),
+    "input_format": Build("c.jsonl", (), ("--input-format", "text")),
+    "memory": Build("c.jsonl", ("--memory", "16GB"), ("--memory", "15GB")),
+    "shard_size": Build("c.jsonl", ("--shard-size", "2MB"), ("--shard-size", "1MB")),
+    "skip_bad_lines": Build("bad.jsonl", ("--skip-bad-lines",), ()),
+    "skip_null": Build("null.jsonl", ("--skip-null",), ()),
+    "skip_unknown": Build("many", ("--skip-unknown",), ("--input-format", "text")),
+    "text_field": Build("c.jsonl", (), ("--text-field", "other")),
+}
+"""For each option of a build that decides its content, a build that it changes."""
+
+TOKEN_BUILDS = {
+    "exclude_source": BUILDS["exclude_source"],
+    "input_format": BUILDS["input_format"],
+    "skip_unknown": BUILDS["skip_unknown"],
+    "text_field": BUILDS["text_field"],
+    "tokenizer": Build("c.jsonl", (), ("--tokenizer", TOKENIZER)),
+}
+"""The same of an index over tokens: one of the same tokens is the same, whatever was asked for."""
+
+NOT_DECIDING_A_BUILD = {
+    "max_bytes": ("--max-bytes", "3000000"),
+    "max_line": ("--max-line", "2"),
+    "workers": ("--workers", "2"),
+}
+REFUSED = {
+    "fm9": "the folder is not empty",
+    "tokens": "the folder has an index of other documents, or with other tokens",
+}
+
+
+@pytest.fixture
+def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba", reason="builds need the extra [index]")
     monkeypatch.chdir(tmp_path)
     make_inputs(tmp_path)
-    _, before, after = CHANGES[option]
-    if option == "skip_bad_lines":
-        before, after = after, before
-    build = ("index", "build", "c.jsonl", "-o", "built")
-    assert invoke(*build, *before).code == 0
-    again = invoke(*build, *before)
+
+
+def both_ways(kind: str, builds: Mapping[str, Build]) -> Iterator[Any]:
+    """Yield each build before the other one; what can't be read without an option is first."""
+    for option, build in builds.items():
+        yield pytest.param(kind, build, id=f"{kind}-{option}")
+        if option not in {"skip_bad_lines", "skip_null"}:
+            turned = Build(build.corpus, build.after, build.before)
+            yield pytest.param(kind, turned, id=f"{kind}-{option}-backwards")
+
+
+@pytest.mark.usefixtures("corpora")
+@pytest.mark.parametrize(
+    ("kind", "build"), [*both_ways("fm9", BUILDS), *both_ways("tokens", TOKEN_BUILDS)]
+)
+def test_a_finished_build_is_said_to_be_there_and_refuses_one_with_another_option(
+    kind: str, build: Build
+) -> None:
+    corpus, before, after = build
+    command = ("index", "build", corpus, "-o", "tokens:built" if kind == "tokens" else "built")
+    assert invoke(*command, *before).code == 0
+    again = invoke(*command, *before)
     assert (again.code, "already built" in again.stderr) == (0, True)
-    other = invoke(*build, *after)
+    other = invoke(*command, *after)
     assert (other.code, "already built" in other.stderr) == (2, False)
+    assert REFUSED[kind] in other.stderr
+
+
+@pytest.mark.usefixtures("corpora")
+@pytest.mark.parametrize("option", NOT_DECIDING_A_BUILD)
+def test_a_finished_build_is_there_whatever_options_do_not_decide_its_content(option: str) -> None:
+    command = ("index", "build", "c.jsonl", "-o", "built")
+    assert invoke(*command).code == 0
+    again = invoke(*command, *NOT_DECIDING_A_BUILD[option])
+    assert (again.code, "already built" in again.stderr) == (0, True)
+
+
+@pytest.mark.usefixtures("corpora")
+@pytest.mark.parametrize("index", ["built", "tokens:built"], ids=["fm9", "tokens"])
+def test_a_finished_build_refuses_one_of_another_corpus(index: str) -> None:
+    assert invoke("index", "build", "c.jsonl", "-o", index).code == 0
+    other = invoke("index", "build", "copied.jsonl", "-o", index)
+    assert (other.code, "already built" in other.stderr) == (2, False)
+
+
+def test_the_proofs_of_builds_have_every_option_that_decides_their_content() -> None:
+    deciding = options_of_command("ngramscan.index_build") & deciding_options.DECIDING
+    proved = {*BUILDS, *TOKEN_BUILDS, "corpus"}
+    assert deciding - {*deciding_options.LIMITS} == proved
+    assert NOT_DECIDING_A_BUILD.keys() & proved == set()
 
 
 def test_the_same_texts_searched_by_other_rules_have_other_keys() -> None:
