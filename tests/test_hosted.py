@@ -63,7 +63,7 @@ def test_every_count_is_exact_though_a_fifth_of_the_answers_are_faults(
     with paper(Faults(seed=7, rate=0.2, kinds=kinds, burst403_at=90)) as server:
         ran = count(server.url, tmp_path / "j.sqlite", "--concurrency=32")
         log = server.read_log()
-    # Not in a terminal, a pause is told on a line of its own.
+    # Without a terminal, each pause has a line of its own.
     *pauses, about_sizes = ran.stderr.splitlines()
     assert about_sizes.endswith("doesn't tell the size of its indexes, so there are no rates")
     assert all("paused" in line for line in pauses)

@@ -26,7 +26,8 @@ def program(name: str) -> str:
     """Return the path of a server; a test that needs one that is absent is skipped."""
     found = shutil.which(name, path=SBIN)
     if found is None:
-        pytest.skip(f"{name} is not installed")
+        # These are system packages, which a test environment can't install for itself.
+        pytest.skip(f"this needs the web server {name}, a package of the system")
     return found
 
 
