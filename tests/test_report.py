@@ -311,6 +311,16 @@ def test_a_page_says_how_rows_of_each_kind_are_made(kind: Kind) -> None:
 # The command and the function
 
 
+@pytest.mark.parametrize("name", ["page.pdf", "page.HTML"])
+def test_a_page_among_the_files_of_rows_is_refused_with_the_option_that_writes_it(
+    name: str,
+) -> None:
+    ran = invoke("report", "rows.csv", name)
+    assert (ran.code, ran.stdout) == (2, "")
+    cure = "-o page.html writes the page, in HTML"
+    assert ran.stderr == f"Error: {name}: not a file of rows; {cure}\n"
+
+
 @pytest.mark.parametrize("name", ["page.pdf", "page.docx", "page.md", "page.ipynb", "page.PDF"])
 def test_a_page_is_not_written_under_a_name_of_another_format(tmp_path: Path, name: str) -> None:
     counts = tmp_path / "counts.csv"

@@ -100,6 +100,7 @@ def report(
     """
     if not results:
         raise InputError("RESULTS", "expected a file of rows")
+    _refuse_page_among(results)
     path = _path_of(output) if output or for_table else None
     is_stdout = for_table and str(path) == "-"
     if is_stdout and open:
@@ -133,6 +134,15 @@ def _refuse_other_formats(where: str, path: Path) -> None:
     if suffix == ".pdf":
         cure += "; a browser prints it as PDF, and --figure FILE.pdf of a command draws its figure"
     raise InputError(where, f"a report is a page in HTML; {cure}")
+
+
+def _refuse_page_among(tables: Sequence[Table]) -> None:
+    """Raise an InputError if the name of the page was given where files of rows are expected."""
+    names = [Path(table) for table in tables if isinstance(table, str | Path)]
+    page = next((name for name in names if name.suffix.lower() in {".pdf", ".html", ".htm"}), None)
+    if page is not None:
+        cure = f"-o {page.with_suffix('.html')} writes the page, in HTML"
+        raise InputError(str(page), f"not a file of rows; {cure}")
 
 
 def _make(tables: Sequence[Table], title: str | None) -> tuple[Page, list[str]]:
