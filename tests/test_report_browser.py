@@ -385,7 +385,7 @@ def test_without_permission_what_is_copied_stands_selected(
         rows = list(csv.DictReader(io.StringIO(field.input_value())))
         assert [row["query"] for row in rows] == ["\\sqrt{"]
         assert field.evaluate("one => one.selectionEnd - one.selectionStart === one.value.length")
-        assert visit.focused().startswith("textarea")
+        visit.wait_for_focus(field)
 
 
 def test_the_keyboard_alone_reaches_and_works_everything(browser: Browser, page: str) -> None:
@@ -403,7 +403,7 @@ def test_the_keyboard_alone_reaches_and_works_everything(browser: Browser, page:
         assert len(shown_rows(part)) == 1
         visit.page.locator("a.skip").focus()
         press("Enter")
-        assert visit.focused().startswith("main")
+        visit.wait_for_focus(visit.page.locator("main"))
 
 
 def background(visit: Visit) -> int:

@@ -98,7 +98,7 @@ def test_a_phrase_is_typed_and_contexts_are_turned_with_the_keyboard(
 ) -> None:
     with visiting(browser, url) as visit:
         press = visit.page.keyboard.press
-        assert visit.focused().startswith("input q")
+        visit.wait_for_focus(visit.page.locator("input#q"))
         visit.page.keyboard.type("step by")
         press("Enter")
         visit.page.locator("mark").first.wait_for()
@@ -148,7 +148,7 @@ def test_a_text_is_traced_with_the_keyboard(browser: Browser, url: str, width: i
     viewport = {"width": width, "height": 900}
     with visiting(browser, f"{url}trace", viewport=viewport) as visit:
         press = visit.page.keyboard.press
-        assert visit.focused().startswith("textarea")
+        visit.wait_for_focus(visit.page.locator("textarea"))
         visit.page.keyboard.type(f"So: think step by step about 7, step.\n{HOSTILE[0]} x")
         visit.page.get_by_role("button", name="Trace").focus()
         press("Enter")
@@ -161,7 +161,7 @@ def test_a_text_is_traced_with_the_keyboard(browser: Browser, url: str, width: i
         links.first.focus()
         press("Tab")
         note = links.nth(1).locator("xpath=../span[@role='tooltip']")
-        assert visit.focused().startswith("a ")
+        visit.wait_for_focus(links.nth(1))
         assert note.is_visible()
         assert note.inner_text() == "9 words; 2 occurrences"
         assert visit.page.evaluate("window.hacked") is None
@@ -202,8 +202,8 @@ def test_what_is_wrong_is_said_on_a_page(
             with subtests.test(query=query):
                 visit.page.goto(f"{url}?{query}")
                 assert visit.page.locator("[role=alert]").inner_text()
-                assert len(visit.errors) == 1, "the status"
-                assert "400" in visit.errors.pop()
+                assert "400" in visit.take_error()
+                assert visit.errors == []
         assert visit.violations() == []
 
 

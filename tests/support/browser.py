@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.support.sizes import slow
 
 WIDTHS = (375, *map(slow, (800, 1600)))
+PATIENCE_MS = 120_000
+"""How long a busy machine may take for what a page does after it was asked."""
 COLORS = ("color-contrast", "link-in-text-block")  # rules of axe that a theme may break
 
 _CONTROLS = """[...document.querySelectorAll('a[href], button, input, summary, [tabindex="0"]')]
@@ -80,6 +82,18 @@ class Visit:
             )
         )
 
+    def wait_for_focus(self, wanted: Locator) -> None:
+        """Wait until an element has the focus: browsers move it after the page is there."""
+        expect(wanted).to_be_focused(timeout=PATIENCE_MS)
+
+    def take_error(self) -> str:
+        """Wait for a message of the console or a script, which is then no fault of the page."""
+        for _ in range(PATIENCE_MS // 50):
+            if self.errors:
+                return self.errors.pop(0)
+            self.page.wait_for_timeout(50)
+        raise AssertionError("the page reported no error")
+
 
 @contextmanager
 def visiting(browser: Browser, url: str, **options: Any) -> Iterator[Visit]:
@@ -90,7 +104,7 @@ def visiting(browser: Browser, url: str, **options: Any) -> Iterator[Visit]:
     context = browser.new_context(**options)
     try:
         page = context.new_page()
-        page.set_default_timeout(120_000)
+        page.set_default_timeout(PATIENCE_MS)
         visit = Visit(page)
         context.on("request", lambda request: visit.requests.append(request.url))
         page.on("pageerror", lambda error: visit.errors.append(str(error)))
