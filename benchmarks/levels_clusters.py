@@ -2,7 +2,7 @@
 
     python benchmarks/levels_clusters.py [--sets 600] [--table differences]
 
-They are in docs/methods/comparing.md; `tests/test_clustered_means.py` draws some of them by day.
+They are in docs/methods/comparing.md; `tests/ngramscan/statistics/test_clustered_means.py` draws some of them by day.
 """
 
 import argparse

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from evalcore.sandbox.sandbox import Sandbox
 from ngramscan.errors import SandboxError
 from ngramscan.progress import Progress
+from tests.support.places import SHARED
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -41,8 +42,6 @@ settings.register_profile(
 )
 settings.load_profile("everywhere")
 
-ROOT = Path(__file__).resolve().parent.parent
-SHARED = ROOT.parent / "shared"
 numbers = count()
 
 

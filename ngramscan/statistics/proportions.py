@@ -83,7 +83,7 @@ def stratified_share(strata: Sequence[tuple[int, int, int]], level: float = 0.95
     and there are never more draws than if all strata had one share. That makes the interval wider
     than need be where strata differ: a 95% interval covers 93-98% if their shares are alike, and up
     to 100% otherwise; 91% of a share of 1% in strata with one draw each
-    (`tests/test_proportions.py`). No strata are a ValueError.
+    (`tests/ngramscan/statistics/test_proportions.py`). No strata are a ValueError.
     Sources: Cochran 1977, Sampling Techniques, 5.3-5.9 (estimate, variance); Korn & Graubard 1998,
     Survey Methodology 24, 193-201 (effective size). The added draw and the bound are our own.
     """

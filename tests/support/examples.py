@@ -12,8 +12,8 @@ import click
 
 from tests.support.chat_server import Messages
 from tests.support.command import MAINS, Ran, invoke
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 BLOCK = re.compile(r"^```(sh|console)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 WEEKS = ("05", "08", "13", "18", "21", "26", "30")
 HOSTED = ("v2_dclm_all", "v2_piletrain", "v2_pileval", *(f"v2_cc-2025-{week}" for week in WEEKS))

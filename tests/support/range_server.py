@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import unquote
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from tests.support.places import ROOT
+
 _RANGE = re.compile(rb"\r\nrange: *bytes=(\d+)-(\d*)", re.IGNORECASE)
 _END = b"\r\n\r\n"
 _IF_MATCH = re.compile(rb"\r\nif-match: *(\S+)", re.IGNORECASE)

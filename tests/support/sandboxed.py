@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.places import ROOT
+
 SECRET = "secret-" + "5b1f8a"
 # As root and as an ordinary user where the tests run as root, else as who runs them.
 USERS = [os.getuid()] if os.getuid() else [0, 65534]

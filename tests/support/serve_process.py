@@ -24,8 +24,8 @@ from ngramscan.progress import SILENT, Progress
 from ngramscan.serve.app import IndexApplication
 from ngramscan.serve.protocol import ServedIndex
 from ngramscan.serve.server import Address, _run, _Server, open_socket, serve_folders
+from tests.support.places import REPLAY
 
-REPLAY = Path(__file__).parent.parent / "replay"
 INDEXES = (REPLAY / "index" / "replay", REPLAY / "index" / "replay2")
 JSON = {"Content-Type": "application/json"}
 THE = {"index": "replay", "query_type": "count", "query": "the"}

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-TOKENS = Path(__file__).parent.parent / "tokens"
 """The indexes and tokenizers of the tests, see README.md there."""
 
 Numbers = npt.NDArray[np.int64]

@@ -1,0 +1,298 @@
+"""What correct answers cost, against sums written out; the frontier."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtri
+
+from evalcore import efficiency
+from evalcore.commands.efficiency import estimate_costs, pareto_frontier
+from evalcore.commands.logs import UsageRow
+from evalcore.scores import ScoreRow, summarise
+from ngramscan.errors import InputError
+from ngramscan.prevalence.contamination_effects import make_effects
+from ngramscan.reporting import choose_target, write_rows
+from ngramscan.statistics.resampling import Resampling
+from ngramscan.statistics.two_samples import estimate_accuracy
+from tests.ngramscan.prevalence.test_contamination_effects import entry, score
+from tests.support.cases import objects
+from tests.support.command import Ran, invoke
+from tests.support.sizes import sets, slow
+
+USAGE = [field.name for field in fields(UsageRow)][:8]
+
+
+class Made:
+    """Scores and tokens in a folder; each answer is (value, prompt, completion, reasoning).
+
+    The value is None for no answer, and "?" where nothing is known.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.scores, self.usage = folder / "scores.jsonl", folder / "usage.jsonl"
+        self.rows: list[ScoreRow] = []
+        self.used: list[UsageRow] = []
+
+    def add(self, model: str, method: str, answers: Sequence[Any], epochs: int = 1) -> None:
+        for number, answer in enumerate(answers):
+            value, *tokens = (*answer, None, None, None)[:4]
+            epoch = number % epochs + 1 if epochs > 1 else None
+            names = ("d", model, method, str(number // epochs), epoch)
+            status, value = "no_answer" * (value is None), None if value == "?" else value
+            self.rows.append(ScoreRow(*names, "r", value, "", "", "", status=status))
+            self.used.append(UsageRow(**dict(zip(USAGE, (*names, *tokens), strict=True))))
+
+    def write(self) -> None:
+        write_rows(self.rows, ScoreRow, choose_target(None, self.scores))
+        write_rows(self.used, UsageRow, choose_target(None, self.usage))
+
+    def found(self, **options: Any) -> dict[str, dict[str, Any]]:
+        self.write()
+        frame = efficiency(self.scores, **{"usage": self.usage, **options})
+        rows = [
+            dict.fromkeys(frame.attrs["left_out"]) | row
+            for row in json.loads(frame.to_json(orient="records", double_precision=15))
+        ]
+        return {f"{row['model']} {row['method']}": row for row in rows}
+
+    def command(self, *more: str) -> Ran:
+        self.write()
+        return invoke("efficiency", self.scores, "--usage", self.usage, *more)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return Made(tmp_path)
+
+
+def check(row: dict[str, Any], note: str = "", **expected: Any) -> None:
+    assert {name: row[name] for name in expected} == pytest.approx(expected)
+    assert note in row["note"]
+
+
+def sums_of(right: Any, tokens: Any, models: int = 1) -> Any:
+    """Return the sums of problems, to each of which some models gave an answer."""
+    outputs = np.full(len(right), models)
+    return np.column_stack([outputs, right, outputs, right, tokens]).astype(float)
+
+
+Of = tuple[float, float, float]
+
+
+def made_costs(draw: np.random.Generator, n: int, models: int, of: Of) -> tuple[Any, Any]:
+    """Return right answers and lognormal tokens, summed over models that find the same things hard.
+
+    `of` is the log-sd of the tokens, the accuracy, and how far long answers are wrong ones.
+    """
+    spread, accuracy, correlation = of
+    shared = 0.5 if models > 1 else 1.0
+
+    def normal() -> Any:
+        own = draw.normal(size=(n, models)) * np.sqrt(1 - shared)
+        return draw.normal(size=(n, 1)) * np.sqrt(shared) + own
+
+    long = normal()
+    hard = correlation * long + np.sqrt(1 - correlation**2) * normal()
+    return (hard < ndtri(accuracy)).sum(axis=1), np.exp(6 + spread * long).sum(axis=1)
+
+
+def least_coverage(n: int, models: int, of: Of, runs: int) -> float:
+    """Return the share of intervals with the truth in them, among those given, of any column."""
+    spread, accuracy, _ = of
+    mean = np.exp(6 + spread**2 / 2)
+    truths = {"mean_tokens": mean, "tokens_per_correct": mean / accuracy}
+    truths["accuracy_per_100_tokens"] = 100 * accuracy / mean
+    draw = np.random.default_rng(4)
+    covered: dict[str, list[bool]] = {name: [] for name in truths}
+    for seed in range(runs):
+        sums = sums_of(*made_costs(draw, n, models, of), models)
+        ((found, _),) = estimate_costs(sums[None], [("m",)], Resampling(400, seed))
+        for name, truth in truths.items():
+            if f"{name}_low" in found:
+                covered[name].append(found[f"{name}_low"] <= truth <= found[f"{name}_high"])
+                ends = found[f"{name}_high"] / found[name], found[name] / found[f"{name}_low"]
+                assert name == "accuracy" or max(ends) <= 20
+    assert all(len(hits) > 0.65 * runs for hits in covered.values())
+    return float(min(map(np.mean, covered.values())))
+
+
+def test_a_method_of_which_nothing_is_known_has_no_accuracy(made: Made) -> None:
+    made.add("m", "cot", [("?", 10, 5)] * 3)
+    made.add("m", "pot", [(1.0, 10, 5)] * 3)
+    row = made.found()["m cot"]
+    assert (row["n"], row["accuracy"], row["on_frontier"]) == (0, None, None)
+    assert row["note"].startswith("there are no outputs; no tokens are known")
+
+
+@pytest.mark.parametrize("models", [slow(1), 5])
+def test_intervals_cover_costs_of_very_skewed_tokens(models: int) -> None:
+    assert least_coverage(30, models, (1.5, 0.9, 0.5), runs=300) >= 0.88
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("models", [1, 5])
+@pytest.mark.parametrize("spread", [0.5, 1.0, 1.5])
+@pytest.mark.parametrize("rest", [(0.1, 0.5), (0.5, -0.5), (0.9, 0.5)])
+def test_intervals_cover_costs_in_many_runs(
+    models: int, spread: float, rest: tuple[float, float]
+) -> None:
+    assert least_coverage(30, models, (spread, *rest), 2000) >= 0.88
+    assert least_coverage(100, models, (spread, *rest), 2000) >= 0.92
+
+
+COSTS = st.tuples(st.integers(0, 4), st.one_of(st.just(np.nan), st.integers(1, 4)))
+
+
+@given(st.lists(COSTS, min_size=1, max_size=7))
+def test_on_the_frontier_is_what_nothing_beats(points: list[tuple[int, float]]) -> None:
+    def is_beaten(a: int, c: float) -> bool:  # comparisons with nan are false
+        return any(b >= a and d <= c and (b > a or d < c) for b, d in points)
+
+    expected = [not np.isnan(c) and not is_beaten(a, c) for a, c in points]
+    right, cost = np.array(points, dtype=float).T
+    assert pareto_frontier(right, cost).tolist() == expected
+
+
+@pytest.mark.parametrize("values", [(0.0, 1.0), (0.0, 0.25, 1.0)])
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_grades_and_epochs_have_one_interval_too(
+    made: Made, values: tuple[float, ...], epochs: int
+) -> None:
+    answers = np.random.default_rng(9).choice(values, 60)
+    made.add("m", "cot", [(float(one), 10, 100) for one in answers], epochs)
+    row, (summary,) = made.found()["m cot"], summarise(made.rows)
+    assert row["accuracy_low"] == pytest.approx(summary.accuracy_low)
+    assert row["accuracy_high"] == pytest.approx(summary.accuracy_high)
+    entries = [entry(str(number), "clean") for number in range(60 // epochs)]
+    given = [replace(score(one.id, one.value), epoch=one.epoch) for one in made.rows]
+    (effect,) = make_effects(entries, given)
+    found = effect.accuracy_clean_low, effect.accuracy_clean_high
+    assert found == pytest.approx((summary.accuracy_low, summary.accuracy_high))
+
+
+@pytest.mark.parametrize(
+    ("mean", "correlation"),
+    [(0.5, 0.5), *(slow(*each) for each in [(0.5, 0.1), (0.8, 0.1), (0.8, 0.5)])],
+)
+def test_intervals_cover_accuracies_of_several_answers(mean: float, correlation: float) -> None:
+    draw, total = np.random.default_rng(8), 1 / correlation - 1
+    covered = 0
+    for _ in range(sets(150)):
+        chances = draw.beta(mean * total, (1 - mean) * total, 50)
+        found = estimate_accuracy(draw.random(200) < chances.repeat(4), np.arange(50).repeat(4))
+        covered += found.limits[0] <= mean <= found.limits[1]
+    assert covered / sets(150) == pytest.approx(0.95, abs=0.03)
+
+
+def test_outputs_and_scores_that_do_not_match_or_are_not_known_are_told(made: Made) -> None:
+    made.add("m", "cot", [(1, 1, 5), (1, 1, 5), ("?", 1, 9000)])
+    made.rows[0] = ScoreRow("d", "m", "pot", "1", None, "r", 1.0, "", "", "")
+    code, _, stderr = made.command()
+    assert code == 0
+    assert "1 of 3 outputs are left out: their result is unknown" in stderr
+    assert "1 of 3 scored outputs are not among the recorded ones" in stderr
+    assert "1 of 3 recorded outputs are left out: not scored" in stderr
+
+
+def test_costs_are_those_written_out_and_need_both_token_counts(made: Made) -> None:
+    made.add("m", "cot", [(1, 1000, 200), (0, 3000, 100), (0.5, None, 900), ("?", 9, 9)])
+    made.add("m", "pot", [(0, 1000, 200)])
+    found = made.found(price_in=2, price_out=10)
+    dollars = (1000 * 2 + 200 * 10 + 3000 * 2 + 100 * 10) / 1e6
+    costs = {"cost_per_answer": dollars / 2, "cost_per_correct": dollars}
+    check(found["m cot"], "costs are known for 2 of 3 outputs", **costs)
+    check(found["m pot"], cost_per_answer=0.004, cost_per_correct=None)
+    check(made.found()["m cot"], cost_per_answer=None, cost_per_correct=None)
+
+
+def test_options_that_do_not_fit_are_refused(made: Made) -> None:
+    made.add("m", "cot", [(1,)])
+    for option, value, problem in map(dict.values, objects("efficiency_usage")):
+        with pytest.raises(InputError, match=problem):
+            made.found(**{option: value})
+
+
+def test_costs_have_intervals_in_proportion_to_the_prices(made: Made) -> None:
+    tokens = np.random.default_rng(4).lognormal(5, 0.7, 40).astype(int).tolist()
+    made.add("m", "cot", [(float(number % 3 > 0), 100, n) for number, n in enumerate(tokens)])
+    first, second = (made.found(price_in=0, price_out=price)["m cot"] for price in (10, 20))
+    columns = {"cost_per_answer": "mean_tokens", "cost_per_correct": "tokens_per_correct"}
+    for name, of_tokens in columns.items():
+        for end in ("", "_low", "_high"):
+            cost, count = first[name + end], first[of_tokens + end]
+            assert second[name + end] == pytest.approx(2 * cost)
+            # Other draws of problems than those of tokens.
+            assert cost == pytest.approx(count * 10 / 1e6, rel=0.05)
+
+
+def test_too_few_priced_problems_have_costs_without_an_interval(made: Made) -> None:
+    made.add("m", "cot", [(1, 100, 50)] * 9)
+    row = made.found(price_in=1, price_out=1)["m cot"]
+    assert (row["cost_per_answer_low"], row["cost_per_correct_high"]) == (None, None)
+    assert "cost_per_answer, cost_per_correct: no interval" in row["note"]
+
+
+CHEAP, DEAR = [(1, 10, 50)] * 12, [(1, 10, 900)] * 12
+WORSE = [(0, 10, 900)] * 12
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        pytest.param(("b", "c", "a"), id="not that of their names"),
+        pytest.param(("c", "a", "b"), id="another one"),
+        pytest.param(("a", "b", "c"), id="that of their names"),
+    ],
+)
+def test_the_frontier_share_is_that_of_its_own_method(made: Made, order: tuple[str, ...]) -> None:
+    # Of all resamples a is on the frontier in each, for nothing beats it; c in none, for a does.
+    answers = {"a": CHEAP, "b": [*CHEAP[:6], *WORSE[:6]], "c": WORSE}
+    for name in order:
+        made.add("m", name, answers[name])
+    found = made.found(baseline="a", resamples=200)
+    shares = {name: found[f"m {name}"]["frontier_share"] for name in order}
+    # b equals a only where none of its six worse answers is drawn: once in 2**12 resamples.
+    assert shares == {"a": 1.0, "b": pytest.approx(0, abs=0.02), "c": 0.0}
+    assert [found[f"m {name}"]["on_frontier"] for name in "abc"] == [True, False, False]
+
+
+def test_frontier_shares_are_those_of_the_chance_that_a_method_is_beaten(made: Made) -> None:
+    """`b` is cheaper always, and as good as `a` unless one problem is drawn."""
+    made.add("m", "z", [(1, 10, 100)] * 12)
+    made.add("m", "y", [(0, 10, 50), *[(1, 10, 50)] * 11])
+    made.add("m", "x", [(0, 10, 200)] * 12)
+    found = made.found(baseline="z", resamples=4000)
+    # z is better than y where the first problem is drawn, which 12 draws of 12 miss so often.
+    missed = (11 / 12) ** 12
+    check(found["m y"], frontier_share=1.0)
+    check(found["m x"], frontier_share=0.0)
+    assert found["m z"]["frontier_share"] == pytest.approx(1 - missed, abs=0.03)
+
+
+def test_means_of_tokens_and_ratios_are_those_written_out(made: Made) -> None:
+    made.add("m", "zero-shot", [(1, 10, 100, 40), (0, 30, 300, 60)])
+    made.add("m", "cot", [(1, 15, 50, 10), (1, 50, 150, None), (1, None, 400, 20)])
+    made.add("n", "zero-shot", [(1, 10, 20), (1, 30, 20)])
+    made.add("n", "cot", [(0, 25, 10), (1, 50, 30)])
+    made.add("o", "zero-shot", [(0, 10, 500), (1, 30, 300)])
+    found = made.found()
+    check(found["m cot"], mean_prompt_tokens=32.5, mean_completion_tokens=200)
+    check(found["m cot"], mean_reasoning_tokens=15)
+    check(found["m cot"], prompt_overhead=(5 + 20) / 2, prompt_overhead_n=2)
+    check(found["m cot"], mean_of_ratios=None, accuracy_per_100_tokens=100 * 3 / 600)
+    check(found["n cot"], mean_reasoning_tokens=None, prompt_overhead_n=2)
+    check(found["m zero-shot"], prompt_overhead=None, prompt_overhead_n=None)
+    of_m, of_n, of_o = 100 * 1 / 400, 100 * 2 / 40, 100 * 1 / 800
+    # The median would be that of m, and the ratio of the sums 100 · 4 / 1240.
+    check(found["all zero-shot"], mean_of_ratios=(of_m + of_n + of_o) / 3)
+    check(found["all zero-shot"], accuracy_per_100_tokens=100 * 4 / 1240)
+    both = (100 * 3 / 600 + 100 * 1 / 40) / 2
+    check(found["all cot"], "mean of ratios of 2 of 3 models", mean_of_ratios=both)
+    check(found["all cot"], prompt_overhead=(5 + 20 + 15 + 20) / 4, prompt_overhead_n=4)

@@ -1,0 +1,260 @@
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+from typing import Any, get_args
+
+import pandas as pd
+import pytest
+
+import evalcore
+from evalcore.benchmarks import Dataset, benchmarks, find_benchmark
+from evalcore.commands.score import choose_scoring, score_records
+from evalcore.extraction import PROGRAM_RULES
+from evalcore.extraction import RULES as TEXT_RULES
+from evalcore.formats import Answers, Problem
+from evalcore.prompts import load_templates
+from evalcore.records import Record
+from evalcore.rules import RULES, Grade, Tools
+from evalcore.sandbox.sandbox import Outcome, Program
+from evalcore.scores import ScoreRow, read_scores
+from ngramscan.errors import InputError, SandboxError
+from tests.support.cases import file_text, objects
+from tests.support.outputs import write_lines
+from tests.support.places import ROOT
+from tests.support.sizes import slow
+
+LAYERS = {"limits": "ok", "landlock": "missing: not on this system"}
+FUNCTION = "```python\ndef solution():\n    return 0.5\n```\n"
+BOTH = f"{FUNCTION}The answer is 0.5."
+PROBLEMS = (
+    Problem("1", "?", "0.5", details={"ground_truth": 0.5, "program": "REFERENCE 0.5"}),
+    Problem("2", "?", "100.0", details={"ground_truth": 100.0, "program": "REFERENCE 100"}),
+)
+FINANCE = Dataset("financemath", PROBLEMS, "0" * 64)
+MATH = Dataset("olympiadbench-oe-maths", (Problem("1", "?", "5"),), "0")
+
+
+def record(output: str | None, method: str = "cot", **fields: Any) -> Record:
+    given: dict[str, Any] = {"id": "1", "dataset": "financemath", "model": "m"} | fields
+    return Record(output=output, method=method, **given)
+
+
+def scored(
+    records: Any, *rules: str, dataset: Any = FINANCE, extraction: Any = (), **ends: Any
+) -> tuple[list[ScoreRow], list[str]]:
+    crashed = Grade(None, "grader: ran out of time", failed=True)
+
+    def run(one: Program) -> Any:
+        failed = Outcome("error", message=f"no {one.answer_from}", layers=LAYERS)
+        return next((end for text, end in ends.items() if text in one.source), failed)
+
+    benchmark = choose_scoring(find_benchmark(dataset.name), rules, extraction)
+    tools = Tools(lambda given: [*map(run, given)], lambda given: iter([crashed for _ in given]))
+    return score_records(records, dataset, benchmark, tools)
+
+
+def rows(*arguments: Any, **options: Any) -> list[ScoreRow]:
+    found, failures = scored(*arguments, **options)
+    assert not failures
+    return found
+
+
+def test_a_script_is_asked_for_its_variable_and_a_function_for_its_value_and_words_never() -> None:
+    outputs = ("```python\nanswer = 2\n```", FUNCTION)
+    found = rows([record(one, "pot", dataset=MATH.name) for one in outputs], dataset=MATH)
+    assert [row.reason.split(", ")[1] for row in found] == ["no answer", "no solution()"]
+    words = Dataset("bbh-word-sorting", PROBLEMS, "0")
+    (row,) = rows([record(FUNCTION, "f-1", dataset=words.name)], dataset=words)
+    assert (row.sandbox, row.status) == (None, "not_found")
+
+
+def test_lenient_compares_programs_with_the_reference_program_and_strict_with_the_gold() -> None:
+    for value, strict in ((0.50003, 1.0), (0.52, 0.0)):
+        ended = Outcome("ok", value, layers=LAYERS)
+        outcomes = {"return 0.5": ended, "REFERENCE 0.5": ended}
+        found = rows([record(FUNCTION, "pot")], "strict", "lenient", **outcomes)
+        assert [row.value for row in found] == [strict, 1.0]
+        assert found[0].sandbox == "limits ok; landlock missing: not on this system"
+    with pytest.raises(SandboxError, match=r"problem 1: its reference .*error no solution"):
+        scored([record(FUNCTION, "pot")], "lenient", **{"return 0.5": Outcome("ok", 1)})
+
+
+def test_benchmarks_name_rules_that_there_are() -> None:
+    financemath = find_benchmark("financemath")
+    with pytest.raises(InputError, match="--rule exact: expected one of strict, lenient"):
+        choose_scoring(financemath, ["exact"], [])
+    with pytest.raises(InputError, match="no rule can score it; use `evalcore judge"):
+        choose_scoring(find_benchmark("imo-proofbench"), [], [])
+    chosen = choose_scoring(financemath, ["lenient", "strict", "lenient"], [])
+    assert list(chosen.rules) == ["lenient", "strict"]
+    known = [find_benchmark(None, Path("mine.jsonl")), *benchmarks().values()]
+    assert choose_scoring(known[0], [*RULES], []).rules == tuple(RULES)  # one's own have all
+    assert all(name.rpartition("/")[2].isdigit() for name in (*TEXT_RULES, *PROGRAM_RULES))
+    for one in known:
+        methods = load_templates(one).methods.values()
+        assert {each.answer for each in methods} <= {*get_args(Answers)}
+        assert {*one.extraction} <= {*TEXT_RULES}
+        assert {*one.programs.values()} <= {*PROGRAM_RULES}
+        assert {*one.rules} <= {*RULES}
+
+
+def test_an_output_is_scored_where_it_is_a_whole_answer() -> None:
+    for fields, *expected in map(dict.values, objects("whole_answers")):
+        (row,) = rows([record(**{"output": "The answer is 0.5.", **fields})])
+        assert [row.value, row.reason, row.status] == expected
+
+
+# An output, and for `exact` and `numbers` what is found in it and its status.
+WORDS = file_text("score_words")
+
+
+def test_what_a_sandbox_or_a_grader_lost_is_an_error_and_so_is_an_unknown_problem(
+    subtests: pytest.Subtests,
+) -> None:
+    lost = Outcome("lost", message="its watcher ended", layers=LAYERS)
+    for method in ("pot", "f-1"):
+        with subtests.test(method=method):
+            (row,), failures = scored([record(BOTH, method)], **{"return 0.5": lost})
+            assert (row.value, row.answer, row.status) == (None, None, "unknown")
+            assert failures == [f"financemath, m, {method}, 1: sandbox: its watcher ended"]
+    (row,), failures = scored([record("\\boxed{5}", dataset=MATH.name)], dataset=MATH)
+    assert (row.value, row.status, row.extraction) == (None, "unknown", "boxes/1")
+    assert failures == ["olympiadbench-oe-maths, m, cot, 1: grader: ran out of time"]
+    with pytest.raises(InputError, match="financemath/m/cot: financemath has no problem with"):
+        scored([record("x", id="9")])
+
+
+def test_a_figure_of_which_nothing_is_known_is_refused(tmp_path: Path) -> None:
+    data, outputs = tmp_path / "q.jsonl", tmp_path / "q/m/cot.jsonl"
+    outputs.parent.mkdir(parents=True)
+    data.write_text(
+        '{"id": "1", "question": "?", "answer": "all odd $n$"}\n'
+        '{"id": "2", "question": "?", "answer": "5"}\n'
+    )
+    outputs.write_text('{"id": "1", "output": "3"}\n')
+    with pytest.raises(InputError, match="nothing to draw; no output has a known score"):
+        evalcore.score(outputs, data=data, rule="math", figure=tmp_path / "a.svg")
+
+
+ROW = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, "5", "boxed/1", "equal")
+ROWS = [
+    ROW,
+    replace(ROW, id="2", value=0.0, answer=None, extraction=None, reason="no answer, found"),
+    replace(ROW, id="3", value=None, status="unknown", reason="needs a judge", sandbox="limits ok"),
+    replace(ROW, id="3", epoch=2, value=0.25, answer="a\nb", run="2026-01-02T03-04-05_E1"),
+    replace(ROW, id="4", value=None, status="no_answer", reason="refused"),
+    replace(ROW, id="5", value=0.0, status="not_found", answer=None),
+]
+GOOD = {"dataset": "d", "model": "m", "method": "a", "id": "1", "rule": "r", "value": 1}
+
+
+def write_table(path: Path, rows: Sequence[Mapping[str, Any]] | pd.DataFrame) -> Path:
+    frame, kind = pd.DataFrame(rows), path.suffix[1:].replace("jsonl", "json")
+    as_rows = {"orient": "records", "lines": path.suffix == ".jsonl"}
+    getattr(frame, f"to_{kind}")(path, **(as_rows if kind == "json" else {"index": False}))
+    return path
+
+
+@pytest.mark.parametrize("case", objects("malformed_scores"), ids=lambda case: case["said"])
+def test_malformed_rows_are_refused_with_their_place(tmp_path: Path, case: dict[str, str]) -> None:
+    path, said = tmp_path / f"s.{case['kind']}", case["said"]
+    path.write_text(case["content"], encoding="latin-1")
+    with pytest.raises(InputError) as error:
+        read_scores(path, ScoreRow)
+    assert (str(path) + said if said[0] == ":" else said) in str(error.value)
+
+
+def test_a_column_under_another_name_is_refused_by_its_own(tmp_path: Path) -> None:
+    renamed = pd.DataFrame([GOOD, GOOD | {"method": "b"}]).rename(columns={"value": "none"})
+    path = write_table(tmp_path / "scores.jsonl", renamed)
+    with pytest.raises(InputError, match=r"scores\.jsonl: no column value; a verdict may"):
+        evalcore.logs(path)
+    with pytest.raises(InputError, match="data frame: no column value; a verdict may also be in"):
+        evalcore.compare(renamed, baseline="a")
+    with pytest.raises(InputError, match="no column value; it should have rows of `evalcore sc"):
+        read_scores(path, ScoreRow)
+    with pytest.raises(InputError, match="no column value; rename `score` to"):
+        read_scores(renamed.rename(columns={"none": "score"}), ScoreRow)
+    with pytest.raises(InputError, match=r"no such file or folder; expected a table \(\.csv, "):
+        read_scores(tmp_path / "none.csv", ScoreRow)
+
+
+def financemath(shared: Path, made: Path, method: str, every: int) -> tuple[pd.DataFrame, Any, Any]:
+    """Return the scores of every so many answers, the published rates, and published verdicts."""
+    folder = shared / "data/financemath"
+    for path in (folder / f"validation/raw_{method}_outputs").glob("*.json"):
+        write_lines(made / method / path.name, json.loads(path.read_bytes())[::every])
+    given: dict[str, Any] = {"dataset": "financemath", "layout": "financemath", "method": method}
+    given |= {"data": folder / "validation.json", "rule": ["lenient", "strict"]}
+    rows = evalcore.score(made / method, **given)
+    assert len(rows) == 2 * 6 * 200 // every
+    # The authors count an empty output as wrong; 43 of one model are.
+    assert (rows["value"].isna() == (rows["status"] == "no_answer")).all()
+    assert set(rows.loc[rows["value"].isna(), "model"]) == {"Qwen2-7B-Instruct"}
+    rates = pd.read_json(folder / f"results/validation_{method}_results.json")
+    verdicts = {
+        (path.stem, entry["question_id"]): float(entry["result"]["acc"])
+        for path in (folder / "validation" / f"processed_{method}_outputs").glob("*.json")
+        for entry in json.loads(path.read_bytes())
+    }
+    return rows, rates.set_index("model_name"), pd.Series(verdicts)
+
+
+@pytest.mark.usefixtures("sandbox_here")
+@pytest.mark.parametrize("every", [10, slow(1)])
+def test_published_verdicts_and_comparisons_of_financemath(
+    shared: Path, tmp_path: Path, every: int
+) -> None:
+    programs, published, verdicts = financemath(shared, tmp_path, "pot", every)
+    texts, rates_of_texts, verdicts_of_texts = financemath(shared, tmp_path, "cot", 1)
+    by_rule = programs.assign(value=programs["value"].fillna(0)).set_index(["rule", "model", "id"])
+    lenient = by_rule.loc["lenient"]
+    assert (lenient["value"] != verdicts[lenient.index]).sum() <= 1, "at least 99.9% agree"
+
+    # Another model looked up the answers of texts for the authors.
+    assert (texts["extraction"].notna() == texts["answer"].notna()).all()
+    outputs = shared / "data/financemath/validation/raw_cot_outputs"
+    by_model: Any = texts[texts["rule"] == "lenient"].set_index(["model", "id"]).groupby("model")
+    for model, own in by_model:
+        value = own["value"].fillna(0)
+        assert (value == verdicts_of_texts[own.index]).mean() >= 0.985, model
+        assert 100 * value.mean() == pytest.approx(rates_of_texts["accuracy"][model], abs=0.51)
+        written = pd.read_json(outputs / f"{model}.json").set_index("question_id")["output"]
+        unanswered = own[own["reason"] == "no answer found"].index.get_level_values("id")
+        assert not any(re.search(r"\d", written[name][0]) for name in unanswered), model
+        in_words = own[own["status"] == "not_found"].drop(unanswered, level="id")
+        assert in_words["reason"].str.fullmatch(r"not a number: \D*").all()
+
+    questions = pd.read_json(shared / "data/financemath/validation.json")
+    topics = texts["id"].map(questions.set_index("question_id")["topic"])
+    assert (texts["subtask"] == topics).all()
+    right = texts.assign(right=texts["value"] == 1).set_index(["model", "subtask", "id", "rule"])
+    both = right["right"].unstack()
+    gained = (both["lenient"] & ~both["strict"]).groupby(["model", "subtask"]).agg(["size", "sum"])
+    rules: dict[str, Any] = {"baselines": "strict", "adaptive": "lenient", "between": "rules"}
+    for row in evalcore.outcomes(texts, by="subtask", **rules).to_dict("records"):
+        if row["model"] != "all":
+            topic = row["group"].removesuffix(", cot")
+            assert tuple(gained.loc[(row["model"], topic)]) == (row["n"], row["only_adaptive"])
+
+    if every > 1:
+        return
+    for model, own in lenient.groupby("model"):
+        shares = (100 * own["value"].mean(), 100 * own["answer"].notna().mean())
+        assert shares == pytest.approx(tuple(published.loc[model, ["accuracy", "execution_rate"]]))
+    compared = evalcore.compare(pd.concat([texts, programs]), baseline="cot")
+    page = pd.read_csv(ROOT / "docs/results/methods.csv")
+    compared = pd.read_csv(StringIO(compared[[*page]].to_csv(index=False)))
+    pd.testing.assert_frame_equal(compared, page, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("method", "accuracy"), [("direct", 50.4), ("cot", 40.4)])
+def test_word_sorting(shared: Path, method: str, accuracy: float) -> None:
+    folder = shared / "data" / "bbh"
+    given: dict[str, Any] = {"dataset": "bbh-word-sorting", "data": folder / "word_sorting.json"}
+    rows: Any = evalcore.score(folder / f"code-davinci-002-{method}", **given, layout="bbh")
+    assert (len(rows), set(rows["method"])) == (250, {method})
+    assert 100 * rows["value"].mean() == pytest.approx(accuracy)

@@ -1,0 +1,218 @@
+"""`ngramscan contaminate` as a person runs it: benchmarks, screens, files, figures, failures."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from ngramscan.errors import InputError
+from ngramscan.prevalence.benchmark_entries import draw_entries, read_entries
+from ngramscan.prevalence.contamination_shares import ShareRow
+from tests.ngramscan.reporting.charts.test_figure import marks, overlapping, saved, texts_of
+from tests.ngramscan.reporting.test_completion import offers
+from tests.support.cases import case_table
+from tests.support.command import Ran, invoke
+from tests.support.outputs import refusal
+from tests.support.places import ROOT
+
+EXAMPLES = ROOT / "docs/examples"
+Rows = list[dict[str, Any]]
+ALL_CLASSES = ("clean", "suspicious", "dirty")
+ALWAYS = ("--index", "scan:crawl.jsonl", "--workers", "1", "-q")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files of the pages: a benchmark of 120 questions, a crawl with 60 of them, and scores."""
+    for name in ("exam.jsonl", "crawl.jsonl", "scores.jsonl", "corpus.jsonl"):
+        (tmp_path / name).symlink_to(EXAMPLES / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def read_lines(path: str) -> Rows:
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+def contaminate(*more: str | Path) -> Ran:
+    return invoke("contaminate", "exam.jsonl", *ALWAYS, *more)
+
+
+# What is in the crawl
+
+
+@pytest.mark.usefixtures("here")
+def test_shares_effects_and_evidence_go_to_files_of_their_own() -> None:
+    files = ("--shares", "s.csv", "--effects", "e.csv", "--contexts", "c.csv")
+    more = ("--index", "scan:corpus.jsonl", "--scores", "scores.jsonl", *files)
+    entries = pd.DataFrame(contaminate(*more, "--format", "csv").rows)
+    indexes = list(dict.fromkeys(entries["index"]))
+    assert indexes == ["scan:crawl.jsonl", "scan:corpus.jsonl", "union"]
+    shares = pd.read_csv("s.csv")
+    for index, own in entries.groupby("index"):
+        counted = own["verdict"].value_counts()
+        rows: list[Any] = list(shares[shares["index"] == index].itertuples())
+        for row in rows[:3]:
+            assert row.n == counted.get(row.verdict, 0)
+            assert row.share == row.n / 120
+    scores = pd.DataFrame(read_lines("scores.jsonl")).merge(
+        entries[entries["index"] == "union"], on="id"
+    )
+    effects = pd.read_csv("e.csv")
+    of_union: list[Any] = list(effects[effects["index"] == "union"].itertuples())
+    for row in of_union:
+        own = scores[(scores["model"] == row.model) & (scores["method"] == row.method)]
+        means = own.groupby("verdict")["value"].mean()
+        assert (row.accuracy_clean, row.accuracy_dirty) == pytest.approx(
+            (means["clean"], means["dirty"])
+        )
+        assert row.difference == pytest.approx(means["dirty"] - means["clean"])
+    evidence = pd.read_csv("c.csv")
+    not_clean = entries[(entries["index"] == "scan:crawl.jsonl") & (entries["verdict"] != "clean")]
+    assert set(evidence["pattern"]) == set(not_clean["rarest"])
+    pages = [row["text"] for row in read_lines("crawl.jsonl")]
+    for row in evidence.fillna("").itertuples():
+        assert any(f"{row.left}{row.match}{row.right}" in page for page in pages)
+
+
+@pytest.mark.usefixtures("here")
+def test_answers_near_the_questions_are_told_apart() -> None:
+    exam = pd.read_json("exam.jsonl", lines=True)
+    # The crawl ends each whole question with "Answer: see page N.", where N is in the question.
+    page = exam["question"].str.extract(r"takes (\d+)")[0]
+    exam["answer"] = ("page " + page).where(exam["id"] % 10 == 1, "page 4321")
+    exam.to_json("answers.jsonl", orient="records", lines=True)
+    files = ("--shares", "s.csv", "--scores", "scores.jsonl", "--effects", "e.csv")
+    command = ("contaminate", "answers.jsonl", *ALWAYS, "--answer-field", "answer", *files)
+    assert "dirty, answer not near" in invoke(*command).stdout
+    rows = pd.DataFrame(invoke(*command, "--format", "csv").rows)
+    dirty = rows[rows["verdict"] == "dirty"]
+    near = dirty["id"].astype(int) % 10 == 1
+    assert dirty["answer"].to_list() == ["near" if is_near else "not near" for is_near in near]
+    shares = pd.read_csv("s.csv").set_index("verdict")["n"]
+    assert shares["dirty, answer near"] == near.sum() == shares["dirty, answer not near"] == 12
+    scored = pd.DataFrame(read_lines("scores.jsonl")).merge(dirty, on="id")
+    means = scored.groupby(["model", "method", "answer"])["value"].mean()
+    effects = pd.read_csv("e.csv").dropna(subset="answer")
+    assert len(effects) == len(means) == 16
+    for row in effects.itertuples():
+        mean = means.loc[(row.model, row.method, row.answer)]  # type: ignore[index]
+        assert row.accuracy_dirty == pytest.approx(mean)
+
+
+# Benchmarks
+
+
+@pytest.mark.parametrize(*case_table("malformed_entries"))
+def test_what_can_t_be_an_entry_is_one_line(
+    content: str, more: list[str], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("q.jsonl").write_bytes(content.encode(errors="surrogateescape"))
+    told = refusal("contaminate", "q.jsonl", "--index", "scan:q.jsonl", *more)
+    assert told.startswith("q.jsonl" if problem == " its content is" else f"q.jsonl:{problem}")
+
+
+@pytest.mark.parametrize(*case_table("contaminate_usage"))
+@pytest.mark.usefixtures("here")
+def test_wrong_usage_is_one_line(more: list[str], problem: str) -> None:
+    ran = contaminate(*more)
+    assert (ran.code, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
+    assert ran.stderr.startswith(f"Error: {problem}")
+
+
+def test_a_folder_names_the_tables_in_it(here: Path) -> None:
+    with pytest.raises(InputError, match=r"it is a folder; name one of its files: .*corpus\.jsonl"):
+        read_entries(here, "question")
+
+
+@pytest.mark.usefixtures("here")
+def test_what_was_read_otherwise_than_meant_is_a_notice() -> None:
+    texts = "Who?", "Is this a question of fifty characters, or of more?"
+    content = "".join(json.dumps({"question": text}) + "\n" for text in texts).encode()
+    ran = invoke(
+        "contaminate", "-", "--index", "scan:corpus.jsonl", "--sample", "9", content=content
+    )
+    assert ran.code == 0
+    assert ran.stderr == (
+        "standard input: no column id, so ids are the numbers of the rows, from 1\n"
+        "--sample 9: the file has no more than 2 entries; all are looked at\n"
+        "entries no longer than a window: 1, the first is 1; each is looked for as a whole"
+        " (--short skip leaves out shorter ones)\n"
+    )
+
+
+def test_a_sample_is_drawn_by_its_seed_and_keeps_the_order(here: Path) -> None:
+    entries = read_entries(here / "exam.jsonl", "question").entries
+    drawn = draw_entries(entries, 30, 1)
+    assert [int(one.id) for one in drawn] == sorted(int(one.id) for one in drawn)
+    assert len({one.id for one in drawn}) == 30
+    assert draw_entries(entries, 30, 1) == drawn != draw_entries(entries, 30, 2)
+    times = Counter(one.id for seed in range(400) for one in draw_entries(entries, 30, seed))
+    assert 60 < min(times.values()) <= max(times.values()) < 140  # 100 each are expected
+    ran = contaminate("--sample", "30", "--seed", "4", "--shares", "s.csv")
+    assert "30 of 120 entries were drawn at random with seed 4" in ran.stdout
+    assert set(pd.read_csv("s.csv")["population"]) == {120}
+
+
+# Screens and figures
+
+
+@pytest.mark.parametrize(("width", "colour"), [(60, True), (80, False), (140, True)])
+@pytest.mark.usefixtures("here")
+def test_a_screen_fits_and_cuts_no_number(
+    width: int, colour: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM" if colour else "NO_COLOR", "xterm")
+    monkeypatch.setattr(Console, "is_terminal", True)
+    command = ["--index", "scan:corpus.jsonl", "--scores", "scores.jsonl"]
+    first, shown = (
+        re.sub(r"\x1b\[[0-9;]*m", "", contaminate(*command, *more).stdout)
+        for more in ((), ("--all",))
+    )
+    assert max(map(len, [*first.splitlines(), *shown.splitlines()])) <= width
+    numbers = ("20.0 [13.8, 28.0]", "54.2 [45.3, 62.8]", "12.8 [-10.2, 32.3]", "0.339")
+    assert not [text for text in numbers if text not in shown]
+    assert "scan:corpus.jsonl: no dirty entries" in shown
+    assert "rule mini: 50 characters" in shown
+
+
+def shares(indexes: int, classes: tuple[str, ...], known: bool = True) -> list[ShareRow]:
+    names = [f"scan:/data/corpora/a-long-name-of-a-corpus-{i}/*.jsonl.zst" for i in range(indexes)]
+    return [
+        ShareRow(
+            name, "mini", verdict, 0.0, None, 1000, 1000, 300, 0, number / 10 + 0.05 if known
+            else None, number / 10, number / 10 + 0.1, 0.95, None, "entries like these",
+        )
+        for name in [*names[: indexes - 1], "union"]
+        for number, verdict in enumerate((*classes, "curve"))
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("indexes", "classes"), [(1, ("clean", "dirty")), (5, ALL_CLASSES)])
+def test_a_figure_has_a_mark_and_an_interval_per_share(
+    indexes: int, classes: tuple[str, ...], tmp_path: Path
+) -> None:
+    rows = shares(indexes, classes)
+    sheet = saved(tmp_path / "a.svg", rows)
+    assert overlapping(sheet) == []
+    drawn = marks(sheet)
+    assert len(drawn) == indexes * len(classes) + indexes
+    assert all({"data-value", "data-low", "data-high"} <= {*mark.attrib} for mark in drawn)
+    assert any(" · union · " in (text or "") for text in texts_of(sheet, "title"))
+    unknown = marks(saved(tmp_path / "b.svg", shares(indexes, classes, known=False)))
+    assert len(unknown) == len(drawn)
+    assert not any("data-value" in mark.attrib for mark in unknown)
+
+
+def test_a_shell_is_offered_rules_and_columns(here: Path) -> None:
+    assert offers("ngramscan contaminate exam.jsonl --rule gpt4") == ["gpt4", "gpt4-stripped"]
+    assert offers("ngramscan contaminate exam.jsonl --field q") == ["question"]
+    assert offers("ngramscan contaminate none.jsonl --field q") == []
+    assert (here / "exam.jsonl").exists()

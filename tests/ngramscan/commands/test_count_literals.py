@@ -1,0 +1,157 @@
+"""Texts as patterns: as arguments, after -e, from files and standard input; by brute force."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ngramscan
+from ngramscan.errors import InputError
+from ngramscan.patterns.files import load_patterns
+from tests.support import oracle
+from tests.support.cases import case_table
+from tests.support.command import NGRAMSCAN, invoke
+from tests.support.outputs import refusal
+from tests.support.places import REPLAY
+
+SHARDS = [REPLAY / "docs" / "a.jsonl", REPLAY / "docs" / "b.jsonl"]
+TEXTS = [
+    json.loads(line)["text"] for file in SHARDS for line in file.read_text().split("\n") if line
+]
+SCAN = f"scan:{REPLAY / 'docs'}/*.jsonl"
+SET = """\
+name: mine
+patterns:
+  - {text: step by step, method: CoT, tier: T1, kind: narrative}
+  - {text: 'def solve(', method: PoT, tier: T2, kind: code}
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def rows_of(*given: str, content: bytes | None = None) -> list[Any]:
+    """Return the rows of `count` in the corpus, with this standard input."""
+    ran = invoke("count", *given, "--index", SCAN, "--format", "csv", "-q", content=content)
+    assert (ran.code, ran.stderr) == (0, "")
+    return ran.rows
+
+
+# What is counted
+
+
+def test_spellings_of_a_literal_are_those_of_a_narrative_pattern() -> None:
+    rows = rows_of("-e", "let's", "--case-variants")
+    assert [row["query"] for row in rows] == ["let's", "Let's", "let’s", "Let’s"]
+    assert {row["pattern"] for row in rows} == {"let's"}
+    both = rows_of("-e", "THE", "-i")
+    lower = [text.lower() for text in TEXTS]
+    assert [int(row["occurrences"]) for row in both] == oracle.tally(["the"], lower)[0]
+
+
+def test_python_takes_what_the_terminal_takes(here: Path) -> None:
+    (here / "a file.yaml").write_text(SET)
+    (here / "lines").write_bytes("naïve\r\n the\n".encode())
+    frame = ngramscan.count(
+        "by step", here / "a file.yaml", literal="be", literals_file=["lines"], index=SCAN
+    )
+    assert list(frame["query"]) == ["step by step", "def solve(", "by step", "be", "naïve", " the"]
+    assert list(frame["occurrences"]) == oracle.tally(list(frame["query"]), TEXTS)[0]
+    assert list(frame["method"].isna()) == [False] * 2 + [True] * 4
+    assert list(ngramscan.count("a file.yaml", index=SCAN)["method"]) == ["CoT", "PoT"]
+    with pytest.raises(InputError, match="nope: no such file or shipped set"):
+        ngramscan.count(Path("nope"), index=SCAN)
+
+
+# Files and standard input
+
+
+def test_a_pattern_set_comes_from_standard_input_too(subtests: pytest.Subtests) -> None:
+    assert [row["method"] for row in rows_of("-", content=SET.encode())] == ["CoT", "PoT"]
+    for content, given, said in (
+        (
+            b"step by step\n",
+            ["-"],
+            ":1: expected a pattern set in YAML; for one text per line: -f -",
+        ),
+        (b"", ["-", "-f", "-"], ": it can be read only once; - was given twice"),
+    ):
+        with subtests.test(content=content):
+            ran = invoke("count", *given, "--index", SCAN, content=content)
+            assert (ran.code, ran.stderr) == (2, f"Error: standard input{said}\n")
+
+
+@pytest.mark.integration
+def test_process_substitution_is_a_file_like_any_other(here: Path) -> None:
+    (here / "mine.yaml").write_text(SET)
+    (here / "corpus.jsonl").write_text('{"text": "step by step by step"}\n')
+    given = (
+        "count <(cat mine.yaml) -f <(printf 'by\\nstep') --index scan:corpus.jsonl --format jsonl"
+    )
+    command = ["bash", "-c", f"{' '.join(NGRAMSCAN)} {given}"]
+    shown = subprocess.check_output(command, text=True, timeout=60)
+    rows = [json.loads(line) for line in shown.splitlines()]
+    assert [row["occurrences"] for row in rows] == [2, 0, 2, 3]
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    *case_table(
+        "no_patterns",
+        (["x" * 5000], "no such file or shipped set; to count the text itself: -e TEXT"),
+    )
+)
+def test_what_is_no_pattern_is_refused_with_its_cure(
+    here: Path, given: list[str], said: str
+) -> None:
+    (here / "folder").mkdir()
+    (here / "mine.yaml").write_text(SET)
+    (here / "c.jsonl").write_text('{"text": "step"}\n')
+    contents = {"lines": b"a", "empty": b"\r\n\n", "nul": b"a\n\nb\0", "latin": b"naiv\xe9"}
+    for name, content in contents.items():
+        (here / f"{name}.txt").write_bytes(content)
+    # Without any pattern docnorm has those of the paper.
+    commands = ("count", "contexts", *["docnorm"] * bool(given))
+    told = {one: refusal(one, *given, "--index", "scan:c.jsonl") for one in commands}
+    assert not {one: text for one, text in told.items() if said not in text}
+
+
+def test_totals_are_of_methods(here: Path) -> None:
+    options = ("-e", "a", "--index", SCAN, "--totals", "t.csv")
+    told = [refusal(command, *options) for command in ("count", "docnorm")]
+    said = "--totals t.csv: only patterns of a method have totals, and literals have no method"
+    assert told == [said] * 2
+    assert not (here / "t.csv").exists()
+
+
+# Pattern sets
+
+
+def test_the_shipped_sets_are_listed_and_shown(here: Path) -> None:
+    rows = invoke("patterns", "list", "--format", "csv").rows
+    listed = [(row["name"], row["patterns"], row["tiers"]) for row in rows]
+    assert listed == [("f1", "46", "T1, T2, T3"), ("verify", "9", "T1, T2")]
+    assert ngramscan.patterns_list()["methods"].tolist() == ["CoT, PoT, FP/F-1", "Verify, Revise"]
+    frame = ngramscan.patterns_show("f1").set_index("text")
+    texts = [pattern.text for pattern in load_patterns("f1").patterns]
+    assert list(frame.index) == texts
+    for text, within in frame["within"].items():
+        assert within == "; ".join(other for other in texts if str(text) in other != text)
+    assert frame.loc["\\leq", "longer_words"] == "\\leqslant; \\leqq"
+    (here / "mine.yaml").write_text(SET + "regexes: [{method: CoT, name: steps, regex: 'a+b'}]\n")
+    shown: list[Any] = invoke("patterns", "show", "mine.yaml", "--format", "csv").rows
+    assert (shown[-1]["kind"], shown[-1]["text"], shown[-1]["note"]) == ("regex", "a+b", "steps")
+    screen = invoke("patterns", "show", "f1").stdout
+    assert '"step by step" also counts every "think step by step"' in screen
+    ran = invoke("patterns", "show", "f2")
+    assert (ran.code, ran.stderr) == (
+        2, "Error: f2: no such file or shipped set; did you mean f1?\n"
+    )  # fmt: skip

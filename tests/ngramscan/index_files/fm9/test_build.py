@@ -1,0 +1,119 @@
+"""Building an index: the files of the original tools, every format, and nothing by halves."""
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+
+import ngramscan.index_files.fm9.shard as shard_module
+from ngramscan.corpora import ReadOptions, open_corpus
+from ngramscan.errors import CorpusError, InputError
+from ngramscan.index_files.fm9.build import BuildOptions, BuildRow, build_index
+from ngramscan.index_files.fm9.layout import FILES
+from ngramscan.progress import SILENT
+from tests.support import corpus_files
+from tests.support.cases import objects
+from tests.support.fm9_reference import Shard
+from tests.support.places import FM9
+
+D5 = FM9 / "d5" / "docs.jsonl"
+
+
+def build(
+    corpus: Path | str, out: Path, shard_bytes: int = 10**6, workers: int = 1, **read: Any
+) -> list[BuildRow]:
+    opened = open_corpus(str(corpus))
+    options = BuildOptions(shard_bytes, workers=workers)
+    return build_index(opened, out, SILENT, ReadOptions(**read), options)
+
+
+def documents(index: Path) -> list[tuple[str, dict[str, object]]]:
+    """Read all documents of a shard back, with the slow reader."""
+    shard = Shard(str(index))
+    found = []
+    for number in range(shard.ndocs):
+        start, stop = shard.bounds(shard.data_off, number, shard.data.n)
+        first, last = shard.bounds(shard.meta_off, number, shard.meta.n)
+        text = shard.data.extract(start + 1, stop).decode()
+        found.append((text, json.loads(shard.meta.extract(first, last - 1))))
+    shard.close()
+    return found
+
+
+def same_files(ours: Path, theirs: Path) -> None:
+    assert sorted(file.name for file in ours.iterdir()) == sorted([*FILES, "manifest.json"])
+    (entry,) = json.loads((ours / "manifest.json").read_text())["shards"]
+    for name in FILES:
+        content = (theirs / name).read_bytes()
+        assert (ours / name).read_bytes() == content, name
+        sha256 = hashlib.sha256(content).hexdigest()
+        assert entry["files"][name] == {"bytes": len(content), "sha256": sha256}
+
+
+def original(name: str, folder: Path) -> Path:
+    """Return the documents of an index of the original tools under the name that it has there."""
+    return Path(shutil.copy(FM9 / name / "docs.jsonl", folder / "a.jsonl"))
+
+
+def test_empty_lines_count_and_excluded_documents_are_left_out(tmp_path: Path) -> None:
+    rows = [{"text": "a", "id": "x1"}, None, {"id": "y", "text": "b"}, {"text": "c", "id": "x2"}]
+    lines = "".join(json.dumps(row) + "\n" if row else "\n" for row in rows)
+    (tmp_path / "c.jsonl").write_text(lines + "no JSON\n")
+    options: dict[str, Any] = {"skip_bad_lines": True, "exclude_sources": ("y",)}
+    built = build(tmp_path / "c.jsonl", tmp_path / "index", **options)
+    read = documents(tmp_path / "index")
+    assert [(text, row["linenum"]) for text, row in read] == [("a", 0), ("c", 3)]
+    assert (built[0].documents, built[0].bytes) == (2, 2)
+
+
+# Refusals
+
+
+def test_a_document_that_can_not_be_indexed_is_named(tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_bytes(corpus_files.jsonl(["small", "x" * 500]))
+    with pytest.raises(CorpusError, match=r"c\.jsonl:2: the document does not fit .*500 bytes"):
+        build(tmp_path / "c.jsonl", tmp_path / "index", 400)
+    assert [path.name for path in tmp_path.iterdir()] == ["c.jsonl"]
+    good = corpus_files.warc_record(1, "good")
+    bad = corpus_files.warc_record(2, "baad").replace(b"baad", b"b\xff\xfad")
+    (tmp_path / "c.warc.wet").write_bytes(corpus_files.WARC_INFO + good + bad)
+    with pytest.raises(CorpusError, match=r"c\.warc\.wet: record 2: not UTF-8 at byte 1"):
+        build(tmp_path / "c.warc.wet", tmp_path / "index")
+
+
+def test_what_can_not_be_built_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_text("\n")
+    (tmp_path / "full").mkdir()
+    build(D5, tmp_path / "full")  # an empty one is taken
+    for corpus, out, options, words in map(dict.values, objects("builds_refused")):
+        with pytest.raises(InputError, match=words):
+            build(tmp_path / corpus if corpus else D5, tmp_path / out, **options)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.jsonl", "full"]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "no space left on device"),
+        (MemoryError(), "memory is short: 192 B for 37 B of text; a smaller --shard-size"),
+    ],
+)
+def test_a_full_disk_is_reported_with_its_path(
+    error: Exception, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = original("d5", tmp_path)
+    with monkeypatch.context() as context:
+        context.setattr(shard_module, "write_fm9", Mock(side_effect=error))
+        with pytest.raises(InputError, match=rf"data\.fm9.*{words}") as caught:
+            build(corpus, tmp_path / "index")
+    told = "".join(getattr(caught.value, "__notes__", ""))
+    assert told.endswith("run the same command again") == isinstance(error, OSError)
+    assert [path.name for path in (tmp_path / "index").iterdir()] == ["plan.json"]
+    build(corpus, tmp_path / "index")
+    same_files(tmp_path / "index", FM9 / "d5" / "index")

@@ -1,0 +1,183 @@
+"""Indexes of many shards: few descriptors, little memory, and no shard is silently left out."""
+
+import json
+import os
+import resource
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import ngramscan
+from ngramscan.errors import IncompleteError, IndexChangedError, IndexFormatError
+from ngramscan.index_files.fm9.folders import shard_folders
+from ngramscan.index_files.fm9.layout import FILES
+from ngramscan.index_files.fm9.manifest import describe_shard, in_folder, to_manifest
+from ngramscan.index_files.fm9.reader import Shard, open_shards
+from ngramscan.index_files.mapped import MappedFile
+from ngramscan.matching import count_by_brute_force
+from tests.support.command import invoke
+from tests.support.places import FM9
+from tests.support.serve_process import ask, serving_here
+from tests.support.sizes import slow
+
+SMALL = FM9 / "d5" / "index"
+TEXTS = [
+    json.loads(line)["text"].encode()
+    for line in (SMALL.parent / "docs.jsonl").read_bytes().splitlines()
+]
+
+
+@contextmanager
+def limited(what: int, limit: int) -> Iterator[None]:
+    """Let this process, and those that it starts, have only so much of something."""
+    soft, hard = resource.getrlimit(what)
+    resource.setrlimit(what, (limit, hard))
+    sys.dont_write_bytecode = True  # a limit on sizes would truncate it
+    try:
+        yield
+    finally:
+        resource.setrlimit(what, (soft, hard))
+        sys.dont_write_bytecode = False
+
+
+def link_shards(folder: Path, number: int) -> Path:
+    """Make an index of many shards that are all the same files."""
+    for shard in range(number):
+        (folder / f"{shard}").mkdir(parents=True)
+        for name in FILES:
+            os.link(SMALL / name, folder / f"{shard}" / name)
+    return folder
+
+
+def write_manifest(folder: Path, names: list[str]) -> None:
+    entry = describe_shard(SMALL, len(TEXTS), sum(map(len, TEXTS)))
+    (folder / "manifest.json").write_bytes(to_manifest(in_folder(entry, name) for name in names))
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(("number", "limit"), [(200, 128), slow(10_000, 1024)])
+def test_more_shards_than_descriptors_are_counted_shown_and_served(
+    tmp_path: Path, number: int, limit: int
+) -> None:
+    folder = link_shards(tmp_path / "x", number)
+    write_manifest(folder, [*map(str, range(number))])
+    inside = count_by_brute_force(b"lo", b"\xff".join(TEXTS))
+    assert inside > 0
+    with limited(resource.RLIMIT_NOFILE, limit):
+        counted = invoke("count", "-e", "lo", "--index", f"fm9:{folder}", "--format", "csv")
+        assert [row["occurrences"] for row in counted.rows] == [f"{inside * number}"], counted
+        with serving_here(folder) as url:
+            request = {"index": "x", "query_type": "find", "query": "lo"}
+            found = ask(url, request).json()
+            assert (found["cnt"], len(found["segment_by_shard"])) == (inside * number, number)
+            last = {"s": number - 1, "rank": found["segment_by_shard"][-1][0]}
+            shown = ask(url, request | {"query_type": "get_doc_by_rank"} | last).json()
+            assert "lo" in shown["text"]
+            assert shown["doc_ix"] // len(TEXTS) == number - 1
+        shards = open_shards(folder)
+        before = len(os.listdir("/dev/fd"))
+        windows = [window for shard in shards for window in shard.windows([3], 1, 50)]
+        assert len({window.text for window in windows}) == 1
+        assert len(os.listdir("/dev/fd")) == before
+
+
+# Mapped files
+
+
+def overwrite(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.write(b"?")
+
+
+def replace_by_a_copy(path: Path) -> None:
+    copy = path.with_name("copy")
+    shutil.copy(path, copy)
+    copy.replace(path)
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "overwritten": overwrite,
+    "longer": lambda path: os.truncate(path, path.stat().st_size + 8),
+    "cut": lambda path: os.truncate(path, 8),
+    "replaced": replace_by_a_copy,
+    "removed": Path.unlink,
+    "its folder removed": lambda path: shutil.rmtree(path.parent),
+}
+
+
+@pytest.mark.parametrize("how", CHANGES)
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_was_changed_gives_no_answer(tmp_path: Path, name: str, how: str) -> None:
+    """Also where the file that is mapped is another one than that at its path by then."""
+    shutil.copytree(SMALL, tmp_path / "x")
+    os.link(tmp_path / "x" / name, tmp_path / "mapped")
+    shard = Shard(tmp_path / "x")
+    (window,) = shard.windows([5], 1, 1)
+    shard.metadata([window.document])
+    CHANGES[how](tmp_path / "x" / name)
+    os.truncate(tmp_path / "mapped", 0)  # reading it now would end this process
+    with pytest.raises(IndexChangedError, match="was changed or removed while the index"):
+        shard.find([b"lo"]), shard.metadata([w.document for w in shard.windows([5], 1, 1)])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of addresses")
+def test_a_limit_of_mapped_files_is_one_line_with_the_cure(tmp_path: Path) -> None:
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(1 << 40)
+    said = r"large: no memory left.*max_map_count=\d+$"
+    with limited(resource.RLIMIT_AS, 1 << 39), pytest.raises(IndexFormatError, match=said):
+        MappedFile(tmp_path / "large")
+
+
+# Which folders are an index
+
+
+def test_a_manifest_says_which_shards_there_are(tmp_path: Path) -> None:
+    names = ["b", "a", "10", "9"]
+    for name in names:  # no file in them is looked at
+        (tmp_path / name).mkdir()
+    write_manifest(tmp_path, names)
+    assert [folder.name for folder in shard_folders(tmp_path)] == names
+    (tmp_path / ".9.building").mkdir()
+    (tmp_path / "notes").mkdir()
+    assert [folder.name for folder in shard_folders(tmp_path)] == names
+    (tmp_path / "a").rmdir()
+    with pytest.raises(IndexFormatError, match=r"/a: missing, but manifest\.json lists it; copy"):
+        shard_folders(tmp_path)
+    shutil.copytree(SMALL, tmp_path / "a")
+    for place in (tmp_path / "11", tmp_path):
+        shutil.copytree(SMALL, place, dirs_exist_ok=True)
+        with pytest.raises(IndexFormatError, match=f"{place}: files of an index that manifest"):
+            shard_folders(tmp_path)
+    shutil.rmtree(tmp_path / "11")
+    write_manifest(tmp_path, [""])
+    assert shard_folders(tmp_path) == [tmp_path]
+
+
+def test_an_index_that_is_not_complete_is_refused_but_described(tmp_path: Path) -> None:
+    link_shards(tmp_path / "x", 3)
+    planned = [{"folder": f"{number}"} for number in range(7)]
+    plan = tmp_path / "x" / "plan.json"
+    plan.write_text(json.dumps({"shards": planned}))
+    problem = "incomplete: 0 of 7 shards are built; run the same command again"
+    for allow_partial in (False, True):
+        with pytest.raises(IndexFormatError, match=problem):
+            shard_folders(tmp_path / "x", allow_partial)
+    for name in ("0", "2"):
+        write_manifest(tmp_path / "x" / name, [""])
+    done = invoke("count", "f1", "--index", f"fm9:{tmp_path / 'x'}")
+    assert (done.code, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert problem.replace("0 of", "2 of") in done.stderr
+    info = invoke("index", "info", f"fm9:{tmp_path / 'x'}", "--format", "csv")
+    assert (info.code, [row["shards"] for row in info.rows]) == (1, ["2"])
+    assert "incomplete: 2 of 7 shards are built" in info.stderr
+    with pytest.raises(IncompleteError, match="2 of 7 shards") as caught:
+        ngramscan.index_info(f"fm9:{tmp_path / 'x'}")
+    assert caught.value.rows["documents"].tolist() == [2 * len(TEXTS)]
+    plan.write_text('{"shards": 7}')
+    with pytest.raises(IndexFormatError, match=r"plan\.json: not the plan of an index"):
+        shard_folders(tmp_path / "x")

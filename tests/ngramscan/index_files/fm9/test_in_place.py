@@ -1,0 +1,535 @@
+"""Indexes asked where they lie, over a server with faults: the answers of the local reader."""
+
+import csv
+import io
+import json
+import os
+import random
+import shlex
+import shutil
+import sqlite3
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import datetime
+from itertools import count, pairwise
+from operator import attrgetter
+from pathlib import Path
+from types import SimpleNamespace
+
+import fsspec
+import numpy as np
+import pytest
+
+from ngramscan import clock
+from ngramscan.errors import IndexFormatError, NgramscanError
+from ngramscan.index_files.fm9 import in_place_shards
+from ngramscan.index_files.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
+from ngramscan.index_files.fm9.in_place_spans import SearchedText, find_spans
+from ngramscan.index_files.fm9.layout import FILES
+from ngramscan.index_files.fm9.manifest import describe_shard, in_folder, to_manifest
+from ngramscan.index_files.fm9.reader import open_shards
+from ngramscan.prevalence.spans import WordText, windows_of
+from ngramscan.progress import SILENT
+from ngramscan.remote.ranges import RangeOptions, Ranges
+from tests.ngramscan.index_files.fm9.test_reader import write_shard
+from tests.ngramscan.indexes.test_fm9 import DOCUMENTS, brute_force
+from tests.support.command import NGRAMSCAN, Ran, invoke, without
+from tests.support.corpus_files import jsonl
+from tests.support.object_store import BUCKET, KEYS, object_store
+from tests.support.places import FM9, REPLAY
+from tests.support.range_server import Faults, RangeServer
+from tests.support.rounds import InRounds
+from tests.support.sizes import slow
+from tests.support.sparse_fm9 import WORD, write_long_index
+from tests.support.word_spans import spans_of
+
+INDEXES = REPLAY / "index"
+TABLES = 30_000
+"""Enough memory for the ranks and pointers of a shard, but not for the whole."""
+UNLUCKY = Faults(seed=3, rate=0.2)
+LONG = next(text for text in DOCUMENTS if 200 < len(text) < 400)
+LITERALS = ("step by step", "the answer is", "no such words at all", "formula")
+
+
+def write_four(folder: Path) -> Path:
+    """Copy four shards, of which the first two are the documents of the tests."""
+    sources = [INDEXES / "replay2" / "0", INDEXES / "replay2" / "1"]
+    sources += [INDEXES / "replay", FM9 / "dlit" / "index"]
+    for number, source in enumerate(sources):
+        shutil.copytree(source, folder / str(number))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def four(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_four(tmp_path_factory.mktemp("four"))
+
+
+@contextmanager
+def opened(url: str, memory: int = 1 << 30) -> Iterator[tuple[Ranges, list[InPlaceShard]]]:
+    with Ranges(RangeOptions(), SILENT) as ranges:
+        yield ranges, open_in_place(ranges, url, memory)
+
+
+def asked(url: str, tmp_path: Path, *options: str, command: str = "count") -> Ran:
+    literals = [part for text in LITERALS for part in ("-e", text)]
+    spec = ("--index", f"fm9:{url}", "--journal", str(tmp_path / "journal"), "--format", "csv")
+    return invoke(command, *literals, *spec, *options)
+
+
+def searched(text: str) -> SearchedText:
+    words = WordText(text)
+    windows = [(first, first + 3) for first in windows_of(words, 5, 3)]
+    return SearchedText(text.encode(), np.stack(words.byte_places(), axis=1), windows, 5)
+
+
+@pytest.fixture(scope="module")
+def folder_of_words(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """Return an index of documents of words that are about as frequent as those of a language."""
+    rng, folder = random.Random(7), tmp_path_factory.mktemp("words")
+    words = ["".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 9))) for _ in range(3000)]
+    weights = [1 / (rank + 5) for rank in range(len(words))]
+    documents = [" ".join(rng.choices(words, weights, k=1200)) for _ in range(400)]
+    # Parts of some are in others too, which sort first: what is followed may not be the longest.
+    documents += [
+        text[start : start + 3000] + " a" for text in documents[:12] for start in (0, 1500, 2500)
+    ]
+    (folder / "corpus.jsonl").write_bytes(jsonl(documents))
+    built = invoke("index", "build", folder / "corpus.jsonl", "-o", folder / "index")
+    assert built.code == 0, built.stderr
+    return folder / "index", documents
+
+
+def texts_with_copies(documents: list[str], copied: int, seed: int) -> list[str]:
+    """Return texts of the words of documents, in each of which so many are copied in one piece."""
+    rng, texts = random.Random(seed), []
+    words = [word for document in documents[:9] for word in document.split()]
+    for document in rng.choices(documents[:20], k=max(4, 12 - copied)):
+        start = rng.randrange(1200 - copied)
+        part = document.split()[start : start + copied]
+        texts.append(" ".join([*rng.choices(words, k=30), *part, *rng.choices(words, k=30)]))
+    return texts
+
+
+@pytest.mark.parametrize("copied", [slow(0), 10, slow(300)])
+def test_a_trace_takes_as_many_requests_as_said(
+    copied: int,
+    folder_of_words: tuple[Path, list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder, documents = folder_of_words
+    monkeypatch.setattr(in_place_shards, "_KEPT_BYTES", 60_000)  # less than the index has
+    texts = texts_with_copies(documents, copied, seed=copied)
+    lines = [json.dumps({"id": number, "output": text}) for number, text in enumerate(texts)]
+    (tmp_path / "o.jsonl").write_text("\n".join(lines))
+    with RangeServer(folder) as server:
+        spec = ("--index", f"fm9:{server.url}")
+        kept = ("--journal", tmp_path / "journal", "--format", "csv")
+        common = ("trace", tmp_path / "o.jsonl", *spec, *kept)
+        planned = invoke(*common, "--dry-run")
+        assert "parts of the texts were searched for this plan" in planned.stderr
+        headers = len(server.record().requests)
+        ran = invoke(*common)
+        used = len(server.record().requests) - headers
+        assert ran.code == 0, ran.stderr
+        again = invoke(*common)
+        opened = len(server.record().requests) - headers - used
+        assert again.rows == ran.rows
+        assert opened < used / 20  # whether the files are the same is all that is asked
+    near = invoke("trace", tmp_path / "o.jsonl", "--index", f"fm9:{folder}", "--format", "csv")
+    assert without(near.rows, "index") == without(ran.rows, "index")
+    assert max(int(row["longest"]) for row in ran.rows) >= copied
+    (plan,) = planned.rows
+    assert used / 1.2 < int(plan["requests"]) < 1.4 * used
+    assert used < int(plan["requests_at_most"])
+
+
+def test_the_rounds_of_a_trace_do_not_grow_with_what_is_copied(
+    folder_of_words: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, documents = folder_of_words
+    rounds, words, copied = InRounds(monkeypatch), documents[30].split(), 120
+    text = " ".join(["zz", *words[40 : 40 + copied], "zz", *words[7:9]])
+    options = RangeOptions(cache_bytes=0)  # as if the index were much larger
+    with RangeServer(folder) as server, Ranges(options, SILENT) as ranges:
+        far = open_in_place(ranges, server.url, 60_000)
+        rounds.number = 0
+        assert find_spans(ranges, far, [searched(text)]) == [[(1, copied + 1)]]
+        steps = far[0].data.layout.size / far[0].data.n * far[0].data.rounds_per_step
+    # Each byte that is searched takes a round per level of its code.
+    window, doublings = 30, (len(text) // 64).bit_length()
+    assert rounds.number < steps * (window + 3 * (24 + 32) + 64 * doublings)
+    assert rounds.number < steps * len(text) / 3
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_where_words_are_rare_a_trace_ends(seed: int, tmp_path: Path) -> None:
+    # Several occurrences, in which a search gets far without meeting the start of a word.
+    rng = random.Random(seed)
+    gaps = [" ", "\n" + " " * 40, "#" * 150, " " * 300, "é" * 90 + " "]
+    parts = ["".join(rng.choices(["a", "bb", "ccc", *gaps], k=30)) for _ in range(6)]
+    documents = ["".join(rng.choices(parts, k=6)) for _ in range(8)]
+    texts = ["".join(rng.choices(parts, k=5)) + "zz" for _ in range(4)]
+    write_shard(tmp_path / "0", [each.encode() for each in documents], [b"{}"] * 8)
+    with RangeServer(tmp_path) as server, opened(server.url) as (ranges, far):
+        found = find_spans(ranges, far, [*map(searched, texts)])
+    assert found == [spans_of(text, documents, 5) for text in texts]
+
+
+# The same answers
+
+
+@pytest.mark.parametrize(
+    ("name", "memory", "n"),
+    [
+        ("replay2", 0, 6),
+        ("four", 4 * TABLES, 5),
+        ("four", 1 << 30, 6),
+        slow("replay2", 0, 25),
+        slow("replay", TABLES, 60),
+        slow("four", 1 << 30, 25),
+        slow("four", 4 * TABLES, 60),
+    ],
+)
+def test_counts_windows_and_documents_equal_those_of_the_local_reader(
+    name: str, memory: int, n: int, four: Path
+) -> None:
+    folder = four if name == "four" else INDEXES / name
+    local, draw = open_shards(folder), random.Random(5)
+    long, context = (LONG.encode(), 1 << 40) if memory > 10 * TABLES else (b"", 20)
+    queries = [long, b"\n", b"\xff", b"\xfa", b"\0"]
+    while len(queries) < n:
+        shard = draw.choice(local)
+        start = draw.randrange(shard.ranks - 40)
+        (text,) = shard.data.extract([start], [start + draw.randrange(1, 9)])
+        wrong = bytes([draw.randrange(256)])
+        queries.append(text if len(queries) % 5 else text[1:] + wrong)
+    with RangeServer(folder, 0.002, UNLUCKY) as server, opened(server.url, memory) as (ranges, far):
+        for near, one, found in zip(local, far, find_in_all(ranges, far, queries), strict=True):
+            known = near.find(queries)
+            absent = known[:, 0] == known[:, 1]
+            assert np.array_equal(found[~absent], known[~absent])
+            assert not np.diff(found[absent]).any()
+            sizes = attrgetter("documents", "text_bytes", "index_bytes")
+            assert sizes(one) == sizes(near)
+        near, one = local[0], far[0]
+        for rank in (draw.randrange(near.ranks), near.find(queries)[0][0]):
+            windows = near.windows([rank], np.array([9]), context)
+            assert one.windows([rank], np.array([9]), context) == windows
+        documents = [windows[0].document]
+        assert one.metadata(documents) == near.metadata(documents)
+        assert {"500", "cut", "wrong_range"} & {one.fault for one in server.record().requests}
+
+
+def test_the_document_of_a_position_is_found_however_long_they_are(tmp_path: Path) -> None:
+    with RangeServer(tmp_path) as server:
+        for number, lengths in enumerate(([1] * 700 + [9000], [9000] + [1] * 700, [3, 0] * 300)):
+            texts = [b"ab" * (length // 2) + b"c" * (length % 2) for length in lengths]
+            write_shard(tmp_path / str(number), texts, [b"{}"] * len(texts))
+            (near,) = open_shards(tmp_path / str(number))
+            ranks = np.random.default_rng(1).integers(0, near.ranks, 25).tolist()
+            ones = np.ones(len(ranks), np.int64)
+            with opened(server.url + str(number)) as (_, (far,)):
+                assert far.windows(ranks, ones, 0) == near.windows(ranks, ones, 0)
+
+
+@pytest.mark.parametrize("size", [slow(1 << 32), 1 << 40])
+def test_beyond_all_disks_the_right_places_are_asked_for(tmp_path: Path, size: int) -> None:
+    try:
+        text = write_long_index(tmp_path, size // len(WORD) + 5, [size])
+    except OSError as error:
+        pytest.skip(f"no sparse file of this size here: {error}")
+    patterns = [WORD[:1], WORD * 5, WORD * 20 + b"ph", b"hh"]
+    with RangeServer(tmp_path) as server, opened(server.url) as (ranges, (far,)):
+        (found,) = find_in_all(ranges, [far], patterns)
+        assert found[:3].tolist() == [[*text.segment(pattern)] for pattern in patterns[:3]]
+        assert found[3, 0] == found[3, 1]
+        before = len(server.record().requests)
+        places = [size - 1, size + 6]
+        windows = far.windows([text.rank(at) for at in places], np.array([2, 2]), 10)
+        assert [window.text for window in windows] == [text.text(at - 10, at + 12) for at in places]
+        requests = server.record().requests
+        layout = far.data.layout
+        # The sample behind the text that was read, and the numbers of far blocks.
+        sample = layout.isa.offset + layout.isa.width * (-(-(size + 11) // 64)) // 8
+        assert any(one.start <= sample < one.stop for one in requests[before:])
+        size_of_file = (tmp_path / "data.fm9").stat().st_size
+        assert max(one.stop for one in requests if one.path == "data.fm9") <= size_of_file
+        assert sum(one.stop - one.start for one in requests) < 500_000
+
+
+# Commands
+
+
+def test_a_second_run_searches_nothing_and_other_files_are_searched(
+    four: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = count(10**9, 60).__next__  # whoever looks at a clock is a minute later
+    monkeypatch.setattr(time, "time", later)
+    dates = SimpleNamespace(now=lambda zone: datetime.fromtimestamp(later(), zone))
+    monkeypatch.setattr(clock, "datetime", dates)
+    folder, rows = shutil.copytree(four, tmp_path / "index"), []
+    literals = [part for text in LITERALS for part in ("-e", text)]
+    local = invoke("count", *literals, "--index", f"fm9:{folder}", "--format", "csv").rows
+    with RangeServer(folder, faults=UNLUCKY) as server:
+        for command, *options in (
+            ("count",),
+            ("contexts", "-n1", "--width=9", "--index-memory=240KB"),
+        ):
+            first = asked(server.url, tmp_path, *options, command=command)
+            assert first.code == 0, first.stderr
+            again = asked(server.url, tmp_path, *options, command=command)
+            assert without(again.rows, "source", "asked_at") == without(
+                first.rows, "source", "asked_at"
+            )
+            rows += [first.rows, again.rows]
+        assert "3 windows will take about" in first.stderr
+        assert [len(each) for each in rows] == [4, 4, 3, 3]
+        varying = ("index", "asked_at", "source")
+        assert without(rows[0], *varying) == without(local, *varying)
+        assert [sources(each) for each in rows[:2]] == [{"fm9"}, {"journal"}]
+        assert int(rows[0][0]["occurrences"]) >= 2 * brute_force(LITERALS[0])
+        # One shard becomes another one: what the journal has is not true of it.
+        shutil.rmtree(folder / "1")
+        shutil.copytree(FM9 / "d5" / "index", folder / "1")
+        mixed = asked(server.url, tmp_path, "-n2", "--width=9", command="contexts")
+        assert mixed.code == 0, mixed.stderr
+        new = asked(server.url, tmp_path, "-e", "hello", "--refresh").rows
+        assert sources(new) == sources(asked(server.url, tmp_path, "--refresh").rows) == {"fm9"}
+        assert int(new[0]["occurrences"]) < int(rows[0][0]["occurrences"])
+
+
+NO_PLACES = (
+    "[[0, 2.5, 4]]",
+    "[[0, 2, Infinity]]",
+    "[[0, NaN, 4]]",
+    "[[0, -1, 4]]",
+    "[[true, 2, 4]]",
+)
+DAMAGED = ['{"fingerprint', '["a"]', "7", "[" * 100_000, *NO_PLACES, "[[true, 2, 4]]"]
+
+
+@pytest.mark.parametrize("damaged", DAMAGED, ids=len)
+@pytest.mark.parametrize("of", ["files", "counts"])
+def test_a_damaged_reply_in_the_journal_is_asked_again(
+    tmp_path: Path, of: str, damaged: str
+) -> None:
+    with RangeServer(FM9 / "d5" / "index") as server:
+        before = asked(server.url, tmp_path).rows
+        with closing(sqlite3.connect(tmp_path / "journal", isolation_level=None)) as journal:
+            where = f"request {'=' if of == 'files' else '<>'} 'files'"
+            changed = journal.execute(f"UPDATE replies SET reply = ? WHERE {where}", [damaged])
+            assert changed.rowcount == (1 if of == "files" else len(LITERALS))
+        again = asked(server.url, tmp_path).rows
+        assert without(again, "asked_at", "source") == without(before, "asked_at", "source")
+        assert sources(again) == {"journal" if of == "files" else "fm9"}
+
+
+def sources(rows: list[dict[str, str]]) -> set[str]:
+    return {row["source"] for row in rows}
+
+
+UNMARKED = (
+    "its server gives no ETag and no date, or the files changed just before: counts are not kept"
+)
+
+
+@pytest.mark.parametrize("kind", ["etag", "date", "no_etag"])
+def test_an_index_that_was_replaced_is_counted_anew_whatever_the_disk_has(
+    kind: str, tmp_path: Path
+) -> None:
+    draw, folder = random.Random(3), tmp_path / "served" / kind
+    words = ["".join(draw.choices("etaoinshr", k=draw.randrange(2, 8))) for _ in range(300)]
+    texts = [" ".join(draw.choices(words, k=60)).encode() + b" step" for _ in range(60)]
+    others = [*texts[:-1], texts[-1].replace(b"step", b"pest")]
+    first = write_shard(tmp_path / "first", texts, [b"{}"] * 60)
+    second = write_shard(tmp_path / "second", others, [b"{}"] * 60)
+    for name in FILES:
+        assert (first / name).stat().st_size == (second / name).stat().st_size
+    shutil.copytree(first, folder)
+    with RangeServer(folder.parent, faults=Faults(always={f"{kind}/": kind})) as server:
+
+        def count(literal: str, *options: str) -> tuple[int, str]:
+            place = ("--index", f"fm9:{server.url}{kind}", "--journal", str(tmp_path / "journal"))
+            keep = ("--index-cache", str(tmp_path / "kept"), "--format=csv", "-v")
+            ran = invoke("count", "-e", literal, *place, *keep, *options)
+            (row,) = ran.rows
+            assert row["note"] == UNMARKED * (kind == "no_etag")
+            return int(row["occurrences"]), ran.stderr
+
+        assert count("step")[0] == 60
+        before = len(server.record().requests)
+        found, told = count("step", "--refresh")
+        assert (found, "changed" in told) == (60, False)
+        paths = [each.path for each in server.record().requests[before:]]
+        if kind != "no_etag":  # of which nothing is kept
+            names = ("plan.json", "manifest.json", *FILES)
+            assert sorted(paths) == sorted(f"{kind}/{name}" for name in names)
+        for name in FILES:
+            shutil.copyfile(second / name, folder / name)
+            os.utime(folder / name, (1e9, 1e9))
+        found, told = count("pest")
+        assert found == 1
+        said = (
+            "4 files changed since an earlier run; the parts of them in --index-cache are removed"
+        )
+        assert (f"{kind}: {said}" in told) == (kind != "no_etag")
+        assert count("step")[0] == 59  # a reply of the other index is not taken for one of this
+        found, told = count("step", "--refresh")
+        assert (found, "changed" in told) == (59, False)
+
+
+@pytest.mark.integration
+def test_an_index_on_s3_is_counted_without_a_request_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = INDEXES / "replay2"
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    with object_store() as store:  # which closes each connection, as it says in each answer
+        monkeypatch.setitem(fsspec.config.conf, "s3", {"endpoint_url": store.endpoint})
+        for path in sorted(index.glob("*/*")):
+            store.put(f"{BUCKET}/index/{path.relative_to(index)}", path.read_bytes())
+        far = asked(
+            f"s3://{BUCKET}/index", tmp_path, "--index-memory", "240KB", "--timeout", "9", "-v"
+        )
+    assert "again in" not in far.stderr
+    given = [part for text in LITERALS for part in ("-e", text)]
+    near = invoke("count", *given, "--index", f"fm9:{index}", "--format", "csv")
+    assert without(far.rows, "index", "asked_at") == without(near.rows, "index", "asked_at")
+
+
+@pytest.mark.integration
+def test_few_descriptors_are_enough_for_many_shards(tmp_path: Path) -> None:
+    for number in range(15):
+        (tmp_path / str(number)).symlink_to(INDEXES / "replay2" / "0")
+    with RangeServer(tmp_path, 0.01) as server:
+        count = f"{shlex.join(NGRAMSCAN)} count -e 'step by step' --format csv"
+        options = f"--index fm9:{server.url} --journal {tmp_path / 'journal'}"
+        command = ["sh", "-c", f"ulimit -n 64; exec {count} {options}"]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    local = invoke("count", "-e", "step by step", "--index", f"fm9:{tmp_path}", "--format", "csv")
+    (far,) = csv.DictReader(io.StringIO(ran.stdout))
+    assert far["occurrences"] == local.rows[0]["occurrences"]
+
+
+def test_a_dry_run_asks_for_headers_only(four: Path, tmp_path: Path) -> None:
+    with RangeServer(four) as server:
+        (plan,) = asked(server.url, tmp_path, "--dry-run", "--index-memory", "240KB").rows
+        headers = server.record().requests
+        sent = (one for one in headers if (four / one.path).is_file())
+        assert sum(one.stop - one.start for one in sent) < 250_000
+        asked(server.url, tmp_path, "--index-memory", "240KB")
+        needed = len(server.record().requests) - 2 * len(headers)
+        (tmp_path / "t").write_text(" ".join(f"{'and' * 30}{n}qz" for n in range(100, 160)))
+        options = ("--index", f"fm9:{server.url}", "--index-memory=240KB", "--format=csv")
+        (traced,) = invoke("trace", tmp_path / "t", "--plain", *options, "--dry-run").rows
+    assert 10 < int(traced["requests"]) < 5000 < int(traced["requests_at_most"])
+    assert 100 < needed <= int(plan["requests_at_most"])
+    assert 0 < int(plan["requests"]) <= int(plan["requests_at_most"])
+    assert int(plan["bytes"]) > 50 * int(plan["requests"])
+    given = ("--dry-run", "--format=csv", "--index")
+    (local,) = invoke("contexts", "step by step", *given, f"fm9:{four}").rows
+    assert (local["requests"], local["bytes"]) == ("0", "0")
+    docs = REPLAY / "docs"
+    (scan,) = invoke("count", "a b", *given, f"scan:{docs}/*.jsonl").rows
+    assert int(scan["bytes"]) == sum(path.stat().st_size for path in docs.glob("*.jsonl"))
+
+
+# What goes wrong
+
+
+WRONG = {
+    "none/": ("404", "no index there: neither manifest.json nor data.fm9 in it"),
+    "closed/": ("403", "HTTP 403, access denied; is it public"),
+    "cut/1/meta.fm9": ("404", "/1/meta.fm9: missing; copy"),
+    "gap/1/": ("404", "/gap: shard 1 is missing: there are others up to 3; copy it"),
+    "partly/3/": ("403", "access denied"),
+}
+"""The beginnings of paths, what is wrong there, and what is said."""
+
+
+def test_what_is_missing_or_refused_is_one_line_with_the_cure(four: Path, tmp_path: Path) -> None:
+    for place in WRONG:
+        (tmp_path / place.partition("/")[0]).symlink_to(four)
+    faults = Faults(always={place: kind for place, (kind, _) in WRONG.items()})
+    with RangeServer(tmp_path, faults=faults) as server:
+        for place, (_, said) in WRONG.items():
+            url = server.url.replace("//", "//me:secret@") + place.partition("/")[0]
+            ran = asked(url, tmp_path)
+            assert (ran.code != 0, ran.stdout) == (True, ""), place
+            assert said in ran.stderr
+            assert "secret" not in ran.stderr
+            assert len(ran.stderr.strip().splitlines()) == 1
+
+
+def test_a_manifest_lists_the_shards(tmp_path: Path) -> None:
+    folder = write_four(tmp_path / "index")
+    shards = open_shards(folder)
+    entries = [
+        in_folder(describe_shard(shard.directory, shard.documents, shard.text_bytes), str(number))
+        for number, shard in enumerate(shards)
+    ]
+    manifest = folder / "manifest.json"
+    manifest.write_bytes(to_manifest(reversed(entries)))
+    with RangeServer(folder) as server:
+        with opened(server.url) as (_, far):
+            assert [one.documents for one in far] == [one.documents for one in reversed(shards)]
+        (folder / "2" / "data_offset").write_bytes(b"12345678")
+        with pytest.raises(IndexFormatError, match=r"2/data_offset: 8 bytes, but manifest.json"):
+            look_around(server.url)
+        shutil.rmtree(folder / "2")
+        with pytest.raises(IndexFormatError, match=r"2/data.fm9: missing, but manifest.json lists"):
+            look_around(server.url)
+        (folder / "plan.json").write_text(json.dumps({"shards": []}))
+        with pytest.raises(NgramscanError, match="incomplete: it is still being built"):
+            look_around(server.url)
+
+
+def look_around(url: str, memory: int = 1 << 30) -> None:
+    with opened(url, memory) as (ranges, (far,)):
+        find_in_all(ranges, [far], [text.encode() for text in LITERALS])
+        far.windows([5, 900], np.ones(2, np.int64), 50)
+        far.metadata([0, far.documents - 1])
+
+
+def test_damaged_files_are_errors_and_lead_nowhere(tmp_path: Path) -> None:
+    for name in FILES:
+        shutil.copytree(INDEXES / "replay", tmp_path / name)
+        content = bytearray((tmp_path / name / name).read_bytes())
+        content[len(content) // 2 :: 3] = b"\xff" * len(content[len(content) // 2 :: 3])
+        (tmp_path / name / name).write_bytes(content)
+    with RangeServer(tmp_path) as server:
+        for name in FILES:
+            with pytest.raises(IndexFormatError):
+                look_around(server.url + name)
+
+
+def test_the_last_pointer_ends_where_the_numbers_end(tmp_path: Path) -> None:
+    # Behind its eight pointers of 15 bits is one byte less than a pointer, then another field.
+    text = "".join(random.Random(1).choices("abcdefgh ", k=8700))
+    write_shard(tmp_path, [text.encode()], [b"{}"])
+    patterns = [part.encode() for part in {*map("".join, pairwise(text))}]
+    with RangeServer(tmp_path) as server, opened(server.url, 0) as (ranges, far):
+        (found,) = find_in_all(ranges, far, patterns)
+    assert far[0].data.layout.btnrp.bits == 8 * 15
+    pairs = Counter(map("".join, pairwise(text)))
+    assert np.diff(found)[:, 0].tolist() == [pairs[part.decode()] for part in patterns]
+
+
+def test_pointers_that_lead_out_of_the_numbers_are_refused(tmp_path: Path) -> None:
+    shutil.copytree(INDEXES / "replay", tmp_path / "index")
+    with RangeServer(tmp_path / "index") as server:
+        with opened(server.url) as (_, (far,)):
+            field = far.data.layout.btnrp
+        with (tmp_path / "index" / "data.fm9").open("r+b") as file:
+            file.seek(field.offset)
+            file.write(b"\xff" * (field.bits // 8))
+        for memory in (TABLES, 0):
+            with pytest.raises(IndexFormatError, match="btnrp: a pointer leads out"):
+                look_around(server.url, memory)

@@ -1,0 +1,191 @@
+"""Checks of an index: decoding against sorted suffixes, and every kind of damage."""
+
+import json
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from ngramscan.index_files.findings import Finding
+from ngramscan.index_files.fm9 import checks, verify
+from ngramscan.index_files.fm9.layout import FILES
+from ngramscan.index_files.fm9.manifest import MANIFEST, describe_shard, in_folder, to_manifest
+from ngramscan.index_files.fm9.reader import Fm9File
+from ngramscan.index_files.fm9.verify import verify_index, verify_shard
+from ngramscan.progress import SILENT
+from tests.ngramscan.index_files.fm9.test_reader import write_shard
+from tests.ngramscan.index_files.fm9.test_writer import written
+from tests.support.cases import file_text
+from tests.support.command import NGRAMSCAN, invoke
+from tests.support.places import FM9
+from tests.support.sizes import slow
+
+D5 = FM9 / "d5" / "index"
+DLIT = FM9 / "dlit" / "index"
+DAMAGED = "not a manifest of an index; build the index again, or remove this file"
+
+
+@pytest.mark.slow
+def test_ranks_of_64_bits_are_followed_as_those_of_32(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "_LONG", 0)
+    assert checks.find_steps(Fm9File(DLIT / "data.fm9"), SILENT).itemsize == 8
+    assert verify_shard(DLIT, True, SILENT) == []
+
+
+def build(folder: Path, documents: list[bytes], lines: list[bytes] | None = None) -> Path:
+    """Write a shard from its texts; without `lines`, each is an empty object."""
+    content = partial(written, path=folder.with_name("written"))
+    return write_shard(folder, documents, lines or [b"{}"] * len(documents), content)
+
+
+def test_every_line_of_metadata_is_read_by_a_deep_check(tmp_path: Path) -> None:
+    lines = [json.dumps({"line": n, "é": "x" * (n % 70)}).encode() for n in range(3_000)]
+    lines[2_777] = b'["no object"]'
+    folder = build(tmp_path / "x", [b"a"] * len(lines), lines)
+    problem = "not a JSON object: b'[\"no object\"]'"
+    expected = Finding(str(folder), "meta.fm9", "line 2777", problem)
+    assert verify_shard(folder, False, SILENT) == []
+    assert verify_shard(folder, True, SILENT) == [expected]
+
+
+# Damage in each field alike. In a process of its own, as a wrong place could end it.
+DAMAGE = file_text("fm9_verify_damage")
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("rounds", [1, slow(20)])
+def test_damage_in_each_field_is_found_and_ends_no_process(tmp_path: Path, rounds: int) -> None:
+    folders = [shutil.copytree(source, tmp_path / source.parent.name) for source in (D5, DLIT)]
+    command = [sys.executable, "-c", DAMAGE, str(rounds), *map(str, folders)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+# Files against their manifest
+
+
+def with_manifests(directory: Path, sources: list[Path]) -> Path:
+    """Copy shards to an index whose folders and root have manifests."""
+    entries = []
+    for number, source in enumerate(sources):
+        folder = directory / str(number)
+        shutil.copytree(source, folder)
+        documents = (folder / "data_offset").stat().st_size // 8
+        n = int.from_bytes((folder / "data.fm9").read_bytes()[:8], "little")
+        entry = describe_shard(folder, documents, n - documents - 1)
+        (folder / MANIFEST).write_bytes(to_manifest([entry]))
+        entries.append(in_folder(entry, str(number)))
+    (directory / MANIFEST).write_bytes(to_manifest(entries))
+    return directory
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    return with_manifests(tmp_path / "x", [D5, DLIT])
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[random.Random(2).randrange(len(data))] ^= 4
+    path.write_bytes(data)
+
+
+def test_all_changed_files_are_found(index: Path) -> None:
+    for name in FILES:
+        with (index / "0" / name).open("ab") as file:
+            file.write(b"\0")
+    flip(index / "1" / "data.fm9")
+    ran = invoke("index", "verify", index, "--format", "csv")
+    assert ran.code == 1
+    found = [(Path(row["shard"]).name, row["file"]) for row in ran.rows]
+    assert found == [*(("0", name) for name in FILES), ("1", "data.fm9")]
+
+
+def test_manifests_that_are_damaged_or_contradict_are_found(index: Path) -> None:
+    shard, root, own = index / "1", index / MANIFEST, (index / "1" / MANIFEST).read_bytes()
+    documents, text_bytes = json.loads(own)["shards"][0]["documents"], b'"documents": 40, "bytes": '
+    assert (documents, own.count(text_bytes)) == (40, 1)
+    wrong = own.replace(text_bytes, text_bytes + b"1")
+    for content, place, problem in (
+        (wrong, "file", f"contradicts {root}"),
+        (own[:99], "file", DAMAGED),
+        (wrong, "documents", "(40, "),
+    ):
+        (shard / MANIFEST).write_bytes(content)
+        if place == "documents":
+            root.unlink()
+        (found,) = verify_index(index, False, SILENT)
+        assert (found.shard, found.file, found.place) == (str(shard), MANIFEST, place)
+        assert found.problem.startswith(problem)
+    root.write_bytes(b"{}")
+    assert Finding(str(index), MANIFEST, "file", DAMAGED) in verify_index(index, False, SILENT)
+
+
+def test_a_shard_that_is_missing_is_found(index: Path) -> None:
+    shutil.rmtree(index / "1")
+    first, *files = verify_index(index, False, SILENT)
+    assert str(index / "1") in first.problem
+    assert [(found.file, found.problem) for found in files] == [(n, "missing") for n in FILES]
+
+
+def test_a_file_that_cannot_be_read_is_a_finding(index: Path) -> None:
+    (index / "1" / "meta.fm9").unlink()
+    (index / "1" / "meta.fm9").symlink_to("meta.fm9")
+    (found,) = verify_index(index, False, SILENT)
+    assert found.problem.startswith("can't be read: ")
+
+
+@pytest.mark.integration
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_ctrl_c_does_not_wait_for_a_large_file(tmp_path: Path) -> None:
+    index = with_manifests(tmp_path / "x", [D5]) / "0"
+    size = (index / "data.fm9").stat().st_size
+    manifest = (index / MANIFEST).read_text()
+    large = manifest.replace(f'"bytes": {size}', f'"bytes": {10**11}')
+    (index / MANIFEST).write_text(large)
+    with (index / "data.fm9").open("r+b") as file:
+        file.truncate(10**11)
+    command = [*NGRAMSCAN, "index", "verify", str(index)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        descriptors = Path(f"/proc/{process.pid}/fd")
+        while not any("data.fm9" in str(path.resolve()) for path in descriptors.iterdir()):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+
+
+def test_an_index_in_place_is_not_verified() -> None:
+    ran = invoke("index", "verify", "fm9:https://host/index")
+    problem = "verify reads all of an index: copy it to this machine, then verify the copy"
+    assert ran == (2, "", f"Error: fm9:https://host/index: {problem}\n")
+
+
+def test_more_memory_than_is_free_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify, "usable_memory", lambda: 40_000)
+    ran = invoke("index", "verify", "--deep", DLIT)
+    free = "but 40 kB are free; without it the files are compared with manifest.json"
+    assert (ran.code, ran.stdout) == (2, "")
+    assert re.fullmatch(f"Error: --deep: needs up to .* of memory, {free}, .*\n", ran.stderr)
+
+
+SHORT = file_text("fm9_verify_short")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
+def test_short_memory_is_said_in_one_line(tmp_path: Path) -> None:
+    folder = build(tmp_path / "x", [b"a" * 17_000_000])
+    command = [sys.executable, "-c", SHORT, str(D5), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 2
+    needed = "--deep needs 70.1 MB for 17 MB of text; all other checks passed"
+    assert done.stderr == f"Error: {folder / 'data.fm9'}: memory is short: {needed}\n"

@@ -1,0 +1,263 @@
+"""Tokenizers: the same tokens as the indexer's and the service's, and their texts again.
+
+The oracle is what infini-gram 2.6.0 wrote and answered: `tests/tokens`, and the exchanges in the
+shared folder.
+"""
+
+import gzip
+import json
+import random
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers import AddedToken, decoders, models, normalizers
+from tokenizers import Tokenizer as Library
+
+from ngramscan.errors import InputError
+from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
+from ngramscan.index_files.tokens.tokenizers import (
+    Tokenizer,
+    check_fit,
+    load_tokenizer,
+    open_tokenizer,
+)
+from tests.ngramscan.index_files.tokens.test_shard import write_folder
+from tests.support.cases import objects
+from tests.support.places import TOKENS
+
+LLAMA, OLMO2 = TOKENS / "llamalike.model", TOKENS / "allenai_dolma2.json.gz"
+NEOX = "allenai_gpt-neox-olmo-dolma-v1_5.json.gz"
+TOKENIZER_OF = {
+    "v4_pysmall_llama_s3": LLAMA.name,
+    "v5_pysmall_llama": LLAMA.name,
+    "v4_pysmall_olmo2": OLMO2.name,
+    "v4_pystdlib_llama": LLAMA.name,
+    "v4_pysmall_olmo": NEOX,
+    "v4_pysmall_bytes": None,
+}
+TEXTS = [
+    json.loads(line)["text"] for line in (TOKENS / "corpus_small.jsonl").read_text().splitlines()
+]
+
+
+@pytest.fixture(scope="module")
+def llama() -> Tokenizer:
+    return open_tokenizer(LLAMA, 2)
+
+
+@pytest.fixture(scope="module")
+def olmo2() -> Tokenizer:
+    return open_tokenizer(OLMO2, 4)
+
+
+# Queries
+
+
+def test_bytes_are_their_own_tokens() -> None:
+    tokenizer = open_tokenizer(None, 1)
+    assert (tokenizer.name, tokenizer.vocabulary, tokenizer.end_of_text) == ("bytes", 255, 0)
+    ids = [0xC3, 0xA4, 0x0A]
+    assert tokenizer.of_document("ä\n") == tokenizer.after_space("ä\n") == ids
+    assert tokenizer.after_newline("ä\n") is None
+    assert tokenizer.pieces(ids) == ["Ã", "¤", "\n"]
+    assert tokenizer.content(ids) == "ä\n".encode()
+    assert tokenizer.shown(ids[1:]) == "\N{REPLACEMENT CHARACTER}\n"
+
+
+# Tokens as text
+
+
+def test_a_token_of_another_vocabulary_is_an_error(llama: Tokenizer, olmo2: Tokenizer) -> None:
+    with pytest.raises(InputError, match="it has 32,000 tokens, but not 32000, which the index"):
+        llama.content([5, 32000])
+    with pytest.raises(InputError, match=r"allenai_dolma2\.json\.gz: it has 100,278 tokens"):
+        olmo2.pieces([4294967295])
+    assert (llama.end_of_text, olmo2.end_of_text) == (2, 100257)
+
+
+# A tokenizer.json of Llama's kind
+
+
+def converted(model: Path) -> str:
+    """Return a tokenizer.json as transformers makes it of a SentencePiece model."""
+    from sentencepiece import SentencePieceProcessor
+
+    processor = SentencePieceProcessor(model_file=str(model))
+    ids = {processor.id_to_piece(one): one for one in range(processor.get_piece_size())}
+    pairs = [
+        (ids[piece], (piece[:cut], piece[cut:]))
+        for piece in ids
+        for cut in range(1, len(piece))
+        if piece[:cut] in ids and piece[cut:] in ids and not processor.is_byte(ids[piece])
+    ]
+
+    def rank(one: tuple[int, tuple[str, str]]) -> tuple[float, ...]:
+        return -processor.get_score(one[0]), ids[one[1][0]], ids[one[1][1]]
+
+    merges = [pair for _, pair in sorted(pairs, key=rank)]
+    library = Library(models.BPE(ids, merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    library.normalizer = normalizers.Sequence(
+        [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+    )
+    steps = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
+    library.decoder = decoders.Sequence([*steps, decoders.Strip(" ", 1, 0)])
+    library.add_special_tokens(
+        [AddedToken(one, normalized=False) for one in ("<unk>", "<s>", "</s>")]
+    )
+    library.enable_truncation(8)
+    return library.to_str()
+
+
+def test_a_tokenizer_json_of_llama_is_as_good_as_its_model(
+    llama: Tokenizer, tmp_path: Path
+) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(converted(LLAMA))
+    other = open_tokenizer(path, 2)
+    numbers = other.name, other.vocabulary, other.end_of_text, other.lead
+    assert numbers == ("tokenizer.json", 32000, 2, b" ")
+    # The libraries part long runs of spaces otherwise, and put a space after special tokens or not.
+    plain = [text for text in TEXTS if "<s>" not in text and " " * 14 not in text]
+    assert len(plain) > len(TEXTS) * 0.95
+    for text in plain:
+        ids = llama.of_document(text)
+        assert other.of_document(text) == ids
+        assert (other.content(ids), other.shown(ids)) == (llama.content(ids), llama.shown(ids))
+    texts = ("step by step", "think ", " think", "</s>", "一步", "🤖", "\nthink")
+    found, expected = (
+        {text: (one.after_space(text), one.after_newline(text)) for text in texts}
+        for one in (other, llama)
+    )
+    assert found == expected
+    folder = open_token_folder(TOKENS / "v5_pysmall_llama")
+    check_fit(other, folder)
+    assert folder.backwards
+
+
+# Which one fits
+
+
+def write_index(directory: Path, documents: list[list[int]]) -> TokenFolder:
+    return open_token_folder(write_folder(directory, [documents], 2))
+
+
+def test_a_tiny_index_has_its_tokenizer(llama: Tokenizer, olmo2: Tokenizer, tmp_path: Path) -> None:
+    texts = [
+        "Return the sum of a list of numbers.",
+        "",
+        "If it is empty, raise ValueError (or None).",
+    ]
+    mine = write_index(tmp_path / "mine", [llama.of_document(text) for text in texts])
+    check_fit(llama, mine)
+    assert not mine.backwards
+    reverse = write_index(tmp_path / "v5", [llama.of_document(text)[::-1] for text in texts])
+    check_fit(llama, reverse)
+    assert reverse.backwards
+    with pytest.raises(InputError, match="aren't made by it"):
+        check_fit(olmo2, mine)
+    empty = write_index(tmp_path / "empty", [[], []])
+    check_fit(llama, empty)
+    assert not empty.backwards
+
+
+# Files
+
+
+def bad_files(folder: Path) -> Iterator[tuple[str, bytes, str]]:
+    noise = random.Random(1).randbytes(3000)
+    yield "noise", noise, "not a tokenizer; expected a SentencePiece model or a tokenizer.json"
+    yield "half.model", LLAMA.read_bytes()[:200_000], "not a tokenizer; "
+    yield "deep.json", b"[" * 100_000, "not a tokenizer.json; "
+    yield "cut.json.gz", OLMO2.read_bytes()[:-9], "not a gzip file, or truncated; "
+    yield "text.json.gz", gzip.compress(b"text"), "not a tokenizer; "
+    for name, content, problem in map(dict.values, objects("bad_tokenizers")):
+        yield name, content.encode(), problem
+
+
+def test_a_file_that_is_no_tokenizer_is_one_line(tmp_path: Path) -> None:
+    for name, content, problem in bad_files(tmp_path):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError) as raised:
+            open_tokenizer(tmp_path / name, 2)
+        message = str(raised.value)
+        assert message.startswith(f"--tokenizer {tmp_path / name}: {problem}"), name
+        assert "\n" not in message
+    for missing in (tmp_path / "nowhere", tmp_path):
+        with pytest.raises(InputError, match=r"directory; expected a SentencePiece model"):
+            open_tokenizer(missing, 2)
+
+
+# All that was recorded
+
+
+@cache
+def shared_tokenizer(shared: Path, name: str) -> Tokenizer:
+    file = TOKENIZER_OF[name]
+    return load_tokenizer(file and shared / "tokens" / "tokenizers" / file)
+
+
+def recorded(shared: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    for line in (shared / "tokens" / "exchanges.jsonl").read_text().splitlines():
+        one = json.loads(line)
+        if one["via"] == "http" and one["status"] == 200 and "token_ids" in one["reply"]:
+            request = one["request"]
+            yield request | {"index": request.get("index") or request["corpus"]}, one["reply"]
+
+
+def spans_of(ids: list[int], query: list[int]) -> Iterator[list[int]]:
+    """Yield the parts of a text as the service divides it: each occurrence, and what is between."""
+    start = at = 0
+    while at < len(ids):
+        if query and ids[at : at + len(query)] == query:
+            yield from filter(None, (ids[start:at], query))
+            start = at = at + len(query)
+        else:
+            at += 1
+    if start < len(ids):
+        yield ids[start:]
+
+
+def test_queries_are_as_recorded(shared: Path) -> None:
+    tokenizers, asked = {name: shared_tokenizer(shared, name) for name in TOKENIZER_OF}, 0
+    for request, reply in recorded(shared):
+        tokenizer, query = tokenizers[request["index"]], request.get("query")
+        ids = reply["token_ids"]
+        if query is not None and not re.search(r" AND | OR |\\x", query):
+            assert tokenizer.after_space(query) == ids
+            asked += 1
+        if ids and isinstance(ids[0], int) and None not in reply["tokens"]:
+            assert tokenizer.pieces(ids) == reply["tokens"]
+        if "longest_suffix" in reply:
+            prompt = ids[:-1] if request["query_type"] == "infgram_prob" else ids
+            suffix = prompt[len(prompt) - reply["suffix_len"] :]
+            assert tokenizer.shown(suffix) == reply["longest_suffix"]
+    assert asked > 150
+    for line in (shared / "tokens" / "truth.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        assert tokenizers[row["index"]].after_space(row["string"]) == row["token_ids"]
+
+
+def test_spans_are_as_recorded(shared: Path) -> None:
+    checked = 0
+    for request, reply in recorded(shared):
+        if request["query_type"] not in {"get_doc_by_rank", "search_docs"} or "error" in reply:
+            continue
+        folder = open_token_folder(shared / "tokens" / "index" / request["index"])
+        tokenizer, query = shared_tokenizer(shared, request["index"]), reply["token_ids"]
+        for document in reply.get("documents", [reply]):
+            offset, shown = document["needle_offset"], document["disp_len"]
+            if any(isinstance(one, list) for one in query) or offset > shown:
+                continue
+            ids = document["token_ids"]
+            if "documents" not in reply:
+                seen = folder.excerpt(request["s"], request["rank"], 1, 0, 1)
+                start = seen.start - offset
+                ids = folder.tokens_of(seen.document).tolist()[start : start + shown]
+            texts = [tokenizer.shown(part) for part in spans_of(ids, query)]
+            assert texts == [text for text, _ in document["spans"]]
+            checked += 1
+    assert checked > 50

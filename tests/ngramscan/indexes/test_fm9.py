@@ -1,0 +1,85 @@
+"""A local index as the commands see it: same answers as brute force over the documents."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ngramscan.errors import InputError
+from ngramscan.indexes.base import Place, QueryCount, Window, WindowFailure
+from ngramscan.indexes.fm9 import Fm9Index, open_fm9
+from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.options import IndexOptions
+from ngramscan.progress import Progress
+from tests.ngramscan.index_files.fm9.test_reader import write_shard
+from tests.support.cases import case_table
+from tests.support.places import REPLAY
+
+DOCUMENTS = [
+    json.loads(line)["text"]
+    for name in ("a", "b")
+    for line in (REPLAY / "docs" / f"{name}.jsonl").read_text().split("\n")
+    if line
+]
+
+
+def local(name: str = "replay2") -> Fm9Index:
+    return open_fm9(REPLAY / "index" / name, Progress())
+
+
+def brute_force(query: str) -> int:
+    return sum(
+        document.startswith(query, at) for document in DOCUMENTS for at in range(len(document))
+    )
+
+
+def places_of(index: Fm9Index, query: str) -> list[Place]:
+    (found,) = index.find([query])
+    return [
+        Place(query, segment.shard, rank)
+        for segment in found.segments
+        for rank in range(segment.low, segment.high)
+    ]
+
+
+def test_each_occurrence_is_shown_once() -> None:
+    index = local()
+    windows = list(index.windows(places_of(index, "ภาษา"), 1 << 40))
+    seen = {(window.document, window.offset) for window in windows if isinstance(window, Window)}
+    assert len(seen) == len(windows) == brute_force("ภาษา") > 30
+
+
+@pytest.mark.parametrize(*case_table("places_outside"))
+def test_a_place_outside_the_index_fails_alone(spot: list[Any], words: str) -> None:
+    index = local()
+    good = places_of(index, "e")[0]
+    place = Place(*spot)
+    replies = {reply.place: reply for reply in index.windows([good, place], 10)}
+    assert isinstance(replies[good], Window)
+    failure = replies[place]
+    assert isinstance(failure, WindowFailure)
+    assert isinstance(failure.error, InputError)
+    assert words in str(failure.error)
+
+
+def test_it_is_opened_by_its_spec() -> None:
+    spec = f"fm9:{REPLAY / 'index' / 'replay2'}"
+    with open_indexes([spec, spec], IndexOptions(), Progress()) as (index,):
+        assert index.name == spec
+        (count,) = index.counts(["step by step"])
+    assert isinstance(count, QueryCount)
+    assert count == QueryCount("step by step", 713, None, "fm9", count.asked_at)
+
+
+@pytest.mark.parametrize("line", [b"not JSON", b"[1]", b"\xe9"])
+def test_metadata_that_are_none_fail_their_window(tmp_path: Path, line: bytes) -> None:
+    """The index is corrupt then, and what else it shows may be wrong too."""
+    write_shard(tmp_path, [b"a key", b"key key"], [b'{"n": 1}', line])
+    index = open_fm9(tmp_path, Progress())
+    windows = list(index.windows(places_of(index, "key"), 50))
+    good = [window for window in windows if isinstance(window, Window)]
+    assert [window.document for window in good] == ["0"]
+    failures = [window for window in windows if isinstance(window, WindowFailure)]
+    assert len(failures) == 2
+    assert all("not a JSON object" in str(failure.error) for failure in failures)

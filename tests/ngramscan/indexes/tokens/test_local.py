@@ -1,0 +1,147 @@
+"""`tokens:DIR` as the commands see it: n-grams counted and shown as brute force over the texts."""
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from ngramscan.errors import IndexFormatError
+from ngramscan.index_files.tokens.tokenizers import open_tokenizer
+from ngramscan.indexes.base import Place, Window, WindowFailure
+from ngramscan.indexes.tokens.base import TokenOccurrences
+from ngramscan.indexes.tokens.local import TokenFolderIndex, open_tokens
+from ngramscan.progress import SILENT
+from tests.ngramscan.index_files.tokens.test_shard import COPIES, write_folder
+
+LLAMA, OLMO2 = COPIES / "llamalike.model", COPIES / "allenai_dolma2.json.gz"
+TOKENIZERS = {"v4_pysmall_llama_s3": LLAMA, "v5_pysmall_llama": LLAMA, "v4_pysmall_olmo2": OLMO2}
+EACH = pytest.mark.parametrize("name", TOKENIZERS)
+QUERIES = [
+    *("step by step", "Return", "file", "a", "See also", "café", "一步", "\n\n", "</s>", "é"),
+    *("xylofrumptious", "no such words", "Let's think step by step", "the", "\\frac{", "🤖"),
+]
+TEXTS = {
+    row["id"]: row["text"]
+    for row in map(json.loads, (COPIES / "corpus_small.jsonl").read_bytes().splitlines())
+}
+
+
+@cache
+def local(name: str) -> TokenFolderIndex:
+    return open_tokens(COPIES / name, TOKENIZERS[name], SILENT)
+
+
+def found(index: TokenFolderIndex, query: str) -> TokenOccurrences:
+    (one,) = index.lookups([query])
+    assert isinstance(one, TokenOccurrences)
+    return one
+
+
+def places(index: TokenFolderIndex, query: str, most: int = 30) -> list[Place]:
+    return [
+        Place(query, segment.shard, rank)
+        for segment in found(index, query).found.segments
+        for rank in range(segment.low, min(segment.high, segment.low + most))
+    ]
+
+
+def text_of(window: Window) -> bytes:
+    text: str = TEXTS[json.loads(window.metadata)["metadata"]["id"]]
+    return text.encode()
+
+
+@EACH
+@pytest.mark.parametrize("context", [0, 1, 7, 1 << 40])
+def test_windows_are_parts_of_the_documents(name: str, context: int) -> None:
+    index, seen = local(name), 0
+    for query in QUERIES:
+        for window in index.windows(places(index, query), context):
+            assert isinstance(window, Window)
+            document, end = text_of(window), window.offset + len(query.encode())
+            assert window.text[window.offset : end] == query.encode()
+            assert window.text in document
+            assert window.text.decode()  # no character is cut
+            if window.starts_document:
+                assert document.startswith(window.text)
+                assert window.offset <= context
+            else:
+                assert context - 3 <= window.offset <= context
+            behind = len(window.text) - end
+            assert context - 3 <= behind <= context or document.endswith(window.text)
+            if window.text == document:
+                assert context or window.document_bytes == len(document)
+            assert window.is_truncated == (window.text != document)
+            seen += 1
+    assert seen > 200
+
+
+def failures(index: TokenFolderIndex, spots: Sequence[Place]) -> list[str]:
+    shown = [*index.windows(spots, 10), *index.examine(spots, {})]
+    assert all(isinstance(one, WindowFailure) for one in shown)
+    return [str(one.error) for one in shown if isinstance(one, WindowFailure)]
+
+
+def test_places_without_the_query_fail() -> None:
+    index = local("v5_pysmall_llama")
+    low = min(place.rank for place in places(index, "step by step"))
+    spots = [
+        Place("step by step", 0, low - 1),
+        Place("step by step", 1, low),
+        Place("step by step", 0, 113_764),
+        Place("file", 0, low),
+    ]
+    expected = [
+        f"rank {low - 1} of shard 0: no occurrence of 'step by step'",
+        f"rank {low} of shard 1: shards are 0 to 0",
+        "rank 113764 of shard 0: ranks are 0 to 113763",
+        f"rank {low} of shard 0: no occurrence of 'file'",
+    ]
+    assert failures(index, spots) == expected * 2
+
+
+def test_a_query_without_tokens_is_not_the_whole_corpus() -> None:
+    index = local("v4_pysmall_llama_s3")
+    unknown, known = index.lookups(["", "step"])
+    assert isinstance(known, TokenOccurrences)
+    told = [str(getattr(one, "error", "")) for one in (unknown, *index.counts([""]))]
+    told += failures(index, [Place("", 0, 0)])
+    assert told == ["'': it has no tokens, so it can't be counted"] * 4
+
+
+def test_damaged_folders(tmp_path: Path) -> None:
+    documents = [[*text.encode()] for text in ("one two", "two")]
+    write_folder(tmp_path, [documents], 1)
+    metadata = tmp_path / "metadata.0"
+    index = open_tokens(tmp_path, None, SILENT)
+    spot = places(index, "two")[:1]
+    metadata.write_bytes(b"a,0,{}".ljust(metadata.stat().st_size))
+    (window,) = open_tokens(tmp_path, None, SILENT).windows(spot, 9)
+    assert isinstance(window, Window)
+    assert json.loads(window.metadata)["metadata"].strip() in {"a,0,{}", ""}
+    (tmp_path / "metaoff.0").write_bytes(b"")
+    (failure,) = open_tokens(tmp_path, None, SILENT).windows(spot, 9)
+    assert isinstance(failure, WindowFailure)
+    assert isinstance(failure.error, IndexFormatError)
+    for name in ("offset.0", "metaoff.0"):
+        (tmp_path / name).write_bytes(bytes(8))
+    with pytest.raises(IndexFormatError, match="the tables have 2 documents, but the offsets 1"):
+        open_tokens(tmp_path, None, SILENT)
+
+
+def test_a_tokenizer_that_is_too_small_for_the_index(tmp_path: Path) -> None:
+    tokenizer = open_tokenizer(LLAMA, 2)
+    step = tokenizer.after_space("step")
+    documents = [tokenizer.of_document("one more step")] * 399 + [[*step, 32_500]]
+    index = open_tokens(write_folder(tmp_path, [documents], 2), LLAMA, SILENT)
+    spots = places(index, "step", 400)
+    assert len(spots) == 400
+    texts = [one for one in index.windows(spots, 9) if isinstance(one, Window)]
+    assert [one.text for one in texts] == [b"one more step"] * 399
+    forms = found(index, "step").forms
+    errors = [
+        one for one in index.examine(spots, {"step": forms}) if isinstance(one, WindowFailure)
+    ]
+    assert len(errors) == 1
+    assert "token 32500, but llamalike.model has 32,000 tokens" in str(errors[0].error)

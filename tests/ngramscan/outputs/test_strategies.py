@@ -1,0 +1,93 @@
+"""Outputs classified as Direct, CoT, PoT or Hybrid, and `ngramscan strategies`."""
+
+from pathlib import Path
+
+import pytest
+
+import ngramscan
+from ngramscan.errors import InputError
+from ngramscan.outputs.formulas import take_apart
+from ngramscan.outputs.reading import read_outputs
+from ngramscan.outputs.strategies import classify, load_rules, parse_rules, run_strategies
+from ngramscan.reading.output_paths import Group
+from tests.support.cases import case_table
+from tests.support.outputs import outputs_of
+from tests.support.places import ROOT
+
+EXAMPLES = ROOT / "outputs"
+
+
+@pytest.mark.parametrize(*case_table("strategies"))
+def test_hand_labelled_outputs(text: str, expected: str) -> None:
+    group = Group("d", "m", "p")
+    assert classify(group, "", text, load_rules()).strategy == expected
+
+
+@pytest.mark.parametrize(*case_table("formula_density"))
+def test_formula_density_is_the_share_of_characters_in_formulas(text: str, characters: int) -> None:
+    assert take_apart(text).formula_density == pytest.approx(characters / max(len(text), 1))
+
+
+def test_long_lines_take_no_long_time() -> None:
+    take_apart("a) " * 50_000 + "= " + "$" * 5000 + "\\begin{align}" * 500)
+
+
+def test_recorded_outputs_follow_what_their_prompts_ask(shared: Path) -> None:
+    found = read_outputs(shared / "data/financemath/validation")
+    rows = run_strategies(found, load_rules()).outputs
+    names = {"cot": "CoT", "pot": "PoT"}
+    own = {prompt: [r.strategy for r in rows if r.prompt == prompt] for prompt in names}
+    shares = {prompt: own[prompt].count(name) / len(own[prompt]) for prompt, name in names.items()}
+    assert min(shares.values()) >= 0.98, shares
+
+
+def test_columns_of_outputs_and_groups_are_those_counted_by_hand() -> None:
+    program = "```python\nprint(1)\n```"
+    texts = [
+        f"Step 1: it is $x+1$.\nStep 2: run it.\n{program}\nStep 3: read it.",
+        program,
+        "It is $x+1$ here",
+        "$x+1$",
+    ]
+    found = run_strategies(outputs_of({("d", "m", "p"): texts}), load_rules())
+    assert [(row.has_code, row.steps, row.steps_before_code) for row in found.outputs] == [
+        (True, 3, 2),
+        (True, 0, 0),
+        (False, 0, 0),
+        (False, 0, 0),
+    ]
+    assert [row.strategy for row in found.outputs] == ["Hybrid", "PoT", "Direct", "Direct"]
+    densities = {"Hybrid": 5 / len(texts[0]), "PoT": 0.0, "Direct": (5 / 16 + 1) / 2}
+    rows = {row.strategy: row for row in found.rows if row.model == "m"}
+    means = {name: rows[name].mean_formula_density for name in densities}
+    assert means == pytest.approx(densities)
+    assert rows["CoT"].mean_formula_density is None
+    # The mean of outputs, not of strategies, and not characters of all outputs together.
+    of_group = (5 / len(texts[0]) + 0 + 5 / 16 + 1) / 4
+    assert [row.formula_density_of_group for row in rows.values()] == pytest.approx([of_group] * 4)
+
+
+# Rules
+
+MINIMAL = """name: mine
+step_markers: [{regex: 'step', reason: steps}]
+rules:
+  - {name: dense, strategy: Hybrid, formula_density_at_least: 0.5, reason: symbols}
+  - {name: rest, strategy: Direct, reason: all else}
+"""
+
+
+def test_own_rules_decide(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(MINIMAL)
+    frame = ngramscan.strategies(EXAMPLES, rules=path)
+    hybrid = frame[(frame["prompt"] == "f-1") & (frame["strategy"] == "Hybrid")]
+    assert hybrid["with_strategy"].tolist() == [11]
+
+
+@pytest.mark.parametrize(*case_table("wrong_strategies"))
+def test_wrong_rules_are_one_line_with_the_place(old: str, new: str, words: str) -> None:
+    with pytest.raises(InputError) as error:
+        parse_rules(MINIMAL.replace(old, new, 1), "r.yaml")
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,115 @@
+"""Counts of token n-grams: against an enumeration of all tokens; their rows and totals."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ngramscan.indexes.base import IndexSize
+from ngramscan.indexes.tokens.base import TokenIndex
+from ngramscan.indexes.tokens.local import open_tokens
+from ngramscan.patterns.model import Pattern, Query
+from ngramscan.prevalence.count import CountResult, run_count
+from ngramscan.prevalence.token_count import TokenCountRow
+from ngramscan.prevalence.totals import Total, make_totals
+from ngramscan.progress import Progress
+from tests.support.cases import case_table
+from tests.support.made_tokens import MadeTokens
+from tests.support.places import TOKENS
+from tests.support.token_oracle import TokenOracle
+
+LOWER = "token n-grams: a lower bound of the string's occurrences"
+SPACES = f"{LOWER}; the tokenizer reads ▁ (U+2581) as a space; such texts are counted, too"
+PHRASES = ("step by step", "Return the", "object", "Let's think", "zebra crossing", "café")
+
+
+def query(
+    text: str, method: str | None = None, tier: str | None = "T1", kind: str | None = "narrative"
+) -> Query:
+    return Query(text, Pattern(text, method, tier, kind))
+
+
+def count(
+    queries: Sequence[Query | str], *indexes: TokenIndex, count_anyway: bool = False
+) -> CountResult[TokenCountRow]:
+    asked = [query(one) if isinstance(one, str) else one for one in queries]
+    return run_count(asked, indexes, count_anyway=count_anyway)
+
+
+def opened(folder: Path, tokenizer: Path | None) -> TokenIndex:
+    return open_tokens(folder, tokenizer, Progress())
+
+
+@pytest.mark.parametrize(*case_table("counts_are_those_of"))
+def test_counts_are_those_of_an_enumeration(name: str, tokenizer: str) -> None:
+    oracle = TokenOracle(TOKENS / name)
+    text_tokens = sum(int(np.sum(one != oracle.separator)) for one in oracle.shards)
+    found = count(PHRASES, opened(TOKENS / name, TOKENS / tokenizer))
+    assert not found.missing
+    assert [row.query for row in found.rows] == [*PHRASES]
+    for row in found.rows:
+        forms = [[int(one) for one in ids.split()] for ids in row.tokens.split(" | ")]
+        counts = [oracle.count(ids) for ids in forms]
+        assert row.token_occurrences == sum(counts)
+        assert row.token_occurrences_after_space in counts
+        assert row.per_million_tokens == pytest.approx(sum(counts) / text_tokens * 1e6)
+        alike = SPACES if " " in row.query and "llama" in name else LOWER
+        assert (row.source, row.note) == ("tokens", alike)
+    lines = (TOKENS / "corpus_small.jsonl").read_text().splitlines()
+    texts = [json.loads(line)["text"] for line in lines]
+    for row in found.rows:
+        assert row.token_occurrences <= sum(_places(row.query, text) for text in texts)
+    assert sum(row.token_occurrences for row in found.rows) > 700
+
+
+def _places(needle: str, text: str) -> int:
+    return sum(text.startswith(needle, start) for start in range(len(text)))
+
+
+def test_tokens_that_are_bytes_count_any_string(shared: Path) -> None:
+    folder = shared / "tokens" / "index" / "v4_pysmall_bytes"
+    lines = (shared / "tokens" / "truth.jsonl").read_text().splitlines()
+    truths = {
+        row["string"]: row["string_count"]
+        for row in map(json.loads, lines)
+        if row["index"] == folder.name
+    }
+    found = count([*truths, query("step", kind="code")], opened(folder, None))
+    assert not found.missing
+    for row in found.rows:
+        if row.query in truths:
+            assert row.token_occurrences == truths[row.query]
+            assert row.note == "tokens are bytes: every occurrence of the string"
+
+
+# Totals
+
+
+def totals_of(index: MadeTokens, *queries: Query, count_anyway: bool = False) -> list[Total]:
+    return make_totals(count(queries, index, count_anyway=count_anyway))
+
+
+MADE: dict[str, list[tuple[int, ...]]] = {
+    "ab": [(1, 2)],
+    "abc": [(1, 2, 3)],
+    "d": [(4,), (5,)],
+    "e": [(6,)],
+}
+DOCUMENTS = [[[1, 2, 3, 9, 1, 2], [4, 9, 5, 4]], [[9, 4]]]
+
+
+def test_totals_without_a_count_are_unknown() -> None:
+    queries = [query("ab", "A"), query("x)", "A"), query("d", "B")]
+    totals = totals_of(MadeTokens(DOCUMENTS, MADE), *queries)
+    of_a = [one for one in totals if "A" in {one.method, one.versus}]
+    assert {one.value for one in of_a} == {None}
+    assert {one.note for one in of_a} == {"missing counts: 1"}
+
+
+def test_a_rate_without_the_size_of_the_index_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = MadeTokens(DOCUMENTS, MADE)
+    monkeypatch.setattr(index, "size", IndexSize)
+    (rate,) = [one for one in totals_of(index, query("d", "B")) if "million" in one.statistic]
+    assert (rate.value, rate.note) == (None, "the number of tokens in the index is unknown")

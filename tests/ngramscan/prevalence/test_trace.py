@@ -1,0 +1,519 @@
+"""`ngramscan trace`: measures by their definitions, prompts compared, and the command."""
+
+import json
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean
+from typing import Any, cast
+
+import pandas as pd
+import pytest
+
+import ngramscan
+from ngramscan.errors import IncompleteError
+from ngramscan.indexes.base import QueryCount, QueryFailure
+from ngramscan.indexes.http.identity import PROBES
+from ngramscan.outputs.formulas import kinds_of
+from ngramscan.prevalence.trace import GivenText, TraceOptions, TraceResult, TraceRow, run_trace
+from ngramscan.prevalence.trace_methods import DifferenceRow, make_curve, make_differences
+from tests.ngramscan.prevalence.test_spans import Counting
+from tests.support.cases import case_table
+from tests.support.command import invoke
+from tests.support.killed import repeated_after_kills
+from tests.support.outputs import refusal
+from tests.support.service import ApiServer
+from tests.support.word_spans import longest_from, spans_of, words_of
+
+COPIED = "the quick brown fox jumps over the lazy dog and then sleeps until the next morning comes"
+DOUBLED = f"{COPIED} {COPIED}"
+OTHER = "a second document tells of rivers and mountains that no one has ever seen before at all"
+
+
+def given(text: str, *, asked: Sequence[str] = (), **names: str) -> GivenText:
+    all_names = {"dataset": "d", "model": "m", "prompt": "cot", "id": "1", "problem": "1"} | names
+    return GivenText(text=text, asked=(*asked,), **cast(Any, all_names))
+
+
+def trace(
+    *texts: GivenText, documents: Sequence[str] = (COPIED, OTHER), **options: Any
+) -> TraceResult:
+    return run_trace(texts, [Counting([*documents])], TraceOptions(**options))
+
+
+def only_row(*texts: GivenText, **options: Any) -> TraceRow:
+    (row,) = trace(*texts, **options).rows
+    return row
+
+
+def published_novelty(texts: Sequence[str], documents: Sequence[str], n: int) -> float:
+    """Return n-novelty as Merrill et al. 2024 compute it, from the longest suffixes, of words."""
+    suffixes, sizes = list[int](), list[int]()
+    for text in texts:
+        words = words_of(text)
+        for last in range(len(words)):
+            occurs = (
+                any(text[words[first][0] : words[last][1]] in each for each in documents)
+                for first in range(last + 1)
+            )
+            suffixes.append(last + 1 - next((k for k, yes in enumerate(occurs) if yes), last + 1))
+        sizes.append(len(words))
+    too_short = sum(min(n - 1, size) for size in sizes)
+    return (sum(m < n for m in suffixes) - too_short) / (sum(sizes) - too_short)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8])
+def test_novelty_is_the_published_function_of_the_longest_suffixes(n: int) -> None:
+    rng = random.Random(n)
+    pieces = COPIED.split() + OTHER.split() + ["x", "y"]
+    text = " ".join([*rng.choices(pieces, k=20), COPIED[10:60], *rng.choices(pieces, k=9)])
+    row = only_row(given(text), min_words=n, index_from=n)
+    assert row.novelty == pytest.approx(published_novelty([text], [COPIED, OTHER], n))
+
+
+def test_coverage_and_the_index_are_those_of_the_definition() -> None:
+    text = f"once {COPIED[4:70]} and, rivers and mountains that no one has, {OTHER[:30]} x"
+    row = only_row(given(text), min_words=4, index_from=4, index_to=9)
+    n, expected = len(words_of(text)), 0.0
+    for least in range(4, 10):
+        inside = {
+            word
+            for first, stop in spans_of(text, [COPIED, OTHER], least)
+            for word in range(first, stop)
+        }
+        expected += 1 - len(inside) / n
+        if least == 4:
+            assert row.coverage == pytest.approx(len(inside) / n)
+    assert row.creativity_index == pytest.approx(expected)
+    assert row.longest == max(
+        end - first for first, end in enumerate(longest_from(text, [COPIED, OTHER]))
+    )
+    assert (row.words, row.masked, row.spans) == (n, 0, len(spans_of(text, [COPIED, OTHER], 4)))
+
+
+def test_words_of_the_question_count_neither_above_nor_below() -> None:
+    text = "the quick brown fox jumps over the lazy dog was the question here"
+    asked = "Why did the quick brown fox jumps over it?"
+    row = only_row(given(text, asked=[asked]))
+    # Masked: the quick brown fox jumps over (6 words); left of the span: the lazy dog.
+    assert (row.words, row.masked, row.spans, row.longest) == (7, 6, 1, 9)
+    assert row.coverage == pytest.approx(3 / 7)
+    assert row.novelty == 1.0
+    (echo,) = trace(given(asked.lower(), asked=[asked.lower()])).rows
+    assert (echo.words, echo.coverage, echo.novelty, echo.spans) == (0, None, None, 0)
+    assert echo.creativity_index is None
+
+
+def test_the_beginning_alone() -> None:
+    text = f"{COPIED} and a number of words that no document of this test has"
+    row = only_row(given(text), truncate=10)
+    assert (row.truncated_words, row.coverage_truncated) == (10, 1.0)
+    assert row.coverage == pytest.approx(17 / 29)
+    # Of the copied part only four words are in the beginning: too few.
+    late = only_row(given("x y z u v w " + COPIED), truncate=10)
+    assert (late.coverage_truncated, only_row(given(text)).truncated_words) == (0.0, None)
+    # The longer of two spans that overlap is the shorter one in the beginning.
+    (both,) = trace(
+        given("a b c d e f g h i j k"), documents=["a b c d e", "d e f g h i j k"], truncate=5
+    ).rows
+    assert both.coverage_truncated == 1.0
+
+
+def test_words_of_each_kind_alone() -> None:
+    prose, formula = "the quick brown fox jumps over it", r"\(a lazy dog and then sleeps\)"
+    code = "```python\ndef until():\n    return the + morning\n```"
+    text = f"{prose}, {formula}.\n{code}\nand then sleeps until the next."
+    places = [(text.index(formula), text.index(formula) + len(formula), "latex")]
+    places.append((text.index(code), text.index(code) + len(code) + 1, "code"))
+    assert kinds_of(text) == places
+    one = replace(given(text, asked=["The fox: quick brown fox jumps over"]), kinds=(*places,))
+    rows = {row.kind: row for row in trace(one).rows}
+    assert [*rows] == ["all", "narrative", "latex", "code"]
+    assert rows["all"].coverage == pytest.approx((1 + 5 + 6) / 20)
+    assert [(kind, row.words, row.masked) for kind, row in rows.items()] == [
+        ("all", 20, 5),
+        ("narrative", 8, 5),
+        ("latex", 6, 0),
+        ("code", 6, 0),
+    ]
+    assert rows["narrative"].coverage == pytest.approx(7 / 8)
+    assert rows["latex"].coverage == pytest.approx(5 / 6)
+    assert rows["code"].coverage == 0
+    assert (rows["latex"].novelty, rows["code"].novelty) == (0.5, 1.0)
+
+
+def test_a_text_without_code_is_narrative() -> None:
+    found = trace(replace(given("x y"), kinds=()))
+    assert [(row.kind, row.words) for row in found.rows] == [("all", 2), ("narrative", 2)]
+    curve = make_curve(found, TraceOptions(), 0.95)
+    assert {row.kind for row in curve} == {"all", "narrative"}
+    assert not [*make_curve(trace(given("—")), TraceOptions(), 0.95)]
+
+
+def test_several_indexes_together_have_the_longest_spans_of_any() -> None:
+    text = f"{COPIED[:40]} {OTHER}"
+    indexes = [Counting([COPIED]), Counting([OTHER, COPIED[4:60]])]
+    indexes[0].name, indexes[1].name = "first", "second"
+    found = run_trace([given(text)], indexes, TraceOptions())
+    assert [row.index for row in found.rows] == ["first", "second", "union"]
+    union = found.traced["union"][0]
+    assert [(span.first, span.stop) for span in union.spans] == spans_of(text, [COPIED, OTHER], 5)
+
+
+def planted(rng: random.Random, problems: int, share: float, more: float) -> list[GivenText]:
+    """Return texts of two prompts and two models; `more` is how much more of one is copied."""
+    words, texts = COPIED.split() * 9, []
+    for problem in range(problems):
+        ease = rng.uniform(-share, share)  # alike for all outputs for a problem
+        for model, prompt in [(m, p) for m in "ab" for p in ("cot", "pot")]:
+            parts = []
+            for _ in range(12):
+                start = rng.randrange(100)
+                is_copied = rng.random() < share + ease + (more if prompt == "pot" else 0)
+                parts += words[start : start + 6] if is_copied else [f"w{rng.random()}"] * 6
+            names = {"problem": str(problem), "id": str(problem)}
+            texts.append(given(" ".join(parts), model=model, prompt=prompt, **names))
+    return texts
+
+
+def test_differences_are_paired_by_problem_within_models() -> None:
+    texts = planted(random.Random(1), 30, 0.3, 0.2)[:-3]  # the last problem lacks three outputs
+    found = trace(*texts, documents=[DOUBLED])
+    rows = make_differences(found, TraceOptions(), level=0.95)
+    assert [(row.model, row.measure) for row in rows] == [
+        (model, measure)
+        for model in ("a", "b", "all")
+        for measure in ("coverage", "novelty", "creativity_index")
+    ]
+    table = pd.DataFrame(found.rows).pivot_table(
+        index=["model", "id"], columns="prompt", values="coverage"
+    )
+    changes = (table["pot"] - table["cot"]).dropna()
+    for row in rows[::3]:
+        own = changes if row.model == "all" else changes[row.model]
+        assert row.difference == pytest.approx(own.mean())
+        assert row.problems == own.reset_index()["id"].nunique()
+        assert row.p_holm == min(1.0, row.p_holm or 2.0) >= (row.p or 0.0)
+        assert (row.difference_low or 0) > 0
+    assert (rows[0].prompt, rows[0].baseline) == ("pot", "cot")
+    assert rows[0].mean - rows[0].mean_baseline == pytest.approx(rows[0].difference)
+
+
+def test_references_are_compared_with_the_outputs_of_each_model() -> None:
+    texts = planted(random.Random(2), 12, 0.4, 0.0)
+    controls = [
+        given(OTHER, model="", prompt="control", id=str(n), problem=str(n)) for n in range(12)
+    ]
+    found = trace(*texts, *controls)
+    pairs = {
+        (row.model, row.prompt, row.baseline): row
+        for row in make_differences(found, TraceOptions(), level=0.95)
+        if row.measure == "coverage"
+    }
+    expected = {
+        (model, *reversed(pair))
+        for model in ("a", "b", "all")
+        for pair in combinations(["cot", "pot", "control"], 2)
+    }
+    assert pairs.keys() == expected
+    assert {row.mean for names, row in pairs.items() if names[1] == "control"} == {1.0}
+
+
+def test_the_curve_has_all_lengths_that_are_known() -> None:
+    texts = planted(random.Random(3), 12, 0.4, 0.0)
+    found = trace(*texts, min_words=3)
+    curve = list(make_curve(found, TraceOptions(min_words=3), 0.95))
+    assert {(row.model, row.prompt) for row in curve} == {
+        (model, prompt) for model in ("a", "b", "all") for prompt in ("cot", "pot")
+    }
+    pooled = next(row for row in curve if (row.model, row.prompt) == ("all", "cot"))
+    every = [row.coverage or 0.0 for row in found.rows if row.prompt == "cot"]
+    assert pooled.outputs == 24
+    assert pooled.coverage == pytest.approx(fmean(every))
+    rows = [row for row in curve if (row.model, row.prompt) == ("a", "cot")]
+    assert [row.length for row in rows] == [*range(3, 13)]
+    own = [row for row in found.rows if (row.model, row.prompt) == ("a", "cot")]
+    assert rows[0].coverage == pytest.approx(fmean(row.coverage or 0.0 for row in own))
+    assert rows[0].novelty == pytest.approx(fmean(row.novelty or 0.0 for row in own))
+    assert (rows[0].coverage_low or 1) < rows[0].coverage
+    assert [row.coverage for row in rows] == sorted((row.coverage for row in rows), reverse=True)
+
+
+class Fast(Counting):
+    """Answers whether a text is in one document."""
+
+    def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
+        for query in queries:
+            yield QueryCount(query, query in DOUBLED, None, "scan", "2026-11-24")
+
+
+def changes_of(texts: Sequence[GivenText], seed: int) -> DifferenceRow:
+    found = run_trace(texts, [Fast([])], TraceOptions())
+    rows = make_differences(found, TraceOptions(), 0.95)
+    return next(row for row in rows if (row.model, row.measure) == ("all", "coverage"))
+
+
+def hits(seed: int, sets: int, problems: int, more: float) -> tuple[int, int]:
+    """Return how many intervals have the true difference, and how many exclude 0."""
+    rng, has_truth, excludes = random.Random(seed), 0, 0
+    truth = changes_of(planted(rng, 4000, 0.35, more), 1).difference if more else 0.0
+    for number in range(sets):
+        row = changes_of(planted(rng, problems, 0.35, more), number)
+        assert row.difference_low is not None
+        assert row.difference_high is not None
+        has_truth += row.difference_low <= truth <= row.difference_high
+        excludes += not row.difference_low <= 0 <= row.difference_high
+    return has_truth, excludes
+
+
+def test_texts_without_planted_copying_rarely_differ() -> None:
+    has_truth, excludes = hits(seed=5, sets=8, problems=20, more=0.0)
+    assert excludes <= 2
+    assert has_truth + excludes == 8
+
+
+def whole_or_little(rng: random.Random, problems: int) -> list[GivenText]:
+    """Return outputs of a prompt that copies one in ten whole, and of one that copies a tenth."""
+    words = DOUBLED.split()
+    own = [[f"w{rng.random()}" for _ in range(20)] for _ in range(2 * problems)]
+    whole = [words[:20] if rng.random() < 0.1 else texts for texts in own[:problems]]
+    little = [
+        [*texts[:15], *words[4:9]] if rng.random() < 0.4 else texts for texts in own[problems:]
+    ]
+    return [
+        given(" ".join(text), prompt=prompt, problem=str(number), id=str(number))
+        for prompt, texts in (("cot", whole), ("pot", little))
+        for number, text in enumerate(texts)
+    ]
+
+
+@pytest.mark.parametrize("sets", [25, pytest.param(600, marks=pytest.mark.slow)])
+def test_rare_copies_of_whole_outputs_are_no_difference_if_the_means_are_equal(sets: int) -> None:
+    rng, n_rejected = random.Random(7), 0
+    for _ in range(sets):
+        found = run_trace(whole_or_little(rng, 20), [Fast([])], TraceOptions())
+        row = make_differences(found, TraceOptions(), 0.95)[0]
+        assert row.measure == "coverage"
+        assert row.p is not None
+        n_rejected += row.p <= 0.05
+    assert n_rejected / sets <= 0.06
+
+
+def test_means_of_unequal_numbers_of_outputs_have_intervals_that_widen_with_them() -> None:
+    copied, own = COPIED[4:39], "a b c d e f g"
+    texts = [given(own, id=f"{n}", problem=f"{n}") for n in range(20)]
+    again = [given(copied, id=f"0.{n}", problem="0") for n in range(6)]
+    alone = [given(copied, id=f"x{n}", problem=f"x{n}") for n in range(6)]
+    rows = [next(make_curve(trace(*texts, *more), TraceOptions(), 0.95)) for more in (again, alone)]
+    assert [(row.outputs, row.problems) for row in rows] == [(26, 20), (26, 26)]
+    clustered, independent = ((row.coverage_high or 0) - (row.coverage_low or 0) for row in rows)
+    assert clustered > 1.4 * independent
+
+
+def test_limits_of_differences_are_those_that_the_measures_allow() -> None:
+    texts = [
+        given(text, prompt=prompt, id=f"{n}", problem=f"{n}")
+        for n in range(3)
+        for prompt, text in (("cot", COPIED), ("pot", "a b c d e f g h i j k l m"))
+    ]
+    rows = {row.measure: row for row in make_differences(trace(*texts), TraceOptions(), 0.95)}
+    index = rows["creativity_index"]
+    assert (index.difference, index.difference_high) == (7.0, 7.0)  # lengths 5 to 11
+    assert rows["coverage"].difference_low == -1.0
+    assert rows["coverage"].difference == -1.0
+    assert (index.test, index.note) == ("nonparametric tilting", "fewer than 10 problems")
+    assert (index.family, index.family_tests) == ("index x", 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(*case_table("true_differences"))
+def test_intervals_have_the_true_difference(problems: int, more: float) -> None:
+    has_truth, excludes = hits(seed=6, sets=600, problems=problems, more=more)
+    assert has_truth / 600 >= 0.93  # and more with few problems, since any may be copied whole
+    if not more:
+        assert excludes / 600 <= 0.065
+
+
+# The command
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus.jsonl").write_text(
+        "".join(json.dumps({"text": text}) + "\n" for text in (COPIED, OTHER))
+    )
+    for prompt, outputs in {
+        "cot": [f"Well, {COPIED[4:60]}!", "x y z u v w"],
+        "pot": ["print(1) # twice", f"So {OTHER[:50]} {COPIED[:40]}"],
+    }.items():
+        folder = tmp_path / "outputs" / "exam" / "gpt"
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = [json.dumps({"id": f"q{n}", "output": text}) for n, text in enumerate(outputs)]
+        (folder / f"{prompt}.jsonl").write_text("\n".join(lines))
+    return tmp_path
+
+
+SCAN = ("--index", "scan:corpus.jsonl", "--workers", "1")
+
+
+def test_rows_and_files_of_the_command(here: Path) -> None:
+    files = ("--spans", "spans.csv", "--curve", "curve.csv", "--differences", "differences.csv")
+    ran = invoke("trace", "outputs", *SCAN, *files, "--format", "csv")
+    assert ran.code == 0, ran.stderr
+    by_output = {(row["prompt"], row["id"]): row for row in ran.rows}
+    assert {key: row["longest"] for key, row in by_output.items()} == {
+        ("cot", "q0"): str(len(words_of(COPIED[4:60]))),
+        ("cot", "q1"): "0",
+        ("pot", "q0"): "0",
+        ("pot", "q1"): str(len(words_of(OTHER[:50]))),
+    }
+    spans = pd.read_csv("spans.csv")
+    for span in spans.to_dict("records"):
+        lines = (here / "outputs/exam/gpt" / f"{span['prompt']}.jsonl").read_text().split("\n")
+        output = json.loads(lines[int(span["id"][1:])])["output"]
+        assert output[span["start"] : span["end"]] == span["text"]
+        document = [COPIED, OTHER][int(span["document"].rpartition(":")[2]) - 1]
+        assert (span["text"] in document, span["occurrences"], span["documents"]) == (True, 1, 1)
+    assert len(spans) == 3
+    assert {row["measure"] for row in pd.read_csv("differences.csv").to_dict("records")} == {
+        *("coverage", "novelty", "creativity_index")
+    }
+    assert "no word was masked" in ran.stderr
+
+
+def test_the_table_of_a_person(here: Path) -> None:
+    ran = invoke("trace", "outputs", *SCAN)
+    assert ran.code == 0
+    assert "Copied verbatim from the corpus, 5 words or more, %" in ran.stdout
+    assert "pot - cot" in ran.stdout
+
+
+def test_questions_of_a_file_are_masked(here: Path) -> None:
+    questions = [{"question_id": "q0", "question": COPIED}, {"id": "q1", "prompt": "new"}]
+    (here / "questions.json").write_text(json.dumps(questions))
+    rows = invoke("trace", "outputs", *SCAN, "--mask", "questions.json", "--format", "csv").rows
+    masked = [(row["prompt"], row["id"], int(row["masked"])) for row in rows]
+    copied = len(words_of(COPIED[4:60]))
+    assert masked == [("cot", "q0", copied), ("cot", "q1", 0), ("pot", "q0", 0), ("pot", "q1", 0)]
+
+
+def test_records_have_their_questions(here: Path) -> None:
+    record = {"id": "1", "output": COPIED, "question": [COPIED[:32], COPIED[32:]], "prompt": None}
+    (here / "a.jsonl").write_text(json.dumps(record))
+    (row,) = invoke("trace", "a.jsonl", *SCAN, "--format", "csv").rows
+    assert int(row["masked"]) == 16  # the cut is within a word
+    (row,) = invoke("trace", "a.jsonl", *SCAN, "--no-mask", "--format", "csv").rows
+    assert (row["masked"], row["coverage"]) == ("0", "1.0")
+
+
+def test_plain_texts_are_shown_with_their_spans(here: Path) -> None:
+    (here / "essay.txt").write_text(f"Once \x1b[31m {COPIED[4:39]} it ended.\n")
+    ran = invoke("trace", "essay.txt", "--plain", *SCAN, "-q")
+    shown = COPIED[4:39]
+    assert f"⟦{shown}⟧ it ended." in ran.stdout.replace("\n", " ")
+    assert "\x1b[31m" not in ran.stdout
+    assert "1 span, " in ran.stdout
+
+
+def test_controls_are_traced_beside_the_outputs(here: Path) -> None:
+    solutions = [{"id": "q0", "solution": OTHER}, {"id": "q9", "solution": "no output"}]
+    (here / "solutions.json").write_text(json.dumps(solutions))
+    rows = invoke("trace", "outputs", *SCAN, "--control", "solutions.json", "--format", "csv").rows
+    (control,) = [row for row in rows if row["prompt"] == "control"]
+    assert (control["model"], control["id"], control["coverage"]) == ("", "q0", "1.0")
+
+
+def test_kinds_are_rows_of_their_own(here: Path) -> None:
+    (here / "solutions.json").write_text(json.dumps([{"id": "q1", "solution": "$x + y$ z"}]))
+    control = ("--control", "solutions.json", "--kinds")
+    rows = invoke("trace", "outputs", *SCAN, *control, "--format", "csv").rows
+    assert [row["kind"] for row in rows if row["prompt"] == "control"] == [
+        *("all", "narrative", "latex")
+    ]
+    table = invoke("trace", "outputs", *SCAN, "--kinds").stdout
+    assert "narrative" in table
+
+
+def test_a_sample_is_drawn_by_the_seed(here: Path) -> None:
+    rows = invoke("trace", "outputs", *SCAN, "--sample", "2", "--format", "csv").rows
+    again = invoke("trace", "outputs", *SCAN, "--sample", "2", "--format", "csv").rows
+    other = invoke("trace", "outputs", *SCAN, "--sample", "9", "--format", "csv").rows
+    assert (len(rows), rows, len(other)) == (2, again, 4)
+
+
+def test_what_it_takes_is_said_before(here: Path) -> None:
+    with ApiServer({"x": here / "corpus.jsonl"}) as api:
+        common = ("trace", "outputs", "--index", f"{api.url}x", "--journal", "replies.sqlite")
+        (row,) = invoke(*common, "--dry-run", "--format", "csv").rows
+        assert api.read_log() == []
+        ran = invoke(*common, "--format", "csv")
+        asked = len(api.read_log())
+    assert (row["patterns"], ran.code) == ("4", 0)
+    assert int(row["requests"]) <= asked <= int(row["requests"]) + 3 * 14
+    assert int(row["requests_at_most"]) == 15 * int(row["requests"])
+    again = invoke(*common, "--format", "csv")  # the service is gone: all is in the journal
+    assert (again.code, again.rows) == (0, ran.rows)
+
+
+@pytest.mark.integration
+def test_a_killed_trace_goes_on_where_it_was(here: Path) -> None:
+    texts = [f"x y {COPIED[4:70]} z", f"So {OTHER} {COPIED}", "a b c d e f g h " * 3 + OTHER[9:60]]
+    lines = [json.dumps({"id": number, "output": text}) for number, text in enumerate(texts)]
+    (here / "o.jsonl").write_text("\n".join(lines))
+    with ApiServer({"x": here / "corpus.jsonl"}, delay=0.05) as api:
+        # In the first windows, and in the questions about longer parts. Each run also asks whether
+        # the host has another index by now.
+        assert repeated_after_kills(api, f"{api.url}x", at=[6, 15]) <= 2 * (4 + len(PROBES))
+        kept = len(api.read_log())
+        assert repeated_after_kills(api, f"{api.url}x", at=[]) <= 2 * 4 + 3 * len(PROBES)
+        assert len(api.read_log()) == kept + len(PROBES)
+
+
+@pytest.mark.usefixtures("here")
+def test_outputs_that_could_not_be_traced_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A service would be asked again and again for half a minute.
+    index = Counting([COPIED, OTHER], lost=["x y z"])
+    opened = nullcontext([index])
+    monkeypatch.setattr("ngramscan.commands.trace.open_indexes", lambda *_: opened)
+    ran = invoke("trace", "outputs", "--format", "csv")
+    assert (ran.code, [row["id"] for row in ran.rows]) == (1, ["q0", "q0", "q1"])
+    assert "engine crashed; 1 text missing (x)" in ran.stderr
+    with pytest.raises(IncompleteError) as raised:
+        ngramscan.trace("outputs")
+    assert [*raised.value.rows["id"]] == ["q0", "q0", "q1"]
+
+
+@pytest.mark.usefixtures("here")
+def test_a_span_whose_document_can_not_be_shown_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = Counting([COPIED, OTHER], unseen=[COPIED[4:39]])
+    Path("a.jsonl").write_text(json.dumps({"id": 1, "output": f"x {COPIED[4:39]} y {OTHER[:30]}"}))
+    monkeypatch.setattr("ngramscan.commands.trace.open_indexes", lambda *_: nullcontext([index]))
+    ran = invoke("trace", "a.jsonl", "--spans", "spans.csv", "--format", "csv")
+    assert (ran.code, len(ran.rows)) == (1, 1)
+    assert "no window; 1 text missing (x)" in ran.stderr
+    spans = pd.read_csv("spans.csv").sort_values("start")
+    assert [*spans["document"].isna()] == [True, False]
+    assert [*spans["occurrences"]] == [1, 1]
+
+
+def test_empty_outputs_are_said_and_have_no_table(here: Path) -> None:
+    (here / "empty.jsonl").write_text('{"id": 1, "output": ""}\n')
+    ran = invoke("trace", "empty.jsonl", *SCAN)
+    assert (ran.code, ran.stdout) == (0, "")
+    assert "of 1 outputs 0 are missing and 1 empty" in ran.stderr
+
+
+@pytest.mark.parametrize(*case_table("trace_usage"))
+def test_bad_input_is_one_line(here: Path, arguments: list[str], message: str) -> None:
+    (here / "noid.json").write_text('[{"a": 1}]')
+    (here / "nameless.json").write_text('[{"solution": "x"}]')
+    (here / "noquestion.json").write_text('[{"id": 1}]')
+    (here / "others.json").write_text('[{"id": "other", "solution": "x"}]')
+    (here / "latin.txt").write_bytes(b"a\xe9")
+    (here / "empty.txt").write_bytes(b" ")
+    index = [] if "--index" in arguments else SCAN
+    assert message in refusal("trace", *arguments, *index)
