@@ -2,7 +2,8 @@
 
     python benchmarks/levels_clusters.py [--sets 600] [--table differences]
 
-They are in docs/methods/comparing.md; `tests/ngramscan/statistics/test_clustered_means.py` draws some of them by day.
+They are in docs/methods/comparing.md; some of them are drawn by day in
+`tests/ngramscan/statistics/test_clustered_means.py`.
 """
 
 import argparse

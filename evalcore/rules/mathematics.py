@@ -1,9 +1,9 @@
 r"""Formulas compared with the gold by algebra.
 
 Math-Verify's own parsing and comparison differ from a careful reader's verdicts on a third of the
-pairs in tests/cases/careful_verdicts.csv and tests/evalcore/rules/test_mathematics.py: it drops units (`5 kJ`
-passes for `5 J`), does not read `\binom 5 2`, `0.\overline{3}` or degrees, and compares decimals
-as rounded floats.
+pairs in tests/evalcore/rules/test_rules_verdicts.careful_verdicts.csv and beside it in
+test_mathematics.py: it drops units (`5 kJ` passes for `5 J`), does not read `\binom 5 2`,
+`0.\overline{3}` or degrees, and compares decimals as rounded floats.
 So its parser reads what `notation` has made plain, and `verify` compares only what is left.
 """
 

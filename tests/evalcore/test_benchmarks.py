@@ -136,7 +136,36 @@ def test_a_broken_row_is_taken_from_a_whole_first_version(tmp_path: Path) -> Non
 NO_UNIT = ", note that the unit of the answer should not be included in \\boxed{}"
 
 
-@pytest.mark.parametrize(*case_table("answers_asked_for"))
+@pytest.mark.parametrize(
+    ("kinds", "unit", "several", "boxed", "said"),
+    [
+        (
+            "Numerical",
+            None,
+            False,
+            "answer",
+            "The answer of The problem should be a numerical value. ",
+        ),
+        ("Tuple", "km", False, "answer", ""),
+        (
+            "Equation,Equation",
+            None,
+            True,
+            "multiple answers connected with commas",
+            "The problem has multiple answers, each of them should be an equation. ",
+        ),
+        (
+            "Numerical,Interval",
+            None,
+            True,
+            "multiple answers connected with commas",
+            (
+                "The problem has multiple answers, with the answers in order being a numerical "
+                "value, an interval. "
+            ),
+        ),
+    ],
+)
 def test_the_answer_is_asked_for_as_the_authors_do(
     kinds: str, unit: str | None, several: bool, boxed: str, said: str, tmp_path: Path
 ) -> None:
@@ -169,7 +198,16 @@ def test_missing_points_and_problems_are_told(tmp_path: Path) -> None:
     refused(r"2 of 18 files missing: exam2/problem3\.tex", load, "aicrypto", tmp_path)
 
 
-@pytest.mark.parametrize(*case_table("genuine_benchmarks"))
+@pytest.mark.parametrize(
+    ("name", "size", "faults"),
+    [
+        ("financemath", 200, 0),
+        ("imo-answerbench", 400, 3),
+        ("imo-proofbench", 60, 0),
+        ("olympiadbench-oe-maths", 675, 1),
+        ("bbh-word-sorting", 250, 0),
+    ],
+)
 def test_the_real_benchmark_files_are_the_pinned_ones_and_show_no_solution(
     name: str, size: int, faults: int, shared: Path
 ) -> None:

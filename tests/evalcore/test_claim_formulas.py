@@ -14,7 +14,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from evalcore.commands.audit import AuditRow, audit_rows
 from ngramscan.errors import InputError
-from tests.support.cases import case_table, cases
+from tests.support.cases import cases
 
 SCORES = """task,method,pct,n,p,stars,bold
 algebra,A,61.9,21,0.031,*,0
@@ -55,14 +55,19 @@ def compute(tmp_path: Path) -> Compute:
     return of_tables
 
 
-@pytest.mark.parametrize("case", cases("claim_formulas"), ids=lambda case: str(case["formula"]))
+@pytest.mark.parametrize(
+    "case", cases(Path(__file__).with_suffix(".csv")), ids=lambda case: str(case["formula"])
+)
 def test_a_formula_gives_what_its_rules_say(compute: Compute, case: dict[str, str]) -> None:
     found = compute(case["formula"]).recomputed
     assert found == pytest.approx(float(case["value"]), abs=1e-12)
 
 
 REFUSED = [
-    *([case["formula"], case["problem"]] for case in cases("wrong_claim_formulas")),
+    *(
+        [case["formula"], case["problem"]]
+        for case in cases(Path(__file__).with_suffix(".wrong_claim_formulas.csv"))
+    ),
     ["(" * 300 + "1" + ")" * 300, "too many"],
     ["1 +" * 3000 + "1", "too many|recursion"],
     ["circle", "defined by itself: circle → circle"],
@@ -103,7 +108,26 @@ def test_arithmetic_is_that_of_python(tmp_path_factory: pytest.TempPathFactory, 
 A, B = (f'scores[task == "algebra", method == "{method}"].pct' for method in "AB")
 
 
-@pytest.mark.parametrize(*case_table("printed_figures"))
+@pytest.mark.parametrize(
+    ("table", "formula", "expected"),
+    [
+        ("p,stars 0.050,* 0.050,", "wrong_stars(t.p)", "0"),
+        ("p,stars 0.052,*", "wrong_stars(t.p)", "1"),
+        ("p,stars <0.05,**", "wrong_stars(t.p)", "1"),
+        ("p,stars 0.049,* <0.001,*** 0.000,***", "wrong_stars(t.p)", "0"),
+        ("delta,n,p -3.25,400,0.182", "discordant_max(t.p, delta=delta, of=n)", "81"),
+        ("delta,n,p 0.50,200,1.000", "discordant_max(t.p, delta=delta, of=n)", "199"),
+        ("delta,n,p -0.50,400,0.839", "discordant_min(t.p, delta=delta, of=n)", "24"),
+        ("delta,n,p 26.00,200,<0.001", "discordant_min(t.p, delta=delta, of=n)", "52"),
+        ("delta,n,p 26.00,200,<0.001", "discordant_max(t.p, delta=delta, of=n)", "200"),
+        ("delta,n,p 0.50,200,0.500", "discordant_max(t.p, delta=delta, of=n)", "1"),
+        ("p 0.063 0.180 0.500", "impossible_signed_rank(t.p, 5)", "1"),
+        ("delta -3.25 -3.24", "impossible_pct(t.delta, 400)", "1"),
+        ("a 61.90", "t.a", "61.895 61.9 61.905"),
+        ("a -3", "t.a", "-3.5 -3 -2.5"),
+        ("a .211", "t.a", "0.2105 0.211 0.2115"),
+    ],
+)
 def test_figures_are_judged_as_they_are_printed(
     tmp_path: Path, table: str, formula: str, expected: str
 ) -> None:
@@ -123,7 +147,28 @@ def test_wilson_and_power_are_those_of_statsmodels(compute: Compute) -> None:
     assert back == pytest.approx(0.5, abs=1e-6)
 
 
-@pytest.mark.parametrize(*case_table("unreadable_tables"))
+@pytest.mark.parametrize(
+    ("files", "reading", "problem"),
+    [
+        ({}, {}, "it has no .csv files"),
+        ({"t.csv": "a\n"}, {}, "t.csv: no rows"),
+        ({"t.csv": "a\n\udcff\n"}, {}, "t.csv:2: not UTF-8"),
+        ({"t.csv/a": ""}, {}, r"t\.csv: a folder; expected a table"),
+        ({"t.csv": 'a\n""\n'}, {}, "is not a number"),
+        ({"t.csv": "a\n.\n"}, {}, "is not a number"),
+        ({"t.csv": "a\n10-100+\n"}, {}, "is not a number"),
+        ({"t.csv": 'a\n"1,000"\n'}, {}, "is not a number"),
+        ({"t.csv": "a\nno\n"}, {}, "is not a number"),
+        ({"t.csv": "a\n+\n"}, {}, "is not a number"),
+        ({"t.csv": "a\n1\n"}, {"keys": ["b"]}, "no table has a column 'b'"),
+        ({"t.csv": "a\n1\n"}, {"counts": ["t.b"]}, "decimals: t has no column 'b'"),
+        (
+            {"t.csv": "a\n1\n"},
+            {"decimals": {"a": 1}},
+            "decimals: a: expected table.conditions..column",
+        ),
+    ],
+)
 def test_tables_that_cannot_be_read_are_refused(
     tmp_path: Path, files: dict[str, str], reading: dict[str, object], problem: str
 ) -> None:

@@ -16,7 +16,6 @@ from evalcore.prompts import load_templates
 from ngramscan.errors import IncompleteError
 from ngramscan.remote.pace import Clock
 from tests.support import command
-from tests.support.cases import case_table
 from tests.support.chat_server import Answer, ChatServer, Faults, Messages, chat_server, hash_of
 from tests.support.made_benchmarks import write, write_financemath, write_proofbench
 
@@ -127,7 +126,14 @@ def proofs(here: Path) -> Path:
     return here
 
 
-@pytest.mark.parametrize(*case_table("judges_without_words"))
+@pytest.mark.parametrize(
+    ("faults", "key", "reason"),
+    [
+        ({"refusal": 0.2, "seed": 1}, "", "(the judge refused"),
+        ({"length": 1.0}, "", "118 of 120 judgements are missing (the reply was cut at the"),
+        ({}, "sk-made-up-1234567890", "118 of 120 judgements are missing (http://127.0.0.1"),
+    ],
+)
 def test_what_no_judge_said_is_asked_later(
     proofs: Path, faults: dict[str, Any], key: str, reason: str
 ) -> None:

@@ -14,7 +14,7 @@ from evalcore.benchmarks import find_benchmark
 from evalcore.commands.judge import choose_prompt
 from evalcore.formats import Problem
 from evalcore.prompts import PromptSet, load_templates
-from tests.support.cases import case_table, objects
+from tests.support.cases import objects
 from tests.support.made_benchmarks import refused
 
 FIELDS = {"answer_type_text": "The answer is a number. ", "unit_text": ", without its unit"}
@@ -56,7 +56,9 @@ def test_prompts_are_verbatim_those_of_the_paper(shared: Path) -> None:
         yaml.safe_load((shared / "paper" / name).read_text())
         for name in ("prompts.yaml", "judge_prompts.yaml")
     )
-    for dataset, box, name in map(dict.values, objects("prompts_of_paper")):
+    for dataset, box, name in map(
+        dict.values, objects(Path(__file__).with_suffix(".prompts_of_paper.jsonl"))
+    ):
         assert messages(dataset, name) == put_together(printed, box, name), (dataset, name)
         assert not load(dataset).methods[name.lower()].ours
     system, user = messages("financemath", "f-1+verify")
@@ -80,6 +82,74 @@ def test_a_problem_reaches_the_model_as_it_is_and_is_never_taken_for_a_template(
     assert user.endswith(f"give the result explicitly{text}.")
 
 
-@pytest.mark.parametrize(*case_table("broken_prompts"))
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        pytest.param("phases: {a: b}", "it must have methods", id="it must have methods"),
+        pytest.param(
+            "method: {}",
+            "Object contains unknown field method; known are source",
+            id="Object contains unknown field method; known are source",
+        ),
+        pytest.param(
+            "fields: [x]\nmethods: {a: {}}",
+            "it must have methods, and may have phases and a source",
+            id="it must have methods, and may have phases and a source",
+        ),
+        pytest.param(
+            "methods: {a: {user: x, ours: true}}",
+            "method a: unknown key ours; available: user, system,",
+            id="method a: unknown key ours; available: user, system,",
+        ),
+        pytest.param(
+            "methods: {a: {user: x, of: y}}",
+            "method a: unknown key of; available: user, system, note",
+            id="method a: unknown key of; available: user, system, note",
+        ),
+        pytest.param(
+            "methods: {a: {user: Solve.}}",
+            "method a: the user message has no {{problem}}",
+            id="method a: the user message has no {{problem}}",
+        ),
+        pytest.param(
+            "methods: {a: {user: '{{formalise}}'}}",
+            "unknown placeholder {{formalise}}; known: p",
+            id="unknown placeholder {{formalise}}; known: p",
+        ),
+        pytest.param(
+            "phases: {x: '{{verify}}'}\nmethods: {a: {user: '{{x}}'}}",
+            "a phase can't use another phase (",
+            id="a phase can't use another phase (",
+        ),
+        pytest.param(
+            "phases: {x y: z}", "phase x y: a name has letters", id="phase x y: a name has letters"
+        ),
+        pytest.param(
+            "methods: {CoT: {user: '{{problem}}'}}",
+            "methods: the name cot is taken; choose another",
+            id="methods: the name cot is taken; choose another",
+        ),
+        pytest.param(
+            "phases: {formalize: x}\nmethods: {a: {user: '{{problem}}'}}",
+            "phases: the name formalize is taken",
+            id="phases: the name formalize is taken",
+        ),
+        pytest.param(
+            "phases: {problem: x}\nmethods: {a: {user: '{{problem}}'}}",
+            "phases: the name problem is taken",
+            id="phases: the name problem is taken",
+        ),
+        pytest.param(
+            "methods: {a: {user: '{{problem}}'}, A: {user: '{{problem}}'}}",
+            "method a is defined twice",
+            id="method a is defined twice",
+        ),
+        pytest.param(
+            "methods:\n  a: {user: x}\n  a: {user: y}",
+            ":2: not valid YAML: a appears twice",
+            id=":2: not valid YAML: a appears twice",
+        ),
+    ],
+)
 def test_a_file_that_breaks_the_format_is_refused(text: str, problem: str, tmp_path: Path) -> None:
     refused(f"own.yaml.*{re.escape(problem)}", load_own, tmp_path, text)

@@ -12,7 +12,6 @@ import pytest
 
 from evalcore.records import Record, in_order, open_records, read_records, record_path
 from ngramscan.outputs.reading import read_outputs
-from tests.support.cases import case_table
 from tests.support.made_benchmarks import refused, write
 
 OURS, FINANCE, BENCH = "a/b/c.jsonl", "made-1.json", "lab-made-1-cot/task.json"
@@ -75,7 +74,34 @@ def test_the_layout_of_big_bench_hard_is_read_with_row_numbers_as_ids(tmp_path: 
     ]
 
 
-@pytest.mark.parametrize(*case_table("malformed_records"))
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("a/b/c.jsonl", '{"id": "1", "output": "4"}\n{"id": "2", "outp\n', ":2: not valid JSON"),
+        ("a/b/c.jsonl", '{"id": "1", "output": "4"}\n[1]', ":2: Expected object, got array"),
+        (
+            "a/b/c.jsonl",
+            '{"id": "1", "output": "4"}\n{"id": "2"}',
+            ":2: Object missing required field output",
+        ),
+        ("a/b/c.jsonl", '{"id": 1.5, "output": ""}', ":1: id: Expected str, got float"),
+        (
+            "a/b/c.jsonl",
+            '{"id": "1", "output": "4"}\n{"id": "1", "output": "4"}\n',
+            ":2: id '1' is also at .*:1",
+        ),
+        ("a/b/c.jsonl", '{"id": "1", "output": "\udcff"}\n', ":1: not valid JSON"),
+        (
+            "made-1.json",
+            [{"question_id": 1, "output": ["x", "y"]}],
+            "output: Expected array of length <= 1",
+        ),
+        ("lab-made-1-cot/task.json", {}, "task.json: outputs: Expected array, got null"),
+        ("made/task.json", {"outputs": []}, "its folder must be named MODEL-METHOD"),
+        ("made/task.json", " \n", "task.json: it is empty"),
+        ("made/task.txt", "", "contains no outputs; `evalcore run -o FOLDER`"),
+    ],
+)
 def test_what_is_malformed_is_named(tmp_path: Path, name: str, content: Any, problem: str) -> None:
     layout = {OURS: "evalcore", FINANCE: "financemath"}.get(name, "bbh")
     write(tmp_path / name, content)

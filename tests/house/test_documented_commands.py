@@ -36,11 +36,11 @@ COMMANDS = {str(page.relative_to(ROOT)): list(commands_of(page)) for page in PAG
 COMMANDS = {page: lines for page, lines in COMMANDS.items() if lines}
 NOT_RUN = {
     r"^(git|pip|just|pytest|python)\b": "installs something or takes long: .ci/run",
-    r"--scheduler": "needs a cluster: tests/ngramscan/indexes/scan/test_kept.py",
-    r"commoncrawl|s3://|example\.org|infini-gram:": "asks a host on the web: tests/ngramscan/remote/test_remote_web_servers.py",
-    r"datasets (fetch|check)": "downloads benchmarks: tests/evalcore/test_benchmarks.py",
-    r"bbh-word-sorting": "downloads a benchmark: tests/evalcore/test_benchmarks.py",
-    r"capitals|unit-first|first-word": "needs additions to the package: tests/house/test_extending.py",
+    r"--scheduler": "needs a cluster: test_kept.py",
+    r"commoncrawl|s3://|example\.org|infini-gram:": "asks a host: test_remote_web_servers.py",
+    r"datasets (fetch|check)": "downloads benchmarks: test_benchmarks.py",
+    r"bbh-word-sorting": "downloads a benchmark: test_benchmarks.py",
+    r"capitals|unit-first|first-word": "needs additions: test_extending.py",
 }
 """Commands that do not run here, and why; their arguments are read all the same."""
 OF_OTHERS = {

@@ -3,6 +3,7 @@
 import re
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -33,7 +34,9 @@ def number_in(page: str, phrase: str) -> float:
 
 
 @pytest.mark.parametrize(
-    "case", cases("promises"), ids=lambda case: f"{case['page']}: {case['phrase']}"
+    "case",
+    cases(Path(__file__).with_suffix(".csv")),
+    ids=lambda case: f"{case['page']}: {case['phrase']}",
 )
 def test_a_number_of_a_page_is_that_of_the_code(case: dict[str, str]) -> None:
     value = eval(case["value"], vars(import_module(case["module"])))

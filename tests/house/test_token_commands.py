@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cases import case_table
 from tests.support.command import Ran, invoke
 from tests.support.outputs import refusal
 from tests.support.places import TOKENS
@@ -65,7 +64,30 @@ def test_a_first_screen_never_mixes_the_two_kinds(here: Path, command: str) -> N
     assert words.index("of text") < words.index("113,088 tokens"), "bytes come first"
 
 
-@pytest.mark.parametrize(*case_table("token_usage"))
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (
+            ["count", "a b", "--count-anyway", "--index", "{corpus}"],
+            "--count-anyway: only token-level indexes",
+        ),
+        (
+            ["count", "a b", "--tokenizer", "t", "--index", "{corpus}"],
+            "--tokenizer: only tokens: takes it, not ",
+        ),
+        (["count", "a b", "--index", "{tokens}"], "--tokenizer"),
+        (["docnorm", "a b", "--drawn", "d.csv", "--index", "{tokens}"], "--drawn: tokens:"),
+        (["docnorm", "a b", "--context", "500", "--index", "{tokens}"], "--context 500: bytes; "),
+        (
+            ["contaminate", "b.jsonl", "--index", "python,{tokens}"],
+            "--index {tokens}: its counts are lower bounds",
+        ),
+        (
+            ["contaminate", "b.jsonl", "--index", "infini-gram:pileval"],
+            "--index infini-gram:pileval: its counts are lower bounds",
+        ),
+    ],
+)
 def test_options_that_do_not_go_with_tokens_are_refused_in_a_line(
     here: Path, arguments: list[str], problem: str
 ) -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cases import case_table
 from tests.support.command import invoke
 
 SET = """\
@@ -64,7 +63,21 @@ def test_of_many_reasons_some_are_shown_and_all_counted(here: Path) -> None:
     assert lines[-1] == "Error: and 3 more reasons; 24 counts are missing in all"
 
 
-@pytest.mark.parametrize(*case_table("bad_input"))
+@pytest.mark.parametrize(
+    ("line", "code", "message"),
+    [
+        ("count key.yaml", 2, "Error: key.yaml:3: patterns[0]: unknown key 'teir'"),
+        ("SCAN:cut.jsonl.gz", 1, "Error: cut.jsonl.gz:1: the file is truncated"),
+        ("COUNT -o .", 2, "it is a folder"),
+        ("COUNT -o no/x.csv", 2, "no such folder: no"),
+        ("COUNT -o /proc/x.csv", 2, "can't be written"),
+        ("COUNT --totals /proc/x.csv", 2, "can't be written"),
+        ("COUNT --tier T9", 2, "'T9' is not one of"),
+        ("COUNT --case-variants --ignore-case", 2, "it can't go with --ignore-case"),
+        ("COUNT --limit-documents 5 --sample-files 1", 2, "can't go with --limit-documents"),
+        ("COUNT --figure x.gif", 2, "a figure's name ends in .svg, .png or .pdf"),
+    ],
+)
 def test_bad_input_is_one_line_that_names_the_place(
     here: Path, line: str, code: int, message: str
 ) -> None:
@@ -80,7 +93,14 @@ def test_bad_input_is_one_line_that_names_the_place(
     assert sorted(here.iterdir()) == before
 
 
-@pytest.mark.parametrize(*case_table("unusable_numbers"))
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("timeout", "nan"),
+        ("rate", "inf"),
+        ("limit-documents", "99999999999999999999"),
+    ],
+)
 def test_numbers_that_no_computer_can_use_are_wrong_usage(option: str, value: str) -> None:
     ran = invoke("count", "small.yaml", "--index", "scan:c.jsonl", f"--{option}", value)
     assert (ran.code, ran.stdout) == (2, "")

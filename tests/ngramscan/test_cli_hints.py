@@ -44,7 +44,7 @@ def count(*arguments: str) -> list[str]:
     return ["count", "mine.yaml", "--journal", "j.sqlite", *arguments]
 
 
-@pytest.mark.parametrize(*case_table("specs"))
+@pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".specs.jsonl")))
 def test_what_is_given_as_an_index_leads_to_the_spec_that_works(spec: str, hint: str) -> None:
     told = refusal(*count("--index", spec))
     assert told.startswith("--index")
@@ -58,7 +58,7 @@ def test_an_index_is_taken_by_its_spec_wherever_its_folder_is() -> None:
 
 
 # Wrong usage or input is 2; what failed in the world is 1.
-@pytest.mark.parametrize(*case_table("endings"))
+@pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".endings.jsonl")))
 def test_mistakes_end_with_2_and_failures_with_1(command: str, code: int) -> None:
     Journal(Path("j.sqlite")).close()
     is_given = not command.startswith(("count", "index info", "journal")) or "--jour" in command

@@ -9,7 +9,6 @@ import pytest
 import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.journal import Journal
-from tests.support.cases import case_table
 from tests.support.command import NGRAMSCAN, invoke
 
 
@@ -28,7 +27,14 @@ def test_a_killed_process_loses_nothing_that_was_put(tmp_path: Path) -> None:
         assert len(journal.get("h", "n", [f"q{i}" for i in range(20)])) == 20
 
 
-@pytest.mark.parametrize(*case_table("files_that_are_no"))
+@pytest.mark.parametrize(
+    ("made_by", "problem"),
+    [
+        ("CREATE TABLE mine (a)", "a database, but not a journal; name another file"),
+        ("PRAGMA user_version = 99", "written by a newer ngramscan"),
+        ("", r"can't be opened as a journal \(file is not a database\)"),
+    ],
+)
 def test_files_that_are_no_journal_are_refused(tmp_path: Path, made_by: str, problem: str) -> None:
     path = tmp_path / "j.sqlite"
     if made_by:
@@ -81,7 +87,16 @@ def test_the_replies_of_one_index_are_removed_and_then_all(kept: Path) -> None:
     assert ngramscan.journal_info(journal=kept).empty
 
 
-@pytest.mark.parametrize(*case_table("parts_of_specs"))
+@pytest.mark.parametrize(
+    ("form", "removed"),
+    [
+        ("{}", 1),
+        ("{}/", 3),
+        ("{}/*.jsonl", 2),
+        ("{}/a.jsonl", 1),
+        ("{}/.", 3),
+    ],
+)
 def test_an_index_is_cleared_by_each_form_that_count_takes(
     form: str, removed: int, tmp_path: Path
 ) -> None:
@@ -110,7 +125,14 @@ def test_without_a_terminal_nothing_is_removed_unless_yes_is_said(
     assert ngramscan.journal_info(journal=kept).empty
 
 
-@pytest.mark.parametrize(*case_table("answers_to_removal"))
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        ("y", 0),
+        ("n", 7),
+        ("", 7),
+    ],
+)
 def test_a_terminal_is_asked_before_replies_are_removed(kept: Path, answer: str, left: int) -> None:
     parent, child = os.openpty()
     command = [*NGRAMSCAN, "journal", "clear", "--journal", str(kept)]

@@ -17,7 +17,7 @@ from scipy.stats import t
 from evalcore import agreement
 from evalcore.commands.agreement import coefficient
 from ngramscan.errors import InputError
-from tests.support.cases import case_table, objects
+from tests.support.cases import objects
 from tests.support.sizes import sets, slow
 
 
@@ -156,7 +156,79 @@ def test_weights_count_numbers_by_value_and_others_by_their_order(k: int, weight
     assert by_value["cohen_kappa"] == by_order.value["cohen_kappa"]
 
 
-@pytest.mark.parametrize(*case_table("unusable_labels"))
+@pytest.mark.parametrize(
+    ("name", "content", "options", "message"),
+    [
+        ("no.csv", None, {}, "no such file"),
+        ("l.txt", "item\n", {}, r"a table \(\.csv, \.jsonl or"),
+        ("l.csv", "item,judge,label\n", {}, "no rows"),
+        ("l.csv", "a,b\n1,2\n", {}, "the columns are a, b; expected item, judge and label, or"),
+        ("l.csv", "item\n1\n", {}, "the columns are item; expected item, judge and label, or"),
+        ("l.csv", "item,judge,label\n1,x,a\n,y,a\n", {}, r"l\.csv:3: no item"),
+        (
+            "l.csv",
+            "item,judge,label\n1,x,a\n1,x,b\n",
+            {},
+            r"l\.csv:3: item '1' already has a label of x at",
+        ),
+        ("l.csv", "item,judge,label\n1,x,a\n2,x,b\n", {}, "judges: 1; expected at least two"),
+        ("l.jsonl", '{"item": 1, "x": [1], "y": 2}', {}, r"label \[1\]; expected text or"),
+        (
+            "l.jsonl",
+            '{"dataset":"d","model":"m","method":"a","id":"1","rule":"r","value":1}',
+            {},
+            r"l\.jsonl:1: rule r; expected rows of `evalcore judge`",
+        ),
+        (
+            "l.csv",
+            "item,judge,label\n1,x,a\n1,y,3\n",
+            {"scale": "interval"},
+            "'a' is not a number$",
+        ),
+        (
+            "l.csv",
+            "item,judge,label\n1,x,a\n1,y,3\n",
+            {"scale": "ordinal"},
+            "'a' is not a number; give the order of labels with order",
+        ),
+        (
+            "l.csv",
+            "item,judge,label\n1,x,a\n1,y,3\n",
+            {"weights": "linear"},
+            "weights=\"linear\": label 'a' is not a number",
+        ),
+        (
+            "l.csv",
+            "item,judge,label\n1,x,a\n1,y,b\n",
+            {"scale": "ordinal", "order": "a"},
+            "order: expected each label once: a, b",
+        ),
+        (
+            "l.csv",
+            "item,judge,label\n1,x,a\n1,y,b\n",
+            {"scale": "ordinal", "order": "a,b,a"},
+            "expected each label once: a, b",
+        ),
+        (
+            "l.csv",
+            "item,judge,label\n1,x,a\n1,y,b\n",
+            {"order": "a,b"},
+            'order: not used by scale="nominal"',
+        ),
+        (
+            "l.csv",
+            "item,judge,label\n1,x,a\n1,y,b\n",
+            {"scale": "interval", "order": "a,b"},
+            'order: not used by scale="interval", but by ordinal',
+        ),
+        (
+            "l.csv",
+            "item,judge,label\n0,x,0\n0,y,0\n1,x,1\n1,y,1\n2,x,2\n2,y,2\n3,x,3\n3,y,3\n4,x,4\n4,y,4\n5,x,5\n5,y,5\n6,x,6\n6,y,6\n7,x,7\n7,y,7\n8,x,8\n8,y,8\n9,x,9\n9,y,9\n10,x,10\n10,y,10\n11,x,11\n11,y,11\n12,x,12\n12,y,12\n13,x,13\n13,y,13\n14,x,14\n14,y,14\n15,x,15\n15,y,15\n16,x,16\n16,y,16\n17,x,17\n17,y,17\n18,x,18\n18,y,18\n19,x,19\n19,y,19\n20,x,20\n20,y,20\n21,x,21\n21,y,21\n22,x,22\n22,y,22\n23,x,23\n23,y,23\n24,x,24\n24,y,24\n25,x,25\n25,y,25\n26,x,26\n26,y,26\n27,x,27\n27,y,27\n28,x,28\n28,y,28\n29,x,29\n29,y,29\n30,x,30\n30,y,30\n31,x,31\n31,y,31\n32,x,32\n32,y,32\n33,x,33\n33,y,33\n34,x,34\n34,y,34\n35,x,35\n35,y,35\n36,x,36\n36,y,36\n37,x,37\n37,y,37\n38,x,38\n38,y,38\n39,x,39\n39,y,39\n40,x,40\n40,y,40\n41,x,41\n41,y,41\n42,x,42\n42,y,42\n43,x,43\n43,y,43\n44,x,44\n44,y,44\n45,x,45\n45,y,45\n46,x,46\n46,y,46\n47,x,47\n47,y,47\n48,x,48\n48,y,48\n49,x,49\n49,y,49\n50,x,50\n50,y,50\n",
+            {},
+            "51 different ones; at most 50",
+        ),
+    ],
+)
 def test_what_can_not_be_used_is_refused(
     tmp_path: Path, name: str, content: str | None, options: dict[str, Any], message: str
 ) -> None:

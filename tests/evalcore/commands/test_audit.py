@@ -18,7 +18,9 @@ def check(folder: Path, claims: str, scores: str = SCORES) -> list[AuditRow]:
     return audit_rows(folder)
 
 
-@pytest.mark.parametrize("row", cases("audit_verdicts"), ids=lambda row: row["case"])
+@pytest.mark.parametrize(
+    "row", cases(Path(__file__).with_suffix(".audit_verdicts.csv")), ids=lambda row: row["case"]
+)
 def test_a_verdict_follows_from_the_figures(row: dict[str, str]) -> None:
     printed = parse_printed(row["published"])
     assert printed is not None
@@ -26,7 +28,7 @@ def test_a_verdict_follows_from_the_figures(row: dict[str, str]) -> None:
     assert judge(printed, value, low, high, row["relation"])[0] == row["verdict"]
 
 
-@pytest.mark.parametrize(*case_table("malformed_claims"))
+@pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".malformed_claims.jsonl")))
 def test_a_claims_file_that_is_wrong_says_where(tmp_path: Path, claims: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         check(tmp_path, claims)

@@ -4,6 +4,7 @@ import hashlib
 import time
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,7 +44,7 @@ def test_what_was_asked_for_is_read_and_all_else_unparsed(form: str, reply: str,
             read_reply(FORMS[form], reply)
 
 
-@pytest.mark.parametrize(*case_table("judge_verdicts"))
+@pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".judge_verdicts.jsonl")))
 def test_another_statement_as_clear_is_a_verdict_unless_something_contradicts_it(
     form: str, reply: str, read: Any
 ) -> None:

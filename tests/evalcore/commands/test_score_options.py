@@ -1,5 +1,6 @@
 """Groups, weights, thresholds and logs in comparisons, equal answers and rules, by pandas."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from scipy.stats import binom
 import evalcore
 from ngramscan.errors import InputError
 from ngramscan.statistics.proportions import wilson
-from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.made_logs import header, sample, write_inspect
 
@@ -204,7 +204,23 @@ def test_logs_of_other_tools_are_read_beside_scores(tmp_path: Path) -> None:
     assert direct["accuracy_baseline"].tolist() == pytest.approx([1 / 3, 1 / 3])
 
 
-@pytest.mark.parametrize(*case_table("columns_refused"))
+@pytest.mark.parametrize(
+    ("changed", "options", "message"),
+    [
+        ({}, {"by": "colour"}, 'by="colour": expected one of dataset, id, .*'),
+        (
+            {},
+            {"by": "answer"},
+            r"id \d+ of a has several values of answer; expected a column that describes",
+        ),
+        ({"tier": None}, {"by": "tier"}, "data frame, row 1: no tier, which --?by=? needs"),
+        ({}, {"weight": "wieght"}, 'weight="wieght": expected one of dataset'),
+        ({"points": "many"}, {"weight": "points"}, "row 1: weight: "),
+        ({"points": 0}, {"weight": "points"}, "row 1: weight: .*> 0"),
+        ({"points": math.nan}, {"weight": "points"}, "row 1: no points, which"),
+        ({"points": math.inf}, {"weight": "points"}, "row 1: weight: .*<= 1"),
+    ],
+)
 def test_columns_that_can_not_group_or_weigh_are_refused(
     changed: dict[str, Any], options: dict[str, Any], message: str
 ) -> None:

@@ -25,7 +25,11 @@ from tests.support.outputs import write_lines
 OWN = find_benchmark(None, Path("mine.jsonl")).extraction
 
 
-@pytest.mark.parametrize("case", cases("final_statements"), ids=lambda case: case["text"][:50])
+@pytest.mark.parametrize(
+    "case",
+    cases(Path(__file__).with_suffix(".final_statements.csv")),
+    ids=lambda case: case["text"][:50],
+)
 def test_the_final_statement_of_a_reply_is_its_answer(case: dict[str, str]) -> None:
     answer, rule = extract(without_markup(without_run_on(case["text"])), OWN) or (None, None)
     assert (str(answer), str(rule)) == (case["answer"], case["rule"])

@@ -32,7 +32,7 @@ def verdict(value: Any, gold: str, is_computed: bool = True, **details: Any) -> 
     return compare_texts(item) or compare_formulas(item)
 
 
-@pytest.mark.parametrize(*case_table("program_answers"))
+@pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".program_answers.jsonl")))
 def test_the_answer_of_a_program_is_the_gold_or_is_not(
     sandbox: Sandbox, source: str, gold: str, value: float | None
 ) -> None:

@@ -37,7 +37,9 @@ def verdict(answer: str, gold: str, **details: Any) -> Grade:
 
 
 @pytest.mark.parametrize(
-    "case", cases("formulas"), ids=lambda case: f"{case['answer']} {case['gold']}"
+    "case",
+    cases(Path(__file__).with_suffix(".formulas.csv")),
+    ids=lambda case: f"{case['answer']} {case['gold']}",
 )
 def test_an_answer_in_any_notation_is_the_gold_or_is_not(case: dict[str, str]) -> None:
     tolerance = [float(each) for each in case["tolerance"].split()] or None

@@ -1,6 +1,7 @@
 """What the rule `math` takes for equal: plain text, nouns, relations, chains, matrices, labels."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -21,7 +22,7 @@ def verdict(answer: str, gold: str, question: str = "?") -> Grade:
 
 
 def notations() -> Iterator[object]:
-    for case in cases("answer_notations"):
+    for case in cases(Path(__file__).with_suffix(".answer_notations.csv")):
         name = f"{case['group']}: {case['answer']} for {case['gold']}"
         yield pytest.param(case["gold"], case["answer"], case["verdict"], id=name)
 

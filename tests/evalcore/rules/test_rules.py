@@ -1,4 +1,4 @@
-"""What is found in a text, and whether it is the gold; formulas are in tests/evalcore/rules/test_mathematics.py."""
+"""What is found in a text, and whether it is the gold; formulas are in test_mathematics.py."""
 
 import ast
 import math
@@ -17,7 +17,7 @@ from evalcore.rules import RULES as COMPARE
 from evalcore.rules import Grade, Item, Tools
 from evalcore.rules.notation import read_number
 from evalcore.sandbox.sandbox import Outcome
-from tests.support.cases import case_table, cases
+from tests.support.cases import cases
 
 ORDERS = {"all": [*RULES], "financemath": find_benchmark("financemath").extraction}
 ORDERS["own"] = find_benchmark(None, Path("mine.jsonl")).extraction
@@ -29,7 +29,9 @@ def test_a_box_ends_where_its_braces_balance(content: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "case", cases("extraction"), ids=lambda case: f"{case['rules']}: {case['text'][:30]}"
+    "case",
+    cases(Path(__file__).with_suffix(".extraction.csv")),
+    ids=lambda case: f"{case['rules']}: {case['text'][:30]}",
 )
 def test_a_rule_finds_what_it_is_named_for_and_rules_are_tried_in_order(
     case: dict[str, str],
@@ -56,7 +58,9 @@ def described_case(case: dict[str, str]) -> str:
     return f"{case['rule']}: {case['answer']} {case['gold']}"
 
 
-@pytest.mark.parametrize("case", cases("verdicts"), ids=described_case)
+@pytest.mark.parametrize(
+    "case", cases(Path(__file__).with_suffix(".verdicts.csv")), ids=described_case
+)
 def test_an_answer_has_the_verdict_of_its_rule(case: dict[str, str]) -> None:
     """Values of programs are Python's, or named above; texts are as they are."""
     is_computed = case["of"] == "program"
@@ -96,12 +100,22 @@ def test_the_lenient_rule_is_as_described(gold: float, scale: float, off: float)
     assert [judged(rule, gold, gold).value for rule in ("lenient", "strict")] == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("case", cases("numbers"), ids=lambda case: str(case["text"]))
+@pytest.mark.parametrize(
+    "case", cases(Path(__file__).with_suffix(".numbers.csv")), ids=lambda case: str(case["text"])
+)
 def test_a_number_is_read_from_words(case: dict[str, str]) -> None:
     expected = None if case["value"] == "None" else pytest.approx(float(case["value"]), rel=1e-12)
     assert read_number(case["text"], as_authors=case["reader"] == "authors") == expected
 
 
-@pytest.mark.parametrize(*case_table("rule_is_as_wide"))
+@pytest.mark.parametrize(
+    ("rule", "answer", "gold", "value"),
+    [
+        pytest.param("numbers", "1.0000009", "1.0", 1.0, id="within a millionth"),
+        pytest.param("numbers", "1.0000011", "1.0", 0.0, id="beyond a millionth"),
+        pytest.param("exact", "ant bee.", "ant bee", 1.0, id="one full stop"),
+        pytest.param("exact", "ant bee..", "ant bee", 0.0, id="two full stops"),
+    ],
+)
 def test_a_rule_is_as_wide_as_it_says(rule: str, answer: str, gold: str, value: float) -> None:
     assert judged(rule, answer, gold, is_computed=False).value == value

@@ -3,6 +3,8 @@
 Each has the reason; `judge` is where only a reader can say.
 """
 
+from pathlib import Path
+
 import pytest
 
 from evalcore.formats import Problem
@@ -23,7 +25,11 @@ def judged(rule: str, answer: str, gold: str, unit: str = "") -> Grade:
     return verdict
 
 
-@pytest.mark.parametrize("case", cases("careful_verdicts"), ids=lambda case: case["group"])
+@pytest.mark.parametrize(
+    "case",
+    cases(Path(__file__).with_suffix(".careful_verdicts.csv")),
+    ids=lambda case: case["group"],
+)
 def test_a_rule_gives_the_verdict_of_a_careful_reader(case: dict[str, str]) -> None:
     rule = case["group"].partition(":")[0]
     value, reason, failed = judged(rule, case["answer"], case["gold"], case["unit"])
@@ -37,7 +43,7 @@ def test_a_factor_of_more_digits_than_python_reads_is_no_number() -> None:
 
 def test_a_unit_has_all_its_names_and_is_no_other() -> None:
     other, its_name = "", ""
-    for case in cases("units"):
+    for case in cases(Path(__file__).with_suffix(".units.csv")):
         shown, (stated, *names) = case["shown"], case["names"].split("; ")
         said = f"in {its_name}, not in {shown}"
         every = (stated, *names)

@@ -77,7 +77,10 @@ def error_of(**options: Any) -> str:
 # One program leaves nothing for the next; more memory than the limit is in use before, but not
 # counted; what a program names is loaded before it runs.
 VALUES = [
-    *((program_of(row), row["value"], row["kind"]) for row in objects("program_values")),
+    *(
+        (program_of(row), row["value"], row["kind"])
+        for row in objects(Path(__file__).with_suffix(".program_values.jsonl"))
+    ),
     (solution("return 10**4299"), 10**4299, "int"),
 ]
 
@@ -95,7 +98,7 @@ FORM = "the result is not JSON of the expected form"
 NO_VALUE = [
     *(
         (program_of(row), row["status"], row["message"])
-        for row in objects("programs_without_value")
+        for row in objects(Path(__file__).with_suffix(".programs_without_value.jsonl"))
     ),
     *((forging(told), "no result", FORM) for told in (b"[" * 4000, b"1" * 4000)),
 ]

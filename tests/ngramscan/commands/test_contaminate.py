@@ -15,7 +15,6 @@ from ngramscan.prevalence.benchmark_entries import draw_entries, read_entries
 from ngramscan.prevalence.contamination_shares import ShareRow
 from tests.ngramscan.reporting.charts.test_figure import marks, overlapping, saved, texts_of
 from tests.ngramscan.reporting.test_completion import offers
-from tests.support.cases import case_table
 from tests.support.command import Ran, invoke
 from tests.support.outputs import refusal
 from tests.support.places import ROOT
@@ -108,7 +107,41 @@ def test_answers_near_the_questions_are_told_apart() -> None:
 # Benchmarks
 
 
-@pytest.mark.parametrize(*case_table("malformed_entries"))
+@pytest.mark.parametrize(
+    ("content", "more", "problem"),
+    [
+        ('{"id": 1, "question": ""}', [], "1: question is empty; correct the row or leave it out"),
+        ('{"id": 1, "question": null}', [], "1: question is None, which is not text; correct"),
+        ('{"id": 1, "question": ["a"]}', [], "1: question is ['a'], which is not text; correct"),
+        ('{"id": true, "question": "a"}', [], "1: id is True, which is not text; correct"),
+        ('{"id": "", "question": "a"}', [], "1: id is empty; correct"),
+        ('{"id": NaN, "question": "a"}', [], "1: id is nan, which is not text; correct"),
+        ('{"question": "a"}\n{"id": 1}', [], "2: no column question; the columns are id; name"),
+        (
+            '{"id": 1, "Problem": "a", "answer": 1}',
+            [],
+            "1: no column question; the columns are id, Problem, answer; --field 'Problem' if that",
+        ),
+        (
+            '{"ID": 1, "question": "a"}',
+            ["--id-field", "id"],
+            "1: no column id; the columns are ID, question; --id-field 'ID' if that is meant",
+        ),
+        (
+            '{"id": 1, "question": "a"}\n{"id": 2, "question": "b"}\n{"id": "1", "question": "c"}',
+            [],
+            "3: the id '1' is also at q.jsonl:1; entries need ids that differ: --id-field names",
+        ),
+        (
+            '{"id": 1, "question": "a\\ud83d b"}',
+            [],
+            "1: question has a lone surrogate at character 1, half of a character; correct the row",
+        ),
+        ('{"id": 1, "question": "caf\udce9"}', [], "1: not valid JSON: 'utf-8' codec can't decode"),
+        ("", [], " it is empty"),
+        ("[1]", [], " its content is"),
+    ],
+)
 def test_what_can_t_be_an_entry_is_one_line(
     content: str, more: list[str], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,7 +151,30 @@ def test_what_can_t_be_an_entry_is_one_line(
     assert told.startswith("q.jsonl" if problem == " its content is" else f"q.jsonl:{problem}")
 
 
-@pytest.mark.parametrize(*case_table("contaminate_usage"))
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (["--effects", "e.csv"], "--effects: it goes with --scores, which has the scores"),
+        (["--score-rule", "x"], "--score-rule: it goes with --scores"),
+        (
+            ["--scores", "scores.jsonl", "--score-rule", "number"],
+            "--score-rule number: expected one of numbers; did you mean numbers?",
+        ),
+        (["--scores", "exam.jsonl"], "exam.jsonl:1: no columns dataset, model, method, rule, va"),
+        (["--rule", "minni"], "--rule minni: no such rule; did you mean mini?"),
+        (["--shares", "x.csv", "--effects", "x.csv"], "--effects x.csv: --shares writes to the"),
+        (["--figure", "f.gif"], "f.gif: a figure's name ends in .svg, .png or .pdf"),
+        (["--answer-within", "9"], "--answer-within: it goes with --answer-field"),
+        (
+            ["--answer-field", "question", "--rule", "gpt3"],
+            "--answer-field: scan:crawl.jsonl: its texts were normalized: ",
+        ),
+        (
+            ["--answer-field", "answer"],
+            "exam.jsonl:1: no column answer; the columns are id, question",
+        ),
+    ],
+)
 @pytest.mark.usefixtures("here")
 def test_wrong_usage_is_one_line(more: list[str], problem: str) -> None:
     ran = contaminate(*more)

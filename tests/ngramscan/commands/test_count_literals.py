@@ -105,7 +105,7 @@ def test_process_substitution_is_a_file_like_any_other(here: Path) -> None:
 
 @pytest.mark.parametrize(
     *case_table(
-        "no_patterns",
+        Path(__file__).with_suffix(".no_patterns.jsonl"),
         (["x" * 5000], "no such file or shipped set; to count the text itself: -e TEXT"),
     )
 )

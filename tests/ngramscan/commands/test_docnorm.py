@@ -12,7 +12,6 @@ from rich.console import Console
 from ngramscan.prevalence.contexts import ContextRow, ContextsResult
 from ngramscan.reporting.tables import print_contexts
 from tests.ngramscan.commands.test_count_literals import SHARDS
-from tests.support.cases import case_table
 from tests.support.command import invoke as run
 from tests.support.outputs import refusal
 from tests.support.service import ApiServer
@@ -52,7 +51,18 @@ def test_no_number_is_cut_at_any_width(
         assert "can't tell 1 occurrence per document from 15" in " ".join(shown.split())
 
 
-@pytest.mark.parametrize(*case_table("docnorm_usage"))
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--target", "0%"], "--target 0%: expected a share between 0 and 100%"),
+        (["--target", "5", "--dry-run"], "a share between 0 and 100%"),
+        (["--target", "x"], "--target x: expected a share"),
+        (["--target", "5%", "--estimator", "unique"], "no interval that draws could narrow"),
+        (["--target", "5%", "--draws", "9"], "--draws: it can't go with --target"),
+        (["--max-draws", "9"], "--max-draws: it goes with --target"),
+        (["--drawn", "d.txt"], "-o d.txt: no file format named"),
+    ],
+)
 def test_wrong_usage_is_one_line(more: list[str], words: str) -> None:
     assert words in refusal("docnorm", *more)
 

@@ -10,13 +10,23 @@ import pytest
 import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.indexes.options import parse_size
-from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.outputs import refusal
 from tests.support.places import REPLAY, TOKENS
 
 
-@pytest.mark.parametrize(*case_table("missing_libraries"))
+@pytest.mark.parametrize(
+    ("library", "command", "extra"),
+    [
+        ("numba", "index verify .", "index"),
+        ("numba", "index build . -o x", "index"),
+        ("pydivsufsort", "index build . -o x", "index"),
+        ("numba", "count f1 --index fm9:/work/wt/tests5/tests/fm9/d5/index", "index"),
+        ("numba", "serve .", "serve"),
+        ("uvicorn", "serve .", "serve"),
+        ("starlette.applications", "serve .", "serve"),
+    ],
+)
 def test_a_library_that_is_not_there_is_one_line(
     library: str, command: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,7 +65,27 @@ def test_a_built_index_is_counted_and_shown_as_the_corpus_is(tmp_path: Path) -> 
 # Indexes over tokens
 
 
-@pytest.mark.parametrize(*case_table("token_index_usage"))
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ("build {c} -o tokens:x --shard-size 3MB", "--shard-size 3MB: an index over tokens is"),
+        ("build {c} -o tokens:x --memory 3GB", "--memory 3GB: an index over tokens is built in"),
+        ("build {c} -o tokens:x --workers 2", "--workers 2: an index over tokens is built in one"),
+        ("build {c} -o tokens:x --scheduler a:1", "--scheduler a:1: an index over tokens is built"),
+        ("build {c} -o tokens:", "tokens:: nothing after the colon; expected a folder"),
+        (
+            "build {c} -o x --tokenizer y",
+            "--tokenizer y: only an index over tokens takes it: -o to",
+        ),
+        ("build {c} -o tokens:x --tokenizer {c}", "--tokenizer {c}: not a tokenizer.json; "),
+        ("add {c} tokens:x", "tokens:x: an index over tokens can't grow; build one of all"),
+        ("info tokens:{t}/v5_pysmall_llama", "--tokenizer FILE: tokens of 2 bytes"),
+        (
+            "info tokens:{t}/v5_pysmall_llama --tokenizer {t}/allenai_dolma2.json.gz",
+            "--tokenizer {t}/allenai_dolma2.json.gz: its 100,278 tokens aren't those of the index",
+        ),
+    ],
+)
 def test_wrong_usage_of_indexes_over_tokens_is_one_line(
     options: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,7 +27,7 @@ from ngramscan.reporting.provenance import Run
 from ngramscan.reporting.sentences.sentence import Sentence
 from tests.ngramscan.reporting.sentences.test_comparisons import compared
 from tests.ngramscan.reporting.sentences.test_families import DIFFERENCES, KIND_OF, ROWS_OF
-from tests.support.cases import case_table, objects
+from tests.support.cases import objects
 from tests.support.command import invoke
 
 if TYPE_CHECKING:
@@ -252,7 +252,21 @@ def test_no_text_becomes_an_element_or_an_attribute() -> None:
     assert len([*data_of(page)]) == len(parts)
 
 
-@pytest.mark.parametrize(*case_table("sources", ("[" * 100_000, "[" * 100_000, False)))
+@pytest.mark.parametrize(
+    ("metadata", "name", "url"),
+    [
+        ('{"metadata": {"url": "https://a.org/?b=1&c"}}', "https://a.org/?b=1&c", True),
+        ('{"url": "HTTP://a.org", "source": "s"}', "HTTP://a.org", True),
+        ('{"url": "javascript:ran()"}', "javascript:ran()", False),
+        ('{"url": " https://a.org"}', " https://a.org", False),
+        ('{"url": "https://a.org/\\u202e"}', "https://a.org/\u202e", False),
+        ('{"url": "https://["}', "https://[", False),
+        ('{"url": 5, "id": "doc-1"}', "doc-1", False),
+        ("plain text", "plain text", False),
+        ("[1]", "[1]", False),
+        pytest.param("[" * 100_000, "[" * 100_000, False, id="long 0"),
+    ],
+)
 def test_a_source_is_a_link_only_if_it_is_of_the_web(metadata: str, name: str, url: bool) -> None:
     assert source_of(metadata) == (name, name if url else "")
     page = read(page_of([context_row(metadata=metadata), context_row(rank=1)]))
@@ -373,7 +387,16 @@ def test_the_browser_opens_the_page(
     assert (done.code, len(opened)) == (2, 1)
 
 
-@pytest.mark.parametrize(*case_table("report_usage"))
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["other.csv"], "other.csv: "),
+        (["absent.csv"], "absent.csv: "),
+        (["counts.jsonl", "-o", "absent/report.html"], "no such folder: absent"),
+        (["counts.jsonl", "-o", "."], "it is a folder"),
+        ([], "Missing argument"),
+    ],
+)
 def test_wrong_input_makes_no_page(
     arguments: list[str], problem: str, counts: Path, tmp_path: Path
 ) -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus, read_piece
 from ngramscan.errors import CorpusError, InputError
-from tests.support.cases import case_table
 from tests.support.corpus_files import PACK
 
 
@@ -40,7 +39,27 @@ def test_what_json_lines_may_be(tmp_path: Path) -> None:
     assert read_all(path, "body") == (["a single line"], [1])
 
 
-@pytest.mark.parametrize(*case_table("malformed_lines", ('{"a": ' * 100_000, "not valid JSON: ")))
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        pytest.param('{"text": "a', "not valid JSON: Unterminated string", id="cut"),
+        pytest.param("text", "not valid JSON: Expecting value", id="not valid JSON"),
+        pytest.param('["a"]', "not a JSON object; expected one with the text", id="a list"),
+        pytest.param('"text"', "not a JSON object", id="a string"),
+        pytest.param('{"body": "a", "id": 1}', "no field 'text'; it has: body, id", id="no field"),
+        pytest.param("{}", "no field 'text'; it has: none", id="no field at all"),
+        pytest.param('{"text": null}', "field 'text' is null; expected a string", id="null"),
+        pytest.param('{"text": 12}', "field 'text' is int; expected a string", id="a number"),
+        pytest.param(
+            '{"text": ["a", 2]}',
+            "field 'text' is int; expected a string",
+            id="a list of more than strings",
+        ),
+        pytest.param('{"text": "a\\ud800"}', "a lone surrogate at character 1", id="surrogate"),
+        pytest.param('{"text": "\udce9"}', "not UTF-8 at byte 10 of the line", id="Latin-1"),
+        pytest.param('{"a": ' * 100_000, "not valid JSON: ", id="long 0"),
+    ],
+)
 def test_a_line_that_can_not_be_read_is_named(tmp_path: Path, line: str, problem: str) -> None:
     path = tmp_path / "c.jsonl"
     raw = line.encode(errors="surrogateescape")

@@ -13,7 +13,6 @@ from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.progress import Progress
 from tests.ngramscan.index_files.fm9.test_reader import write_shard
-from tests.support.cases import case_table
 from tests.support.places import REPLAY
 
 DOCUMENTS = [
@@ -50,7 +49,17 @@ def test_each_occurrence_is_shown_once() -> None:
     assert len(seen) == len(windows) == brute_force("ภาษา") > 30
 
 
-@pytest.mark.parametrize(*case_table("places_outside"))
+@pytest.mark.parametrize(
+    ("spot", "words"),
+    [
+        (["e", 0, -1], "ranks are 0 to 196517"),
+        (["e", 0, 1000000000000], "ranks are 0 to 196517"),
+        (["e", 7, 0], "no such shard, only 0 to 1"),
+        (["e", -1, 0], "no such shard"),
+        (["e", 0, 0], "no occurrence of 'e'"),
+        (["e", 0, 196517], "no occurrence of 'e'"),
+    ],
+)
 def test_a_place_outside_the_index_fails_alone(spot: list[Any], words: str) -> None:
     index = local()
     good = places_of(index, "e")[0]

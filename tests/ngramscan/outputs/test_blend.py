@@ -16,7 +16,7 @@ from ngramscan.patterns.files import parse_patterns
 from ngramscan.patterns.regexes import compile_regex
 from ngramscan.reading.output_paths import Group
 from ngramscan.statistics.proportions import mcnemar, wilson
-from tests.support.cases import case_table, file_text, objects
+from tests.support.cases import file_text, objects
 from tests.support.outputs import count_starts, outputs_of
 from tests.support.sizes import slow
 
@@ -60,7 +60,17 @@ def test_markers_are_counted_as_by_brute_force(texts: list[str], case_sensitive:
     assert counts.tolist() == expected
 
 
-@pytest.mark.parametrize(*case_table("wrong_regexes"))
+@pytest.mark.parametrize(
+    ("regex", "words"),
+    [
+        ("{method: A, name: n, regex: '('}", "own.yaml:5: regexes[0].regex: not a regular"),
+        ("{method: A, name: n, regex: 'a*'}", "own.yaml:5: regexes[0].regex: it matches the empty"),
+        ("{method: '', name: n, regex: a}", "own.yaml:5: regexes[0].method: it is empty"),
+        ("{method: A, regex: a}", "own.yaml:5: regexes[0]: no name"),
+        ("{method: A, name: n, regex: a, tier: T1}", "regexes[0]: unknown key 'tier'"),
+        ("{method: A, name: n, regex: a}\n - {method: A, name: n, regex: b}", "also on line 5"),
+    ],
+)
 def test_a_regex_is_checked_when_it_is_loaded(regex: str, words: str) -> None:
     start = "name: x\npatterns:\n - {method: A, tier: T1, kind: code, text: a}\nregexes:\n - "
     with pytest.raises(InputError) as error:

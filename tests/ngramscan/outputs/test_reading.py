@@ -6,7 +6,6 @@ import pytest
 
 from ngramscan.errors import InputError
 from ngramscan.outputs.reading import read_outputs
-from tests.support.cases import case_table
 from tests.support.outputs import refusal, write_lines
 
 
@@ -22,7 +21,25 @@ def test_a_field_may_name_the_prompt(tmp_path: Path) -> None:
     assert told == [f"{file}:1: field 'prompt': expected a prompt's name"] * 2
 
 
-@pytest.mark.parametrize(*case_table("malformed_outputs"))
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        pytest.param('{"output": "x"}\n{"output": \n', ":2: not valid JSON: ", id="broken line"),
+        pytest.param('{"output": "x"}\n{"output": "\udcff"}\n', ":2: not UTF-8", id="not UTF-8"),
+        pytest.param('{"reply": "x"}\n', ":1: no field 'output'; it has: reply", id="no field"),
+        pytest.param('{"output": 3}\n', ":1: field 'output' is int;", id="a number"),
+        pytest.param('{"output": ["a", "b"]}\n', ":1: field 'output' is list;", id="two texts"),
+        pytest.param('"output"\n', ":1: not a JSON object;", id="no object"),
+        pytest.param("null\n", ":1: not a JSON object;", id="null"),
+        pytest.param('[{"output": "x"}, 3]', "[2]: not a JSON object;", id="no object in a list"),
+        pytest.param('[{"output": "x"}', ": not valid JSON: ", id="a broken list"),
+        pytest.param(
+            '{"id": 1, "output": "x"}\n{"id": 1, "output": "x"}\n',
+            ":2: id '1' of",
+            id="an id twice",
+        ),
+    ],
+)
 def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, content: str, words: str) -> None:
     file = write_lines(tmp_path / "d" / "m" / "cot.jsonl")
     file.write_bytes(content.encode(errors="surrogateescape"))

@@ -17,13 +17,31 @@ from tests.support.places import ROOT
 EXAMPLES = ROOT / "outputs"
 
 
-@pytest.mark.parametrize(*case_table("strategies"))
+@pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".jsonl")))
 def test_hand_labelled_outputs(text: str, expected: str) -> None:
     group = Group("d", "m", "p")
     assert classify(group, "", text, load_rules()).strategy == expected
 
 
-@pytest.mark.parametrize(*case_table("formula_density"))
+@pytest.mark.parametrize(
+    ("text", "characters"),
+    [
+        pytest.param("It is $x+1$ here", 5, id="inline"),
+        pytest.param("so $$a\n= b$$", 9, id="displayed"),
+        pytest.param(r"so \(a\) and \[b\]", 10, id="brackets"),
+        pytest.param("\\begin{align*}\na&=b\n\\end{align*}", 32, id="environment"),
+        pytest.param("So\nx = 3*y\nholds", 7, id="a line that is an equation"),
+        pytest.param("2. Profit: P = 3 * 4", 9, id="an equation after its label"),
+        pytest.param("so the value is = 5 as we see", 0, id="a sentence with a sign"),
+        pytest.param("It costs $600,000 and pays $50,000.", 0, id="amounts"),
+        pytest.param("from $5 million to$6 million", 0, id="an amount goes on in words"),
+        pytest.param("($600,000-$50,000)", 0, id="a difference of amounts"),
+        pytest.param(r"It is \$5 or \$6", 0, id="escaped dollars"),
+        pytest.param(r"$\$600{,}000 \times 2$", 22, id="an amount within a formula"),
+        pytest.param("```python\n# $x+1$\ny_total = 3\nprint(y_total)\n```", 0, id="in code"),
+        pytest.param("", 0, id="nothing"),
+    ],
+)
 def test_formula_density_is_the_share_of_characters_in_formulas(text: str, characters: int) -> None:
     assert take_apart(text).formula_density == pytest.approx(characters / max(len(text), 1))
 
@@ -85,7 +103,34 @@ def test_own_rules_decide(tmp_path: Path) -> None:
     assert hybrid["with_strategy"].tolist() == [11]
 
 
-@pytest.mark.parametrize(*case_table("wrong_strategies"))
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("strategy: Hybrid", "strategy: ToT", "r.yaml:4: rules[0].strategy: 'ToT' is none of"),
+        (
+            "0.5",
+            "1.5",
+            "r.yaml:4: rules[0].formula_density_at_least: expected a number between 0 and 1",
+        ),
+        ("0.5", "many", "a number between 0 and 1"),
+        ("'step'", "'('", "r.yaml:2: step_markers[0].regex: not a regular expression"),
+        ("'step'", "'x*'", "it matches the empty text"),
+        (", reason: symbols", "", "r.yaml:4: rules[0]: no reason"),
+        ("formula_density_at_least", "density", "unknown key 'density'; known: code"),
+        ("formula_density_at_least: 0.5, ", "", "r.yaml:4: rules[0]: the last rule, and no other"),
+        ("Direct, ", "Direct, code: true, ", "r.yaml:5: rules[1]: the last rule"),
+        ("Direct, ", "Direct, code: 1, ", "expected true or false"),
+        ("name: mine", "name: [", "r.yaml:3: not valid YAML"),
+        ("name: mine\n", "", "no name"),
+        ("name: mine", "name: ''", "r.yaml:1: name: it is empty"),
+        ("0.5", "!!float many", "r.yaml:4: rules[0].formula_density_at_least: not valid"),
+        (
+            "[{regex: 'step', reason: steps}]",
+            "[]",
+            "r.yaml:2: step_markers: expected a list with something",
+        ),
+    ],
+)
 def test_wrong_rules_are_one_line_with_the_place(old: str, new: str, words: str) -> None:
     with pytest.raises(InputError) as error:
         parse_rules(MINIMAL.replace(old, new, 1), "r.yaml")

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from ngramscan.errors import InputError
@@ -6,7 +8,7 @@ from ngramscan.patterns.model import Pattern, PatternSet, merge
 from tests.support.cases import case_table
 
 
-@pytest.mark.parametrize(*case_table("malformed_patterns"))
+@pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".malformed_patterns.jsonl")))
 def test_a_set_that_breaks_the_format_is_refused_with_its_place(message: str, content: str) -> None:
     with pytest.raises(InputError) as error:
         parse_patterns(content, "mine.yaml")

@@ -14,7 +14,6 @@ from ngramscan.prevalence.contaminate import Entry, run_contaminate
 from ngramscan.prevalence.contamination_answers import find_answers
 from ngramscan.prevalence.contamination_rules import make_rule
 from ngramscan.prevalence.contamination_shares import make_shares
-from tests.support.cases import case_table
 from tests.support.recorder import Recorder
 from tests.support.text_index import TextIndex
 
@@ -55,7 +54,18 @@ class Documents(TextIndex):
 # An oracle that shares nothing with the code
 
 
-@pytest.mark.parametrize(*case_table("contamination_rules"))
+@pytest.mark.parametrize(
+    ("rule", "text", "how", "verdict"),
+    [
+        ("gpt4", "The cat sat.", "", "dirty"),
+        ("gpt4", "The cat  sat.", "", "clean"),
+        ("gpt4-stripped", "The cat\nsat!", "alphanumeric", "dirty"),
+        ("gpt4-stripped", "the cat sat", "alphanumeric", "clean"),
+        ("gpt3", "the CAT, sat", "words", "dirty"),
+        ("palm", "the cats sat", "words", "clean"),
+        ("ngram-3", "The\tcat: sat", "words", "dirty"),
+    ],
+)
 def test_each_rule_sees_what_it_says(
     rule: str, text: str, how: Normalization, verdict: str
 ) -> None:
@@ -117,7 +127,37 @@ def test_what_was_not_seen_in_a_sample_of_files_is_unknown(files: str, tmp_path:
 QUESTION = "How many stamps can Emil buy with 50 euros if each one costs 68 cents today?"
 
 
-@pytest.mark.parametrize(*case_table("near_answers"))
+@pytest.mark.parametrize(
+    ("answer", "before", "after", "is_near"),
+    [
+        pytest.param("73", "", " Answer: 73 stamps", True, id="the answer follows"),
+        pytest.param("73", "73. ", " And so on.", True, id="it precedes"),
+        pytest.param(
+            "none at all",
+            "",
+            " It is\n NONE  AT ALL.",
+            True,
+            id="in capital letters, with other white space",
+        ),
+        pytest.param(
+            "73", "", " 173 or 73.5 or 1,73 or 73,000", False, id="a part of another number"
+        ),
+        pytest.param("73", "", " 73th", False, id="a part of a word"),
+        pytest.param(
+            "73",
+            "73 x x x x x x x x x x x x x x x x x x x x",
+            " x x x x x x x x x x x x x x x x x x x x 73",
+            False,
+            id="too far away",
+        ),
+        pytest.param(
+            "73", "", " x x x x x x x x x x x x x x 73", True, id="at the last place that is near"
+        ),
+        pytest.param(
+            "73", "73 x x x x x x x x x x x x x x ", "", True, id="at the first place that is near"
+        ),
+    ],
+)
 def test_an_answer_is_near_as_a_whole_word_within_some_characters(
     answer: str, before: str, after: str, is_near: bool
 ) -> None:

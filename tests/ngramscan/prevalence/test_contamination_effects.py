@@ -1,5 +1,6 @@
 """Accuracies on clean and dirty entries, by hand; their intervals are in test_two_samples."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,7 @@ from ngramscan.prevalence.contamination_effects import (
     make_effects,
 )
 from ngramscan.prevalence.contamination_rules import EntryClass
-from tests.support.cases import case_table, objects
+from tests.support.cases import objects
 
 
 def entry(id_: str, verdict: EntryClass | None, index: str = "a") -> EntryRow:
@@ -87,7 +88,59 @@ def test_a_note_says_if_only_a_large_gain_would_have_been_found() -> None:
     assert many.note == found.note == ""
 
 
-@pytest.mark.parametrize(*case_table("unusable_scores"))
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            [{"id": "x", "value": 1}, {"id": "y", "value": 0}],
+            (
+                "scores: no id is that of an entry; the ids are x, y, …, those of the entries 0, "
+                "1, 2, …"
+            ),
+        ),
+        (
+            [],
+            (
+                "scores: no id is that of an entry; the ids are none, …, those of the entries 0, "
+                "1, 2, …"
+            ),
+        ),
+        (
+            [{"id": "0", "value": 1}, {"id": "1", "rule": "judge", "value": 1}],
+            "gsm8k, m, cot: scored by exact, judge; choose one with --score-rule",
+        ),
+        (
+            [{"id": "0", "value": 1, "run": "monday"}, {"id": "0", "value": 0}],
+            "gsm8k, m, cot: several runs: monday, one without a name; keep one in the file",
+        ),
+        (
+            [{"id": "0", "value": 1}, {"id": "0", "value": 1}],
+            "gsm8k, m, cot: id 0 is scored twice; was a file given twice?",
+        ),
+        (
+            [{"id": "0", "value": 62.5}],
+            "gsm8k, m, cot, id 0: value 62.5; expected a number from 0 to 1, or no answer",
+        ),
+        (
+            [{"id": "0", "value": math.nan}],
+            "gsm8k, m, cot, id 0: value nan; expected a number from 0 to 1, or no answer",
+        ),
+        (
+            [{"id": "0", "value": None, "status": "scored"}],
+            (
+                "gsm8k, m, cot, id 0: no value and status scored; expected a number from 0 to 1, "
+                "or no answer"
+            ),
+        ),
+        (
+            [{"id": "0", "value": 1, "status": "unknown"}],
+            (
+                "gsm8k, m, cot, id 0: value 1 and status unknown; expected a number from 0 to 1, "
+                "or no answer"
+            ),
+        ),
+    ],
+)
 def test_scores_that_cannot_be_used_are_named(given: list[dict[str, Any]], message: str) -> None:
     found = [replace(score(0, 1), **fields) for fields in given]
     with pytest.raises(InputError) as error:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from ngramscan.errors import InputError
 from ngramscan.prevalence.contamination_rules import Rule, Short, Tail, make_rule, windows_of
-from tests.support.cases import case_table
 
 ByteOrCharacter = Literal["characters", "bytes"]
 # Characters of one to four bytes, several kinds of blanks, marks that are not letters.
@@ -68,7 +67,37 @@ def test_other_choices_are_recorded_too() -> None:
     assert other.described == "mini: 60 bytes from each word on; tail end, short skip, not stripped"
 
 
-@pytest.mark.parametrize(*case_table("contamination_choices"))
+@pytest.mark.parametrize(
+    ("name", "choice", "where", "problem"),
+    [
+        (
+            "mimi",
+            {},
+            "--rule mimi",
+            (
+                "no such rule; did you mean mini? (all: mini, gpt4, gpt4-stripped, gpt3, palm or "
+                "ngram-N (windows of N words))"
+            ),
+        ),
+        ("ngram-0", {}, "--rule ngram-0", "the width must be at least 1"),
+        ("ngram-8", {"width": 9}, "--window 9", "the name says the length; --rule ngram-9"),
+        ("mini", {"width": 0}, "--window 0", "the width must be at least 1"),
+        ("gpt3", {"unit": "bytes"}, "--window-unit bytes", "windows of rule gpt3 are words"),
+        ("gpt4", {"tail": "cut"}, "--tail cut", "random windows of rule gpt4 end within the text"),
+        (
+            "mini",
+            {"width": 3, "unit": "bytes"},
+            "--window 3",
+            "the width must be at least 4, the bytes of the longest character",
+        ),
+        (
+            "palm",
+            {"strip": False},
+            "--no-strip",
+            "rule palm searches words in lower case, without white space",
+        ),
+    ],
+)
 def test_a_choice_that_makes_no_sense_is_refused_in_one_line(
     name: str, choice: dict[str, Any], where: str, problem: str
 ) -> None:

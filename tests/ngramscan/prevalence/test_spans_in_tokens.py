@@ -29,7 +29,6 @@ from tests.ngramscan.index_files.tokens.test_shard import (
     some_documents,
     write_folder,
 )
-from tests.support.cases import case_table
 from tests.support.command import invoke, without
 from tests.support.killed import repeated_after_kills
 from tests.support.outputs import refusal
@@ -49,7 +48,15 @@ def occurs(tokens: Sequence[int], documents: Sequence[Sequence[int]]) -> bool:
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-@pytest.mark.parametrize(*case_table("small_token_shards"))
+@pytest.mark.parametrize(
+    ("width", "amounts", "ids"),
+    [
+        (1, [3], 2),
+        (2, [9, 0, 7], 3),
+        (2, [5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5], 4),
+        (4, [12, 1], 5),
+    ],
+)
 def test_ends_are_those_of_a_brute_force(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -318,7 +325,17 @@ def test_parts_longer_than_a_question_are_an_error_of_their_text(
     assert kept
 
 
-@pytest.mark.parametrize(*case_table("service_that_lies_gives"))
+@pytest.mark.parametrize(
+    ("lies", "problem"),
+    [
+        ({"infgram_prob": {"suffix_len": 600}}, "a longest end that can't be true"),
+        ({"infgram_prob": {"prompt_cnt": 0}}, "a longest end that can't be true"),
+        ({"infgram_prob": {"suffix_len": None}}, "no longest end"),
+        ({"infgram_prob": {"token_ids": [1, 2]}}, "a reply about other tokens"),
+        ({"count": {"tokens": ["a"]}}, "not a name for each token"),
+        ({"count": {"token_ids": [7, 8], "tokens": ["a", "b"]}}, "the tokenizer changes the text"),
+    ],
+)
 def test_a_service_that_lies_gives_no_spans(
     lies: dict[str, Any], problem: str, tmp_path: Path
 ) -> None:

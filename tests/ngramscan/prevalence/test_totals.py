@@ -1,4 +1,5 @@
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -73,7 +74,7 @@ def find(
 def test_totals_done_by_hand() -> None:
     totals = totals_of()
     names = ("statistic", "method", "tiers", "versus", "kind")
-    for case in objects("totals"):
+    for case in objects(Path(__file__).with_suffix(".jsonl")):
         found = find(totals, *(case[name] for name in names))
         assert found.value == pytest.approx(case["value"]), case
         assert found.note == case.get("note", found.note)

@@ -21,7 +21,6 @@ from ngramscan.outputs.formulas import kinds_of
 from ngramscan.prevalence.trace import GivenText, TraceOptions, TraceResult, TraceRow, run_trace
 from ngramscan.prevalence.trace_methods import DifferenceRow, make_curve, make_differences
 from tests.ngramscan.prevalence.test_spans import Counting
-from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.killed import repeated_after_kills
 from tests.support.outputs import refusal
@@ -329,7 +328,15 @@ def test_limits_of_differences_are_those_that_the_measures_allow() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(*case_table("true_differences"))
+@pytest.mark.parametrize(
+    ("problems", "more"),
+    [
+        (20, 0.0),
+        (60, 0.0),
+        (20, 0.15),
+        (60, 0.15),
+    ],
+)
 def test_intervals_have_the_true_difference(problems: int, more: float) -> None:
     has_truth, excludes = hits(seed=6, sets=600, problems=problems, more=more)
     assert has_truth / 600 >= 0.93  # and more with few problems, since any may be copied whole
@@ -507,7 +514,25 @@ def test_empty_outputs_are_said_and_have_no_table(here: Path) -> None:
     assert "of 1 outputs 0 are missing and 1 empty" in ran.stderr
 
 
-@pytest.mark.parametrize(*case_table("trace_usage"))
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["outputs", "--index-from", "8", "--index-to", "7"], "--index-to is smaller: 7"),
+        (["outputs", "--no-mask", "--mask", "a.json"], "--no-mask: it can't go with --mask"),
+        (["outputs", "--mask", "nothing.json"], "nothing.json"),
+        (["outputs", "--mask", "noid.json"], "noid.json[1]: no id; it has: a"),
+        (["outputs", "--mask", "noquestion.json"], "no question; it has: id"),
+        (["outputs", "--control", "noquestion.json"], "no column solution; it has: id"),
+        (
+            ["outputs", "--control", "noid.json", "--control-field", "a"],
+            "a is not text; correct the row",
+        ),
+        (["outputs", "--control", "nameless.json"], "nameless.json[1]: no id; it has: solution"),
+        (["outputs", "--control", "others.json"], "no solution has the id of a traced output"),
+        (["latin.txt", "--plain"], "latin.txt: not UTF-8 at byte 1 of the file"),
+        (["empty.txt", "--plain"], "no text there"),
+    ],
+)
 def test_bad_input_is_one_line(here: Path, arguments: list[str], message: str) -> None:
     (here / "noid.json").write_text('[{"a": 1}]')
     (here / "nameless.json").write_text('[{"solution": "x"}]')

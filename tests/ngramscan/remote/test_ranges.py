@@ -25,7 +25,7 @@ from ngramscan.remote import ranges as ranges_module
 from ngramscan.remote.files import HEAD_BYTES, RemoteFile
 from ngramscan.remote.range_cache import RangeCache
 from ngramscan.remote.ranges import RangeOptions, Ranges
-from tests.support.cases import case_table, file_text, objects
+from tests.support.cases import file_text, objects
 from tests.support.dask_cluster import wait_until
 from tests.support.range_server import Faults, RangeServer
 from tests.support.recorder import Recorder
@@ -164,7 +164,21 @@ def test_an_address_that_expired_is_asked_for_again(
             check(ranges, file, (40_000, 40_009))
 
 
-@pytest.mark.parametrize(*case_table("lasting_failures"))
+@pytest.mark.parametrize(
+    ("kind", "problem"),
+    [
+        ("500", "HTTP 500"),
+        ("429", r"HTTP 429 \(--rate N asks more slowly\)"),
+        ("drop", r"connection lost \(ServerDisconnectedError\)"),
+        ("cut", r"connection lost \(ClientPayloadError\)"),
+        ("stall", r"no answer in 0\.3 s"),
+        ("slow", r"no answer in 0\.3 s"),
+        ("chunked", r"not valid HTTP \(Transfer-Encoding can't be present with Content-Length\)"),
+        ("wrong_range", "bytes 0-4095 asked for, bytes 1-4095/200000 sent"),
+        ("wrong_bytes", "bytes 0-4095 asked for, bytes 0-4094/200000 sent"),
+        ("away", r"no connection \(.*\)"),
+    ],
+)
 def test_what_does_not_get_better_ends(
     server: RangeServer, monkeypatch: pytest.MonkeyPatch, kind: str, problem: str
 ) -> None:
@@ -187,7 +201,16 @@ def test_a_server_that_is_gone_is_told(folder: Path, monkeypatch: pytest.MonkeyP
             check(ranges, file, (9_000, 9_100))
 
 
-@pytest.mark.parametrize(*case_table("address_that_can_not"))
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("http://127.0.0.1:1/x", r"no connection \(.*\), after 3 attempts"),
+        ("http://[::1/x", "not a URL; expected https://…"),
+        ("nothing://bucket/x", "Protocol not known: nothing"),
+        ("sftp://host/x", "a login is in it; put it into the configuration of fsspec"),
+        ("gs://bucket/x", "gcsfs is not installed; pip install gcsfs"),
+    ],
+)
 def test_an_address_that_can_not_be_asked_is_told_without_secrets(url: str, problem: str) -> None:
     given = url.replace("sftp://", "sftp://me:secret@")
     with (

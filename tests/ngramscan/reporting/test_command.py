@@ -20,7 +20,6 @@ from ngramscan.reporting import terminal as terminal_module
 from ngramscan.reporting.command import Option, Result, command
 from ngramscan.reporting.rows import choose_target
 from ngramscan.reporting.terminal import Commands
-from tests.support.cases import case_table
 from tests.support.command import invoke
 
 RAISED = {
@@ -140,7 +139,19 @@ def terminal(line: str, keeping: Sequence[str] = ()) -> tuple[int, str, str]:
     return ran.exit_code, ran.stdout, ran.stderr
 
 
-@pytest.mark.parametrize(*case_table("command_lines"))
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({}, ""),
+        ({"unit": "foot"}, "--unit FOOT"),
+        ({"names": "c"}, "--names c"),
+        ({"names": ["c", "d "]}, "--names c,d"),
+        ({"by": "x,y"}, "--by x,y"),
+        ({"by": ["x", "y"]}, "--by x --by y"),
+        ({"level": 0.5, "most": 3}, "--level .5 -n 3"),
+        ({"averages": "a.csv"}, "--averages a.csv"),
+    ],
+)
 def test_python_and_the_terminal_give_the_function_the_same(
     options: dict[str, Any], line: str
 ) -> None:

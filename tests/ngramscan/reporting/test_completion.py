@@ -49,7 +49,7 @@ def offers(line: str) -> list[str]:
     return [one.removeprefix("plain,") for one in ran.stdout.split("\n") if one]
 
 
-@pytest.mark.parametrize(*case_table("completion"))
+@pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".jsonl")))
 def test_a_line_is_offered_what_can_follow(line: str, expected: list[str]) -> None:
     found = [one for one in offers(line) if not one.startswith("two") or "--figure" in line]
     assert found == expected

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import pytest
 
 from ngramscan.reporting.latex import to_latex
-from tests.support.cases import case_table, file_text
+from tests.support.cases import file_text
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,16 @@ def test_rows_become_a_tabular_without_empty_columns() -> None:
     assert "model & n & difference & p & p holm & significant" in to_latex([], Row)
 
 
-@pytest.mark.parametrize(*case_table("short_numbers"))
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0"),
+        (123.4, "123"),
+        (12.34, "12.3"),
+        (1.234, "1.23"),
+        (0.1234, "0.123"),
+    ],
+)
 def test_numbers_have_three_digits(value: float, shown: str) -> None:
     assert f"a b & 1 & {shown} & " in to_latex([Row("a\n b", 1, value, 0.5)], Row)
 

@@ -12,7 +12,6 @@ import evalcore
 import ngramscan
 from ngramscan.reporting.page.results import read_results
 from ngramscan.reporting.provenance import METADATA, Run, sidecar_of, without_secrets
-from tests.support.cases import case_table
 from tests.support.command import invoke
 
 TEXT = '{"text": "Let us think step by step."}\n{"text": "step by step by step"}\n'
@@ -108,7 +107,20 @@ def test_a_call_in_python_is_shown_as_it_was(corpus: Path) -> None:
     assert recorded(labels)["command"] == call
 
 
-@pytest.mark.parametrize(*case_table("secrets_in_urls"))
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("--api-url https://me:pass@h.org/x", "--api-url https://…@h.org/x"),
+        ("http://me:pa/ss@h.org:80", "http://…@h.org:80"),
+        ("http://token@h.org http://h.org/p", "http://…@h.org http://h.org/p"),
+        ("a:http://u:p@h,b:http://u:p@h", "a:http://…@h,b:http://…@h"),
+        ("http://u:p@ss@h.org/a@b", "http://…@h.org/a@b"),
+        ("s3://b/x?versionId=3&X-Amz-Signature=ab%2F&sig=c", None),
+        ("'https://h/?api_key=abc#access_token=def'", "'https://h/?api_key=…#access_token=…'"),
+        ("'https://h/?q=step&page=2' me@home.org", "'https://h/?q=step&page=2' me@home.org"),
+        ("http://localhost:8787/my-index", "http://localhost:8787/my-index"),
+    ],
+)
 def test_secrets_in_urls_are_not_kept(given: str, shown: str | None) -> None:
     shown = shown or "s3://b/x?versionId=3&X-Amz-Signature=…&sig=…"
     assert without_secrets(given) == shown

@@ -28,7 +28,6 @@ from ngramscan.serve.clients import ClientLeftError, Clients, Watch
 from ngramscan.serve.protocol import ServedIndex, answer
 from ngramscan.serve.token_protocol import ServedTokens
 from ngramscan.stopping import working_on
-from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.places import TOKENS
 from tests.support.serve_process import CLIENT, INDEXES, PATIENCE_S, serving_here
@@ -278,7 +277,13 @@ def test_a_search_stops_when_its_client_has_left(folder: Path) -> None:
     assert next(one.ask(question)).problems == []
 
 
-@pytest.mark.parametrize(*case_table("long_requests"))
+@pytest.mark.parametrize(
+    "request_of",
+    [
+        {"query_type": "find_cnf", "query": "the AND of"},
+        {"query_type": "ntd", "query": ""},
+    ],
+)
 def test_long_work_of_the_protocol_stops_when_its_client_has_left(
     request_of: dict[str, Any],
 ) -> None:
@@ -395,7 +400,14 @@ def test_after_too_long_no_further_index_is_asked(monkeypatch: pytest.MonkeyPatc
     assert got.problems == ["not searched: the others took 0 s; search it alone"] * 2
 
 
-@pytest.mark.parametrize(*case_table("quoted_texts"))
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a b", "'a b'"),
+        ("it's\n", r"$'it\'s\u000a'"),
+        ("\\\u202e", r"$'\\\u202e'"),
+    ],
+)
 def test_text_is_quoted_for_a_shell(text: str, line: str) -> None:
     assert page.quoted(text) == line
     done = subprocess.run(["bash", "-c", f"printf %s {line}"], capture_output=True, check=True)

@@ -22,7 +22,6 @@ from ngramscan.index_files.fm9.reader import open_shards
 from ngramscan.progress import Progress
 from ngramscan.serve import app, bodies, connections, server
 from ngramscan.serve.protocol import RefusedError, ServedIndex, answer
-from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.dask_cluster import wait_until
 from tests.support.places import TOKENS
@@ -62,7 +61,32 @@ def assert_is_refusal(got: httpx.Response, status: int) -> str:
 # --- fields -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(*case_table("refused_requests"))
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"rank": 361157}, "rank is out of range; expected 0 to 361156"),
+        ({"rank": -1}, "rank is out of range; expected 0 to 361156"),
+        ({"rank": 1.0}, "rank is a number that is not whole; expected a whole number"),
+        ({"rank": True}, "rank is a boolean; expected a whole number"),
+        ({"rank": None}, "rank is null; expected a whole number"),
+        ({"s": []}, "s is a list; expected a whole number"),
+        (
+            {"max_ctx_len": 1180591620717411303424},
+            "max_ctx_len is out of range; expected 1 to 10000",
+        ),
+        ({"query": 5}, "query is a number; expected a string"),
+        ({"query": "a\ud800"}, "query has a lone surrogate at character 1; expected Unicode text"),
+        ({"query_type": {}}, "query_type is an object; expected a string"),
+        (
+            {"query_type": "Count"},
+            "Invalid query_type: Count; expected count, find or get_doc_by_rank",
+        ),
+        (
+            {"index": "x" * 120},
+            f"Invalid index: {'x' * 100}…; available: replay, replay2",
+        ),
+    ],
+)
 def test_refusal_names_the_field(
     indexes: dict[str, ServedIndex], change: dict[str, Any], problem: str
 ) -> None:

@@ -20,7 +20,6 @@ from ngramscan.serve import token_protocol
 from ngramscan.serve.app import IndexApplication
 from ngramscan.serve.server import open_tokens
 from ngramscan.serve.token_protocol import ServedTokens
-from tests.support.cases import case_table
 from tests.support.outputs import refusal
 from tests.support.places import TOKENS
 from tests.support.serve_process import JSON, read_lines
@@ -288,7 +287,36 @@ def test_more_than_can_be_counted_exactly_is_refused(
 # --- the process --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(*case_table("not_served"))
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        pytest.param("TOKENS/v4_pysmall_llama_s3", "--tokenizer FILE: ", id="none"),
+        pytest.param(
+            "TOKENS/v4_pysmall_llama_s3 --tokenizer TOKENS/corpus_small.jsonl",
+            "not a tokenizer",
+            id="no tokenizer",
+        ),
+        pytest.param(
+            "TOKENS/v4_pysmall_llama_s3 --tokenizer TOKENS/allenai_dolma2.json.gz",
+            "aren't those of the index",
+            id="another tokenizer",
+        ),
+        pytest.param(
+            "TOKENS/../replay/index/replay2 --tokenizer TOKENS/llamalike.model",
+            "no index here needs one; leave it out",
+            id="not needed",
+        ),
+        pytest.param(
+            (
+                "TOKENS/v4_pysmall_llama_s3 TOKENS/v4_pysmall_llama_s3 --tokenizer "
+                "TOKENS/llamalike.model"
+            ),
+            "has the same name",
+            id="twice",
+        ),
+        pytest.param("TOKENS", "not an index", id="a folder of other things"),
+    ],
+)
 def test_what_can_not_be_served_is_said_at_once(options: str, problem: str) -> None:
     arguments = options.replace("TOKENS", str(TOKENS)).split()
     assert problem in refusal("serve", *arguments, "--port", "0")

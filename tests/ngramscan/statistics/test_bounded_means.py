@@ -13,7 +13,6 @@ from scipy import optimize, stats
 from benchmarks import levels_means as levels
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.proportions import wilson
-from tests.support.cases import case_table
 from tests.support.sizes import sets, slow
 
 Floats = NDArray[np.float64]
@@ -44,7 +43,14 @@ def by_definition(values: Floats, mean: float, least: float, most: float) -> flo
     return 2 * float(stats.t.sf(distance, n - 1))
 
 
-@pytest.mark.parametrize(*case_table("bounded_values"))
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0, 0, 0, 0.5, 0.25, 1],
+        [0.1, 0.4, 0.4, 0.9],
+        [0.25, 0.25],
+    ],
+)
 def test_p_values_are_those_of_the_definition_and_limits_have_them(values: list[float]) -> None:
     found = BoundedMean(values, 0, 1)
     means, own = (0.05, 0.35, 0.8), np.array(values)
@@ -56,7 +62,15 @@ def test_p_values_are_those_of_the_definition_and_limits_have_them(values: list[
     assert fourfold.limits == pytest.approx(estimate.limits)
 
 
-@pytest.mark.parametrize(*case_table("values_at_bounds"))
+@pytest.mark.parametrize(
+    ("ones", "n"),
+    [
+        (0, 12),
+        (3, 12),
+        (12, 12),
+        (1, 3),
+    ],
+)
 def test_values_at_the_bounds_have_wilson_s_interval_with_student_s_t(ones: int, n: int) -> None:
     level = 1 - 2 * float(stats.norm.sf(stats.t.ppf(0.975, n - 1)))
     found = BoundedMean([1] * ones + [0] * (n - ones), 0, 1).estimate()
@@ -65,7 +79,17 @@ def test_values_at_the_bounds_have_wilson_s_interval_with_student_s_t(ones: int,
     assert wide.limits == pytest.approx([2 * limit - 1 for limit in found.limits])
 
 
-@pytest.mark.parametrize(*case_table("no_means"))
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([[]], "at least one sum"),
+        ([[0.5, 0.5], [1]], "a positive size for each"),
+        ([[0.5], [0]], "a positive size for each"),
+        ([[math.nan]], "missing or not from 0 to 1"),
+        ([[1.2]], "missing or not from 0 to 1"),
+        ([[-0.1]], "missing or not from 0 to 1"),
+    ],
+)
 def test_what_is_no_mean_is_refused(arguments: Any, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         BoundedMean(arguments[0], 0, 1, *arguments[1:])

@@ -24,7 +24,6 @@ from ngramscan.statistics.proportions import (
     stratified_share,
     wilson,
 )
-from tests.support.cases import case_table
 from tests.support.sizes import holds, sets, slow
 
 Cells = tuple[int, int, int, int]
@@ -40,7 +39,42 @@ def test_wilson_s_interval_is_scipy_s(subtests: pytest.Subtests) -> None:
                 assert holds(share, share.value)
 
 
-@pytest.mark.parametrize(*case_table("newcombe"))
+@pytest.mark.parametrize(
+    ("cells", "difference", "low", "high"),
+    [
+        pytest.param(
+            [14, 0, 5, 22],
+            0.122,
+            0.011,
+            0.226,
+            id="Altman et al. 2000, Statistics with Confidence, table 6.2",
+        ),
+        pytest.param(
+            [1, 7, 1, 12],
+            -0.286,
+            -0.507,
+            -0.026,
+            id="Fagerland et al. 2014, Statistics in Medicine 33, 2850-2875",
+        ),
+        pytest.param(
+            [36, 12, 2, 0],
+            -0.2,
+            -0.3404,
+            -0.0569,
+            id="Newcombe 1998, Statistics in Medicine 17, 2635-2650, table II, method 10",
+        ),
+        pytest.param(
+            [20, 12, 2, 16], -0.2, -0.3292, -0.0562, id="Newcombe 1998, another of table II"
+        ),
+        pytest.param(
+            [0, 54, 0, 0],
+            -1.0,
+            -1.0,
+            -0.90608,
+            id="in closed form, from Wilson's lower limit of 54 of 54: 1 - sqrt(2) z² / (54 + z²)",
+        ),
+    ],
+)
 def test_newcombe_s_interval_is_the_published_one(
     cells: Cells, difference: float, low: float, high: float
 ) -> None:
@@ -186,7 +220,19 @@ def test_shares_of_strata_are_weighted_by_size_as_by_hand() -> None:
 
 # Sizes are as unequal as those of failures: cells of good models have few. In the second, the
 # shares are far from one share in all.
-@pytest.mark.parametrize(*case_table("strata"))
+@pytest.mark.parametrize(
+    ("sizes", "n", "marked", "most"),
+    [
+        ([60, 150, 90], 20, [15, 40, 22], 0.96),
+        ([60, 150, 90], 20, [30, 30, 70], 0.995),
+        ([60, 150, 25], 20, [3, 9, 2], 0.98),
+        ([40, 9, 12, 80], 5, [10, 4, 3, 20], 0.98),
+        ([40, 9, 12, 80], 5, [2, 1, 1, 4], 0.98),
+        ([5, 30, 12, 40, 25, 9, 14], 2, [1, 10, 3, 8, 15, 2, 7], 0.98),
+        ([5, 30, 12, 40, 25, 9, 14], 2, [0, 2, 1, 1, 2, 0, 1], 0.98),
+        ([10, 20, 30, 40, 10, 20, 30, 40], 1, [5, 4, 20, 11, 2, 15, 3, 20], 0.98),
+    ],
+)
 def test_the_interval_over_strata_covers_the_share(
     sizes: tuple[int, ...], n: int, marked: tuple[int, ...], most: float
 ) -> None:
@@ -236,7 +282,14 @@ def test_paired_differences_are_covered_and_tested_at_their_level(name: str) -> 
     assert worse != better or rates["errs"] / runs <= 0.05 + chance
 
 
-@pytest.mark.parametrize(*case_table("ratios_of_shares"))
+@pytest.mark.parametrize(
+    ("share", "other"),
+    [
+        (0.5, 0.1),
+        (0.3, 0.3),
+        (0.9, 0.04),
+    ],
+)
 def test_the_interval_covers_the_ratio_of_shares(share: float, other: float) -> None:
     drawn = np.random.default_rng(2).binomial((150, 200), (share, other), (sets(800), 2)).tolist()
     found = [share_ratio((k, 150), (k_other, 200), 0.95, (150, 200), 0.0) for k, k_other in drawn]

@@ -28,7 +28,6 @@ from ngramscan.index_files.fm9.shard import ShardTask, build_shard
 from ngramscan.progress import SILENT, Progress
 from tests.ngramscan.index_files.fm9.test_folders_many_shards import limited
 from tests.support import corpus_files
-from tests.support.cases import case_table
 from tests.support.command import NGRAMSCAN, invoke
 from tests.support.places import FM9
 from tests.support.recorder import Recorder
@@ -125,7 +124,16 @@ def test_a_killed_build_goes_on(kills: int, workers: int, corpus: Path, tmp_path
 # Plans that differ
 
 
-@pytest.mark.parametrize(*case_table("other_plans"))
+@pytest.mark.parametrize(
+    ("file", "texts", "options", "words"),
+    [
+        ("a.jsonl", ["other"], {}, r"a\.jsonl has changed"),
+        ("a.jsonl", None, {}, r"a\.jsonl is no longer in the corpus"),
+        ("d.jsonl", ["new"], {}, r"d\.jsonl is new in the corpus"),
+        ("", None, {"shard_bytes": 6000}, "--shard-size was 6800 and is 6000 now"),
+        ("", None, {"memory": 300000000}, "--memory was None and is 300000000 now"),
+    ],
+)
 def test_another_plan_is_refused(
     file: str, texts: list[str], options: dict[str, Any], words: str, corpus: Path, tmp_path: Path
 ) -> None:

@@ -12,7 +12,6 @@ from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.fm9 import reader
 from ngramscan.index_files.fm9.reader import Shard, open_shards
 from tests.support import fm9_reference
-from tests.support.cases import case_table
 from tests.support.places import FM9, REPLAY
 
 SMALL = [FM9 / name / "index" for name in ("d1", "d5", "dempty", "dlit")]
@@ -71,7 +70,26 @@ def test_ranks_and_documents_out_of_range_are_refused(rank: int) -> None:
 # What is an index
 
 
-@pytest.mark.parametrize(*case_table("wrong_offsets"))
+@pytest.mark.parametrize(
+    ("offsets", "words"),
+    [
+        pytest.param("", "0 bytes, expected a positive multiple of 8", id="empty"),
+        pytest.param(
+            "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00",
+            "39 bytes, expected",
+            id="no multiple of 8",
+        ),
+        pytest.param([0, 12, 24, 25], "4 entries, but 5 bytes FF", id="one too few"),
+        pytest.param([1, 12, 24, 25, 33], "the first entry is 1", id="first not 0"),
+        pytest.param([0, 12, 12, 25, 33], "entry 2 is not above", id="twice the same"),
+        pytest.param([0, 24, 12, 25, 33], "entry 2 is not above", id="not in order"),
+        pytest.param([0, 12, 24, 25, 36], "the last entry is 36", id="beyond the text"),
+        pytest.param([0, 12, 24, 25, 18446744073709551615], "beyond the text", id="far beyond"),
+        pytest.param(
+            [0, 12, 9223372036854775808, 25, 33], "entry 3 is not above", id="one far beyond"
+        ),
+    ],
+)
 def test_wrong_offsets_are_refused(tmp_path: Path, offsets: str | list[int], words: str) -> None:
     shutil.copytree(SMALL[1], tmp_path / "x")
     raw = offsets.encode() if isinstance(offsets, str) else np.array(offsets, "<u8").tobytes()

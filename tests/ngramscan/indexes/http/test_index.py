@@ -28,7 +28,6 @@ from ngramscan.indexes.http.index import ApiIndex
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import Journal
 from ngramscan.progress import Progress
-from tests.support.cases import case_table
 from tests.support.fake_clock import FakeClock
 from tests.support.places import REPLAY
 from tests.support.service import ApiServer
@@ -98,7 +97,21 @@ def failure_of(client: ApiClient, *queries: str) -> NgramscanError:
 # What is asked again
 
 
-@pytest.mark.parametrize(*case_table("lasting_replies"))
+@pytest.mark.parametrize(
+    ("response", "message"),
+    [
+        pytest.param(
+            {"status_code": 400, "json": {"error": "[Flask] bad"}}, "400: [Flask] bad", id="400"
+        ),
+        pytest.param(
+            {"status_code": 404, "html": "<html><h1>No</h1></html>"},
+            "404: an HTML page",
+            id="404 with HTML",
+        ),
+        pytest.param({"status_code": 301, "headers": {"Location": "/x"}}, "301", id="a redirect"),
+        pytest.param({"status_code": 501}, "501", id="501"),
+    ],
+)
 def test_what_will_not_pass_is_asked_once(response: dict[str, Any], message: str) -> None:
     clock = FakeClock()
     with client_for(in_turn(httpx.Response(**response)), clock) as client:

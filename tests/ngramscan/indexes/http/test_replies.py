@@ -40,7 +40,25 @@ def test_a_reply_without_a_count_is_refused(count: object) -> None:
     assert len(str(error.value)) < 300
 
 
-@pytest.mark.parametrize(*case_table("wrong_segments"))
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({}, "no segments"),
+        ({"cnt": 2}, "no segments"),
+        ({"cnt": 2, "segment_by_shard": [[0, 1]]}, "do not sum"),
+        ({"cnt": True, "segment_by_shard": [[3, 2]]}, "no segments"),
+        ({"cnt": 1, "segment_by_shard": [[0, 1, 2]]}, "no segments"),
+        ({"cnt": 1, "segment_by_shard": [[-1, 0]]}, "no segments"),
+        ({"cnt": 1, "segment_by_shard": ["01"]}, "no segments"),
+        ({"cnt": 1, "segment_by_shard": [[False, True]]}, "no segments"),
+        ({"cnt": 1, "segment_by_shard": {"0": [0, 1]}}, "no segments"),
+        (
+            {"cnt": 1180591620717411303421, "segment_by_shard": [[3, 1180591620717411303424]]},
+            "no segments",
+        ),
+        ({"cnt": 140737488355328, "segment_by_shard": [[0, 140737488355328]]}, "more occurrences"),
+    ],
+)
 def test_segments_that_are_none_are_refused(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(RemoteRefused, match=words):
         read_found(wrong, "q", 2**46)
@@ -50,7 +68,38 @@ def test_segments_that_are_none_are_refused(wrong: dict[str, Any], words: str) -
 PLACE = Place("key", 0, 5)
 
 
-@pytest.mark.parametrize(*case_table("wrong_windows"))
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"doc_ix": None}, "no window in the reply"),
+        ({"doc_len": None}, "no window in the reply"),
+        ({"disp_len": None}, "no window in the reply"),
+        ({"needle_offset": None}, "no window in the reply"),
+        ({"text": None}, "no window in the reply"),
+        ({"metadata": None}, "no window in the reply"),
+        ({"doc_ix": -1}, "no window in the reply"),
+        ({"doc_ix": True}, "no window in the reply"),
+        ({"doc_len": "7"}, "no window in the reply"),
+        ({"metadata": {}}, "no window in the reply"),
+        ({"disp_len": 6}, "contradicting lengths"),
+        ({"doc_len": 6}, "contradicting lengths"),
+        ({"needle_offset": 18446744073709551615}, "no window in the reply"),
+        ({"needle_offset": 1099511627776}, "contradicting lengths"),
+        (
+            {
+                "text": f"a key {'x' * 99}",
+                "disp_len": 105,
+                "doc_len": 105,
+            },
+            "contradicting lengths",
+        ),
+        ({"text": "a key \ud800"}, "half a character"),
+        ({"metadata": "\udfff"}, "half a character"),
+        ({"needle_offset": 1}, "does not show 'key'"),
+        ({"needle_offset": 5}, "does not show 'key'"),
+        ({"text": "a kez b"}, "does not show 'key'"),
+    ],
+)
 def test_a_window_of_something_else_is_refused(change: dict[str, Any], words: str) -> None:
     with pytest.raises(RemoteRefused, match=words):
         read_window({**GOOD, **change}, PLACE, 10)

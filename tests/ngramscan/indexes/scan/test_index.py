@@ -21,7 +21,6 @@ from ngramscan.progress import SILENT, Progress
 from ngramscan.statistics.estimates import Estimate
 from tests.ngramscan.corpora.test_formats import F1, make_texts
 from tests.support import corpus_files, oracle
-from tests.support.cases import case_table
 from tests.support.recorder import Recorder
 
 QUERIES = [*F1, "aa", "a", "é", "ภาษา", "step\nby", "nowhere at all"]
@@ -112,7 +111,29 @@ def test_cut_files_are_named_and_the_others_are_not_read_again(tmp_path: Path) -
     assert recorder.details == [f"{cut}: read"]
 
 
-@pytest.mark.parametrize(*case_table("damaged_counts", ("[" * 100_000,)))
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "{",
+        "[]",
+        '{"occurrences": []}',
+        ["occurrences", [1]],
+        ["occurrences", [1000000000000000000000000000000, 0]],
+        ["occurrences", [-1, 0]],
+        ["occurrences", [0.5, 0.5]],
+        ["documents", [1]],
+        ["documents", [1, 1]],
+        ["documents", [2, 0]],
+        ["documents", ["1", "0"]],
+        ["documents_read", -1],
+        ["bytes_read", -1],
+        ["skipped", -1],
+        ["documents_read", 0],
+        ["unions", []],
+        ["unions", [5]],
+        pytest.param("[" * 100_000, id="long 0"),
+    ],
+)
 def test_damaged_counts_in_the_journal_are_counted_again(
     tmp_path: Path, damage: str | list[Any]
 ) -> None:

@@ -27,7 +27,6 @@ from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.progress import SILENT
 from tests.ngramscan.corpora.test_formats import F1, make_texts
 from tests.support import corpus_files, oracle
-from tests.support.cases import case_table
 from tests.support.command import NGRAMSCAN, invoke
 
 # Single letters occur so often that a scan of a few megabytes takes seconds.
@@ -184,7 +183,17 @@ def test_a_crawl_is_read_by_its_own_list_here_and_far_away(tmp_path: Path) -> No
         check(f"{host}/crawl-data/CC/wet.paths.gz", ["solve for x"] * 6)
 
 
-@pytest.mark.parametrize(*case_table("malformed_lists"))
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        pytest.param("", "an empty list", id="empty"),
+        pytest.param("nowhere.jsonl\n", "lists nowhere.jsonl, which is in no folder", id="gone"),
+        pytest.param("/nowhere/a.jsonl\n", "lists /nowhere/a.jsonl, where no file is", id="path"),
+        pytest.param("list\n", "no known format", id="another format"),
+        pytest.param("\udcff\udcfe", "not UTF-8", id="no text"),
+        pytest.param("/a.jsonl\n/b.jsonl\n/a.jsonl\n", "lists /a.jsonl twice", id="twice"),
+    ],
+)
 def test_lists_that_name_nothing_are_refused(tmp_path: Path, content: str, problem: str) -> None:
     (tmp_path / "list").write_bytes(content.encode(errors="surrogateescape"))
     with pytest.raises((InputError, CorpusError), match=problem):

@@ -25,7 +25,6 @@ from ngramscan.progress import SILENT, Progress
 from tests.ngramscan.corpora.test_formats import make_texts
 from tests.ngramscan.matching.test_matcher import SKIPS_OVERLAPS
 from tests.support import corpus_files, oracle
-from tests.support.cases import case_table
 from tests.support.sizes import slow
 
 QUERIES = ["step by step", "aa", "a", "é", "ภาษา", "😀", "\x00", "step\nby", "\\frac{", "nowhere"]
@@ -271,6 +270,17 @@ def test_text_that_is_not_utf_8_is_counted_but_not_shown(tmp_path: Path) -> None
 # Cutting
 
 
-@pytest.mark.parametrize(*case_table("ends_of_characters"))
+@pytest.mark.parametrize(
+    ("context", "low", "high"),
+    [
+        (0, 9, 10),
+        (1, 9, 10),
+        (3, 9, 10),
+        (4, 5, 14),
+        (7, 5, 14),
+        (8, 1, 18),
+        (99, 0, 19),
+    ],
+)
 def test_ends_done_by_hand(context: int, low: int, high: int) -> None:
     assert cut_ends("x😀😀a😀😀x".encode(), 9, 10, context) == (low, high)

@@ -142,7 +142,17 @@ def test_an_unknown_index_is_one_line_with_a_near_name(tmp_path: Path, server: T
     assert not ran.rows
 
 
-@pytest.mark.parametrize(*case_table("texts_refused_by_the_service"))
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("this AND that", "'AND' between spaces is an operator"),
+        ("this OR that", "'OR' between spaces is an operator"),
+        (
+            "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+            "limit your input to <= 1000 characters",
+        ),
+    ],
+)
 def test_texts_that_the_service_refuses_fail_alone(
     server: TokenServer, text: str, problem: str, opened: Opened
 ) -> None:
@@ -202,25 +212,56 @@ def range_places(query: str, shard: int, low: int, high: int) -> Iterator[Any]:
 # Replies that lie
 
 
-@pytest.mark.parametrize(*case_table("wrong_token_replies"))
+@pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".wrong_token_replies.jsonl")))
 def test_a_reply_that_can_not_be_true_is_refused(read: str, reply: dict[str, Any]) -> None:
     more = {"most_shown": 16} if read == "read_document" else {}
     with pytest.raises(RemoteRefused):
         getattr(replies, read)(reply, **more)
 
 
-@pytest.mark.parametrize(*case_table("wrong_token_segments"))
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"cnt": 3, "segment_by_shard": [[0, 2]]},
+        {"cnt": 2, "segment_by_shard": [[2, 0]]},
+        {"cnt": 2, "segment_by_shard": [[0, 2]], "approx": True},
+        {"cnt": 20, "segment_by_shard": [[0, 20]]},
+        {"count": 2},
+    ],
+)
 def test_segments_that_can_not_be_true_are_refused(reply: dict[str, Any]) -> None:
     with pytest.raises(RemoteRefused):
         read_segments(reply, 10)
 
 
-@pytest.mark.parametrize(*case_table("tokens_after_newline"))
+@pytest.mark.parametrize(
+    ("ids", "pieces", "rest"),
+    [
+        ([13, 5, 6], ["<0x0A>", "st", "ep"], [5, 6]),
+        ([220, 198, 7], ["Ġ", "Ċ", "x"], [7]),
+        ([198, 7], ["ĠĊ", "x"], [7]),
+        ([198, 7], ["Ċx", "y"], []),
+        ([271, 7], ["ĠĊĊ", "x"], []),
+        ([13, 13, 7], ["<0x0A>", "<0x0A>", "x"], [13, 7]),
+        ([5, 198, 7], ["a", "Ċ", "x"], []),
+        ([10, 65], ["\n", "A"], [65]),
+        ([5], ["x"], []),
+    ],
+)
 def test_the_tokens_after_a_newline(ids: list[int], pieces: list[str], rest: list[int]) -> None:
     assert read_after_newline({"token_ids": ids, "tokens": pieces}) == tuple(rest)
 
 
-@pytest.mark.parametrize(*case_table("lying_counts"))
+@pytest.mark.parametrize(
+    ("lies", "problem"),
+    [
+        ({"find": {"cnt": 1}}, "segments that do not sum to their count"),
+        ({"count": {"token_ids": None}}, "no tokens of the query"),
+        ({"find": {"token_ids": [272], "tokens": ["▁the"]}}, "tokens of another text"),
+        ({"find": {"token_ids": [1, 2]}}, "a reply about other tokens"),
+        ({"count": {"tokens": []}}, "no names of tokens"),
+    ],
+)
 def test_a_service_that_lies_gives_no_count(
     lies: dict[str, Any], problem: str, opened: Opened
 ) -> None:
@@ -230,7 +271,15 @@ def test_a_service_that_lies_gives_no_count(
     assert problem in str(one.error)
 
 
-@pytest.mark.parametrize(*case_table("lying_documents"))
+@pytest.mark.parametrize(
+    ("lies", "problem"),
+    [
+        ({"spans": [["nothing of it", None]]}, "does not show"),
+        ({"doc_len": 1}, "contradicting lengths"),
+        ({"token_ids": [5]}, "a reply about other tokens"),
+        ({"spans": 5}, "no document in the reply"),
+    ],
+)
 def test_a_document_that_lies_is_a_failure(
     lies: dict[str, Any], problem: str, opened: Opened
 ) -> None:
@@ -251,7 +300,17 @@ def test_a_document_that_lies_is_a_failure(
     assert isinstance(nowhere, WindowFailure)
 
 
-@pytest.mark.parametrize(*case_table("errors_of_the_service"))
+@pytest.mark.parametrize(
+    ("status", "error", "passes"),
+    [
+        (200, "Some item(s) in your query_ids are out-of-range!", False),
+        (200, "maxnum must be an integer in [1, 10]!", False),
+        (200, "Web request timed out. Please try again later.", True),
+        (200, "engine busy", True),
+        (500, "[Flask] Internal server error: x", True),
+        (400, "[Flask] Missing required field: 'index'", False),
+    ],
+)
 def test_errors_pass_or_stay(status: int, error: str, passes: bool) -> None:
     request = httpx.Request("POST", "http://x/")
     response = httpx.Response(status, json={"error": error}, request=request)

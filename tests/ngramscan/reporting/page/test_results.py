@@ -16,7 +16,8 @@ from ngramscan.reporting.rows import Target, to_bytes, to_frame, together
 from tests.support.cases import objects
 
 TYPES: dict[str, tuple[type, ...]] = {
-    row["title"]: tuple(map(resolve_name, row["types"])) for row in objects("row_types")
+    row["title"]: tuple(map(resolve_name, row["types"]))
+    for row in objects(Path(__file__).with_suffix(".row_types.jsonl"))
 }
 """The row types of each kind, by its title."""
 

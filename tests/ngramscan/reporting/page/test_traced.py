@@ -15,7 +15,6 @@ from ngramscan.reporting.page.display import MOST_TEXT
 from ngramscan.reporting.page.results import read_results
 from ngramscan.reporting.page.traced import MOST_TEXTS, mark_texts
 from tests.support.browser import visiting
-from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.marked_texts import read_texts
 from tests.support.sizes import slow
@@ -94,7 +93,27 @@ def test_spans_on_the_page_are_those_of_the_file(folder: Path) -> None:
         assert masked == [row["masked"] > 0 for row in rows] == [True, False, False, True]
 
 
-@pytest.mark.parametrize(*case_table("misplaced_spans"))
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"start": 1}, "spans.jsonl: q0: a span is not at its start and end in the output"),
+        ({"end": None}, "spans.jsonl: q0: a span is not at its start and end in the output"),
+        (
+            {"end": 20, "text": "the quick brown f"},
+            "spans.jsonl: q0: a span contains another; was the file changed?",
+        ),
+        (
+            {
+                "start": 7,
+                "text": (
+                    "quick brown fox jumps over the lazy dog and then sleeps until the next morning "
+                    "comes"
+                ),
+            },
+            "spans.jsonl: q0: a span contains another; was the file changed?",
+        ),
+    ],
+)
 def test_spans_that_do_not_fit_their_text_are_refused(
     folder: Path, tmp_path: Path, change: dict[str, Any], problem: str
 ) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -195,7 +196,7 @@ NONE = {"difference": 0.01, "difference_low": -0.041, "difference_high": 0.06, "
 DIFFERENCES = "Differences of methods"
 ROWS_OF: dict[str, list[dict[str, Any]]] = {}
 """Some rows of each kind, by its title; older ones lack columns of later versions."""
-for given_row in objects("report_kinds"):
+for given_row in objects(Path(__file__).with_suffix(".report_kinds.jsonl")):
     ROWS_OF.setdefault(given_row["title"], []).append(given_row["row"])
 
 
