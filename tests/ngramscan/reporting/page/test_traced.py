@@ -106,8 +106,8 @@ def test_spans_on_the_page_are_those_of_the_file(folder: Path) -> None:
             {
                 "start": 7,
                 "text": (
-                    "quick brown fox jumps over the lazy dog and then sleeps until the next morning "
-                    "comes"
+                    "quick brown fox jumps over the lazy dog and then sleeps until the next "
+                    "morning comes"
                 ),
             },
             "spans.jsonl: q0: a span contains another; was the file changed?",
