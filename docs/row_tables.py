@@ -5,7 +5,108 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
+
+class RowType(NamedTuple):
+    """Rows of one kind: the package, the commands that make them, and where their type is."""
+
+    package: str
+    commands: str
+    module: str
+    name: str
+
+    @property
+    def path(self) -> Path:
+        """The source, seen from the root of the checkout."""
+        return Path(self.package) / self.module
+
+
+ROW_TYPES = (
+    RowType("ngramscan", "count", "prevalence/count.py", "CountRow"),
+    RowType(
+        "ngramscan", "count, indexes over tokens", "prevalence/token_count.py", "TokenCountRow"
+    ),
+    RowType("ngramscan", "count --totals, docnorm --totals", "prevalence/totals.py", "Total"),
+    RowType(
+        "ngramscan",
+        "docnorm --totals, further columns",
+        "prevalence/docnorm_totals.py",
+        "DocnormTotal",
+    ),
+    RowType("ngramscan", "docnorm", "prevalence/docnorm.py", "DocnormRow"),
+    RowType(
+        "ngramscan",
+        "docnorm, indexes over tokens",
+        "prevalence/token_docnorm.py",
+        "TokenDocnormRow",
+    ),
+    RowType("ngramscan", "docnorm --drawn", "prevalence/draws.py", "DrawRow"),
+    RowType(
+        "ngramscan",
+        "count, docnorm, contexts, contaminate, trace --dry-run",
+        "prevalence/plan.py",
+        "PlanRow",
+    ),
+    RowType(
+        "ngramscan", "contexts, contaminate --contexts", "prevalence/contexts.py", "ContextRow"
+    ),
+    RowType("ngramscan", "contaminate", "prevalence/contaminate.py", "EntryRow"),
+    RowType("ngramscan", "contaminate --shares", "prevalence/contamination_shares.py", "ShareRow"),
+    RowType(
+        "ngramscan", "contaminate --effects", "prevalence/contamination_effects.py", "EffectRow"
+    ),
+    RowType("ngramscan", "trace", "prevalence/trace.py", "TraceRow"),
+    RowType("ngramscan", "trace --spans", "prevalence/trace.py", "SpanRow"),
+    RowType("ngramscan", "trace --curve", "prevalence/trace_methods.py", "CurveRow"),
+    RowType("ngramscan", "trace --differences", "prevalence/trace_methods.py", "DifferenceRow"),
+    RowType("ngramscan", "blend", "outputs/blend.py", "BlendRow"),
+    RowType("ngramscan", "blend --presence", "outputs/blend.py", "PresenceRow"),
+    RowType("ngramscan", "blend --retention", "outputs/blend.py", "RetentionRow"),
+    RowType("ngramscan", "blend --isolation", "outputs/blend.py", "IsolationRow"),
+    RowType("ngramscan", "tiers", "outputs/tiers.py", "TierRow"),
+    RowType("ngramscan", "keyness", "outputs/keyness.py", "KeynessRow"),
+    RowType("ngramscan", "strategies", "outputs/strategies.py", "StrategyRow"),
+    RowType("ngramscan", "strategies --per-output", "outputs/strategies.py", "OutputStrategyRow"),
+    RowType("ngramscan", "patterns list", "commands/patterns.py", "PatternSetRow"),
+    RowType("ngramscan", "patterns show", "commands/patterns.py", "PatternRow"),
+    RowType("ngramscan", "journal info, journal clear", "journal.py", "JournalRow"),
+    RowType("ngramscan", "index list", "indexes/catalog.py", "IndexRow"),
+    RowType(
+        "ngramscan", "index list, token-level indexes", "indexes/tokens/catalog.py", "TokenIndexRow"
+    ),
+    RowType("ngramscan", "index info", "indexes/sizes.py", "IndexInfo"),
+    RowType("ngramscan", "index build", "index_files/fm9/build.py", "BuildRow"),
+    RowType(
+        "ngramscan", "index build -o tokens:DIR", "index_files/tokens/build.py", "TokenBuildRow"
+    ),
+    RowType("ngramscan", "index verify", "index_files/findings.py", "Finding"),
+    RowType("evalcore", "datasets list", "benchmarks.py", "DatasetRow"),
+    RowType("evalcore", "datasets check", "benchmarks.py", "CheckRow"),
+    RowType("evalcore", "datasets fetch", "benchmarks.py", "FetchRow"),
+    RowType("evalcore", "run (lines of outputs)", "records.py", "Record"),
+    RowType("evalcore", "score, logs", "scores.py", "ScoreRow"),
+    RowType("evalcore", "logs --usage", "commands/logs/readers.py", "UsageRow"),
+    RowType("evalcore", "judge (the columns of score, and)", "commands/judge.py", "JudgeRow"),
+    RowType("evalcore", "judge --shares", "judge_sample.py", "LabelShareRow"),
+    RowType("evalcore", "compare", "commands/compare.py", "CompareRow"),
+    RowType("evalcore", "compare --averages", "commands/compare.py", "AverageRow"),
+    RowType("evalcore", "plan", "commands/plan.py", "PlanRow"),
+    RowType("evalcore", "plan --curve", "commands/plan.py", "PowerCurveRow"),
+    RowType("evalcore", "rank", "commands/rank.py", "RankedRow"),
+    RowType("evalcore", "outcomes", "commands/outcomes.py", "OutcomeRow"),
+    RowType("evalcore", "outcomes --wins", "commands/outcomes.py", "WinRow"),
+    RowType("evalcore", "outcomes --agreements", "commands/outcomes.py", "AnswersRow"),
+    RowType("evalcore", "efficiency", "commands/efficiency.py", "EfficiencyRow"),
+    RowType("evalcore", "show", "commands/show.py", "ShowRow"),
+    RowType("evalcore", "agreement", "commands/agreement.py", "AgreementRow"),
+    RowType("evalcore", "agreement --votes", "commands/agreement.py", "VoteRow"),
+    RowType("evalcore", "audit", "commands/audit.py", "AuditRow"),
+    RowType("evalcore", "link", "commands/link.py", "LinkRow"),
+    RowType("evalcore", "link --ranks", "commands/link.py", "RankRow"),
+    RowType("evalcore", "link --problems", "prevalence_links.py", "SlopeRow"),
+)
+"""Every row type, in the order of the pages."""
 TYPES = {
     "str": "string",
     "int": "integer",
@@ -21,10 +122,10 @@ TYPES = {
 }
 
 
-def columns(module: str, row_type: str) -> Iterator[tuple[str, str, str]]:
+def columns(row_type: RowType) -> Iterator[tuple[str, str, str]]:
     """Yield the columns of a row type, their types, and what its source says of each."""
-    tree = ast.parse(Path(module).read_text(encoding="utf-8"))
-    found = next(node for node in tree.body if getattr(node, "name", "") == row_type)
+    tree = ast.parse(row_type.path.read_text(encoding="utf-8"))
+    found = next(node for node in tree.body if getattr(node, "name", "") == row_type.name)
     assert isinstance(found, ast.ClassDef)
     for node, after in zip(found.body, [*found.body[1:], None], strict=True):
         if isinstance(node, ast.AnnAssign):
@@ -36,9 +137,9 @@ def columns(module: str, row_type: str) -> Iterator[tuple[str, str, str]]:
             yield ast.unparse(node.target), " or ".join(kinds), words.replace("|", "\\|")
 
 
-def table(module: str, row_type: str) -> str:
+def table(row_type: RowType) -> str:
     """Return the table of a row type as Markdown; columns whose names say all follow it."""
-    found = list(columns(module, row_type))
+    found = list(columns(row_type))
     lines = ["| column | type | meaning |", "|---|---|---|"]
     lines += [f"| `{name}` | {kind} | {words} |" for name, kind, words in found if words]
     plain = ", ".join(f"`{name}`" for name, _, words in found if not words)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,8 +13,10 @@ from click.testing import CliRunner
 
 import evalcore.cli
 import ngramscan.cli
+from tests.support.command_server import quick_command
 
 NGRAMSCAN = (sys.executable, "-m", "ngramscan")
+"""How a command starts by itself: for tests of starts, of kills, and of what a process holds."""
 MAINS = {"ngramscan": ngramscan.cli.main, "evalcore": evalcore.cli.main}
 
 
@@ -30,12 +33,23 @@ class Ran(NamedTuple):
 
 
 def run(*arguments: str | Path, timeout_s: float = 120) -> Ran:
-    """Run the installed command in a process of its own."""
-    command = [*NGRAMSCAN, *map(str, arguments)]
+    """Run the command in a process of its own."""
+    command = [*quick_command("ngramscan"), *map(str, arguments)]
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=timeout_s, check=False, encoding="utf-8"
     )
     return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def shell_command(line: str) -> list[str]:
+    """Return what runs a line in bash, where the commands are those of this checkout.
+
+    Every part of a pipeline must end well.
+    """
+    functions = [
+        f'{package}() {{ {shlex.join(quick_command(package))} "$@"; }}' for package in MAINS
+    ]
+    return ["bash", "-o", "pipefail", "-c", "\n".join([*functions, line])]
 
 
 def invoke(*arguments: str | Path, package: str = "", content: bytes | None = None) -> Ran:

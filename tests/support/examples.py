@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from tests.support.chat_server import Messages
-from tests.support.command import MAINS, Ran, invoke
+from tests.support.command import MAINS, Ran, invoke, shell_command
 from tests.support.places import ROOT
 
 BLOCK = re.compile(r"^```(sh|console)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -51,7 +51,7 @@ def run_line(line: str, folder: Path) -> None:
     for part in PIPE.split(line):
         if OF_THE_SHELL.search(re.sub(QUOTED, "", part)):
             shell: Any = {"cwd": folder, "input": content, "capture_output": True}
-            done = subprocess.run(["bash", "-c", part], **shell, check=False)
+            done = subprocess.run(shell_command(part), **shell, check=False)
             ran = Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
         else:
             package, *arguments = shlex.split(part)

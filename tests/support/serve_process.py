@@ -4,10 +4,9 @@ import atexit
 import json
 import os
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from ngramscan.progress import SILENT, Progress
 from ngramscan.serve.app import IndexApplication
 from ngramscan.serve.protocol import ServedIndex
 from ngramscan.serve.server import Address, _run, _Server, open_socket, serve_folders
+from tests.support.command_server import quick_command
 from tests.support.places import REPLAY
 
 INDEXES = (REPLAY / "index" / "replay", REPLAY / "index" / "replay2")
@@ -106,10 +106,18 @@ def serving_here(
 
 
 @contextmanager
-def serving(*options: str, port: int = 0, indexes: tuple[Path, ...] = INDEXES) -> Iterator[Served]:
-    """Start a server, on a free port by default, and wait until it is ready."""
-    command = [sys.executable, "-m", "ngramscan", "serve", *map(str, indexes), *options]
-    command += ["--port", str(port)]
+def serving(
+    *options: str,
+    port: int = 0,
+    indexes: tuple[Path, ...] = INDEXES,
+    program: Sequence[str] | None = None,
+) -> Iterator[Served]:
+    """Start a server, on a free port by default, and wait until it is ready.
+
+    `program` is `NGRAMSCAN` where a test looks at the process itself.
+    """
+    command = [*(program or quick_command("ngramscan")), "serve", *map(str, indexes)]
+    command += [*options, "--port", str(port)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, encoding="utf-8") as process:
         lines: list[str] = []
         ready = threading.Event()

@@ -10,6 +10,7 @@ from contextlib import closing, suppress
 from typing import Any, NamedTuple
 
 from tests.support.cases import objects
+from tests.support.command import NGRAMSCAN
 from tests.support.serve_process import EXCHANGES, THE, ask, serving
 from tests.support.sizes import sets
 
@@ -113,7 +114,7 @@ def leave_early(port: int, attack: Attack, rng: random.Random) -> None:
 
 def test_server_outlives_any_requests() -> None:
     requests = sets(200)
-    with serving() as server, ThreadPoolExecutor(CLIENTS) as pool:
+    with serving(program=NGRAMSCAN) as server, ThreadPoolExecutor(CLIENTS) as pool:
 
         def attack(requests: int, seed: int) -> list[int]:
             share = requests // CLIENTS
