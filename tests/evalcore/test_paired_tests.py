@@ -16,7 +16,7 @@ from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.power import mcnemar_detectable, mcnemar_power, t_detectable, t_power
 from ngramscan.statistics.proportions import mid_p_mcnemar
 from ngramscan.statistics.resampling import bootstrap_t
-from tests.ngramscan.statistics.test_resampling import graded, right_or_wrong
+from tests.support.paired_answers import graded, right_or_wrong
 from tests.support.sizes import sets
 
 NAN = float("nan")

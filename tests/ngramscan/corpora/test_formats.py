@@ -1,7 +1,6 @@
 """Every format of a corpus: the same documents give the same counts, truncated files none."""
 
 import gzip
-import random
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +17,11 @@ from ngramscan.corpora import parquet as parquet_module
 from ngramscan.corpora.base import CorpusFile
 from ngramscan.corpora.streams import open_file
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.patterns.files import load_patterns
 from tests.support import corpus_files, oracle
+from tests.support.hard_texts import F1, make_texts
 
-F1 = [pattern.text for pattern in load_patterns("f1").patterns]
 MORE = ["aa", "a", "ภาษา", "step\nby"]
 FORMATS = list(corpus_files.WRITERS)
-
-
-def make_texts(n: int) -> list[str]:
-    """Return documents with all that is hard: empty, non-ASCII, overlaps, patterns alone."""
-    draw = random.Random(1)
-    words = [*F1, "aaa", "ภาษาไทย", "é", "\n", "step\nby", "\x00", "the", "of", "\\", "{"]
-    words += ["中文", "😀"]
-    fixed = ["", "a" * 50, "ภาษา" * 3, *F1, "step by step by step", "\r\nx\r\n", '"quoted"\\n']
-    drawn = n - len(fixed)
-    return fixed + [" ".join(draw.choices(words, k=draw.randrange(12))) for _ in range(drawn)]
 
 
 def texts_of(path: Path, **options: Any) -> list[str]:

@@ -1,6 +1,5 @@
 """A file that changes while it is read is named, and what was read of it counts nowhere."""
 
-import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ from ngramscan.journal import Journal
 from ngramscan.prevalence.contaminate import Entry, run_contaminate
 from ngramscan.prevalence.contamination_rules import make_rule
 from tests.support import corpus_files
+from tests.support.file_changes import append, overwrite, replace, restore_time, truncate
 from tests.support.recorder import Recorder
 
 PLAIN = ReadOptions()
@@ -55,35 +55,6 @@ class Changing(Recorder):
             self._left -= 1
             if self._left == 0:
                 self._change()
-
-
-def overwrite(path: Path, content: bytes) -> None:
-    with path.open("r+b") as file:
-        file.write(content)
-        file.truncate()
-
-
-def restore_time(path: Path, content: bytes) -> None:
-    status = path.stat()
-    overwrite(path, content)
-    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-
-
-def replace(path: Path, content: bytes) -> None:
-    """Put another file in its place, of the same time."""
-    status, other = path.stat(), path.with_name("other")
-    other.write_bytes(content)
-    os.utime(other, ns=(status.st_atime_ns, status.st_mtime_ns))
-    other.replace(path)
-
-
-def append(path: Path, content: bytes) -> None:
-    with path.open("ab") as file:
-        file.write(content)
-
-
-def truncate(path: Path, _content: bytes) -> None:
-    os.truncate(path, path.stat().st_size // 2)
 
 
 CHANGES = [overwrite, restore_time, replace, append, truncate]

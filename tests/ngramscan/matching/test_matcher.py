@@ -23,6 +23,7 @@ from ngramscan.matching import (
 )
 from tests.support import oracle
 from tests.support.sizes import sets
+from tests.support.wrong_engine import SKIPS_OVERLAPS
 
 MakeEngine = Callable[[Sequence[bytes], bool], Engine]
 ENGINES = [hyperscan_engine, aho_corasick_engine, gram_engine]
@@ -82,15 +83,6 @@ def test_without_hyperscan_the_other_engine_is_used(monkeypatch: pytest.MonkeyPa
     assert compile_engine([b"a"]).name == "hyperscan"
     monkeypatch.setitem(sys.modules, "hyperscan", None)
     assert compile_engine([b"a"]).name == "ahocorasick_rs"
-
-
-def skip_overlaps(text: Text, hit: Hit) -> None:
-    """Find what `bytes.count` would."""
-    for _ in range(bytes(text).count(b"aa")):
-        hit(0)
-
-
-SKIPS_OVERLAPS = Engine("bytes.count", skip_overlaps)
 
 
 def test_the_self_check_stops_a_run_whose_engine_is_wrong() -> None:

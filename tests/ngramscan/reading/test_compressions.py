@@ -1,12 +1,9 @@
 """Compressed corpora: read as their first bytes say, refused with a cure, never partly read."""
 
-import bz2
 import gzip
-import lzma
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import lz4.frame
@@ -16,6 +13,7 @@ from ngramscan.corpora import ReadOptions, open_corpus, read_piece
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.reading.compressions import COMPRESSIONS, PACKED, compression_of, window_bytes
 from ngramscan.reading.streams import read_bytes, unpacked_path
+from tests.support.packers import PACKERS
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -24,14 +22,6 @@ else:
 
 LINES = b'{"text": "step by step"}\n{"text": "and then"}\n'
 TEXTS = ["step by step", "and then"]
-PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.compress,
-    ".zst": zstd.compress,
-    ".zstd": zstd.compress,
-    ".bz2": bz2.compress,
-    ".xz": lzma.compress,
-    ".lz4": lz4.frame.compress,
-}
 
 
 def read(path: Path) -> tuple[list[str], dict[str, int]]:

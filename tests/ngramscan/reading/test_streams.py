@@ -14,11 +14,11 @@ import pytest
 
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import read_table
-from tests.ngramscan.corpora.test_formats import F1, make_texts
 from tests.support import corpus_files, oracle
 from tests.support.cases import objects
 from tests.support.command import NGRAMSCAN, Ran, invoke
 from tests.support.corpus_files import PACK
+from tests.support.hard_texts import F1, make_texts
 from tests.support.outputs import write_lines
 from tests.support.sizes import slow
 

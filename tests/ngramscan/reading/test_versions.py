@@ -17,14 +17,8 @@ from ngramscan.reading.row_files import read_table
 from ngramscan.reading.streams import open_unpacked, read_bytes, read_raw
 from ngramscan.reading.versions import one_version_each
 from ngramscan.reading.yaml_files import read_text
-from tests.ngramscan.index_files.test_mapped import (
-    append,
-    overwrite,
-    replace,
-    restore_time,
-    truncate,
-)
 from tests.support.command import Ran, invoke
+from tests.support.file_changes import append, overwrite, replace, restore_time, truncate
 from tests.support.rewriter import rewritten_in_place
 
 _RANDOM = random.Random(1)

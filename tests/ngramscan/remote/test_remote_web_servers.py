@@ -16,8 +16,8 @@ import pytest
 
 from ngramscan.errors import IndexChangedError
 from ngramscan.remote.ranges import RangeOptions, Ranges
-from tests.ngramscan.reading.test_compressions import PACKERS
 from tests.support.command import invoke
+from tests.support.packers import PACKERS
 from tests.support.places import FM9
 from tests.support.range_server import Faults, RangeServer
 from tests.support.real_servers import SERVERS, free_port, nginx, tinyproxy

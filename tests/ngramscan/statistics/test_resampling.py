@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import stats
 
 from ngramscan.statistics import resampling
 from ngramscan.statistics.resampling import bootstrap_t
 from ngramscan.statistics.sign_tests import sign_flip_test, signed_rank_test
 from tests.support.cases import objects
+from tests.support.paired_answers import graded, right_or_wrong
 from tests.support.sizes import sets, slow
 
 Floats = NDArray[np.float64]
@@ -162,32 +163,6 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         arguments: dict[str, Any] = {"sums": [1, 2, 3]} | change
         with pytest.raises(ValueError, match=problem):
             bootstrap_t(generator=np.random.default_rng(0), **arguments)
-
-
-def graded(
-    draw: np.random.Generator, problems: int, models: int, correlation: float, effect: float = 0.0
-) -> tuple[Floats, Floats]:
-    """Return values of two methods; differences on one problem have the correlation."""
-    baseline = draw.normal(size=(problems, models))
-    shared = draw.normal(size=(problems, 1)) * np.sqrt(correlation)
-    own = draw.normal(size=(problems, models)) * np.sqrt(1 - correlation)
-    return baseline, baseline + shared + own + effect
-
-
-def right_or_wrong(
-    draw: np.random.Generator, problems: int, models: int, shares: tuple[float, float]
-) -> tuple[Floats, Floats]:
-    """Return right and wrong answers of two methods, some problems easier for all models.
-
-    Some problems also suit all models better with one of the methods: a correlation of one half.
-    """
-    easy = draw.normal(size=(problems, 1)) * np.sqrt(0.3)
-    answers = []
-    for share in shares:
-        suited = easy + draw.normal(size=(problems, 1)) * np.sqrt(0.5)
-        own = draw.normal(size=(problems, models)) * np.sqrt(0.2)
-        answers.append((suited + own < special.ndtri(share)).astype(np.float64))
-    return answers[0], answers[1]
 
 
 COVERED = [tuple(row.values()) for row in objects("resampled_methods")]

@@ -19,8 +19,8 @@ from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT, Progress
 from ngramscan.statistics.estimates import Estimate
-from tests.ngramscan.corpora.test_formats import F1, make_texts
 from tests.support import corpus_files, oracle
+from tests.support.hard_texts import F1, make_texts
 from tests.support.recorder import Recorder
 
 QUERIES = [*F1, "aa", "a", "é", "ภาษา", "step\nby", "nowhere at all"]

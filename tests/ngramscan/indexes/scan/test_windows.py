@@ -22,10 +22,10 @@ from ngramscan.indexes.scan import pieces as scan_pieces
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.matching import matcher
 from ngramscan.progress import SILENT, Progress
-from tests.ngramscan.corpora.test_formats import make_texts
-from tests.ngramscan.matching.test_matcher import SKIPS_OVERLAPS
 from tests.support import corpus_files, oracle
+from tests.support.hard_texts import make_texts
 from tests.support.sizes import slow
+from tests.support.wrong_engine import SKIPS_OVERLAPS
 
 QUERIES = ["step by step", "aa", "a", "é", "ภาษา", "😀", "\x00", "step\nby", "\\frac{", "nowhere"]
 WHOLE = ScanIndex.longest_context
