@@ -1,7 +1,7 @@
 """`ngramscan blend`: counts against brute force, pairs by hand, tables in any width."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -16,11 +16,20 @@ from ngramscan.patterns.files import parse_patterns
 from ngramscan.patterns.regexes import compile_regex
 from ngramscan.reading.output_paths import Group
 from ngramscan.statistics.proportions import mcnemar, wilson
-from tests.support.cases import file_text, objects
 from tests.support.outputs import count_starts, outputs_of
 from tests.support.sizes import slow
 
-PATTERNS = file_text("blend_patterns")
+PATTERNS = r"""
+name: own
+patterns:
+  - {method: CoT, tier: T1, kind: narrative, text: step by step}
+  - {method: CoT, tier: T1, kind: narrative, text: think step by step}
+  - {method: FP/F-1, tier: T1, kind: narrative, text: governing equation}
+  - {method: FP/F-1, tier: T2, kind: narrative, text: thus}
+  - {method: PoT, tier: T2, kind: code, text: 'def solve('}
+regexes:
+  - {method: PoT, name: fence, regex: '```python\b'}
+"""
 SET = parse_patterns(PATTERNS, "own.yaml")
 F = "The governing equation is x = 1, thus 1."
 G = "thus it is 1"
@@ -47,7 +56,7 @@ def row_of(result: BlendResult, prompt: str, method: str) -> BlendRow:
     return row
 
 
-# CountResult
+# Counts
 
 
 @settings(max_examples=40)
@@ -63,12 +72,32 @@ def test_markers_are_counted_as_by_brute_force(texts: list[str], case_sensitive:
 @pytest.mark.parametrize(
     ("regex", "words"),
     [
-        ("{method: A, name: n, regex: '('}", "own.yaml:5: regexes[0].regex: not a regular"),
-        ("{method: A, name: n, regex: 'a*'}", "own.yaml:5: regexes[0].regex: it matches the empty"),
-        ("{method: '', name: n, regex: a}", "own.yaml:5: regexes[0].method: it is empty"),
-        ("{method: A, regex: a}", "own.yaml:5: regexes[0]: no name"),
-        ("{method: A, name: n, regex: a, tier: T1}", "regexes[0]: unknown key 'tier'"),
-        ("{method: A, name: n, regex: a}\n - {method: A, name: n, regex: b}", "also on line 5"),
+        pytest.param(
+            "{method: A, name: n, regex: '('}",
+            "own.yaml:5: regexes[0].regex: not a regular",
+            id="a bracket that is not closed",
+        ),
+        pytest.param(
+            "{method: A, name: n, regex: 'a*'}",
+            "own.yaml:5: regexes[0].regex: it matches the empty",
+            id="it matches nothing",
+        ),
+        pytest.param(
+            "{method: '', name: n, regex: a}",
+            "own.yaml:5: regexes[0].method: it is empty",
+            id="an empty method",
+        ),
+        pytest.param("{method: A, regex: a}", "own.yaml:5: regexes[0]: no name", id="no name"),
+        pytest.param(
+            "{method: A, name: n, regex: a, tier: T1}",
+            "regexes[0]: unknown key 'tier'",
+            id="an unknown key",
+        ),
+        pytest.param(
+            "{method: A, name: n, regex: a}\n - {method: A, name: n, regex: b}",
+            "also on line 5",
+            id="a name twice",
+        ),
     ],
 )
 def test_a_regex_is_checked_when_it_is_loaded(regex: str, words: str) -> None:
@@ -162,7 +191,7 @@ def test_without_ids_nothing_is_tested() -> None:
     assert row.difference == 0
 
 
-def test_a_prefix_stands_alone_also_with_zero_shot_behind_it_or_has_no_retention() -> None:
+def test_a_prefix_stands_alone_also_with_zero_shot_or_has_no_retention() -> None:
     texts = {"F-1+ZS": [F, F], "f-1+pot": [F, CODE]}
     (row,) = run_blend(of_prompts(texts), SET).retention
     assert (row.prompt_alone, row.solver, row.pairs) == ("F-1+ZS", "pot", 2)
@@ -174,23 +203,31 @@ def test_a_prefix_stands_alone_also_with_zero_shot_behind_it_or_has_no_retention
     assert row.note == "no outputs of prompt f-1 alone"
 
 
-def isolation_coverage(population: dict[str, Any], runs: int) -> float:
-    """Return how often the interval of the pooled ratio covers the true one.
+class Population(NamedTuple):
+    """Two methods that are asked different problems, so many each, by so many models.
 
-    Two methods are asked different problems, so many each, by so many models. The chance of a
-    marker has a beta distribution between problems, with the given correlation of outputs to the
-    same problem and the given means.
+    The chance of a marker has a beta distribution between problems, with these means, and with
+    this correlation of outputs to the same problem.
     """
-    problems, models, correlation, shares = population.values()
+
+    problems: tuple[int, int]
+    models: int
+    correlation: float
+    shares: tuple[float, float]
+
+
+def isolation_coverage(population: Population, runs: int) -> float:
+    """Return how often the interval of the pooled ratio covers the true one."""
+    shares = population.shares
     random = np.random.default_rng(1)
-    total = (1 - correlation) / correlation
+    total = (1 - population.correlation) / population.correlation
     markers = SET.select(["T2"], ["PoT"])
     hits = []
     for _ in range(runs):
         outputs = []
-        for prompt, n, share in zip(("pot", "cot"), problems, shares, strict=True):
+        for prompt, n, share in zip(("pot", "cot"), population.problems, shares, strict=True):
             chances = random.beta(share * total, (1 - share) * total, n)
-            for model in range(models):
+            for model in range(population.models):
                 group = Group("d", str(model), prompt)
                 for number, has in enumerate(random.random(n) < chances):
                     outputs.append(Output(group, f"{prompt}-{number}", CODE if has else "1", ""))
@@ -200,13 +237,21 @@ def isolation_coverage(population: dict[str, Any], runs: int) -> float:
     return float(np.mean(hits))
 
 
-POPULATIONS = objects("blend_populations")
-MANY = [slow(one, 300) for one in POPULATIONS]
+EQUAL_SHARES = Population((40, 40), 5, 0.6, (0.5, 0.5))
 
 
-@pytest.mark.parametrize(("population", "runs"), [(POPULATIONS[0], 60), *MANY])
-def test_isolation_covers_the_ratio(population: dict[str, Any], runs: int) -> None:
-    assert isolation_coverage(population, runs) >= (0.93 if runs == 300 else 0.9)
+@pytest.mark.parametrize(
+    ("population", "runs", "least"),
+    [
+        pytest.param(EQUAL_SHARES, 60, 0.9, id="equal shares, a few sets"),
+        slow(EQUAL_SHARES, 300, 0.93, id="equal shares"),
+        slow(Population((100, 100), 5, 0.3, (0.7, 0.3)), 300, 0.93, id="many problems"),
+        slow(Population((30, 120), 5, 0.6, (0.9, 0.1)), 300, 0.93, id="few of its own"),
+        slow(Population((120, 30), 3, 0.3, (0.3, 0.1)), 300, 0.93, id="few of others"),
+    ],
+)
+def test_isolation_covers_the_ratio(population: Population, runs: int, least: float) -> None:
+    assert isolation_coverage(population, runs) >= least
 
 
 def test_generic_patterns_are_named_with_the_reason() -> None:

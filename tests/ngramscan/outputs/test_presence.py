@@ -25,26 +25,36 @@ def drawn(random: np.random.Generator, is_own: Flags) -> Flags:
     return presence
 
 
-def test_the_hypergeometric_tail_is_that_of_scipy_and_grows_between_integers() -> None:
+@pytest.mark.parametrize(("total", "drawn"), [(2, 1), (40, 9), (150, 30), (5000, 40)])
+def test_the_hypergeometric_tail_is_that_of_scipy(total: int, drawn: int) -> None:
     random = np.random.default_rng(4)
-    for total, drawn in [(2, 1), (40, 9), (150, 30), (5000, 40)]:
-        marked = random.integers(0, total + 1, 200)
-        low, high = np.maximum(0, drawn + marked - total), np.minimum(drawn, marked)
-        found = random.integers(low, high + 1)
-        p = hypergeometric_tail(found, marked, drawn, total - drawn)
-        expected = hypergeom.sf(found - 1, total, marked, drawn)
-        np.testing.assert_allclose(p, expected, rtol=1e-8, atol=1e-14)
+    marked = random.integers(0, total + 1, 200)
+    low, high = np.maximum(0, drawn + marked - total), np.minimum(drawn, marked)
+    found = random.integers(low, high + 1)
+    p = hypergeometric_tail(found, marked, drawn, total - drawn)
+    expected = hypergeom.sf(found - 1, total, marked, drawn)
+    np.testing.assert_allclose(p, expected, rtol=1e-8, atol=1e-14)
+
+
+def test_the_hypergeometric_tail_falls_between_integers() -> None:
     steps = np.linspace(1, 20, 191)
     p = hypergeometric_tail(steps, np.full(steps.size, 20.0), 30, 120)
     assert (np.diff(p) < 0).all()
 
 
-def test_sides_are_sorted_and_both_there() -> None:
-    ordered, unsorted = [0, 1], [1, 0]
-    cases = ([True, True], ordered), ([True, False], unsorted), ([False, True], [0, 0])
-    for is_own, problems in cases:
-        with pytest.raises(ValueError, match="sorted by problem"):
-            Sides(is_own, problems)
+@pytest.mark.parametrize(
+    ("is_own", "problems"),
+    [
+        pytest.param([True, True], [0, 1], id="one side"),
+        pytest.param([True, False], [1, 0], id="not sorted by problem"),
+        pytest.param([False, True], [0, 0], id="not sorted by side"),
+    ],
+)
+def test_sides_that_are_not_sorted_or_not_both_there_are_refused(
+    is_own: list[bool], problems: list[int]
+) -> None:
+    with pytest.raises(ValueError, match="sorted by problem"):
+        Sides(is_own, problems)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +73,7 @@ def test_problems_are_paired_where_that_loses_little(design: Design, paired: boo
     assert test.problems == ((min(design.problems),) * 2 if paired else design.problems)
 
 
-def test_the_part_of_longer_outputs_is_one_standard_error_above_the_ratio_of_lengths() -> None:
+def test_the_part_of_longer_outputs_is_above_the_ratio_of_lengths() -> None:
     own, others = [30.0, 50.0], [10.0, 14.0, 24.0]
     error = (variance(others) / 3 + 0.16 * variance(own) / 2) ** 0.5 / 40
     test = PresenceTest(Sides([1] * 2 + [0] * 3, range(5)), own + others)

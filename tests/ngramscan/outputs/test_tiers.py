@@ -8,10 +8,19 @@ import pytest
 
 from ngramscan.outputs.tiers import TierResult, TierRow, rate_ratio, run_tiers
 from ngramscan.patterns.files import parse_patterns
-from tests.support.cases import file_text
 from tests.support.outputs import outputs_of
 
-PATTERNS = file_text("tiers_patterns")
+PATTERNS = """
+name: own
+patterns:
+  - {method: A, tier: T1, kind: narrative, text: alpha}
+  - {method: A, tier: T2, kind: narrative, text: both}
+  - {method: A, tier: T3, kind: narrative, text: never}
+  - {method: B, tier: T3, kind: narrative, text: beta}
+  - {method: C, tier: T1, kind: narrative, text: gamma}
+regexes:
+  - {method: A, name: r, regex: a}
+"""
 SET = parse_patterns(PATTERNS, "own.yaml")
 
 

@@ -183,7 +183,7 @@ def test_accuracies_are_covered_by_clusters_and_not_by_problems(
         slow("one has a third"),
     ],
 )
-def test_no_difference_is_found_at_the_level_by_clusters_and_not_by_problems(sizes: str) -> None:
+def test_clusters_find_no_difference_at_the_level_where_problems_do(sizes: str) -> None:
     def make(draw: np.random.Generator) -> Any:
         return make_pairs(draw, n=40, sizes=sizes, accuracies=(0.5, 0.5), correlation=0.6)
 

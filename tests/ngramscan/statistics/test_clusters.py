@@ -14,7 +14,6 @@ from scipy.stats import beta, norm, t
 from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.proportions import Pairs, mcnemar, paired_difference, wilson
 from ngramscan.statistics.streams import stream
-from tests.support.cases import objects
 from tests.support.sizes import holds, sets, slow
 
 Integers = NDArray[np.int64]
@@ -74,7 +73,7 @@ def test_a_share_may_be_the_mean_of_those_of_the_problems() -> None:
     assert single.limits == pytest.approx(wilson(2 / 3, 1).limits)
 
 
-def test_grades_count_for_as_many_answers_of_0_or_1_as_have_a_mean_of_their_variance() -> None:
+def test_grades_count_for_as_many_answers_as_vary_as_much() -> None:
     scores = [0.2, 0.4, 1.0, 0.5, 0.5, 0.0, 0.9]
     n, mean = len(scores), float(np.mean(scores))
     as_many = n * mean * (1 - mean) / float(np.var(scores, ddof=1))
@@ -83,18 +82,20 @@ def test_grades_count_for_as_many_answers_of_0_or_1_as_have_a_mean_of_their_vari
     assert (found.value, *found.limits) == pytest.approx((mean, *expected.limits))
 
 
-def test_pairs_of_single_outputs_have_newcombe_s_interval() -> None:
-    for both, first, second, neither in map(dict.values, objects("pairs_of_outputs")):
-        counts = [both, first, second, neither]
-        pairs = np.repeat([(1, 1), (1, 0), (0, 1), (0, 0)], counts, axis=0)
-        shares = [ClusteredShare(side, np.arange(sum(counts)), True) for side in pairs.T]
-        found = shares[0].difference(shares[1])
-        expected = paired_difference(Pairs(both, first, second, neither))
-        assert (found.value, *found.limits) == pytest.approx((expected.value, *expected.limits))
-        assert shares[0].p_value(shares[1], stream(1, "a")) == pytest.approx(mcnemar(first, second))
+@pytest.mark.parametrize(
+    "pairs", [Pairs(14, 0, 5, 22), Pairs(1, 7, 1, 12), Pairs(20, 12, 2, 16)], ids=str
+)
+def test_pairs_of_single_outputs_have_newcombe_s_interval(pairs: Pairs) -> None:
+    counts = [pairs.both, pairs.only_first, pairs.only_second, pairs.neither]
+    sides = np.repeat([(1, 1), (1, 0), (0, 1), (0, 0)], counts, axis=0).T
+    first, second = (ClusteredShare(side, np.arange(sum(counts)), True) for side in sides)
+    found, expected = first.difference(second), paired_difference(pairs)
+    assert (found.value, *found.limits) == pytest.approx((expected.value, *expected.limits))
+    p = mcnemar(pairs.only_first, pairs.only_second)
+    assert first.p_value(second, stream(1, "a")) == pytest.approx(p)
 
 
-def test_at_the_level_of_a_p_value_above_that_of_sign_flips_the_interval_ends_at_0() -> None:
+def test_at_the_level_of_its_p_value_an_interval_of_shares_ends_at_0() -> None:
     draw, found = np.random.default_rng(35), []
     problems = [np.repeat(np.arange(10), draw.integers(1, most, 10)) for most in (6, 4)]
     for of, share in zip(problems, (0.2, 0.85), strict=True):
@@ -223,7 +224,12 @@ def test_the_interval_of_a_ratio_covers_it(n: int, every: int, runs: int) -> Non
     assert coverage[least] >= 0.93 - 3 * math.sqrt(0.95 * 0.05 / runs)
 
 
-DIFFERENCES = [Sides(*row.values()) for row in objects("differing_sides")]
+DIFFERENCES = [
+    Sides((0.5, 0.5), 0.1, ("5", "5"), 1, True),
+    Sides((0.5, 0.5), 0.8, ("5", "5"), 1, False),
+    Sides((0.1, 0.1), 0.1, ("1", "5"), 1, True),
+    Sides((0.8, 0.5), 0.4, ("geometric 4", "geometric 4"), 1, True),
+]
 EVERY_DIFFERENCE = [
     Sides(shares, correlation, outputs, 1, alike)
     for shares, correlation, outputs, alike in product(

@@ -1,3 +1,5 @@
+"""Ratios of geometric means and chances of superiority: by hand and as scipy's."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,10 +19,10 @@ def test_a_case_done_by_hand() -> None:
     assert estimate.note == "no interval: a list has a single pattern"
 
 
-def test_lists_that_are_empty_or_negative_are_refused() -> None:
-    for bad in ([], [-1, 2]):
-        with pytest.raises(ValueError, match="not negative"):
-            geometric_mean_ratio(bad, [1, 2])
+@pytest.mark.parametrize("counts", [[], [-1, 2]], ids=["empty", "negative"])
+def test_lists_that_are_empty_or_negative_are_refused(counts: list[float]) -> None:
+    with pytest.raises(ValueError, match="not negative"):
+        geometric_mean_ratio(counts, [1, 2])
 
 
 def test_the_interval_is_welch_s_of_logarithms() -> None:

@@ -24,7 +24,7 @@ def made(n: int, labelled: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
     return drawn.judge, np.where(np.arange(n) < labelled, drawn.people, NAN)
 
 
-def test_the_value_is_the_mean_of_labels_moved_along_their_regression_on_the_judge() -> None:
+def test_the_value_is_the_mean_of_labels_moved_along_their_regression() -> None:
     judged, labels = made(300, 60)
     slope, _ = np.polyfit(judged[:60], labels[:60], 1)
     found = JudgedMean(judged, labels, 0, 1)
@@ -86,7 +86,7 @@ def test_labels_of_all_outputs_give_their_mean() -> None:
     assert JudgedMean(judged, labels, 0, 1).value == pytest.approx(labels.mean())
 
 
-def test_fewer_than_ten_labelled_problems_have_a_value_but_no_interval_and_no_test() -> None:
+def test_fewer_than_ten_labelled_problems_have_only_a_value() -> None:
     judged, labels = made(200, 9)
     found = JudgedMean(judged, labels, 0, 1)
     estimate = found.estimate()
@@ -127,7 +127,7 @@ def test_weights_count_as_repetitions_do() -> None:
     assert weighed.estimate().limits == pytest.approx(repeated.estimate().limits)
 
 
-def test_methods_that_are_corrected_alike_differ_by_the_corrected_difference() -> None:
+def test_methods_corrected_alike_differ_by_the_corrected_difference() -> None:
     first, of_first = made(200, 50, seed=1)
     second, of_second = made(200, 50, seed=2)
     difference = JudgedMean(second - first, of_second - of_first, -1, 1)

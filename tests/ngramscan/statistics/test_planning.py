@@ -239,7 +239,7 @@ def test_the_plan_of_a_pilot_agrees_with_its_comparison() -> None:
     assert compared["level"] == 0.95
 
 
-def test_the_needed_number_of_a_comparison_does_not_depend_on_what_was_observed() -> None:
+def test_the_needed_number_does_not_depend_on_what_was_observed() -> None:
     draw = np.random.default_rng(6)
     baseline = draw.uniform(0.2, 0.4, 80)
     noise = draw.uniform(-0.2, 0.2, 80)

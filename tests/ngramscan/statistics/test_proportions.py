@@ -29,14 +29,13 @@ from tests.support.sizes import holds, sets, slow
 Cells = tuple[int, int, int, int]
 
 
-def test_wilson_s_interval_is_scipy_s(subtests: pytest.Subtests) -> None:
-    for k, n in [(0, 1), (1, 1), (3, 7), (60, 200), (1000, 1000)]:
-        with subtests.test(k=k):
-            for level in (0.8, 0.95, 0.99):
-                share = wilson(k, n, level)
-                theirs = binomtest(k, n).proportion_ci(level, method="wilson")
-                assert share.limits == pytest.approx((theirs.low, theirs.high), abs=1e-12)
-                assert holds(share, share.value)
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize(("k", "n"), [(0, 1), (1, 1), (3, 7), (60, 200), (1000, 1000)])
+def test_wilson_s_interval_is_scipy_s(k: int, n: int, level: float) -> None:
+    share = wilson(k, n, level)
+    theirs = binomtest(k, n).proportion_ci(level, method="wilson")
+    assert share.limits == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+    assert holds(share, share.value)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +84,7 @@ def test_newcombe_s_interval_is_the_published_one(
     assert found.limits == pytest.approx((-high, -low))
 
 
-def test_mcnemar_s_test_is_the_binomial_one_with_or_without_half_the_observed_table() -> None:
+def test_mcnemar_s_test_is_the_binomial_one_or_its_mid_p() -> None:
     pairs = ((0, 5), (3, 9), (7, 7), (60, 41))
     exact = [binomtest(first, first + second).pvalue for first, second in pairs]
     seen = [
@@ -162,22 +161,31 @@ def test_an_interval_and_a_test_disagree_if_only_one_excludes_zero() -> None:
     assert disagreement(Estimate(0.1, None, None, 0.95), PValue(0.01, "a test", 9)) == ""
 
 
-def test_what_is_no_share_no_pair_or_no_p_value_is_refused() -> None:
-    for k, n in ((1, 0), (-1, 2), (3, 2)):
-        with pytest.raises(ValueError, match="0 <= k <= n"):
-            wilson(k, n)
+@pytest.mark.parametrize(("k", "n"), [(1, 0), (-1, 2), (3, 2)])
+def test_what_is_no_share_is_refused(k: int, n: int) -> None:
+    with pytest.raises(ValueError, match="0 <= k <= n"):
+        wilson(k, n)
+
+
+@pytest.mark.parametrize(("k", "n", "population"), [(1, 0, 5), (3, 2, 5), (-1, 2, 5), (2, 6, 5)])
+def test_what_is_no_share_of_a_population_is_refused(k: int, n: int, population: int) -> None:
+    with pytest.raises(ValueError, match="0 <= k <= n <= population"):
+        finite_share(k, n, population)
+
+
+def test_what_is_no_pair_of_samples_is_refused() -> None:
     with pytest.raises(ValueError, match="0 <= k <= n"):
         paired_difference(Pairs(0, 0, 0, 0))
-    for numbers in ((1, 0, 5), (3, 2, 5), (-1, 2, 5), (2, 6, 5)):
-        with pytest.raises(ValueError, match="0 <= k <= n <= population"):
-            finite_share(*numbers)
     with pytest.raises(ValueError, match="cannot be negative"):
         mid_p_mcnemar(-1, 3)
     with pytest.raises(ValueError, match="samples"):
         share_ratio((0, 0), (1, 2), 0.95, (0, 2), 0.0)
-    for wrong in (float("nan"), -0.1, 1.1):
-        with pytest.raises(ValueError, match="outside 0 to 1"):
-            holm([0.2, wrong, 0.1])
+
+
+@pytest.mark.parametrize("p", [float("nan"), -0.1, 1.1])
+def test_what_is_no_p_value_is_refused(p: float) -> None:
+    with pytest.raises(ValueError, match="outside 0 to 1"):
+        holm([0.2, p, 0.1])
 
 
 @pytest.mark.parametrize(
@@ -213,9 +221,12 @@ def test_shares_of_strata_are_weighted_by_size_as_by_hand() -> None:
     assert (everything.value, everything.limits) == (5 / 7, (5 / 7, 5 / 7))
     none = stratified_share([(0, 20, 10_000), (0, 20, 10_000)])
     assert none.limits == pytest.approx(wilson(0, 40).limits, abs=2e-4)
-    for wrong in ([], [(1, 0, 5)], [(3, 2, 5)], [(1, 6, 5)]):
-        with pytest.raises(ValueError, match="strata with 0 <= k <= n <= size"):
-            stratified_share(wrong)
+
+
+@pytest.mark.parametrize("strata", [[], [(1, 0, 5)], [(3, 2, 5)], [(1, 6, 5)]], ids=str)
+def test_what_is_no_share_of_strata_is_refused(strata: list[tuple[int, int, int]]) -> None:
+    with pytest.raises(ValueError, match="strata with 0 <= k <= n <= size"):
+        stratified_share(strata)
 
 
 # Sizes are as unequal as those of failures: cells of good models have few. In the second, the

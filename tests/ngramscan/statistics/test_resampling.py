@@ -1,5 +1,6 @@
 """The bootstrap-t: against enumeration of all draws, Student's t, and known populations."""
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement
 from math import factorial, prod
@@ -13,7 +14,6 @@ from scipy import stats
 from ngramscan.statistics import resampling
 from ngramscan.statistics.resampling import bootstrap_t
 from ngramscan.statistics.sign_tests import sign_flip_test, signed_rank_test
-from tests.support.cases import objects
 from tests.support.paired_answers import graded, right_or_wrong
 from tests.support.sizes import sets, slow
 
@@ -77,15 +77,41 @@ def test_neither_limits_nor_p_are_closer_than_those_of_student_s_t(
     assert (drawn.value, drawn.standard_error) == pytest.approx(expected)
 
 
-def test_there_is_no_interval_and_a_reason() -> None:
-    for sums, reason in map(dict.values, objects("no_intervals")):
-        estimate, p = bootstrap_t(sums, np.random.default_rng(0))
-        assert estimate.value == pytest.approx(sum(sums) / len(sums))
-        assert (estimate.low, estimate.high, p) == (None, None, None)
-        assert estimate.note == f"no interval: {reason}"
-    samples = ([1.0] * 9 + [1e-3] * 90, [1.0, 1.005] * 15)
-    assert None not in [bootstrap_t(sums, np.random.default_rng(0)).p for sums in samples]
+@pytest.mark.parametrize(
+    ("sums", "reason"),
+    [
+        pytest.param([1.0], "only 1 problem", id="one problem"),
+        pytest.param([1.0, 0.0] * 4, "only 8 problems", id="eight problems"),
+        pytest.param(
+            [1e6] * 9 + [1e-6] * 90, "only 9 of 99 problems differ", id="nine that matter"
+        ),
+        pytest.param([0.0] * 30, "all differences are equal", id="no difference"),
+        pytest.param([0.1] * 30, "all differences are equal", id="one difference of all"),
+    ],
+)
+def test_sums_without_an_interval_have_a_reason(sums: list[float], reason: str) -> None:
+    estimate, p = bootstrap_t(sums, np.random.default_rng(0))
+    assert estimate.value == pytest.approx(sum(sums) / len(sums))
+    assert (estimate.low, estimate.high, p) == (None, None, None)
+    assert estimate.note == f"no interval: {reason}"
+
+
+@pytest.mark.parametrize(
+    "sums",
+    [
+        pytest.param([1.0] * 9 + [1e-3] * 90, id="ninety small ones matter, too"),
+        pytest.param([1.0, 1.005] * 15, id="nearly equal"),
+    ],
+)
+def test_sums_that_hardly_vary_are_tested(sums: list[float]) -> None:
+    assert bootstrap_t(sums, np.random.default_rng(0)).p is not None
+
+
+def test_a_ratio_counts_the_items_that_are_not_zero() -> None:
     assert resampling.Ratio(np.array([0.0, 0, 0, 1]), np.array([0.0, 1, 1, 1])).n == 3
+
+
+def test_studentized_intervals_need_ten_items_that_are_not_too_unequal() -> None:
     few = resampling.Studentized(np.array([2.0]), np.array([0.1]))
     found = resampling.studentized_interval(few, few, 9, 0.95, 0.0, 10.0)
     assert found.note == "no interval: 9 items; 10 are needed"
@@ -93,6 +119,9 @@ def test_there_is_no_interval_and_a_reason() -> None:
     assert far.endswith("too few or too unequal: a limit is over 1.5 times as large or as small")
     narrow = resampling.Studentized(np.array([2.0]), np.array([0.01]))
     assert not resampling.studentized_interval(narrow, narrow, 10, 0.95, 0.0, 10.0).note
+
+
+def test_too_few_draws_for_a_level_have_a_p_value_and_no_interval() -> None:
     values = np.random.default_rng(1).normal(size=30)
     estimate, p = bootstrap_t(values, np.random.default_rng(0), draws=100, level=0.99)
     assert (estimate.low, estimate.high) == (None, None)
@@ -158,24 +187,48 @@ def test_true_differences_are_found_nearly_as_often_as_by_sign_flips(
     assert rates["bootstrap-t"] > rates["sign flips"] - 0.08
 
 
-def test_what_cannot_be_drawn_is_refused() -> None:
-    for change, problem in map(dict.values, objects("wrong_draws")):
-        arguments: dict[str, Any] = {"sums": [1, 2, 3]} | change
-        with pytest.raises(ValueError, match=problem):
-            bootstrap_t(generator=np.random.default_rng(0), **arguments)
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        pytest.param({"sums": []}, "at least one sum", id="nothing"),
+        pytest.param({"sums": [math.nan] * 3}, "none missing", id="missing sums"),
+        pytest.param({"draws": 0}, "a draw", id="no draw"),
+        pytest.param({"sizes": [1, 0, 1]}, "a positive size", id="a size of zero"),
+        pytest.param({"sizes": [1, 1]}, "each sum needs a positive size", id="too few sizes"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(change: dict[str, Any], problem: str) -> None:
+    arguments: dict[str, Any] = {"sums": [1, 2, 3]} | change
+    with pytest.raises(ValueError, match=problem):
+        bootstrap_t(generator=np.random.default_rng(0), **arguments)
 
 
-COVERED = [tuple(row.values()) for row in objects("resampled_methods")]
-SLOW = [slow(*each) for each in COVERED[2:]]
+Pair = tuple[Floats, Floats]
 
 
-@pytest.mark.parametrize(("is_graded", "arguments", "truth"), [*COVERED[:2], *SLOW])
+@pytest.mark.parametrize(
+    ("make", "truth"),
+    [
+        pytest.param(lambda draw: graded(draw, 50, 1, 0, 0.3), 0.3, id="grades of 50 problems"),
+        pytest.param(
+            lambda draw: right_or_wrong(draw, 100, 5, (0.5, 0.6)),
+            0.1,
+            id="five models, 100 problems",
+        ),
+        slow(
+            lambda draw: right_or_wrong(draw, 50, 5, (0.5, 0.6)), 0.1, id="five models, 50 problems"
+        ),
+        slow(lambda draw: right_or_wrong(draw, 100, 1, (0.5, 0.6)), 0.1, id="right and wrong"),
+        slow(lambda draw: right_or_wrong(draw, 200, 5, (0.9, 0.95)), 0.05, id="mostly right"),
+        slow(lambda draw: graded(draw, 1000, 1, 0, 0.3), 0.3, id="grades of 1,000 problems"),
+    ],
+)
 def test_intervals_cover_the_mean_of_one_model_and_of_several(
-    is_graded: bool, arguments: list[Any], truth: float
+    make: Callable[[np.random.Generator], Pair], truth: float
 ) -> None:
-    make, draw, covered = graded if is_graded else right_or_wrong, np.random.default_rng(7), []
+    draw, covered = np.random.default_rng(7), []
     for _ in range(sets(100)):
-        baseline, treatment = make(draw, *arguments)
+        baseline, treatment = make(draw)
         problems, models = baseline.shape
         sums = (treatment - baseline).sum(axis=1)
         low, high = bootstrap_t(sums, draw, np.full(problems, models), 999).estimate.limits

@@ -50,7 +50,7 @@ def test_slopes_and_errors_are_those_of_statsmodels(seed: int, n: int, more: int
 
 @settings(max_examples=30)
 @given(st.integers(0, 10**6), st.integers(9, 20), st.booleans())
-def test_errors_of_clusters_and_degrees_of_freedom_are_those_of_their_definition(
+def test_errors_and_degrees_of_freedom_are_those_of_their_definition(
     seed: int, n: int, has_clusters: bool
 ) -> None:
     """Bell & McCaffrey 2002, with the matrices written out."""
@@ -237,7 +237,7 @@ def width_of_resampling(x: Any, y: Any, random: np.random.Generator) -> float:
 
 
 @pytest.mark.parametrize("population", EQUAL, ids=describe)
-def test_intervals_are_no_wider_than_by_resampling_where_nothing_is_unequal(
+def test_intervals_are_no_wider_than_by_resampling_of_equal_clusters(
     population: Population,
 ) -> None:
     random = np.random.default_rng(8)

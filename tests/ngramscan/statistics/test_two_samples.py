@@ -14,7 +14,6 @@ from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.power import ALPHA
 from ngramscan.statistics.proportions import wilson
 from ngramscan.statistics.two_samples import compare_samples, estimate_accuracy
-from tests.support.cases import objects
 from tests.support.sizes import sets, slow
 
 Floats = NDArray[np.float64]
@@ -60,13 +59,23 @@ def test_problems_with_unequal_numbers_of_scores_are_clusters() -> None:
     assert estimate_accuracy(values, range(7)) == wilson(4, 7)
 
 
-def test_right_and_wrong_answers_have_fisher_s_test_and_newcombe_s_interval() -> None:
-    for k, n, k_other, n_other in map(dict.values, objects("fisher_tables")):
-        found = compare_samples(right(k, n), right(k_other, n_other), 0.9)
-        assert found.p.value == pytest.approx(fisher(k, n, k_other, n_other))
-        assert found.p.n == n + n_other
-        theirs = confint_proportions_2indep(k_other, n_other, k, n, method="newcomb", alpha=0.1)
-        assert found.difference.limits == pytest.approx(theirs)
+@pytest.mark.parametrize(
+    ("k", "n", "k_other", "n_other"),
+    [
+        pytest.param(3, 10, 9, 12, id="3 of 10 and 9 of 12"),
+        pytest.param(0, 5, 5, 5, id="none and all"),
+        pytest.param(40, 80, 55, 90, id="40 of 80 and 55 of 90"),
+        pytest.param(2, 4, 2, 4, id="equal shares"),
+    ],
+)
+def test_right_and_wrong_answers_have_fisher_s_test_and_newcombe_s_limits(
+    k: int, n: int, k_other: int, n_other: int
+) -> None:
+    found = compare_samples(right(k, n), right(k_other, n_other), 0.9)
+    assert found.p.value == pytest.approx(fisher(k, n, k_other, n_other))
+    assert found.p.n == n + n_other
+    theirs = confint_proportions_2indep(k_other, n_other, k, n, method="newcomb", alpha=0.1)
+    assert found.difference.limits == pytest.approx(theirs)
 
 
 def test_the_detectable_share_is_found_with_80_percent_power() -> None:
@@ -81,7 +90,7 @@ def test_the_detectable_share_is_found_with_80_percent_power() -> None:
     assert compare_samples(right(0, 40), right(1, 1)).detectable == pytest.approx(0.8)
 
 
-def test_at_the_level_of_its_p_value_an_interval_of_graded_values_ends_at_zero() -> None:
+def test_at_the_level_of_its_p_value_an_interval_of_grades_ends_at_zero() -> None:
     a, b = generator(3).beta(2, 5, 30), generator(4).beta(3, 5, 18)
     found = compare_samples(a, b)
     low, _ = compare_samples(a, b, 1 - found.p.value).difference.limits
