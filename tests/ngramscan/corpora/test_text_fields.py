@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import ngramscan
-from ngramscan.corpora import ReadOptions, open_corpus, read_piece
 from ngramscan.errors import CorpusError
 from tests.support.command import invoke
+from tests.support.corpus_documents import read_documents
 
 TALK = [
     {"role": "user", "content": "Is it so?"},
@@ -54,17 +54,6 @@ WRITERS: dict[str, Callable[[Path, list[dict[str, Any]]], None]] = {
 }
 
 
-def read(path: Path, **options: Any) -> tuple[list[str], list[int], dict[str, int]]:
-    """Return the documents of a corpus, the numbers of their records, and what was skipped."""
-    texts, records, skipped = list[str](), list[int](), dict[str, int]()
-    for piece in open_corpus(str(path)).pieces():
-        for batch in read_piece(piece, ReadOptions(**options)):
-            texts += [bytes(text).decode() for text in batch.texts]
-            records += batch.records
-            skipped |= batch.skipped
-    return texts, records, skipped
-
-
 @pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize(
     ("row", "field", "text"),
@@ -101,7 +90,7 @@ def test_a_text_is_found_by_its_path(
     tmp_path: Path, name: str, row: dict[str, Any], field: str, text: str
 ) -> None:
     WRITERS[name](tmp_path / name, [row, row])
-    assert read(tmp_path / name, text_field=field) == ([text, text], [1, 2], {})
+    assert read_documents(tmp_path / name, text_field=field) == ([text, text], [1, 2], {})
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -127,7 +116,7 @@ def test_a_path_that_leads_to_no_text_is_refused(
 ) -> None:
     WRITERS[name](tmp_path / name, [row])
     with pytest.raises(CorpusError, match=problem):
-        read(tmp_path / name, text_field=field)
+        read_documents(tmp_path / name, text_field=field)
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -145,8 +134,8 @@ def test_nulls_are_refused_or_skipped_and_counted(
 ) -> None:
     WRITERS[name](tmp_path / name, rows)
     with pytest.raises(CorpusError, match=r"2: .* is null; expected a string \(see --skip-null\)"):
-        read(tmp_path / name, text_field=field)
-    assert read(tmp_path / name, text_field=field, skip_null=True) == (
+        read_documents(tmp_path / name, text_field=field)
+    assert read_documents(tmp_path / name, text_field=field, skip_null=True) == (
         ["a", "b"],
         [1, 3],
         {"null": 1},
@@ -201,21 +190,21 @@ def test_strings_of_every_arrow_type_are_read(
     else:
         with pa.ipc.new_file(str(path), table.schema) as file:
             file.write_table(table)
-    assert read(path, skip_null=True) == (texts[:3], [1, 2, 3], {"null": 1})
+    assert read_documents(path, skip_null=True) == (texts[:3], [1, 2, 3], {"null": 1})
 
 
 def test_bytes_of_a_column_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": [b"fine", b"\xe9"]}), tmp_path / "c.parquet")
     with pytest.raises(CorpusError, match="the text is not UTF-8"):
-        read(tmp_path / "c.parquet")
+        read_documents(tmp_path / "c.parquet")
 
 
-def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["c.parquet", "c.arrow", "c.csv"])
+def test_two_columns_of_one_name_are_refused(tmp_path: Path, name: str) -> None:
     table = pa.table([pa.array(["a"]), pa.array(["b"])], names=["text", "text"])
     pq.write_table(table, tmp_path / "c.parquet")
     with pa.ipc.new_file(str(tmp_path / "c.arrow"), table.schema) as file:
         file.write_table(table)
     (tmp_path / "c.csv").write_text("text,text\na,b\n")
-    for name in ("c.parquet", "c.arrow", "c.csv"):
-        with pytest.raises(CorpusError, match="several columns are named 'text'; rename all but"):
-            read(tmp_path / name)
+    with pytest.raises(CorpusError, match="several columns are named 'text'; rename all but"):
+        read_documents(tmp_path / name)
