@@ -148,7 +148,7 @@ def test_a_literal_far_into_a_long_text_is_found_where_it_is() -> None:
     assert [found_by(engine, one) for one in texts] == [[0]] * 3
 
 
-def test_the_self_check_of_thousands_of_queries_finds_an_engine_that_misses_some() -> None:
+def test_the_self_check_of_thousands_of_queries_finds_missed_ones() -> None:
     literals, texts = thousands(3_000)
     whole = aho_corasick_engine([literal.encode() for literal in literals])
 

@@ -45,7 +45,7 @@ WORDS = [
 
 
 @pytest.mark.parametrize(("text", "expected"), WORDS)
-def test_a_word_is_a_run_of_letters_or_a_character_of_a_script_without_spaces(
+def test_a_word_is_a_run_of_letters_or_a_character_without_spaces(
     text: str, expected: list[str]
 ) -> None:
     assert words_in(text) == expected

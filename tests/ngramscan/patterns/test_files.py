@@ -27,7 +27,7 @@ def test_queries_are_literal_unless_variants_are_asked_for() -> None:
     assert {query.pattern.text for query in small.queries(True)} == {"next, we", "\\frac{"}
 
 
-def test_selection_takes_methods_by_any_of_their_names_and_tiers_in_any_case() -> None:
+def test_selection_takes_methods_by_any_name_and_tiers_in_any_case() -> None:
     f1 = load_patterns("f1")
     assert f1.select(methods=["f-1"]).methods == ["FP/F-1"]
     assert f1.select(methods=["FP/F-1", "cot"]).methods == ["CoT", "FP/F-1"]

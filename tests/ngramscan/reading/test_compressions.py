@@ -9,10 +9,17 @@ from pathlib import Path
 import lz4.frame
 import pytest
 
-from ngramscan.corpora import ReadOptions, open_corpus, read_piece
+from ngramscan.corpora import open_corpus
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.reading.compressions import COMPRESSIONS, PACKED, compression_of, window_bytes
+from ngramscan.reading.compressions import (
+    COMPRESSIONS,
+    PACKED,
+    Compression,
+    compression_of,
+    window_bytes,
+)
 from ngramscan.reading.streams import read_bytes, unpacked_path
+from tests.support.corpus_documents import read_documents
 from tests.support.packers import PACKERS
 
 if sys.version_info >= (3, 14):
@@ -21,17 +28,7 @@ else:
     from backports import zstd
 
 LINES = b'{"text": "step by step"}\n{"text": "and then"}\n'
-TEXTS = ["step by step", "and then"]
-
-
-def read(path: Path) -> tuple[list[str], dict[str, int]]:
-    """Return the documents of a corpus, and what was skipped."""
-    texts, skipped = list[str](), dict[str, int]()
-    for piece in open_corpus(str(path)).pieces():
-        for batch in read_piece(piece, ReadOptions()):
-            texts += [bytes(text).decode() for text in batch.texts]
-            skipped |= batch.skipped
-    return texts, skipped
+TEXTS, NUMBERS = ["step by step", "and then"], [1, 2]
 
 
 def test_every_suffix_has_a_test() -> None:
@@ -45,7 +42,7 @@ def test_a_compressed_file_is_read_in_small_and_large_letters(
 ) -> None:
     path = tmp_path / (name + (suffix.upper() if name.isupper() else suffix))
     path.write_bytes(PACKERS[suffix](LINES))
-    assert read(path) == (TEXTS, {})
+    assert read_documents(path) == (TEXTS, NUMBERS, {})
     assert unpacked_path(path).name == name
 
 
@@ -54,17 +51,26 @@ def test_members_behind_each_other_and_padding_are_read(tmp_path: Path, suffix: 
     path = tmp_path / f"c.jsonl{suffix}"
     first, second = (PACKERS[suffix](line) for line in LINES.splitlines(keepends=True))
     path.write_bytes(first + second + bytes(70_000))
-    assert read(path) == (TEXTS, {})
+    assert read_documents(path) == (TEXTS, NUMBERS, {})
 
 
 @pytest.mark.parametrize("suffix", PACKERS)
-def test_a_truncated_or_empty_compressed_file_is_an_error(tmp_path: Path, suffix: str) -> None:
+@pytest.mark.parametrize(
+    "part",
+    [
+        pytest.param(slice(0), id="nothing"),
+        pytest.param(slice(1), id="one byte"),
+        pytest.param(slice(30), id="a beginning"),
+        pytest.param(slice(-1), id="all but one byte"),
+    ],
+)
+def test_a_truncated_or_empty_compressed_file_is_an_error(
+    tmp_path: Path, suffix: str, part: slice
+) -> None:
     path = tmp_path / f"c.jsonl{suffix}"
-    content = PACKERS[suffix](LINES)
-    for length in (0, 1, len(content) // 2, len(content) - 1):
-        path.write_bytes(content[:length])
-        with pytest.raises(CorpusError, match="the file is truncated: it"):
-            read(path)
+    path.write_bytes(PACKERS[suffix](LINES)[part])
+    with pytest.raises(CorpusError, match="the file is truncated: it"):
+        read_documents(path)
 
 
 @pytest.mark.parametrize("suffix", PACKERS)
@@ -74,7 +80,7 @@ def test_a_damaged_byte_is_an_error(tmp_path: Path, suffix: str) -> None:
     content[len(content) // 2] ^= 0xFF
     path.write_bytes(content)
     with pytest.raises(CorpusError, match=r"can't be read|truncated|not valid JSON|not UTF-8"):
-        read(path)
+        read_documents(path)
 
 
 @pytest.mark.parametrize("suffix", PACKERS)
@@ -84,7 +90,7 @@ def test_the_first_bytes_count_where_the_name_is_wrong(
 ) -> None:
     path = tmp_path / name
     path.write_bytes(PACKERS[suffix](LINES))
-    assert read(path) == (TEXTS, {})
+    assert read_documents(path) == (TEXTS, NUMBERS, {})
 
 
 def test_a_large_file_is_not_split_where_it_is_compressed_without_a_suffix(
@@ -93,7 +99,7 @@ def test_a_large_file_is_not_split_where_it_is_compressed_without_a_suffix(
     monkeypatch.setattr("ngramscan.corpora.jsonl.PART_BYTES", 10)
     path = tmp_path / "c.jsonl"
     path.write_bytes(gzip.compress(LINES))
-    assert read(path) == (TEXTS, {})
+    assert read_documents(path) == (TEXTS, NUMBERS, {})
     path.write_bytes(LINES)
     assert len(open_corpus(str(path)).pieces()) > 1
 
@@ -105,7 +111,7 @@ def test_a_plain_file_with_the_name_of_a_compressed_one_is_refused(
     path = tmp_path / f"c.jsonl{suffix}"
     path.write_bytes(LINES)
     with pytest.raises(CorpusError, match=r"it is not \w+, whatever its name says; rename it"):
-        read(path)
+        read_documents(path)
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".bz2"])
@@ -123,7 +129,11 @@ def test_bytes_behind_compressed_data_are_counted(
     path = tmp_path / f"c.jsonl{suffix}"
     path.write_bytes(PACKERS[suffix](LINES) + tail)
     name = {".gz": "gzip", ".bz2": "bzip2"}[suffix]
-    assert read(path) == (TEXTS, {f"bytes behind the end of {name} data": n_bytes})
+    assert read_documents(path) == (
+        TEXTS,
+        NUMBERS,
+        {f"bytes behind the end of {name} data": n_bytes},
+    )
     with pytest.raises(InputError, match=r"can't be read|truncated"):
         read_bytes(path)  # no corpus: nothing could say that they were left out
 
@@ -135,7 +145,7 @@ def test_bytes_behind_compressed_data_are_an_error_where_its_tool_says_so(
     path = tmp_path / f"c.jsonl{suffix}"
     path.write_bytes(PACKERS[suffix](LINES) + b"signature, as long as a header is")
     with pytest.raises(CorpusError, match="can't be read"):
-        read(path)
+        read_documents(path)
 
 
 def dictionary_frame(content: bytes) -> bytes:
@@ -153,13 +163,13 @@ def test_a_dictionary_at_the_start_of_a_zstd_file_serves_all_frames(
     frame = dictionary_frame(zstd.compress(content) if is_packed else content)
     path = tmp_path / "c.jsonl.zst"
     path.write_bytes(frame + b"".join(frames))
-    assert read(path) == (TEXTS, {})
+    assert read_documents(path) == (TEXTS, NUMBERS, {})
     path.write_bytes(b"".join(frames))
     with pytest.raises(CorpusError, match="can't be read"):
-        read(path)
+        read_documents(path)
     path.write_bytes(frame[:-10])
     with pytest.raises(CorpusError, match="truncated"):
-        read(path)
+        read_documents(path)
 
 
 @pytest.mark.parametrize("kind", range(0x50, 0x60))
@@ -167,11 +177,11 @@ def test_skippable_frames_of_zstd_are_no_text(tmp_path: Path, kind: int) -> None
     path = tmp_path / "c.jsonl.zst"
     frame = bytes([kind]) + b"\x2a\x4d\x18\x04\0\0\0note"
     path.write_bytes(frame + zstd.compress(LINES))
-    assert read(path) == (TEXTS, {})
+    assert read_documents(path) == (TEXTS, NUMBERS, {})
 
 
 @pytest.mark.skipif(shutil.which("zstd") is None, reason="needs the program zstd")
-def test_long_windows_of_zstd_are_read_and_large_files_say_what_memory_they_need(
+def test_long_windows_of_zstd_are_read_and_say_what_memory_they_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def pack(*options: str) -> bytes:
@@ -181,7 +191,7 @@ def test_long_windows_of_zstd_are_read_and_large_files_say_what_memory_they_need
     path = tmp_path / "RC.jsonl.zst"
     path.write_bytes(pack("--long=31"))
     assert window_bytes(path.read_bytes()) == 1 << 31
-    assert read(path) == (TEXTS, {})
+    assert read_documents(path) == (TEXTS, NUMBERS, {})
     assert open_corpus(str(path)).notices == []
     monkeypatch.setattr("ngramscan.corpora.files._WINDOW_LOOK_BYTES", 0)
     (notice,) = open_corpus(str(path)).notices
@@ -190,10 +200,17 @@ def test_long_windows_of_zstd_are_read_and_large_files_say_what_memory_they_need
     assert open_corpus(str(path)).notices == []
 
 
-def test_compressions_are_told_apart_by_their_first_bytes() -> None:
-    for compression in COMPRESSIONS:
-        for start in compression.starts:
-            assert compression_of("c", start + bytes(20)) is compression
+@pytest.mark.parametrize(
+    ("compression", "start"),
+    [(compression, start) for compression in COMPRESSIONS for start in compression.starts],
+)
+def test_compressions_are_told_apart_by_their_first_bytes(
+    compression: Compression, start: bytes
+) -> None:
+    assert compression_of("c", start + bytes(20)) is compression
+
+
+def test_a_text_that_begins_like_bzip2_is_not_compressed() -> None:
     assert compression_of("c", b"BZh is how this text begins") is None
 
 
@@ -204,7 +221,7 @@ def test_lz4_without_its_library_says_what_to_install(
     path.write_bytes(lz4.frame.compress(LINES))
     monkeypatch.setitem(sys.modules, "lz4.frame", None)
     with pytest.raises(InputError, match=r"lz4.* is not installed; pip install 'ngramscan\[lz4\]'"):
-        read(path)
+        read_documents(path)
 
 
 @pytest.mark.parametrize(

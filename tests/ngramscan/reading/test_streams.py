@@ -9,17 +9,14 @@ import threading
 import time
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
-from ngramscan.errors import InputError
-from ngramscan.reading.row_files import read_table
 from tests.support import corpus_files, oracle
-from tests.support.cases import objects
 from tests.support.command import NGRAMSCAN, Ran, invoke
 from tests.support.corpus_files import PACK
 from tests.support.hard_texts import F1, make_texts
 from tests.support.outputs import write_lines
+from tests.support.programs import read_pipe
 from tests.support.sizes import slow
 
 TEXTS = make_texts(300)
@@ -102,69 +99,98 @@ def test_a_terminal_is_no_corpus(tmp_path: Path) -> None:
     assert b"standard input: expected a pipe or file, not a terminal" in done.stderr
 
 
-def test_the_first_bytes_say_what_comes_through_a_pipe() -> None:
-    lines = corpus_files.jsonl(TEXTS)
-    as_list = b"[" + lines.rstrip(b"\n").replace(b"\n", b",\n") + b"]"
-    for content in (b"\xef\xbb\xbf" + lines, b"\n \n" + lines, lines.rstrip(b"\n"), as_list):
-        check(piped(content, *SEARCH, "scan:-"), TEXTS)
+PIPED = corpus_files.jsonl(TEXTS)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"\xef\xbb\xbf" + PIPED, id="a mark"),
+        pytest.param(b"\n \n" + PIPED, id="empty lines"),
+        pytest.param(PIPED.rstrip(b"\n"), id="no end of the last line"),
+        pytest.param(b"[" + PIPED.rstrip(b"\n").replace(b"\n", b",\n") + b"]", id="a list"),
+    ],
+)
+def test_the_first_bytes_say_that_json_comes_through_a_pipe(content: bytes) -> None:
+    check(piped(content, *SEARCH, "scan:-"), TEXTS)
+
+
+def test_a_text_through_a_pipe_is_one_document() -> None:
     text = "é solve for\n" * 20_000
     done = piped(text.encode(), *SEARCH, "scan:-")
     check(done, [text])
     assert "standard input: read as text, one document; if it is something else" in done.stderr
-    check(piped(lines, *SEARCH, "scan:-", "--input-format", "text"), [lines.decode()])
-    problems = {
-        b"\x7fELF\0\0": "neither JSON lines, text nor WARC; --input-format says it",
-        "café".encode("latin-1") * 9: "neither JSON lines, text nor WARC",
-        "step by step".encode(
-            "utf-16-le"
-        ): "it is UTF-16, and UTF-8 is expected; iconv -f UTF-16LE",
-        b"<mediawiki>": "XML of Wikipedia is not read; WikiExtractor converts it",
-        corpus_files.parquet(["a"]): "Parquet can't be read from a pipe",
-    }
-    told = {content: refused(content, *SEARCH, "scan:-") for content in problems}
-    assert not {
-        content: said
-        for content, said in told.items()
-        if not said.startswith(f"standard input: {problems[content]}")
-    }
+    check(piped(PIPED, *SEARCH, "scan:-", "--input-format", "text"), [PIPED.decode()])
 
 
-def test_what_is_wrong_in_a_pipe_is_an_error_with_its_place() -> None:
-    cases = {
-        LINES + b'{"text": "cut of': "3: not valid JSON",
-        LINES + b'{"text": "\xff"}\n': "3: not UTF-8",
-        LINES + b'{"text": "' + b"x" * 2_000_000 + b'"}': "3: a line of more than 1 MB",
-        gzip.compress(LINES)[:-4]: "3: the file is truncated",
-        b"text " * 60_000 + b"\xff": " not UTF-8 at byte 300000",
-    }
-    for content, problem in cases.items():
-        told = piped(content, *SEARCH, "scan:-", "--max-line", "1")
-        assert (told.code, told.stdout) == (1, "")
-        assert f"standard input:{problem}" in told.stderr
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        pytest.param(
+            b"\x7fELF\0\0",
+            "neither JSON lines, text nor WARC; --input-format says it",
+            id="a program",
+        ),
+        pytest.param(
+            "café".encode("latin-1") * 9, "neither JSON lines, text nor WARC", id="Latin-1"
+        ),
+        pytest.param(
+            "step by step".encode("utf-16-le"),
+            "it is UTF-16, and UTF-8 is expected; iconv -f UTF-16LE",
+            id="UTF-16",
+        ),
+        pytest.param(
+            b"<mediawiki>", "XML of Wikipedia is not read; WikiExtractor converts it", id="XML"
+        ),
+        pytest.param(
+            corpus_files.parquet(["a"]), "Parquet can't be read from a pipe", id="Parquet"
+        ),
+    ],
+)
+def test_what_can_not_be_read_from_a_pipe_is_refused(content: bytes, problem: str) -> None:
+    assert refused(content, *SEARCH, "scan:-").startswith(f"standard input: {problem}")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        pytest.param(LINES + b'{"text": "cut of', "3: not valid JSON", id="a truncated line"),
+        pytest.param(LINES + b'{"text": "\xff"}\n', "3: not UTF-8", id="Latin-1"),
+        pytest.param(
+            LINES + b'{"text": "' + b"x" * 2_000_000 + b'"}',
+            "3: a line of more than 1 MB",
+            id="a long line",
+        ),
+        pytest.param(
+            gzip.compress(LINES)[:-4], "3: the file is truncated", id="truncated data of gzip"
+        ),
+        pytest.param(
+            b"text " * 60_000 + b"\xff", " not UTF-8 at byte 300000", id="Latin-1 behind a text"
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_pipe_is_an_error_with_its_place(content: bytes, problem: str) -> None:
+    told = piped(content, *SEARCH, "scan:-", "--max-line", "1")
+    assert (told.code, told.stdout) == (1, "")
+    assert f"standard input:{problem}" in told.stderr
+
+
+def test_options_of_reading_hold_for_a_pipe() -> None:
     options = ("--skip-bad-lines", "--exclude-source", "b*", "--limit-documents", "2")
     rows = b'{"id": "a", "text": "solve for"}\n{"id": "b", "text": "solve for"}\n{bad\n' + LINES
     check(piped(rows, *SEARCH, "scan:-", *options), ["solve for", "foo, solve for x"])
 
 
-MEMORY = """
-import resource, sys
-from ngramscan.corpora import ReadOptions, open_corpus, read_piece
-(piece,) = open_corpus("-").pieces()
-print(sum(len(batch.texts) for batch in read_piece(piece, ReadOptions())))
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-"""
-
-
 @pytest.mark.integration
-@pytest.mark.parametrize("suffix", [".gz", *map(slow, ("", ".zst"))])
+@pytest.mark.parametrize("suffix", [".gz", slow(""), slow(".zst")])
 def test_a_pipe_is_never_wholly_in_memory(tmp_path: Path, suffix: str) -> None:
-    (tmp_path / "read.py").write_text(MEMORY)
     peaks = []
     for times in (1000, 60_000):
         content = PACK[suffix](b"".join(b'{"text": "%0999d"}\n' % n for n in range(times)))
         (tmp_path / "c").write_bytes(content)
         # From bash, as a process begins with the peak of its parent.
-        done = shell(f"cat c | {NGRAMSCAN[0]} read.py", tmp_path)
+        program = Path(read_pipe.__file__)
+        done = shell(f"cat c | {NGRAMSCAN[0]} {program}", tmp_path)
         documents, kilobytes = map(int, done.stdout.split())
         assert documents == times
         peaks.append(kilobytes)
@@ -173,9 +199,11 @@ def test_a_pipe_is_never_wholly_in_memory(tmp_path: Path, suffix: str) -> None:
 
 def test_what_needs_files_is_refused_for_a_pipe() -> None:
     options = ("--sample-files 50%", "--scheduler tcp://localhost:1")
-    each = [refused(LINES, *SEARCH, "scan:-", *one.split()) for one in options]
+    messages = [refused(LINES, *SEARCH, "scan:-", *option.split()) for option in options]
     said = ": standard input: a pipe can't be read that"
-    assert [text.partition(" way")[0] for text in each] == [f"{one}{said}" for one in options]
+    assert [message.partition(" way")[0] for message in messages] == [
+        f"{option}{said}" for option in options
+    ]
     told = refused(LINES, "contexts", "solve for", "--index", "scan:-")
     assert "can't be read again to show texts; write it to a file" in told
     told = refused(LINES, *SEARCH, "scan:-", "--index", "scan:/dev/stdin")
@@ -185,20 +213,29 @@ def test_what_needs_files_is_refused_for_a_pipe() -> None:
     assert sum(int(row["occurrences"]) for row in done.rows if row["query"] == "solve for") == 3
 
 
-def test_a_corpus_without_a_document_is_an_error(tmp_path: Path, subtests: pytest.Subtests) -> None:
+def test_an_empty_pipe_is_an_error() -> None:
     assert refused(b"", *SEARCH, "scan:-") == "standard input: it is empty; expected a corpus"
     assert "/dev/null: it is empty" in refused(b"", *SEARCH, "scan:/dev/null")
-    for name, content in {
-        "a.jsonl": b"",
-        "b.jsonl": b"\n \n",
-        "c.jsonl.gz": gzip.compress(b""),
-        "d.warc": corpus_files.WARC_INFO,
-        "e.parquet": corpus_files.parquet([]),
-    }.items():
-        with subtests.test(name=name):
-            (tmp_path / name).write_bytes(content)
-            told = refused(b"", *SEARCH, f"scan:{tmp_path / name}")
-            assert told == f"scan:{tmp_path / name}: contains no documents"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        pytest.param("a.jsonl", b"", id="no byte"),
+        pytest.param("b.jsonl", b"\n \n", id="empty lines"),
+        pytest.param("c.jsonl.gz", gzip.compress(b""), id="compressed nothing"),
+        pytest.param("d.warc", corpus_files.WARC_INFO, id="no record"),
+        pytest.param("e.parquet", corpus_files.parquet([]), id="no row"),
+    ],
+)
+def test_a_file_without_a_document_is_an_error(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    told = refused(b"", *SEARCH, f"scan:{tmp_path / name}")
+    assert told == f"scan:{tmp_path / name}: contains no documents"
+
+
+def test_a_folder_without_a_document_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"")
     done = invoke(*SEARCH, f"scan:{tmp_path}", "--refresh")
     assert (done.code, done.stdout) == (2, "")
     assert done.stderr == f"Error: scan:{tmp_path}: contains no documents\n"
@@ -215,74 +252,74 @@ def test_a_corpus_without_a_document_is_an_error(tmp_path: Path, subtests: pytes
 # Outputs
 
 
-def test_outputs_come_from_several_places_compressed_and_through_pipes(tmp_path: Path) -> None:
-    texts = {"cot": "Let's think step by step", "pot": "def solution():"}
-    for method, text in texts.items():
-        write_lines(tmp_path / f"plain/d/m/{method}.jsonl", {"id": 1, "output": text})
-        content = (tmp_path / f"plain/d/m/{method}.jsonl").read_bytes()
-        for suffix in (".gz", ".zst"):
-            other = "d" * (suffix == ".zst" and method == "pot")  # .zstd, as some write it
-            path = tmp_path / f"packed{suffix}/d/m/{method}.jsonl{suffix}{other}"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(PACK[suffix](content))
-    expected = invoke("blend", tmp_path / "plain", "f1", "--format", "csv")
-    files = sorted((tmp_path / "plain").rglob("*.jsonl"))
-    group = {"dataset": "d", "model": "m", "id": 1}
-    fields = [group | {"method": method, "output": text} for method, text in texts.items()]
-    lines = b"".join(json.dumps(one).encode() + b"\n" for one in fields)
-    listed = gzip.compress(json.dumps(fields).encode())
-    places = ([tmp_path / "packed.gz"], [tmp_path / "packed.zst", "f1"], files, [*files, "f1"])
-    assert [invoke("blend", *given, "--format", "csv") for given in places] == [expected] * 4
-    both, strategies = (lines, listed), invoke("strategies", *files).stdout
-    assert [piped(one, "blend", "-", "f1", "--format", "csv") for one in both] == [expected] * 2
-    assert [piped(one, "strategies", "-").stdout for one in both] == [strategies] * 2
-    content = lines.replace(b'"method"', b'"how"')
-    assert piped(content, "blend", "-", "--prompt-field", "how", "--format", "csv") == expected
+GROUP = {"dataset": "d", "model": "m", "id": 1}
+OUTPUTS = [
+    {**GROUP, "method": "cot", "output": "Let's think step by step"},
+    {**GROUP, "method": "pot", "output": "def solution():"},
+]
+OUTPUT_LINES = b"".join(json.dumps(row).encode() + b"\n" for row in OUTPUTS)
+BLEND = ("f1", "--format", "csv")
+
+
+@pytest.fixture
+def output_files(tmp_path: Path) -> list[Path]:
+    """Return the files of the outputs of two prompts, as a folder has them."""
+    return [
+        write_lines(
+            tmp_path / f"plain/d/m/{row['method']}.jsonl", {"id": 1, "output": row["output"]}
+        )
+        for row in OUTPUTS
+    ]
+
+
+@pytest.mark.parametrize(
+    "suffixes", [(".gz", ".gz"), (".zst", ".zst"), (".zst", ".zstd")], ids=" and ".join
+)
+def test_compressed_outputs_are_read_as_the_plain_ones(
+    tmp_path: Path, output_files: list[Path], suffixes: tuple[str, str]
+) -> None:
+    for path, suffix in zip(output_files, suffixes, strict=True):
+        packed = tmp_path / f"packed/d/m/{path.name}{suffix}"
+        packed.parent.mkdir(parents=True, exist_ok=True)
+        packed.write_bytes(PACK[suffix.replace("zstd", "zst")](path.read_bytes()))
+    expected = invoke("blend", tmp_path / "plain", *BLEND)
+    assert expected.code == 0
+    assert invoke("blend", tmp_path / "packed", *BLEND) == expected
+    assert invoke("blend", *output_files, *BLEND) == expected
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(OUTPUT_LINES, id="lines"),
+        pytest.param(gzip.compress(json.dumps(OUTPUTS).encode()), id="a compressed list"),
+    ],
+)
+def test_outputs_through_a_pipe_are_read_as_those_of_files(
+    output_files: list[Path], content: bytes
+) -> None:
+    assert piped(content, "blend", "-", *BLEND) == invoke("blend", *output_files, *BLEND)
+    expected = invoke("strategies", *output_files)
+    assert piped(content, "strategies", "-").stdout == expected.stdout
+
+
+def test_a_field_of_outputs_through_a_pipe_names_their_prompt(output_files: list[Path]) -> None:
+    content = OUTPUT_LINES.replace(b'"method"', b'"how"')
+    expected = invoke("blend", *output_files, *BLEND)
+    assert piped(content, "blend", "-", "--prompt-field", "how", *BLEND) == expected
     told = refused(content, "strategies", "-")
     assert told.endswith("also at standard input:1; --prompt-field NAME says which prompt")
     told = piped(content.replace(b'"id": 1, ', b""), "strategies", "-").stderr
     assert "2 outputs do not name their prompt; --prompt-field NAME says which field" in told
-    (tmp_path / "one.yaml").write_text("name: [")
-    assert "one.yaml:1: not valid YAML" in refused(b"", "tiers", *files, tmp_path / "one.yaml")
-    told = refused(b"", "blend", *files, "f2")
+
+
+def test_what_is_no_output_is_refused(tmp_path: Path, output_files: list[Path]) -> None:
+    patterns = tmp_path / "own.yaml"
+    patterns.write_text("name: [")
+    assert "own.yaml:1: not valid YAML" in refused(b"", "tiers", *output_files, patterns)
+    told = refused(b"", "blend", *output_files, "f2")
     assert told == "f2: no such outputs, and no pattern set; shipped: f1, verify"
-    told = refused(b"", "strategies", tmp_path / "plain", files[0])
+    told = refused(b"", "strategies", tmp_path / "plain", output_files[0])
     assert "cot.jsonl: a file is given twice" in told
     assert refused(b"", "blend", "-") == "standard input: no outputs there"
-    assert "standard input:2: not valid JSON" in refused(lines[:-9], "blend", "-")
-
-
-# Rows
-
-
-ROWS = [{"item": f"é{n}", "judge": judge, "label": "yes"} for n in range(3) for judge in "ab"]
-
-
-def tables(folder: Path) -> dict[str, bytes]:
-    """Return the same rows in each form, by suffix."""
-    frame = pd.DataFrame(ROWS)
-    frame.to_parquet(folder / "t.parquet")
-    lines, listed = "".join(json.dumps(row) + "\n" for row in ROWS), json.dumps(ROWS, indent=1)
-    texts = {".csv": frame.to_csv(index=False), ".jsonl": lines, ".json": listed}
-    forms = {suffix: text.encode() for suffix, text in texts.items()}
-    return forms | {".parquet": (folder / "t.parquet").read_bytes()}
-
-
-def test_a_json_list_is_a_table_whatever_its_suffix(tmp_path: Path) -> None:
-    forms = tables(tmp_path)
-    (tmp_path / "list.jsonl").write_bytes(forms[".json"])
-    assert [row for _, row in read_table(tmp_path / "list.jsonl")] == ROWS
-
-
-def test_what_is_no_table_is_told_by_its_content(tmp_path: Path) -> None:
-    forms = tables(tmp_path)
-    forms["cut"] = gzip.compress(forms[".csv"])[:-9]
-    for name, content, problem in map(dict.values, objects("no_tables")):
-        (tmp_path / name).write_bytes(forms.get(content, content.encode()))
-        with pytest.raises(InputError) as error:
-            list(read_table(tmp_path / name))
-        assert str(error.value).startswith(f"{tmp_path / name}: {problem}")
-    with pytest.raises(InputError, match=r"no such file or folder; did you mean .*/t\.jsonl\?"):
-        list(read_table(tmp_path / "tt.jsonl"))
-    with pytest.raises(InputError, match=r": a folder; expected a table \(\.csv, .*"):
-        list(read_table(tmp_path))
+    assert "standard input:2: not valid JSON" in refused(OUTPUT_LINES[:-9], "blend", "-")

@@ -45,7 +45,7 @@ def test_a_file_that_is_written_while_it_is_read_is_an_error(
     assert str(error.value) == f"{path}: {CHANGED}"
 
 
-def test_a_file_that_is_replaced_by_another_is_read_to_the_end_of_the_first(tmp_path: Path) -> None:
+def test_a_file_that_is_replaced_is_read_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(OLD)
     chunks = read_raw(path)
