@@ -31,3 +31,14 @@ def right_or_wrong(
         own = draw.normal(size=(problems, models)) * np.sqrt(0.2)
         answers.append((suited + own < special.ndtri(share)).astype(np.float64))
     return answers[0], answers[1]
+
+
+def answers_in_epochs(
+    draw: np.random.Generator, n: int, epochs: int, correlation: float
+) -> tuple[Floats, Floats, Floats]:
+    """Return two methods' answers to problems whose chances go together, and the problems."""
+    common = draw.beta(1, 1, n)
+    gain = np.where(draw.random(n) < correlation, 0.1, 0.0)
+    chances = np.stack([common, np.minimum(common + gain, 1)])
+    answers = (draw.random((2, epochs, n)) < chances[:, None, :]).astype(float)
+    return answers[0].ravel(), answers[1].ravel(), np.tile(np.arange(n), epochs).astype(float)

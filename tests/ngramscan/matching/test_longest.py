@@ -177,20 +177,3 @@ def test_a_long_word_of_one_letter_is_not_ordered(monkeypatch: pytest.MonkeyPatc
     windows = np.array([[0, len(word) + 2], [len(word) + 1, len(word) + 4]])
     (lengths,) = longest_matches([text], [windows], [b"short", document])
     assert lengths.tolist() == [len(word) + 7, 6]
-
-
-@pytest.mark.parametrize(
-    ("text_bytes", "windows", "document_bytes", "expected"),
-    [
-        pytest.param(10_000_000, 5, 10_000_000, True, id="five windows in ten megabytes"),
-        pytest.param(10_000_000, 500, 10_000_000, False, id="many windows"),
-        pytest.param(1_000, 5, 4_000_000, False, id="a short text and large documents"),
-        pytest.param(1_000, 5, 1_000, True, id="a short text and a short document"),
-        pytest.param(0, 0, 0, True, id="an empty text"),
-    ],
-)
-def test_few_windows_for_the_bytes_to_read_are_searched_by_halves(
-    text_bytes: int, windows: int, document_bytes: int, expected: bool
-) -> None:
-    places = np.zeros((windows, 2), np.int64)
-    assert halving.are_few(bytes(text_bytes), places, document_bytes) is expected

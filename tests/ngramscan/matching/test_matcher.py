@@ -1,3 +1,5 @@
+"""The matcher counts by the definition, whichever engine it has, and checks its engine."""
+
 import random
 import sys
 from collections.abc import Callable, Sequence
@@ -22,19 +24,16 @@ from ngramscan.matching import (
     hyperscan_engine,
 )
 from tests.support import oracle
+from tests.support.engine_hits import LETTERS, LOWER, found_by
 from tests.support.sizes import sets
 from tests.support.wrong_engine import SKIPS_OVERLAPS
 
 MakeEngine = Callable[[Sequence[bytes], bool], Engine]
 ENGINES = [hyperscan_engine, aho_corasick_engine, gram_engine]
-# Few letters, one of two bytes that shares its first byte with another: overlaps, nested queries
-# and hits inside a character are frequent.
-LETTERS = "aAbéèÉ\n\0"
 TEXTS = st.lists(st.text(alphabet=LETTERS, max_size=30), max_size=5)
 QUERIES = st.lists(
     st.text(alphabet=LETTERS, min_size=1, max_size=4), min_size=1, max_size=6, unique=True
 )
-LOWER = str.maketrans("A", "a")
 
 
 @pytest.mark.parametrize("make", ENGINES)
@@ -92,40 +91,6 @@ def test_the_self_check_stops_a_run_whose_engine_is_wrong() -> None:
         count_texts(matcher, [b"aaa"])
 
 
-# Long literals that share their beginnings and repeat themselves, in texts made of them.
-STEMS = st.sampled_from(["ab" * 12, "a" * 24, "é" * 12, " " * 30, "\0" * 9, "aA\0", "b"])
-LONG = st.lists(STEMS, min_size=1, max_size=5).map("".join)
-
-
-def found_by(engine: Engine, text: Text) -> list[int]:
-    found: list[int] = []
-    engine.scan(text, lambda number, *_: found.append(number))
-    return found
-
-
-@settings(max_examples=sets(40))
-@given(
-    st.lists(LONG, min_size=1, max_size=8, unique=True),
-    st.lists(LONG | st.text(alphabet=LETTERS, max_size=23), max_size=6),
-    st.booleans(),
-    st.booleans(),
-)
-def test_long_literals_are_found_wherever_they_stand(
-    queries: list[str], texts: list[str], ignore_case: bool, is_view: bool
-) -> None:
-    texts = [*texts, *queries, queries[0] + queries[-1], f"b{queries[0]}"]
-    engine = gram_engine([query.encode() for query in queries], ignore_case)
-    assert engine
-    for text in texts:
-        content = text.encode()
-        found = found_by(engine, memoryview(content) if is_view else content)
-        lower = LOWER if ignore_case else {}
-        expected = [
-            oracle.occurrences(query.translate(lower), text.translate(lower)) for query in queries
-        ]
-        assert [found.count(number) for number in range(len(queries))] == expected
-
-
 def thousands(n: int) -> tuple[list[str], list[str]]:
     """Return literals of 10 to 120 letters, and texts with some of them, each behind the other."""
     draw = random.Random(1)
@@ -135,17 +100,6 @@ def thousands(n: int) -> tuple[list[str], list[str]]:
     literals += [literal[:-1] for literal in literals[:100]]  # some begin with another
     texts = ["".join(draw.choices(literals, k=draw.randint(0, 20))) for _ in range(60)]
     return list(dict.fromkeys(literals)), texts
-
-
-def test_a_literal_far_into_a_long_text_is_found_where_it_is() -> None:
-    # Places are looked at 262,144 bytes at a time.
-    literals = [b"a literal that stands far into a text of its own", b"and another one"]
-    engine = gram_engine(literals, False)
-    assert engine
-    text = b"".join(b"%07d " % number for number in range(100_000))
-    places = (262_150, 600_003, 799_000)
-    texts = [text[:place] + literals[0] + b" or" + text[place:] for place in places]
-    assert [found_by(engine, one) for one in texts] == [[0]] * 3
 
 
 def test_the_self_check_of_thousands_of_queries_finds_missed_ones() -> None:

@@ -5,18 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ngramscan.errors import InputError
 from ngramscan.outputs.blend import BlendResult, BlendRow, run_blend
-from ngramscan.outputs.markers import Marker, count_markers
 from ngramscan.outputs.reading import Output, OutputSet
 from ngramscan.patterns.files import parse_patterns
-from ngramscan.patterns.regexes import compile_regex
 from ngramscan.reading.output_paths import Group
 from ngramscan.statistics.proportions import mcnemar, wilson
-from tests.support.outputs import count_starts, outputs_of
+from tests.support.outputs import outputs_of
 from tests.support.sizes import slow
 
 PATTERNS = r"""
@@ -54,75 +50,6 @@ def blend_of(ids: bool = True) -> BlendResult:
 def row_of(result: BlendResult, prompt: str, method: str) -> BlendRow:
     (row,) = [r for r in result.rows if (r.prompt, r.method) == (prompt, method)]
     return row
-
-
-# Counts
-
-
-@settings(max_examples=40)
-@given(st.lists(st.text("abAÀà’é\0", max_size=30), max_size=6), st.booleans())
-def test_markers_are_counted_as_by_brute_force(texts: list[str], case_sensitive: bool) -> None:
-    literals = ["a", "aba", "AB", "À", "bb"]
-    markers = [Marker("A", "T1", literal) for literal in literals]
-    counts = count_markers(markers, texts, case_sensitive)
-    expected = [[count_starts(each, text, case_sensitive) for each in literals] for text in texts]
-    assert counts.tolist() == expected
-
-
-@pytest.mark.parametrize(
-    ("regex", "words"),
-    [
-        pytest.param(
-            "{method: A, name: n, regex: '('}",
-            "own.yaml:5: regexes[0].regex: not a regular",
-            id="a bracket that is not closed",
-        ),
-        pytest.param(
-            "{method: A, name: n, regex: 'a*'}",
-            "own.yaml:5: regexes[0].regex: it matches the empty",
-            id="it matches nothing",
-        ),
-        pytest.param(
-            "{method: '', name: n, regex: a}",
-            "own.yaml:5: regexes[0].method: it is empty",
-            id="an empty method",
-        ),
-        pytest.param("{method: A, regex: a}", "own.yaml:5: regexes[0]: no name", id="no name"),
-        pytest.param(
-            "{method: A, name: n, regex: a, tier: T1}",
-            "regexes[0]: unknown key 'tier'",
-            id="an unknown key",
-        ),
-        pytest.param(
-            "{method: A, name: n, regex: a}\n - {method: A, name: n, regex: b}",
-            "also on line 5",
-            id="a name twice",
-        ),
-    ],
-)
-def test_a_regex_is_checked_when_it_is_loaded(regex: str, words: str) -> None:
-    start = "name: x\npatterns:\n - {method: A, tier: T1, kind: code, text: a}\nregexes:\n - "
-    with pytest.raises(InputError) as error:
-        parse_patterns(start + regex, "own.yaml")
-    assert words in str(error.value)
-
-
-def test_regexes_take_no_long_time() -> None:
-    regex, text = compile_regex("(a+)+$"), "a" * 100_000 + "b"
-    assert regex.search(text) is None
-    assert regex.search(text[:-1]).span() == (0, 100_000)
-
-
-def test_regexes_are_never_counted_in_corpora() -> None:
-    assert "fence" not in [query.text for query in SET.queries()]
-    assert [r.name for r in SET.select(methods=["pot"]).regexes] == ["fence"]
-    assert SET.select(tiers=["T2"]).regexes == ()
-    alone = parse_patterns(PATTERNS + "  - {method: X, name: n, regex: a}", "o").select((), ["x"])
-    with pytest.raises(InputError, match="only regexes"):
-        alone.queries()
-
-
-# Rows
 
 
 def test_presence_and_density_are_of_outputs_that_have_text() -> None:

@@ -9,75 +9,33 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, false_discovery_control
 
 import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.outputs.keyness import (
-    KeynessOptions,
     KeynessResult,
     KeynessRow,
     adjusted,
     compare,
-    compared_ngrams,
     to_patterns,
 )
-from ngramscan.outputs.ngram_rates import log_likelihood
 from ngramscan.outputs.ngrams import MinFrequency
-from ngramscan.outputs.presence import PresenceTest, Sides
 from ngramscan.outputs.tokens import Tokens, split_words
 from ngramscan.patterns.files import load_patterns
 from tests.support.command import invoke
+from tests.support.keyness_sides import OPTIONS, unpaired
 from tests.support.outputs import refusal, write_lines, write_texts
-
-OPTIONS = KeynessOptions("PoT", ("CoT",), "word", (1, 6), MinFrequency(10, 5), 50, 0.05, False)
-EVERY_WORD = replace(OPTIONS, lengths=(1, 1), minimum=MinFrequency(1, 1), q=1.0)
-
-
-def unpaired(own: int, others: int) -> Sides:
-    """Return outputs that each answer a problem of their own."""
-    return Sides(np.arange(own + others) < own, np.arange(own + others))
 
 
 def keyness_of(tokens: Tokens, own: int, **options: Any) -> KeynessResult:
     return compare(tokens, unpaired(own, tokens.sizes.size - own), replace(OPTIONS, **options))
 
 
-def words_of(texts: Sequence[str], own: int) -> dict[str, NDArray[Any]]:
-    """Return the table of all words of the first texts against the others."""
-    tokens = split_words(texts)
-    test = PresenceTest(unpaired(own, len(texts) - own), tokens.sizes)
-    return compared_ngrams(tokens, test, EVERY_WORD)[0]
-
-
-# Closed forms
-
-
-@pytest.mark.parametrize("table", [(30, 5, 1000, 2000), (0, 7, 50, 80), (3, 3, 10, 10)], ids=str)
-def test_g2_is_that_of_scipy(table: tuple[int, int, int, int]) -> None:
-    a, b, c, d = table
-    cells = [[a, b], [c - a, d - b]]
-    expected = chi2_contingency(cells, correction=False, lambda_="log-likelihood").statistic
-    assert log_likelihood([a], [b], c, d)[0] == pytest.approx(expected, abs=1e-9)
-
-
 @settings(max_examples=30)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 def test_q_is_that_of_scipy(p: list[float]) -> None:
     np.testing.assert_allclose(adjusted(p), false_discovery_control(p), rtol=1e-12)
-
-
-def test_dispersion_of_even_and_of_concentrated_words() -> None:
-    table = words_of(["x a b", "x a b", "x a b", "y y y", *["c c c"] * 4], 4)
-    # y: all in one of four equal documents: (1 - 1/4) / (1 - 1/4); x: DP 1/4, normalised 1/3.
-    found = sorted(v for v in table["dispersion"].tolist() if not np.isnan(v))
-    assert found == pytest.approx([1 / 3] * 3 + [1.0])
-    # A single text has them all, as evenly as can be.
-    assert words_of(["x x y", "z"], 1)["dispersion"][:2].tolist() == [0, 0]
-
-
-# What is found
 
 
 def test_planted_phrases_are_found_and_stand_once() -> None:
@@ -106,9 +64,6 @@ def test_counts_and_rates_of_both_sides_are_those_counted_by_hand() -> None:
     cells = [[3, 1], [7 - 3, 10 - 1]]
     expected = chi2_contingency(cells, correction=False, lambda_="log-likelihood").statistic
     assert row.g2 == pytest.approx(expected)
-
-
-# The command
 
 
 @pytest.fixture
@@ -239,9 +194,6 @@ def test_options_from_python_are_checked_too(tmp_path: Path, option: str, value:
     options = {"of": "PoT", "against": "CoT", option: value}
     with pytest.raises(InputError):
         ngramscan.keyness(tmp_path, **options)
-
-
-# The table
 
 
 def test_ngrams_that_are_rarer_on_the_own_side_are_none_of_its_marks() -> None:

@@ -6,7 +6,6 @@ import pytest
 
 import ngramscan
 from ngramscan.errors import InputError
-from ngramscan.outputs.formulas import take_apart
 from ngramscan.outputs.reading import read_outputs
 from ngramscan.outputs.strategies import classify, load_rules, parse_rules, run_strategies
 from ngramscan.reading.output_paths import Group
@@ -21,33 +20,6 @@ EXAMPLES = ROOT / "outputs"
 def test_hand_labelled_outputs(text: str, expected: str) -> None:
     group = Group("d", "m", "p")
     assert classify(group, "", text, load_rules()).strategy == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "characters"),
-    [
-        pytest.param("It is $x+1$ here", 5, id="inline"),
-        pytest.param("so $$a\n= b$$", 9, id="displayed"),
-        pytest.param(r"so \(a\) and \[b\]", 10, id="brackets"),
-        pytest.param("\\begin{align*}\na&=b\n\\end{align*}", 32, id="environment"),
-        pytest.param("So\nx = 3*y\nholds", 7, id="a line that is an equation"),
-        pytest.param("2. Profit: P = 3 * 4", 9, id="an equation after its label"),
-        pytest.param("so the value is = 5 as we see", 0, id="a sentence with a sign"),
-        pytest.param("It costs $600,000 and pays $50,000.", 0, id="amounts"),
-        pytest.param("from $5 million to$6 million", 0, id="an amount goes on in words"),
-        pytest.param("($600,000-$50,000)", 0, id="a difference of amounts"),
-        pytest.param(r"It is \$5 or \$6", 0, id="escaped dollars"),
-        pytest.param(r"$\$600{,}000 \times 2$", 22, id="an amount within a formula"),
-        pytest.param("```python\n# $x+1$\ny_total = 3\nprint(y_total)\n```", 0, id="in code"),
-        pytest.param("", 0, id="nothing"),
-    ],
-)
-def test_formula_density_is_the_share_of_characters_in_formulas(text: str, characters: int) -> None:
-    assert take_apart(text).formula_density == pytest.approx(characters / max(len(text), 1))
-
-
-def test_long_lines_take_no_long_time() -> None:
-    take_apart("a) " * 50_000 + "= " + "$" * 5000 + "\\begin{align}" * 500)
 
 
 def test_recorded_outputs_follow_what_their_prompts_ask(shared: Path) -> None:

@@ -1,3 +1,5 @@
+"""Patterns that overlap in a text."""
+
 import pytest
 
 from ngramscan.patterns.overlaps import merged_strings

@@ -1,0 +1,17 @@
+"""Markers are counted in outputs as by brute force."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ngramscan.outputs.markers import Marker, count_markers
+from tests.support.outputs import count_starts
+
+
+@settings(max_examples=40)
+@given(st.lists(st.text("abAÀà’é\0", max_size=30), max_size=6), st.booleans())
+def test_markers_are_counted_as_by_brute_force(texts: list[str], case_sensitive: bool) -> None:
+    literals = ["a", "aba", "AB", "À", "bb"]
+    markers = [Marker("A", "T1", literal) for literal in literals]
+    counts = count_markers(markers, texts, case_sensitive)
+    expected = [[count_starts(each, text, case_sensitive) for each in literals] for text in texts]
+    assert counts.tolist() == expected
