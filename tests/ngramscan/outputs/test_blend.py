@@ -1,6 +1,8 @@
 """`ngramscan blend`: counts against brute force, pairs by hand, tables in any width."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -8,11 +10,13 @@ import pytest
 
 from ngramscan.errors import InputError
 from ngramscan.outputs.blend import BlendResult, BlendRow, run_blend
-from ngramscan.outputs.reading import Output, OutputSet
-from ngramscan.patterns.files import parse_patterns
+from ngramscan.outputs.reading import Output, OutputSet, read_outputs
+from ngramscan.patterns.files import load_patterns, parse_patterns
 from ngramscan.reading.output_paths import Group
-from ngramscan.statistics.proportions import mcnemar, wilson
-from tests.support.outputs import outputs_of
+from ngramscan.reporting.tables.blend import print_blend
+from ngramscan.statistics.clusters import ClusteredShare
+from ngramscan.statistics.proportions import Pairs, mcnemar, paired_difference, wilson
+from tests.support.outputs import count_starts, outputs_of, shown_in, write_lines
 from tests.support.sizes import slow
 
 PATTERNS = r"""
@@ -206,3 +210,108 @@ def test_pooled_rows_are_sums_with_wider_intervals() -> None:
     assert (everything.share_low or 1) < (wilson(24, 48).low or 0) - 0.03
     with pytest.raises(InputError, match="named 'all'"):
         run_blend(outputs_of({("d", "all", "f-1"): [F]}), SET)
+
+
+def test_rows_of_retention_are_those_done_by_hand() -> None:
+    with_solver = [F] * 3 + [CODE] * 5 + [F] + [CODE] * 2 + [None]
+    texts = of_prompts({"FP": [F] * 8 + [G] * 4, "f-1+pot": with_solver})
+    (row,) = run_blend(texts, SET.select(["T1"])).retention
+    assert (row.dataset, row.model, row.method) == ("d", "m", "FP/F-1")
+    assert (row.prefix, row.solver) == ("f-1", "pot")
+    assert (row.prompt_alone, row.prompt_with) == ("FP", "f-1+pot")
+    # The last of twelve problems has no output with the solver.
+    assert (row.pairs, row.unpaired, row.only_alone, row.only_with) == (11, 1, 5, 1)
+    assert row.note == "outputs without a partner, left out: 1"
+    assert (row.share_alone, row.share_with) == pytest.approx((8 / 11, 4 / 11))
+    assert (row.difference, row.retention) == pytest.approx((-4 / 11, 0.5))
+    expected = paired_difference(Pairs(3, 5, 1, 2), 0.95)
+    assert (row.difference_low, row.difference_high) == pytest.approx(expected.limits)
+    assert (row.p, row.test, row.level) == (mcnemar(5, 1), "exact McNemar", 0.95)
+    assert (row.p_adjusted, row.family) == (row.p, "1 retention test of this table")
+
+
+def test_pairs_are_problems_however_many_epochs_they_have(tmp_path: Path) -> None:
+    for prompt, texts in {"FP": [F, G, G, F, G, G], "f-1+pot": [F, F, CODE, CODE, CODE]}.items():
+        records = ({"id": n % 3, "epoch": n // 3, "output": t} for n, t in enumerate(texts))
+        write_lines(tmp_path / f"{prompt}.jsonl", *records)
+    (row,) = run_blend(read_outputs(tmp_path), SET.select(["T1"])).retention
+    # Shares alone are 1, 0 and 0; with the solver 1/2, 1/2 and 0.
+    assert (row.pairs, row.unpaired, row.only_alone, row.only_with) == (3, 0, 1, 1)
+    assert (row.share_alone, row.share_with) == pytest.approx((1 / 3, 1 / 3))
+    assert (row.difference, row.retention, row.p) == pytest.approx((0, 1, 1))
+    assert row.test == "sign flips"
+    assert (row.difference_low or 0) < 0 < (row.difference_high or 0)
+
+
+def test_rows_of_isolation_are_those_done_by_hand() -> None:
+    (row,) = [row for row in blend_of().isolation if row.method == "PoT"]
+    assert (row.dataset, row.model, row.level) == ("d", "m", 0.95)
+    # Three of four outputs of f-1+pot; none of ten others with text.
+    assert (row.outputs_own, row.outputs_others) == (4, 10)
+    assert (row.share_own, row.share_others, row.difference) == (0.75, 0, 0.75)
+    assert row.ratio == pytest.approx((3.5 / 4.5) / (0.5 / 10.5))
+    assert "a half" in row.note
+    own, others = [CODE] * 30 + ["1"] * 30, [CODE] * 24 + ["1"] * 36
+    texts: dict[str, list[str | None]] = {"pot": [*own], "cot": [*[None] * 60, *others]}
+    rows = run_blend(of_prompts(texts), SET.select(["T2"])).isolation
+    (row,) = [row for row in rows if row.method == "PoT"]
+    expected = ClusteredShare([1] * 30 + [0] * 30, range(60)).ratio(
+        ClusteredShare([1] * 24 + [0] * 36, range(60, 120)), 0.95
+    )
+    assert (row.ratio, row.ratio_low, row.ratio_high) == pytest.approx((1.25, *expected.limits))
+
+
+def test_isolation_is_paired_by_problem() -> None:
+    own, others = [CODE] * 30 + ["1"] * 30, [CODE] * 24 + ["1"] * 36
+    found = {}
+    for name, second in (("paired", others), ("apart", [*[None] * 60, *others])):
+        rows = run_blend(of_prompts({"pot": own, "cot": second}), SET.select(["T2"])).isolation
+        (found[name],) = [row for row in rows if row.method == "PoT"]
+    paired, apart = found["paired"], found["apart"]
+    assert paired.ratio == apart.ratio == 1.25
+    assert (apart.ratio_low or 9) < 0.9 < (paired.ratio_low or 0)
+    assert (paired.ratio_high or 9) < 1.6 < (apart.ratio_high or 0)
+
+
+def test_a_prompt_without_text_has_no_share() -> None:
+    result = run_blend(of_prompts({"cot": [None, ""]}), SET)
+    row = row_of(result, "cot", "CoT")
+    assert (row.outputs, row.absent, row.share, row.per_1000_characters) == (0, 2, None, None)
+    assert result.isolation[0].note == "no outputs to compare with"
+    assert shown_in(80, partial(print_blend, result))
+
+
+def test_rows_of_presence_are_those_done_by_hand() -> None:
+    rows = [row for row in blend_of().presence if row.pattern == "thus"]
+    by_prompt = {row.prompt: row for row in rows}
+    assert list(by_prompt) == ["f-1", "f-1+pot", "f-1+cot", "zero-shot"]
+    row = by_prompt["zero-shot"]
+    assert (row.dataset, row.model, row.method, row.tier) == ("d", "m", "FP/F-1", "T2")
+    assert (row.has_method, row.outputs, row.with_pattern) == (False, 4, 3)
+    assert (row.share, row.occurrences, row.level) == (0.75, 3, 0.95)
+    assert (row.share_low, row.share_high) == wilson(3, 4).limits
+    assert by_prompt["f-1"].has_method
+    assert by_prompt["f-1+pot"].with_pattern == 4
+
+
+@pytest.mark.parametrize("case_sensitive", [False, True])
+def test_counts_in_published_outputs_are_those_of_brute_force(
+    shared: Path, case_sensitive: bool
+) -> None:
+    found = read_outputs(shared / "data/financemath/validation")
+    found.outputs = [output for output in found.outputs if output.group.model == "gemma-7b-it"]
+    result = run_blend(found, load_patterns("f1"), case_sensitive)
+    assert {row.prompt for row in result.rows} == {"cot", "pot"}
+    for blend in result.rows:
+        texts = [out.text or "" for out in found.outputs if out.group.prompt == blend.prompt]
+        counts = np.zeros(len(texts), dtype=int)
+        for row in result.presence:
+            if (row.prompt, row.method) == (blend.prompt, blend.method):
+                own = np.array([count_starts(row.pattern, t, case_sensitive) for t in texts])
+                assert (row.occurrences, row.with_pattern) == (int(own.sum()), int((own > 0).sum()))
+                counts += own
+        n, characters = sum(bool(t.strip()) for t in texts), sum(len(t) for t in texts if t.strip())
+        assert (blend.outputs, blend.absent) == (n, 200 - n)
+        assert blend.occurrences == counts.sum()
+        assert blend.share == pytest.approx((counts > 0).sum() / n)
+        assert blend.per_1000_characters == pytest.approx(1000 * counts.sum() / characters)

@@ -18,10 +18,11 @@ from ngramscan.outputs.keyness import (
     KeynessRow,
     adjusted,
     compare,
+    kind_of,
     to_patterns,
 )
 from ngramscan.outputs.ngrams import MinFrequency
-from ngramscan.outputs.tokens import Tokens, split_words
+from ngramscan.outputs.tokens import Tokens, split_characters, split_words
 from ngramscan.patterns.files import load_patterns
 from tests.support.command import invoke
 from tests.support.keyness_sides import OPTIONS, unpaired
@@ -200,3 +201,116 @@ def test_ngrams_that_are_rarer_on_the_own_side_are_none_of_its_marks() -> None:
     few, many = ["a"] * 32 + ["a b"] * 8, ["a b"] * 40
     assert keyness_of(split_words(few + many), 40).rows == []
     assert "b" in {row.ngram for row in keyness_of(split_words(many + few), 40).rows}
+
+
+@pytest.mark.parametrize("is_shared", [False, True], ids=["other problems", "the same problems"])
+def test_copies_of_outputs_by_several_models_are_no_evidence(
+    tmp_path: Path, is_shared: bool
+) -> None:
+    draw = np.random.default_rng(6)
+    texts = {prompt: draw.choice(list("abcdefgh"), (60, 5)).tolist() for prompt in ("pot", "cot")}
+    every: dict[str, Any] = {"n": "1-2", "min_count": 1, "min_documents": 1, "q": 1, "all": True}
+    found = []
+    for models in (1, 4):
+        for prompt, own in texts.items():
+            first = 0 if is_shared or prompt == "pot" else 60
+            records = [{"id": k, "output": " ".join(text)} for k, text in enumerate(own, first)]
+            for model in range(models):
+                write_lines(tmp_path / f"{models}/d/{model}/{prompt}.jsonl", *records)
+        found.append(ngramscan.keyness(tmp_path / f"{models}", of="pot", against="cot", **every))
+    once, copied = found
+    assert len(once) > 20
+    assert copied["ngram"].tolist() == once["ngram"].tolist()
+    assert copied["count"].tolist() == (4 * once["count"]).tolist()
+    np.testing.assert_allclose(copied["p"], once["p"], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "own", "lengths"),
+    [
+        pytest.param(split_words(["a b c"] * 20), 10, (1, 6), id="equal texts"),
+        pytest.param(split_words([""] * 4), 2, (1, 6), id="empty texts"),
+        pytest.param(split_characters(["abc"] * 10 + ["a"] * 10), 10, (2, 6), id="one character"),
+    ],
+)
+def test_nothing_is_found_where_there_is_nothing(
+    tokens: Tokens, own: int, lengths: tuple[int, int]
+) -> None:
+    found = keyness_of(tokens, own, lengths=lengths)
+    assert (found.rows, found.found) == ([], 0)
+
+
+@pytest.mark.parametrize("unit", ["word", "character"])
+def test_an_export_is_a_pattern_set_that_count_takes(
+    outputs: Path, tmp_path: Path, unit: str
+) -> None:
+    file = tmp_path / "found.yaml"
+    more = ("--unit", unit, "--export", file, "--tier", "t2", "--format", "csv")
+    ran = invoke("keyness", outputs, "--of", "PoT", "--against", "CoT", *more)
+    assert ran.code == 0
+    loaded = load_patterns(file)
+    written = [row["ngram"] for row in ran.rows if any(map(str.isalnum, row["ngram"]))]
+    assert [pattern.text for pattern in loaded.patterns] == written
+    assert {(pattern.method, pattern.tier) for pattern in loaded.patterns} == {("PoT", "T2")}
+    corpus = f"scan:{outputs}/d/m/pot.jsonl"
+    counted = ngramscan.count(file, index=corpus, text_field="output")
+    assert counted["pattern"].tolist() == written
+    assert (counted["occurrences"] > 0).all()
+
+
+HARD = [
+    "a: b #",
+    "'a'",
+    '"a"',
+    "- a",
+    "a\\n",
+    "a\n  b",
+    "\ta",
+    "é😀",
+    "null",
+    "{a}",
+    "&a *b",
+    "1.0",
+    " a ",
+]
+
+
+def test_hard_texts_come_back_from_an_export(tmp_path: Path) -> None:
+    file = tmp_path / "no.yaml"
+    left_out = [f"{file}: n-grams left out that no pattern can have: 2"]
+    assert exported([*HARD, "\0", "\ud800"], file, of="a: #", all=True) == (HARD, left_out)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("def solution():", "code"),
+        ("x = 3", "code"),
+        ("answer\n    return", "code"),
+        ("\\frac{", "latex"),
+        ("\\[", "latex"),
+        ("Let's think", "narrative"),
+        ("Step 1:", "narrative"),
+    ],
+)
+def test_the_kind_of_an_exported_pattern_is_that_of_its_content(text: str, kind: str) -> None:
+    assert kind_of(text) == kind
+
+
+def test_outputs_of_prompts_with_the_method_are_compared_with_the_others(outputs: Path) -> None:
+    ran = invoke("keyness", outputs, "--of", "CoT", "--against", "PoT")
+    assert "80 outputs of CoT against 40 of PoT, paired by the 40 problems" in ran.stdout
+    rows = ngramscan.keyness(outputs, of="F-1", against="CoT")
+    assert all(set(ngram) & set("\\frac{}") for ngram in rows["ngram"])
+    assert rows["other_documents"].tolist() == [0] * len(rows)
+    two = ngramscan.keyness(outputs, of="F-1", against="CoT", n=2, top=3)
+    assert two["n"].tolist() == [2, 2, 2]
+
+
+def test_programs_are_told_from_chains_of_thought(shared: Path) -> None:
+    outputs = shared / "data/financemath/validation"
+    rows = ngramscan.keyness(outputs, of="PoT", against="CoT", n="1-3")
+    ngrams = rows["ngram"].tolist()
+    assert "solution" in ngrams[:10]
+    assert "return answer" in ngrams[:15]
+    assert (rows["q"] <= 0.05).all()

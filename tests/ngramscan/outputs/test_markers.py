@@ -15,3 +15,9 @@ def test_markers_are_counted_as_by_brute_force(texts: list[str], case_sensitive:
     counts = count_markers(markers, texts, case_sensitive)
     expected = [[count_starts(each, text, case_sensitive) for each in literals] for text in texts]
     assert counts.tolist() == expected
+
+
+def test_regexes_are_counted_as_they_are_written() -> None:
+    markers = [Marker("A", "regex", "r", r"a+"), Marker("A", "T1", "a"), Marker("B", "T1", "A")]
+    assert count_markers(markers, ["aa Aa", "\ud800a"]).tolist() == [[2, 4, 4], [1, 1, 1]]
+    assert count_markers([], ["a"]).shape == (1, 0)

@@ -43,3 +43,26 @@ def test_dispersion_of_even_and_of_concentrated_words() -> None:
     assert found == pytest.approx([1 / 3] * 3 + [1.0])
     # A single text has them all, as evenly as can be.
     assert words_of(["x x y", "z"], 1)["dispersion"][:2].tolist() == [0, 0]
+
+
+def bursty(draw: np.random.Generator, sizes: Sequence[int], words: int, rate: float) -> list[str]:
+    """Return texts whose words come in bursts: a gamma factor for each text and word."""
+    texts = []
+    for size in sizes:
+        counts = draw.poisson(rate * draw.gamma(0.3, 1 / 0.3, words) * size)
+        pieces = [f"w{number}" for number in np.repeat(np.arange(words), counts)]
+        # A filler keeps the length what it is to be.
+        texts.append(" ".join([*pieces, *["f"] * max(size - len(pieces), 1)]))
+    return texts
+
+
+def test_intervals_cover_ratios_of_clustered_words() -> None:
+    draw = np.random.default_rng(3)
+    sizes = draw.integers(400, 1600, 300).tolist()
+    texts = bursty(draw, sizes[:150], 1000, 7.5e-4) + bursty(draw, sizes[150:], 1000, 3.75e-4)
+    tokens = split_words(texts)
+    table = words_of(texts, 150)
+    is_word = np.array([tokens.names[tokens.ids[place]] != "f" for place in table["first"]])
+    covered = (table["log_ratio_low"] <= 1) & (table["log_ratio_high"] >= 1)
+    assert is_word.sum() == 1000
+    assert 0.93 <= covered[is_word].mean() <= 0.97

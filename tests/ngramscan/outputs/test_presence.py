@@ -6,7 +6,7 @@ from statistics import variance
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import hypergeom
+from scipy.stats import binomtest, fisher_exact, hypergeom
 
 from ngramscan.outputs.presence import FEWEST_PAIRS, PresenceTest, Sides, hypergeometric_tail
 from tests.support.keyness_designs import FACTORS, Design, Population, Q, simulate
@@ -116,3 +116,51 @@ def test_false_discoveries_are_as_few_as_stated_and_power_is_kept(
             assert found.false_share <= Q + 2 * found.error, population
             if fisher_is_valid(design, population):
                 assert found.power >= 0.9 * fisher.power - 0.02, population
+
+
+def p_of(design: Design, presence: Flags) -> tuple[PresenceTest, float]:
+    """Return the test, and the p-value of what is in some outputs."""
+    test = PresenceTest(Sides(*design.outputs()))
+    outputs = np.flatnonzero(presence)
+    return test, float(test.p_values(np.zeros(1, int), outputs, np.ones(outputs.size, int))[0])
+
+
+@pytest.mark.parametrize("problems", [(5, 9), (30, 120), (120, 30)], ids=str)
+def test_one_output_for_each_problem_has_fisher_s_exact_test(problems: tuple[int, int]) -> None:
+    random, design = np.random.default_rng(1), Design(problems)
+    is_own = design.outputs()[0]
+    for _ in range(20):
+        presence = drawn(random, is_own)
+        own, others = presence[is_own], presence[~is_own]
+        table = np.array([[own.sum(), (~own).sum()], [others.sum(), (~others).sum()]])
+        test, p = p_of(design, presence)
+        assert not test.paired
+        assert p == pytest.approx(fisher_exact(table, "greater").pvalue, rel=1e-9)
+
+
+def test_one_output_of_each_side_to_a_problem_has_mcnemar_s_exact_test() -> None:
+    random, design = np.random.default_rng(2), Design((80, 80), shared=True)
+    is_own = design.outputs()[0]
+    for _ in range(20):
+        presence = drawn(random, is_own)
+        first = int((presence[is_own] & ~presence[~is_own]).sum())
+        second = int((~presence[is_own] & presence[~is_own]).sum())
+        expected = binomtest(first, first + second, alternative="greater").pvalue if first else 1.0
+        test, p = p_of(design, presence)
+        assert test.paired
+        assert p == pytest.approx(expected, rel=1e-9)
+
+
+def test_longer_outputs_are_compared_in_parts_of_equal_length() -> None:
+    design = Design((200, 200))
+    is_own = design.outputs()[0]
+    sizes = np.where(is_own, 1000, 500)
+    test = PresenceTest(Sides(*design.outputs()), sizes)
+    assert test.part == pytest.approx(0.5)
+    # Once in 80 outputs that are twice as long, and in 40 others: no difference in the rates.
+    outputs = np.concatenate([np.flatnonzero(is_own)[:80], np.flatnonzero(~is_own)[:40]])
+    positions, counts = np.zeros(1, int), np.ones(120, int)
+    assert test.p_values(positions, outputs, counts)[0] == pytest.approx(0.5, abs=0.1)
+    equal = PresenceTest(Sides(*design.outputs()))
+    assert equal.p_values(positions, outputs, counts)[0] < 1e-4
+    assert PresenceTest(Sides(*design.outputs()), 1500 - sizes).part == 1

@@ -1,12 +1,17 @@
 """Recorded outputs as they lie in folders and files, good and bad."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ngramscan.errors import InputError
-from ngramscan.outputs.reading import read_outputs
+from ngramscan.outputs.reading import methods_of, parts_of, read_outputs
+from ngramscan.reading.output_paths import Group
+from tests.support.command import invoke
 from tests.support.outputs import refusal, write_lines
+from tests.support.places import ROOT
 
 
 def test_a_field_may_name_the_prompt(tmp_path: Path) -> None:
@@ -65,3 +70,103 @@ def test_a_place_without_outputs_says_what_was_expected(tmp_path: Path) -> None:
     (tmp_path / "all.jsonl").touch()
     told = refusal("blend", tmp_path / "al.jsonl")
     assert told.endswith(f"no such file or folder; did you mean {tmp_path}/all.jsonl?")
+
+
+@pytest.mark.parametrize("place", ["", "d", "d/m"], ids=["a folder", "a dataset", "a model"])
+def test_a_folder_names_dataset_model_and_prompt(tmp_path: Path, place: str) -> None:
+    write_lines(tmp_path / "d/m/f-1+cot.jsonl", {"id": 3, "output": "x"})
+    write_lines(tmp_path / "d/m/cot.jsonl", {"id": "3", "output": "y"})
+    found = read_outputs(tmp_path / place)
+    assert [(output.group, output.id, output.text) for output in found.outputs] == [
+        (Group("d", "m", "cot"), "3", "y"),
+        (Group("d", "m", "f-1+cot"), "3", "x"),
+    ]
+    assert found.notices == []
+
+
+def test_a_file_in_folders_names_its_dataset_model_and_prompt(tmp_path: Path) -> None:
+    (output,) = read_outputs(write_lines(tmp_path / "d/m/cot.jsonl", {"output": "y"})).outputs
+    assert output.group == Group("d", "m", "cot")
+
+
+def test_lists_of_the_layout_of_financemath_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "val/raw_pot_outputs/gpt.json"
+    file.parent.mkdir(parents=True)
+    records = [{"question_id": "v-0", "output": ["a"]}, {"question_id": "v-1", "output": "b"}]
+    file.write_text(json.dumps(records, indent=1), encoding="utf-8")
+    # What was made of the outputs is not read.
+    write_lines(tmp_path / "val/processed_pot_outputs/gpt.json", {"output": "no"})
+    found = read_outputs(tmp_path).outputs
+    assert {output.group for output in found} == {Group("val", "gpt", "pot")}
+    assert [(output.id, output.text) for output in found] == [("v-0", "a"), ("v-1", "b")]
+    assert found[1].place == f"{file}[2]"
+
+
+def test_missing_and_empty_outputs_are_told_apart(tmp_path: Path) -> None:
+    texts: list[Any] = [None, [], "", " \n", [None], "half \ud83d"]
+    file = write_lines(tmp_path / "d/m/cot.jsonl", *({"output": text} for text in texts))
+    found = read_outputs(file)
+    expected = [None, None, "", " \n", None, "half \ufffd"]
+    assert [output.text for output in found.outputs] == expected
+    assert found.notices == [
+        f"{file}: halves of characters (lone surrogates) replaced by U+FFFD: 1",
+        "of 6 outputs 3 are missing and 2 empty; left out of all shares",
+        "some outputs have no id; what is compared in pairs leaves them out",
+    ]
+
+
+def test_an_empty_file_is_said(tmp_path: Path) -> None:
+    empty = write_lines(tmp_path / "d/m/cot.jsonl")
+    write_lines(tmp_path / "d/m/pot.jsonl", {"id": 1, "output": "x"})
+    assert read_outputs(tmp_path).notices == [f"{empty}: contains no outputs"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "methods"),
+    [
+        ("f-1+cot", ["FP/F-1", "CoT"]),
+        ("FP", ["FP/F-1"]),
+        ("fp/f-1", ["FP/F-1"]),
+        ("zero-shot", []),
+        ("cots", []),
+    ],
+)
+def test_a_prompt_is_made_of_methods(prompt: str, methods: list[str]) -> None:
+    assert methods_of(prompt, ["CoT", "PoT", "FP/F-1"]) == methods
+
+
+def test_parts_of_a_prompt_may_have_spaces_between() -> None:
+    assert parts_of("f-1 + cot") == ["f-1", "cot"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("blend",),
+        ("tiers",),
+        ("strategies",),
+        ("keyness", "--of", "cot", "--against", "pot"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_command_that_is_interrupted_while_it_reads_outputs_keeps_nothing(
+    tmp_path: Path, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = Path.open
+
+    def stopped(path: Path, mode: str = "r", **options: Any) -> Any:
+        if path.suffix == ".jsonl":
+            raise KeyboardInterrupt
+        return opened(path, mode, **options)
+
+    monkeypatch.setattr(Path, "open", stopped)
+    rows = tmp_path / "rows.csv"
+    ran = invoke(*command, ROOT / "outputs", "-o", rows)
+    assert ran == (130, "", "Interrupted; nothing was kept.\n")
+    assert not rows.exists()
+
+
+def test_the_published_outputs_are_read(shared: Path) -> None:
+    outputs = read_outputs(shared / "data/financemath/validation").outputs
+    assert (len(outputs), len({output.group for output in outputs})) == (2400, 12)
+    assert {output.group.prompt for output in outputs} == {"cot", "pot"}

@@ -9,7 +9,10 @@ from ngramscan.errors import InputError
 from ngramscan.outputs.reading import read_outputs
 from ngramscan.outputs.strategies import classify, load_rules, parse_rules, run_strategies
 from ngramscan.reading.output_paths import Group
+from ngramscan.statistics.clusters import ClusteredShare
+from ngramscan.statistics.proportions import wilson
 from tests.support.cases import case_table
+from tests.support.command import invoke
 from tests.support.outputs import outputs_of
 from tests.support.places import ROOT
 
@@ -108,3 +111,52 @@ def test_wrong_rules_are_one_line_with_the_place(old: str, new: str, words: str)
         parse_rules(MINIMAL.replace(old, new, 1), "r.yaml")
     assert words in str(error.value)
     assert "\n" not in str(error.value)
+
+
+PROGRAM = "```python\ndef solution():\n    return 3 * 4\n```"
+
+
+def test_shares_are_of_outputs_with_text_and_over_all_models_of_problems() -> None:
+    texts = {("d", "a", "pot"): [PROGRAM, "1", ""], ("d", "b", "pot"): [PROGRAM, PROGRAM, ""]}
+    found = run_strategies(outputs_of(texts), load_rules())
+    rows = {(row.model, row.strategy): row for row in found.rows}
+    assert {model for model, _ in rows} == {"a", "b", "all"}
+    of_model = rows["a", "PoT"]
+    assert (of_model.outputs, of_model.with_strategy, of_model.share) == (2, 1, 0.5)
+    assert (of_model.share_low, of_model.share_high) == wilson(1, 2).limits
+    assert (of_model.dataset, of_model.prompt, of_model.level) == ("d", "pot", 0.95)
+    pooled = rows["all", "PoT"]
+    assert (pooled.outputs, pooled.with_strategy, pooled.share) == (4, 3, 0.75)
+    # Two problems, to each of which two models have an output.
+    expected = ClusteredShare([1, 0, 1, 1], [0, 1, 0, 1]).estimate()
+    assert (pooled.share_low, pooled.share_high) == pytest.approx(expected.limits)
+    assert [(row.model, row.id, row.rule) for row in found.outputs] == [
+        ("a", "0", "code"),
+        ("a", "1", "otherwise"),
+        ("b", "0", "code"),
+        ("b", "1", "code"),
+    ]
+
+
+def test_shares_over_all_models_without_ids_have_no_interval() -> None:
+    texts = {("d", model, "pot"): [PROGRAM] for model in "ab"}
+    rows = run_strategies(outputs_of(texts, ids=False), load_rules()).rows
+    (pooled,) = [row for row in rows if (row.model, row.strategy) == ("all", "PoT")]
+    assert (pooled.share, pooled.share_low, pooled.share_high) == (1, None, None)
+
+
+def test_the_shipped_examples_have_the_strategies_of_their_prompts() -> None:
+    ran = invoke("strategies", EXAMPLES)
+    assert (ran.code, "83.3 [55.2, 95.3]" in ran.stdout) == (0, True)
+    rows = ngramscan.strategies(EXAMPLES)
+    counts = rows.set_index(["prompt", "strategy"])["with_strategy"]
+    assert counts[counts > 0].to_dict() == {
+        ("cot", "CoT"): 10,
+        ("cot", "Direct"): 2,
+        ("f-1", "Direct"): 12,
+        ("f-1+cot", "CoT"): 10,
+        ("f-1+cot", "Direct"): 2,
+        ("f-1+pot", "PoT"): 10,
+        ("f-1+pot", "Hybrid"): 2,
+        ("pot", "PoT"): 12,
+    }

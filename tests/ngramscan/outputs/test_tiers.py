@@ -9,6 +9,7 @@ import pytest
 from ngramscan.outputs.tiers import TierResult, TierRow, rate_ratio, run_tiers
 from ngramscan.patterns.files import parse_patterns
 from tests.support.outputs import outputs_of
+from tests.support.sizes import sets
 
 PATTERNS = """
 name: own
@@ -118,3 +119,34 @@ def test_a_pattern_in_an_overlap_agrees_with_both_tiers(
     texts = {("d", "m", name): [pattern] * n + ["x"] * (40 - n) for name, n in numbers.items()}
     row = row_of(run_tiers(outputs_of(texts), SET), pattern)
     assert (row.tier_by_ratio, row.agrees) == (tier, agrees)
+
+
+def test_clusters_are_problems_or_outputs_without_an_id() -> None:
+    assert row_of(tiers_of(), "both").clusters == 25
+    texts: dict[tuple[str, str, str], list[str | None]] = {
+        ("d", "m", "a"): ["both"] * 25,
+        ("d", "m", "b"): ["both"] * 25,
+    }
+    assert row_of(run_tiers(outputs_of(texts, ids=False), SET), "both").clusters == 50
+
+
+def test_regexes_have_no_tier() -> None:
+    assert [row.pattern for row in tiers_of().rows] == [p.text for p in SET.patterns]
+
+
+@pytest.mark.parametrize(
+    ("kind", "ratio"), [("independent", 0.8), ("clustered", 1.5), ("zero or one", 12.0)]
+)
+def test_the_interval_of_a_ratio_of_rates_covers_it(kind: str, ratio: float) -> None:
+    random = np.random.default_rng(4)
+    n, mean, runs = 150, 0.06, sets(300)
+    is_own, problems = np.repeat([True, False], n), np.tile(np.arange(n), 2)
+    hits = []
+    for _ in range(runs):
+        level = random.gamma(1, 1, n) if kind == "clustered" else np.ones(n)
+        means = np.concatenate([level * mean * ratio, level * mean])
+        drawn = random.random(2 * n) < means if kind == "zero or one" else random.poisson(means)
+        found = rate_ratio(drawn.astype(np.int64), is_own, problems)
+        hits.append((found.low or 99) <= ratio <= (found.high or 0))
+    chance = 2.5 * (0.95 * 0.05 / runs) ** 0.5
+    assert 0.94 - chance <= np.mean(hits) <= 0.97 + chance

@@ -4,7 +4,7 @@ import pytest
 
 from ngramscan.errors import InputError
 from ngramscan.patterns.files import load_patterns
-from ngramscan.patterns.model import Pattern, PatternSet, merge
+from ngramscan.patterns.model import Pattern, PatternSet, Query, merge, scopes
 
 
 def pattern(text: str, kind: str = "narrative") -> Pattern:
@@ -39,3 +39,52 @@ def test_merged_sets_keep_their_order_and_refuse_a_pattern_twice() -> None:
     assert merge([one, two]).name == "one+two"
     with pytest.raises(InputError, match="set three: 'a' of M is also in pattern set one"):
         merge([one, PatternSet("three", "", (pattern("a"),))])
+
+
+def test_variants_are_a_capital_and_a_typographic_apostrophe() -> None:
+    spellings = ["let's start", "Let's start", "let’s start", "Let’s start"]
+    assert pattern("let's start").variants() == spellings
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        pytest.param("Therefore", "narrative", id="a capital"),
+        pytest.param("42", "narrative", id="a number"),
+        pytest.param("a b", "latex", id="LaTeX"),
+        pytest.param("let's", "code", id="code"),
+    ],
+)
+def test_some_patterns_have_no_variants(text: str, kind: str) -> None:
+    assert pattern(text, kind).variants() == [text]
+
+
+@pytest.mark.parametrize("pattern", load_patterns("f1").patterns, ids=lambda p: p.text)
+def test_no_variant_of_a_shipped_pattern_is_in_another(pattern: Pattern) -> None:
+    variants = pattern.variants()
+    assert [(v, other) for v in variants for other in variants if v != other and v in other] == []
+
+
+def test_scopes_are_the_methods_of_each_tier_and_of_t1_with_t2() -> None:
+    queries = [Query(tier, Pattern(tier, "M", tier, "code")) for tier in ("T3", "T1", "T2")]
+    queries += [Query("N", Pattern("N", "N", "T1", "code")), Query("literal", Pattern("literal"))]
+    found = {(scope.tiers, scope.method): scope.texts for scope in scopes(queries)}
+    assert found == {
+        ("T1", "M"): ["T1"],
+        ("T1", "N"): ["N"],
+        ("T2", "M"): ["T2"],
+        ("T3", "M"): ["T3"],
+        ("T1+T2", "M"): ["T1", "T2"],
+        ("T1+T2", "N"): ["N"],
+    }
+
+
+def test_kinds_of_a_scope_are_its_parts() -> None:
+    kinds = ("code", "latex", "code")
+    queries = [Query(f"q{n}", Pattern(f"q{n}", "M", "T1", kind)) for n, kind in enumerate(kinds)]
+    (scope,) = scopes(queries)
+    assert (scope.kind, scope.is_part) == ("", False)
+    parts = [(part.kind, part.texts, part.is_part) for part in scope.by_kind]
+    assert parts == [("code", ["q0", "q2"], True), ("latex", ["q1"], True)]
+    (alone,) = scopes(queries[:1])
+    assert (alone.kind, alone.by_kind) == ("code", [])
