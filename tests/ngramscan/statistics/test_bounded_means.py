@@ -13,6 +13,7 @@ from scipy import optimize, stats
 from benchmarks import levels_means as levels
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.proportions import wilson
+from ngramscan.statistics.resampling import bootstrap_t
 from tests.support.sizes import sets, slow
 
 Floats = NDArray[np.float64]
@@ -249,3 +250,59 @@ def test_no_difference_is_found_where_there_is_none(name: str, n: int) -> None:
     runs = sets(120)
     found = misses(DIFFERENCES[name], 0.0, (-1, 1), n, runs)
     assert found <= 0.05 + 2.5 * math.sqrt(0.05 * 0.95 / runs)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param(np.random.default_rng(5).random(10), id="uniform"),
+        pytest.param(np.random.default_rng(5).random(60) ** 9, id="mostly small"),
+        pytest.param(np.full(3, 0.3), id="equal"),
+        pytest.param(np.zeros(10), id="zeros"),
+    ],
+)
+def test_limits_have_a_p_value_of_one_minus_the_level_within_the_bounds(values: Floats) -> None:
+    mean = BoundedMean(values, 0, 1)
+    low, high = mean.estimate(0.9).limits
+    assert 0 <= low <= mean.value <= high <= 1
+    p_values = [mean.test(limit).value for limit in (low, high) if limit not in {0, 1}]
+    assert p_values == pytest.approx([0.1] * len(p_values), abs=1e-6)
+    mirrored = BoundedMean(1 - values, 0, 1).estimate(0.9)
+    assert mirrored.limits == pytest.approx((1 - high, 1 - low), abs=1e-9)
+
+
+def test_a_single_value_has_no_limits_but_the_bounds() -> None:
+    single = BoundedMean([0.4], 0, 1)
+    assert (single.estimate().limits, single.test(0.9).value) == ((0, 1), 1)
+
+
+def test_the_order_of_problems_of_unequal_sizes_does_not_matter() -> None:
+    draw = np.random.default_rng(6)
+    sums, sizes = draw.integers(-5, 6, 40) / 3, draw.integers(2, 6, 40)
+    order = draw.permutation(40)
+    ordered, shuffled = (
+        BoundedMean(sums, -1, 1, sizes),
+        BoundedMean(sums[order], -1, 1, sizes[order]),
+    )
+    assert ordered.value == pytest.approx(sums.sum() / sizes.sum())
+    assert ordered.estimate() == shuffled.estimate()
+    assert ordered.test(0.0) == shuffled.test(0.0)
+
+
+def test_a_difference_of_zero_but_for_rounding_errors_is_none() -> None:
+    values = [0.1, 0.2, -0.3, 0.7, -0.6, -0.1] * 5
+    assert BoundedMean(values, -1, 1).test(0.0).value == 1
+    few = [1.0] + [0.05] * 9 + [0.0] * 10
+    assert BoundedMean(few, 0, 1).test(0.0725).value == 1
+
+
+def test_differences_are_found_nearly_as_often_as_by_resampling() -> None:
+    draw, found, runs = np.random.default_rng(4), np.zeros(2), sets(100)
+    for _ in range(runs):
+        values = np.clip(draw.normal(0.12, 0.3, 60), -1, 1)
+        drawn = bootstrap_t(values, draw, draws=399).p
+        assert drawn is not None
+        found += BoundedMean(values, -1, 1).test(0.0).value <= 0.05, drawn.value <= 0.05
+    ours, theirs = found / runs
+    assert theirs > 0.75
+    assert ours > theirs - 0.1

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta, norm, t
 
 from ngramscan.statistics.clusters import ClusteredShare
-from ngramscan.statistics.proportions import Pairs, mcnemar, paired_difference, wilson
+from ngramscan.statistics.proportions import Pairs, mcnemar, paired_difference, share_ratio, wilson
 from ngramscan.statistics.streams import stream
 from tests.support.sizes import holds, sets, slow
 
@@ -270,3 +270,59 @@ def test_differences_of_problems_are_covered_and_tested_at_their_level(
             assert found > 0.5 or every is EVERY_DIFFERENCE, sides
         each.append(coverage)
     assert 0.93 <= np.mean(each) <= 0.985
+
+
+@pytest.mark.parametrize("by_problem", [False, True], ids=["of outputs", "of problems"])
+@pytest.mark.parametrize(("k", "n"), [(8, 12), (0, 12), (7, 49), (3, 3), (1, 1)])
+def test_one_output_for_each_problem_leaves_wilson_s_interval_as_it_is(
+    k: int, n: int, by_problem: bool
+) -> None:
+    assert ClusteredShare(np.arange(n) < k, np.arange(n), by_problem).estimate() == wilson(k, n)
+
+
+@pytest.mark.parametrize(("k", "n"), [(8, 12), (0, 12), (20, 20)])
+def test_copies_of_outputs_count_once(k: int, n: int) -> None:
+    marked, problems = np.tile(np.arange(n) < k, 5), np.tile(np.arange(n), 5)
+    found = ClusteredShare(marked, problems).estimate()
+    assert (found.value, *found.limits) == pytest.approx((k / n, *wilson(k, n).limits))
+
+
+def test_shares_of_different_problems_are_independent() -> None:
+    own, others = [1, 1, 0, 1], [0, 1, 0, 0, 0]
+    found = ClusteredShare(own, [1, 2, 3, 4]).ratio(ClusteredShare(others, [5, 6, 7, 8, 9]), 0.95)
+    assert found == share_ratio((3, 4), (1, 5), 0.95, (4, 5), 0.0)
+
+
+def test_the_same_answers_to_the_same_problems_have_a_narrower_ratio() -> None:
+    marked = np.arange(60) % 3 == 0
+    own, same, other = (ClusteredShare(marked, np.arange(60) + start) for start in (0, 0, 60))
+    paired, apart = own.ratio(same, 0.95).limits, own.ratio(other, 0.95).limits
+    assert apart[0] < paired[0] / 1.3 < 1 < paired[1] * 1.3 < apart[1]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), min_size=2, max_size=25))
+@settings(max_examples=60, deadline=None)
+def test_with_more_outputs_on_one_side_the_interval_agrees_with_a_small_p(
+    outputs: list[tuple[bool, bool, bool]],
+) -> None:
+    first, second, third = zip(*outputs, strict=True)
+    numbers = np.arange(len(outputs))
+    own = ClusteredShare(first, numbers, True)
+    others = ClusteredShare([*second, *third], [*numbers, *numbers], True)
+    p = own.p_value(others, stream(1, "row"))
+    assert 0 <= p <= 1
+    assert p > 0.05 or not holds(own.difference(others), 0)
+
+
+def test_the_order_of_problems_does_not_matter_to_the_test() -> None:
+    random = np.random.default_rng(8)
+    problems = np.repeat(np.arange(60), random.integers(1, 40, 60))
+    first, second = (random.random(problems.size) < share for share in (0.47, 0.5))
+    names = random.permutation(60)
+
+    def p_of(numbers: Integers) -> float:
+        shares = [ClusteredShare(marked, numbers, True) for marked in (first, second)]
+        return shares[0].p_value(shares[1], stream(1, "row"))
+
+    # The differences have no common unit, so that signs are drawn.
+    assert 0.02 < p_of(problems) == p_of(names[problems]) < 0.98

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ngramscan.statistics.estimates import geometric_mean_ratio, probability_of_superiority
+from tests.support.sizes import holds, sets
 
 COUNTS = st.lists(st.integers(0, 10**9), min_size=2, max_size=30)
 
@@ -42,3 +43,12 @@ def test_the_interval_is_welch_s_of_logarithms() -> None:
 def test_superiority_is_the_mann_whitney_statistic(one: list[int], other: list[int]) -> None:
     expected = stats.mannwhitneyu(one, other).statistic / len(one) / len(other)
     assert probability_of_superiority(one, other) == pytest.approx(expected)
+
+
+def test_the_interval_of_a_ratio_of_geometric_means_covers_it() -> None:
+    random, covered = np.random.default_rng(20261120), []
+    for _ in range(sets(400)):
+        counts = np.exp(random.normal(8.0, 2.5, 27)).round()
+        other_counts = np.exp(random.normal(7.0, 1.5, 8)).round()
+        covered.append(holds(geometric_mean_ratio(counts, other_counts), np.e))
+    assert abs(np.mean(covered) - 0.95) <= 3 * (0.95 * 0.05 / len(covered)) ** 0.5

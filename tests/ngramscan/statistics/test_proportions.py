@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 from ngramscan.statistics.proportions import (
     Pairs,
     finite_share,
+    independent_difference,
     mcnemar,
     mid_p_mcnemar,
     paired_difference,
@@ -252,3 +254,89 @@ def test_the_interval_covers_the_ratio_of_shares(share: float, other: float) -> 
     found = [share_ratio((k, 150), (k_other, 200), 0.95, (150, 200), 0.0) for k, k_other in drawn]
     chance = 3 * math.sqrt(0.95 * 0.05 / len(found))
     assert 0.945 - chance <= np.mean([holds(one, share / other) for one in found]) <= 0.97 + chance
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "low", "high"),
+    [
+        pytest.param(81, 263, 0.2553, 0.3662, id="81 of 263"),
+        pytest.param(15, 148, 0.0624, 0.1605, id="15 of 148"),
+        pytest.param(0, 20, 0.0, 0.1611, id="0 of 20"),
+        pytest.param(1, 29, 0.0061, 0.1718, id="1 of 29"),
+    ],
+)
+def test_wilson_s_interval_is_the_published_one(k: int, n: int, low: float, high: float) -> None:
+    """Newcombe 1998, Statistics in Medicine 17, 857-872, table I, method 3."""
+    assert wilson(k, n).limits == pytest.approx((low, high), abs=5e-5)
+
+
+@pytest.mark.parametrize("n", [20, 100])
+def test_wilson_s_interval_covers_the_share(n: int) -> None:
+    """Without chance: every count, weighted with its probability."""
+    limits = np.array([wilson(k, n).limits for k in range(n + 1)])
+    shares = np.linspace(0.02, 0.98, 97)
+    covers = [
+        binom.pmf(range(n + 1), n, share) @ ((limits[:, 0] <= share) & (share <= limits[:, 1]))
+        for share in shares
+    ]
+    assert 0.945 < np.mean(covers) < 0.96
+    assert min(covers) > 0.88
+
+
+def least_and_most(k: int, n: int, population: int) -> tuple[float, float]:
+    """Return the shares that neither one-sided mid-p value rejects, of all that are possible."""
+    kept = []
+    for marked in range(k, population - n + k + 1):
+        ways = [math.comb(marked, x) * math.comb(population - marked, n - x) for x in range(n + 1)]
+        below, above = (2 * sum(tail) + ways[k] for tail in (ways[:k], ways[k + 1 :]))
+        if min(below, above) > Fraction(5, 100) * math.comb(population, n):
+            kept.append(marked / population)
+    return min(kept), max(kept)
+
+
+@pytest.mark.parametrize(
+    ("n", "population"), [(1, 1), (1, 2), (2, 7), (6, 7), (6, 20), (20, 20), (13, 41), (40, 41)]
+)
+def test_a_share_of_a_finite_population_has_enumerated_limits(n: int, population: int) -> None:
+    for k in range(n + 1):
+        found, (low, high) = finite_share(k, n, population), least_and_most(k, n, population)
+        assert found.value == k / n
+        assert found.limits == (min(low, k / n), max(high, k / n))
+        assert n < population or found.limits == (k / n, k / n)
+
+
+@pytest.mark.parametrize(
+    ("sample", "other", "limits"),
+    [
+        ((56, 70), (48, 80), (0.0524, 0.3339)),
+        ((9, 10), (3, 10), (0.1705, 0.8090)),
+        ((6, 7), (2, 7), (0.0582, 0.8062)),
+        ((5, 56), (0, 29), (-0.0381, 0.1926)),
+        ((0, 10), (0, 20), (-0.1611, 0.2775)),
+        ((0, 10), (0, 10), (-0.2775, 0.2775)),
+        ((10, 10), (0, 20), (0.6791, 1.0)),
+        ((10, 10), (0, 10), (0.6075, 1.0)),
+    ],
+)
+def test_a_difference_of_independent_shares_has_the_published_interval(
+    sample: tuple[int, int], other: tuple[int, int], limits: tuple[float, float]
+) -> None:
+    """Newcombe 1998, Statistics in Medicine 17, 873-890, table II, method 10."""
+    found = independent_difference(wilson(*other), wilson(*sample))
+    assert found.value == pytest.approx(sample[0] / sample[1] - other[0] / other[1])
+    assert found.limits == pytest.approx(limits, abs=6e-5)
+    theirs = confint_proportions_2indep(*sample, *other, method="newcomb")
+    assert found.limits == pytest.approx(theirs, abs=1e-9)
+
+
+@pytest.mark.parametrize("cells", [(9, 0, 0, 0), (0, 0, 0, 9), (4, 0, 0, 5)], ids=str)
+def test_pairs_that_are_all_alike_do_not_differ(cells: Cells) -> None:
+    found = paired_difference(Pairs(*cells))
+    assert found.value == 0
+    assert holds(found, 0)
+
+
+def test_the_published_example_of_the_mid_p_value() -> None:
+    """Fagerland, Lydersen & Laake 2013, table 1: 1 child against 7 changed."""
+    assert mid_p_mcnemar(1, 7) == mid_p_mcnemar(7, 1) == 0.0390625
+    assert mcnemar(1, 7) == 0.0703125

@@ -15,7 +15,7 @@ from ngramscan.statistics import resampling
 from ngramscan.statistics.resampling import bootstrap_t
 from ngramscan.statistics.sign_tests import sign_flip_test, signed_rank_test
 from tests.support.paired_answers import graded, right_or_wrong
-from tests.support.sizes import sets, slow
+from tests.support.sizes import holds, sets, slow
 
 Floats = NDArray[np.float64]
 Make = Callable[[np.random.Generator, int], Floats]
@@ -234,3 +234,60 @@ def test_intervals_cover_the_mean_of_one_model_and_of_several(
         low, high = bootstrap_t(sums, draw, np.full(problems, models), 999).estimate.limits
         covered.append(low - 1e-12 <= truth <= high + 1e-12)
     assert abs(np.mean(covered) - 0.95) <= 0.005 + 2.5 * np.sqrt(0.95 * 0.05 / len(covered))
+
+
+def test_p_is_small_exactly_where_the_interval_excludes_zero() -> None:
+    draw, small, runs = np.random.default_rng(4), 0, sets(80)
+    for _ in range(runs):
+        estimate, p = bootstrap_t(draw.chisquare(1, size=25) - 0.4, draw, draws=399, level=0.9)
+        assert p is not None
+        assert (p.value <= 0.1) == (not holds(estimate, 0))
+        small += p.value <= 0.1
+    assert runs / 6 < small < 5 * runs / 6
+
+
+def test_problems_of_different_sizes_are_drawn_whole() -> None:
+    draw = np.random.default_rng(9)
+    sizes = draw.integers(1, 6, 40).astype(np.float64)
+    sums = draw.exponential(size=40) * sizes - 0.8 * sizes
+
+    def mean_and_error(sums: Floats, sizes: Floats) -> tuple[Any, Any]:
+        mean = sums.sum(axis=-1) / sizes.sum(axis=-1)
+        squares = (sums - mean[..., None] * sizes) ** 2
+        return mean, np.sqrt(40 / 39 * squares.sum(axis=-1)) / sizes.sum(axis=-1)
+
+    mean, error = mean_and_error(sums, sizes)
+    chosen = draw.integers(0, 40, (20_000, 40))
+    means, errors = mean_and_error(sums[chosen], sizes[chosen])
+    distances = (means - mean) / errors
+    estimate, p = bootstrap_t(sums, np.random.default_rng(1), sizes, draws=20_000)
+    assert p
+    assert estimate.value == pytest.approx(mean)
+    student = stats.t.ppf(0.975, 39)
+    near, far = np.quantile(distances, [0.025, 0.975])
+    expected = mean - max(far, student) * error, mean - min(near, -student) * error
+    assert estimate.limits == pytest.approx(expected, abs=0.1 * error)
+    distance = mean / error
+    tail = (distances >= distance).mean() if mean > 0 else (distances <= distance).mean()
+    expected_p = max(2 * tail, 2 * stats.t.sf(abs(distance), 39))
+    assert p.value == pytest.approx(expected_p, abs=0.01)
+
+
+def test_a_p_value_that_was_drawn_has_a_standard_error() -> None:
+    values = 1.3 - np.random.default_rng(2).chisquare(1, size=40)
+    found = [bootstrap_t(values, np.random.default_rng(seed), draws=2000).p for seed in range(40)]
+    drawn = [(p.value, p.standard_error) for p in found if p and p.standard_error]
+    assert len(drawn) == 40
+    spread, _ = np.std(drawn, axis=0)
+    assert spread == pytest.approx(np.mean(drawn, axis=0)[1], rel=0.3)
+
+
+def test_limits_of_many_values_are_nearly_those_of_scipy() -> None:
+    values = np.random.default_rng(0).normal(1, 2, 1500)
+    ours = bootstrap_t(values, np.random.default_rng(1), draws=20_000).estimate
+    theirs = stats.bootstrap(
+        (values,), np.mean, n_resamples=20_000, method="percentile", rng=2, batch=500
+    ).confidence_interval
+    assert ours.value == pytest.approx(values.mean(), rel=1e-12)
+    width = float(theirs.high - theirs.low)
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.02 * width)

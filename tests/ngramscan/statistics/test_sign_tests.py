@@ -154,3 +154,41 @@ def test_mid_p_values_of_sign_flips_count_ties_half(values: list[float], p: floa
 def test_mid_p_values_of_too_many_differences_are_refused() -> None:
     with pytest.raises(ValueError, match="21 sums differ from zero; at most 20 can"):
         mid_p_sign_flips(np.ones(21))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(
+    ("values", "p"),
+    [
+        pytest.param([0, 0.4, 0, 0.1], 0.5, id="two gains"),
+        pytest.param([1, 2, 3, 4, 5], 0.0625, id="five gains"),
+        pytest.param([1, -1], 1.0, id="a gain and a loss"),
+        pytest.param([7], 1.0, id="one gain"),
+        pytest.param([1.0] * 24, 2 / 2**24, id="ties are never approximated"),
+        pytest.param([3.0] * 1000, 2 / 2**1000, id="as many as are computed exactly"),
+    ],
+)
+def test_signed_ranks_known_by_heart(values: list[float], p: float, rule: Zeros) -> None:
+    found = signed_rank_test(values, rule)
+    assert found.value == pytest.approx(p, rel=1e-12)
+    assert found.procedure.startswith("exact signed-rank")
+
+
+def test_rounding_errors_make_neither_a_difference_nor_break_a_tie() -> None:
+    values = [0.3 - 0.2, 0.1 - 0.2, 0.1 + 0.2 - 0.3, 0.7 - 0.6]
+    found = signed_rank_test(values)
+    assert found == signed_rank_test([1, -1, 0, 1])
+    assert sign_flip_test(values, np.random.default_rng(0)).value == found.value
+
+
+def test_many_values_without_a_unit_are_drawn_and_never_zero() -> None:
+    values = np.random.default_rng(3).normal(5, 1, 300)
+    found = sign_flip_test(values, np.random.default_rng(5), 999)
+    assert (found.value, found.n) == (1 / 1000, 300)
+    assert found.procedure == "sign flips, 999 draws"
+    assert found == sign_flip_test(values, np.random.default_rng(5), 999)
+
+
+def test_a_value_far_smaller_than_the_others_is_not_taken_for_their_unit() -> None:
+    found = sign_flip_test([1.0, 1.0, 1.0, 1e-7], np.random.default_rng(0))
+    assert found.value == 2 / 16

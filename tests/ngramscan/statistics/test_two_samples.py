@@ -1,7 +1,9 @@
 """Means of two independent samples, against enumeration, scipy and simulations."""
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from math import comb
 
 import numpy as np
@@ -13,7 +15,12 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.power import ALPHA
 from ngramscan.statistics.proportions import wilson
-from ngramscan.statistics.two_samples import compare_samples, estimate_accuracy
+from ngramscan.statistics.two_samples import (
+    compare_samples,
+    detectable_shares,
+    estimate_accuracy,
+    estimate_mean,
+)
 from tests.support.sizes import sets, slow
 
 Floats = NDArray[np.float64]
@@ -128,3 +135,129 @@ def test_graded_gains_are_found_as_often_as_said(n: int, n_other: int, times: in
         found.append(compare_samples(a, b).p.value <= ALPHA)
     chance = 3 * math.sqrt(0.16 / len(found))
     assert 0.75 - chance <= np.mean(found) <= 0.85 + chance
+
+
+def test_a_mean_of_right_answers_has_wilson_s_interval_and_grades_a_narrower() -> None:
+    assert estimate_mean(right(7, 12), True) == wilson(7, 12)
+    assert estimate_mean([1.0] * 12, True) == wilson(12, 12)
+    low, high = estimate_mean([0.5] * 12, False).limits
+    lowest, highest = wilson(6, 12).limits
+    assert lowest < low < 0.5 < high < highest
+    values = generator().normal(0.5, 0.01, 5000)
+    low, high = estimate_mean(values, False).limits
+    assert high - low == pytest.approx(2 * 1.96 * 0.01 / math.sqrt(5000), rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [([], [1]), ([1], []), ([0.5], [])], ids=["first", "second", "of grades"]
+)
+def test_a_sample_without_any_value_is_refused(first: list[float], second: list[float]) -> None:
+    with pytest.raises(ValueError, match="at least one sum is needed"):
+        compare_samples(first, second)
+
+
+def test_the_procedure_of_a_comparison_is_named() -> None:
+    answers = compare_samples(right(7, 9), right(2, 8)).p
+    assert (answers.procedure, answers.standard_error) == ("Fisher's exact test", None)
+    grades = compare_samples([0.2, 0.3, 0.9], [0.4, 0.6]).p
+    assert (grades.procedure, grades.standard_error) == ("nonparametric tilting", None)
+
+
+def test_the_p_value_of_many_graded_values_is_nearly_welch_s() -> None:
+    draw = generator(4)
+    a, b = of_spread(draw, 3000, 0.5, 0.2), of_spread(draw, 2000, 0.5, 0.25)
+    b = np.clip(b + a.mean() + 0.012 - b.mean(), 0, 1)
+    ours, theirs = compare_samples(a, b).p.value, ttest_ind(a, b, equal_var=False).pvalue
+    assert 0.01 < theirs < 0.3
+    assert ours == pytest.approx(theirs, rel=0.15)
+
+
+@pytest.mark.parametrize(("n", "n_other"), [(40, 8), slow(60, 60), slow(200, 30), slow(950, 12)])
+def test_differences_of_right_answers_are_covered_and_tested_at_their_level(
+    n: int, n_other: int
+) -> None:
+    """Without chance: every result, weighted with its probability."""
+    p, limits = np.empty((n + 1, n_other + 1)), np.empty((n + 1, n_other + 1, 2))
+    for k, k_other in product(range(n + 1), range(n_other + 1)):
+        found = compare_samples(right(k, n), right(k_other, n_other))
+        p[k, k_other], limits[k, k_other] = found.p.value, found.difference.limits
+
+    def chance(of: NDArray[np.bool_], share: float, other: float) -> float:
+        ways = binom.pmf(range(n + 1), n, share), binom.pmf(range(n_other + 1), n_other, other)
+        return float(ways[0] @ of @ ways[1])
+
+    covers = []
+    for share, other in product((0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95), repeat=2):
+        difference = other - share
+        holds = (limits[..., 0] <= difference) & (difference <= limits[..., 1])
+        covers.append(chance(holds, share, other))
+    assert 0.945 < np.mean(covers) < 0.96
+    assert min(covers) > 0.92
+    errors = [chance(p <= ALPHA, share, share) for share in np.linspace(0.01, 0.99, 99)]
+    assert max(errors) <= ALPHA
+    for share in (0.05, 0.3, 0.5, 0.7, 0.85, 0.95):
+        gain = detectable_shares(share, n, n_other)
+        if gain is None:
+            assert chance(p <= ALPHA, share, 1.0) < 0.85
+        else:
+            assert 0.75 <= chance(p <= ALPHA, share, share + gain) <= 0.85
+
+
+def averages(draw: np.random.Generator, n: int, mean: float, answers: int = 4) -> Floats:
+    """Return the shares of right answers to problems of different difficulty."""
+    return draw.binomial(answers, draw.beta(mean, 1 - mean, n)) / answers
+
+
+def mostly_zero(draw: np.random.Generator, n: int) -> Floats:
+    """Return values of which four of five are 0, the others from Beta(1, 3); the mean is .05."""
+    return np.where(draw.random(n) < 0.8, 0.0, draw.beta(1, 3, n))
+
+
+Samples = tuple[Floats, Floats]
+
+
+@pytest.mark.parametrize(
+    ("n", "n_other", "runs"),
+    [
+        pytest.param(150, 12, 40, id="150 and 12, a few sets"),
+        slow(950, 12, 250, id="950 and 12"),
+        slow(200, 30, 250, id="200 and 30"),
+        slow(60, 60, 250, id="60 and 60"),
+    ],
+)
+def test_differences_of_grades_are_covered(n: int, n_other: int, runs: int) -> None:
+    draw, covered = generator(), []
+    for mean in (0.3, 0.6, 0.85):
+        for _ in range(sets(runs)):
+            samples = averages(draw, n, 0.6), averages(draw, n_other, mean)
+            low, high = compare_samples(*samples).difference.limits
+            covered.append(low <= mean - 0.6 <= high)
+    assert 0.93 - 3 * math.sqrt(0.05 * 0.95 / len(covered)) < np.mean(covered)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(lambda draw: (averages(draw, 150, 0.6), averages(draw, 12, 0.6)), id="alike"),
+        pytest.param(
+            lambda draw: (
+                of_spread(draw, 150, 0.6, 0.1),
+                np.array(right(draw.binomial(12, 0.6), 12)),
+            ),
+            id="unequal variances",
+        ),
+        pytest.param(
+            lambda draw: (mostly_zero(draw, 150), mostly_zero(draw, 12)), id="mostly zero"
+        ),
+        pytest.param(
+            lambda draw: (mostly_zero(draw, 150), np.array(right(draw.binomial(12, 0.05), 12))),
+            id="mostly zero and mostly wrong",
+        ),
+    ],
+)
+def test_no_difference_of_grades_is_found_where_there_is_none(
+    make: Callable[[np.random.Generator], Samples],
+) -> None:
+    draw, runs = generator(), sets(40)
+    found = np.mean([compare_samples(*make(draw)).p.value <= ALPHA for _ in range(runs)])
+    assert found <= ALPHA + 2.5 * math.sqrt(0.05 * 0.95 / runs)
