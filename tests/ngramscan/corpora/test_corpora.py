@@ -48,3 +48,10 @@ def test_files_without_documents_are_counted(tmp_path: Path, name: str, content:
     (tmp_path / name).write_bytes(content)
     (row,) = ngramscan.count(literal="a", index=f"scan:{tmp_path}").itertuples()
     assert (row.occurrences, row.note) == (1, "skipped: 1 file without documents")
+
+
+def test_the_running_python_is_a_corpus_with_its_packages() -> None:
+    paths = {file.path for file in PythonCorpus().files}
+    assert any(path.endswith("/argparse.py") for path in paths)
+    assert any("/click/" in path for path in paths)
+    assert not any("/ngramscan/" in path for path in paths if "site-packages" in path)

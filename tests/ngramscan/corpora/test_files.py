@@ -1,12 +1,14 @@
 """Files of a corpus by path, folder, glob and list; those of no known format are said."""
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import fsspec
 import pytest
 
 from ngramscan.corpora import ReadOptions, open_corpus, read_piece
+from ngramscan.corpora.base import Piece
 from ngramscan.errors import CorpusError, InputError
 from tests.support.corpus_documents import read_documents
 from tests.support.corpus_files import PACK, jsonl
@@ -105,3 +107,50 @@ def test_a_file_that_is_gone_when_it_is_read_is_an_error(tmp_path: Path) -> None
     path.unlink()
     with pytest.raises(CorpusError, match=r"a\.jsonl: No such file"):
         list(read_piece(piece, ReadOptions()))
+
+
+ORDERED = ["a-b/2.jsonl", "a.jsonl", "a/1.jsonl", "c.txt"]
+"""As strings are sorted, which is what the original tools do: `-` before `.` before `/`."""
+
+
+def write_ordered(folder: Path) -> None:
+    for name in (*ORDERED, ".hidden/3.jsonl", "a/.4.jsonl"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        content = jsonl([name]) if name.endswith("jsonl") else name.encode()
+        (folder / name).write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        pytest.param("", ORDERED, id="a folder"),
+        pytest.param("*/*.jsonl", ["a-b/2.jsonl", "a/1.jsonl"], id="a glob"),
+        pytest.param("**/*.jsonl", ORDERED[:3], id="a glob of all below"),
+    ],
+)
+def test_files_are_read_in_the_order_of_whole_paths(
+    tmp_path: Path, pattern: str, expected: list[str]
+) -> None:
+    write_ordered(tmp_path)
+    assert read_documents(tmp_path / pattern).texts == expected
+
+
+@pytest.mark.parametrize("end", ["", "/"])
+def test_files_on_a_store_have_the_same_order(tmp_path: Path, end: str) -> None:
+    write_ordered(tmp_path)
+    store = f"memory://{tmp_path.name}"
+    fsspec.filesystem("memory").put(str(tmp_path), store, recursive=True)
+    paths = [file.path.partition(f"{tmp_path.name}/")[2] for file in open_corpus(store + end).files]
+    assert paths == ORDERED
+
+
+def test_a_file_that_shrinks_after_it_was_found_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_bytes(jsonl(["a", "b", "c"]))
+    corpus = open_corpus(str(path))
+    path.write_bytes(jsonl(["a", "b"]))
+    with pytest.raises(CorpusError, match=r"c\.jsonl: changed since it was found"):
+        list(read_piece(corpus.pieces()[0], ReadOptions()))
+    without_status = Piece(replace(corpus.files[0], path=f"file://{path}", status=""))
+    with pytest.raises(CorpusError, match=r"c\.jsonl:3: the file is truncated or changed: \d+ of"):
+        list(read_piece(without_status, ReadOptions()))

@@ -89,3 +89,11 @@ def test_ignoring_case_is_told_in_every_row(tmp_path: Path) -> None:
     assert row_of(rows).occurrences == 3
     with pytest.raises(InputError, match="ignore_case: only scan: and python take it, not dclm"):
         ngramscan.count("f1", index="dclm", ignore_case=True)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_documents_are_excluded_and_limited_in_every_format(tmp_path: Path, name: str) -> None:
+    path = corpus_files.write(tmp_path, name, ["solve for x"] * 1500)
+    assert row_of(count(path, exclude_source="*/wiki/*")).documents == 1000
+    row = row_of(count(path, limit_documents=700))
+    assert (row.documents, row.note) == (700, "only the first 700 documents")

@@ -47,3 +47,15 @@ def test_parts_are_row_groups(
     monkeypatch.setattr(parquet_module, "PART_BYTES", path.stat().st_size // 4)
     assert 3 <= len(open_corpus(str(path)).pieces()) <= 5
     assert texts_of(path) == texts
+
+
+def test_a_damaged_page_is_named_by_row_group_and_row(tmp_path: Path) -> None:
+    path = tmp_path / "c.parquet"
+    texts = [f"{number * 7919 % 10007}" for number in range(9000)]
+    content = bytearray(corpus_files.parquet(texts, rows=3000))
+    metadata = pq.ParquetFile(pa.BufferReader(bytes(content))).metadata
+    start = metadata.row_group(1).column(2).data_page_offset
+    content[start + 40 : start + 60] = bytes(20)
+    path.write_bytes(content)
+    with pytest.raises(CorpusError, match=r"c\.parquet: row group 1, row \d+ or after: can't be"):
+        texts_of(path)

@@ -1,11 +1,15 @@
 """What goes wrong in a stream is an error of its file."""
 
+import threading
+from collections.abc import Generator, Iterator
+from itertools import islice
+
 import fsspec
 import fsspec.implementations.memory
 import pytest
 
 from ngramscan.corpora.base import CorpusFile
-from ngramscan.corpora.streams import open_file
+from ngramscan.corpora.streams import open_file, read_ahead
 from ngramscan.errors import CorpusError
 
 
@@ -20,3 +24,37 @@ def test_what_fsspec_raises_is_an_error_of_the_file(monkeypatch: pytest.MonkeyPa
         open_file(CorpusFile("memory://lost.txt", "text")) as file,
     ):
         file.read(10)
+
+
+def numbers_and_an_error() -> Iterator[int]:
+    yield from range(9)
+    raise CorpusError("c", "at the end")
+
+
+def test_reading_ahead_keeps_the_order_and_errors() -> None:
+    ahead = read_ahead(numbers_and_an_error())
+    assert list(islice(ahead, 9)) == list(range(9))
+    with pytest.raises(CorpusError, match="at the end"):
+        next(ahead)
+
+
+def test_reading_ahead_ends_with_its_reader() -> None:
+    threads = threading.active_count()
+    ahead = read_ahead(numbers_and_an_error())
+    next(ahead)
+    assert threading.active_count() > threads
+    assert isinstance(ahead, Generator)
+    ahead.close()
+    assert threading.active_count() == threads
+
+
+def read_and_fail(place: str) -> None:
+    with open_file(CorpusFile(place, "text")) as file:
+        assert file.read(3) == b"con"
+        raise KeyError("a mistake")
+
+
+def test_a_mistake_of_ours_is_not_taken_for_an_error_of_the_file() -> None:
+    fsspec.filesystem("memory").pipe("/mistake.txt", b"content")
+    with pytest.raises(KeyError, match="a mistake"):
+        read_and_fail("memory://mistake.txt")

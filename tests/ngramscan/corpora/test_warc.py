@@ -59,3 +59,10 @@ def test_a_warc_without_text_says_what_it_has_and_how_to_get_text(tmp_path: Path
         " records; extract the text first (resiliparse, trafilatura), or take the .wet.gz of"
         " the crawl"
     )
+
+
+def test_the_record_that_is_truncated_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "c.warc.wet.gz"
+    path.write_bytes(corpus_files.wet_gz(["a" * 99, "b" * 99, "c" * 99])[:-10])
+    with pytest.raises(CorpusError, match="record 3 or after: the file is truncated"):
+        read_documents(path)

@@ -49,3 +49,10 @@ def test_a_literal_far_into_a_long_text_is_found_where_it_is() -> None:
     places = (262_150, 600_003, 799_000)
     texts = [text[:place] + literals[0] + b" or" + text[place:] for place in places]
     assert [found_by(engine, one) for one in texts] == [[0]] * 3
+
+
+def test_a_text_may_have_more_occurrences_than_there_is_room_for() -> None:
+    engine = gram_engine([b"a" * 30, b"a" * 23], False)
+    assert engine
+    found = found_by(engine, b"a" * 5_000)
+    assert (found.count(0), found.count(1)) == (4_971, 4_978)

@@ -135,3 +135,49 @@ def test_the_first_20_documents_are_checked(n_right: int, is_checked: bool) -> N
     count_texts(matcher, [b"aa"] * n_right)
     with pytest.raises(EngineError) if is_checked else nullcontext():
         count_texts(matcher, [b"aaa"])
+
+
+@pytest.mark.parametrize("make", ENGINES)
+@pytest.mark.parametrize(
+    ("query", "text", "count"),
+    [
+        pytest.param("aa", "aaaa", 3, id="overlapping"),
+        pytest.param("a\0b", "xa\0ba", 1, id="a zero byte inside"),
+        pytest.param("\0", "\0\0", 2, id="only a zero byte"),
+        pytest.param("\\frac{", "\\frac{1}{2}\\frac", 1, id="signs of a regular expression"),
+        pytest.param(".*", "a.*b", 1, id="a regular expression is a literal"),
+        pytest.param("ภาษา", "ภาษาภาษา", 2, id="Thai"),
+        pytest.param("a\nb", "a\nb\r\n", 1, id="a newline"),
+        pytest.param("Step", "step", 0, id="case counts"),
+    ],
+)
+def test_special_literals_are_counted(make: MakeEngine, query: str, text: str, count: int) -> None:
+    matcher = Matcher([query], engine=make([query.encode()], False))
+    assert count_texts(matcher, [memoryview(text.encode())]).occurrences.get(0, 0) == count
+
+
+def test_a_matcher_drops_queries_that_are_given_twice() -> None:
+    matcher = Matcher(["a", "a", "b"])
+    assert matcher.queries == ["a", "b"]
+    expected = Counts({0: 3, 1: 2}, {0: 2, 1: 2}, [], 3, 5)
+    assert count_texts(matcher, [b"aa", b"b", b"ab"]) == expected
+    assert count_texts(matcher, [b"aa", b"b", b"ab"]) == expected, "a matcher is for many texts"
+
+
+def test_a_matcher_without_queries_counts_documents_and_bytes() -> None:
+    assert count_texts(Matcher([]), [b"abc", b""]) == Counts({}, {}, [], 2, 3)
+
+
+@pytest.mark.parametrize("ignore_case", [False, True])
+def test_thousands_of_literals_are_counted_by_our_engine(ignore_case: bool) -> None:
+    literals, texts = thousands(3_000)
+    contents = [literal.encode() for literal in literals]
+    assert compile_engine(contents, ignore_case).name == "grams"
+    documents = [text.encode() for text in texts]
+    counts = count_texts(Matcher(literals, ignore_case), documents)
+    other = aho_corasick_engine(contents, ignore_case)
+    assert counts == count_texts(Matcher(literals, ignore_case, other), documents)
+    numbers = [*counts.occurrences][::50]
+    assert [counts.occurrences[number] for number in numbers] == [
+        sum(oracle.occurrences(literals[number], text) for text in texts) for number in numbers
+    ]
