@@ -1,5 +1,6 @@
 """`ngramscan keyness`: its arithmetic, its promises, and the command."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2_contingency, false_discovery_control
+from scipy.stats import chi2_contingency, false_discovery_control, fisher_exact, t
 
 import ngramscan
 from ngramscan.errors import InputError
@@ -314,3 +315,35 @@ def test_programs_are_told_from_chains_of_thought(shared: Path) -> None:
     assert "solution" in ngrams[:10]
     assert "return answer" in ngrams[:15]
     assert (rows["q"] <= 0.05).all()
+
+
+def test_tests_and_ratios_of_a_row_are_those_done_by_hand() -> None:
+    # Nine of twelve outputs have x, three of the others; each has four words.
+    own, others = ["x b c d"] * 9 + ["a b c d"] * 3, ["x b c d"] * 3 + ["a b c d"] * 9
+    options = {"lengths": (1, 1), "minimum": MinFrequency(1, 1), "q": 1.0, "all": True}
+    found = keyness_of(split_words([*own, *others]), 12, **options)
+    (row,) = [row for row in found.rows if row.ngram == "x"]
+    assert (row.n, row.level, row.note) == (1, 0.95, "")
+    p = fisher_exact(np.array([[9, 3], [3, 9]]), "greater").pvalue
+    assert row.p == pytest.approx(p)
+    # Of the five words, b, c and d are in all outputs, and a in fewer than expected.
+    assert row.q == pytest.approx(5 * p)
+    assert found.tested == 5
+    assert row.log_ratio == pytest.approx(math.log2(9.5 / 3.5))
+    # A ratio estimate over problems: of 4 words each, 9 and 3 times one occurrence.
+    variances = [
+        (12 / 11 * (k * (1 - k / 12) ** 2 + (12 - k) * (k / 12) ** 2) + 0.5) / (k + 0.5) ** 2
+        for k in (9, 3)
+    ]
+    degrees = sum(variances) ** 2 / (variances[0] ** 2 / 8 + variances[1] ** 2 / 2)
+    half = t.ppf(0.975, degrees) * math.sqrt(sum(variances)) / math.log(2)
+    assert row.log_ratio_low == pytest.approx(row.log_ratio - half)
+    assert row.log_ratio_high == pytest.approx(row.log_ratio + half)
+
+
+def test_q_of_n_grams_that_share_a_row_counts_each_of_them() -> None:
+    p, times = np.array([0.6, 0.03, 0.01, 0.5, 0.02]), np.array([1, 3, 2, 5, 1])
+    of_each = np.repeat(adjusted(p, times), times)
+    np.testing.assert_allclose(of_each, adjusted(np.repeat(p, times)))
+    # 5/1 × .01, 5/2 × .02, 5/3 × .03, then 5/4 × .5 and 5/5 × .6, which is less.
+    assert adjusted(p) == pytest.approx([0.6, 0.05, 0.05, 0.6, 0.05])

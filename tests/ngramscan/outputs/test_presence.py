@@ -1,6 +1,6 @@
 """The test of presence: against exact tests, and where the truth is known."""
 
-from itertools import product
+from itertools import permutations, product
 from statistics import variance
 
 import numpy as np
@@ -8,7 +8,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binomtest, fisher_exact, hypergeom
 
-from ngramscan.outputs.presence import FEWEST_PAIRS, PresenceTest, Sides, hypergeometric_tail
+from ngramscan.outputs.presence import (
+    _ALIKE,
+    FEWEST_PAIRS,
+    PresenceTest,
+    Sides,
+    hypergeometric_tail,
+)
 from tests.support.keyness_designs import FACTORS, Design, Population, Q, simulate
 from tests.support.sizes import slow
 
@@ -164,3 +170,31 @@ def test_longer_outputs_are_compared_in_parts_of_equal_length() -> None:
     equal = PresenceTest(Sides(*design.outputs()))
     assert equal.p_values(positions, outputs, counts)[0] < 1e-4
     assert PresenceTest(Sides(*design.outputs()), 1500 - sizes).part == 1
+
+
+def test_several_outputs_to_a_problem_count_as_the_definition_says() -> None:
+    random = np.random.default_rng(3)
+    design = Design((20, 30), (3, 4))
+    is_own, problems = design.outputs()
+    sides = Sides(is_own, problems)
+    for _ in range(10):
+        presence = random.random(is_own.size) < np.where(is_own, 0.5, 0.3)
+        outputs = np.flatnonzero(presence)
+        counts = np.ones(outputs.size, int)
+        found = PresenceTest(sides).p_values(np.zeros(1, int), outputs, counts)[0]
+        shares: dict[bool, list[float]] = {True: [], False: []}
+        alike = 0.0
+        for problem in np.unique(problems):
+            chosen = problems == problem
+            has = presence[chosen].tolist()
+            shares[bool(is_own[chosen][0])].append(float(np.mean(has)))
+            alike += float(np.mean([a and b for a, b in permutations(has, 2)]))
+        total = sum(shares[True]) + sum(shares[False])
+        mean = total / 50
+        # So many outputs that are alike are added, each to a problem of the mean size.
+        added = _ALIKE * (20 / 3 + 30 / 4) / 50
+        rho = np.clip(((alike + added) / (total + added) - mean) / (1 - mean), 0, 1)
+        per_output = [1 / m + rho * (1 - 1 / m) for m in (3, 4)]
+        own, others = sum(shares[True]) / per_output[0], sum(shares[False]) / per_output[1]
+        sizes = 20 / per_output[0], 30 / per_output[1]
+        assert found == pytest.approx(hypergeometric_tail([own], [own + others], *sizes)[0])

@@ -160,3 +160,13 @@ def test_the_shipped_examples_have_the_strategies_of_their_prompts() -> None:
         ("f-1+pot", "Hybrid"): 2,
         ("pot", "PoT"): 12,
     }
+
+
+def test_rows_of_outputs_are_those_counted_by_hand() -> None:
+    text = "Step 1: it is $x+1$.\nStep 2: run it.\n```python\nprint(1)\n```\nSo 3."
+    (row,) = run_strategies(outputs_of({("d", "m", "p"): [text]}), load_rules()).outputs
+    assert (row.dataset, row.model, row.prompt, row.id) == ("d", "m", "p", "0")
+    # Step, it, is, Step, run, it, So.
+    assert (row.words, row.characters) == (7, len(text))
+    assert row.formula_density == 5 / len(text)
+    assert (row.strategy, row.rule) == ("Hybrid", "code and steps")

@@ -1,10 +1,12 @@
 """`ngramscan tiers`: counts against brute force, ratios by hand, intervals by simulation."""
 
+import math
 from fractions import Fraction
 from operator import attrgetter
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from ngramscan.outputs.tiers import TierResult, TierRow, rate_ratio, run_tiers
 from ngramscan.patterns.files import parse_patterns
@@ -150,3 +152,21 @@ def test_the_interval_of_a_ratio_of_rates_covers_it(kind: str, ratio: float) -> 
         hits.append((found.low or 99) <= ratio <= (found.high or 0))
     chance = 2.5 * (0.95 * 0.05 / runs) ** 0.5
     assert 0.94 - chance <= np.mean(hits) <= 0.97 + chance
+
+
+def test_limits_of_a_ratio_are_those_done_by_hand() -> None:
+    own, others = [3, 0, 1, 2, 0, 4], [1, 0, 0, 2, 1, 0]
+    texts = {
+        ("d", "m", method): [" ".join(["both"] * n) or "x" for n in numbers]
+        for method, numbers in (("a", own), ("b", others))
+    }
+    row = row_of(run_tiers(outputs_of(texts), SET), "both")
+    assert (row.dataset, row.model, row.method, row.tier) == ("d", "m", "A", "T2")
+    assert (row.measure, row.level, row.clusters) == ("occurrences", 0.95, 6)
+    assert row.ratio == pytest.approx(10 / 4)
+    # What each problem adds to the logarithm of the ratio, with halves in the means.
+    parts = [(k - 10 / 6) / 10.5 - (j - 4 / 6) / 4.5 for k, j in zip(own, others, strict=True)]
+    variance = max(6 / 5 * sum(part**2 for part in parts), 1 / 10.5 + 1 / 4.5)
+    factor = math.exp(t.ppf(0.975, 5) * math.sqrt(variance))
+    assert row.ratio_low == pytest.approx(10.5 / 4.5 / factor)
+    assert row.ratio_high == pytest.approx(10.5 / 4.5 * factor)
