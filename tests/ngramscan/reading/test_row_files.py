@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import threading
 from pathlib import Path
 
 import pandas as pd
@@ -9,6 +11,9 @@ import pytest
 
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import read_table
+from tests.support.command import invoke
+from tests.support.corpus_files import PACK
+from tests.support.outputs import write_lines
 
 ROWS = [{"item": f"é{n}", "judge": judge, "label": "yes"} for n in range(3) for judge in "ab"]
 
@@ -111,3 +116,51 @@ def test_a_name_that_is_not_there_has_a_suggestion(tmp_path: Path) -> None:
 def test_a_folder_is_no_table(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r": a folder; expected a table \(\.csv, .*"):
         list(read_table(tmp_path))
+
+
+@pytest.mark.parametrize("packing", PACK)
+@pytest.mark.parametrize(
+    ("suffix", "form"),
+    [(".csv", "CSV"), (".jsonl", "JSON lines"), (".json", "a JSON list"), (".parquet", "Parquet")],
+)
+def test_rows_come_from_files_and_pipes_packed_or_not(
+    tmp_path: Path, suffix: str, form: str, packing: str
+) -> None:
+    path, fifo = tmp_path / f"t{suffix}{packing}", tmp_path / f"fifo{suffix}"
+    path.write_bytes(PACK[packing](rows_as(form, tmp_path)))
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=fifo.write_bytes, args=(path.read_bytes(),), daemon=True)
+    writer.start()
+    assert [row for _, row in read_table(fifo)] == ROWS
+    writer.join(60)
+    assert [row for _, row in read_table(path)] == ROWS
+    from_file = invoke("agreement", path)
+    assert from_file.code == 0
+    assert invoke("agreement", "-", content=path.read_bytes()) == from_file
+
+
+def test_scores_come_through_pipes(tmp_path: Path) -> None:
+    values = {"a": [1, 0, 0, 1, 0, 0, 1], "b": [1] * 7}
+    rows = [
+        {"dataset": "d", "model": "m", "rule": "r", "epoch": None}
+        | {"method": method, "id": str(number), "value": value}
+        for method, own in values.items()
+        for number, value in enumerate(own)
+    ]
+    write_lines(tmp_path / "s.jsonl", *rows)
+    options = ("--baseline", "a", "--format", "csv")
+    expected = invoke("compare", tmp_path / "s.jsonl", *options)
+    assert expected.code == 0
+    content = gzip.compress((tmp_path / "s.jsonl").read_bytes())
+    assert invoke("compare", "-", *options, content=content) == expected
+
+
+def test_records_come_through_pipes(tmp_path: Path) -> None:
+    question = b'{"id": 1, "question": "q", "answer": "5"}'
+    (tmp_path / "q.jsonl.gz").write_bytes(gzip.compress(question))
+    record = b'{"id": "1", "dataset": "q", "model": "m", "method": "cot", "output": "5"}\n'
+    options = ("--data", tmp_path / "q.jsonl.gz", "--rule", "numbers", "--format", "csv")
+    done = invoke("score", "-", *options, content=record)
+    assert (done.code, [row["value"] for row in done.rows]) == (0, ["1.0"])
+    truncated = invoke("score", "-", *options, content=record + record[:20])
+    assert "standard input:2: the last line was not written to its end" in truncated.stderr

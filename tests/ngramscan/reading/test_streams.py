@@ -60,7 +60,7 @@ def test_a_corpus_through_a_pipe_is_counted_as_by_brute_force(tmp_path: Path, na
     content, fifo = corpus_files.WRITERS[name](TEXTS), tmp_path / "fifo"
     check(piped(content, *SEARCH, "scan:-"), TEXTS)
     os.mkfifo(fifo)
-    writer = threading.Thread(target=fifo.write_bytes, args=(content,))
+    writer = threading.Thread(target=fifo.write_bytes, args=(content,), daemon=True)
     writer.start()
     check(invoke(*SEARCH, f"scan:{fifo}"), TEXTS)
     writer.join()
@@ -247,6 +247,45 @@ def test_a_folder_without_a_document_is_an_error(tmp_path: Path) -> None:
     done = invoke(*SEARCH, f"scan:{tmp_path / 'f.jsonl'}", "--skip-bad-lines")
     assert (done.code, done.stdout) == (2, "")
     assert "contains no documents; skipped: 1 not valid JSON" in done.stderr
+
+
+def test_documents_of_a_compressed_pipe_are_counted_by_docnorm() -> None:
+    content = corpus_files.WRITERS["c.jsonl.gz"](TEXTS)
+    done = piped(content, "docnorm", "--index", "scan:-", "--format", "jsonl")
+    documents = {
+        row["pattern"]: row["documents"] for row in map(json.loads, done.stdout.split("\n")[:-1])
+    }
+    expected = dict(zip(F1, oracle.tally(F1, TEXTS)[1], strict=True))
+    assert documents
+    assert documents.items() <= expected.items()
+
+
+def test_a_compressed_pipe_that_ends_too_early_is_an_error() -> None:
+    content = corpus_files.WRITERS["c.jsonl.gz"](TEXTS)
+    done = piped(content[:4000], *SEARCH, "scan:-")
+    assert (done.code, done.stdout) == (1, "")
+    assert "Error: standard input:" in done.stderr
+    assert "the file is truncated: its compressed data ends too early" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("c.jsonl", "jsonl"),
+        ("c.jsonl.gz", "jsonl"),
+        ("c.jsonl.zst", "jsonl"),
+        ("c.parquet", "parquet"),
+        ("c.warc.wet", "warc"),
+        ("c.warc.wet.gz", "warc"),
+    ],
+)
+def test_an_option_says_the_format_where_the_name_does_not(
+    tmp_path: Path, name: str, form: str
+) -> None:
+    path = tmp_path / "data"
+    path.write_bytes(corpus_files.WRITERS[name](TEXTS))
+    check(invoke(*SEARCH, f"scan:{path}", "--input-format", form), TEXTS)
+    assert "unknown format" in refused(b"", *SEARCH, f"scan:{path}")
 
 
 # Outputs
