@@ -30,3 +30,34 @@ def test_formula_density_is_the_share_of_characters_in_formulas(text: str, chara
 
 def test_long_lines_take_no_long_time() -> None:
     take_apart("a) " * 50_000 + "= " + "$" * 5000 + "\\begin{align}" * 500)
+
+
+LANGUAGES = [
+    *("python", "py", "python3", "ipython", "sympy", "sage", "r", "julia", "matlab", "c", "cpp"),
+    *("java", "javascript", "js", "bash", "octave", "wolfram", "mathematica"),
+]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_block_in_the_name_of_a_language_is_a_program(language: str) -> None:
+    assert take_apart(f"It is:\n```{language}\nx\n```").has_code
+
+
+@pytest.mark.parametrize("language", ["latex", "text", "json", ""])
+def test_other_blocks_are_no_programs(language: str) -> None:
+    assert not take_apart(f"It is:\n```{language}\nx\n```").has_code
+
+
+@pytest.mark.parametrize(
+    ("lines", "has_code"),
+    [
+        pytest.param(["a_total = 3", "print(a_total)", "b_total = 4"], True, id="three lines"),
+        pytest.param(["a_total = 3", "print(a_total)"], False, id="two lines are too few"),
+        pytest.param(["a_total = 3", "", "print(a_total)"], False, id="an empty line is none"),
+        pytest.param(["x = 6", "y = 3", "z = 4"], False, id="equations"),
+    ],
+)
+def test_a_program_without_a_fence_has_some_lines_that_nothing_else_has(
+    lines: list[str], has_code: bool
+) -> None:
+    assert take_apart("\n".join(lines)).has_code == has_code

@@ -198,3 +198,24 @@ def test_several_outputs_to_a_problem_count_as_the_definition_says() -> None:
         own, others = sum(shares[True]) / per_output[0], sum(shares[False]) / per_output[1]
         sizes = 20 / per_output[0], 30 / per_output[1]
         assert found == pytest.approx(hypergeometric_tail([own], [own + others], *sizes)[0])
+
+
+@pytest.mark.parametrize(
+    ("others", "paired"),
+    [
+        pytest.param(range(15, 35), True, id="sides are alike"),
+        pytest.param(range(60, 80), False, id="sides are not alike"),
+    ],
+)
+def test_copies_on_one_side_have_the_test_with_the_smaller_variance(
+    others: range, paired: bool
+) -> None:
+    """Three copies of an output to each of 80 problems, and one of the others to each."""
+    design = Design((80, 80), (3, 1), shared=True)
+    is_own, problems = design.outputs()
+    has = np.where(is_own, problems < 30, np.isin(problems, others))
+    _, p = p_of(design, has)
+    both = len({*range(30)} & {*others})
+    in_pairs = binomtest(30 - both, 50 - 2 * both, alternative="greater").pvalue
+    unpaired = fisher_exact(np.array([[30, 50], [20, 60]]), "greater").pvalue
+    assert p == pytest.approx(in_pairs if paired else unpaired)

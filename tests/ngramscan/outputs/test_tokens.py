@@ -49,3 +49,9 @@ def test_the_form_is_that_of_the_texts_of_the_method() -> None:
 )
 def test_texts_without_tokens_have_no_n_gram(tokens: Tokens) -> None:
     assert not list(count_ngrams(tokens, (1, 3), MinFrequency(1, 1)))
+
+
+def test_a_half_of_a_character_is_a_character() -> None:
+    tokens = split_characters(["a\ud83d", "b"])
+    assert tokens.sizes.tolist() == [2, 1]
+    assert tokens.text(1, 2) == "a\ud83d"
