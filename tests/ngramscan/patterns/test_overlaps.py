@@ -27,6 +27,8 @@ from tests.support import oracle
         pytest.param("so =", "= x", ["so = x"], id="a sign"),
         pytest.param("solve for", "formula of", [], id="a word that the second begins with"),
         pytest.param("platform", "form of", [], id="the end of a word of the first"),
+        pytest.param("a b", "bc d", [], id="a letter that another word begins with"),
+        pytest.param("step by step", "step-by-step", ["step by step-by-step"], id="a hyphen"),
     ],
 )
 def test_only_whole_words_overlap(first: str, second: str, merged: list[str]) -> None:

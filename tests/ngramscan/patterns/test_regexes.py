@@ -4,7 +4,7 @@ import pytest
 
 from ngramscan.errors import InputError
 from ngramscan.patterns.files import parse_patterns
-from ngramscan.patterns.regexes import compile_regex
+from ngramscan.patterns.regexes import compile_regex, whole
 
 
 @pytest.mark.parametrize(
@@ -69,3 +69,24 @@ def test_regexes_are_never_counted_in_corpora() -> None:
     alone = parse_patterns(PATTERNS + "  - {method: X, name: n, regex: a}", "o").select((), ["x"])
     with pytest.raises(InputError, match="only regexes"):
         alone.queries()
+
+
+@pytest.mark.parametrize(
+    ("regex", "flags", "text", "found"),
+    [
+        ("step", "", "a STEP", False),
+        ("step", "i", "a STEP", True),
+        ("^step", "", "a\nstep", False),
+        ("^step", "m", "a\nstep", True),
+        ("^step", "im", "a\nSTEP", True),
+    ],
+)
+def test_flags_ignore_case_and_match_lines(regex: str, flags: str, text: str, found: bool) -> None:
+    assert bool(compile_regex(regex, flags).search(text)) == found
+
+
+def test_half_of_a_character_is_no_regex_and_none_in_a_text() -> None:
+    with pytest.raises(ValueError, match="half a character"):
+        compile_regex("\ud83d")
+    assert whole("a\ud83d") == "a?"
+    assert whole("é") == "é"
