@@ -37,15 +37,20 @@ def test_a_text_in_another_encoding_without_a_mark_is_refused(
 @pytest.mark.parametrize(
     ("encoding", "cure"),
     [
-        (
+        pytest.param(
             "utf-16",
             "it is UTF-16, and UTF-8 is expected; iconv -f UTF-16 -t UTF-8 FILE converts it",
+            id="UTF-16",
         ),
-        ("utf-32", "it is UTF-32, and UTF-8 is expected; iconv -f UTF-32 -t UTF-8"),
-        ("utf-16-le", "iconv -f UTF-16LE -t UTF-8 FILE"),
-        ("utf-16-be", "iconv -f UTF-16BE -t UTF-8 FILE"),
-        ("utf-32-le", "iconv -f UTF-32LE -t UTF-8 FILE"),
-        ("utf-32-be", "iconv -f UTF-32BE -t UTF-8 FILE"),
+        pytest.param(
+            "utf-32",
+            "it is UTF-32, and UTF-8 is expected; iconv -f UTF-32 -t UTF-8",
+            id="UTF-32",
+        ),
+        pytest.param("utf-16-le", "iconv -f UTF-16LE -t UTF-8 FILE", id="UTF-16LE"),
+        pytest.param("utf-16-be", "iconv -f UTF-16BE -t UTF-8 FILE", id="UTF-16BE"),
+        pytest.param("utf-32-le", "iconv -f UTF-32LE -t UTF-8 FILE", id="UTF-32LE"),
+        pytest.param("utf-32-be", "iconv -f UTF-32BE -t UTF-8 FILE", id="UTF-32BE"),
     ],
 )
 def test_an_encoding_is_named_with_its_cure_in_every_format(

@@ -28,8 +28,8 @@ def ran(folder: Path, corpus: str, *arguments: str, kind: str = "scan") -> tuple
     if kind == "fm9":
         build_index(open_corpus(f"{folder}/corpus.jsonl"), folder / "index", SILENT, ReadOptions())
         spec = f"fm9:{folder}/index"
-    given = [*arguments, "--index", spec, "--journal", str(folder / "journal")]
-    done = CliRunner().invoke(main, given)
+    options = [*arguments, "--index", spec, "--journal", str(folder / "journal")]
+    done = CliRunner().invoke(main, options)
     return (
         done.exit_code,
         done.stdout,
@@ -110,8 +110,8 @@ def test_contaminate_says_that_an_entry_occurs_in_another_form(
 def test_trace_says_that_a_text_occurs_in_another_form(kind: str, tmp_path: Path) -> None:
     (tmp_path / "essay.txt").write_text(KOREAN)
     essay = str(tmp_path / "essay.txt")
-    given = ("trace", essay, "--plain", "-o", "-", "--format", "jsonl")
-    code, stdout, stderr = ran(tmp_path, nfd(KOREAN), *given, kind=kind)
+    command = ("trace", essay, "--plain", "-o", "-", "--format", "jsonl")
+    code, stdout, stderr = ran(tmp_path, nfd(KOREAN), *command, kind=kind)
     assert (code, json.loads(stdout.splitlines()[0])["spans"]) == (0, 0)
     assert stderr.splitlines()[-1] == (
         "texts of which more is found in another normal form of Unicode: 1, the first is"

@@ -48,7 +48,7 @@ def test_a_literal_far_into_a_long_text_is_found_where_it_is() -> None:
     text = b"".join(b"%07d " % number for number in range(100_000))
     places = (262_150, 600_003, 799_000)
     texts = [text[:place] + literals[0] + b" or" + text[place:] for place in places]
-    assert [found_by(engine, one) for one in texts] == [[0]] * 3
+    assert [found_by(engine, found_in) for found_in in texts] == [[0]] * 3
 
 
 def test_a_text_may_have_more_occurrences_than_there_is_room_for() -> None:

@@ -19,7 +19,7 @@ def by_brute_force(text: bytes, documents: Sequence[bytes]) -> list[int]:
         max(
             size
             for size in range(len(text) - start + 1)
-            if any(text[start : start + size] in each for each in documents)
+            if any(text[start : start + size] in document for document in documents)
         )
         for start in range(len(text))
     ]
@@ -27,7 +27,7 @@ def by_brute_force(text: bytes, documents: Sequence[bytes]) -> list[int]:
 
 def matches(texts: Sequence[bytes], documents: Sequence[bytes]) -> list[list[int]]:
     windows = [np.arange(len(text))[:, None] + np.array([0, 1]) for text in texts]
-    return [each.tolist() for each in longest_matches(texts, windows, documents)]
+    return [lengths.tolist() for lengths in longest_matches(texts, windows, documents)]
 
 
 small_texts = st.lists(st.text(st.sampled_from("ab é\0"), max_size=60).map(str.encode), max_size=4)
@@ -97,7 +97,7 @@ def longest_from(text: bytes, start: int, documents: Sequence[bytes]) -> int:
     low, high = 0, len(text) - start
     while low < high:
         middle = (low + high + 1) // 2
-        is_there = any(text[start : start + middle] in each for each in documents)
+        is_there = any(text[start : start + middle] in document for document in documents)
         low, high = (middle, high) if is_there else (low, middle - 1)
     return low
 

@@ -91,7 +91,7 @@ def test_copies_in_several_epochs_are_no_evidence() -> None:
         ratios = [(row.ratio_low, row.ratio_high) for row in result.isolation if not row.note]
         (row,) = result.retention
         differences = [(row.pairs, row.difference_low, row.difference_high, row.p)]
-        return [each for some in (shares, ratios, differences) for one in some for each in one]
+        return [limit for row in (*shares, *ratios, *differences) for limit in row]
 
     assert limits(copied) == pytest.approx(limits(once))
     (row,) = once.retention

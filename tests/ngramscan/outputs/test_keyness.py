@@ -191,6 +191,7 @@ def test_wrong_usage_is_one_line(outputs: Path, more: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("option", "value"),
     [("unit", "line"), ("q", 0.0), ("top", 0), ("min_count", 0), ("against", ())],
+    ids=["unit", "q", "top", "min_count", "against"],
 )
 def test_options_from_python_are_checked_too(tmp_path: Path, option: str, value: Any) -> None:
     options = {"of": "PoT", "against": "CoT", option: value}

@@ -13,7 +13,9 @@ def test_markers_are_counted_as_by_brute_force(texts: list[str], case_sensitive:
     literals = ["a", "aba", "AB", "À", "bb"]
     markers = [Marker("A", "T1", literal) for literal in literals]
     counts = count_markers(markers, texts, case_sensitive)
-    expected = [[count_starts(each, text, case_sensitive) for each in literals] for text in texts]
+    expected = [
+        [count_starts(literal, text, case_sensitive) for literal in literals] for text in texts
+    ]
     assert counts.tolist() == expected
 
 

@@ -108,7 +108,7 @@ SMALL = [
     (Design((60, 60), (3, 3), shared=True), 1, 8),
     (Design((30, 120), (1, 5)), 2, 8),
 ]
-MANY = [slow(*each, 40) for each in product(DESIGNS, (0.5, 1, 2))]
+MANY = [slow(design, ratio, 40) for design, ratio in product(DESIGNS, (0.5, 1, 2))]
 
 
 @pytest.mark.parametrize(("design", "length_ratio", "runs"), [*SMALL, *MANY], ids=str)

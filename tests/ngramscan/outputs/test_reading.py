@@ -130,6 +130,7 @@ def test_an_empty_file_is_said(tmp_path: Path) -> None:
         ("zero-shot", []),
         ("cots", []),
     ],
+    ids=["two methods", "half of a name", "a name", "no method", "a longer word"],
 )
 def test_a_prompt_is_made_of_methods(prompt: str, methods: list[str]) -> None:
     assert methods_of(prompt, ["CoT", "PoT", "FP/F-1"]) == methods

@@ -34,6 +34,7 @@ def test_literals_stand_behind_sets_each_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content"),
     [("mine.yaml", SET), ("mine.YML", SET), ("mine", SET), ("mine.json", JSON_SET)],
+    ids=["yaml", "yml", "none", "json"],
 )
 def test_a_set_may_have_the_suffix_of_yaml_of_json_or_none(
     tmp_path: Path, name: str, content: str

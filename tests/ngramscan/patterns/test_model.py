@@ -33,12 +33,12 @@ def test_selection_takes_methods_by_any_name_and_tiers_in_any_case() -> None:
 
 
 def test_merged_sets_keep_their_order_and_refuse_a_pattern_twice() -> None:
-    one = PatternSet("one", "A.", (pattern("a"), pattern("b")))
-    two = PatternSet("two", "B.", (pattern("c"),))
-    assert [p.text for p in merge([one, two]).patterns] == ["a", "b", "c"]
-    assert merge([one, two]).name == "one+two"
+    first = PatternSet("one", "A.", (pattern("a"), pattern("b")))
+    second = PatternSet("two", "B.", (pattern("c"),))
+    assert [p.text for p in merge([first, second]).patterns] == ["a", "b", "c"]
+    assert merge([first, second]).name == "one+two"
     with pytest.raises(InputError, match="set three: 'a' of M is also in pattern set one"):
-        merge([one, PatternSet("three", "", (pattern("a"),))])
+        merge([first, PatternSet("three", "", (pattern("a"),))])
 
 
 def test_variants_are_a_capital_and_a_typographic_apostrophe() -> None:

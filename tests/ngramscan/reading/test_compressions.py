@@ -202,7 +202,11 @@ def test_long_windows_of_zstd_are_read_and_say_what_memory_they_need(
 
 @pytest.mark.parametrize(
     ("compression", "start"),
-    [(compression, start) for compression in COMPRESSIONS for start in compression.starts],
+    [
+        pytest.param(compression, start, id=f"{compression.name} {start.hex()}")
+        for compression in COMPRESSIONS
+        for start in compression.starts
+    ],
 )
 def test_compressions_are_told_apart_by_their_first_bytes(
     compression: Compression, start: bytes

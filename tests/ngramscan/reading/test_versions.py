@@ -154,7 +154,13 @@ def test_a_program_that_writes_on_after_a_file_was_read_is_noticed(
     assert str(error.value) == f"{path}: {CHANGED}"
 
 
-@pytest.mark.parametrize("write", [lambda path, content: path.unlink(), replace])
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(lambda path, content: path.unlink(), id="no file"),
+        pytest.param(replace, id="another file"),
+    ],
+)
 def test_what_replaces_a_file_that_was_read_is_another_one(
     write: Callable[[Path, bytes], object], tmp_path: Path
 ) -> None:
@@ -282,7 +288,7 @@ def test_a_command_has_the_rows_of_one_version_or_names_the_file(kind: str) -> N
             started_at = time.monotonic()
             ran = rows_of(reading)
             if ran.code == 0:
-                is_right = ran.stdout in {one.stdout for one in expected}
+                is_right = ran.stdout in {ran_alone.stdout for ran_alone in expected}
                 assert is_right or rewriter.was_interrupted(started_at)
             else:
                 assert (ran.code, ran.stdout) == (1, "")

@@ -47,9 +47,9 @@ def by_definition(values: Floats, mean: float, least: float, most: float) -> flo
 @pytest.mark.parametrize(
     "values",
     [
-        [0, 0, 0, 0.5, 0.25, 1],
-        [0.1, 0.4, 0.4, 0.9],
-        [0.25, 0.25],
+        pytest.param([0, 0, 0, 0.5, 0.25, 1], id="half zeros"),
+        pytest.param([0.1, 0.4, 0.4, 0.9], id="four values"),
+        pytest.param([0.25, 0.25], id="two equal values"),
     ],
 )
 def test_p_values_are_those_of_the_definition_and_limits_have_them(values: list[float]) -> None:
@@ -83,12 +83,12 @@ def test_values_at_the_bounds_have_wilson_s_interval_with_student_s_t(ones: int,
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ([[]], "at least one sum"),
-        ([[0.5, 0.5], [1]], "a positive size for each"),
-        ([[0.5], [0]], "a positive size for each"),
-        ([[math.nan]], "missing or not from 0 to 1"),
-        ([[1.2]], "missing or not from 0 to 1"),
-        ([[-0.1]], "missing or not from 0 to 1"),
+        pytest.param([[]], "at least one sum", id="nothing"),
+        pytest.param([[0.5, 0.5], [1]], "a positive size for each", id="too few sizes"),
+        pytest.param([[0.5], [0]], "a positive size for each", id="a size of zero"),
+        pytest.param([[math.nan]], "missing or not from 0 to 1", id="missing"),
+        pytest.param([[1.2]], "missing or not from 0 to 1", id="above 1"),
+        pytest.param([[-0.1]], "missing or not from 0 to 1", id="below 0"),
     ],
 )
 def test_what_is_no_mean_is_refused(arguments: Any, problem: str) -> None:
@@ -136,7 +136,7 @@ BRIEFLY = [
 
 @pytest.mark.parametrize(
     ("sizes", "differences"),
-    [*BRIEFLY, *(slow(*one) for one in UNEQUAL if one not in BRIEFLY)],
+    [*BRIEFLY, *(slow(*case) for case in UNEQUAL if case not in BRIEFLY)],
 )
 def test_means_of_unequal_problems_miss_the_truth_as_rarely_as_they_say(
     sizes: str, differences: str

@@ -104,6 +104,7 @@ def test_equal_weights_do_not_matter() -> None:
 @pytest.mark.parametrize(
     ("values", "problem"),
     [([], "no value"), ([0.5, float("nan")], "missing"), ([0.5, 1.5], "not from 0 to 1")],
+    ids=["nothing", "missing", "above 1"],
 )
 def test_values_without_a_mean_are_refused(values: list[float], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):

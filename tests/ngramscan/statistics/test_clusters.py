@@ -35,8 +35,8 @@ def size_by_pairs(outputs: Outputs, by_problem: bool, level: float) -> float:
     between = np.mean([unlike([*product(*two)]) for two in combinations(own, 2)])
     rho = 1 - min(float(within / (len(several) * between + 0.25)), 1.0)
     weights = [1.0 if by_problem else len(values) for values in own]
-    each = [w / len(values) for w, values in zip(weights, own, strict=True)]
-    apart = sum(w * w * len(values) for w, values in zip(each, own, strict=True))
+    per_output = [w / len(values) for w, values in zip(weights, own, strict=True)]
+    apart = sum(w * w * len(values) for w, values in zip(per_output, own, strict=True))
     variance = apart + rho * (sum(w * w for w in weights) - apart)
     m = np.array([len(values) for values in several], dtype=float)
     error = 2 * np.mean(((1 - rho) * (1 + (m - 1) * rho)) ** 2 / (m * (m - 1)))
@@ -149,7 +149,10 @@ def share_coverage(
     return found
 
 
-EVERY = [Population(*each) for each in product((0.05, 0.2, 0.5, 0.9, 0.95), (0.05, 0.2, 0.5, 0.9))]
+EVERY = [
+    Population(share, correlation)
+    for share, correlation in product((0.05, 0.2, 0.5, 0.9, 0.95), (0.05, 0.2, 0.5, 0.9))
+]
 
 
 HARDEST = [Population(0.1, 0.9), Population(0.05, 0.5), Population(0.5, 0.05)]
@@ -163,7 +166,7 @@ HARDEST = [Population(0.1, 0.9), Population(0.05, 0.5), Population(0.5, 0.05)]
 )
 def test_the_interval_of_a_share_covers_it(design: str, runs: int, n: int) -> None:
     coverage = share_coverage(design, n, EVERY if runs == 1000 else HARDEST, runs)
-    mean, least = np.mean([*coverage.values()]), min(coverage, key=lambda one: coverage[one])
+    mean, least = np.mean([*coverage.values()]), min(coverage, key=coverage.__getitem__)
     assert coverage[least] >= (0.93 if runs == 1000 else 0.945 - 3 * math.sqrt(0.05 * 0.95 / runs))
     assert mean <= (0.98 if design.isdigit() else 1.0)
 
@@ -196,8 +199,8 @@ class Sides(NamedTuple):
 
 
 EVERY_RATIO = [
-    Sides(*each)
-    for each in product(
+    Sides(*chosen)
+    for chosen in product(
         ((0.5, 0.5), (0.7, 0.3), (0.9, 0.1), (0.3, 0.1)),
         (0.1, 0.4, 0.7),
         (("1", "1"), ("1", "4"), ("5", "5")),
@@ -218,7 +221,7 @@ def ratio_coverage(sides: Sides, n: int, runs: int) -> float:
 )
 def test_the_interval_of_a_ratio_covers_it(n: int, every: int, runs: int) -> None:
     coverage = {sides: ratio_coverage(sides, n, runs) for sides in EVERY_RATIO[::every]}
-    least = min(coverage, key=lambda one: coverage[one])
+    least = min(coverage, key=coverage.__getitem__)
     mean = np.mean([*coverage.values()])
     assert 0.93 <= mean <= 0.975  # without the pairing, .99 where the problems are the same
     assert coverage[least] >= 0.93 - 3 * math.sqrt(0.95 * 0.05 / runs)
@@ -260,7 +263,7 @@ def of_differences(sides: Sides, n: int, runs: int) -> tuple[float, float]:
 def test_differences_of_problems_are_covered_and_tested_at_their_level(
     every: list[Sides], n: int, runs: int
 ) -> None:
-    chance, each = 3 * math.sqrt(0.95 * 0.05 / runs), []
+    chance, coverages = 3 * math.sqrt(0.95 * 0.05 / runs), []
     for sides in every:
         coverage, found = of_differences(sides, n, runs)
         assert coverage >= 0.94 - chance, sides
@@ -268,8 +271,8 @@ def test_differences_of_problems_are_covered_and_tested_at_their_level(
             assert found <= 0.05 + chance, sides
         else:
             assert found > 0.5 or every is EVERY_DIFFERENCE, sides
-        each.append(coverage)
-    assert 0.93 <= np.mean(each) <= 0.985
+        coverages.append(coverage)
+    assert 0.93 <= np.mean(coverages) <= 0.985
 
 
 @pytest.mark.parametrize("by_problem", [False, True], ids=["of outputs", "of problems"])

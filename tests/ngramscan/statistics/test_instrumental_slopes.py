@@ -28,7 +28,7 @@ def test_the_slope_is_that_of_two_stages() -> None:
     covariate = np.random.default_rng(1).normal(size=60)
     found = instrumental_slope(x, y, instrument, [covariate])
     assert found
-    given, by = (add_constant(np.column_stack([each, covariate])) for each in (x, instrument))
+    given, by = (add_constant(np.column_stack([values, covariate])) for values in (x, instrument))
     assert found.value == pytest.approx(IV2SLS(y, given, by).fit().params[1])
 
 

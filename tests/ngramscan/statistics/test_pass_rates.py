@@ -37,8 +37,8 @@ def test_no_rate_without_enough_answers(n: int, n_right: int) -> None:
 @pytest.mark.parametrize(
     ("rate", "chances"),
     [
-        (PassRate(5), "beta(.3, 1.2)"),
-        (PassRate(5, all_right=True), "beta(.5, .5)"),
+        pytest.param(PassRate(5), "beta(.3, 1.2)", id="pass@5"),
+        pytest.param(PassRate(5, all_right=True), "beta(.5, .5)", id="pass^5"),
         *(
             slow(rate, chances)
             for rate in (PassRate(5), PassRate(2, all_right=True))

@@ -107,10 +107,10 @@ def test_power_of_a_window_of_counts_is_that_of_all() -> None:
 @pytest.mark.parametrize("epochs", [1, 4])
 def test_the_planned_problems_find_the_difference_as_often_as_planned(epochs: int) -> None:
     big = answers_in_epochs(np.random.default_rng(1), 200_000, 2, 0.6)
-    first, second, _ = (each.reshape(2, -1) for each in big)
+    first, second, _ = (values.reshape(2, -1) for values in big)
     accuracies = float(first.mean()), float(second.mean())
     agreement = float((first == second).mean())
-    self_agreement = float(np.mean([(each[0] == each[1]).mean() for each in (first, second)]))
+    self_agreement = float(np.mean([(own[0] == own[1]).mean() for own in (first, second)]))
     variation = assume_variation(accuracies, agreement, self_agreement)
     design = make_design(variation, epochs, Clusters())
     n = needed_n(design, accuracies[1] - accuracies[0])

@@ -97,7 +97,7 @@ def test_ratios_of_shares_combine_their_wilson_intervals_on_the_log_scale() -> N
         samples = ((k, n), (k_other, n_other))
         found = share_ratio(*samples, 0.9, (n, n_other), 0.0)
         (low, high), (low_other, high_other) = (
-            binomtest(*one).proportion_ci(0.9, method="wilson") for one in samples
+            binomtest(*sample).proportion_ci(0.9, method="wilson") for sample in samples
         )
         p, q = k / n, k_other / n_other
         below = np.hypot(np.log(p / low), np.log(high_other / q))
@@ -191,6 +191,7 @@ def test_what_is_no_share_of_strata_is_refused(strata: list[tuple[int, int, int]
         ([5, 30, 12, 40, 25, 9, 14], 2, [0, 2, 1, 1, 2, 0, 1], 0.98),
         ([10, 20, 30, 40, 10, 20, 30, 40], 1, [5, 4, 20, 11, 2, 15, 3, 20], 0.98),
     ],
+    ids=str,
 )
 def test_the_interval_over_strata_covers_the_share(
     sizes: tuple[int, ...], n: int, marked: tuple[int, ...], most: float
@@ -234,7 +235,7 @@ def test_paired_differences_are_covered_and_tested_at_their_level(name: str) -> 
             "errs": p <= 0.05,
             "contradicts": holds(interval, 0) == (p <= 0.05),
         }
-        rates.update({one: int(count) for one, is_so in found.items() if is_so})
+        rates.update({name: int(count) for name, is_so in found.items() if is_so})
     chance = 3 * math.sqrt(0.05 * 0.95 / runs)
     assert 0.945 - chance <= rates["covers"] / runs <= 0.97 + chance
     assert rates["contradicts"] / runs <= 0.03
@@ -253,7 +254,9 @@ def test_the_interval_covers_the_ratio_of_shares(share: float, other: float) -> 
     drawn = np.random.default_rng(2).binomial((150, 200), (share, other), (sets(800), 2)).tolist()
     found = [share_ratio((k, 150), (k_other, 200), 0.95, (150, 200), 0.0) for k, k_other in drawn]
     chance = 3 * math.sqrt(0.95 * 0.05 / len(found))
-    assert 0.945 - chance <= np.mean([holds(one, share / other) for one in found]) <= 0.97 + chance
+    assert (
+        0.945 - chance <= np.mean([holds(ratio, share / other) for ratio in found]) <= 0.97 + chance
+    )
 
 
 @pytest.mark.parametrize(
@@ -317,6 +320,7 @@ def test_a_share_of_a_finite_population_has_enumerated_limits(n: int, population
         ((10, 10), (0, 20), (0.6791, 1.0)),
         ((10, 10), (0, 10), (0.6075, 1.0)),
     ],
+    ids=str,
 )
 def test_a_difference_of_independent_shares_has_the_published_interval(
     sample: tuple[int, int], other: tuple[int, int], limits: tuple[float, float]

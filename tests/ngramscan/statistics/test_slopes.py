@@ -176,14 +176,10 @@ def test_p_is_the_share_of_all_orders_with_a_slope_as_far_from_zero() -> None:
 @pytest.mark.parametrize(
     ("x", "y", "lack"),
     [
-        ([5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], "slope"),
-        ([1, 2], [0, 1], "slope"),
-        ([9, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], "interval"),
-        (
-            [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
-            [0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3],
-            "interval",
-        ),
+        pytest.param([5] * 12, [*range(12)], "slope", id="counts do not vary"),
+        pytest.param([1, 2], [0, 1], "slope", id="two points"),
+        pytest.param([9] + [5] * 11, [*range(12)], "interval", id="one count differs"),
+        pytest.param([*range(12)], [0.3] * 12, "interval", id="accuracies do not vary"),
     ],
 )
 def test_there_is_nothing_where_counts_or_accuracies_do_not_vary(x: Any, y: Any, lack: str) -> None:
@@ -213,17 +209,20 @@ def describe(population: Population) -> str:
     return population.title
 
 
-QUICK = [(each, sets(100)) for each in (UNEQUAL[0], UNEQUAL[5], UNEQUAL[11], CLUSTERED[1])]
-MANY = [slow(each, 600, id=each.title) for each in (*EQUAL, *UNEQUAL, *CLUSTERED)]
 GRADED = Population("graded answers", groups=15, answers="dominant", is_graded=True)
+QUICK = [
+    pytest.param(population, sets(100), id=f"a few sets, {population.title}")
+    for population in (UNEQUAL[0], UNEQUAL[5], UNEQUAL[11], CLUSTERED[1], GRADED)
+]
+MANY = [slow(made, 600, id=made.title) for made in (*EQUAL, *UNEQUAL, *CLUSTERED)]
 
 
-@pytest.mark.parametrize(("population", "runs"), [*QUICK, *MANY, (GRADED, sets(100))])
+@pytest.mark.parametrize(("population", "runs"), [*QUICK, *MANY])
 def test_how_often_intervals_cover_and_tests_err(population: Population, runs: int) -> None:
     found, chance = rates(population, runs), 3 * (0.05 * 0.95 / runs) ** 0.5
     names = ("slope", "difference")
-    assert not [one for one in names if found[f"{one} covered"] < 0.93 - chance]
-    assert not [one for one in names if found[f"{one} rejected"] > 0.06 + chance]
+    assert not [name for name in names if found[f"{name} covered"] < 0.93 - chance]
+    assert not [name for name in names if found[f"{name} rejected"] > 0.06 + chance]
 
 
 def width_of_resampling(x: Any, y: Any, random: np.random.Generator) -> float:
@@ -258,8 +257,8 @@ def test_a_dominant_group_makes_weighted_slopes_worse() -> None:
     slopes = []
     for _ in range(200):
         sample = UNEQUAL[0].draw(random, SLOPES)
-        each = (np.ones(25), sample.answers)
-        designs = [residuals(sample.x, sample.means[0], weights) for weights in each]
+        choices = (np.ones(25), sample.answers)
+        designs = [residuals(sample.x, sample.means[0], weights) for weights in choices]
         slopes.append([design.slope for design in designs if design])
     equal, weighted = np.std(slopes, axis=0)
     assert equal < weighted
