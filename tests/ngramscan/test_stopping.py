@@ -1,8 +1,6 @@
 """Searches end soon after they are stopped, and those that are interrupted find the same."""
 
-import json
 import random
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,22 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ngramscan.index_files.fm9.reader import Shard, compile_reader, open_shards
+from ngramscan.index_files.fm9.reader import Shard
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from ngramscan.indexes.fm9 import LocalFm9Index
 from ngramscan.progress import SILENT
 from ngramscan.stopping import PAUSE, STOP, Work, current_work, on_any_thread, working_on
-from tests.support.command import invoke
 from tests.support.places import TOKENS
+from tests.support.repeated_texts import REPEATED_DOCUMENTS, match_starts, shard, word_ends
 
-DOCUMENTS = [
-    "a " * 2000,
-    "a b " * 500,
-    "x y z " * 700,
-    "q" * 4000,
-    "the cat sat on a mat and " * 100,
-    "two runs a a a a b a a a a b a a and an end",
-]
+__all__ = ["shard"]
+
 LETTERS = random.Random(1).choices("ab", k=5000)
 TEXTS = {
     "one word": "a " * 5000,
@@ -42,33 +34,10 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def shard(tmp_path_factory: pytest.TempPathFactory) -> Shard:
-    folder = tmp_path_factory.mktemp("repeated")
-    lines = "".join(f"{json.dumps({'text': text})}\n" for text in DOCUMENTS)
-    (folder / "corpus.jsonl").write_text(lines)
-    built = invoke("index", "build", folder / "corpus.jsonl", "-o", folder / "index")
-    assert built.code == 0, built.stderr
-    (opened,) = open_shards(folder / "index")
-    compile_reader(opened)
-    match(opened, "a b")
-    return opened
-
-
-@pytest.fixture(scope="module")
 def folder() -> TokenFolder:
     opened = open_token_folder(TOKENS / "v4_pysmall_llama_s3")
     opened.match_ends([1])
     return opened
-
-
-def ends_of(text: str) -> np.ndarray[Any, np.dtype[np.int64]]:
-    return np.array([match.end() for match in re.finditer(r"\w+", text)], np.int64)
-
-
-def match(shard: Shard, text: str) -> list[int]:
-    ends = ends_of(text)
-    starts: list[int] = shard.data.match_starts(text.encode(), ends * 0, ends).tolist()
-    return starts
 
 
 # --- repeated text ------------------------------------------------------------------------------
@@ -77,19 +46,19 @@ def match(shard: Shard, text: str) -> list[int]:
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_longest_match_at_each_end_is_that_of_a_plain_search(shard: Shard, name: str) -> None:
     text = TEXTS[name]
-    ends, starts = ends_of(text).tolist(), match(shard, text)
+    ends, starts = word_ends(text).tolist(), match_starts(shard, text)
     some = random.Random(3).sample(range(len(ends)), min(len(ends), 150))
     for start, end in [(starts[number], ends[number]) for number in some]:
-        assert any(text[start:end] in document for document in DOCUMENTS)
-        assert start == 0 or not any(text[start - 1 : end] in one for one in DOCUMENTS)
+        assert any(text[start:end] in document for document in REPEATED_DOCUMENTS)
+        assert start == 0 or not any(text[start - 1 : end] in one for one in REPEATED_DOCUMENTS)
 
 
 def test_texts_that_are_searched_together_are_not_confused(shard: Shard) -> None:
     texts = ["a " * 3000, "b", "a " * 3000, "x y z " * 900, "a " * 10]
     index = LocalFm9Index("fm9:x", [shard], SILENT, readers=1)
     assert index.match_starts
-    together = index.match_starts([text.encode() for text in texts], [*map(ends_of, texts)])
-    assert [each.tolist() for each in together] == [match(shard, text) for text in texts]
+    together = index.match_starts([text.encode() for text in texts], [*map(word_ends, texts)])
+    assert [each.tolist() for each in together] == [match_starts(shard, text) for text in texts]
 
 
 @pytest.mark.parametrize("text", ["a ", "a b ", "x y z ", "the cat sat on a mat and "])
@@ -97,7 +66,7 @@ def test_a_long_text_that_repeats_itself_is_searched_in_linear_time(
     shard: Shard, text: str
 ) -> None:
     started_at = time.perf_counter()
-    match(shard, text * (200_000 // len(text)))
+    match_starts(shard, text * (200_000 // len(text)))
     assert time.perf_counter() - started_at < 5  # a search from each word takes an hour
 
 
@@ -128,7 +97,7 @@ def beginnings() -> list[bytes]:
 Search = Callable[[Shard, TokenFolder], Any]
 SEARCHES: dict[str, Search] = {
     "find": lambda shard, _: shard.find(beginnings()),
-    "match": lambda shard, _: [match(shard, text[:1200]) for text in TEXTS.values()],
+    "match": lambda shard, _: [match_starts(shard, text[:1200]) for text in TEXTS.values()],
     "locate": lambda shard, _: shard.data.locate(range(0, shard.data.n, 50)),
     "extract": lambda shard, _: extract(shard),
     "windows": lambda shard, _: shard.windows(range(0, shard.ranks, 500), 3, 100),
@@ -169,9 +138,9 @@ class Stoppable(Work):
 def long_searches(shard: Shard, folder: TokenFolder) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield calls that take many seconds; one that has no repetition matches at each word."""
     pairs = "".join("a " * 1900 + f"{n} " for n in range(300)).encode()
-    ends = ends_of(pairs.decode())
+    ends = word_ends(pairs.decode())
     ranks = np.tile(np.arange(shard.ranks), 400)
-    patterns = [document.encode() for document in DOCUMENTS]
+    patterns = [document.encode() for document in REPEATED_DOCUMENTS]
     yield "find", lambda: shard.find(patterns)
     yield "match", lambda: shard.data.match_starts(pairs, ends * 0, ends)
     yield "locate", lambda: shard.data.locate(ranks)

@@ -1,6 +1,5 @@
 """A local index as the commands see it: same answers as brute force over the documents."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +11,12 @@ from ngramscan.indexes.fm9 import Fm9Index, open_fm9
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.progress import Progress
-from tests.ngramscan.index_files.fm9.test_reader import write_shard
+from tests.support.fm9_shards import brute_force, write_shard
 from tests.support.places import REPLAY
-
-DOCUMENTS = [
-    json.loads(line)["text"]
-    for name in ("a", "b")
-    for line in (REPLAY / "docs" / f"{name}.jsonl").read_text().split("\n")
-    if line
-]
 
 
 def local(name: str = "replay2") -> Fm9Index:
     return open_fm9(REPLAY / "index" / name, Progress())
-
-
-def brute_force(query: str) -> int:
-    return sum(
-        document.startswith(query, at) for document in DOCUMENTS for at in range(len(document))
-    )
 
 
 def places_of(index: Fm9Index, query: str) -> list[Place]:

@@ -30,9 +30,9 @@ from ngramscan.prevalence.spans import (
     windows_of,
 )
 from ngramscan.progress import Progress
-from tests.ngramscan.index_files.fm9.test_reader import write_shard
 from tests.support import fm9_reference
 from tests.support.corpus_files import jsonl
+from tests.support.fm9_shards import write_shard
 from tests.support.range_server import RangeServer
 from tests.support.recorder import Recorder
 from tests.support.service import ApiServer

@@ -22,17 +22,17 @@ from ngramscan.indexes.tokens import hosted_matches
 from ngramscan.prevalence.spans import Span, WordText, find_spans
 from ngramscan.prevalence.trace import GivenText, TraceOptions, count_spans, run_trace
 from ngramscan.progress import Progress
-from tests.ngramscan.index_files.tokens.test_shard import (
+from tests.support.command import invoke, without
+from tests.support.killed import repeated_after_kills
+from tests.support.outputs import refusal
+from tests.support.sizes import slow
+from tests.support.token_folders import (
     COPIES,
     genuine,
     run_kernels,
     some_documents,
     write_folder,
 )
-from tests.support.command import invoke, without
-from tests.support.killed import repeated_after_kills
-from tests.support.outputs import refusal
-from tests.support.sizes import slow
 from tests.support.token_service import TokenServer
 
 LLAMA = COPIES / "llamalike.model"

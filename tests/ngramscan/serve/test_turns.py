@@ -17,8 +17,8 @@ from ngramscan.serve import clients, server, turns
 from ngramscan.serve.protocol import ServedIndex
 from ngramscan.serve.turns import Job, Turns
 from ngramscan.stopping import current_work
-from tests.ngramscan.test_stopping import shard
 from tests.support.dask_cluster import wait_until
+from tests.support.repeated_texts import shard
 from tests.support.serve_process import INDEXES, THE, running, serving_here
 
 __all__ = ["shard"]

@@ -26,11 +26,11 @@ from ngramscan.index_files.fm9.plan import ShardPlan, Workers, parse_plan
 from ngramscan.index_files.fm9.reader import open_shards
 from ngramscan.index_files.fm9.shard import ShardTask, build_shard
 from ngramscan.progress import SILENT, Progress
-from tests.ngramscan.index_files.fm9.test_folders_many_shards import limited
 from tests.support import corpus_files
 from tests.support.command import NGRAMSCAN, invoke
 from tests.support.places import FM9
 from tests.support.recorder import Recorder
+from tests.support.resource_limits import limited
 from tests.support.sizes import slow
 
 D5 = FM9 / "d5"

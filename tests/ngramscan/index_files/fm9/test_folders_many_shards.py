@@ -5,8 +5,7 @@ import os
 import resource
 import shutil
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from ngramscan.index_files.mapped import MappedFile
 from ngramscan.matching import count_by_brute_force
 from tests.support.command import invoke
 from tests.support.places import FM9
+from tests.support.resource_limits import limited
 from tests.support.serve_process import ask, serving_here
 from tests.support.sizes import slow
 
@@ -29,19 +29,6 @@ TEXTS = [
     json.loads(line)["text"].encode()
     for line in (SMALL.parent / "docs.jsonl").read_bytes().splitlines()
 ]
-
-
-@contextmanager
-def limited(what: int, limit: int) -> Iterator[None]:
-    """Let this process, and those that it starts, have only so much of something."""
-    soft, hard = resource.getrlimit(what)
-    resource.setrlimit(what, (limit, hard))
-    sys.dont_write_bytecode = True  # a limit on sizes would truncate it
-    try:
-        yield
-    finally:
-        resource.setrlimit(what, (soft, hard))
-        sys.dont_write_bytecode = False
 
 
 def link_shards(folder: Path, number: int) -> Path:

@@ -34,10 +34,9 @@ from ngramscan.index_files.fm9.reader import open_shards
 from ngramscan.prevalence.spans import WordText, windows_of
 from ngramscan.progress import SILENT
 from ngramscan.remote.ranges import RangeOptions, Ranges
-from tests.ngramscan.index_files.fm9.test_reader import write_shard
-from tests.ngramscan.indexes.test_fm9 import DOCUMENTS, brute_force
 from tests.support.command import NGRAMSCAN, Ran, invoke, without
 from tests.support.corpus_files import jsonl
+from tests.support.fm9_shards import DOCUMENTS, brute_force, write_shard
 from tests.support.object_store import BUCKET, KEYS, object_store
 from tests.support.places import FM9, REPLAY
 from tests.support.range_server import Faults, RangeServer

@@ -1,7 +1,6 @@
 """The reader of local indexes, against the original's answers, a slow reader and brute force."""
 
 import shutil
-from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.fm9 import reader
 from ngramscan.index_files.fm9.reader import Shard, open_shards
-from tests.support import fm9_reference
 from tests.support.places import FM9, REPLAY
 
 SMALL = [FM9 / name / "index" for name in ("d1", "d5", "dempty", "dlit")]
@@ -20,40 +18,6 @@ SMALL = [FM9 / name / "index" for name in ("d1", "d5", "dempty", "dlit")]
 @cache
 def shards(name: str) -> list[Shard]:
     return open_shards(REPLAY / "index" / name)
-
-
-def write_shard(
-    directory: Path,
-    texts: list[bytes],
-    lines: list[bytes],
-    build: Callable[[bytes], bytes] = fm9_reference.build_fm9,
-) -> Path:
-    """Write an index, by default with the slow writer."""
-    directory.mkdir(parents=True, exist_ok=True)
-    for name, parts in (
-        ("data", [b"\xff" + text for text in texts]),
-        ("meta", [line + b"\n" for line in lines]),
-    ):
-        whole = b"".join(parts) + b"\xfa"
-        (directory / f"{name}.fm9").write_bytes(build(whole))
-        offsets = np.cumsum([0, *map(len, parts)])[:-1].astype("<u8")
-        (directory / f"{name}_offset").write_bytes(offsets.tobytes())
-    return directory
-
-
-# A larger one, against brute force and the slow reader
-
-
-def check_windows(shard: Shard, ranks: Sequence[int], context: int) -> None:
-    """Compare windows with those of the slow reader."""
-    slow = fm9_reference.Shard(str(shard.directory))
-    for rank, window in zip(ranks, shard.windows(ranks, 5, context), strict=True):
-        wanted = slow.doc_by_rank(rank, 5, context)
-        assert (window.document, window.document_bytes) == (wanted["doc_ix"], wanted["doc_len"])
-        if wanted["needle_offset"] >= 0:
-            assert (window.offset, window.text) == (wanted["needle_offset"], wanted["text"])
-        assert shard.metadata([window.document]) == [wanted["metadata"]]
-    slow.close()
 
 
 @pytest.mark.parametrize("rank", [-1, 10**9, 2**62])

@@ -20,10 +20,9 @@ from ngramscan.index_files.fm9.manifest import MANIFEST, describe_shard, in_fold
 from ngramscan.index_files.fm9.reader import Fm9File
 from ngramscan.index_files.fm9.verify import verify_index, verify_shard
 from ngramscan.progress import SILENT
-from tests.ngramscan.index_files.fm9.test_reader import write_shard
-from tests.ngramscan.index_files.fm9.test_writer import written
 from tests.support.cases import file_text
 from tests.support.command import NGRAMSCAN, invoke
+from tests.support.fm9_shards import write_shard, written
 from tests.support.places import FM9
 from tests.support.sizes import slow
 

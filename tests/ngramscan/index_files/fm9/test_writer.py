@@ -9,20 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ngramscan.index_files.fm9.writer import encode_rrr, write_fm9
+from ngramscan.index_files.fm9.writer import encode_rrr
 from tests.support import fm9_reference
+from tests.support.fm9_shards import written
 
 CHANGING = np.repeat(np.random.default_rng(1).random(24), 800)
 DENSITIES = (0, 0.001, 0.02, 0.3, 0.5, 0.8, 0.98, 0.999, 1, CHANGING)
 SIZES = (0, 1, 63, 64, 126, 127, 128, 254, 127 * 31, 4063, 4064, 4065, 4191, 8128, 8255)
-
-
-def written(text: bytes, path: Path) -> bytes:
-    reports: list[int] = []
-    write_fm9(np.frombuffer(text, np.uint8).copy(), path, reports.append)
-    assert sum(reports) == len(text)
-    assert min(reports) >= 0
-    return path.read_bytes()
 
 
 def packed(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:

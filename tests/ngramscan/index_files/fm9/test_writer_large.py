@@ -10,9 +10,9 @@ import ngramscan
 from benchmarks.index_build import documents
 from ngramscan.index_files.fm9.reader import open_shards
 from ngramscan.matching import count_by_brute_force
-from tests.ngramscan.index_files.fm9.test_reader import check_windows
 from tests.support import fm9_reference
 from tests.support.command import run
+from tests.support.fm9_shards import check_windows
 
 SIZE_BYTES = 52_000_000
 EDGES = ["", "\0 nul \0\0", "line\r\nline\n\n", "aaaa" * 9, "ภาษาไทย สวัสดี 🎉 é", "\t"]

@@ -13,64 +13,23 @@ import pytest
 
 from ngramscan import errors
 from ngramscan.errors import IndexChangedError, IndexFormatError, InputError
-from ngramscan.index_files import compiled
 from ngramscan.index_files.formats import is_token_folder
-from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder, pointer_bytes_for
+from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from tests.support.cases import objects
-from tests.support.places import REPLAY, TOKENS
+from tests.support.places import REPLAY
 from tests.support.sizes import slow
+from tests.support.token_folders import (
+    Documents,
+    genuine,
+    run_kernels,
+    some_documents,
+    write_folder,
+)
 
-COPIES = TOKENS
 INDEXES = (
     *("v4_pystdlib_llama", "v4_pysmall_llama_s3", "v5_pysmall_llama"),
     *("v4_pysmall_olmo", "v4_pysmall_olmo2", "v4_pysmall_bytes"),
 )
-Documents = list[list[int]]
-
-
-def write_folder(
-    directory: Path, shards: Sequence[Documents], width: int, backwards: bool = False
-) -> Path:
-    """Write an index by sorting slices. Shards are given in the order of their numbers as text."""
-    directory.mkdir(parents=True, exist_ok=True)
-    numbers = sorted(map(str, range(len(shards))))
-    for number, documents in zip(numbers, shards, strict=True):
-        separator, text, starts = (1 << 8 * width) - 1, list[int](), list[int]()
-        for document in documents:
-            starts.append(len(text) * width)
-            text += [separator, *(document[::-1] if backwards else document)]
-        raw = np.array(text, f"<u{width}").tobytes()
-        order = sorted(range(0, len(raw), width), key=lambda at: raw[at:])
-        pointer = pointer_bytes_for(len(raw))
-        table = b"".join(at.to_bytes(pointer, "little") for at in order)
-        lines = [json.dumps({"linenum": n, "metadata": {}}) + "\n" for n in range(len(documents))]
-        line_starts = np.cumsum([0, *map(len, lines)])[:-1]
-        for name, content in {
-            "tokenized": raw,
-            "table": table,
-            "offset": np.array(starts, "<u8").tobytes(),
-            "metadata": "".join(lines).encode(),
-            "metaoff": line_starts.astype("<u8").tobytes(),
-        }.items():
-            (directory / f"{name}.{number}").write_bytes(content)
-    return directory
-
-
-def run_kernels(patch: pytest.MonkeyPatch, as_python: bool) -> None:
-    """Choose how kernels run, whatever the tests before did."""
-    patch.setattr(compiled.WarmingKernel, "calls_left", 10**9 * as_python)
-    patch.setattr(compiled, "FEW_STEPS", 10**9)
-
-
-def some_documents(seed: int, amount: int, ids: int, longest: int = 40) -> Documents:
-    """Random documents of few ids, some of them empty, or copies of others."""
-    draw = random.Random(seed)
-    found: Documents = []
-    for _ in range(amount):
-        copied = found and draw.random() < 0.1
-        fresh = [draw.randrange(ids) for _ in range(draw.choice((0, 1, longest)))]
-        found.append(draw.choice(found) if copied else fresh)
-    return found
 
 
 def occurrences(documents: Documents, pattern: Sequence[int]) -> list[tuple[int, int]]:
@@ -87,13 +46,6 @@ def occurrences(documents: Documents, pattern: Sequence[int]) -> list[tuple[int,
 def ranks(folder: TokenFolder, pattern: Sequence[int]) -> Iterator[tuple[int, int]]:
     for shard, (low, high) in enumerate(folder.find([pattern])[0].tolist()):
         yield from ((shard, rank) for rank in range(low, high))
-
-
-@cache
-def genuine(folder: Path) -> TokenFolder:
-    opened = open_token_folder(folder)
-    opened.backwards = folder.name.startswith("v5")
-    return opened
 
 
 @cache

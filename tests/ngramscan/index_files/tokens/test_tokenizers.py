@@ -25,9 +25,9 @@ from ngramscan.index_files.tokens.tokenizers import (
     load_tokenizer,
     open_tokenizer,
 )
-from tests.ngramscan.index_files.tokens.test_shard import write_folder
 from tests.support.cases import objects
 from tests.support.places import TOKENS
+from tests.support.token_folders import write_folder
 
 LLAMA, OLMO2 = TOKENS / "llamalike.model", TOKENS / "allenai_dolma2.json.gz"
 NEOX = "allenai_gpt-neox-olmo-dolma-v1_5.json.gz"

@@ -11,8 +11,8 @@ import pytest
 
 from ngramscan.index_files.tokens.verify import verify_tokens
 from ngramscan.progress import SILENT
-from tests.ngramscan.index_files.tokens.test_shard import COPIES, some_documents, write_folder
 from tests.support.sizes import slow
+from tests.support.token_folders import COPIES, some_documents, write_folder
 
 DEEP = pytest.mark.parametrize("deep", [False, True])
 SHARDS = [some_documents(seed, 40, 6) for seed in range(3)]

@@ -13,7 +13,7 @@ from ngramscan.indexes.base import Place, Window, WindowFailure
 from ngramscan.indexes.tokens.base import TokenOccurrences
 from ngramscan.indexes.tokens.local import TokenFolderIndex, open_tokens
 from ngramscan.progress import SILENT
-from tests.ngramscan.index_files.tokens.test_shard import COPIES, write_folder
+from tests.support.token_folders import COPIES, write_folder
 
 LLAMA, OLMO2 = COPIES / "llamalike.model", COPIES / "allenai_dolma2.json.gz"
 TOKENIZERS = {"v4_pysmall_llama_s3": LLAMA, "v5_pysmall_llama": LLAMA, "v4_pysmall_olmo2": OLMO2}
