@@ -10,6 +10,7 @@ from pathlib import Path
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
+    """Wait for a condition, a minute at most."""
     ends = time.monotonic() + 60
     while not is_so():
         assert time.monotonic() < ends

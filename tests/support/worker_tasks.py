@@ -10,6 +10,10 @@ from ngramscan.errors import CorpusError
 from ngramscan.processes.pool import Report
 
 
+def ignore(_: object) -> None:
+    """Hear what tasks report, and do nothing."""
+
+
 def square(number: int, report: Report) -> int:
     report(1)
     return number * number

@@ -21,9 +21,9 @@ from ngramscan.errors import DiskFullError, InputError, NgramscanError, RemoteUn
 from ngramscan.index_files import places
 from ngramscan.index_files.fm9.manifest import SHARD_FILES
 from ngramscan.remote.stores import is_remote
-from tests.support.cases import file_text
 from tests.support.dask_cluster import wait_until
 from tests.support.object_store import BUCKET, KEYS, ObjectStore, object_store
+from tests.support.places import ROOT
 from tests.support.range_server import Faults, RangeServer
 from tests.support.sizes import slow
 
@@ -232,9 +232,6 @@ def test_a_cut_or_failed_upload_is_repeated_and_a_third_one_given_up(
 
 # Builds on a store
 
-BUILDER = file_text("places_builder")
-"""Builds in a folder, then in a new process for each line, which has imported everything."""
-
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -251,8 +248,15 @@ def kill_at_uploads(
 ) -> None:
     """Build until done; kill the process, and start the next, at each of some uploads."""
     environment = store.environment | {"OMP_NUM_THREADS": "1"}  # its threads don't outlive a fork
-    command, pipe = [sys.executable, "-c", BUILDER, *arguments], subprocess.PIPE
-    with subprocess.Popen(command, env=environment, text=True, stdin=pipe, stdout=pipe) as process:
+    command = [sys.executable, "-m", "tests.support.programs.build_in_children", *arguments]
+    with subprocess.Popen(
+        command,
+        env=environment,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+    ) as process:
         assert process.stdin
         assert process.stdout
         for moment in (*moments, None):

@@ -2,10 +2,10 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from multiprocessing import Pipe
 from pathlib import Path
@@ -33,7 +33,7 @@ from ngramscan.progress import SILENT
 from tests.support import corpus_files, worker_tasks
 from tests.support.dask_cluster import Cluster, dask_cluster, wait_until
 from tests.support.object_store import BUCKET, object_store
-from tests.support.places import ROOT
+from tests.support.places import ROOT, TESTS
 from tests.support.recorder import Recorder
 
 pytestmark = pytest.mark.integration
@@ -136,46 +136,28 @@ def children(pid: int | None = None) -> set[str]:
 
 def test_processes_run_no_script_again_and_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     """The usual way of multiprocessing would run a script without a main guard in every process."""
-    program = (
-        "import time\nfrom tests.support.worker_tasks import square\n"
-        "from ngramscan.processes.pool import *\n"
-        "print('started', flush=True)\n"
-        "stream = run_on_processes(square, list(range(9)), 2, Watch(abs, abs))\n"
-        "print(next(stream).task < 9, flush=True); time.sleep(60)\n"
-    )
-    (tmp_path / "script.py").write_text(program)
-    command = [sys.executable, str(tmp_path / "script.py")]
+    script = TESTS / "support" / "programs" / "take_first_of_many.py"
+    command = [sys.executable, shutil.copy(script, tmp_path)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as parent:
         assert parent.stdout
         assert [parent.stdout.readline() for _ in range(2)] == ["started\n", "True\n"]
         workers = children(parent.pid)
-        assert len(workers) == 2
         parent.kill()
+        assert len(workers) == 2
         assert parent.stdout.read() == ""
     wait_until(lambda: not any(is_running(pid) for pid in workers))
 
 
-HOLDING = """
-from ngramscan.processes.pool import *
-from tests.support.worker_tasks import hold_the_interpreter
-from tests.support.places import ROOT
-watch = Watch(lambda _: print(1, flush=True), abs)
-list(run_on_processes(hold_the_interpreter, [60, 60], 2, watch))
-"""
-
-
 def test_workers_within_a_long_step_of_compiled_code_end_with_a_killed_parent() -> None:
-    command = [sys.executable, "-c", HOLDING]
+    command = [sys.executable, "-m", "tests.support.programs.hold_two_workers"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as parent:
         assert parent.stdout
-        assert parent.stdout.readline() == "1\n"
+        assert parent.stdout.readline() == "held\n"
         workers = children(parent.pid)
-        assert len(workers) == 2
-        killed_at = time.monotonic()
         parent.kill()
-    wait_until(lambda: not any(is_running(pid) for pid in workers))
-    assert time.monotonic() - killed_at < 5
+    assert len(workers) == 2
+    wait_until(lambda: not any(is_running(pid) for pid in workers))  # the step takes much longer
 
 
 def is_running(pid: str) -> bool:

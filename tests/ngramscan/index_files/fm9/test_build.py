@@ -18,7 +18,6 @@ from ngramscan.index_files.fm9.build import BuildOptions, BuildRow, build_index
 from ngramscan.index_files.fm9.layout import FILES
 from ngramscan.progress import SILENT
 from tests.support import corpus_files
-from tests.support.cases import objects
 from tests.support.fm9_reference import Shard
 from tests.support.places import FM9
 
@@ -87,24 +86,57 @@ def test_a_document_that_can_not_be_indexed_is_named(tmp_path: Path) -> None:
         build(tmp_path / "c.warc.wet", tmp_path / "index")
 
 
-def test_what_can_not_be_built_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "c.jsonl").write_text("\n")
+@pytest.mark.parametrize(
+    ("out", "options", "words"),
+    [
+        pytest.param("full", {"shard_bytes": 100_000}, "not empty", id="a full folder"),
+        pytest.param("file", {}, "it is a file", id="a file"),
+        pytest.param("no/index", {}, "no such folder", id="a folder in none"),
+        pytest.param("index", {"workers": 0}, "--workers 0", id="no workers"),
+        pytest.param("index", {"shard_bytes": 0}, "--shard-size 0", id="empty shards"),
+        pytest.param("index", {"shard_bytes": 1 << 40}, f"--shard-size {1 << 40}", id="1 TiB"),
+        pytest.param("index", {"shard_bytes": 10**15}, f"--shard-size {10**15}", id="1 PB"),
+    ],
+)
+def test_what_can_not_be_built_is_refused(
+    out: str, options: dict[str, int], words: str, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
     (tmp_path / "full").mkdir()
-    build(D5, tmp_path / "full")  # an empty one is taken
-    for corpus, out, options, words in map(dict.values, objects("builds_refused")):
-        with pytest.raises(InputError, match=words):
-            build(tmp_path / corpus if corpus else D5, tmp_path / out, **options)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.jsonl", "full"]
+    (tmp_path / "full" / "note").touch()
+    with pytest.raises(InputError, match=words):
+        build(D5, tmp_path / out, **options)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "full"]
+
+
+def test_a_corpus_without_documents_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_text("\n")
+    with pytest.raises(InputError, match="no document"):
+        build(tmp_path / "c.jsonl", tmp_path / "index")
+    assert [path.name for path in tmp_path.iterdir()] == ["c.jsonl"]
+
+
+def test_an_empty_folder_is_taken_for_an_index(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert [row.documents for row in build(D5, tmp_path / "empty")] == [5]
 
 
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "no space left on device"),
-        (MemoryError(), "memory is short: 192 B for 37 B of text; a smaller --shard-size"),
+        pytest.param(
+            OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
+            "no space left on device",
+            id="a full disk",
+        ),
+        pytest.param(
+            MemoryError(),
+            "memory is short: 192 B for 37 B of text; a smaller --shard-size",
+            id="short memory",
+        ),
     ],
 )
-def test_a_full_disk_is_reported_with_its_path(
+def test_a_full_disk_and_short_memory_are_reported_with_the_file(
     error: Exception, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus = original("d5", tmp_path)

@@ -17,7 +17,7 @@ from ngramscan.index_files.compiled import WarmingKernel
 from ngramscan.index_files.fm9.reader import Fm9File
 from ngramscan.matching import count_by_brute_force
 from tests.support import fm9_reference as reference
-from tests.support.places import REPLAY
+from tests.support.places import REPLAY, ROOT
 
 
 def test_a_contradiction_that_a_question_meets_is_an_error(tmp_path: Path) -> None:
@@ -51,7 +51,6 @@ def test_a_contradiction_that_a_question_meets_is_an_error(tmp_path: Path) -> No
 # Before they are compiled
 
 AS_PYTHON = 10_000_000
-MANY = [f"step {number}" for number in range(40)]
 
 
 def both_ways(ask: Callable[[], Any]) -> list[Any]:
@@ -109,17 +108,10 @@ def test_before_they_are_compiled_damage_has_the_same_consequence(tmp_path: Path
 
 
 def test_numba_is_loaded_for_many_phrases_alone() -> None:
-    program = """
-import sys
-from ngramscan import count
-from tests.support.places import REPLAY
-for n in (1, 40):
-    rows = count(literal=sys.argv[2:][:n], index=sys.argv[1])
-    print(len(rows), "numba" in sys.modules)
-"""
     index = f"fm9:{REPLAY / 'index/replay2'}"
-    argv = [sys.executable, "-c", program, index, *MANY]
-    said = subprocess.check_output(argv, text=True)
+    phrases = [f"step {number}" for number in range(40)]
+    command = [sys.executable, "-m", "tests.support.programs.count_in_turn", index, *phrases]
+    said = subprocess.check_output(command, text=True, cwd=ROOT)
     assert said.splitlines() == ["1 False", "40 True"]
 
 

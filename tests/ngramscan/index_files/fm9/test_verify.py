@@ -20,10 +20,9 @@ from ngramscan.index_files.fm9.manifest import MANIFEST, describe_shard, in_fold
 from ngramscan.index_files.fm9.reader import Fm9File
 from ngramscan.index_files.fm9.verify import verify_index, verify_shard
 from ngramscan.progress import SILENT
-from tests.support.cases import file_text
 from tests.support.command import NGRAMSCAN, invoke
 from tests.support.fm9_shards import write_shard, written
-from tests.support.places import FM9
+from tests.support.places import FM9, ROOT
 from tests.support.sizes import slow
 
 D5 = FM9 / "d5" / "index"
@@ -54,16 +53,15 @@ def test_every_line_of_metadata_is_read_by_a_deep_check(tmp_path: Path) -> None:
     assert verify_shard(folder, True, SILENT) == [expected]
 
 
-# Damage in each field alike. In a process of its own, as a wrong place could end it.
-DAMAGE = file_text("fm9_verify_damage")
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize("rounds", [1, slow(20)])
 def test_damage_in_each_field_is_found_and_ends_no_process(tmp_path: Path, rounds: int) -> None:
     folders = [shutil.copytree(source, tmp_path / source.parent.name) for source in (D5, DLIT)]
-    command = [sys.executable, "-c", DAMAGE, str(rounds), *map(str, folders)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
+    command = [sys.executable, "-m", "tests.support.programs.damage_fields", str(rounds)]
+    command += [str(folder) for folder in folders]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=1800, cwd=ROOT
+    )
     assert done.returncode == 0, done.stderr[-2000:]
 
 
@@ -176,15 +174,15 @@ def test_more_memory_than_is_free_is_not_asked_for(monkeypatch: pytest.MonkeyPat
     assert re.fullmatch(f"Error: --deep: needs up to .* of memory, {free}, .*\n", ran.stderr)
 
 
-SHORT = file_text("fm9_verify_short")
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
 def test_short_memory_is_said_in_one_line(tmp_path: Path) -> None:
     folder = build(tmp_path / "x", [b"a" * 17_000_000])
-    command = [sys.executable, "-c", SHORT, str(D5), str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    program = "tests.support.programs.verify_in_little_memory"
+    command = [sys.executable, "-m", program, str(D5), str(folder)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=900, cwd=ROOT
+    )
     assert done.returncode == 2
     needed = "--deep needs 70.1 MB for 17 MB of text; all other checks passed"
     assert done.stderr == f"Error: {folder / 'data.fm9'}: memory is short: {needed}\n"

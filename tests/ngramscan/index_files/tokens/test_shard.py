@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ngramscan import errors
-from ngramscan.errors import IndexChangedError, IndexFormatError, InputError
+from ngramscan.errors import IndexChangedError, IndexFormatError, InputError, NgramscanError
 from ngramscan.index_files.formats import is_token_folder
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
-from tests.support.cases import objects
 from tests.support.places import REPLAY
 from tests.support.sizes import slow
 from tests.support.token_folders import (
@@ -129,16 +127,8 @@ def test_made_up_indexes_against_brute_force(
 # Bad input
 
 
-def change(name: str, edit: Callable[[bytes], bytes]) -> Callable[[Path], None]:
-    def changed(folder: Path) -> None:
-        path = folder / name
-        path.write_bytes(edit(path.read_bytes()))
-
-    return changed
-
-
-def remove(name: str) -> Callable[[Path], None]:
-    return lambda folder: (folder / name).unlink()
+def change(path: Path, edit: Callable[[bytes], bytes]) -> None:
+    path.write_bytes(edit(path.read_bytes()))
 
 
 def test_shards_of_different_widths(tmp_path: Path) -> None:
@@ -150,69 +140,117 @@ def test_shards_of_different_widths(tmp_path: Path) -> None:
         open_token_folder(tmp_path)
 
 
-def test_folders_of_other_kinds(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "six" / "00").mkdir(parents=True)
-    (tmp_path / "six" / "00" / "tokenized").write_bytes(b"")
-    (tmp_path / "nothing").mkdir()
-    for name in ("tokenized.0", "table.0", "offset.0"):
-        (tmp_path / "nothing" / name).write_bytes(b"")
-    for place, kind, problem in map(dict.values, objects("folders_of_other_kinds")):
-        with pytest.raises(getattr(errors, kind), match=problem):
-            open_token_folder(tmp_path / place)
+@pytest.mark.parametrize(
+    ("files", "kind", "problem"),
+    [
+        pytest.param(["note"], InputError, "it lacks tokenized.0, table.0, offset.0", id="other"),
+        pytest.param(["00/tokenized"], InputError, "version 6", id="version 6"),
+        pytest.param(
+            ["tokenized.0", "table.0", "offset.0"], IndexFormatError, "no documents", id="empty"
+        ),
+    ],
+)
+def test_folders_of_other_kinds_are_refused(
+    files: list[str], kind: type[NgramscanError], problem: str, tmp_path: Path
+) -> None:
+    for name in files:
+        path = tmp_path / "folder" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    with pytest.raises(kind, match=problem):
+        open_token_folder(tmp_path / "folder")
+    assert is_token_folder(tmp_path / "folder") == ("tokenized.0" in files)
+
+
+def test_what_is_no_folder_of_tokens_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="not a folder"):
+        open_token_folder(tmp_path / "file")
+    with pytest.raises(InputError, match="no such folder"):
+        open_token_folder(tmp_path / "none")
     with pytest.raises(InputError, match=r"index over bytes.*--index fm9:"):
         open_token_folder(REPLAY / "index" / "replay2")
-    assert [is_token_folder(tmp_path / name) for name in ("none", "file", "empty", "nothing")] == [
-        *(False, False, False, True)
-    ]
+    assert not is_token_folder(tmp_path / "file")
+    assert not is_token_folder(tmp_path / "none")
 
 
 def test_damage_seen_in_a_question(tmp_path: Path) -> None:
     documents = [[1, 2, 3], [2], [3, 1]]
     offsets = write_folder(tmp_path, [documents], 1) / "offset.0"
-    for raw, problem in ((b"\0\5\7", "no separator at byte 5"), (b"\0\4\0", "is not above")):
-        offsets.write_bytes(b"".join(bytes([one, *bytes(7)]) for one in raw))
-        with pytest.raises(IndexFormatError, match=problem):
-            open_token_folder(tmp_path).tokens_of(1)
+    offsets.write_bytes(np.array([0, 5, 7], "<u8").tobytes())
+    with pytest.raises(IndexFormatError, match="no separator at byte 5"):
+        open_token_folder(tmp_path).tokens_of(1)
+    offsets.write_bytes(np.array([0, 4, 0], "<u8").tobytes())
+    with pytest.raises(IndexFormatError, match="is not above"):
+        open_token_folder(tmp_path).tokens_of(1)
     offsets.write_bytes(bytes(8))
     with pytest.raises(IndexFormatError, match="continues past a separator"):
         open_token_folder(tmp_path).tokens_of(0)
     folder = open_token_folder(write_folder(tmp_path, [documents], 1))
-    change("table.0", lambda raw: b"\x63" * len(raw))(tmp_path)
+    change(tmp_path / "table.0", lambda raw: b"\x63" * len(raw))
     with pytest.raises(IndexFormatError, match=r"rank .: the pointer leads to no token"):
         open_token_folder(tmp_path).find([[1]])
     with pytest.raises(IndexFormatError, match=r"rank .: the pointer leads to no token"):
         open_token_folder(tmp_path).excerpt(0, 3, 1, 1, 1)
-    change("table.0", lambda raw: raw[:4])(tmp_path)
+    change(tmp_path / "table.0", lambda raw: raw[:4])
     with pytest.raises(IndexChangedError, match="was changed or removed"):
         folder.find([[1]])
 
 
-def test_questions_that_make_no_sense(tmp_path: Path) -> None:
-    folder = open_token_folder(write_folder(tmp_path, [[[1, 2, 3]]], 2))
-    for wrong in (65_536, -1, 1 << 40):
-        with pytest.raises(InputError, match=f"no token has the id {wrong}: ids take 16 bits"):
-            folder.find([[1], [2, wrong]])
-    assert folder.find([]).shape == (0, 1, 2)
-    for shard, rank in ((0, 4), (0, -1), (1, 0), (-1, 0)):
-        with pytest.raises(IndexError):
-            folder.excerpt(shard, rank, 1, 1, 1)
+@pytest.fixture
+def three_tokens(tmp_path: Path) -> TokenFolder:
+    """Return an index of one document of three tokens."""
+    return open_token_folder(write_folder(tmp_path, [[[1, 2, 3]]], 2))
+
+
+@pytest.mark.parametrize("wrong", [65_536, -1, 1 << 40])
+def test_an_id_that_no_token_can_have_is_refused(three_tokens: TokenFolder, wrong: int) -> None:
+    with pytest.raises(InputError, match=f"no token has the id {wrong}: ids take 16 bits"):
+        three_tokens.find([[1], [2, wrong]])
+
+
+@pytest.mark.parametrize(("shard", "rank"), [(0, 4), (0, -1), (1, 0), (-1, 0)])
+def test_ranks_and_shards_out_of_range_are_refused(
+    three_tokens: TokenFolder, shard: int, rank: int
+) -> None:
     with pytest.raises(IndexError):
-        folder.metadata(1)
+        three_tokens.excerpt(shard, rank, 1, 1, 1)
 
 
-def test_metadata_that_is_cut_or_foreign(tmp_path: Path) -> None:
+def test_no_patterns_have_no_segments_and_a_missing_document_is_refused(
+    three_tokens: TokenFolder,
+) -> None:
+    assert three_tokens.find([]).shape == (0, 1, 2)
+    with pytest.raises(IndexError):
+        three_tokens.metadata(1)
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "problem"),
+    [
+        pytest.param(
+            "metadata.0", lambda raw: b"\xff" * len(raw), "document 1: not UTF-8", id="not UTF-8"
+        ),
+        pytest.param("metadata.0", lambda raw: raw[:9], "entry 1: .* of 9 bytes", id="cut lines"),
+        pytest.param(
+            "metaoff.0", lambda raw: raw[:8], "8 bytes, but offset.0 has 16", id="cut offsets"
+        ),
+    ],
+)
+def test_metadata_that_is_cut_or_foreign_is_refused(
+    name: str, edit: Callable[[bytes], bytes], problem: str, tmp_path: Path
+) -> None:
     write_folder(tmp_path, [[[1], [2]]], 2)
     assert json.loads(open_token_folder(tmp_path).metadata(1)) == {"linenum": 1, "metadata": {}}
-    for damage, problem in (
-        (change("metadata.0", lambda raw: b"\xff" * len(raw)), "document 1: not UTF-8"),
-        (change("metadata.0", lambda raw: raw[:9]), "entry 1: .* of 9 bytes"),
-        (change("metaoff.0", lambda raw: raw[:8]), "8 bytes, but offset.0 has 16"),
-        (remove("metaoff.0"), "metaoff.0: missing"),
-    ):
-        damage(tmp_path)
-        with pytest.raises(IndexFormatError, match=problem):
-            open_token_folder(tmp_path).metadata(1)
-    remove("metadata.0")(tmp_path)
+    change(tmp_path / name, edit)
+    with pytest.raises(IndexFormatError, match=problem):
+        open_token_folder(tmp_path).metadata(1)
+
+
+def test_an_index_without_metadata_has_none_but_not_with_half_of_its_files(tmp_path: Path) -> None:
+    write_folder(tmp_path, [[[1], [2]]], 2)
+    (tmp_path / "metaoff.0").unlink()
+    with pytest.raises(IndexFormatError, match=r"metaoff\.0: missing"):
+        open_token_folder(tmp_path).metadata(1)
+    (tmp_path / "metadata.0").unlink()
     assert open_token_folder(tmp_path).metadata(1) == ""

@@ -25,7 +25,6 @@ from ngramscan.index_files.tokens.tokenizers import (
     load_tokenizer,
     open_tokenizer,
 )
-from tests.support.cases import objects
 from tests.support.places import TOKENS
 from tests.support.token_folders import write_folder
 
@@ -167,28 +166,44 @@ def test_a_tiny_index_has_its_tokenizer(llama: Tokenizer, olmo2: Tokenizer, tmp_
 # Files
 
 
-def bad_files(folder: Path) -> Iterator[tuple[str, bytes, str]]:
-    noise = random.Random(1).randbytes(3000)
-    yield "noise", noise, "not a tokenizer; expected a SentencePiece model or a tokenizer.json"
-    yield "half.model", LLAMA.read_bytes()[:200_000], "not a tokenizer; "
-    yield "deep.json", b"[" * 100_000, "not a tokenizer.json; "
-    yield "cut.json.gz", OLMO2.read_bytes()[:-9], "not a gzip file, or truncated; "
-    yield "text.json.gz", gzip.compress(b"text"), "not a tokenizer; "
-    for name, content, problem in map(dict.values, objects("bad_tokenizers")):
-        yield name, content.encode(), problem
+NO_TOKENIZERS = {
+    "noise": (
+        random.Random(1).randbytes(3000),
+        "not a tokenizer; expected a SentencePiece model or a tokenizer.json",
+    ),
+    "half.model": (LLAMA.read_bytes()[:200_000], "not a tokenizer; "),
+    "deep.json": (b"[" * 100_000, "not a tokenizer.json; "),
+    "cut.json.gz": (OLMO2.read_bytes()[:-9], "not a gzip file, or truncated; "),
+    "text.json.gz": (gzip.compress(b"text"), "not a tokenizer; "),
+    "empty": (b"", "the file is empty; "),
+    "other.json": (b'{"model": {"name": "x"}}', "not a tokenizer.json; "),
+    "list.json": (b"[1]", "not a tokenizer.json; "),
+    "words.json": (
+        b'{"model": {"type": "WordPiece", "vocab": {"a": 0}}}',
+        "another kind of tokenizer; ",
+    ),
+    "broken.json": (
+        b'{"model": {"type": "BPE", "vocab": {"<0x0A>": 0}, "merges": 3}}',
+        "not a tokenizer.json: ",
+    ),
+}
+"""Names of files, their contents, and what is wrong with them."""
 
 
-def test_a_file_that_is_no_tokenizer_is_one_line(tmp_path: Path) -> None:
-    for name, content, problem in bad_files(tmp_path):
-        (tmp_path / name).write_bytes(content)
-        with pytest.raises(InputError) as raised:
-            open_tokenizer(tmp_path / name, 2)
-        message = str(raised.value)
-        assert message.startswith(f"--tokenizer {tmp_path / name}: {problem}"), name
-        assert "\n" not in message
-    for missing in (tmp_path / "nowhere", tmp_path):
-        with pytest.raises(InputError, match=r"directory; expected a SentencePiece model"):
-            open_tokenizer(missing, 2)
+@pytest.mark.parametrize("name", NO_TOKENIZERS)
+def test_a_file_that_is_no_tokenizer_is_one_line(name: str, tmp_path: Path) -> None:
+    content, problem = NO_TOKENIZERS[name]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError) as raised:
+        open_tokenizer(tmp_path / name, 2)
+    assert str(raised.value).startswith(f"--tokenizer {tmp_path / name}: {problem}")
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("place", ["nowhere", ""], ids=["no file", "a folder"])
+def test_a_tokenizer_that_is_no_file_is_refused(place: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"directory; expected a SentencePiece model"):
+        open_tokenizer(tmp_path / place, 2)
 
 
 # All that was recorded

@@ -5,28 +5,56 @@ from typing import Any
 import httpx
 import pytest
 
-from ngramscan.errors import RemoteRefused
+from ngramscan.errors import RemoteError, RemoteRefused
 from ngramscan.indexes.base import Place
 from ngramscan.indexes.http.replies import read_count, read_found, read_reply, read_window
 from ngramscan.remote.exchange import RateLimitedError, TransientError
-from tests.support.cases import case_table, objects
 
-KINDS = {each.__name__: each for each in (RemoteRefused, TransientError, RateLimitedError)}
 DEEP = "[" * 100_000 + "]" * 100_000
 
 
 @pytest.mark.parametrize(
-    *case_table(
-        "short_replies",
-        (200, DEEP, {}, "TransientError", "200, but not a JSON object"),
-        (200, f'{{"error": {DEEP}}}', {}, "TransientError", "not a JSON object"),
-    )
+    ("status", "body", "headers", "kind", "words"),
+    [
+        pytest.param(
+            200,
+            f'{{"count": 1{"0" * 5000}}}',
+            {},
+            TransientError,
+            "not a JSON object",
+            id="long int",
+        ),
+        pytest.param(503, "", {"Retry-After": "²"}, TransientError, "HTTP 503", id="no number"),
+        pytest.param(
+            503, "", {"Retry-After": "9" * 5000}, TransientError, "HTTP 503", id="a long time"
+        ),
+        pytest.param(
+            403,
+            "<h1>",
+            {"Content-Type": "text/html"},
+            RateLimitedError,
+            "403: an HTML page",
+            id="a page",
+        ),
+        pytest.param(
+            400, f'{{"error": "{"x" * 5000}"}}', {}, RemoteRefused, "xxx", id="a long problem"
+        ),
+        pytest.param(200, DEEP, {}, TransientError, "200, but not a JSON object", id="deep"),
+        pytest.param(
+            200,
+            f'{{"error": {DEEP}}}',
+            {},
+            TransientError,
+            "not a JSON object",
+            id="a deep problem",
+        ),
+    ],
 )
 def test_what_a_server_may_send_is_one_short_line(
-    status: int, body: str, headers: dict[str, str], kind: str, words: str
+    status: int, body: str, headers: dict[str, str], kind: type[RemoteError], words: str
 ) -> None:
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-    with pytest.raises(KINDS[kind]) as error:
+    with pytest.raises(kind) as error:
         read_reply(httpx.Response(status, headers=raw, content=body.encode()))
     assert words in str(error.value)
     assert len(str(error.value)) < 300
@@ -58,13 +86,22 @@ def test_a_reply_without_a_count_is_refused(count: object) -> None:
         ),
         ({"cnt": 140737488355328, "segment_by_shard": [[0, 140737488355328]]}, "more occurrences"),
     ],
+    ids=ascii,
 )
 def test_segments_that_are_none_are_refused(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(RemoteRefused, match=words):
         read_found(wrong, "q", 2**46)
 
 
-(GOOD,) = objects("good_window")
+GOOD = {
+    "doc_ix": 3,
+    "doc_len": 7,
+    "disp_len": 7,
+    "needle_offset": 2,
+    "text": "a key b",
+    "metadata": "",
+}
+"""A reply that shows a whole document around `key`."""
 PLACE = Place("key", 0, 5)
 
 
@@ -85,13 +122,10 @@ PLACE = Place("key", 0, 5)
         ({"doc_len": 6}, "contradicting lengths"),
         ({"needle_offset": 18446744073709551615}, "no window in the reply"),
         ({"needle_offset": 1099511627776}, "contradicting lengths"),
-        (
-            {
-                "text": f"a key {'x' * 99}",
-                "disp_len": 105,
-                "doc_len": 105,
-            },
+        pytest.param(
+            {"text": "a key " + "x" * 99, "disp_len": 105, "doc_len": 105},
             "contradicting lengths",
+            id="more than was asked for",
         ),
         ({"text": "a key \ud800"}, "half a character"),
         ({"metadata": "\udfff"}, "half a character"),
@@ -99,6 +133,7 @@ PLACE = Place("key", 0, 5)
         ({"needle_offset": 5}, "does not show 'key'"),
         ({"text": "a kez b"}, "does not show 'key'"),
     ],
+    ids=ascii,
 )
 def test_a_window_of_something_else_is_refused(change: dict[str, Any], words: str) -> None:
     with pytest.raises(RemoteRefused, match=words):

@@ -1,74 +1,34 @@
+"""Samples of files: how they are drawn, and what follows, against totals that are known."""
+
 import math
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import stats
 
 from ngramscan import count
 from ngramscan.corpora import CorpusFile
 from ngramscan.errors import InputError
 from ngramscan.indexes.scan.sampling import estimate_total, take_sample
-from ngramscan.statistics.estimates import cluster_total
 from tests.support import corpus_files
-from tests.support.cases import objects
 from tests.support.sizes import sets, slow
 
 FILES = [CorpusFile(f"{n}.jsonl", "jsonl", 1000 + n) for n in range(400)]
 
 
 @pytest.mark.parametrize(
-    "amount",
-    [
-        "0",
-        "-1",
-        "401",
-        "0%",
-        "101%",
-        "some",
-        "%",
-        "1.5",
-        "nan%",
-        "inf%",
-        "-5%",
-    ],
+    "amount", ["0", "-1", "401", "0%", "101%", "some", "%", "1.5", "nan%", "inf%", "-5%"]
 )
 def test_amounts_that_are_none_are_refused(amount: str) -> None:
     with pytest.raises(InputError, match=f"--sample-files {amount}: "):
         take_sample(FILES, amount, 1)
 
 
-# How files are drawn
-
-
 # What follows from a sample
-
-
-@pytest.mark.parametrize(
-    ("certain", "counts", "n_all"),
-    [
-        ([], [10, 20, 0, 5, 9, 11, 7, 3, 12, 8, 15, 20], 100),
-        ([9, 9, 9, 9, 9, 9, 9, 9, 9, 9], [1, 3], 4),
-    ],
-)
-def test_with_equal_chances_it_is_the_estimate_of_the_text_books(
-    certain: list[int], counts: list[int], n_all: int
-) -> None:
-    n, known, y = len(counts), sum(certain), np.array(counts)
-    chances = [1.0] * len(certain) + [n / n_all] * n
-    estimate = cluster_total([*certain, *y], np.ones(len(chances)), chances, len(certain) + n_all)
-    total = n_all * y.mean()
-    assert estimate.value == pytest.approx(known + total)
-    squares = (y - y.mean()) ** 2
-    variance = (squares.sum() + 2 * squares.max()) / (n - 1)
-    error = n_all * math.sqrt((1 - n / n_all) / n * variance)
-    factor = math.exp(stats.t.ppf(0.975, n - 1) * error / total)
-    low = max(known + total / factor, known + y.sum())
-    assert estimate.limits == pytest.approx((low, known + total * factor))
 
 
 def test_counts_in_proportion_to_size_have_no_error() -> None:
@@ -77,449 +37,8 @@ def test_counts_in_proportion_to_size_have_no_error() -> None:
     counts = [3 * (file.size or 0) for file in sample.files]
     estimate = estimate_total(sample, counts)
     assert estimate.value == pytest.approx(30 * (2**18 - 1))
-    assert (estimate.low, estimate.high, estimate.note) == (None, None, NO_VARIATION)
-
-
-NO_VARIATION = "no interval: the counts of the files do not vary"
-
-
-@pytest.mark.parametrize(
-    ("value", "clusters", "note"),
-    [
-        (
-            500,
-            [
-                [5, 5, 5, 5, 5, 5, 5, 5, 5],
-                [1, 1, 1, 1, 1, 1, 1, 1, 1],
-                [0.09, 0.09, 0.09, 0.09, 0.09, 0.09, 0.09, 0.09, 0.09],
-                100,
-            ],
-            "no interval: only 9 files were read",
-        ),
-        (
-            18,
-            [
-                [
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                ],
-                [
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                ],
-                [
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                    0.5,
-                ],
-                100,
-            ],
-            "no interval: it is in 9 of 50 files, t",
-        ),
-        (
-            118,
-            [
-                [
-                    9,
-                    9,
-                    9,
-                    9,
-                    9,
-                    9,
-                    9,
-                    9,
-                    9,
-                    9,
-                    9,
-                    9,
-                    1,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                ],
-                [
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                    1,
-                ],
-                [
-                    1.0,
-                    1.0,
-                    1.0,
-                    1.0,
-                    1.0,
-                    1.0,
-                    1.0,
-                    1.0,
-                    1.0,
-                    1.0,
-                    1.0,
-                    1.0,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                ],
-                212,
-            ],
-            "no interval: it is in 1 of 20 files drawn by chance",
-        ),
-        (
-            400,
-            [
-                [4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4],
-                [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
-                [
-                    0.2,
-                    0.2,
-                    0.2,
-                    0.2,
-                    0.2,
-                    0.2,
-                    0.2,
-                    0.2,
-                    0.2,
-                    0.2,
-                    0.2,
-                    0.2,
-                    0.2,
-                    0.2,
-                    0.2,
-                    0.2,
-                    0.2,
-                    0.2,
-                    0.2,
-                    0.2,
-                ],
-                100,
-            ],
-            "no interval: the counts of the files do not vary",
-        ),
-        (
-            2000,
-            [
-                [9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 11],
-                [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
-                [
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                ],
-                200,
-            ],
-            "",
-        ),
-        (
-            2400,
-            [
-                [9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 40],
-                [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
-                [
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                ],
-                210,
-            ],
-            "unreliable interval: one file makes up 17%",
-        ),
-        (
-            2040,
-            [
-                [9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 40],
-                [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 4],
-                [
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    0.1,
-                    1,
-                ],
-                204,
-            ],
-            "",
-        ),
-    ],
-)
-def test_few_or_rare_clusters_have_no_interval_and_a_single_large_one_is_told(
-    value: float, clusters: list[Any], note: str
-) -> None:
-    estimate = cluster_total(*clusters)
-    assert estimate.value == pytest.approx(value)
-    assert estimate.note.startswith(note)
-    assert bool(estimate.note) == bool(note)
-    assert (estimate.low is None) == (estimate.high is None) == note.startswith("no interval")
-
-
-@pytest.mark.parametrize(
-    ("counts", "sizes", "chances"),
-    [
-        ([], [], []),
-        ([1, 2], [1, 0], [1, 1]),
-        ([1, 2], [1, 1], [0.5, 1.1]),
-        ([1], [1], [0]),
-    ],
-)
-def test_clusters_that_can_not_be_are_refused(
-    counts: list[int], sizes: list[int], chances: list[float]
-) -> None:
-    with pytest.raises(ValueError, match="clusters of positive size"):
-        cluster_total(counts, sizes, chances, 10)
+    assert (estimate.low, estimate.high) == (None, None)
+    assert estimate.note == "no interval: the counts of the files do not vary"
 
 
 # Corpora whose totals are known
@@ -543,11 +62,34 @@ def rare(random: np.random.Generator, sizes: Array) -> Array:
     return random.poisson(sizes / 50 * random.gamma(1, 1, sizes.size)).astype(float)
 
 
-# Standard deviation of log sizes, counts, and the least coverage; below 0 sizes are not known.
-CORPORA: dict[str, tuple[float, MakeCounts, float]] = {
-    row["id"]: (row["log_sd"], rates(*row["rates"]) if row["rates"] else rare, row["least"])
-    for row in objects("corpora_of_files")
-} | {"sizes 1.5, a document per file": (1.5, lambda _, sizes: np.ones(sizes.size), 0.92)}
+class MadeCorpus(NamedTuple):
+    """Files of random sizes, and how the counts in them come about."""
+
+    log_sd: float
+    """Standard deviation of the logarithm of sizes."""
+    counts: MakeCounts
+    least: float = 0.92
+    """The least share of samples whose interval holds the total."""
+    has_sizes: bool = True
+
+
+CORPORA = {
+    "sizes 2, rates 1": MadeCorpus(2.0, rates(1.0)),
+    "sizes 1, rates 1": MadeCorpus(1.0, rates(1.0)),
+    "sizes 2, rates 0.5": MadeCorpus(2.0, rates(0.5)),
+    "sizes 2, rates 1, higher in large files": MadeCorpus(2.0, rates(1.0, 0.3)),
+    "sizes 2, rates 1, lower in large files": MadeCorpus(2.0, rates(1.0, -0.3)),
+    "sizes 1, counts without regard to size": MadeCorpus(1.0, rates(1.0, -1.0)),
+    "sizes 2, counts without regard to size": MadeCorpus(2.0, rates(1.0, -1.0), 0.88),
+    "sizes 2, rare: one in 50,000 bytes": MadeCorpus(2.0, rare),
+    "sizes 1, in a quarter of files": MadeCorpus(1.0, rates(1.0, part=0.25), 0.9),
+    "sizes 2, rates 1.5": MadeCorpus(2.0, rates(1.5), 0.86),
+    "sizes alike, rates 1": MadeCorpus(0.0, rates(1.0)),
+    "sizes not known, 0.5, rates 0.5": MadeCorpus(0.5, rates(0.5), has_sizes=False),
+    "sizes not known, 1, rates 1": MadeCorpus(1.0, rates(1.0), 0.85, has_sizes=False),
+    "sizes not known, 2, rates 1": MadeCorpus(2.0, rates(1.0), 0.7, has_sizes=False),
+    "sizes 1.5, a document per file": MadeCorpus(1.5, lambda _, sizes: np.ones(sizes.size)),
+}
 QUICK = [(name, 5, sets(25)) for name in ("sizes 2, rates 1", "sizes not known, 0.5, rates 0.5")]
 MANY = [slow(name, 40, 100) for name in CORPORA]
 
@@ -555,13 +97,13 @@ MANY = [slow(name, 40, 100) for name in CORPORA]
 @pytest.mark.parametrize("n", [20, 80])
 @pytest.mark.parametrize(("name", "n_corpora", "samples"), [*QUICK, *MANY])
 def test_the_interval_holds_the_total(name: str, n_corpora: int, samples: int, n: int) -> None:
-    log_sd, make_counts, least = CORPORA[name]
+    made = CORPORA[name]
     random, values, hits = np.random.default_rng(20261120), [], []
     for seed in range(n_corpora * samples):
         if seed % samples == 0:
-            sizes = np.exp(random.normal(np.log(20_000), abs(log_sd), 400)).round()
-            counts = make_counts(random, sizes / 1000).astype(int)
-            told = [None] * 400 if log_sd < 0 else sizes.astype(int).tolist()
+            sizes = np.exp(random.normal(np.log(20_000), made.log_sd, 400)).round()
+            counts = made.counts(random, sizes / 1000).astype(int)
+            told = sizes.astype(int).tolist() if made.has_sizes else [None] * 400
             files = [CorpusFile(f"{at}.jsonl", "jsonl", size) for at, size in enumerate(told)]
         sample = take_sample(files, str(n), seed)
         drawn = counts[[int(Path(file.path).stem) for file in sample.files]]
@@ -570,7 +112,7 @@ def test_the_interval_holds_the_total(name: str, n_corpora: int, samples: int, n
         if estimate.low is not None and estimate.high is not None:
             hits.append(estimate.low <= total <= estimate.high)
     few = 2 * math.sqrt(0.05 * 0.95 / len(hits)) if n_corpora == 5 else 0
-    assert np.mean(hits) >= least - few
+    assert np.mean(hits) >= made.least - few
     assert np.mean(values) == pytest.approx(1, abs=0.06 if n_corpora == 40 else 0.15)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from ngramscan.errors import RemoteRefused
 from ngramscan.index_files.tokens.tokenizers import Tokenizer, load_tokenizer
-from ngramscan.indexes.base import IndexSize, QueryFailure, WindowFailure
+from ngramscan.indexes.base import IndexSize, Place, QueryFailure, WindowFailure
 from ngramscan.indexes.http.client import ApiClient
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.tokens import replies
@@ -92,9 +92,6 @@ def test_a_service_takes_three_requests_per_text_and_two_per_window(opened: Open
     assert (plan.requests, plan.requests_at_most, plan.duration) == (126, 126, "0:02:06")
 
 
-# Counts under faults
-
-
 # Sizes, names
 
 
@@ -147,10 +144,7 @@ def test_an_unknown_index_is_one_line_with_a_near_name(tmp_path: Path, server: T
     [
         ("this AND that", "'AND' between spaces is an operator"),
         ("this OR that", "'OR' between spaces is an operator"),
-        (
-            "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
-            "limit your input to <= 1000 characters",
-        ),
+        pytest.param("x" * 1001, "limit your input to <= 1000 characters", id="too long"),
     ],
 )
 def test_texts_that_the_service_refuses_fail_alone(
@@ -203,9 +197,7 @@ def test_marked_occurrences_bound_those_of_the_document(
     assert bounded > 5
 
 
-def range_places(query: str, shard: int, low: int, high: int) -> Iterator[Any]:
-    from ngramscan.indexes.base import Place
-
+def range_places(query: str, shard: int, low: int, high: int) -> Iterator[Place]:
     return (Place(query, shard, rank) for rank in range(low, high))
 
 
@@ -228,6 +220,7 @@ def test_a_reply_that_can_not_be_true_is_refused(read: str, reply: dict[str, Any
         {"cnt": 20, "segment_by_shard": [[0, 20]]},
         {"count": 2},
     ],
+    ids=ascii,
 )
 def test_segments_that_can_not_be_true_are_refused(reply: dict[str, Any]) -> None:
     with pytest.raises(RemoteRefused):
@@ -247,6 +240,7 @@ def test_segments_that_can_not_be_true_are_refused(reply: dict[str, Any]) -> Non
         ([10, 65], ["\n", "A"], [65]),
         ([5], ["x"], []),
     ],
+    ids=ascii,
 )
 def test_the_tokens_after_a_newline(ids: list[int], pieces: list[str], rest: list[int]) -> None:
     assert read_after_newline({"token_ids": ids, "tokens": pieces}) == tuple(rest)
@@ -261,6 +255,7 @@ def test_the_tokens_after_a_newline(ids: list[int], pieces: list[str], rest: lis
         ({"find": {"token_ids": [1, 2]}}, "a reply about other tokens"),
         ({"count": {"tokens": []}}, "no names of tokens"),
     ],
+    ids=ascii,
 )
 def test_a_service_that_lies_gives_no_count(
     lies: dict[str, Any], problem: str, opened: Opened
@@ -279,6 +274,7 @@ def test_a_service_that_lies_gives_no_count(
         ({"token_ids": [5]}, "a reply about other tokens"),
         ({"spans": 5}, "no document in the reply"),
     ],
+    ids=ascii,
 )
 def test_a_document_that_lies_is_a_failure(
     lies: dict[str, Any], problem: str, opened: Opened
