@@ -1,5 +1,6 @@
 """A local index as the commands see it: same answers as brute force over the documents."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from ngramscan.indexes.fm9 import Fm9Index, open_fm9
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.progress import Progress
-from tests.support.fm9_shards import brute_force, write_shard
+from tests.support.fm9_shards import DOCUMENTS, brute_force, write_shard
 from tests.support.places import REPLAY
 
 
@@ -26,6 +27,70 @@ def places_of(index: Fm9Index, query: str) -> list[Place]:
         for segment in found.segments
         for rank in range(segment.low, segment.high)
     ]
+
+
+QUERIES = (
+    "step by step",
+    "the answer is",
+    "no such words",
+    "\n",
+    "\0",
+    "\r\n",
+    "é",
+    "e",
+    "aa",
+    "😀",
+)
+
+
+@pytest.mark.parametrize(("name", "shards"), [("replay", 1), ("replay2", 2)])
+def test_counts_and_sizes_are_those_of_the_documents(name: str, shards: int) -> None:
+    index = local(name)
+    counts = [count for count in index.counts(QUERIES) if isinstance(count, QueryCount)]
+    assert {count.query: count.occurrences for count in counts} == {
+        query: brute_force(query) for query in QUERIES
+    }
+    assert {(count.source, count.documents) for count in counts} == {("fm9", None)}
+    files = (path for path in (REPLAY / "index" / name).rglob("*") if path.is_file())
+    index_bytes = sum(path.stat().st_size for path in files)
+    text_bytes = sum(len(document.encode()) for document in DOCUMENTS)
+    size, largest = index.size(), index.size().largest_shard_bytes or 0
+    assert (size.documents, size.bytes) == (len(DOCUMENTS), text_bytes)
+    assert (size.shards, size.index_bytes) == (shards, index_bytes)
+    assert text_bytes / shards <= largest <= text_bytes
+
+
+def check_window(window: Window, context: int) -> None:
+    """A window shows its query, whole characters, and as much text as was asked for."""
+    text, query = DOCUMENTS[int(window.document)].encode(), window.place.query.encode()
+    end = window.offset + len(query)
+    assert window.text[window.offset : end] == query
+    assert window.document_bytes == len(text)
+    assert window.text.decode() in DOCUMENTS[int(window.document)]
+    before, behind = window.offset, len(window.text) - end
+    assert max(before, behind) <= context
+    if window.starts_document:
+        assert text.startswith(window.text)
+    else:
+        assert before > context - 4
+    assert behind > context - 4 or text.endswith(window.text)
+    metadata = json.loads(window.metadata)
+    first = {"a.jsonl": 0, "b.jsonl": 141}[metadata["path"]]
+    assert metadata["linenum"] == int(window.document) - first
+
+
+@pytest.mark.parametrize("context", [0, 2, 50, 1 << 40])
+def test_windows_show_the_occurrences_and_cut_no_character(context: int) -> None:
+    index = local()
+    every = 72 if context > 50 else 9  # whole documents are long
+    queries = ("é", "the answer is", "😀", "\n")
+    places = [place for query in queries for place in places_of(index, query)[::every]]
+    assert {place.shard for place in places} == {0, 1}
+    windows = list(index.windows(places, context))
+    assert {window.place for window in windows} == set(places)
+    for window in windows:
+        assert isinstance(window, Window)
+        check_window(window, context)
 
 
 def test_each_occurrence_is_shown_once() -> None:

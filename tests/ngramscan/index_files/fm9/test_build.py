@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 
 import ngramscan.index_files.fm9.shard as shard_module
@@ -19,7 +20,8 @@ from ngramscan.index_files.fm9.layout import FILES
 from ngramscan.progress import SILENT
 from tests.support import corpus_files
 from tests.support.fm9_reference import Shard
-from tests.support.places import FM9
+from tests.support.fm9_shards import DOCUMENTS
+from tests.support.places import FM9, REPLAY
 
 D5 = FM9 / "d5" / "docs.jsonl"
 
@@ -58,6 +60,74 @@ def same_files(ours: Path, theirs: Path) -> None:
 def original(name: str, folder: Path) -> Path:
     """Return the documents of an index of the original tools under the name that it has there."""
     return Path(shutil.copy(FM9 / name / "docs.jsonl", folder / "a.jsonl"))
+
+
+@pytest.mark.parametrize("name", ["d1", "d5", "dempty", "dlit"])
+def test_an_index_of_the_original_tools_is_reproduced(name: str, tmp_path: Path) -> None:
+    build(original(name, tmp_path), tmp_path / "index")
+    same_files(tmp_path / "index", FM9 / name / "index")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl", "index"]
+
+
+def test_the_recorded_indexes_are_reproduced_and_described(tmp_path: Path) -> None:
+    docs, theirs = REPLAY / "docs", REPLAY / "index"
+    (alone,) = build(docs, tmp_path / "one")
+    same_files(tmp_path / "one", theirs / "replay")
+    # The text of a.jsonl, with separators and the end, fills the first shard to the last byte.
+    two = build(docs, tmp_path / "two", shard_bytes=196_518, workers=2)
+    same_files(tmp_path / "two" / "0", theirs / "replay2" / "0")
+    same_files(tmp_path / "two" / "1", theirs / "replay2" / "1")
+    names = sorted(path.name for path in (tmp_path / "two").iterdir())
+    assert names == ["0", "1", "manifest.json"]
+    index_bytes = sum((theirs / "replay" / name).stat().st_size for name in FILES)
+    text_bytes = sum(len(text.encode()) for text in DOCUMENTS)
+    assert [(row.shard, row.documents) for row in two] == [(0, 141), (1, 116)]
+    assert sum(row.bytes for row in two) == text_bytes
+    assert (alone.shard, alone.documents, alone.bytes) == (0, 257, text_bytes)
+    assert alone.index_bytes == index_bytes
+    assert alone.ratio == pytest.approx(index_bytes / text_bytes, abs=5e-4)
+    assert alone.seconds is not None
+    assert alone.seconds > 0
+
+
+TEXTS = ["", "one text", "größer 笔记 😀", "a\nb\n", "x" * 300, "\0\t", "last"]
+
+
+@pytest.mark.parametrize("name", sorted(corpus_files.WRITERS))
+def test_every_format_is_indexed(name: str, tmp_path: Path) -> None:
+    corpus_files.write(tmp_path, name, TEXTS)
+    build(tmp_path / name, tmp_path / "index")
+    read = documents(tmp_path / "index")
+    assert [text for text, _ in read] == TEXTS
+    for number, (_, row) in enumerate(read):
+        source = {"source": corpus_files.url(number)}
+        fields = {"id": number, "url": corpus_files.url(number)} if "jsonl" in name else source
+        assert row == {"path": name, "linenum": number, "metadata": fields}
+    assert list(read[0][1]) == ["path", "linenum", "metadata"]
+
+
+@pytest.mark.parametrize("pattern", ["c", "c/**/*.txt"], ids=["a folder", "a glob"])
+def test_paths_are_relative_to_the_folder_and_sorted(tmp_path: Path, pattern: str) -> None:
+    (tmp_path / "c" / "deep").mkdir(parents=True)
+    (tmp_path / "c" / "deep" / "z.txt").write_text("first")
+    (tmp_path / "c" / "other.txt").write_text("second")
+    build(tmp_path / pattern, tmp_path / "index")
+    read = documents(tmp_path / "index")
+    expected = [("first", "deep/z.txt"), ("second", "other.txt")]
+    assert [(text, row["path"]) for text, row in read] == expected
+    assert read[0][1]["metadata"] == {}
+
+
+def test_no_document_spans_shards_and_none_is_lost(tmp_path: Path) -> None:
+    texts = [f"{n} " * (n % 50 + 1) for n in range(300)]
+    (tmp_path / "c.jsonl").write_bytes(corpus_files.jsonl(texts))
+    built = build(tmp_path / "c.jsonl", tmp_path / "index", 7_000)
+    assert len(built) > 3
+    read = [documents(tmp_path / "index" / str(shard.shard)) for shard in built]
+    assert [text for shard in read for text, _ in shard] == texts
+    assert [row["linenum"] for shard in read for _, row in shard] == list(range(300))
+    for path in tmp_path.glob("index/*/*.fm9"):
+        assert np.fromfile(path, "<u8", 1)[0] <= 7_000, path
 
 
 def test_empty_lines_count_and_excluded_documents_are_left_out(tmp_path: Path) -> None:

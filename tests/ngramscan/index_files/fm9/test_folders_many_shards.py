@@ -4,6 +4,8 @@ import json
 import os
 import resource
 import shutil
+import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,11 +17,11 @@ from ngramscan.errors import IncompleteError, IndexChangedError, IndexFormatErro
 from ngramscan.index_files.fm9.folders import shard_folders
 from ngramscan.index_files.fm9.layout import FILES
 from ngramscan.index_files.fm9.manifest import describe_shard, in_folder, to_manifest
-from ngramscan.index_files.fm9.reader import Shard, open_shards
-from ngramscan.index_files.mapped import MappedFile
+from ngramscan.index_files.fm9.reader import Shard, find_in_all, open_shards
+from ngramscan.index_files.mapped import MappedFile, unchanged
 from ngramscan.matching import count_by_brute_force
 from tests.support.command import invoke
-from tests.support.places import FM9
+from tests.support.places import FM9, ROOT
 from tests.support.resource_limits import limited
 from tests.support.serve_process import ask, serving_here
 from tests.support.sizes import slow
@@ -111,6 +113,51 @@ def test_a_file_that_was_changed_gives_no_answer(tmp_path: Path, name: str, how:
         shard.find([b"lo"]), shard.metadata([w.document for w in shard.windows([5], 1, 1)])
 
 
+@pytest.mark.parametrize("name", FILES[1:])
+def test_files_of_two_indexes_are_never_read_together(tmp_path: Path, name: str) -> None:
+    shard = Shard(Path(shutil.copytree(SMALL, tmp_path / "x")))
+    shutil.copy(SMALL / name, tmp_path / "copy")
+    (tmp_path / "copy").replace(tmp_path / "x" / name)
+    with pytest.raises(IndexChangedError, match=f"{name}: was changed or removed"):
+        shard.metadata([window.document for window in shard.windows([5], 1, 1)])
+
+
+def test_a_file_that_changes_while_it_is_read_gives_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"12345678")
+    os.utime(path, (0, 0))  # the clock of a disk may not have moved on until it is written again
+    file = MappedFile(path)
+    with pytest.raises(IndexChangedError, match="file: was changed or removed"), unchanged([file]):
+        overwrite(path)
+
+
+@pytest.mark.integration
+@pytest.mark.skipif(sys.platform != "linux", reason="guarded on Linux only")
+def test_a_server_outlives_a_file_that_is_cut_while_it_is_read(tmp_path: Path) -> None:
+    """Even if its state is as before, what is read is no answer; others' files aren't guarded."""
+    paths = [tmp_path / name for name in ("a", "b", "c")]
+    for path in paths:
+        path.write_bytes(bytes([1]) * 40_000)
+        os.utime(path, (0, 0))
+    command = [sys.executable, "-m", "tests.support.programs.cut_mapped_file"]
+    command += [str(path) for path in paths]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert ran.stdout.splitlines() == ["0", "as it was", "was changed or removed w", "40000"]
+    assert ran.returncode == -signal.SIGBUS
+
+
+@pytest.mark.parametrize("place", [0, 30, 59])
+def test_an_error_in_one_of_many_shards_is_never_a_smaller_count(
+    tmp_path: Path, place: int
+) -> None:
+    folders = [SMALL] * 60
+    folders[place] = Path(shutil.copytree(SMALL, tmp_path / "cut"))
+    shards = [Shard(folder) for folder in folders]
+    os.truncate(folders[place] / "data.fm9", 50)
+    with pytest.raises(IndexChangedError, match=r"cut/data\.fm9: was changed or removed"):
+        find_in_all(shards, [b"lo"])
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of addresses")
 def test_a_limit_of_mapped_files_is_one_line_with_the_cure(tmp_path: Path) -> None:
     with (tmp_path / "large").open("wb") as file:
@@ -121,6 +168,23 @@ def test_a_limit_of_mapped_files_is_one_line_with_the_cure(tmp_path: Path) -> No
 
 
 # Which folders are an index
+
+
+@pytest.mark.parametrize("allow_partial", [False, True])
+def test_a_shard_that_is_missing_between_others_is_an_error(
+    tmp_path: Path, allow_partial: bool
+) -> None:
+    link_shards(tmp_path, 4)
+    shutil.rmtree(tmp_path / "2")
+    with pytest.raises(IndexFormatError, match="shard 2 is missing: there are others up to 3"):
+        shard_folders(tmp_path, allow_partial)
+
+
+def test_shards_without_a_manifest_are_taken_in_the_order_of_numbers(tmp_path: Path) -> None:
+    link_shards(tmp_path, 11)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / ".11.building").mkdir()
+    assert [path.name for path in shard_folders(tmp_path)] == [str(n) for n in range(11)]
 
 
 def test_a_manifest_says_which_shards_there_are(tmp_path: Path) -> None:

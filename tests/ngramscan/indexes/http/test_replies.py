@@ -1,16 +1,58 @@
 """Answers of a service that can't be true fail, and each kind is known."""
 
+import json
 from typing import Any
 
 import httpx
 import pytest
 
 from ngramscan.errors import RemoteError, RemoteRefused
-from ngramscan.indexes.base import Place
-from ngramscan.indexes.http.replies import read_count, read_found, read_reply, read_window
+from ngramscan.indexes.base import Place, Window
+from ngramscan.indexes.http.replies import (
+    CutCharacterError,
+    UnknownIndexError,
+    read_count,
+    read_found,
+    read_reply,
+    read_window,
+)
 from ngramscan.remote.exchange import RateLimitedError, TransientError
+from tests.support.places import RECORDED
 
 DEEP = "[" * 100_000 + "]" * 100_000
+
+
+RECORDINGS = {path.stem: json.loads(path.read_bytes()) for path in RECORDED.glob("*.json")}
+"""What the original answers to a request, by the name of the file."""
+ANSWERED = sorted(name for name in RECORDINGS if RECORDINGS[name]["response"]["status"])
+
+
+def kind_of(status: int, said: str) -> type[Exception] | None:
+    """Return what an answer means, by what the original's documentation says; None: an answer."""
+    if "Failed to decode" in said:
+        return CutCharacterError
+    if status == 500 or (status == 200 and (not said or "error" in said)):
+        return TransientError
+    if "Invalid index" in said:
+        return UnknownIndexError
+    return None if status == 200 else RemoteRefused
+
+
+@pytest.mark.parametrize("name", ANSWERED)
+def test_every_recorded_answer_of_the_original_is_classified(name: str) -> None:
+    request, said = RECORDINGS[name]["request"], RECORDINGS[name]["response"]
+    content = json.dumps(said["json"]) if "json" in said else said["text"]
+    response = httpx.Response(said["status"], headers=said["headers"], content=content.encode())
+    kind = kind_of(said["status"], str(said.get("json", "")))
+    about = f"{request}\nanswered: {said}"
+    if kind is None:
+        reply = read_reply(response)
+        assert reply.items() <= said["json"].items(), f"{about}\nread: {reply}"
+    else:
+        with pytest.raises(kind) as error:
+            read_reply(response)
+        assert error.type is kind, f"{about}\nread: {error.value!r}"
+        assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -66,6 +108,12 @@ def test_a_reply_without_a_count_is_refused(count: object) -> None:
     with pytest.raises(RemoteRefused, match=words) as error:
         read_count({"count": count}, 100)
     assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize("segments", [[], [[5, 5], [9, 9]], [[1, 1]]], ids=ascii)
+def test_no_occurrence_has_no_segment(segments: list[list[int]]) -> None:
+    found = read_found({"cnt": 0, "segment_by_shard": segments}, "q", 100)
+    assert (found.segments, found.occurrences) == ((), 0)
 
 
 @pytest.mark.parametrize(
@@ -138,3 +186,14 @@ PLACE = Place("key", 0, 5)
 def test_a_window_of_something_else_is_refused(change: dict[str, Any], words: str) -> None:
     with pytest.raises(RemoteRefused, match=words):
         read_window({**GOOD, **change}, PLACE, 10)
+
+
+def test_a_good_reply_is_read() -> None:
+    assert read_window(GOOD, PLACE, 10) == Window(PLACE, "3", 7, b"a key b", 2, True, "")
+
+
+def test_a_document_that_begins_where_the_window_does_may_be_cut() -> None:
+    shown = {**GOOD, "doc_len": 90}
+    assert not read_window(shown, PLACE, 2).starts_document
+    assert read_window(shown, PLACE, 3).starts_document
+    assert read_window(GOOD, PLACE, 2).starts_document
