@@ -1,18 +1,125 @@
 """`ngramscan index verify`, `index info` and `index build`, as a person runs them."""
 
+import csv
 import json
 import re
 import sys
+import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import ngramscan
 from ngramscan.errors import InputError
+from ngramscan.index_files.sorting import memory_for
 from ngramscan.indexes.options import parse_size
+from ngramscan.indexes.sizes import memory_to_build
 from tests.support.command import invoke
 from tests.support.outputs import refusal
-from tests.support.places import REPLAY, TOKENS
+from tests.support.places import FM9, REPLAY, TOKENS
+
+D5 = FM9 / "d5" / "index"
+BROKEN = FM9 / "broken_dwin_cpus2"
+
+
+def bytes_below(folder: Path, pattern: str = "*") -> int:
+    """Return the size of the files in a folder and its folders."""
+    return sum(path.stat().st_size for path in folder.rglob(pattern) if path.is_file())
+
+
+# Sizes
+
+
+def test_every_column_of_the_size_of_an_index_is_that_of_its_files() -> None:
+    index = REPLAY / "index" / "replay2"
+    shard_bytes = [
+        sum(len(json.loads(line)["text"].encode()) for line in path.read_bytes().splitlines())
+        for path in sorted((REPLAY / "docs").glob("*.jsonl"))
+    ]
+    began_at = time.perf_counter()
+    (info,) = ngramscan.index_info(f"fm9:{index}").to_dict("records")
+    assert 0 < info.pop("answered_in_s") <= time.perf_counter() - began_at
+    assert info == {
+        "name": f"fm9:{index}",
+        "documents": 257,
+        "bytes": sum(shard_bytes),
+        "shards": 2,
+        "index_bytes": bytes_below(index),
+        "size_ratio": pytest.approx(bytes_below(index) / sum(shard_bytes)),
+        "memory_to_ask": 150_000_000 + 2 * 60_000,
+        "memory_to_build": 200_000_000 + round(5.6 * max(shard_bytes)),
+    }
+
+
+def test_a_corpus_has_a_size_but_no_files_of_an_index() -> None:
+    (info,) = ngramscan.index_info(f"scan:{REPLAY / 'docs'}").to_dict("records")
+    assert (info["documents"], info["bytes"]) == (257, 360_899)
+    assert info["answered_in_s"] > 0
+    unknown = {"shards", "index_bytes", "size_ratio", "memory_to_ask", "memory_to_build", "tokens"}
+    assert not unknown & info.keys()
+    told = invoke("index", "info", f"scan:{FM9 / 'd5' / 'docs.jsonl'}").stderr
+    assert "docs.jsonl: an index takes about 10 kB of files in 1 shard, 200 MB of memory" in told
+
+
+@pytest.mark.parametrize(
+    "size", [10**6, (1 << 31) - 1, 1 << 31, 10**10], ids=["1 MB", "2 GiB", "over 2 GiB", "10 GB"]
+)
+def test_building_is_said_to_take_at_least_what_sorting_does(size: int) -> None:
+    assert memory_for(size) < memory_to_build(size) < 1.1 * memory_for(size) + 250_000_000
+
+
+def test_the_list_has_every_column_of_the_catalogs(shared: Path) -> None:
+    with (shared / "paper" / "corpora.csv").open(encoding="utf-8", newline="") as file:
+        documented = {row["index_name"]: row for row in csv.DictReader(file)}
+    rows = invoke("index", "list", "--format", "csv").rows
+    listed = {row[column]: row for column in ("name", "alias") for row in rows}
+    assert documented.keys() <= listed.keys()
+    for name, row in documented.items():
+        assert (listed[name]["bytes"], listed[name]["documents"]) == (
+            row["bytes_of_text"],
+            row["documents"],
+        )
+        assert (listed[name]["corpus"], listed[name]["kind"]) == (row["corpus"], row["kind"])
+
+
+def test_the_list_has_an_index_over_tokens_with_its_tokenizer() -> None:
+    listed = {row["name"]: row for row in invoke("index", "list", "--format", "csv").rows}
+    row = listed["infini-gram:v4_dclm-baseline_llama"]
+    assert (row["alias"], row["tokenizer"], row["bytes"]) == ("infini-gram:dclm", "Llama-2", "")
+    assert row["documents"] == "2948096911"
+    # The service's documentation counts a separator per document among the tokens.
+    assert int(row["tokens"]) == 4_341_627_197_578 - 2_948_096_911
+
+
+# Checks
+
+
+def test_what_was_checked_is_said_where_no_damage_is_found() -> None:
+    plain = invoke("index", "verify", REPLAY / "index" / "replay2")
+    assert (plain.code, plain.stdout) == (0, "")
+    said = "no damage found (all tables, a sample of the text; --deep also finds changed bits "
+    assert plain.stderr.startswith(f"{REPLAY / 'index' / 'replay2'}: {said}")
+    assert plain.stderr.endswith("; no manifest.json to compare with)\n")
+    deep = invoke("index", "verify", D5, "--deep")
+    said = "no damage found (every bit; no manifest.json to compare with)"
+    assert deep == (0, "", f"{D5}: {said}\n")
+    assert invoke("index", "verify", D5, "-q") == (0, "", "")
+
+
+def test_an_index_that_was_written_wrongly_is_found_with_every_column() -> None:
+    ran = invoke("index", "verify", BROKEN, "--format", "csv")
+    assert (ran.code, [row["file"] for row in ran.rows]) == (1, ["data.fm9", "meta.fm9"])
+    assert {row["shard"] for row in ran.rows} == {str(BROKEN)}
+    assert {row["place"] for row in ran.rows} == {"field isa_sample"}
+    assert all("does not end" in row["problem"] for row in ran.rows)
+    assert ngramscan.index_verify(BROKEN).to_dict("records") == ran.rows
+    table = invoke("index", "verify", BROKEN)
+    assert table.code == 1
+    assert "data.fm9" in table.stdout
+
+
+# Usage
 
 
 @pytest.mark.parametrize(
@@ -21,7 +128,7 @@ from tests.support.places import REPLAY, TOKENS
         ("numba", "index verify .", "index"),
         ("numba", "index build . -o x", "index"),
         ("pydivsufsort", "index build . -o x", "index"),
-        ("numba", "count f1 --index fm9:/work/wt/tests5/tests/fm9/d5/index", "index"),
+        ("numba", f"count f1 --index fm9:{D5}", "index"),
         ("numba", "serve .", "serve"),
         ("uvicorn", "serve .", "serve"),
         ("starlette.applications", "serve .", "serve"),
@@ -43,9 +150,12 @@ def test_sizes_have_units() -> None:
     sizes: dict[str | int, int] = {"500MB": 500_000_000, "20kB": 20_000, 77: 77, "8B": 8}
     sizes["1.5 gb"] = 1_500_000_000
     assert {text: parse_size(text) for text in sizes} == sizes
-    for wrong in ("", "GB", "1TB", "-1MB", "1 MiB", "1e9"):
-        with pytest.raises(InputError, match="--shard-size"):
-            parse_size(wrong)
+
+
+@pytest.mark.parametrize("wrong", ["", "GB", "1TB", "-1MB", "1 MiB", "1e9"])
+def test_a_size_without_a_number_or_with_another_unit_is_refused(wrong: str) -> None:
+    with pytest.raises(InputError, match="--shard-size"):
+        parse_size(wrong)
 
 
 def test_a_built_index_is_counted_and_shown_as_the_corpus_is(tmp_path: Path) -> None:
@@ -63,6 +173,38 @@ def test_a_built_index_is_counted_and_shown_as_the_corpus_is(tmp_path: Path) -> 
 
 
 # Indexes over tokens
+
+
+def test_an_index_over_tokens_is_built_verified_and_described(tmp_path: Path) -> None:
+    corpus, index = TOKENS / "corpus_small.jsonl", tmp_path / "x"
+    spec, llama = f"tokens:{index}", TOKENS / "llamalike.model"
+    built = invoke("index", "build", corpus, "-o", spec, "--tokenizer", llama, "--format", "csv")
+    assert built.code == 0
+    assert built.stderr.startswith("sorting 113,764 tokens\n")
+    (row,) = built.rows
+    assert (row["shard"], row["documents"], row["tokens"]) == ("0", "676", "113088")
+    assert int(row["index_bytes"]) == bytes_below(index, "*.0")
+    assert float(row["bytes_per_token"]) == pytest.approx(bytes_below(index) / 113_088, abs=5e-4)
+    assert float(row["seconds"]) > 0
+    sound = invoke("index", "verify", spec)
+    assert (sound.code, sound.stdout) == (0, "")
+    assert sound.stderr.startswith(f"{spec}: no damage found (all offsets, and a sample of tables")
+    info = ngramscan.index_info(spec, tokenizer=llama).to_dict("records")[0]
+    assert (info["name"], info["documents"], info["tokens"]) == (spec, 676, 113_088)
+    assert (info["shards"], info["index_bytes"]) == (1, bytes_below(index))
+    for unknown in ("bytes", "size_ratio", "memory_to_ask", "memory_to_build"):
+        assert pd.isna(info.get(unknown))
+    table = index / "table.0"
+    table.write_bytes(table.read_bytes()[::-1])
+    broken = invoke("index", "verify", spec, "--format", "csv")
+    assert (broken.code, broken.rows[0]["file"]) == (1, "table.0")
+
+
+def test_without_a_tokenizer_tokens_are_bytes(tmp_path: Path) -> None:
+    corpus, spec = TOKENS / "corpus_small.jsonl", f"tokens:{tmp_path / 'x'}"
+    assert invoke("index", "build", corpus, "-o", spec, "-q").code == 0
+    (info,) = ngramscan.index_info(spec).to_dict("records")
+    assert (info["documents"], info["tokens"]) == (676, 474_483)
 
 
 @pytest.mark.parametrize(

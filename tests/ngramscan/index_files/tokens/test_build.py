@@ -2,8 +2,9 @@
 
 import json
 import shutil
+import signal
 import subprocess
-import time
+from collections import Counter
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,17 +14,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngramscan.corpora import ReadOptions, open_corpus
-from ngramscan.errors import CorpusError, InputError
+from ngramscan.errors import CorpusError, IndexFormatError, InputError
 from ngramscan.index_files.tokens import build
 from ngramscan.index_files.tokens.build import TokenBuildRow, build_token_index, sort_table
-from ngramscan.index_files.tokens.shard import pointer_bytes_for
+from ngramscan.index_files.tokens.shard import open_token_folder, pointer_bytes_for
 from ngramscan.index_files.tokens.tokenizers import load_tokenizer
 from ngramscan.index_files.tokens.verify import verify_tokens
 from ngramscan.progress import SILENT
 from tests.support.command import NGRAMSCAN
+from tests.support.dask_cluster import wait_until
+from tests.support.places import TOKENS
 from tests.support.sizes import slow
 
 PLAIN = ReadOptions()
+CORPUS = TOKENS / "corpus_small.jsonl"
 NEOX = "allenai_gpt-neox-olmo-dolma-v1_5.json.gz"
 
 
@@ -67,6 +71,17 @@ def test_pointers_are_as_wide_as_they_have_to_be(size: int) -> None:
     assert table == brute_force(tokenized, 2)
 
 
+@pytest.mark.parametrize(
+    "path",
+    sorted(TOKENS.glob("v*/tokenized.*")),
+    ids=lambda path: f"{path.parent.name} {path.name}",
+)
+def test_a_table_is_that_of_the_original(path: Path) -> None:
+    width = 4 if "olmo2" in path.parent.name else 2
+    table = path.with_name(path.name.replace("tokenized", "table"))
+    assert sort_table(path.read_bytes(), width).tobytes() == table.read_bytes()
+
+
 def test_all_recorded_tables_are_those_of_the_original(shared: Path) -> None:
     paths = sorted((shared / "tokens" / "index").glob("*/tokenized.*"))
     assert len(paths) == 8
@@ -77,6 +92,34 @@ def test_all_recorded_tables_are_those_of_the_original(shared: Path) -> None:
 
 
 # Whole indexes
+
+
+def test_an_index_is_that_of_the_original_with_every_column_of_its_row(tmp_path: Path) -> None:
+    row = built(CORPUS, tmp_path / "x", TOKENS / "allenai_dolma2.json.gz")
+    for path in (TOKENS / "v4_pysmall_olmo2").iterdir():
+        assert (tmp_path / "x" / path.name).read_bytes() == path.read_bytes(), path
+    tokens = np.fromfile(tmp_path / "x" / "tokenized.0", "<u4").tolist()
+    unigrams = (tmp_path / "x" / "unigram.0").read_text().splitlines()
+    counted = sorted(Counter(tokens).items())
+    assert unigrams == [f"{token} {count}" for token, count in counted]
+    index_bytes = sum(path.stat().st_size for path in (tmp_path / "x").iterdir())
+    assert (row.shard, row.documents, row.tokens) == (0, 676, len(tokens) - 676)
+    assert row.index_bytes == index_bytes
+    assert row.bytes_per_token == pytest.approx(index_bytes / (len(tokens) - 676), abs=5e-4)
+    assert row.seconds is not None
+    assert row.seconds > 0
+    assert verify_tokens(tmp_path / "x", True, SILENT) == []
+
+
+@pytest.mark.parametrize("shard", [0, 1, 2])
+def test_a_shard_of_the_original_is_an_index_of_its_documents(shard: int, tmp_path: Path) -> None:
+    lines = CORPUS.read_text().splitlines(keepends=True)
+    part = tmp_path / "part.jsonl"
+    part.write_text("".join(lines[shard::3]))
+    built(part, tmp_path / "x", TOKENS / "llamalike.model")
+    for name in ("tokenized", "table", "offset"):
+        original = TOKENS / "v4_pysmall_llama_s3" / f"{name}.{shard}"
+        assert (tmp_path / "x" / f"{name}.0").read_bytes() == original.read_bytes()
 
 
 def test_documents_without_text_are_separators(tmp_path: Path) -> None:
@@ -178,14 +221,40 @@ def test_short_memory_is_said_before_sorting(
     assert [path.name for path in tmp_path.iterdir()] == ["c.jsonl"]
 
 
+@pytest.mark.integration
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_build_leaves_no_index(end: signal.Signals, tmp_path: Path) -> None:
+    out, line = tmp_path / "x", json.dumps({"text": "words of a text " * 1000}).encode() + b"\n"
+    command = [*NGRAMSCAN, "index", "build", "scan:-", "-o", f"tokens:{out}"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stderr
+        process.stdin.write(line * 500)
+        process.stdin.flush()  # more than buffers hold, and the pipe stays open
+        wait_until(lambda: any(tmp_path.glob(".x.building-*/tokenized.0")))
+        process.send_signal(end)
+        process.stdin.close()  # what comes between two steps of Python is seen when it reads on
+        said = process.stderr.read().decode()
+    assert not out.exists()
+    if end == signal.SIGINT:
+        assert (process.returncode, [*tmp_path.iterdir()]) == (130, [])
+        assert said.endswith("Interrupted; nothing was kept.\n")
+        return
+    [left] = tmp_path.iterdir()
+    with pytest.raises((InputError, IndexFormatError)):
+        open_token_folder(left)
+    corpus = write_corpus(tmp_path / "c.jsonl", ["text"])
+    assert built(corpus, out, None).documents == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.jsonl", "x"]
+
+
 def test_a_build_leaves_the_folder_of_another_one_that_goes_on(tmp_path: Path) -> None:
     command = [*NGRAMSCAN, "index", "build", "scan:-", "-o", f"tokens:{tmp_path / 'x'}", "-q"]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
         assert process.stdin
         process.stdin.write(json.dumps({"text": "words of a text " * 9000}).encode() + b"\n")
         process.stdin.flush()
-        while not [*tmp_path.glob(".x.building-*/tokenized.0")]:
-            time.sleep(0.005)
+        wait_until(lambda: any(tmp_path.glob(".x.building-*/tokenized.0")))
         [other] = tmp_path.glob(".x.building-*")
         built(write_corpus(tmp_path / "c.jsonl", ["text"]), tmp_path / "x", None)
         assert (other / "tokenized.0").exists()

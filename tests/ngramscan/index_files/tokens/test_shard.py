@@ -14,7 +14,7 @@ import pytest
 from ngramscan.errors import IndexChangedError, IndexFormatError, InputError, NgramscanError
 from ngramscan.index_files.formats import is_token_folder
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
-from tests.support.places import REPLAY
+from tests.support.places import REPLAY, TOKENS
 from tests.support.sizes import slow
 from tests.support.token_folders import (
     Documents,
@@ -124,6 +124,50 @@ def test_made_up_indexes_against_brute_force(
         assert sorted(spots) == occurrences(documents, pattern)
 
 
+def test_a_backwards_index_reads_as_its_twin() -> None:
+    twins = genuine(TOKENS / "v4_pysmall_llama_s3"), genuine(TOKENS / "v5_pysmall_llama")
+    texts = [
+        {one.metadata(number): one.tokens_of(number).tolist() for number in range(676)}
+        for one in twins
+    ]
+    assert texts[0] == texts[1]
+    assert len(texts[0]) == 676
+    seen = 0
+    for pattern in ([3707, 486, 3707], [272, 1429], [13, 13], [1318, 28724, 731, 898]):
+        for sides in ((0, 1), (3, 9), (200, 300)):
+            shown = [
+                sorted(
+                    (one.metadata(a.document), a.length, a.start, a.offset, a.tokens.tolist())
+                    for at in ranks(one, pattern)
+                    for a in [one.excerpt(*at, len(pattern), *sides)]
+                )
+                for one in twins
+            ]
+            assert shown[0] == shown[1]
+            seen += len(shown[0])
+    assert seen > 4_000
+
+
+def test_documents_of_more_than_ten_shards_are_in_the_order_of_text(tmp_path: Path) -> None:
+    shards = [[[number]] for number in range(12)]
+    folder = open_token_folder(write_folder(tmp_path, shards, 2))
+    assert (tmp_path / "tokenized.10").read_bytes() == b"\xff\xff\x02\0"  # after .0 and .1
+    assert [folder.tokens_of(number).tolist() for number in range(12)] == [[n] for n in range(12)]
+    assert [*ranks(folder, [2])] == [(2, 0)]
+
+
+def test_separators_anchor_a_pattern(tmp_path: Path) -> None:
+    documents = [[1, 2], [], [1], [2, 1]]
+    folder = open_token_folder(write_folder(tmp_path, [documents], 2))
+    end = folder.separator
+    patterns = [[end, 1], [1, end], [end, end], [2, end, end]]
+    assert np.diff(folder.find(patterns)).sum(axis=(1, 2)).tolist() == [2, 1, 1, 1]
+    seen = [folder.excerpt(*place, 1, 5, 5) for place in ranks(folder, [end])]
+    assert {(shown.document, shown.offset, tuple(shown.tokens.tolist())) for shown in seen} == {
+        (number, -1, tuple(document)) for number, document in enumerate(documents)
+    }
+
+
 # Bad input
 
 
@@ -172,6 +216,52 @@ def test_what_is_no_folder_of_tokens_is_refused(tmp_path: Path) -> None:
         open_token_folder(REPLAY / "index" / "replay2")
     assert not is_token_folder(tmp_path / "file")
     assert not is_token_folder(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "where", "problem"),
+    [
+        pytest.param(
+            "table.1", lambda raw: raw[:-1], "table.1", "one of them is cut", id="cut table"
+        ),
+        pytest.param(
+            "table.1", lambda _: b"", "table.1", "0 bytes, but tokenized.1 has", id="none"
+        ),
+        pytest.param(
+            "offset.1", lambda raw: raw[:-3], "offset.1", "multiple of 8", id="cut offset"
+        ),
+        pytest.param(
+            "offset.1",
+            lambda raw: b"\2" + raw[1:],
+            "offset.1",
+            "no separator at byte 2",
+            id="moved",
+        ),
+        pytest.param(
+            "tokenized.1",
+            lambda raw: b"\0" + raw[1:],
+            "offset.1",
+            "no separator at byte 0",
+            id="another token",
+        ),
+    ],
+)
+def test_damage_is_seen_when_an_index_is_opened(
+    name: str, edit: Callable[[bytes], bytes], where: str, problem: str, tmp_path: Path
+) -> None:
+    write_folder(tmp_path, [[[1, 2]], [[3], [4, 5]]], 2)
+    change(tmp_path / name, edit)
+    with pytest.raises(IndexFormatError, match=problem) as caught:
+        open_token_folder(tmp_path)
+    assert where in str(caught.value)
+
+
+def test_a_shard_that_is_missing_between_others_is_an_error(tmp_path: Path) -> None:
+    write_folder(tmp_path, [[[1]], [[2]], [[3]]], 2)
+    for name in ("tokenized", "table", "offset"):
+        (tmp_path / f"{name}.1").unlink()
+    with pytest.raises(IndexFormatError, match=r"\.1"):
+        open_token_folder(tmp_path)
 
 
 def test_damage_seen_in_a_question(tmp_path: Path) -> None:

@@ -53,7 +53,82 @@ def olmo2() -> Tokenizer:
     return open_tokenizer(OLMO2, 4)
 
 
+# Documents
+
+
+@pytest.mark.parametrize("name", ["v4_pysmall_llama_s3", "v5_pysmall_llama", "v4_pysmall_olmo2"])
+def test_tokens_of_documents_are_those_of_the_indexer(name: str) -> None:
+    folder = open_token_folder(TOKENS / name)
+    tokenizer = load_tokenizer(TOKENS / str(TOKENIZER_OF[name]))
+    check_fit(tokenizer, folder)
+    assert folder.backwards == name.startswith("v5")
+    shards = len(folder.shards)  # of which each has every so manieth document
+    texts = [text for first in range(shards) for text in TEXTS[first::shards]]
+    assert folder.documents == len(texts)
+    for number, text in enumerate(texts):
+        ids = folder.tokens_of(number).tolist()
+        assert tokenizer.of_document(text) == ids, text[:100]
+        assert tokenizer.content(ids).removeprefix(tokenizer.lead) == text.encode()
+
+
+def test_names_of_special_tokens_in_a_text_are_these(llama: Tokenizer) -> None:
+    text = "The strings <s> and </s> and <unk> and [INST] are text here. </s>"
+    pieces = "▁The ▁strings ▁ <s> ▁and ▁ </s> ▁and ▁ <unk> ▁and ▁[ INST ] ▁are ▁text ▁here . ▁ </s>"
+    assert llama.pieces(llama.of_document(text)) == pieces.split()
+    assert llama.content(llama.of_document(text)) == f" {text}".encode()
+    assert llama.content(llama.of_document("<s>x")) == b"<s>x"
+
+
 # Queries
+
+
+@pytest.mark.parametrize(
+    ("query", "llama_ids", "olmo2_ids"),
+    [
+        ("step by step", [3707, 486, 3707], [3094, 555, 3094]),
+        ("think ", [1073, 29871], [1781, 220]),
+        (" think", [1073], [220, 1781]),
+        ("  think", [259, 1073], [256, 1781]),
+        ("一步", [28969, 29783], [220, 15120, 65782]),
+        ("🤖", [243, 162, 167, 153], None),
+        ("</s>", [2], None),
+        ("<s>", [1], None),
+        ("", [], []),
+    ],
+    ids=ascii,
+)
+def test_queries_are_what_the_service_makes_of_them(
+    query: str,
+    llama_ids: list[int],
+    olmo2_ids: list[int] | None,
+    llama: Tokenizer,
+    olmo2: Tokenizer,
+) -> None:
+    assert llama.after_space(query) == llama_ids
+    assert olmo2_ids is None or olmo2.after_space(query) == olmo2_ids
+
+
+@pytest.mark.parametrize("text", ["Return the", "think", "\\frac{", "x = 1", "naïve", "一步", "🤖"])
+@pytest.mark.parametrize("name", ["llama", "olmo2"])
+def test_tokens_at_a_line_are_those_of_a_document(
+    name: str, text: str, request: pytest.FixtureRequest
+) -> None:
+    tokenizer: Tokenizer = request.getfixturevalue(name)
+    ids = tokenizer.after_newline(text)
+    assert ids is not None
+    assert tokenizer.content(ids) == text.encode()
+    document = tokenizer.of_document(f"Some words,\n{text}")
+    assert document[-len(ids) :] == ids
+    assert tokenizer.content(document[: -len(ids)]).endswith(b",\n")
+
+
+def test_a_newline_that_merges_with_the_text_leaves_no_tokens_of_its_own(
+    llama: Tokenizer, olmo2: Tokenizer
+) -> None:
+    assert olmo2.pieces(olmo2.of_document("a\n\nb")) == ["a", "ĊĊ", "b"]
+    assert olmo2.after_newline("\nthink") is None
+    assert llama.after_newline("\nthink") == [13, *(llama.after_newline("think") or [])]
+    assert llama.after_newline("") is olmo2.after_newline("") is None
 
 
 def test_bytes_are_their_own_tokens() -> None:
@@ -68,6 +143,16 @@ def test_bytes_are_their_own_tokens() -> None:
 
 
 # Tokens as text
+
+
+def test_shown_texts_lose_a_space_with_llama_only(llama: Tokenizer, olmo2: Tokenizer) -> None:
+    assert llama.shown(llama.after_space("step by")) == "step by"
+    assert olmo2.shown(olmo2.after_space("step by")) == " step by"
+    assert llama.content(llama.after_space("step by")) == b" step by"
+    assert llama.shown([259, 1073, 2]) == "  think</s>"
+    robot = llama.after_space("🤖")
+    assert (llama.shown(robot), llama.shown([*robot[:3], 1073])) == ("🤖", "\ufffd" * 3 + " think")
+    assert llama.content(robot[:3]) == "🤖".encode()[:3]
 
 
 def test_a_token_of_another_vocabulary_is_an_error(llama: Tokenizer, olmo2: Tokenizer) -> None:
@@ -240,20 +325,20 @@ def test_queries_are_as_recorded(shared: Path) -> None:
     tokenizers, asked = {name: shared_tokenizer(shared, name) for name in TOKENIZER_OF}, 0
     for request, reply in recorded(shared):
         tokenizer, query = tokenizers[request["index"]], request.get("query")
-        ids = reply["token_ids"]
+        ids, about = reply["token_ids"], f"{request}\nanswered: {reply}"
         if query is not None and not re.search(r" AND | OR |\\x", query):
-            assert tokenizer.after_space(query) == ids
+            assert tokenizer.after_space(query) == ids, about
             asked += 1
         if ids and isinstance(ids[0], int) and None not in reply["tokens"]:
-            assert tokenizer.pieces(ids) == reply["tokens"]
+            assert tokenizer.pieces(ids) == reply["tokens"], about
         if "longest_suffix" in reply:
             prompt = ids[:-1] if request["query_type"] == "infgram_prob" else ids
             suffix = prompt[len(prompt) - reply["suffix_len"] :]
-            assert tokenizer.shown(suffix) == reply["longest_suffix"]
+            assert tokenizer.shown(suffix) == reply["longest_suffix"], about
     assert asked > 150
     for line in (shared / "tokens" / "truth.jsonl").read_text().splitlines():
         row = json.loads(line)
-        assert tokenizers[row["index"]].after_space(row["string"]) == row["token_ids"]
+        assert tokenizers[row["index"]].after_space(row["string"]) == row["token_ids"], row
 
 
 def test_spans_are_as_recorded(shared: Path) -> None:
@@ -273,6 +358,6 @@ def test_spans_are_as_recorded(shared: Path) -> None:
                 start = seen.start - offset
                 ids = folder.tokens_of(seen.document).tolist()[start : start + shown]
             texts = [tokenizer.shown(part) for part in spans_of(ids, query)]
-            assert texts == [text for text, _ in document["spans"]]
+            assert texts == [text for text, _ in document["spans"]], f"{request}: {document}"
             checked += 1
     assert checked > 50

@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from ngramscan.errors import IndexFormatError
+from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.index_files.tokens.tokenizers import open_tokenizer
-from ngramscan.indexes.base import Place, Window, WindowFailure
-from ngramscan.indexes.tokens.base import TokenOccurrences
+from ngramscan.indexes.base import Place, QueryCount, Window, WindowFailure
+from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.options import IndexOptions
+from ngramscan.indexes.tokens.base import Form, TokenOccurrences, TokenWindow
 from ngramscan.indexes.tokens.local import TokenFolderIndex, open_tokens
 from ngramscan.progress import SILENT
 from tests.support.token_folders import COPIES, write_folder
@@ -50,6 +53,87 @@ def places(index: TokenFolderIndex, query: str, most: int = 30) -> list[Place]:
 def text_of(window: Window) -> bytes:
     text: str = TEXTS[json.loads(window.metadata)["metadata"]["id"]]
     return text.encode()
+
+
+def occurrences(documents: Sequence[list[int]], ids: Sequence[int]) -> int:
+    """Return how often an n-gram occurs in documents, by brute force."""
+    first, wanted = ids[0], list(ids)
+    return sum(
+        token == first and document[start : start + len(wanted)] == wanted
+        for document in documents
+        for start, token in enumerate(document)
+    )
+
+
+@EACH
+def test_counts_and_sizes_are_those_of_the_tokenized_texts(name: str) -> None:
+    index = local(name)
+    tokenizer = open_tokenizer(TOKENIZERS[name], 4 if "olmo2" in name else 2)
+    documents = [tokenizer.of_document(text) for text in TEXTS.values()]
+    size = index.size()
+    assert (size.documents, size.tokens) == (len(TEXTS), sum(map(len, documents)))
+    assert size.shards == (3 if name.endswith("s3") else 1)
+    assert size.index_bytes == sum(path.stat().st_size for path in (COPIES / name).iterdir())
+    for query, found in zip(QUERIES, index.lookups(QUERIES), strict=True):
+        assert isinstance(found, TokenOccurrences)
+        forms = [form for form in (found.after_space, found.at_line) if form]
+        assert [form.occurrences for form in forms] == [
+            occurrences(documents, form.ids) for form in forms
+        ], query
+        strings = sum(text.count(query) for text in TEXTS.values())  # none overlaps itself
+        assert query == "\n\n" or found.occurrences <= strings
+        assert found.source == "tokens"
+    rows = [row for row in index.counts(QUERIES) if isinstance(row, QueryCount)]
+    assert [(row.query, row.occurrences, row.documents) for row in rows] == [
+        (query, lookup.occurrences, None)
+        for query, lookup in zip(QUERIES, index.lookups(QUERIES), strict=True)
+        if isinstance(lookup, TokenOccurrences)
+    ]
+
+
+def test_bytes_need_no_tokenizer(tmp_path: Path) -> None:
+    texts = ["step by step", "", "Schritt für Schritt", "a step"]
+    folder = write_folder(tmp_path, [[[*text.encode()] for text in texts]], 1)
+    with open_indexes([f"tokens:{folder}"], IndexOptions(), SILENT) as (index,):
+        assert index.name == f"tokens:{folder}"
+        queries = ("step", "Schritt", "ü", "r ", "xyz")
+        counts = [count for count in index.counts(queries) if isinstance(count, QueryCount)]
+        assert [count.occurrences for count in counts] == [
+            sum(text.count(query) for text in texts) for query in queries
+        ]
+    with pytest.raises(InputError, match="leave it out: an index of bytes has none"):
+        open_tokens(folder, LLAMA, SILENT)
+
+
+def test_a_document_longer_than_what_is_seen(tmp_path: Path) -> None:
+    # Sorted as it is: a suffix of more letters comes before one of fewer.
+    length = 250_000
+    text = np.array([255, *[ord("a")] * (length - 1), ord("~")], "u1")
+    order = [*range(1, length + 1), 0]
+    (tmp_path / "tokenized.0").write_bytes(text.tobytes())
+    (tmp_path / "table.0").write_bytes(b"".join(at.to_bytes(3, "little") for at in order))
+    (tmp_path / "offset.0").write_bytes(bytes(8))
+    index = open_tokens(tmp_path, None, SILENT)
+    ids = tuple(b"aaa")
+    (one,) = index.examine([Place("aaa", 0, 120_000)], {"aaa": [Form(ids, ())]})
+    assert isinstance(one, TokenWindow)
+    assert (one.length, len(one.text), one.offset) == (length, 200_000, 100_000)
+    assert not one.starts_document
+    (window,) = index.windows([Place("aaa", 0, 120_000)], 1 << 40)
+    assert isinstance(window, Window)
+    assert (window.document_bytes, len(window.text), window.offset) == (length, length, 120_000)
+    (window,) = index.windows([Place("aaa", 0, 120_000)], 5)
+    assert isinstance(window, Window)
+    assert (window.text, window.offset) == (b"a" * 13, 5)
+    assert window.document_bytes > 13
+
+
+def test_a_query_with_a_space_in_front_counts_beginnings_of_documents() -> None:
+    one = found(local("v4_pysmall_llama_s3"), " think")
+    assert one.note.startswith("the beginning of a document counts as a space; the tokenizer ")
+    strings = sum(text.count(" think") for text in TEXTS.values())
+    assert one.occurrences > strings - 5
+    assert found(local("v4_pysmall_olmo2"), " think").note == ""
 
 
 @EACH
