@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import NGRAMSCAN
-from tests.support.dask_cluster import dask_cluster
+from tests.support.dask_cluster import dask_cluster, wait_until
 from tests.support.places import REPLAY, TOKENS
 from tests.support.range_server import RangeServer
 from tests.support.serve_process import serving
+from tests.support.sizes import slow
 
-KILLS, GONE_WITHIN_S = 20, 5.0
 TOKENIZER = TOKENS / "allenai_dolma2.json.gz"
 CHANGING = re.compile(
     rb"(?<=,)(?:api|fm9|journal)(?=,)|\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)"
@@ -100,10 +100,12 @@ def processes_with(mark: str) -> list[int]:
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.integration
+@pytest.mark.parametrize("kills", [2, slow(20)])
 @pytest.mark.parametrize("kind", RUNS)
-def test_a_command_killed_at_random_ends_as_if_undisturbed(kind: str, tmp_path: Path) -> None:
+def test_a_command_killed_at_random_ends_as_if_undisturbed(
+    kind: str, kills: int, tmp_path: Path
+) -> None:
     surroundings, arguments = RUNS[kind]
     (tmp_path / "corpus").mkdir()
     for number, file in enumerate(sorted((REPLAY / "docs").glob("*.jsonl")) * 3):
@@ -124,7 +126,7 @@ def test_a_command_killed_at_random_ends_as_if_undisturbed(kind: str, tmp_path: 
         lasts = time.monotonic() - started
         expected = content(tmp_path / "out")
         killed = 0
-        while killed < KILLS:
+        while killed < kills:
             if killed % 5 == 0:  # from the beginning, or on top of what earlier ones left
                 empty(tmp_path / "out")
             with start() as process:
@@ -133,10 +135,7 @@ def test_a_command_killed_at_random_ends_as_if_undisturbed(kind: str, tmp_path: 
                 except subprocess.TimeoutExpired:
                     process.send_signal(signal.SIGKILL)
                     killed += 1
-            until = time.monotonic() + GONE_WITHIN_S
-            while alive := processes_with(mark):
-                assert time.monotonic() < until, f"still alive: {alive}"
-                time.sleep(0.05)
+            wait_until(lambda: not processes_with(mark))
             # What is built is not built again. A worker of a cluster may still be at work.
             with suppress(FileNotFoundError):
                 if content(tmp_path / "out") == expected:

@@ -15,6 +15,7 @@ from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from ngramscan.indexes.fm9 import LocalFm9Index
 from ngramscan.progress import SILENT
 from ngramscan.stopping import PAUSE, STOP, Work, current_work, on_any_thread, working_on
+from tests.support.dask_cluster import wait_until
 from tests.support.places import TOKENS
 from tests.support.repeated_texts import REPEATED_DOCUMENTS, match_starts, shard, word_ends
 
@@ -65,9 +66,9 @@ def test_texts_that_are_searched_together_are_not_confused(shard: Shard) -> None
 def test_a_long_text_that_repeats_itself_is_searched_in_linear_time(
     shard: Shard, text: str
 ) -> None:
-    started_at = time.perf_counter()
+    began_at = time.process_time()
     match_starts(shard, text * (200_000 // len(text)))
-    assert time.perf_counter() - started_at < 5  # a search from each word takes an hour
+    assert time.process_time() - began_at < 5  # a search from each word takes an hour
 
 
 # --- interruptions ------------------------------------------------------------------------------
@@ -162,17 +163,19 @@ def test_a_long_search_ends_soon_after_it_is_stopped(
         with working_on(work), suppress(StoppedWorkError):
             while True:
                 search()
-        ended.append(time.perf_counter())
+        ended.append(time.process_time())
 
-    thread = threading.Thread(target=run)
+    began_at = time.process_time()
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    time.sleep(2.0)  # what is prepared before the search takes a part of it
+    # What is prepared before the search takes a part of it.
+    wait_until(lambda: time.process_time() - began_at > 1)
     assert not ended
-    stopped_at = time.perf_counter()
+    stopped_at = time.process_time()
     work.flag[0] = STOP
-    thread.join(timeout=30)
+    thread.join(timeout=300)
     assert ended
-    assert ended[0] - stopped_at < 0.5  # 0.1 s on a machine that does nothing else
+    assert ended[0] - stopped_at < 0.5  # of the processor; 0.1 s for the most part
 
 
 def test_parts_of_work_on_other_threads_belong_to_it() -> None:

@@ -1,12 +1,41 @@
 """The total of a population of which only some clusters were drawn, each with a known chance."""
 
 import math
+from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from ngramscan.statistics.estimates import cluster_total
+
+
+def test_an_estimate_done_by_hand() -> None:
+    # Two files are certain; ten of 40 were drawn, the larger ones with twice the chance.
+    counts = [100, 50, 10, 20, 4, 5, 9, 11, 7, 3, 12, 8]
+    sizes = [50, 40, 2, 2, 1, 1, 1, 1, 1, 1, 2, 1]
+    chances = [1, 1, 0.4, 0.4, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.4, 0.2]
+    estimate = cluster_total(counts, sizes, chances, 90 + 60)
+    y, x, p = (np.array(column[2:], dtype=float) for column in (counts, sizes, chances))
+    per_size = (y / p).sum() / (x / p).sum()
+    assert (x / p).sum() == pytest.approx(50)
+    assert estimate.value == pytest.approx(150 + per_size * 60)
+    residuals = 60 / 50 * (y - per_size * x) / p
+    squares = (1 - p) * residuals**2
+    error = math.sqrt(10 / 9 * (squares.sum() + 2 * squares.max()))
+    factor = math.exp(stats.t.ppf(0.975, 9) * error / (per_size * 60))
+    assert estimate.high == pytest.approx(150 + per_size * 60 * factor)
+    assert estimate.low == pytest.approx(150 + per_size * 60 / factor)
+    assert estimate.note == "unreliable interval: one file makes up 12% of the estimate"
+
+
+def test_over_all_samples_with_equal_chances_the_mean_estimate_is_the_total() -> None:
+    counts = [0, 3, 4, 9, 30, 2, 2]
+    estimates = [
+        cluster_total([counts[i] for i in drawn], [1] * 3, [3 / 7] * 3, 7).value
+        for drawn in combinations(range(7), 3)
+    ]
+    assert np.mean(estimates) == pytest.approx(50)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from ngramscan.indexes.base import DocumentCounts, IndexSize
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan import pieces as scan_pieces
 from ngramscan.indexes.scan.index import ScanIndex
+from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT, Progress
 from ngramscan.statistics.estimates import Estimate
@@ -55,6 +56,21 @@ def check(counted: DocumentCounts, texts: list[str], times: int = 1) -> None:
     assert counted.unions == [Estimate(n, n, n, 0.95) for n in in_unions]
 
 
+def test_a_scan_counts_occurrences_and_documents_and_its_size(tmp_path: Path) -> None:
+    path = corpus_files.write(tmp_path, "c.jsonl", ["step by step by step", "", "é step", "aaa"])
+    index = open_index(path)
+    assert index.size() == IndexSize(None, None)
+    counts = list(index.counts(["step by step", "step", "aa", "é"]))
+    assert [(count.query, count.occurrences, count.documents) for count in counts] == [
+        ("step by step", 2, 1),
+        ("step", 4, 2),
+        ("aa", 2, 1),
+        ("é", 1, 1),
+    ]
+    assert {count.source for count in counts} == {"scan"}
+    assert index.size() == IndexSize(4, 20 + 7 + 3)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_counts_and_unions_are_those_of_brute_force(
     tmp_path: Path, workers: int, monkeypatch: pytest.MonkeyPatch
@@ -72,6 +88,35 @@ def test_only_the_first_documents_are_counted_on_request(tmp_path: Path, limit: 
     check(counted, TEXTS[:limit])
     n_documents = min(limit, 600)
     assert {c.note for c in counted.counts} == {f"only the first {n_documents} documents"}
+
+
+def test_unions_of_a_sample_are_estimated_from_those_of_its_files(tmp_path: Path) -> None:
+    for number, texts in enumerate(parts(60)):
+        (tmp_path / f"{number:03}.jsonl").write_bytes(corpus_files.jsonl(texts))
+    index = open_index(tmp_path, sample_files="20", seed=3)
+    counted = index.document_counts(QUERIES, UNIONS)
+    sample = take_sample(open_corpus(str(tmp_path)).files, "20", 3)
+    drawn = [parts(60)[int(Path(file.path).stem)] for file in sample.files]
+    assert counted.unions == [
+        estimate_total(sample, [oracle.union_documents(union, texts) for texts in drawn])
+        for union in UNIONS
+    ]
+    assert counted.unions[0].low is not None
+    assert "too rare" in counted.unions[4].note
+    everything = open_index(tmp_path, sample_files="100%").document_counts(QUERIES, UNIONS)
+    check(everything, TEXTS)
+
+
+def test_what_is_skipped_is_in_notes(tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_bytes(b'{broken\n{"text": "A a"}\n')
+    (tmp_path / "c.xml").touch()
+    recorder = Recorder()
+    options = {"skip_bad_lines": True, "ignore_case": True, "skip_unknown": True}
+    (counted,) = open_index(tmp_path, None, recorder, **options).counts(["a"])
+    assert counted.occurrences == 2
+    assert counted.note == "ASCII case ignored; skipped: 1 not valid JSON"
+    told = ["files of unknown formats left out: 1", "skipped: 1 not valid JSON"]
+    assert recorder.notices == [f"scan:{tmp_path}: {text}" for text in told]
 
 
 def test_the_embedded_corpus_has_patterns_of_all_methods() -> None:
@@ -131,8 +176,9 @@ def test_cut_files_are_named_and_the_others_are_not_read_again(tmp_path: Path) -
         ["documents_read", 0],
         ["unions", []],
         ["unions", [5]],
-        pytest.param("[" * 100_000, id="long 0"),
+        pytest.param("[" * 100_000, id="deep"),
     ],
+    ids=ascii,
 )
 def test_damaged_counts_in_the_journal_are_counted_again(
     tmp_path: Path, damage: str | list[Any]

@@ -1,20 +1,29 @@
 """Samples of files: how they are drawn, and what follows, against totals that are known."""
 
+import json
 import math
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from scipy import stats
 
 from ngramscan import count
-from ngramscan.corpora import CorpusFile
+from ngramscan.corpora import CorpusFile, open_corpus
 from ngramscan.errors import InputError
-from ngramscan.indexes.scan.sampling import estimate_total, take_sample
+from ngramscan.indexes.options import IndexOptions
+from ngramscan.indexes.scan.index import ScanIndex
+from ngramscan.indexes.scan.sampling import Sample, estimate_total, take_sample
+from ngramscan.progress import SILENT
 from tests.support import corpus_files
+from tests.support.command import invoke
 from tests.support.sizes import sets, slow
 
 FILES = [CorpusFile(f"{n}.jsonl", "jsonl", 1000 + n) for n in range(400)]
@@ -26,6 +35,91 @@ FILES = [CorpusFile(f"{n}.jsonl", "jsonl", 1000 + n) for n in range(400)]
 def test_amounts_that_are_none_are_refused(amount: str) -> None:
     with pytest.raises(InputError, match=f"--sample-files {amount}: "):
         take_sample(FILES, amount, 1)
+
+
+def test_a_sample_is_seeded_and_without_replacement() -> None:
+    sample = take_sample(FILES, "40", 7)
+    assert len({file.path for file in sample.files}) == 40
+    assert take_sample(FILES, "10%", 7) == sample
+    assert take_sample(FILES, "40", 8).files != sample.files
+    assert sample.total_size == sum(file.size or 0 for file in FILES)
+    unknown = [*FILES[1:], CorpusFile("x.jsonl", "jsonl", None)]
+    assert take_sample(unknown, "40", 7).total_size == 400
+    assert len(take_sample(FILES, "0.01%", 1).files) == 1
+
+
+# How files are drawn
+
+
+def numbers_of(sample: Sample) -> tuple[int, ...]:
+    return tuple(int(Path(file.path).stem) for file in sample.files)
+
+
+def files_of(sizes: Sequence[int | None]) -> list[CorpusFile]:
+    return [CorpusFile(f"{n}.jsonl", "jsonl", size) for n, size in enumerate(sizes)]
+
+
+@pytest.mark.parametrize("n", [1, 7, 49, 50])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        pytest.param([1000] * 50, id="alike"),
+        pytest.param([1, 10, 100, 1000, 10_000] * 10, id="of five sizes"),
+        pytest.param([0] * 30 + [5] * 20, id="most empty"),
+        pytest.param([0] * 49 + [10**9], id="all but one empty"),
+    ],
+)
+def test_as_many_files_are_read_as_asked_for_and_none_twice(sizes: list[int], n: int) -> None:
+    for seed in range(10):
+        sample = take_sample(files_of(sizes), str(n), seed)
+        numbers = numbers_of(sample)
+        assert len(numbers) == len(sample.chances) == n
+        assert list(numbers) == sorted(set(numbers))
+        assert all(0 < chance <= 1 for chance in sample.chances)
+
+
+TINY = [700, 1, 250, 300, 120, 60]
+
+
+def all_samples(sizes: list[int], n: int) -> dict[tuple[int, ...], float]:
+    """Return every sample there can be with its probability; each order and start is gone through.
+
+    Written for files of which none is certain.
+    """
+    chances = n * (0.9 * np.array(sizes) / sum(sizes) + 0.1 / len(sizes))
+    assert chances.max() < 1
+    samples: dict[tuple[int, ...], float] = defaultdict(float)
+    for order in permutations(range(len(sizes))):
+        ends = np.cumsum(chances[list(order)])
+        starts = sorted({0.0, 1.0, *(ends % 1).tolist()})
+        for start, stop in pairwise(starts):
+            points = (start + stop) / 2 + np.arange(n)
+            drawn = tuple(sorted(order[i] for i in np.searchsorted(ends, points)))
+            samples[drawn] += (stop - start) / math.factorial(len(sizes))
+    return dict(samples)
+
+
+def test_over_all_samples_of_a_tiny_corpus_the_chances_are_right() -> None:
+    """So the estimate of Horvitz and Thompson is exactly right on average."""
+    samples, seeds = all_samples(TINY, 2), sets(1000)
+    assert sum(samples.values()) == pytest.approx(1)
+    drawn: Counter[tuple[int, ...]] = Counter()
+    told: dict[int, float] = {}
+    for seed in range(seeds):
+        sample = take_sample(files_of(TINY), "2", seed)
+        drawn[numbers_of(sample)] += 1
+        told |= zip(numbers_of(sample), sample.chances, strict=True)
+    assert told == pytest.approx(
+        {
+            file: sum(chance for files, chance in samples.items() if file in files)
+            for file in range(len(TINY))
+        }
+    )
+    assert set(drawn) <= set(samples)
+    common = {files: chance for files, chance in samples.items() if chance > 0.008}
+    expected = np.array(list(common.values())) * seeds
+    observed = np.array([drawn[files] for files in common])
+    assert ((observed - expected) ** 2 / expected).sum() < stats.chi2.ppf(0.999, len(common))
 
 
 # What follows from a sample
@@ -166,3 +260,41 @@ def test_all_files_as_a_sample_are_exact_and_few_give_no_interval(
     few = count("f1", index=f"scan:{folder}", sample_files=5)
     assert "occurrences_low" in few.attrs["left_out"]
     assert few["note"].str.contains("no interval: only 5 files were read").all()
+
+
+def test_estimates_are_labelled_in_rows_and_in_the_table(
+    shards: tuple[Path, dict[str, int]],
+) -> None:
+    folder, totals = shards
+    spec = f"scan:{folder}"
+    frame = count("f1", index=spec, sample_files="50%", seed=5)
+    rows: Any = frame.set_index("query").to_dict("index")
+    assert all(row["estimated"] for row in rows.values())
+    row, rare = rows["solve for"], rows["governing equation"]
+    assert row["occurrences_low"] <= totals["solve for"] <= row["occurrences_high"]
+    assert row["documents_low"] <= row["documents"] <= row["documents_high"]
+    assert row["level"] == 0.95
+    description = "estimate from 30 of 60 files, drawn in proportion to bytes (14 of them certain)"
+    assert row["note"] == f"{description}, seed 5"
+    assert pd.isna(rare["occurrences_low"])
+    assert "files, too rare for this sample" in rare["note"]
+    ran = invoke("count", "f1", "--index", spec, "--sample-files=50%", "--seed=5", "-q", "--all")
+    assert description in " ".join(ran.stdout.split())
+    assert f"≈{row['occurrences']:,} [" in ran.stdout
+
+
+def test_without_sizes_the_estimate_is_per_file(tmp_path: Path) -> None:
+    for number in range(100):
+        text = "a" * (5 if number % 2 else 3)
+        (tmp_path / f"{number}.jsonl").write_text(json.dumps({"text": text}) + "\n")
+    corpus = open_corpus(str(tmp_path))
+    files = [replace(file, size=None, status="") for file in corpus.files]
+    index = ScanIndex(replace(corpus, files=files), IndexOptions(sample_files="20", seed=1), SILENT)
+    (counted,) = index.counts(["a"])
+    drawn = numbers_of(take_sample(files, "20", 1))
+    assert counted.occurrences == 5 * sum(5 if number % 2 else 3 for number in drawn)
+    assert (counted.documents, index.size().documents) == (100, 100)
+    assert counted.note == (
+        "estimate from 20 of 100 files, drawn with equal chances, seed 1;"
+        " documents: no interval: the counts of the files do not vary"
+    )

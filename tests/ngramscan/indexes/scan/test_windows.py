@@ -1,6 +1,7 @@
 """Occurrences of scanned corpora, numbered and looked at: against the definition."""
 
 import gzip
+import json
 import os
 import random
 from collections.abc import Callable, Sequence
@@ -14,16 +15,18 @@ from ngramscan.corpora import Corpus, PythonCorpus, open_corpus
 from ngramscan.corpora import jsonl as jsonl_module
 from ngramscan.corpora import parquet as parquet_module
 from ngramscan.errors import EngineError, NgramscanError
-from ngramscan.indexes.base import Place, Window, WindowFailure
+from ngramscan.indexes.base import Occurrences, Place, Window, WindowFailure
 from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan import counting
 from ngramscan.indexes.scan import pieces as scan_pieces
 from ngramscan.indexes.scan.index import ScanIndex
+from ngramscan.journal import Journal
 from ngramscan.matching import matcher
 from ngramscan.progress import SILENT, Progress
 from tests.support import corpus_files, oracle
 from tests.support.hard_texts import make_texts
+from tests.support.recorder import Recorder
 from tests.support.sizes import slow
 from tests.support.wrong_engine import SKIPS_OVERLAPS
 
@@ -161,6 +164,26 @@ def check(
             assert (window.document, window.document_bytes) == (made.names[number], len(content))
 
 
+KINDS = [*corpus_files.WRITERS, "parts of JSON lines", "parts of Parquet", "text", "python"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_occurrence_is_where_the_definition_says(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make(kind, tmp_path, monkeypatch)
+    index = open_index(made)
+    check(made, index, QUERIES, (WHOLE, 0, 1, 2, 3, 4, 7, 50))
+    assert list(index.find(["nowhere"])) == [Occurrences("nowhere", ())]
+    for window in windows_of(index, find(index, ["a"]), 5).values():
+        path, _, record = window.document.rpartition(":")
+        metadata = json.loads(window.metadata)
+        assert (metadata.pop("path"), metadata.pop("record")) == (path, int(record))
+        if kind not in {"text", "python"}:
+            assert metadata.pop("source").startswith("https://example.org/")
+        assert metadata == {}
+
+
 @pytest.mark.parametrize("kind", ["parts of JSON lines", slow("c.parquet")])
 def test_processes_find_the_same(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -176,6 +199,43 @@ def test_ignoring_case_is_looking_in_lower_case_of_ascii_letters(tmp_path: Path)
     lower = {ord(letter): letter.lower() for letter in "ABESTPYX"}
     index, queries = open_index(made, ignore_case=True), ["aa", "é", "step by step", "STEP by"]
     check(made, index, queries, (WHOLE, 3), lambda text: text.translate(lower))
+
+
+@pytest.mark.parametrize("limit", [500, 80, 79, 21, 20, 19, 1])
+@pytest.mark.parametrize("name", ["c.jsonl", "c.parquet"])
+def test_only_the_first_documents_are_numbered_on_request(
+    tmp_path: Path, name: str, limit: int
+) -> None:
+    made = make_files(tmp_path, name, make_texts(80), n_files=4)
+    made.keep(lambda number, _: number < limit)
+    check(made, open_index(made, limit_documents=limit), ["a", "step by step"])
+
+
+def test_ranks_are_of_the_files_that_were_drawn(tmp_path: Path) -> None:
+    made = make_files(tmp_path, "c.jsonl", make_texts(100), n_files=10)
+    index = open_index(made, sample_files="3", seed=2)
+    windows = windows_of(index, find(index, ["a"])).values()
+    drawn = {window.document.rpartition(":")[0] for window in windows}
+    assert len(drawn) == 3
+    made.keep(lambda _, name: name.rpartition(":")[0] in drawn)
+    check(made, index, ["a"])
+
+
+def test_documents_that_do_not_belong_are_not_numbered(tmp_path: Path) -> None:
+    made = make_files(tmp_path, "c.jsonl", make_texts(90), n_files=1)
+    made.keep(lambda number, _: bool(number % 3))
+    check(made, open_index(made, exclude_source=("*/wiki/*",)), ["a", "step by step"])
+
+
+def test_lines_that_are_skipped_count_as_lines(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_bytes(b'{broken\n{"text": "aa"}\n\n{"text": "\xff"}\n{"text": "xa", "id": 7}\n')
+    made = Made(open_corpus(str(path)), ["aa", "xa"], [f"{path}:2", f"{path}:5"])
+    index = open_index(made, skip_bad_lines=True)
+    check(made, index, ["a"])
+    (window,) = windows_of(index, [Place("a", 0, 2)]).values()
+    assert json.loads(window.metadata) == {"path": str(path), "record": 5, "source": "7"}
+    assert (window.is_truncated, window.document_bytes - len(window.text)) == (False, 0)
 
 
 def test_places_that_are_asked_for_twice_or_are_not_there(tmp_path: Path) -> None:
@@ -209,6 +269,27 @@ def fail(index: ScanIndex, place: Place) -> NgramscanError:
     assert isinstance(failure, WindowFailure)
     assert failure.place == place
     return failure.error
+
+
+def test_a_piece_is_read_no_further_than_its_last_wanted_occurrence(tmp_path: Path) -> None:
+    made = make_files(tmp_path, "c.jsonl", ["a" + "x" * 300_000] * 5, n_files=1)
+    path = Path(made.corpus.files[0].path)
+    index = open_index(Made(open_corpus(f"local://{path}"), [], []))  # as on a store
+    list(index.find(["a"]))
+    rewrite(path, path.read_bytes()[:-10] + b"{broken }\n")
+    windows_of(index, [Place("a", 0, 1)])
+    assert str(fail(index, Place("a", 0, 4))).startswith(f"file://{path}:5: ")
+
+
+def test_a_journal_knows_what_to_read_again(tmp_path: Path) -> None:
+    (tmp_path / "corpus").mkdir()
+    made, recorder = make_files(tmp_path / "corpus", "c.jsonl", make_texts(60)), Recorder()
+    with Journal(tmp_path / "j.sqlite") as journal:
+        list(ScanIndex(made.corpus, IndexOptions(), SILENT, journal).find(QUERIES))
+        index = ScanIndex(made.corpus, IndexOptions(), recorder, journal)
+        list(index.find(QUERIES))
+        assert recorder.advanced == 0
+        check(made, index, QUERIES)
 
 
 def test_a_file_that_changed_is_noticed_by_its_time_and_others_are_read(tmp_path: Path) -> None:
