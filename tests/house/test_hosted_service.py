@@ -3,8 +3,8 @@
 import json
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,9 @@ from tests.ngramscan.commands.test_count_literals import SHARDS
 from tests.support import oracle
 from tests.support.command import NGRAMSCAN, Ran
 from tests.support.command import invoke as run
+from tests.support.dask_cluster import wait_until
 from tests.support.places import REPLAY, TOKENS
+from tests.support.real_servers import free_port
 from tests.support.service import FAULT_KINDS, ApiServer, Faults
 from tests.support.sizes import slow
 from tests.support.token_service import TokenServer
@@ -73,6 +75,130 @@ def test_every_count_is_exact_though_a_fifth_of_the_answers_are_faults(
     assert {entry["fault"] for entry in log} >= {*FAULT_KINDS, "burst403", None}
 
 
+def serve(*names: str, faults: Faults | None = None) -> ApiServer:
+    """Serve the small corpus under some names."""
+    return ApiServer(dict.fromkeys(names, DOCS / "a.jsonl"), faults=faults)
+
+
+def errors_of(ran: Ran) -> list[str]:
+    """Return the lines of a run that are errors; others are notices."""
+    return [line for line in ran.stderr.splitlines() if line.startswith("Error")]
+
+
+def test_a_question_that_always_fails_is_missing_alone_and_asked_alone_again(
+    tmp_path: Path, truth: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing, journal, port = "governing equation", tmp_path / "j.sqlite", free_port()
+    monkeypatch.setattr("ngramscan.remote.exchange.ATTEMPTS", 2)
+    corpora, faults = {"v2_dclm_all": DOCS / "a.jsonl"}, Faults(fail_always=(failing,))
+    with ApiServer(corpora, faults=faults, port=port) as server:
+        ran = count(server.url, journal, "--index", "dclm")
+    assert ran.code == 1
+    assert errors_of(ran) == [
+        f"Error: {server.url}: HTTP 500: [Flask] Internal server error: engine crashed on this"
+        f' query, after 2 attempts; the count of "{failing}" in v2_dclm_all is missing'
+    ]
+    found = {row["pattern"]: int(row["occurrences"]) for row in ran.rows}
+    assert found == {text: truth[text] for text in TEXTS if text != failing}
+    with ApiServer(corpora, port=port) as mended:
+        again = count(mended.url, journal, "--index", "dclm")
+        asked = [row["query"] for row in mended.read_log() if row["query"] not in PROBES]
+    assert asked == [failing]
+    assert {row["pattern"]: int(row["occurrences"]) for row in again.rows} == truth
+    assert {row["source"] for row in again.rows} == {"api", "journal"}
+
+
+def test_the_other_spelling_of_a_name_is_tried_and_an_unknown_one_is_one_line(
+    tmp_path: Path,
+) -> None:
+    with serve("v2_cc_2025-05") as server:
+        options = ("--index", "CC-2025-05", "--method", "pot", "--concurrency", "1")
+        ran = count(server.url, tmp_path / "j.sqlite", *options)
+        log = [entry for entry in server.read_log() if entry["query"] not in PROBES]
+        lost = count(server.url, tmp_path / "j.sqlite", "--index", "cc-2025-08")
+    assert {row["index"] for row in ran.rows} == {"v2_cc-2025-05"}
+    spelled = [entry["index"] for entry in log]
+    assert spelled == ["v2_cc-2025-05"] + ["v2_cc_2025-05"] * len(ran.rows)
+    assert (lost.code, lost.stdout) == (1, "")
+    problem = "HTTP 400: Invalid index: v2_cc_2025-08; available: v2_cc_2025-05"
+    missing = "46 of 46 counts missing (v2_cc-2025-08)"
+    assert errors_of(lost) == [f"Error: {server.url}: {problem}; {missing}"]
+
+
+def test_an_index_elsewhere_is_named_by_its_url(truth: dict[str, int]) -> None:
+    with serve("mine") as server:
+        ran = run("count", "f1", "--index", f"{server.url}mine", "--format", "csv")
+        (info,) = run("index", "info", f"{server.url}mine", "--format", "csv").rows
+        unnamed = run("count", "f1", "--index", server.url)
+    assert {row["pattern"]: int(row["occurrences"]) for row in ran.rows} == truth
+    assert {row["index"] for row in ran.rows} == {f"{server.url}mine"}
+    assert info["name"] == f"{server.url}mine"
+    assert (unnamed.code, "no index named" in unnamed.stderr) == (2, True)
+
+
+HOSTILE = {
+    "a negative count": ('{"count": -1}', "no count in the reply"),
+    "a count without end": (
+        '{"count": 1' + "0" * 4000 + "}",
+        "more occurrences than the corpus has bytes",
+    ),
+    "a long body": (" " * 1_100_000, "a body of more than 1,000,000 bytes"),
+    "deep brackets": (
+        '{"count": ' + "[" * 100_000 + "]" * 100_000 + "}",
+        "HTTP 200, but not a JSON object",
+    ),
+}
+"""What may be sent in place of a count, and what is said of it."""
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_reply_without_a_count_is_one_line_and_no_number(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body, problem = HOSTILE[kind]
+    monkeypatch.setattr("ngramscan.remote.exchange.ATTEMPTS", 2)
+    with serve("mine", faults=Faults(bodies={"next, we": body})) as server:
+        options = ("--index", f"{server.url}mine", "--tier", "T3", "--format", "csv")
+        ran = run("count", "f1", *options, "--journal", tmp_path / "j.sqlite")
+        asked = [entry["query"] for entry in server.read_log()].count("next, we")
+    may_pass = problem.startswith(("a body", "HTTP 200"))
+    assert asked == (2 if may_pass else 1), "what can't be true is not asked for again"
+    assert ran.code == 1
+    assert [row["pattern"] for row in ran.rows] == ["import numpy", "import math", "import sympy"]
+    (said,) = errors_of(ran)
+    assert said.startswith(f"Error: {server.url}: {problem}")
+    assert said.endswith(f'; the count of "next, we" in {server.url}mine is missing')
+    assert len(said) < 500
+
+
+def test_metadata_that_is_nested_deeply_does_not_end_a_table() -> None:
+    window = {
+        "doc_ix": 0,
+        "doc_len": 3,
+        "disp_len": 3,
+        "needle_offset": 0,
+        "text": "key",
+        "cnt": 1,
+        "segment_by_shard": [[0, 1]],
+        "metadata": "[" * 100_000 + "]" * 100_000,
+    }
+    with serve("mine", faults=Faults(bodies={"key": json.dumps(window)})) as server:
+        ran = run("contexts", "-e", "key", "--index", f"{server.url}mine", "-n", "1")
+    assert ran.code == 0, ran.stderr
+    assert "1 occurrence" in ran.stdout
+
+
+def test_the_rate_limits_what_is_sent(tmp_path: Path) -> None:
+    with serve("mine") as server:
+        given = ("--index", f"{server.url}mine", "--journal", tmp_path / "j", "--rate", "5")
+        assert run("count", "f1", "--tier", "T3", *given).code == 0
+        log = server.read_log()
+    arrived = [entry["arrived_at"] for entry in log if entry["query"] not in PROBES]
+    assert len(arrived) == 4
+    # One may arrive late, and the next then soon after it, but none before its turn.
+    assert arrived[-1] - log[0]["arrived_at"] >= 3 / 5
+
+
 def tokens() -> TokenServer:
     folder = TOKENS
     return TokenServer({LLAMA: (folder / LLAMA, folder / "llamalike.model")}, delay=0.01)
@@ -98,6 +224,9 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(kind: str, tmp_path: Path) 
             # Each run also asks whether the host has another index by now.
             return sum(each.get("query") not in PROBES for each in server.read_log())
 
+        def has_asked(questions: int) -> bool:
+            return asked() >= questions
+
         def rows(journal: str) -> list[dict[str, Any]]:
             ran = run(*command, "--journal", tmp_path / journal)
             assert ran.code == 0, ran.stderr
@@ -116,10 +245,9 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(kind: str, tmp_path: Path) 
                 stderr=subprocess.PIPE,
                 text=True,
             ) as stopped:
-                while asked() - before < needed // 4:
-                    time.sleep(0.005)
+                wait_until(partial(has_asked, before + needed // 4))
                 stopped.send_signal(how)
-                stdout, stderr = stopped.communicate(timeout=60)
+                stdout, stderr = stopped.communicate(timeout=120)
             assert (stdout, stopped.returncode) == ("", 130 if how == signal.SIGINT else -how)
         assert stderr.startswith("Interrupted; what was done is kept")
         assert rows("j") == undisturbed

@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 
 from ngramscan.errors import CorpusError
-from ngramscan.processes.pool import Report
+from ngramscan.processes.pool import Report, Watch
+from tests.support.recorder import Recorder
 
 
 def ignore(_: object) -> None:
@@ -59,3 +60,8 @@ def die(task: tuple[int, str], report: Report) -> int:
         os.kill(os.getpid(), signal.SIGKILL)
     report(1)
     return number
+
+
+def watch_of(seen: Recorder) -> Watch:
+    """Return callbacks that tell a recorder what tasks report."""
+    return Watch(lambda amount: seen.advance(amount, "tasks"), seen.notice)

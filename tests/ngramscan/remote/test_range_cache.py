@@ -67,3 +67,14 @@ def test_pieces_of_a_version_that_was_replaced_do_not_come_back(
         with cache(tmp_path) as kept:
             assert kept.add(version) is is_changed
             assert kept.get(version, 1000, 1000 + len(PIECE)) is None
+
+
+def test_two_runs_that_opened_other_versions_do_not_share_bytes(tmp_path: Path) -> None:
+    new = replace(FILE, etag='"a2"')
+    with cache(tmp_path) as first, cache(tmp_path) as second:
+        assert not first.add(FILE)
+        assert second.add(new)
+        first.put(FILE, 0, PIECE)
+    with cache(tmp_path) as kept:
+        assert not kept.add(new)
+        assert kept.get(new, 0, len(PIECE)) is None

@@ -148,6 +148,44 @@ def test_a_file_is_opened_by_one_request_that_brings_its_head(server: RangeServe
         assert ranges.run(ranges.list(server.url)) is None
 
 
+def test_reads_of_one_turn_are_merged_where_they_are_near(server: RangeServer) -> None:
+    near = [(50_000, 50_100), (50_300, 50_400), (50_050, 50_350), (50_000, 50_100)]
+    far = [(60_000, 60_028), (60_541, 60_600), (90_000, 90_001)]
+    before = len(asked(server, "fine/file"))
+    with reading(server.url + "fine/file") as (ranges, file):
+        for _ in range(2):
+            check(ranges, file, *near, *far)
+        assert sorted(asked(server, "fine/file")[before + 1 :]) == [(50_000, 50_400), *far]
+        assert (ranges.requests, ranges.bytes, ranges.hits) == (5, 488, 7)
+
+
+def test_what_is_under_way_is_not_asked_again(folder: Path) -> None:
+    async def read_late(ranges: Ranges, file: RemoteFile, server: RangeServer) -> bytes:
+        first = asyncio.create_task(ranges.read(file, 9000, 9100))
+        while len(asked(server, "file")) < 2:  # the file is opened, and the piece is under way
+            await asyncio.sleep(0.02)
+        second = asyncio.create_task(ranges.read(file, 9000, 9100))
+        await asyncio.sleep(0.05)
+        first.cancel()  # the one that asked; the other still gets its bytes
+        return await second
+
+    with RangeServer(folder, 2.0) as server, reading(server.url + "file") as (ranges, file):
+        assert ranges.run(read_late(ranges, file, server)) == CONTENT[9000:9100]
+        assert asked(server, "file")[1:] == [(9000, 9100)]
+
+
+def test_memory_keeps_what_was_read_last(server: RangeServer) -> None:
+    # Five pieces of 200 bytes, and what they cost.
+    with reading(server.url + "fine/file", cache_bytes=3000) as (ranges, file):
+        for piece in pieces(range(10_000, 70_000, 10_000), 200):
+            check(ranges, file, piece, (10_000, 10_200))
+        assert (ranges.requests, ranges.hits) == (7, 5)
+        check(ranges, file, (20_000, 20_200))
+        assert (ranges.requests, ranges.hits) == (8, 5)
+        check(ranges, file, (60_000, 60_200))
+        assert (ranges.requests, ranges.hits) == (8, 6)
+
+
 # What is refused, and what is tried again
 
 
@@ -160,6 +198,23 @@ def test_a_refusal_is_one_line_with_the_cure(server: RangeServer, kind: str) -> 
     assert isinstance(caught.value, RemoteUnavailable) == (kind == "later")
     assert str(caught.value) == f"{server.url}{kind}/file: {REFUSED[kind]}"
     assert len(asked(server, f"{kind}/file")) - before == (10 if kind == "loop" else 1)
+
+
+def test_a_redirect_is_followed_once(server: RangeServer) -> None:
+    with reading(server.url + "redirect/file") as (ranges, file):
+        for at in (10_000, 20_000):
+            check(ranges, file, (at, at + 9))
+    assert asked(server, "redirect/file") == [(0, HEAD_BYTES)]
+    moved = [(0, HEAD_BYTES), (10_000, 10_009), (20_000, 20_009)]
+    assert asked(server, "moved/redirect/file") == moved
+
+
+def test_a_login_is_sent_with_every_request(server: RangeServer) -> None:
+    with reading(server.url.replace("//", "//me:secret@") + "basic/file") as (ranges, file):
+        check(ranges, file, (10_000, 10_009))
+        assert "secret" not in f"{file} {file.url}"
+        with pytest.raises(RemoteRefused, match="basic/file: HTTP 401, access denied"):
+            ranges.run(ranges.open(server.url + "basic/file"))
 
 
 def test_an_address_that_expired_is_asked_for_again(
@@ -250,6 +305,30 @@ def test_a_server_may_close_a_connection_after_an_answer(
     assert not progress.details
 
 
+@pytest.mark.parametrize("login", ["", "me:secret@"], ids=["open", "with a login"])
+@pytest.mark.parametrize("kind", ["high", "utf8"])
+def test_a_tag_may_have_any_bytes(folder: Path, tmp_path: Path, kind: str, login: str) -> None:
+    requests = []
+    with RangeServer(folder, faults=Faults(always={"": kind})) as server:
+        url = server.url.replace("//", f"//{login}") + "file"
+        for _ in range(2):
+            with reading(url, cache_dir=tmp_path) as (ranges, file):
+                check(ranges, file, *pieces(range(10_000, 190_000, 9_000), 50))
+                requests.append(ranges.requests)
+    assert requests == [21, 1]
+
+
+def test_all_requests_wait_when_the_server_asks_for_it(folder: Path) -> None:
+    progress, faults = Recorder(), Faults(rate=0.4, kinds=("503",))
+    with (
+        RangeServer(folder, faults=faults) as server,
+        reading(server.url + "file", progress=progress) as (ranges, file),
+    ):
+        check(ranges, file, *pieces(range(10_000, 190_000, 6_000), 20))
+    assert progress.details
+    assert all("/file: HTTP 503; again in " in detail for detail in progress.details)
+
+
 # A file that changes
 
 
@@ -307,6 +386,14 @@ def test_a_process_that_is_ended_leaves_nothing_and_harms_no_other(
         check(ranges, file, *both)
         # The file is opened; a request more is for what it hadn't stored yet.
         assert ranges.requests == 1 + (ending == signal.SIGKILL)
+
+
+def test_connections_are_closed_at_the_end(folder: Path) -> None:
+    with RangeServer(folder, 0.01) as server:
+        with reading(server.url + "file", concurrency=8) as (ranges, file):
+            check(ranges, file, *pieces(range(9000, 199_000, 900), 9))
+            assert server.record().open > 0
+        wait_until(lambda: not server.record().open)
 
 
 # Other protocols
@@ -374,6 +461,20 @@ def test_s3_is_asked_anonymously_and_then_with_the_credentials_that_there_are(
 # On disk
 
 
+def test_a_second_run_asks_only_whether_a_file_on_disk_is_still_the_same(
+    server: RangeServer, tmp_path: Path
+) -> None:
+    requests = []
+    for _ in range(3):
+        with reading(server.url + "fine/file", cache_dir=tmp_path) as (ranges, file):
+            assert file.head == CONTENT[:HEAD_BYTES]
+            check(ranges, file, *pieces(range(10_000, 190_000, 300), 100))
+            requests.append(ranges.requests)
+    assert requests[0] > 1
+    assert requests[1:] == [1, 1]
+    assert (tmp_path / "ranges-1.sqlite").stat().st_mode & 0o777 == 0o600
+
+
 def test_the_disk_has_no_bytes_of_another_version(
     server: RangeServer, folder: Path, tmp_path: Path
 ) -> None:
@@ -395,6 +496,20 @@ def test_the_disk_has_no_bytes_of_another_version(
         with reading(server.url + "no_etag/file", cache_dir=tmp_path) as (ranges, file):
             check(ranges, file, piece)
             assert ranges.requests == 2
+
+
+def test_the_disk_is_bounded_and_the_oldest_file_goes_first(folder: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    with RangeServer(folder) as server:
+        for name in ("a", "b", "c"):
+            (folder / name).write_bytes(CONTENT)
+            with reading(server.url + name, cache_dir=cache, cache_bytes=110_000) as given:
+                check(*given, (0, len(CONTENT)))
+        assert sum(path.stat().st_size for path in cache.iterdir()) < 4 * 110_000 + 600_000
+        for name, expected in (("c", 1), ("b", 1), ("a", 2)):
+            with reading(server.url + name, cache_dir=cache, cache_bytes=10**6) as given:
+                check(*given, (0, len(CONTENT)))
+                assert given[0].requests == expected, name
 
 
 def test_a_cache_that_fails_does_not_stop_a_run(server: RangeServer, tmp_path: Path) -> None:

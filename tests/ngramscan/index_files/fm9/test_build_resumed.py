@@ -28,6 +28,7 @@ from ngramscan.index_files.fm9.shard import ShardTask, build_shard
 from ngramscan.progress import SILENT, Progress
 from tests.support import corpus_files
 from tests.support.command import NGRAMSCAN, invoke
+from tests.support.dask_cluster import wait_until
 from tests.support.places import FM9
 from tests.support.recorder import Recorder
 from tests.support.resource_limits import limited
@@ -102,8 +103,7 @@ def test_a_killed_build_goes_on(kills: int, workers: int, corpus: Path, tmp_path
             finished = {}
         with start_build(corpus, out, workers) as process:
             if not killed:
-                while not (out / "plan.json").exists():
-                    time.sleep(0.001)
+                wait_until((out / "plan.json").exists)
                 with pytest.raises(InputError, match="another process is building it"):
                     build(corpus, out)
             target = len(finished) + (draw.randrange(2) if killed else 1)
@@ -116,9 +116,47 @@ def test_a_killed_build_goes_on(kills: int, workers: int, corpus: Path, tmp_path
         now = identities(out)
         assert now.items() >= finished.items(), "a finished shard was built again"
         finished = now
-    build(corpus, out) if (out / "plan.json").exists() else None
+    if (out / "plan.json").exists():
+        build(corpus, out)
     assert identities(out).items() >= finished.items()
     assert contents(out) == expected
+
+
+def test_a_full_disk_ends_a_build_that_goes_on(corpus: Path, tmp_path: Path) -> None:
+    first = build(corpus, tmp_path / "whole")
+    out = tmp_path / "index"
+    interrupt(corpus, out)
+    assert [path.name for path in out.iterdir()] == ["plan.json"]
+    (tmp_path / "whole" / "3").rename(out / "3")
+    before = identities(out)
+    rows = build(corpus, out)
+    assert identities(out).items() >= before.items()
+    assert [row.seconds is None for row in rows] == [number == 3 for number in range(12)]
+    assert [row.documents for row in rows] == [row.documents for row in first]
+    assert not (out / "plan.json").exists()
+
+
+@pytest.mark.integration
+def test_ctrl_c_keeps_what_was_done(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "index"
+    with start_build(corpus, out) as process:
+        wait_until(lambda: bool(identities(out)))
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "what was done is kept: run the same command again." in stderr
+    assert identities(out)
+    assert (out / "plan.json").exists()
+    assert not [path for path in out.iterdir() if path.name.startswith(".")]
+
+
+def test_a_build_goes_on_after_a_change_of_permissions(corpus: Path, tmp_path: Path) -> None:
+    interrupt(corpus, tmp_path / "index")
+    for path in corpus.iterdir():
+        path.chmod(0o640)
+    build(corpus, tmp_path / "index")
+    build(corpus, tmp_path / "whole")
+    assert contents(tmp_path / "index") == contents(tmp_path / "whole")
 
 
 # Plans that differ
@@ -185,6 +223,24 @@ def test_a_corpus_that_changes_under_way_is_an_error(corpus: Path, tmp_path: Pat
 
 
 # Planning
+
+
+def test_parts_of_a_file_make_the_same_index(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = (corpus / "a.jsonl").read_bytes().splitlines(keepends=True)
+    (corpus / "a.jsonl").write_bytes(b"\n".join(lines[:30]) + b"".join(lines[30:]))
+    build(corpus, tmp_path / "whole", shard_bytes=20_000)
+    monkeypatch.setattr("ngramscan.corpora.jsonl.PART_BYTES", 777)
+    build(corpus, tmp_path / "parts", shard_bytes=20_000)
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+
+
+def test_a_bad_record_is_found_before_anything_is_built(corpus: Path, tmp_path: Path) -> None:
+    (corpus / "z.jsonl").write_text('{"text": "good"}\n{"text": bad}\n')
+    with pytest.raises(CorpusError, match=r"z\.jsonl:2: not valid JSON"):
+        build(corpus, tmp_path / "index", workers=2)
+    assert not (tmp_path / "index").exists()
 
 
 def test_a_pipe_is_copied_first(tmp_path: Path) -> None:

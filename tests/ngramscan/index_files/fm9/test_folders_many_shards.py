@@ -4,10 +4,6 @@ import json
 import os
 import resource
 import shutil
-import signal
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,10 +14,9 @@ from ngramscan.index_files.fm9.folders import shard_folders
 from ngramscan.index_files.fm9.layout import FILES
 from ngramscan.index_files.fm9.manifest import describe_shard, in_folder, to_manifest
 from ngramscan.index_files.fm9.reader import Shard, find_in_all, open_shards
-from ngramscan.index_files.mapped import MappedFile, unchanged
 from ngramscan.matching import count_by_brute_force
 from tests.support.command import invoke
-from tests.support.places import FM9, ROOT
+from tests.support.places import FM9
 from tests.support.resource_limits import limited
 from tests.support.serve_process import ask, serving_here
 from tests.support.sizes import slow
@@ -74,78 +69,6 @@ def test_more_shards_than_descriptors_are_counted_shown_and_served(
         assert len(os.listdir("/dev/fd")) == before
 
 
-# Mapped files
-
-
-def overwrite(path: Path) -> None:
-    with path.open("r+b") as file:
-        file.write(b"?")
-
-
-def replace_by_a_copy(path: Path) -> None:
-    copy = path.with_name("copy")
-    shutil.copy(path, copy)
-    copy.replace(path)
-
-
-CHANGES: dict[str, Callable[[Path], object]] = {
-    "overwritten": overwrite,
-    "longer": lambda path: os.truncate(path, path.stat().st_size + 8),
-    "cut": lambda path: os.truncate(path, 8),
-    "replaced": replace_by_a_copy,
-    "removed": Path.unlink,
-    "its folder removed": lambda path: shutil.rmtree(path.parent),
-}
-
-
-@pytest.mark.parametrize("how", CHANGES)
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_that_was_changed_gives_no_answer(tmp_path: Path, name: str, how: str) -> None:
-    """Also where the file that is mapped is another one than that at its path by then."""
-    shutil.copytree(SMALL, tmp_path / "x")
-    os.link(tmp_path / "x" / name, tmp_path / "mapped")
-    shard = Shard(tmp_path / "x")
-    (window,) = shard.windows([5], 1, 1)
-    shard.metadata([window.document])
-    CHANGES[how](tmp_path / "x" / name)
-    os.truncate(tmp_path / "mapped", 0)  # reading it now would end this process
-    with pytest.raises(IndexChangedError, match="was changed or removed while the index"):
-        shard.find([b"lo"]), shard.metadata([w.document for w in shard.windows([5], 1, 1)])
-
-
-@pytest.mark.parametrize("name", FILES[1:])
-def test_files_of_two_indexes_are_never_read_together(tmp_path: Path, name: str) -> None:
-    shard = Shard(Path(shutil.copytree(SMALL, tmp_path / "x")))
-    shutil.copy(SMALL / name, tmp_path / "copy")
-    (tmp_path / "copy").replace(tmp_path / "x" / name)
-    with pytest.raises(IndexChangedError, match=f"{name}: was changed or removed"):
-        shard.metadata([window.document for window in shard.windows([5], 1, 1)])
-
-
-def test_a_file_that_changes_while_it_is_read_gives_no_answer(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(b"12345678")
-    os.utime(path, (0, 0))  # the clock of a disk may not have moved on until it is written again
-    file = MappedFile(path)
-    with pytest.raises(IndexChangedError, match="file: was changed or removed"), unchanged([file]):
-        overwrite(path)
-
-
-@pytest.mark.integration
-@pytest.mark.skipif(sys.platform != "linux", reason="guarded on Linux only")
-def test_a_server_outlives_a_file_that_is_cut_while_it_is_read(tmp_path: Path) -> None:
-    """Even if its state is as before, what is read is no answer; others' files aren't guarded."""
-    paths = [tmp_path / name for name in ("a", "b", "c")]
-    for path in paths:
-        path.write_bytes(bytes([1]) * 40_000)
-        os.utime(path, (0, 0))
-    command = [sys.executable, "-m", "tests.support.programs.cut_mapped_file"]
-    command += [str(path) for path in paths]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert ran.stdout.splitlines() == ["0", "as it was", "was changed or removed w", "40000"]
-    assert ran.returncode == -signal.SIGBUS
-
-
 @pytest.mark.parametrize("place", [0, 30, 59])
 def test_an_error_in_one_of_many_shards_is_never_a_smaller_count(
     tmp_path: Path, place: int
@@ -156,15 +79,6 @@ def test_an_error_in_one_of_many_shards_is_never_a_smaller_count(
     os.truncate(folders[place] / "data.fm9", 50)
     with pytest.raises(IndexChangedError, match=r"cut/data\.fm9: was changed or removed"):
         find_in_all(shards, [b"lo"])
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of addresses")
-def test_a_limit_of_mapped_files_is_one_line_with_the_cure(tmp_path: Path) -> None:
-    with (tmp_path / "large").open("wb") as file:
-        file.truncate(1 << 40)
-    said = r"large: no memory left.*max_map_count=\d+$"
-    with limited(resource.RLIMIT_AS, 1 << 39), pytest.raises(IndexFormatError, match=said):
-        MappedFile(tmp_path / "large")
 
 
 # Which folders are an index

@@ -3,6 +3,8 @@
 import shutil
 from pathlib import Path
 
+import pytest
+
 from ngramscan.index_files.fm9.verify import verify_shard
 from ngramscan.progress import SILENT
 from tests.support.places import FM9
@@ -19,14 +21,23 @@ def changed(offset: int, raw: bytes | int) -> bytes:
 # Checks
 
 
-def test_a_deep_check_names_a_field_or_rank(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("offset", "raw"),
+    [
+        (33, b"\x41"),
+        (82, b"\x01"),
+        (99, b"\x81"),
+        (115, b"\x01"),
+        (3250, b"\0"),
+        (49, b"\xff" * 16),
+    ],
+)
+def test_a_deep_check_names_a_field_or_rank(offset: int, raw: bytes, tmp_path: Path) -> None:
     shutil.copytree(D5, tmp_path / "x")
-    small = {33: b"\x41", 82: b"\x01", 99: b"\x81", 115: b"\x01", 3250: b"\0"}
-    for offset, raw in (small | {49: b"\xff" * 16}).items():
-        (tmp_path / "x" / "data.fm9").write_bytes(changed(offset, raw))
-        problems = verify_shard(tmp_path / "x", True, SILENT)
-        assert problems
-        assert all(found.place.startswith(("field ", "rank ")) for found in problems)
+    (tmp_path / "x" / "data.fm9").write_bytes(changed(offset, raw))
+    problems = verify_shard(tmp_path / "x", True, SILENT)
+    assert problems
+    assert all(found.place.startswith(("field ", "rank ")) for found in problems)
 
 
 def test_offsets_that_are_not_those_of_the_text_are_found(tmp_path: Path) -> None:

@@ -7,27 +7,69 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ngramscan.index_files.findings import Finding
 from ngramscan.index_files.fm9 import checks, verify
 from ngramscan.index_files.fm9.layout import FILES
-from ngramscan.index_files.fm9.manifest import MANIFEST, describe_shard, in_folder, to_manifest
+from ngramscan.index_files.fm9.manifest import (
+    MANIFEST,
+    PLAN,
+    describe_shard,
+    in_folder,
+    to_manifest,
+)
 from ngramscan.index_files.fm9.reader import Fm9File
 from ngramscan.index_files.fm9.verify import verify_index, verify_shard
 from ngramscan.progress import SILENT
 from tests.support.command import NGRAMSCAN, invoke
+from tests.support.dask_cluster import wait_until
 from tests.support.fm9_shards import write_shard, written
 from tests.support.places import FM9, ROOT
 from tests.support.sizes import slow
 
 D5 = FM9 / "d5" / "index"
 DLIT = FM9 / "dlit" / "index"
+BROKEN = FM9 / "broken_dwin_cpus2"
 DAMAGED = "not a manifest of an index; build the index again, or remove this file"
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "_AT_ONCE", 128)
+    monkeypatch.setattr(checks, "_SUPERBLOCKS_AT_ONCE", 2)
+
+
+def steps_by_sorting(text: bytes) -> list[int]:
+    positions = sorted(range(len(text)), key=lambda position: text[position:])
+    ranks = np.argsort(positions)
+    return [int(ranks[position - 1]) for position in positions]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(b"\xff\xfa", id="one empty document"),
+        pytest.param(b"\xffa\xfa", id="one letter"),
+        pytest.param(b"\xff" + b"a" * 5_000 + b"\xfa", id="one letter again and again"),
+        pytest.param(b"ab" * 3_000 + b"\xfa", id="two letters in turn"),
+        pytest.param(random.Random(1).randbytes(6_000).replace(b"\xfa", b"") + b"\xfa", id="noise"),
+    ],
+)
+@pytest.mark.usefixtures("small_parts")
+def test_a_text_is_decoded_as_it_was_written(text: bytes, tmp_path: Path) -> None:
+    written(text, tmp_path / "x.fm9")
+    file = Fm9File(tmp_path / "x.fm9")
+    steps = checks.find_steps(file, SILENT)
+    assert steps.tolist() == steps_by_sorting(text)
+    parts = [checks.decode_part(file, steps, start) for start in range(0, file.n, 128)]
+    assert b"".join(part.tobytes() for _, part in parts) == text
+    assert sum(met for met, _ in parts) == -(-len(text) // 32)
 
 
 @pytest.mark.slow
@@ -41,6 +83,13 @@ def build(folder: Path, documents: list[bytes], lines: list[bytes] | None = None
     """Write a shard from its texts; without `lines`, each is an empty object."""
     content = partial(written, path=folder.with_name("written"))
     return write_shard(folder, documents, lines or [b"{}"] * len(documents), content)
+
+
+# A bit vector that ends at, before and behind the end of a block and of a superblock.
+@pytest.mark.parametrize("n", [2, 64, 127, 128, 4063, 4064, 4065, 8128])
+@pytest.mark.usefixtures("small_parts")
+def test_shards_of_every_size_are_sound(tmp_path: Path, n: int) -> None:
+    assert verify_shard(build(tmp_path / "x", [b""] * (n - 1)), True, SILENT) == []
 
 
 def test_every_line_of_metadata_is_read_by_a_deep_check(tmp_path: Path) -> None:
@@ -88,10 +137,58 @@ def index(tmp_path: Path) -> Path:
     return with_manifests(tmp_path / "x", [D5, DLIT])
 
 
+def test_what_was_compared_is_said(index: Path) -> None:
+    def said(*options: str) -> str:
+        ran = invoke("index", "verify", index, *options)
+        assert (ran.code, ran.stdout) == (0, "")
+        return ran.stderr.removeprefix(f"{index}: ")
+
+    plain = said()
+    assert plain == ("no damage found (checksums of all files; all tables, a sample of the text)\n")
+    assert said("--deep") == "no damage found (checksums of all files; every bit)\n"
+    (index / MANIFEST).unlink()  # the shards have theirs
+    assert said() == plain
+    (index / "1" / MANIFEST).unlink()
+    assert said().endswith("; no manifest.json to compare with)\n")
+
+
 def flip(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[random.Random(2).randrange(len(data))] ^= 4
     path.write_bytes(data)
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "changed: its SHA-256 is ": flip,
+    "0 bytes, but ": lambda path: path.write_bytes(b""),
+    "1 bytes, but ": lambda path: path.write_bytes(b"\0"),
+    "missing": Path.unlink,
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("problem", CHANGES)
+def test_a_file_unlike_its_manifest_is_one_finding(index: Path, name: str, problem: str) -> None:
+    CHANGES[problem](index / "1" / name)
+    (found,) = verify_index(index, False, SILENT)
+    assert (found.shard, found.file, found.place) == (str(index / "1"), name, "file")
+    assert found.problem.startswith(problem)
+
+
+def test_a_manifest_does_not_excuse_an_index_that_was_built_wrongly(tmp_path: Path) -> None:
+    index = with_manifests(tmp_path / "x", [BROKEN])
+    assert {found.file for found in verify_index(index, False, SILENT)} == {"data.fm9", "meta.fm9"}
+
+
+def test_an_index_that_is_not_finished_is_checked_as_far_as_it_is(index: Path) -> None:
+    (index / MANIFEST).unlink()
+    plan = {"shards": [{"folder": str(number)} for number in range(12)]}
+    (index / PLAN).write_text(json.dumps(plan))
+    flip(index / "1" / "data_offset")
+    first, second = verify_index(index, True, SILENT)
+    assert "incomplete: 2 of 12 shards are built" in first.problem
+    assert (second.shard, second.file) == (str(index / "1"), "data_offset")
+    assert invoke("index", "verify", index).code == 1
 
 
 def test_all_changed_files_are_found(index: Path) -> None:
@@ -152,8 +249,7 @@ def test_ctrl_c_does_not_wait_for_a_large_file(tmp_path: Path) -> None:
     command = [*NGRAMSCAN, "index", "verify", str(index)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         descriptors = Path(f"/proc/{process.pid}/fd")
-        while not any("data.fm9" in str(path.resolve()) for path in descriptors.iterdir()):
-            time.sleep(0.05)
+        wait_until(lambda: any("data.fm9" in str(path.resolve()) for path in descriptors.iterdir()))
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -1,37 +1,28 @@
 """The hosted token-level service end to end: the command against a server with faults."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
-from ngramscan.errors import RemoteRefused
 from ngramscan.index_files.tokens.tokenizers import Tokenizer, load_tokenizer
 from ngramscan.indexes.base import IndexSize, Place, QueryFailure, WindowFailure
 from ngramscan.indexes.http.client import ApiClient
+from ngramscan.indexes.http.identity import PROBES
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.indexes.tokens import replies
 from ngramscan.indexes.tokens.base import MarkedWindow, TokenOccurrences
 from ngramscan.indexes.tokens.hosted import HostedTokenIndex, open_hosted
-from ngramscan.indexes.tokens.replies import (
-    TokenDocument,
-    positions_of,
-    read_after_newline,
-    read_segments,
-    read_token_reply,
-)
 from ngramscan.journal import Journal
 from ngramscan.prevalence.plan import make_plan
 from ngramscan.progress import Progress
-from ngramscan.remote.exchange import TransientError
-from tests.support.cases import case_table
 from tests.support.command import Ran
 from tests.support.command import invoke as run
 from tests.support.fake_clock import FakeClock
 from tests.support.places import TOKENS
+from tests.support.service import FAULT_KINDS, Faults
 from tests.support.sizes import slow
 from tests.support.token_oracle import TokenOracle
 from tests.support.token_service import TokenServer
@@ -90,6 +81,61 @@ def test_a_service_takes_three_requests_per_text_and_two_per_window(opened: Open
         (plan,) = make_plan(2, ["a", "b"], 60, 100, [index])
         assert not server.read_log()
     assert (plan.requests, plan.requests_at_most, plan.duration) == (126, 126, "0:02:06")
+
+
+def n_grams(name: str, text: str, tokenizers: dict[str, Tokenizer]) -> list[tuple[int, ...]]:
+    """Return the n-grams of a text: after a space, and at the beginning of a line."""
+    both = tokenizers[name].after_space(text), tokenizers[name].after_newline(text)
+    return list(dict.fromkeys(tuple(ids) for ids in both if ids))
+
+
+def test_every_count_is_exact_though_a_part_of_the_answers_are_faults(
+    tmp_path: Path, tokenizers: dict[str, Tokenizer], oracles: dict[str, TokenOracle]
+) -> None:
+    kinds = (*FAULT_KINDS, "cut")
+    faults = Faults(seed=3, rate=0.3, kinds=kinds, burst403_at=30, stall_s=0.1)
+    with serve(*FILES, faults=faults) as server:
+        ran = count(server.url, tmp_path / "j.sqlite", "--concurrency", "16", names=tuple(FILES))
+        met = {entry["fault"] for entry in server.read_log()}
+    assert ran.code == 0, ran.stderr
+    assert "paused 1 s: the server answers HTTP 403" in ran.stderr
+    # Which ones depends on the order of the requests.
+    assert len(met) >= len({*kinds, "burst403", None}) - 1
+    for row in ran.rows:
+        name = row["index"].rpartition("/")[2]
+        grams = n_grams(name, row["query"], tokenizers)
+        counts = [oracles[name].count(gram) for gram in grams]
+        assert int(row["token_occurrences"]) == sum(counts), row
+        assert int(row["token_occurrences_after_space"]) == counts[0], row
+    assert {(row["index"].rpartition("/")[2], row["query"]) for row in ran.rows} == {
+        (name, text) for name in FILES for text in (*PHRASES, ABSENT)
+    }
+
+
+def test_no_question_has_an_operator_or_is_asked_twice(tmp_path: Path) -> None:
+    journal = tmp_path / "j.sqlite"
+    with serve(*FILES) as server:
+        first = count(server.url, journal, "--timeout", "120")
+        log = server.read_log()
+        second = count(server.url, journal, "--timeout", "120")
+        more = server.read_log()[len(log) :]
+    assert first.code == 0
+    questions = [json.dumps({**entry, "arrived_at": 0}, sort_keys=True) for entry in log]
+    assert sorted(questions) == sorted({*questions})
+    assert not [entry for entry in questions if " AND " in entry or " OR " in entry]
+    assert [entry for entry in more if entry.get("query") not in PROBES] == []
+    assert {row["source"] for row in second.rows} == {"journal"}
+    counts = [row["token_occurrences"] for row in first.rows]
+    assert [row["token_occurrences"] for row in second.rows] == counts
+
+
+def test_a_host_that_goes_on_refusing_is_given_up(tmp_path: Path, opened: Opened) -> None:
+    with serve(LLAMA, faults=Faults(forbid_after=10)) as server:
+        index = opened(server, tmp_path / "j.sqlite")
+        failures = [found for found in index.lookups(PHRASES) if isinstance(found, QueryFailure)]
+        assert failures
+        assert "HTTP 403: an HTML page, " in str(failures[0].error)
+        assert len(server.read_log()) < 30
 
 
 # Sizes, names
@@ -201,49 +247,38 @@ def range_places(query: str, shard: int, low: int, high: int) -> Iterator[Place]
     return (Place(query, shard, rank) for rank in range(low, high))
 
 
+@pytest.mark.parametrize("context", [10, 200])
+@pytest.mark.parametrize(
+    ("name", "queries"),
+    [
+        pytest.param(LLAMA, ["Return the", "vermilion", "café"], id="llama"),
+        pytest.param(OLMO, ["the file"], id="olmo"),
+    ],
+)
+def test_windows_show_the_text_of_the_documents(
+    name: str, queries: list[str], context: int, server: TokenServer, opened: Opened
+) -> None:
+    lines = (TOKENS / "corpus_small.jsonl").read_text("utf-8").splitlines()
+    texts = [json.loads(line)["text"] for line in lines]
+    index = opened(server, name=name)
+    places = [
+        place
+        for found in index.lookups(queries)
+        if isinstance(found, TokenOccurrences)
+        for segment in found.found.segments
+        for place in range_places(found.query, segment.shard, segment.low, segment.high)
+    ][:60]
+    assert len(places) > 10
+    for window in index.windows(places, context):
+        assert not isinstance(window, WindowFailure), window
+        document, shown = texts[json.loads(window.metadata)["linenum"]], window.text.decode()
+        assert shown in document
+        assert window.text[window.offset :].startswith(window.place.query.encode())
+        assert not window.starts_document or document.startswith(shown)
+        assert window.document_bytes >= len(window.text)
+
+
 # Replies that lie
-
-
-@pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".wrong_token_replies.jsonl")))
-def test_a_reply_that_can_not_be_true_is_refused(read: str, reply: dict[str, Any]) -> None:
-    more = {"most_shown": 16} if read == "read_document" else {}
-    with pytest.raises(RemoteRefused):
-        getattr(replies, read)(reply, **more)
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        {"cnt": 3, "segment_by_shard": [[0, 2]]},
-        {"cnt": 2, "segment_by_shard": [[2, 0]]},
-        {"cnt": 2, "segment_by_shard": [[0, 2]], "approx": True},
-        {"cnt": 20, "segment_by_shard": [[0, 20]]},
-        {"count": 2},
-    ],
-    ids=ascii,
-)
-def test_segments_that_can_not_be_true_are_refused(reply: dict[str, Any]) -> None:
-    with pytest.raises(RemoteRefused):
-        read_segments(reply, 10)
-
-
-@pytest.mark.parametrize(
-    ("ids", "pieces", "rest"),
-    [
-        ([13, 5, 6], ["<0x0A>", "st", "ep"], [5, 6]),
-        ([220, 198, 7], ["Ġ", "Ċ", "x"], [7]),
-        ([198, 7], ["ĠĊ", "x"], [7]),
-        ([198, 7], ["Ċx", "y"], []),
-        ([271, 7], ["ĠĊĊ", "x"], []),
-        ([13, 13, 7], ["<0x0A>", "<0x0A>", "x"], [13, 7]),
-        ([5, 198, 7], ["a", "Ċ", "x"], []),
-        ([10, 65], ["\n", "A"], [65]),
-        ([5], ["x"], []),
-    ],
-    ids=ascii,
-)
-def test_the_tokens_after_a_newline(ids: list[int], pieces: list[str], rest: list[int]) -> None:
-    assert read_after_newline({"token_ids": ids, "tokens": pieces}) == tuple(rest)
 
 
 @pytest.mark.parametrize(
@@ -294,29 +329,3 @@ def test_a_document_that_lies_is_a_failure(
     assert problem in str(marked.error)
     assert isinstance(window, WindowFailure)
     assert isinstance(nowhere, WindowFailure)
-
-
-@pytest.mark.parametrize(
-    ("status", "error", "passes"),
-    [
-        (200, "Some item(s) in your query_ids are out-of-range!", False),
-        (200, "maxnum must be an integer in [1, 10]!", False),
-        (200, "Web request timed out. Please try again later.", True),
-        (200, "engine busy", True),
-        (500, "[Flask] Internal server error: x", True),
-        (400, "[Flask] Missing required field: 'index'", False),
-    ],
-)
-def test_errors_pass_or_stay(status: int, error: str, passes: bool) -> None:
-    request = httpx.Request("POST", "http://x/")
-    response = httpx.Response(status, json={"error": error}, request=request)
-    with pytest.raises(TransientError if passes else RemoteRefused):
-        read_token_reply(response)
-
-
-def test_the_match_is_found_in_the_text_though_spans_lose_spaces() -> None:
-    spans = [("see the", False), ("step by step", True), ("and", False), ("step by step", True)]
-    document = TokenDocument(0, 9, 9, 2, spans, "")
-    text = "see the step by step and step by step."
-    assert positions_of(document, text, "step by step") == [8, 25]
-    assert positions_of(document, "other", "step by step") == []
