@@ -36,7 +36,7 @@ COMMANDS = {str(page.relative_to(ROOT)): list(commands_of(page)) for page in PAG
 COMMANDS = {page: lines for page, lines in COMMANDS.items() if lines}
 NOT_RUN = {
     r"^(git|pip|just|pytest|python)\b": "installs something or takes long: .ci/run",
-    r"--scheduler": "needs a cluster: test_kept.py",
+    r"--scheduler": "needs a cluster: test_dask.py",
     r"commoncrawl|s3://|example\.org|infini-gram:": "asks a host: test_remote_web_servers.py",
     r"datasets (fetch|check)": "downloads benchmarks: test_benchmarks.py",
     r"bbh-word-sorting": "downloads a benchmark: test_benchmarks.py",

@@ -23,6 +23,7 @@ from tests.support.places import REPLAY, TOKENS
 from tests.support.real_servers import free_port
 from tests.support.service import FAULT_KINDS, ApiServer, Faults
 from tests.support.sizes import slow
+from tests.support.started import started
 from tests.support.token_service import TokenServer
 
 DOCS = REPLAY / "docs"
@@ -85,7 +86,7 @@ def errors_of(ran: Ran) -> list[str]:
     return [line for line in ran.stderr.splitlines() if line.startswith("Error")]
 
 
-def test_a_question_that_always_fails_is_missing_alone_and_asked_alone_again(
+def test_a_question_that_fails_is_missing_alone_and_asked_alone_again(
     tmp_path: Path, truth: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing, journal, port = "governing equation", tmp_path / "j.sqlite", free_port()
@@ -108,7 +109,7 @@ def test_a_question_that_always_fails_is_missing_alone_and_asked_alone_again(
     assert {row["source"] for row in again.rows} == {"api", "journal"}
 
 
-def test_the_other_spelling_of_a_name_is_tried_and_an_unknown_one_is_one_line(
+def test_the_other_spelling_is_tried_and_an_unknown_name_is_one_line(
     tmp_path: Path,
 ) -> None:
     with serve("v2_cc_2025-05") as server:
@@ -239,11 +240,10 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(kind: str, tmp_path: Path) 
         needed = asked()
         for how in (signal.SIGKILL, signal.SIGINT):
             before = asked()
-            with subprocess.Popen(
+            with started(
                 [*NGRAMSCAN, *command, "--journal", str(tmp_path / "j")],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                text=True,
             ) as stopped:
                 wait_until(partial(has_asked, before + needed // 4))
                 stopped.send_signal(how)

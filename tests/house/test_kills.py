@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ from tests.support.places import REPLAY, TOKENS
 from tests.support.range_server import RangeServer
 from tests.support.serve_process import serving
 from tests.support.sizes import slow
+from tests.support.started import started
 
 TOKENIZER = TOKENS / "allenai_dolma2.json.gz"
 CHANGING = re.compile(
@@ -117,13 +118,14 @@ def test_a_command_killed_at_random_ends_as_if_undisturbed(
     with contextmanager(surroundings)(tmp_path) as place:
         command = [*NGRAMSCAN, *arguments(place), "-q"]
 
-        def start() -> subprocess.Popen[bytes]:
-            return subprocess.Popen(command, cwd=tmp_path, env=environment, start_new_session=True)
+        def start() -> AbstractContextManager[subprocess.Popen[str]]:
+            return started(command, cwd=tmp_path, env=environment, start_new_session=True)
 
         empty(tmp_path / "out")
-        started = time.monotonic()
-        assert start().wait() == 0
-        lasts = time.monotonic() - started
+        started_at = time.monotonic()
+        with start() as process:
+            assert process.wait() == 0
+        lasts = time.monotonic() - started_at
         expected = content(tmp_path / "out")
         killed = 0
         while killed < kills:
@@ -140,5 +142,6 @@ def test_a_command_killed_at_random_ends_as_if_undisturbed(
             with suppress(FileNotFoundError):
                 if content(tmp_path / "out") == expected:
                     empty(tmp_path / "out")
-        assert start().wait() == 0
+        with start() as process:
+            assert process.wait() == 0
         assert content(tmp_path / "out") == expected

@@ -109,7 +109,7 @@ def options_of_command(name: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", KEEPING)
-def test_every_option_of_a_command_that_keeps_results_decides_them_or_does_not(name: str) -> None:
+def test_every_option_of_a_command_that_keeps_results_is_listed(name: str) -> None:
     table = TABLES[name.partition(".")[0]]
     options = options_of_command(name)
     assert options - table.deciding - table.others == set(), "add it to deciding_options.py"
@@ -130,7 +130,7 @@ def test_commands_that_keep_nothing_have_no_journal_to_keep_it_in() -> None:
     assert [name for name in others if "journal" in options_of_command(name)] == []
 
 
-def test_every_field_of_reading_and_matching_is_of_an_option_or_changes_no_result() -> None:
+def test_every_field_of_reading_and_matching_is_of_an_option() -> None:
     read = {field.name for field in fields(ReadOptions)}
     of_options = {*deciding_options.READING.values(), *deciding_options.LIMITS.values()}
     assert read - of_options == {"with_sources", "with_fields"}, "they only add what is not counted"
@@ -235,7 +235,7 @@ def answer(command: tuple[str, ...], journal: Path) -> Answer:
 
 @pytest.mark.parametrize("is_reversed", [False, True], ids=["forwards", "backwards"])
 @pytest.mark.parametrize("option", CHANGES)
-def test_a_run_after_one_with_another_option_answers_as_one_with_a_new_journal(
+def test_a_run_after_one_with_another_option_answers_as_a_new_one(
     option: str, is_reversed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -319,9 +319,7 @@ def both_ways(kind: str, builds: Mapping[str, Build]) -> Iterator[Any]:
 @pytest.mark.parametrize(
     ("kind", "build"), [*both_ways("fm9", BUILDS), *both_ways("tokens", TOKEN_BUILDS)]
 )
-def test_a_finished_build_is_said_to_be_there_and_refuses_one_with_another_option(
-    kind: str, build: Build
-) -> None:
+def test_a_finished_build_is_there_and_refuses_another_option(kind: str, build: Build) -> None:
     corpus, before, after = build
     command = ("index", "build", corpus, "-o", "tokens:built" if kind == "tokens" else "built")
     assert invoke(*command, *before).code == 0
@@ -334,7 +332,7 @@ def test_a_finished_build_is_said_to_be_there_and_refuses_one_with_another_optio
 
 @pytest.mark.usefixtures("corpora")
 @pytest.mark.parametrize("option", NOT_DECIDING_A_BUILD)
-def test_a_finished_build_is_there_whatever_options_do_not_decide_its_content(option: str) -> None:
+def test_a_finished_build_is_there_whatever_other_options_say(option: str) -> None:
     command = ("index", "build", "c.jsonl", "-o", "built")
     assert invoke(*command).code == 0
     again = invoke(*command, *NOT_DECIDING_A_BUILD[option])

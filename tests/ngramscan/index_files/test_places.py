@@ -26,6 +26,7 @@ from tests.support.object_store import BUCKET, KEYS, ObjectStore, object_store
 from tests.support.places import ROOT
 from tests.support.range_server import Faults, RangeServer
 from tests.support.sizes import slow
+from tests.support.started import started
 
 pytestmark = pytest.mark.integration
 
@@ -88,9 +89,7 @@ def test_a_small_file_is_written_replaced_and_removed(place: str) -> None:
         assert places.read(place, "plan.json") is None
 
 
-def test_a_shard_is_published_alone_or_in_an_index_and_moved_also_by_a_second_call(
-    place: str, tmp_path: Path
-) -> None:
+def test_a_shard_is_published_or_moved_also_by_a_second_call(place: str, tmp_path: Path) -> None:
     places.write(place, "plan.json", b"plan")
     places.publish(finished(tmp_path / "work"), places.join(place, "11"), SHARD_FILES)
     others = {"plan.json": b"plan"} | shard(folder="11/")
@@ -157,13 +156,20 @@ WRONG = {
 }
 
 
-def test_a_store_without_bucket_keys_library_or_protocol_is_told(
-    s3: ObjectStore, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("place", WRONG)
+@pytest.mark.usefixtures("s3")
+def test_a_store_without_bucket_library_or_protocol_is_told(
+    place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "gcsfs", None)
-    for place, problem in WRONG.items():
-        assert problem_of(place).startswith(problem)
-        assert "secret" not in problem_of(place)
+    said = problem_of(place)
+    assert said.startswith(WRONG[place])
+    assert "secret" not in said
+
+
+def test_a_store_without_credentials_is_told(
+    s3: ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
     use(monkeypatch, s3.endpoint.replace("127.0.0.1", "localhost"))  # another client
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
@@ -249,10 +255,9 @@ def kill_at_uploads(
     """Build until done; kill the process, and start the next, at each of some uploads."""
     environment = store.environment | {"OMP_NUM_THREADS": "1"}  # its threads don't outlive a fork
     command = [sys.executable, "-m", "tests.support.programs.build_in_children", *arguments]
-    with subprocess.Popen(
+    with started(
         command,
         env=environment,
-        text=True,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         cwd=ROOT,

@@ -152,13 +152,16 @@ def test_a_lost_scheduler_is_told(tmp_path: Path) -> None:
             list(tasks)
 
 
-def test_what_is_missing_for_a_cluster_is_said(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere://x"])
+def test_a_scheduler_that_is_not_there_is_told(
+    address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dask, "_CONNECT_S", 0.5)
-    for address in ("tcp://127.0.0.1:9", "nowhere://x"):
-        with pytest.raises(RemoteUnavailable, match=f"--scheduler {address}: can't be reached"):
-            run_there(address, worker_tasks.square, 1)
+    with pytest.raises(RemoteUnavailable, match=f"--scheduler {address}: can't be reached"):
+        run_there(address, worker_tasks.square, 1)
+
+
+def test_that_dask_is_missing_is_said(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "dask.distributed", None)
     with pytest.raises(InputError, match=r"needs Dask: pip install 'ngramscan\[cluster\]'"):
         run_there(cluster.address, worker_tasks.square, 1)

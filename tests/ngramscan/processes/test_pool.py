@@ -22,6 +22,7 @@ from tests.support import worker_tasks
 from tests.support.dask_cluster import wait_until
 from tests.support.places import ROOT, TESTS
 from tests.support.recorder import Recorder
+from tests.support.started import started
 from tests.support.worker_tasks import watch_of
 
 pytestmark = pytest.mark.integration
@@ -111,9 +112,9 @@ def children(pid: int | None = None) -> set[str]:
 def test_processes_run_no_script_again_and_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     """The usual way of multiprocessing would run a script without a main guard in every process."""
     script = TESTS / "support" / "programs" / "take_first_of_many.py"
-    command = [sys.executable, shutil.copy(script, tmp_path)]
+    command = [sys.executable, str(shutil.copy(script, tmp_path))]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as parent:
+    with started(command, stdout=subprocess.PIPE, env=environment) as parent:
         assert parent.stdout
         assert [parent.stdout.readline() for _ in range(2)] == ["started\n", "True\n"]
         workers = children(parent.pid)
@@ -123,9 +124,9 @@ def test_processes_run_no_script_again_and_end_when_their_parent_is_killed(tmp_p
     wait_until(lambda: not any(is_running(pid) for pid in workers))
 
 
-def test_workers_within_a_long_step_of_compiled_code_end_with_a_killed_parent() -> None:
+def test_workers_in_a_long_step_of_compiled_code_end_with_their_parent() -> None:
     command = [sys.executable, "-m", "tests.support.programs.hold_two_workers"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as parent:
+    with started(command, stdout=subprocess.PIPE, cwd=ROOT) as parent:
         assert parent.stdout
         assert parent.stdout.readline() == "held\n"
         workers = children(parent.pid)

@@ -33,7 +33,7 @@ def turns(clock: Clock, n: int) -> list[float]:
     return clock.waits[before:]
 
 
-def test_one_pause_lowers_the_rate_of_a_host_by_a_third_and_requests_keep_it() -> None:
+def test_a_pause_lowers_the_rate_by_a_third_and_requests_keep_it() -> None:
     clock = Clock(6.0)
     assert turns(clock, 3) == [0.166667, 0.166667]
     clock.slow_down(7.0)
@@ -42,7 +42,7 @@ def test_one_pause_lowers_the_rate_of_a_host_by_a_third_and_requests_keep_it() -
     assert turns(clock, 3) == [7.0, 0.25, 0.25]
 
 
-def test_answers_raise_the_rate_of_a_host_again_and_never_above_the_full_one() -> None:
+def test_answers_raise_the_rate_again_and_never_above_the_full_one() -> None:
     clock = Clock(6.0)
     clock.slow_down(7.0)
     for _ in range(25):
@@ -62,14 +62,14 @@ def test_each_pause_after_an_answer_lowers_the_rate_of_a_host_once_more() -> Non
     assert rates == pytest.approx([4.04, 2.733333, 1.862222, 1.281481, 1.04, 1.04], abs=1e-6)
 
 
-def test_a_host_that_answers_nothing_is_asked_at_the_lowest_rate_and_then_no_more() -> None:
+def test_a_silent_host_is_asked_at_the_lowest_rate_and_then_no_more() -> None:
     clock = Clock(6.0)
     ends = [clock.slow_down(7.0) for _ in range(3)]
     assert ends == ["", "", ", also after pauses at the lowest rate"]
     assert clock.pace.rate == 1.0
 
 
-def test_requests_that_were_under_way_when_a_pause_began_lower_the_rate_only_once() -> None:
+def test_requests_under_way_when_a_pause_began_lower_the_rate_once() -> None:
     clock = Clock(6.0)
     sent = [clock.pace.acquire() for _ in range(3)]
     for turn in sent:
@@ -78,7 +78,7 @@ def test_requests_that_were_under_way_when_a_pause_began_lower_the_rate_only_onc
     assert len(clock.notes) == 1
 
 
-def test_without_a_maximum_rate_pauses_grow_until_an_answer_comes_or_nine_were_in_vain() -> None:
+def test_pauses_grow_until_an_answer_comes_or_nine_were_in_vain() -> None:
     clock = Clock(0.0, Pace)
     assert [clock.slow_down() for _ in range(4)] == [""] * 4
     clock.pace.acquire()
@@ -107,7 +107,7 @@ def seconds_between(rate: RequestRate, now: float) -> float:
         pytest.param(90.0, 0, 7, 10.0, 90.0, id="few refusals"),
     ],
 )
-def test_more_refusals_than_answers_lower_the_rate_to_a_part_of_what_was_answered(
+def test_more_refusals_than_answers_lower_the_rate_to_a_part_of_these(
     most: float, answers: int, refusals: int, seconds: float, expected: float
 ) -> None:
     rate = RequestRate(most, 100.0)
@@ -120,7 +120,7 @@ def test_more_refusals_than_answers_lower_the_rate_to_a_part_of_what_was_answere
     assert any(lowered) is (expected != most)
 
 
-def test_refusals_of_what_was_sent_before_the_rate_changed_lower_it_no_further() -> None:
+def test_refusals_of_what_was_sent_before_a_change_lower_it_no_further() -> None:
     rate = RequestRate(90.0, 100.0)
     assert [rate.slow_down(110.0, 101.0) for _ in range(8)] == [False] * 7 + [True]
     rate.rate = 30.0
@@ -128,7 +128,7 @@ def test_refusals_of_what_was_sent_before_the_rate_changed_lower_it_no_further()
     assert rate.rate == 30.0
 
 
-def test_answers_raise_a_lowered_rate_by_a_share_each_and_never_above_the_maximum() -> None:
+def test_answers_raise_a_lowered_rate_and_never_above_the_maximum() -> None:
     rate = RequestRate(3.0, 100.0)
     for _ in range(8):
         rate.slow_down(110.0, 101.0)

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import threading
 import time
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from tests.support.places import FM9
 from tests.support.recorder import Recorder
 from tests.support.resource_limits import limited
 from tests.support.sizes import slow
+from tests.support.started import started
 
 D5 = FM9 / "d5"
 SHARD_BYTES = 6_800
@@ -82,10 +83,12 @@ def interrupt(corpus: Path, out: Path, **how: Any) -> None:
 # Interruptions
 
 
-def start_build(corpus: Path, out: Path, workers: int = 1) -> subprocess.Popen[str]:
+def start_build(
+    corpus: Path, out: Path, workers: int = 1
+) -> AbstractContextManager[subprocess.Popen[str]]:
     command = [*NGRAMSCAN, "index", "build", str(corpus), "-o", str(out)]
     command += ["--shard-size", f"{SHARD_BYTES}", "--workers", f"{workers}"]
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    return started(command, stderr=subprocess.PIPE, start_new_session=True)
 
 
 @pytest.mark.integration

@@ -224,16 +224,24 @@ def test_counts_windows_and_documents_equal_those_of_the_local_reader(
         assert {"500", "cut", "wrong_range"} & {one.fault for one in server.record().requests}
 
 
-def test_the_document_of_a_position_is_found_however_long_they_are(tmp_path: Path) -> None:
-    with RangeServer(tmp_path) as server:
-        for number, lengths in enumerate(([1] * 700 + [9000], [9000] + [1] * 700, [3, 0] * 300)):
-            texts = [b"ab" * (length // 2) + b"c" * (length % 2) for length in lengths]
-            write_shard(tmp_path / str(number), texts, [b"{}"] * len(texts))
-            (near,) = open_shards(tmp_path / str(number))
-            ranks = np.random.default_rng(1).integers(0, near.ranks, 25).tolist()
-            ones = np.ones(len(ranks), np.int64)
-            with opened(server.url + str(number)) as (_, (far,)):
-                assert far.windows(ranks, ones, 0) == near.windows(ranks, ones, 0)
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        pytest.param([1] * 700 + [9000], id="a long one at the end"),
+        pytest.param([9000] + [1] * 700, id="a long one first"),
+        pytest.param([3, 0] * 300, id="each second empty"),
+    ],
+)
+def test_the_document_of_a_position_is_found_however_long_they_are(
+    lengths: list[int], tmp_path: Path
+) -> None:
+    texts = [b"ab" * (length // 2) + b"c" * (length % 2) for length in lengths]
+    write_shard(tmp_path / "index", texts, [b"{}"] * len(texts))
+    (near,) = open_shards(tmp_path / "index")
+    ranks = np.random.default_rng(1).integers(0, near.ranks, 25).tolist()
+    ones = np.ones(len(ranks), np.int64)
+    with RangeServer(tmp_path) as server, opened(f"{server.url}index") as (_, (far,)):
+        assert far.windows(ranks, ones, 0) == near.windows(ranks, ones, 0)
 
 
 @pytest.mark.parametrize("size", [slow(1 << 32), 1 << 40])
@@ -542,7 +550,8 @@ def test_the_last_pointer_ends_where_the_numbers_end(tmp_path: Path) -> None:
     assert np.diff(found)[:, 0].tolist() == [pairs[part.decode()] for part in patterns]
 
 
-def test_pointers_that_lead_out_of_the_numbers_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("memory", [TABLES, 0], ids=["tables in memory", "nothing in memory"])
+def test_pointers_that_lead_out_of_the_numbers_are_refused(memory: int, tmp_path: Path) -> None:
     shutil.copytree(INDEXES / "replay", tmp_path / "index")
     with RangeServer(tmp_path / "index") as server:
         with opened(server.url) as (_, (far,)):
@@ -550,6 +559,5 @@ def test_pointers_that_lead_out_of_the_numbers_are_refused(tmp_path: Path) -> No
         with (tmp_path / "index" / "data.fm9").open("r+b") as file:
             file.seek(field.offset)
             file.write(b"\xff" * (field.bits // 8))
-        for memory in (TABLES, 0):
-            with pytest.raises(IndexFormatError, match="btnrp: a pointer leads out"):
-                look_around(server.url, memory)
+        with pytest.raises(IndexFormatError, match="btnrp: a pointer leads out"):
+            look_around(server.url, memory)

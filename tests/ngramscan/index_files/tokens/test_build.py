@@ -25,6 +25,7 @@ from tests.support.command import NGRAMSCAN
 from tests.support.dask_cluster import wait_until
 from tests.support.places import TOKENS
 from tests.support.sizes import slow
+from tests.support.started import started
 
 PLAIN = ReadOptions()
 CORPUS = TOKENS / "corpus_small.jsonl"
@@ -224,9 +225,9 @@ def test_short_memory_is_said_before_sorting(
 @pytest.mark.integration
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_build_leaves_no_index(end: signal.Signals, tmp_path: Path) -> None:
-    out, line = tmp_path / "x", json.dumps({"text": "words of a text " * 1000}).encode() + b"\n"
+    out, line = tmp_path / "x", json.dumps({"text": "words of a text " * 1000}) + "\n"
     command = [*NGRAMSCAN, "index", "build", "scan:-", "-o", f"tokens:{out}"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with started(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin
         assert process.stderr
         process.stdin.write(line * 500)
@@ -234,7 +235,7 @@ def test_an_interrupted_build_leaves_no_index(end: signal.Signals, tmp_path: Pat
         wait_until(lambda: any(tmp_path.glob(".x.building-*/tokenized.0")))
         process.send_signal(end)
         process.stdin.close()  # what comes between two steps of Python is seen when it reads on
-        said = process.stderr.read().decode()
+        said = process.stderr.read()
     assert not out.exists()
     if end == signal.SIGINT:
         assert (process.returncode, [*tmp_path.iterdir()]) == (130, [])
@@ -250,9 +251,9 @@ def test_an_interrupted_build_leaves_no_index(end: signal.Signals, tmp_path: Pat
 
 def test_a_build_leaves_the_folder_of_another_one_that_goes_on(tmp_path: Path) -> None:
     command = [*NGRAMSCAN, "index", "build", "scan:-", "-o", f"tokens:{tmp_path / 'x'}", "-q"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+    with started(command, stdin=subprocess.PIPE) as process:
         assert process.stdin
-        process.stdin.write(json.dumps({"text": "words of a text " * 9000}).encode() + b"\n")
+        process.stdin.write(json.dumps({"text": "words of a text " * 9000}) + "\n")
         process.stdin.flush()
         wait_until(lambda: any(tmp_path.glob(".x.building-*/tokenized.0")))
         [other] = tmp_path.glob(".x.building-*")
