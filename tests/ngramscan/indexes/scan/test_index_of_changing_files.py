@@ -18,7 +18,7 @@ from ngramscan.journal import Journal
 from ngramscan.prevalence.contaminate import Entry, run_contaminate
 from ngramscan.prevalence.contamination_rules import make_rule
 from tests.support import corpus_files
-from tests.support.changed_files import append, overwrite, replace, restore_time, truncate
+from tests.support.file_changes import append, overwrite, replace, restore_time, truncate
 from tests.support.recorder import Recorder
 
 PLAIN = ReadOptions()

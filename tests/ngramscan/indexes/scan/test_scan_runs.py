@@ -25,7 +25,7 @@ from ngramscan.errors import CorpusError, InputError, NgramscanError
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.progress import SILENT
-from tests.ngramscan.corpora.test_formats import F1, make_texts
+from tests.support.hard_texts import F1, make_texts
 from tests.support import corpus_files, oracle
 from tests.support.command import NGRAMSCAN, invoke
 
