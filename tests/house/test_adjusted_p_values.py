@@ -19,9 +19,9 @@ from ngramscan.prevalence.trace import TraceOptions, run_trace
 from ngramscan.prevalence.trace_methods import make_differences
 from ngramscan.reporting import to_frame
 from tests.evalcore.test_prevalence_links import COUNTS, SCORES
-from tests.ngramscan.prevalence.test_contamination_effects import entries
-from tests.ngramscan.prevalence.test_spans import Counting
-from tests.ngramscan.prevalence.test_trace import COPIED, OTHER, planted
+from tests.support.contaminated_entries import entries
+from tests.support.text_index import Counting
+from tests.support.traced_texts import COPIED, OTHER, planted
 
 N = 12
 GAINS = {

@@ -14,13 +14,13 @@ from ngramscan.indexes.catalog import PAPER
 from ngramscan.indexes.http import client as http_client
 from ngramscan.indexes.http.identity import PROBES
 from ngramscan.patterns.files import load_patterns
-from tests.ngramscan.commands.test_count_literals import SHARDS
 from tests.support import oracle
 from tests.support.command import NGRAMSCAN, Ran
 from tests.support.command import invoke as run
 from tests.support.dask_cluster import wait_until
 from tests.support.places import REPLAY, TOKENS
 from tests.support.real_servers import free_port
+from tests.support.replay_texts import SHARDS
 from tests.support.service import FAULT_KINDS, ApiServer, Faults
 from tests.support.sizes import slow
 from tests.support.started import started

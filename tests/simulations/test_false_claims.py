@@ -29,9 +29,9 @@ from ngramscan.reporting import to_frame
 from ngramscan.reporting.kinds import kind_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.sentences.families import count_families
-from tests.ngramscan.prevalence.test_spans import Counting
 from tests.ngramscan.reporting.sentences.test_families import texts_of
 from tests.support.outputs import outputs_of
+from tests.support.text_index import Counting
 
 COPIED = "the quick brown fox jumps over the lazy dog and then sleeps until the next morning comes"
 

@@ -99,3 +99,21 @@ def _starts(needle: bytes, text: bytes) -> Iterator[int]:
     while start >= 0:
         yield start
         start = text.find(needle, start + 1)
+
+
+class Counting(TextIndex):
+    """An index of a few texts that also counts, and keeps what it was asked."""
+
+    def __init__(
+        self, *shards: Sequence[str], lost: Sequence[str] = (), unseen: Sequence[str] = ()
+    ) -> None:
+        super().__init__(*shards, lost=lost, unseen=unseen)
+        self.asked: list[str] = []
+
+    def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
+        self.asked += queries
+        for found in self.find(queries):
+            if isinstance(found, QueryFailure):
+                yield found
+            else:
+                yield QueryCount(found.query, found.occurrences, None, "scan", "2026-11-24")

@@ -21,9 +21,9 @@ from ngramscan.prevalence.contamination_effects import make_effects
 from ngramscan.reporting import choose_target, write_rows
 from ngramscan.statistics.resampling import Resampling
 from ngramscan.statistics.two_samples import estimate_accuracy
-from tests.ngramscan.prevalence.test_contamination_effects import entry, score
 from tests.support.cases import objects
 from tests.support.command import Ran, invoke
+from tests.support.contaminated_entries import entry, score
 from tests.support.sizes import sets, slow
 
 USAGE = [field.name for field in fields(UsageRow)][:8]

@@ -15,11 +15,8 @@ from tests.support.cases import case_table
 from tests.support.command import NGRAMSCAN, invoke
 from tests.support.outputs import refusal
 from tests.support.places import REPLAY
+from tests.support.replay_texts import TEXTS
 
-SHARDS = [REPLAY / "docs" / "a.jsonl", REPLAY / "docs" / "b.jsonl"]
-TEXTS = [
-    json.loads(line)["text"] for file in SHARDS for line in file.read_text().split("\n") if line
-]
 SCAN = f"scan:{REPLAY / 'docs'}/*.jsonl"
 SET = """\
 name: mine

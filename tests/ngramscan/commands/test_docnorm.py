@@ -11,9 +11,9 @@ from rich.console import Console
 
 from ngramscan.prevalence.contexts import ContextRow, ContextsResult
 from ngramscan.reporting.tables import print_contexts
-from tests.ngramscan.commands.test_count_literals import SHARDS
 from tests.support.command import invoke as run
 from tests.support.outputs import refusal
+from tests.support.replay_texts import SHARDS
 from tests.support.service import ApiServer
 
 

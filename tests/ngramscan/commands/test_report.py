@@ -29,13 +29,29 @@ from tests.ngramscan.reporting.sentences.test_comparisons import compared
 from tests.ngramscan.reporting.sentences.test_families import DIFFERENCES, KIND_OF, ROWS_OF
 from tests.support.cases import objects
 from tests.support.command import invoke
+from tests.support.hostile_texts import HOSTILE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
 WHEN = "2026-03-04T05:06:07Z"
-HOSTILE, NUMBERS = objects("hostile_cells")[0].values()
+NUMBERS = (
+    0,
+    7,
+    12345,
+    9007199254740992,
+    9223372036854775808,
+    -3,
+    0.5,
+    1.0,
+    -0.0,
+    0.1234567,
+    5e-09,
+    1e15,
+    1234.56,
+    99999.96,
+)
 
 
 @dataclass

@@ -1,8 +1,7 @@
 """Spans of texts in indexes of every kind: those of a brute force over the documents."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
@@ -16,8 +15,6 @@ from ngramscan.errors import IndexFormatError, NgramscanError, RemoteUnavailable
 from ngramscan.index_files import compiled
 from ngramscan.index_files.fm9 import kernels
 from ngramscan.index_files.fm9.reader import Fm9File
-from ngramscan.indexes.base import Index, QueryCount, QueryFailure
-from ngramscan.indexes.fm9 import open_fm9
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.matching.excerpts import Excerpts
@@ -34,10 +31,10 @@ from tests.support import fm9_reference
 from tests.support.corpus_files import jsonl
 from tests.support.fm9_shards import write_shard
 from tests.support.range_server import RangeServer
+from tests.support.opened_indexes import of_a_scan, of_a_service, of_files, of_files_in_place
 from tests.support.recorder import Recorder
-from tests.support.service import ApiServer
 from tests.support.sizes import slow
-from tests.support.text_index import TextIndex
+from tests.support.text_index import Counting
 from tests.support.word_spans import spans_of, words_of
 
 PARTS = ("a", "b", "aa", "é", " ", " ", ". ", "\n", "_")
@@ -86,39 +83,6 @@ def texts(documents: list[str]) -> list[str]:
 
 
 Opened = Callable[[Path, list[str]], Any]
-
-
-@contextmanager
-def of_files(folder: Path, documents: list[str]) -> Iterator[Index]:
-    for number in range(3):
-        some = [text.encode() for text in documents[number::3]]
-        write_shard(folder / str(number), some, [b"{}"] * len(some))
-    yield open_fm9(folder, Progress())
-
-
-@contextmanager
-def of_files_in_place(folder: Path, documents: list[str]) -> Iterator[Index]:
-    with of_files(folder / "index", documents), RangeServer(folder) as server:
-        options = IndexOptions(journal=folder / "replies.sqlite")
-        with open_indexes([f"fm9:{server.url}index"], options, Progress()) as (index,):
-            yield index
-
-
-@contextmanager
-def of_a_service(folder: Path, documents: list[str]) -> Iterator[Index]:
-    (folder / "corpus.jsonl").write_bytes(jsonl(documents))
-    with ApiServer({"x": folder / "corpus.jsonl"}) as api:
-        options = IndexOptions(journal=folder / "replies.sqlite")
-        with open_indexes([f"{api.url}x"], options, Progress()) as (index,):
-            yield index
-
-
-@contextmanager
-def of_a_scan(folder: Path, documents: list[str]) -> Iterator[Index]:
-    (folder / "corpus.jsonl").write_bytes(jsonl(documents))
-    options = IndexOptions(workers=1, journal=folder / "replies.sqlite")
-    with open_indexes([f"scan:{folder}/corpus.jsonl"], options, Progress()) as (index,):
-        yield index
 
 
 @pytest.mark.parametrize(
@@ -353,21 +317,3 @@ def test_a_window_that_occurs_takes_few_questions_more(vocabulary: int) -> None:
         more = len(index.asked) - len({*windows.values()})
         assert more <= 14 * len(spans) + 4 * len(outside)
         assert len(index.asked) == len({*index.asked})
-
-
-class Counting(TextIndex):
-    """Counts in texts, and keeps what it was asked."""
-
-    def __init__(
-        self, *shards: Sequence[str], lost: Sequence[str] = (), unseen: Sequence[str] = ()
-    ) -> None:
-        super().__init__(*shards, lost=lost, unseen=unseen)
-        self.asked: list[str] = []
-
-    def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
-        self.asked += queries
-        for found in self.find(queries):
-            if isinstance(found, QueryFailure):
-                yield found
-            else:
-                yield QueryCount(found.query, found.occurrences, None, "scan", "2026-11-24")

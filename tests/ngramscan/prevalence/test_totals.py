@@ -1,44 +1,19 @@
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from ngramscan.errors import RemoteUnavailable
-from ngramscan.indexes.base import IndexSize, QueryCount, QueryFailure
+from ngramscan.indexes.base import IndexSize, QueryFailure
 from ngramscan.patterns.model import Pattern, PatternSet
 from ngramscan.prevalence.count import describe_missing, run_count
 from ngramscan.prevalence.totals import Total, make_totals
 from ngramscan.statistics.estimates import geometric_mean_ratio
 from tests.support.cases import objects
-from tests.support.text_index import TextIndex
-
-
-class Known(TextIndex):
-    """An index whose counts are given; what is not given fails."""
-
-    def __init__(self, name: str, counts: dict[str, int], size: IndexSize) -> None:
-        super().__init__()
-        self.name, self._counts, self._size = name, counts, size
-        self.asked: list[str] = []
-
-    def size(self) -> IndexSize:
-        return self._size
-
-    def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
-        self.asked = list(queries)
-        for query in reversed(queries):  # any order is allowed
-            if query in self._counts:
-                yield QueryCount(query, self._counts[query], None, "api", "2026-11-20")
-            else:
-                yield QueryFailure(self.name, query, RemoteUnavailable("no"))
+from tests.support.known_counts import COUNTS, SET, Known
 
 
 def pattern(text: str, method: str, kind: str = "narrative") -> Pattern:
     return Pattern(text=text, method=method, tier="T1", kind=kind)
-
-
-SET = PatternSet("s", "", tuple(Pattern(**row) for row in objects("pattern_counts")))
-(COUNTS,) = objects("counts_of_patterns")
 
 
 SIZE = IndexSize(documents=2_000_000, bytes=4_000_000_000)

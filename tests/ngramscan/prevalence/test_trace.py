@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -20,21 +20,13 @@ from ngramscan.indexes.http.identity import PROBES
 from ngramscan.outputs.formulas import kinds_of
 from ngramscan.prevalence.trace import GivenText, TraceOptions, TraceResult, TraceRow, run_trace
 from ngramscan.prevalence.trace_methods import DifferenceRow, make_curve, make_differences
-from tests.ngramscan.prevalence.test_spans import Counting
 from tests.support.command import invoke
 from tests.support.killed import repeated_after_kills
 from tests.support.outputs import refusal
 from tests.support.service import ApiServer
+from tests.support.text_index import Counting
+from tests.support.traced_texts import COPIED, DOUBLED, OTHER, given, planted
 from tests.support.word_spans import longest_from, spans_of, words_of
-
-COPIED = "the quick brown fox jumps over the lazy dog and then sleeps until the next morning comes"
-DOUBLED = f"{COPIED} {COPIED}"
-OTHER = "a second document tells of rivers and mountains that no one has ever seen before at all"
-
-
-def given(text: str, *, asked: Sequence[str] = (), **names: str) -> GivenText:
-    all_names = {"dataset": "d", "model": "m", "prompt": "cot", "id": "1", "problem": "1"} | names
-    return GivenText(text=text, asked=(*asked,), **cast(Any, all_names))
 
 
 def trace(
@@ -160,22 +152,6 @@ def test_several_indexes_together_have_the_longest_spans_of_any() -> None:
     assert [row.index for row in found.rows] == ["first", "second", "union"]
     union = found.traced["union"][0]
     assert [(span.first, span.stop) for span in union.spans] == spans_of(text, [COPIED, OTHER], 5)
-
-
-def planted(rng: random.Random, problems: int, share: float, more: float) -> list[GivenText]:
-    """Return texts of two prompts and two models; `more` is how much more of one is copied."""
-    words, texts = COPIED.split() * 9, []
-    for problem in range(problems):
-        ease = rng.uniform(-share, share)  # alike for all outputs for a problem
-        for model, prompt in [(m, p) for m in "ab" for p in ("cot", "pot")]:
-            parts = []
-            for _ in range(12):
-                start = rng.randrange(100)
-                is_copied = rng.random() < share + ease + (more if prompt == "pot" else 0)
-                parts += words[start : start + 6] if is_copied else [f"w{rng.random()}"] * 6
-            names = {"problem": str(problem), "id": str(problem)}
-            texts.append(given(" ".join(parts), model=model, prompt=prompt, **names))
-    return texts
 
 
 def test_differences_are_paired_by_problem_within_models() -> None:

@@ -15,7 +15,8 @@ from ngramscan.index_files.tokens.shard import open_token_folder
 from ngramscan.indexes.base import Index
 from ngramscan.prevalence.spans import Span, WordText, find_spans
 from ngramscan.prevalence.trace import GivenText, TraceOptions, make_spans, run_trace
-from tests.ngramscan.prevalence.test_spans import Counting, of_files, of_files_in_place
+from tests.support.opened_indexes import of_files, of_files_in_place
+from tests.support.text_index import Counting
 from tests.support.text_shapes import SHAPES, TextShape
 from tests.support.token_folders import write_folder
 from tests.support.word_spans import spans_of

@@ -18,8 +18,8 @@ from ngramscan.reporting.charts.panels import draw
 from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.plots import Unit
-from tests.ngramscan.commands.test_report import HOSTILE
 from tests.support.cases import objects
+from tests.support.hostile_texts import HOSTILE
 
 Row = dict[str, Any]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -9,7 +9,7 @@ from ngramscan.indexes.base import IndexSize
 from ngramscan.prevalence.count import CountResult, CountRow, run_count
 from ngramscan.prevalence.totals import make_totals
 from ngramscan.reporting.tables import print_count
-from tests.ngramscan.prevalence.test_totals import COUNTS, SET, Known
+from tests.support.known_counts import COUNTS, SET, Known
 
 SIZE = IndexSize(documents=2_000_000, bytes=4_000_000_000)
 SNAPSHOTS = ("v2_cc-2025-05", "v2_cc-2025-08")
