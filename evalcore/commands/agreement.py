@@ -327,7 +327,7 @@ def agreement(
     labels: GivenTables,
     *,
     scale: Literal["nominal", "ordinal", "interval"] = "nominal",
-    order: Annotated[str | Sequence[str], Option(metavar="LABELS")] = "",
+    order: Annotated[str | Sequence[str], Option(metavar="LABELS")] = (),
     weights: Literal["linear", "quadratic"] | None = None,
     votes: RowsFile = None,
 ) -> Result[AgreementRow]:

@@ -545,7 +545,7 @@ def compare(
     interval: Literal["newcombe", "bootstrap"] = "newcombe",
     graded_test: GradedTest = "tilting",
     zeros: Literal["dropped", "pratt"] = "dropped",
-    family: ColumnNames = "",
+    family: ColumnNames = (),
     adjust: Adjustment = "holm",
     labels: Annotated[Table | None, Option(metavar="FILE")] = None,
     level: Level = 0.95,

@@ -83,6 +83,8 @@ class ReadingOptions(LineOptions):
         """Return how documents are read."""
         from ngramscan.corpora import ReadOptions  # slow to import
 
+        if "" in self.exclude_source:
+            raise InputError("--exclude-source", "it is empty; give a value, or leave it out")
         return ReadOptions(
             text_field=self.text_field,
             skip_bad_lines=self.skip_bad_lines,

@@ -92,6 +92,8 @@ def _checked(text: str, where: str) -> str:
 
 
 def _read_literals(file: PathOrName) -> list[str]:
+    if not str(file):
+        raise InputError("--literals-file", "it is empty; enter the path of a file")
     if Path(file).suffix.lower() in _YAML:
         raise InputError(f"-f {file}", f"a pattern set is given without -f: {file}")
     content, where = read_named(file)

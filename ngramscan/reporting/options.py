@@ -143,18 +143,24 @@ def _variable(name: str, option: Option, flags: Sequence[str], module: str) -> s
     return option.envvar
 
 
-class _Text(click.types.StringParamType):
+class Text(click.types.StringParamType):
     """A text; an environment variable has several with commas between them."""
 
     envvar_list_splitter = ","
 
-    def __init__(self, is_path: bool) -> None:
+    def __init__(self, is_path: bool = False, is_verbatim: bool = False) -> None:
         self.is_path = is_path
         """Whether it may have the path of a file, whose name may have any bytes."""
+        self.is_verbatim = is_verbatim
+        """Whether white space is a text like any other."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the text; bytes that aren't UTF-8, which no file of rows can hold, are refused."""
         text = super().convert(value, param, ctx)
+        # What is taken as it is, or is an argument, is a phrase or the name of something, which has
+        # a refusal of its own.
+        if isinstance(param, click.Option) and not self.is_verbatim and not text.strip():
+            refuse_empty(param)
         if not self.is_path and (at := find_half(text)) >= 0:
             _refuse(param, visible_line(text), f"not UTF-8 at character {at}; write it in UTF-8")
         return text
@@ -173,6 +179,8 @@ class _Listed(click.ParamType[Any]):
     ) -> tuple[Any, ...]:
         """Return the values of a text; those that were converted stay."""
         parts = listed(value) if isinstance(value, str) else value
+        if not parts and not (param and param.required):  # its command says what it needs
+            refuse_empty(param)
         return tuple(self.part.convert(part, param, ctx) for part in parts)
 
 
@@ -256,6 +264,12 @@ def _float_of(value: Any) -> float | None:
         return None  # the type says what is wrong with a text
 
 
+def refuse_empty(param: click.Parameter | None) -> NoReturn:
+    """Raise an InputError for an empty value, which would be taken as none at all."""
+    where = _flag_of(param) if param else "an argument"
+    raise InputError(where, "it is empty; give a value, or leave it out")
+
+
 def _refuse(param: click.Parameter | None, value: Any, problem: str) -> NoReturn:
     flag = f"{_flag_of(param)} " if param else ""
     raise InputError(f"{flag}{some_of([value])}", problem)
@@ -267,6 +281,8 @@ class FilePath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path with the home folder in it; what no file can be called is refused."""
         path = os.path.expanduser(value)
+        if path == "":
+            refuse_empty(param)
         refuse_impossible(path)
         return super().convert(path, param, ctx)
 
@@ -296,7 +312,7 @@ def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
     if Path in types:
         return FilePath(path_type=str if str in types else Path)
     if str in types or (float not in types and int not in types):
-        return _Text(option.is_spec)
+        return Text(option.is_spec, option.is_verbatim)
     least = option.least if option.over is None else option.over
     most = option.most if option.under is None else option.under
     limits: Any = (least, most, option.over is not None, option.under is not None)
@@ -314,13 +330,16 @@ def checked(option: click.Parameter, value: Any) -> Any:
         if isinstance(value, list | tuple):
             return [checked(option, each) for each in value]
         is_path = isinstance(option.type, FilePath) and isinstance(value, str | Path)
-        return option.type.convert(value, None, None) if is_path else value
+        return option.type.convert(value, option, None) if is_path else value
     is_one = not option.multiple or isinstance(value, str | Path | int | float)
     kind = option.type.part if isinstance(option.type, _Listed) else option.type
     values = []
     for given in [value] if is_one or _is_frame(value) else value:
         is_whole = kind is option.type or _is_frame(given)
-        for item in [given] if is_whole else listed(str(given)):
+        items = [given] if is_whole else listed(str(given))
+        if not items and not option.required:
+            refuse_empty(option)
+        for item in items:
             values.append(item if _is_frame(item) else _converted(option, kind, item))
     return tuple(values) if option.multiple else values[0]
 

@@ -39,6 +39,7 @@ from ngramscan.reporting.options import (
     Choice,
     FilePath,
     ShownOption,
+    Text,
     check_written,
     parameters,
     refuse_other,
@@ -229,6 +230,7 @@ _FORMAT = ShownOption(
 )
 _SORT = ShownOption(
     ["--sort"],
+    type=Text(),
     metavar="COLUMN",
     shell_complete=offered,
     help="Sort the rows by a column; by -COLUMN in descending order.",
