@@ -74,6 +74,29 @@ def kept(tmp_path: Path) -> Path:
     return path
 
 
+def test_rows_say_how_many_replies_there_are_and_since_when(kept: Path) -> None:
+    with sqlite3.connect(kept) as connection:
+        connection.execute("UPDATE replies SET asked_at = '2024' WHERE request = 'request 0'")
+        connection.execute("UPDATE replies SET asked_at = '2022' WHERE request = 'request 2'")
+        connection.execute("UPDATE replies SET asked_at = '2023' WHERE source = 'scan'")
+    connection.close()
+    rows = invoke("journal", "info", "--journal", kept, "--format", "csv").rows
+    assert rows == [
+        {
+            "source": source,
+            "index": index,
+            "replies": replies,
+            "oldest": oldest,
+            "newest": newest,
+        }
+        for source, index, replies, oldest, newest in [
+            ("https://host/", "http://h/mine", "1", "2024", "2024"),
+            ("https://host/", "v2_dclm_all", "3", "2020", "2024"),
+            ("scan", "scan:/data", "3", "2023", "2023"),
+        ]
+    ]
+
+
 def test_the_replies_of_one_index_are_removed_and_then_all(kept: Path) -> None:
     removed = invoke("journal", "clear", "--index", "dclm", "--journal", kept, "--yes")
     assert (removed.code, removed.stdout) == (0, "")

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
-from statsmodels.stats.proportion import proportion_confint
+from scipy.stats import fisher_exact
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from ngramscan.errors import InputError
 from ngramscan.prevalence.contamination_effects import (
@@ -15,7 +17,6 @@ from ngramscan.prevalence.contamination_effects import (
     check_scores,
     make_effects,
 )
-from tests.support.cases import objects
 from tests.support.contaminated_entries import entries, entry, score
 
 
@@ -30,7 +31,16 @@ def only(rows: list[EffectRow]) -> EffectRow:
 
 def test_missing_answers_are_wrong_and_unknown_ones_left_out() -> None:
     rows = [*entries(clean=4, dirty=2), entry("open", None)]
-    given = [score(*row.values()) for row in objects("answers_of_kinds")]
+    given = [
+        score(0, 1),
+        score(1, 0, "not_found"),
+        score(2, None, "no_answer"),
+        score(3, None, "unknown"),
+        score(4, 1, "scored"),
+        score("open", 1),
+        score("elsewhere", 0),
+        score("elsewhere, too", None),
+    ]
     row = only(make_effects(rows, given))
     assert (row.n, row.n_clean, row.n_dirty) == (4, 3, 1)
     assert row.accuracy_clean == pytest.approx(1 / 3)
@@ -134,7 +144,7 @@ def test_scores_that_cannot_be_used_are_named(given: list[dict[str, Any]], messa
     assert str(error.value) == message
 
 
-def test_dirty_entries_with_and_without_their_answer_are_compared_with_clean_ones() -> None:
+def test_dirty_entries_with_and_without_answer_are_compared_with_clean() -> None:
     near = ["near", "near", "not near", None]
     rows = [
         replace(row, answer=answer)
@@ -153,9 +163,21 @@ def test_accuracies_of_each_verdict_are_those_of_its_own_entries() -> None:
     row = only(make_effects(entries(clean=4, suspicious=3, dirty=5), scores(values)))
     assert (row.n, row.n_clean, row.n_suspicious, row.n_dirty) == (12, 4, 3, 5)
     assert row.accuracy == pytest.approx(7 / 12)
-    for verdict, right, n in (("clean", 1, 4), ("suspicious", 2, 3), ("dirty", 4, 5)):
-        expected = proportion_confint(right, n, method="wilson")
-        ends = [getattr(row, f"accuracy_{verdict}{end}") for end in ("", "_low", "_high")]
-        assert ends == pytest.approx([right / n, *expected])
+    assert (row.score_rule, row.level) == ("exact", 0.95)
+    clean = (row.accuracy_clean, row.accuracy_clean_low, row.accuracy_clean_high)
+    assert clean == pytest.approx((1 / 4, *proportion_confint(1, 4, method="wilson")))
+    suspicious = (
+        row.accuracy_suspicious,
+        row.accuracy_suspicious_low,
+        row.accuracy_suspicious_high,
+    )
+    assert suspicious == pytest.approx((2 / 3, *proportion_confint(2, 3, method="wilson")))
+    dirty = (row.accuracy_dirty, row.accuracy_dirty_low, row.accuracy_dirty_high)
+    assert dirty == pytest.approx((4 / 5, *proportion_confint(4, 5, method="wilson")))
     # Suspicious entries are no part of the comparison.
     assert row.difference == pytest.approx(4 / 5 - 1 / 4)
+    limits = confint_proportions_2indep(4, 5, 1, 4, method="newcomb", compare="diff")
+    assert (row.difference_low, row.difference_high) == pytest.approx(limits)
+    assert row.test == "Fisher's exact test"
+    table = np.array([[4, 1], [1, 3]])
+    assert row.p == pytest.approx(fisher_exact(table).pvalue)

@@ -13,7 +13,8 @@ from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.patterns.model import Pattern, Query
 from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow, run_docnorm
-from ngramscan.prevalence.draws import DocnormOptions
+from ngramscan.prevalence.docnorm_totals import DocnormTotal
+from ngramscan.prevalence.draws import DocnormOptions, DrawRow
 from ngramscan.progress import Progress
 from tests.support import corpus_files, oracle
 from tests.support.text_index import TextIndex
@@ -66,6 +67,107 @@ def test_the_ratio_of_the_paper_is_one_where_the_truth_is_fifteen() -> None:
     assert "coinciding pairs: says nothing about occurrences per document" in row.note
     assert ours.documents == 2000
     assert ours.occurrences_per_document == pytest.approx(15)
+
+
+def test_a_draw_has_its_place_and_what_was_seen_of_its_document() -> None:
+    shards = ["é key and key", "key" + " pad" * 200 + " key", "no"], ["a key"]
+    places = {(0, 0): 3, (0, 1): 11, (0, 2): 0, (0, 3): 804, (1, 0): 2}  # in bytes, by rank
+    documents = {(0, 0): 0, (0, 1): 0, (0, 2): 1, (0, 3): 1, (1, 0): 0}
+    found = [
+        row
+        for seed in range(1, 6)
+        for row in norm(
+            TextIndex(*shards),
+            "key",
+            options=DocnormOptions(draws=4, context=100, seed=seed, keep_draws=True),
+        ).drawn
+    ]
+
+    def expected(draw: int, shard: int, rank: int) -> DrawRow:
+        number, start = documents[shard, rank], places[shard, rank]
+        document = shards[shard][number].encode()
+        first = max(0, start - 100)
+        seen = document[first : start + len("key") + 100]
+        return DrawRow(
+            index="x",
+            pattern="key",
+            draw=draw,
+            shard=shard,
+            rank=rank,
+            document=f"{shard}/{number}",
+            document_bytes=len(document),
+            offset=start if first == 0 else None,
+            truncated=len(seen) < len(document),
+            text=seen.decode(),
+            text_offset=start - first,
+            metadata=f'{{"shard": {shard}}}',
+        )
+
+    assert [row.draw for row in found] == [1, 2, 3, 4] * 5
+    assert {(row.shard, row.rank) for row in found} == places.keys()
+    assert found == [expected(row.draw, row.shard, row.rank) for row in found]
+
+
+def test_a_row_of_draws_has_the_mean_of_their_shares() -> None:
+    """A draw counts for 1 / occurrences in its document; its variance is that of a sample."""
+    index = TextIndex(["key " * n for n in (0, 1, 2, 3, 4)] * 50)
+    options = DocnormOptions(draws=60, estimator="size-bias", keep_draws=True, seed=7)
+    result = norm(index, "key", options=options)
+    (row,) = result.rows
+    shares = [1 / draw.text.count("key") for draw in result.drawn]
+    assert (row.occurrences, row.draws, row.seed, row.level) == (500, 60, 7, 0.95)
+    assert row.unique_documents == len({draw.document for draw in result.drawn})
+    documents = 500 * float(np.mean(shares))
+    assert row.documents == round(documents)
+    of_finite_population = np.sqrt(1 - 60 / 500)
+    expected = 500 * np.std(shares, ddof=1) / np.sqrt(60) * of_finite_population
+    assert row.standard_error == pytest.approx(expected)
+    low, high = limits(row)
+    assert low < 200 <= high
+    assert row.occurrences_per_document == pytest.approx(500 / documents)
+    assert row.occurrences_per_document_low == pytest.approx(500 / high)
+    assert row.occurrences_per_document_high == pytest.approx(500 / low)
+    assert row.documents_lower_estimate == row.documents_upper_estimate == row.documents
+    assert row.documents_per_million == pytest.approx(row.documents / 250 * 1e6)
+    assert row.documents_per_million_low == pytest.approx(low / 250 * 1e6)
+    assert row.documents_per_million_high == pytest.approx(high / 250 * 1e6)
+
+
+def total_of(result: DocnormResult[DocnormRow], statistic: str, method: str) -> DocnormTotal:
+    (total,) = [
+        total for total in result.totals if (total.statistic, total.method) == (statistic, method)
+    ]
+    return total
+
+
+def test_long_documents_have_a_lower_and_an_upper_estimate() -> None:
+    """Hidden parts may have nothing, or so much that only the documents that were seen are sure."""
+    index = TextIndex(["key key".ljust(3000, ".")] * 30 + ["key"] * 30)
+    options = DocnormOptions(draws=40, context=100, estimator="size-bias", keep_draws=True)
+    result = norm(index, "key", query("ke", "B"), options=options)
+    estimates = dict[str | None, tuple[int, float]]()
+    for row in result.rows:
+        draws = [draw for draw in result.drawn if draw.pattern == row.pattern]
+        seen = len({draw.document for draw in draws})
+        if_nothing_is_hidden = 90 * np.mean([1 / draw.text.count("ke") for draw in draws])
+        estimates[row.method] = (seen, min(60.0, float(if_nothing_is_hidden)))
+        assert row.documents is row.occurrences_per_document is row.documents_per_million is None
+        assert row.documents_lower_estimate == seen
+        assert row.documents_upper_estimate == round(estimates[row.method][1])
+        assert row.truncated_share == np.mean([draw.truncated for draw in draws])
+    for method, (lower, upper) in estimates.items():
+        documents = total_of(result, "documents", method or "")
+        assert (documents.lower_estimate, documents.upper_estimate) == pytest.approx((lower, upper))
+        rate = total_of(result, "documents_per_million", method or "")
+        per_million = (lower / 60 * 1e6, upper / 60 * 1e6)
+        assert (rate.lower_estimate, rate.upper_estimate) == pytest.approx(per_million)
+        mean = total_of(result, "occurrences_per_document", method or "")
+        assert (mean.lower_estimate, mean.upper_estimate) == pytest.approx((90 / upper, 90 / lower))
+    (a_lower, a_upper), (b_lower, b_upper) = estimates["A"], estimates["B"]
+    ratio = total_of(result, "ratio_of_documents", "B")
+    ratios = (b_lower / a_upper, b_upper / a_lower)
+    assert (ratio.lower_estimate, ratio.upper_estimate) == pytest.approx(ratios)
+    assert ratio.value is None
 
 
 # What fails

@@ -13,10 +13,10 @@ from ngramscan.indexes.base import Place
 from ngramscan.indexes.tokens.base import TokenIndex, TokenOccurrences, TokenWindow, as_text
 from ngramscan.patterns.model import Pattern, Query
 from ngramscan.prevalence.docnorm import DocnormResult, refuse_first, run_docnorm
+from ngramscan.prevalence.draw_places import draw_places
 from ngramscan.prevalence.draws import DocnormOptions, Estimator, document_share
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.reporting.tables import print_docnorm
-from tests.support.cases import objects
 from tests.support.made_tokens import REACH, Ids, MadeTokens, starts
 
 Result = DocnormResult[TokenDocnormRow]
@@ -47,14 +47,16 @@ def covers(row: TokenDocnormRow, truth: int) -> bool:
     return row.token_documents_low <= truth <= row.token_documents_high
 
 
-# Genuine indexes
-
-
 # Made-up documents: Pareto occurrences, long documents, overlapping and shared n-grams
 
 # "two" has an n-gram of "one", "longer" contains one; "three" overlaps itself.
 QUERIES: dict[str, tuple[Ids, ...]] = {
-    name: (*map(tuple, forms),) for name, forms in objects("made_queries")[0].items()
+    "one": ((10, 11), (12, 11)),
+    "two": ((12, 11), (13, 14)),
+    "longer": ((10, 11, 15),),
+    "three": ((16, 16),),
+    "four": ((17,),),
+    "rare": ((18, 19),),
 }
 
 
@@ -133,10 +135,10 @@ def test_shares_sum_to_one_in_every_document(
 
 
 def pieces(*counts: int) -> list[list[int]]:
-    return [[17, 99] * count for count in counts]
+    return [[17, 99] * count or [99] for count in counts]
 
 
-def test_the_documents_of_all_occurrences_are_asked_for_without_their_tokens() -> None:
+def test_documents_of_all_occurrences_are_asked_for_without_their_tokens() -> None:
     index = MadeTokens([pieces(3, 1, 20)], QUERIES)
     (row,) = norm(index, "four", draws=24).rows
     assert (row.token_documents, row.draws, row.unique_documents) == (3, 24, 3)
@@ -157,7 +159,49 @@ def test_drawn_occurrences_are_examined_once() -> None:
     assert covers(row, 60)
 
 
-def test_a_service_gives_a_union_where_it_needs_the_places_of_one_pattern_only() -> None:
+def test_a_row_of_drawn_tokens_has_the_mean_of_their_shares() -> None:
+    counts = [0, 1, 2, 3, 4] * 25
+    index = MadeTokens([pieces(*counts)], QUERIES)
+    (row,) = norm(index, "four", draws=60, estimator="size-bias").rows
+    (found,) = index.lookups(["four"])
+    assert isinstance(found, TokenOccurrences)
+    places = draw_places(found, 60, 1, index.name, with_replacement=False)
+    shares = [1 / counts[index._ranks[0][place.rank][0]] for place in places]
+    documents, low, high = row.token_documents, row.token_documents_low, row.token_documents_high
+    assert (row.token_occurrences, row.level, row.seed) == (250, 0.95, 1)
+    assert documents == round(250 * float(np.mean(shares)))
+    assert low is not None
+    assert high is not None
+    assert low < 100 <= high
+    assert row.token_documents_lower_estimate == row.token_documents_upper_estimate == documents
+    of_finite_population = np.sqrt(1 - 60 / 250)
+    expected = 250 * np.std(shares, ddof=1) / np.sqrt(60) * of_finite_population
+    assert row.standard_error == pytest.approx(expected)
+    assert row.token_occurrences_per_document == pytest.approx(1 / np.mean(shares))
+    assert row.token_occurrences_per_document_low == pytest.approx(250 / high)
+    assert row.token_occurrences_per_document_high == pytest.approx(250 / low)
+    assert row.token_documents_per_million == pytest.approx(documents / 125 * 1e6)
+    assert row.token_documents_per_million_low == pytest.approx(low / 125 * 1e6)
+    assert row.token_documents_per_million_high == pytest.approx(high / 125 * 1e6)
+
+
+def test_long_documents_of_tokens_have_two_estimates() -> None:
+    long = [17, 17, *[99] * (2 * REACH)]
+    index = MadeTokens([[long] * 30 + [[17]] * 30], QUERIES)
+    (row,) = norm(index, "four", draws=40, estimator="size-bias").rows
+    (found,) = index.lookups(["four"])
+    assert isinstance(found, TokenOccurrences)
+    places = draw_places(found, 40, 1, index.name, with_replacement=False)
+    documents = [index._ranks[0][place.rank][0] for place in places]
+    assert row.token_documents is None
+    assert row.unique_documents == row.token_documents_lower_estimate == len(set(documents))
+    shares = [0.5 if number < 30 else 1.0 for number in documents]
+    assert row.token_documents_upper_estimate == round(90 * np.mean(shares))
+    assert row.truncated_share == np.mean([number < 30 for number in documents])
+    assert row.token_documents_per_million is None
+
+
+def test_a_service_gives_a_union_that_needs_the_places_of_one_pattern() -> None:
     index = MadeTokens([pieces(*[2] * 60), [[18, 19], [18, 19, 17]]], QUERIES, is_service=True)
     result = norm(index, "four", "rare", draws=50)
     total = documents_total(result)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 import ngramscan
 from ngramscan.errors import IncompleteError
@@ -173,7 +174,7 @@ def test_differences_are_paired_by_problem_within_models() -> None:
         assert row.problems == own.reset_index()["id"].nunique()
         assert row.p_holm == min(1.0, row.p_holm or 2.0) >= (row.p or 0.0)
         assert (row.difference_low or 0) > 0
-    assert (rows[0].prompt, rows[0].baseline) == ("pot", "cot")
+    assert (rows[0].prompt, rows[0].baseline, rows[0].level) == ("pot", "cot", 0.95)
     assert rows[0].mean - rows[0].mean_baseline == pytest.approx(rows[0].difference)
 
 
@@ -215,6 +216,21 @@ def test_the_curve_has_all_lengths_that_are_known() -> None:
     assert rows[0].novelty == pytest.approx(fmean(row.novelty or 0.0 for row in own))
     assert (rows[0].coverage_low or 1) < rows[0].coverage
     assert [row.coverage for row in rows] == sorted((row.coverage for row in rows), reverse=True)
+
+
+def test_whole_copies_have_the_interval_of_a_proportion() -> None:
+    """A text that is copied as a whole has coverage 1 and novelty 0, another one 0 and 1."""
+    texts = [given(COPIED, id=str(n), problem=str(n)) for n in range(3)]
+    texts += [given("w x y z a b c d", id=str(n), problem=str(n)) for n in range(3, 12)]
+    found = trace(*texts, index_from=5, index_to=7)
+    assert {(row.index_from, row.index_to) for row in found.rows} == {(5, 7)}
+    first = next(make_curve(found, TraceOptions(), 0.9))
+    assert (first.length, first.outputs, first.problems, first.level) == (5, 12, 12, 0.9)
+    assert (first.coverage, first.novelty) == (3 / 12, 9 / 12)
+    limits = (first.coverage_low, first.coverage_high)
+    assert limits == pytest.approx(proportion_confint(3, 12, alpha=0.1, method="wilson"))
+    limits = (first.novelty_low, first.novelty_high)
+    assert limits == pytest.approx(proportion_confint(9, 12, alpha=0.1, method="wilson"))
 
 
 class Fast(Counting):
@@ -266,7 +282,7 @@ def whole_or_little(rng: random.Random, problems: int) -> list[GivenText]:
 
 
 @pytest.mark.parametrize("sets", [25, pytest.param(600, marks=pytest.mark.slow)])
-def test_rare_copies_of_whole_outputs_are_no_difference_if_the_means_are_equal(sets: int) -> None:
+def test_rare_whole_copies_are_no_difference_if_the_means_are_equal(sets: int) -> None:
     rng, n_rejected = random.Random(7), 0
     for _ in range(sets):
         found = run_trace(whole_or_little(rng, 20), [Fast([])], TraceOptions())
@@ -277,7 +293,7 @@ def test_rare_copies_of_whole_outputs_are_no_difference_if_the_means_are_equal(s
     assert n_rejected / sets <= 0.06
 
 
-def test_means_of_unequal_numbers_of_outputs_have_intervals_that_widen_with_them() -> None:
+def test_intervals_widen_with_unequal_numbers_of_outputs() -> None:
     copied, own = COPIED[4:39], "a b c d e f g"
     texts = [given(own, id=f"{n}", problem=f"{n}") for n in range(20)]
     again = [given(copied, id=f"0.{n}", problem="0") for n in range(6)]
