@@ -2,15 +2,17 @@
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 
-from tests.support.cases import file_text
 from tests.support.command import invoke
 from tests.support.places import ROOT
 
 EXAMPLES = ROOT / "docs/examples"
-COMMANDS = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", file_text("long_forms"), re.MULTILINE)
+COMMANDS = re.findall(
+    r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", Path(__file__).with_suffix(".txt").read_text(), re.MULTILINE
+)
 
 
 def test_each_command_with_a_first_screen_has_a_text() -> None:

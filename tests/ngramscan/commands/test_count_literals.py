@@ -11,7 +11,6 @@ import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.patterns.files import load_patterns
 from tests.support import oracle
-from tests.support.cases import case_table
 from tests.support.command import NGRAMSCAN, invoke
 from tests.support.outputs import refusal
 from tests.support.places import REPLAY
@@ -101,10 +100,105 @@ def test_process_substitution_is_a_file_like_any_other(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    *case_table(
-        Path(__file__).with_suffix(".no_patterns.jsonl"),
-        (["x" * 5000], "no such file or shipped set; to count the text itself: -e TEXT"),
-    )
+    ("given", "said"),
+    [
+        pytest.param(
+            [],
+            "PATTERNS: nothing to count; give texts, as in -e 'step by step', or a pattern set",
+            id="nothing",
+        ),
+        pytest.param(
+            ["wrod"],
+            "wrod: no such file or shipped set; to count the text itself: -e wrod",
+            id="wrod",
+        ),
+        pytest.param(
+            ["f2"],
+            "f2: no such file or shipped set; did you mean f1? to count the text itself: ",
+            id="f2",
+        ),
+        pytest.param(
+            ["f1.yaml"],
+            "f1.yaml: no such file or shipped set; did you mean f1? to count",
+            id="f1.yaml",
+        ),
+        pytest.param(
+            ["mnie.yaml"],
+            "mnie.yaml: no such file or shipped set; did you mean mine.yaml?",
+            id="mnie.yaml",
+        ),
+        pytest.param(
+            ["Mine"], "Mine: no such file or shipped set; did you mean mine.yaml?", id="Mine"
+        ),
+        pytest.param(
+            ["my set.yaml"], "my set.yaml: no such file or shipped set; ", id="my set.yaml"
+        ),
+        pytest.param(
+            ["a\nb.yaml"],
+            "a\\nb.yaml: no such file or shipped set; to count the text",
+            id="a\\nb.yaml",
+        ),
+        pytest.param(
+            ["a&b"],
+            "a&b: no such file or shipped set; to count the text itself: -e 'a&b'",
+            id="a&b",
+        ),
+        pytest.param(
+            ["folder"],
+            "folder: not a pattern set; to count in its texts: --index scan:folder",
+            id="folder",
+        ),
+        pytest.param(
+            ["c.jsonl"],
+            "c.jsonl: not a pattern set; to count in its texts: --index scan:c.jsonl",
+            id="c.jsonl",
+        ),
+        pytest.param(
+            ["lines.txt"],
+            "lines.txt: not a pattern set; to count each of its lines: -f lines.txt",
+            id="lines.txt",
+        ),
+        pytest.param(
+            ["-f", "mine.yaml"],
+            "-f mine.yaml: a pattern set is given without -f: mine.yaml",
+            id="-f mine.yaml",
+        ),
+        pytest.param(["-f", "none.txt"], "none.txt: no such file or directory", id="-f none.txt"),
+        pytest.param(
+            ["-f", "empty.txt"],
+            "empty.txt: contains no text; expected one per line",
+            id="-f empty.txt",
+        ),
+        pytest.param(["-f", "nul.txt"], "nul.txt:3: it has a NUL character", id="-f nul.txt"),
+        pytest.param(["-f", "latin.txt"], "latin.txt: not UTF-8 at byte 4", id="-f latin.txt"),
+        pytest.param(["-e", ""], "--literal: it is empty; enter a phrase", id="-e "),
+        pytest.param([""], "PATTERNS: it is empty; enter a phrase", id="an empty text"),
+        pytest.param(
+            ["-e", "a\udcff"],
+            "--literal a\\xff: not UTF-8 at character 1; write it in UTF-8",
+            id="-e a\\udcff",
+        ),
+        pytest.param(
+            ["-e", "a", "--tier", "T1"],
+            "--tier T1: it selects from pattern sets, and only literals",
+            id="-e a --tier T1",
+        ),
+        pytest.param(
+            ["a b", "--method", "CoT"],
+            "--method CoT: it selects from pattern sets, and only",
+            id="a b --method CoT",
+        ),
+        pytest.param(
+            ["mine.yaml", "-e", "a", "--method", "F-1"],
+            "--method F-1: pattern set mine has no such",
+            id="mine.yaml -e a --method F-1",
+        ),
+        pytest.param(
+            ["x" * 5000],
+            "no such file or shipped set; to count the text itself: -e TEXT",
+            id="a long text",
+        ),
+    ],
 )
 def test_what_is_no_pattern_is_refused_with_its_cure(
     here: Path, given: list[str], said: str

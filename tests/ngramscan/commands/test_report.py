@@ -27,7 +27,6 @@ from ngramscan.reporting.provenance import Run
 from ngramscan.reporting.sentences.sentence import Sentence
 from tests.ngramscan.reporting.sentences.test_comparisons import compared
 from tests.ngramscan.reporting.sentences.test_families import DIFFERENCES, KIND_OF, ROWS_OF
-from tests.support.cases import objects
 from tests.support.command import invoke
 from tests.support.hostile_texts import HOSTILE
 
@@ -106,7 +105,37 @@ def read(page: str) -> Element:
     return Reader(page).root
 
 
-COUNTED, FOUND = objects("page_rows")
+COUNTED: dict[str, Any] = {
+    "index": "x",
+    "method": "x",
+    "tier": "x",
+    "kind": "x",
+    "pattern": "x",
+    "query": "x",
+    "occurrences": 3,
+    "documents": None,
+    "source": "scan",
+    "asked_at": "2026-03-04T05:06:07Z",
+    "estimated": False,
+    "occurrences_low": None,
+    "occurrences_high": None,
+    "documents_low": None,
+    "documents_high": None,
+    "level": None,
+    "note": "",
+}
+FOUND: dict[str, Any] = {
+    "index": "i",
+    "pattern": "p",
+    "document": "1",
+    "offset": 5,
+    "left": "before ",
+    "match": "p",
+    "right": " after",
+    "shard": 0,
+    "rank": 9,
+    "metadata": "",
+}
 
 
 def count_row(**others: Any) -> dict[str, Any]:
@@ -342,7 +371,7 @@ def test_a_page_says_how_rows_of_each_kind_are_made(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("name", ["page.pdf", "page.HTML"])
-def test_a_page_among_the_files_of_rows_is_refused_with_the_option_that_writes_it(
+def test_a_page_among_files_of_rows_is_refused_with_its_option(
     name: str,
 ) -> None:
     ran = invoke("report", "rows.csv", name)

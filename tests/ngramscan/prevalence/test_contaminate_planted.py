@@ -22,10 +22,10 @@ from ngramscan.prevalence.contaminate import (
 )
 from ngramscan.prevalence.contamination_rules import make_rule
 from ngramscan.progress import SILENT
-from tests.support.cases import objects
 from tests.support.planted import (
     Expected,
     Planted,
+    Span,
     expect_mini,
     expect_words,
     make_planted,
@@ -41,7 +41,13 @@ SMALL, LARGE = (0.3, 2), (105, 10)
 STEPS = {"http": 5, "in place": 9}
 """Servers are asked only for entries of the small benchmark this far apart."""
 UNLUCKY = Faults(seed=23, rate=0.02, kinds=("500", "cut", "429"))
-WORDS = {row.pop("rule"): row.values() for row in objects("word_rules")}
+WORDS: dict[str, tuple[int, Span, Span]] = {
+    "gpt3": (13, (0, 1), (0, 1)),
+    "palm": (8, (7, 10), (7, 10)),
+    "ngram-8": (8, (1, 5), (4, 5)),
+    "ngram-5": (5, (1, 5), (4, 5)),
+}
+"""By the rule: words in a row, and the shares that make an entry suspicious and dirty."""
 
 
 class Built(NamedTuple):

@@ -38,8 +38,10 @@ def test_entries_are_counted_by_class_and_by_threshold() -> None:
         assert (row.seed, row.interval) == (None, "entries like these")
     curve = [row for row in shares if row.verdict == "curve"]
     assert [row.eta_from for row in curve] == [step / 20 for step in range(1, 21)]
-    for row, step in zip(curve, range(1, 21), strict=True):
-        assert row.n == sum(Fraction(one, 10) >= Fraction(step, 20) for one in found)
+    assert [row.n for row in curve] == [
+        sum(Fraction(windows, 10) >= Fraction(step, 20) for windows in found)
+        for step in range(1, 21)
+    ]
 
 
 def test_more_entries_than_the_file_has_are_refused() -> None:

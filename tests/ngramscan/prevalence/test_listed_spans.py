@@ -62,7 +62,7 @@ def test_the_texts_of_listed_spans_grow_as_the_text(times: int) -> None:
     assert sum(span.words for span in listed_spans(repeated_spans(n))) <= 40 * n
 
 
-def test_the_file_of_spans_of_repeated_text_is_short_and_the_command_says_so(
+def test_a_file_of_spans_of_repeated_text_is_short_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
