@@ -14,7 +14,7 @@ import ngramscan
 from evalcore.commands.run import Spending
 from evalcore.endpoint import request_parameters
 from evalcore.pilots import assume_variation
-from tests.ngramscan.reporting.test_options import COMMANDS
+from tests.support.command_options import COMMANDS
 from tests.support.places import ROOT
 
 NUMBERS = {"_Integer", "_Float", "IntRange", "FloatRange"}

@@ -13,8 +13,8 @@ from ngramscan.corpora import ReadOptions
 from ngramscan.indexes.scan.counting import Question
 from ngramscan.indexes.scan.kept import key_of
 from ngramscan.matching import Normalization
-from tests.ngramscan.reporting.test_options import COMMANDS
 from tests.support.command import invoke
+from tests.support.command_options import COMMANDS
 from tests.support.places import TOKENS
 
 EVALCORE_DECIDES = {

@@ -1,7 +1,6 @@
 """What a report says where nothing differs: a false claim in at most one report in twenty."""
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
 from typing import Any
@@ -29,19 +28,12 @@ from ngramscan.reporting import to_frame
 from ngramscan.reporting.kinds import kind_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.sentences.families import count_families
-from tests.ngramscan.reporting.sentences.test_families import texts_of
 from tests.support.outputs import outputs_of
 from tests.support.text_index import Counting
+from tests.support.report_sentences import CLAIM, texts_of
 
 COPIED = "the quick brown fox jumps over the lazy dog and then sleeps until the next morning comes"
 
-CLAIM = re.compile(
-    r"is (?:more|less) accurate|ha(?:ve|d) (?:higher|lower) (?:mean )?scores"
-    r"|has a (?:higher|lower) mean score"
-    r"|have a (?:larger|smaller) share|is (?:great|small)er than"
-    r"|have markers of \S+ (?:more|less) often"
-    r"|(?!0 )\b\d+ of \d+ (?:n-grams? (?:is|are) shown|patterns? (?:is|are) in)"
-)
 PATTERNS = parse_patterns(
     """
 name: made

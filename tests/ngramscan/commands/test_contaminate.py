@@ -13,9 +13,9 @@ from rich.console import Console
 from ngramscan.errors import InputError
 from ngramscan.prevalence.benchmark_entries import draw_entries, read_entries
 from ngramscan.prevalence.contamination_shares import ShareRow
-from tests.ngramscan.reporting.charts.test_figure import marks, overlapping, saved, texts_of
-from tests.ngramscan.reporting.test_completion import offers
 from tests.support.command import Ran, invoke
+from tests.support.completion import offers
+from tests.support.figures import marks, overlapping, saved, texts_of
 from tests.support.outputs import refusal
 from tests.support.places import ROOT
 

@@ -25,32 +25,23 @@ from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.plots import Kind
 from ngramscan.reporting.provenance import Run
 from ngramscan.reporting.sentences.sentence import Sentence
-from tests.ngramscan.reporting.sentences.test_comparisons import compared
-from tests.ngramscan.reporting.sentences.test_families import DIFFERENCES, KIND_OF, ROWS_OF
 from tests.support.command import invoke
-from tests.support.hostile_texts import HOSTILE
+from tests.support.row_types import KIND_OF
+from tests.support.rows_of_results import (
+    COUNTED,
+    DIFFERENCES,
+    FOUND,
+    HOSTILE,
+    NUMBERS,
+    ROWS_OF,
+    compared,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
 WHEN = "2026-03-04T05:06:07Z"
-NUMBERS = (
-    0,
-    7,
-    12345,
-    9007199254740992,
-    9223372036854775808,
-    -3,
-    0.5,
-    1.0,
-    -0.0,
-    0.1234567,
-    5e-09,
-    1e15,
-    1234.56,
-    99999.96,
-)
 
 
 @dataclass
@@ -103,39 +94,6 @@ class Reader(HTMLParser):
 
 def read(page: str) -> Element:
     return Reader(page).root
-
-
-COUNTED: dict[str, Any] = {
-    "index": "x",
-    "method": "x",
-    "tier": "x",
-    "kind": "x",
-    "pattern": "x",
-    "query": "x",
-    "occurrences": 3,
-    "documents": None,
-    "source": "scan",
-    "asked_at": "2026-03-04T05:06:07Z",
-    "estimated": False,
-    "occurrences_low": None,
-    "occurrences_high": None,
-    "documents_low": None,
-    "documents_high": None,
-    "level": None,
-    "note": "",
-}
-FOUND: dict[str, Any] = {
-    "index": "i",
-    "pattern": "p",
-    "document": "1",
-    "offset": 5,
-    "left": "before ",
-    "match": "p",
-    "right": " after",
-    "shard": 0,
-    "rank": 9,
-    "metadata": "",
-}
 
 
 def count_row(**others: Any) -> dict[str, Any]:
@@ -281,8 +239,17 @@ def test_no_text_becomes_an_element_or_an_attribute() -> None:
         context_row(left=one, match=one, right=one, document=one, metadata=json.dumps({"url": one}))
         for one in HOSTILE
     ]
-    run = Run(HOSTILE[0], HOSTILE[1], HOSTILE[2], HOSTILE, dict.fromkeys(HOSTILE, HOSTILE[0]))
-    parts = [results_of(rows, HOSTILE[0], run=run), *(results_of(contexts, one) for one in HOSTILE)]
+    run = Run(
+        HOSTILE[0],
+        HOSTILE[1],
+        HOSTILE[2],
+        HOSTILE,
+        dict.fromkeys(HOSTILE, HOSTILE[0]),
+    )
+    parts = [
+        results_of(rows, HOSTILE[0], run=run),
+        *(results_of(contexts, one) for one in HOSTILE),
+    ]
     text = make_page(parts, HOSTILE[1], WHEN)
     text.encode()
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e]", text)

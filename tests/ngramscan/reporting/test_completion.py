@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from tests.support.cases import case_table
 from tests.support.command import MAINS
+from tests.support.completion import offers
 from tests.support.places import ROOT
 
 SET = "name: own\npatterns: [{text: x y, method: X-ray, tier: T1, kind: narrative}]\n"
@@ -37,16 +37,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     return tmp_path
-
-
-def offers(line: str) -> list[str]:
-    """Return what bash is offered, which breaks words at some characters."""
-    name = line.split(maxsplit=1)[0]
-    last = re.split("[ :=@]", line)[-1]
-    variables = {f"_{name}_complete".upper(): "bash_complete", "COMP_WORDS": line}
-    ran = CliRunner().invoke(MAINS[name], env=variables | {"COMP_CWORD": last}, prog_name=name)
-    assert ran.exit_code == 0, ran.output
-    return [one.removeprefix("plain,") for one in ran.stdout.split("\n") if one]
 
 
 @pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".jsonl")))

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
@@ -14,7 +14,8 @@ from ngramscan.errors import InputError
 from ngramscan.indexes.options import parse_size
 from ngramscan.reporting.options import checked, parameters
 from ngramscan.reporting.signatures import sections_of, shared_fields
-from tests.support.command import MAINS, invoke
+from tests.support.command import invoke
+from tests.support.command_options import COMMANDS
 from tests.support.places import ROOT
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -23,17 +24,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     for name in package.__all__
     if not inspect.isclass(getattr(package, name))  # an error
 }
-
-
-def commands() -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield what click knows of each command, by the name of its function."""
-    for package, main in MAINS.items():
-        for name, known in main.to_info_dict(click.Context(main))["commands"].items():
-            for inner, one in known.get("commands", {"": known}).items():
-                yield f"{package}.{name}_{inner}".removesuffix("_"), one
-
-
-COMMANDS = dict(commands())
 
 
 def options_of(name: str) -> dict[str, dict[str, Any]]:

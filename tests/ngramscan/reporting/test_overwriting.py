@@ -3,61 +3,20 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
 from platformdirs import user_cache_path
 
 from ngramscan.reading.own_files import shipped_folders
-from ngramscan.reporting.options import FilePath, parameters
-from ngramscan.reporting.overwriting import is_input, is_output
+from ngramscan.reporting.options import FilePath
 from ngramscan.reporting.signatures import hints_of, option_of
-from tests.support.command import MAINS, invoke
+from tests.support.command import invoke
+from tests.support.command_parameters import COMMANDS, function_of, read_by, written_by
 
 CONTENT = '{"id": "1", "text": "a word", "output": "a word"}\n'
-
-
-def commands(group: click.Command, *names: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Yield all commands of a package, after the words that name them."""
-    if not isinstance(group, click.Group):
-        yield names, group
-        return
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        inner = group.get_command(context, name)
-        assert inner
-        yield from commands(inner, *names, name)
-
-
-COMMANDS = {
-    names: command
-    for package, main in MAINS.items()
-    for names, command in commands(main, package)
-    if names[-1] != "serve"
-}
-
-
-def function_of(command: click.Command) -> Any:
-    callback: Any = command.callback
-    return callback.args[0]
-
-
-def written_by(command: click.Command) -> list[click.Parameter]:
-    hints = hints_of(function_of(command))
-    return [
-        each
-        for each in command.params
-        if each.name == "output" or (each.name in hints and is_output(each.name, hints[each.name]))
-    ]
-
-
-def read_by(command: click.Command) -> list[click.Parameter]:
-    hints, known = hints_of(function_of(command)), parameters(function_of(command))
-    return [known[name] for name in known if is_input(name, hints[name])]
 
 
 def typed(command: click.Command, given: dict[str, str]) -> list[str]:

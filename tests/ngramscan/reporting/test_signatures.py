@@ -8,8 +8,8 @@ import pytest
 
 from ngramscan.reporting.overwriting import is_input
 from ngramscan.reporting.signatures import hints_of, option_of
-from tests.ngramscan.reporting.test_overwriting import COMMANDS, function_of, read_by
 from tests.support.command import Ran, invoke
+from tests.support.command_parameters import COMMANDS, function_of, read_by
 
 ODD = {
     "half of a character": "a \ud83d b",

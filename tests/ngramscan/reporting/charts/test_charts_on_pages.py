@@ -20,6 +20,7 @@ from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.plots import Unit
 from tests.support.cases import objects
 from tests.support.hostile_texts import HOSTILE
+from tests.support.rows_of_results import HOSTILE
 
 Row = dict[str, Any]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -36,7 +37,36 @@ def results_of(rows: list[Row], title: str) -> Results:
     return Results(kind, "rows.csv", columns, rows)
 
 
-COUNTED, COMPARED, MARKED, SPENT, SHARED = objects("figure_rows")
+COUNTED: Row = {
+    "index": "pile",
+    "method": "CoT",
+    "tier": "T1",
+    "kind": "literal",
+    "documents": None,
+    "level": 0.95,
+}
+COMPARED: Row = {
+    "dataset": "gsm8k",
+    "model": "m",
+    "rule": "exact",
+    "baseline": "direct",
+    "n": 9,
+    "accuracy_baseline": 0.5,
+    "accuracy_treatment": 0.5,
+    "p": 0.5,
+    "p_holm": 0.5,
+}
+MARKED: Row = {
+    "dataset": "gsm8k",
+    "model": "m",
+    "method": "CoT",
+    "outputs": 9,
+    "has_method": True,
+    "with_marker": 3,
+    "level": 0.95,
+}
+SPENT: Row = {"dataset": "gsm8k", "model": "m", "rule": "exact", "n": 9, "accuracy_high": 0.95}
+SHARED: Row = {"index": "pile", "rule": "13-grams", "entries": 100, "n": 1, "level": 0.95}
 
 
 def count(query: str, occurrences: Any, low: Any = None, high: Any = None, **more: Any) -> Row:

@@ -25,8 +25,8 @@ from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.rows import record_of
 from ngramscan.reporting.snapshots import times_of
 from ngramscan.reporting.summaries.names import last_names
-from tests.ngramscan.reporting.charts.test_figure import marks, overlapping, texts_of
 from tests.support.command import invoke
+from tests.support.figures import marks, overlapping, texts_of
 from tests.support.places import ROOT
 
 EXAMPLES = ROOT / "docs/examples"

@@ -3,8 +3,7 @@
 import json
 from dataclasses import fields, replace
 from pathlib import Path
-from pkgutil import resolve_name
-from typing import Any, get_type_hints
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -12,22 +11,7 @@ import pytest
 from ngramscan.errors import InputError
 from ngramscan.prevalence.count import CountRow
 from ngramscan.reporting.page.results import read_results
-from ngramscan.reporting.rows import Target, to_bytes, to_frame, together
-from tests.support.cases import objects
-
-TYPES: dict[str, tuple[type, ...]] = {
-    row["title"]: tuple(map(resolve_name, row["types"]))
-    for row in objects(Path(__file__).with_suffix(".row_types.jsonl"))
-}
-"""The row types of each kind, by its title."""
-
-
-def hints_of(title: str) -> dict[str, Any]:
-    """Return the columns of a kind's rows, with their types."""
-    types = TYPES[title]
-    row_type = together([], types)[1] if len(types) > 1 else types[0]
-    return get_type_hints(row_type)
-
+from ngramscan.reporting.rows import Target, to_bytes, to_frame
 
 EMPTY = {"left", "right", "metadata", "note", "reason", "test", "tokens"}
 

@@ -5,27 +5,8 @@ from typing import Any
 import pytest
 
 from ngramscan.reporting.sentences.phrases import ordinal
-from tests.ngramscan.reporting.sentences.test_families import results_of, texts_of
-from tests.simulations.test_false_claims import CLAIM
-
-COMPARED_ROW: dict[str, Any] = {
-    "dataset": "d",
-    "model": "m",
-    "rule": "r",
-    "baseline": "cot",
-    "treatment": "pot",
-    "n": 1500,
-    "difference": 0.05123,
-    "difference_low": 0.010009,
-    "difference_high": 0.09211,
-    "p": 0.0041,
-    "p_holm": 0.0123,
-    "n_unknown": 0,
-}
-
-
-def compared(**columns: Any) -> dict[str, Any]:
-    return COMPARED_ROW | columns
+from tests.support.report_sentences import CLAIM, results_of, texts_of
+from tests.support.rows_of_results import compared
 
 
 @pytest.mark.parametrize(

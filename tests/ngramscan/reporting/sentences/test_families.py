@@ -3,24 +3,20 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ngramscan.reporting.kinds import KINDS
 from ngramscan.reporting.layout import cell, p_text, percent
-from ngramscan.reporting.page.results import Results
-from ngramscan.reporting.sentences.assemble import sentences
 from ngramscan.reporting.sentences.families import count_families
 from ngramscan.reporting.sentences.phrases import level_text
 from ngramscan.reporting.sentences.shares import share_text
-from tests.ngramscan.reporting.page.test_results import TYPES, hints_of
-from tests.support.cases import objects
+from tests.support.report_sentences import results_of, texts_of
+from tests.support.row_types import KIND_OF, TYPES, hints_of
+from tests.support.rows_of_results import COMPARED, CONTEXT, DIFFERENCES, ROWS_OF, Row, compared
 
-KIND_OF = {kind.title: kind for kind in KINDS}
 CLAIM = re.compile(
     r"\b(differs?|different|higher|lower|more|less|fewer|better|worse|exceeds?|outperforms?"
     r"|greater|smaller|significant\w*|improve\w*|causes?|because|effects?)\b",
@@ -83,16 +79,6 @@ def ordered(row: dict[str, Any]) -> dict[str, Any]:
             if value in row and len(three) > 1 and (value == low[:-4] or low[:3] in {"low", "pre"}):
                 row |= dict(zip(three, sorted(row[one] for one in three), strict=True))
     return row
-
-
-def results_of(title: str, rows: list[dict[str, Any]], left_out: int = 0) -> Results:
-    """Return rows as a page gets them."""
-    return Results(KIND_OF[title], "rows.csv", (*rows[0],), rows, left_out)
-
-
-def texts_of(results: Results, families: int | None = None) -> list[str]:
-    """Return the sentences about some rows as texts."""
-    return [sentence.text for sentence in sentences(results, families)]
 
 
 def without_names(said: str) -> str:
@@ -191,13 +177,7 @@ def test_sentences_made_from_columns_are_known(said: str) -> None:
 
 # Rows of each kind, and what holds for all sentences.
 
-COMPARED, CONTEXT = objects("base_rows")
 NONE = {"difference": 0.01, "difference_low": -0.041, "difference_high": 0.06, "p_holm": 1.0}
-DIFFERENCES = "Differences of methods"
-ROWS_OF: dict[str, list[dict[str, Any]]] = {}
-"""Some rows of each kind, by its title; older ones lack columns of later versions."""
-for given_row in objects(Path(__file__).with_suffix(".report_kinds.jsonl")):
-    ROWS_OF.setdefault(given_row["title"], []).append(given_row["row"])
 
 
 def test_rows_that_are_left_out_are_said_first() -> None:
@@ -208,39 +188,44 @@ def test_rows_that_are_left_out_are_said_first() -> None:
     ]
 
 
-def compared(**columns: Any) -> dict[str, Any]:
-    """Return a row of `compare` with a small p-value."""
-    return COMPARED | {"n_unknown": 0, "p_holm": 0.01, "family": "rule r, single models"} | columns
+def of_a_family(**columns: Any) -> Row:
+    """Return a row of `compare` with a small p-value, and the family that it was adjusted in."""
+    return compared(p_holm=0.01, family="rule r, single models") | columns
 
 
 @pytest.mark.parametrize(
     ("titles_and_rows", "families"),
     [
-        pytest.param([(DIFFERENCES, [compared()])], 1, id="one family"),
+        pytest.param([(DIFFERENCES, [of_a_family()])], 1, id="one family"),
         pytest.param(
-            [(DIFFERENCES, [compared(), compared(model="all", family="rule r, all models")])],
+            [(DIFFERENCES, [of_a_family(), of_a_family(model="all", family="rule r, all models")])],
             2,
             id="single models and all models",
         ),
         pytest.param(
-            [(DIFFERENCES, [compared()]), (DIFFERENCES, [compared()])], 1, id="a file given twice"
+            [(DIFFERENCES, [of_a_family()]), (DIFFERENCES, [of_a_family()])],
+            1,
+            id="a file given twice",
         ),
         pytest.param(
-            [(DIFFERENCES, [compared()]), (DIFFERENCES, [compared(p=0.02)])],
+            [(DIFFERENCES, [of_a_family()]), (DIFFERENCES, [of_a_family(p=0.02)])],
             2,
             id="two files with families of one name",
         ),
         pytest.param(
-            [(DIFFERENCES, [compared(), compared(dataset="e")]), (DIFFERENCES, [compared()])],
+            [
+                (DIFFERENCES, [of_a_family(), of_a_family(dataset="e")]),
+                (DIFFERENCES, [of_a_family()]),
+            ],
             1,
             id="a part of another file",
         ),
         pytest.param(
-            [(DIFFERENCES, [compared(dataset=name, family_tests=1) for name in "def"])],
+            [(DIFFERENCES, [of_a_family(dataset=name, family_tests=1) for name in "def"])],
             3,
             id="more tests than the family has",
         ),
-        pytest.param([(DIFFERENCES, [compared(p_holm=None)])], 0, id="nothing adjusted"),
+        pytest.param([(DIFFERENCES, [of_a_family(p_holm=None)])], 0, id="nothing adjusted"),
     ],
 )
 def test_families_of_a_page_are_counted(

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.ngramscan.reporting.sentences.test_families import results_of, texts_of
-from tests.simulations.test_false_claims import CLAIM
+from tests.support.report_sentences import CLAIM, results_of, texts_of
 
 LINKED_ROW: dict[str, Any] = {
     "index": "i",

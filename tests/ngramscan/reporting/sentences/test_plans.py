@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.ngramscan.reporting.sentences.test_families import results_of, texts_of
+from tests.support.report_sentences import results_of, texts_of
 
 PLAN_ROW: dict[str, Any] = {
     "dataset": "d",

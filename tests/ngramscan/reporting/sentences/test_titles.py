@@ -10,7 +10,8 @@ from ngramscan.reporting.kinds import KINDS
 from ngramscan.reporting.page.findings import weight_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.sentences.titles import title_of
-from tests.ngramscan.reporting.sentences.test_families import KIND_OF, ROWS_OF
+from tests.support.row_types import KIND_OF
+from tests.support.rows_of_results import ROWS_OF
 
 Rows = Sequence[Mapping[str, Any]]
 

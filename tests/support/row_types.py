@@ -1,0 +1,94 @@
+"""The row types of each kind of results, and their columns."""
+
+from typing import Any, get_type_hints
+
+from evalcore.commands.agreement import AgreementRow, VoteRow
+from evalcore.commands.audit import AuditRow
+from evalcore.commands.compare import AverageRow, CompareRow
+from evalcore.commands.efficiency import EfficiencyRow
+from evalcore.commands.link import LinkRow, RankRow
+from evalcore.commands.outcomes import AnswersRow, OutcomeRow, WinRow
+from evalcore.commands.plan import PlanRow, PowerCurveRow
+from evalcore.commands.rank import RankedRow
+from evalcore.commands.show import ShowRow
+from evalcore.judge_sample import LabelShareRow
+from evalcore.prevalence_links import SlopeRow
+from evalcore.scores import ScoreRow
+from ngramscan.outputs.blend import BlendRow, IsolationRow, PresenceRow, RetentionRow
+from ngramscan.outputs.keyness import KeynessRow
+from ngramscan.outputs.strategies import OutputStrategyRow, StrategyRow
+from ngramscan.outputs.tiers import TierRow
+from ngramscan.prevalence.contaminate import EntryRow
+from ngramscan.prevalence.contamination_effects import EffectRow
+from ngramscan.prevalence.contamination_shares import ShareRow
+from ngramscan.prevalence.contexts import ContextRow
+from ngramscan.prevalence.count import CountRow
+from ngramscan.prevalence.docnorm import DocnormRow
+from ngramscan.prevalence.docnorm_totals import DocnormTotal
+from ngramscan.prevalence.token_count import TokenCountRow
+from ngramscan.prevalence.token_docnorm import TokenDocnormRow
+from ngramscan.prevalence.trace import SpanRow, TraceRow
+from ngramscan.prevalence.trace_methods import CurveRow, DifferenceRow
+from ngramscan.reporting.kinds import KINDS
+from ngramscan.reporting.rows import together
+
+KIND_OF = {kind.title: kind for kind in KINDS}
+"""Kinds of results, by their titles."""
+
+TYPES: dict[str, tuple[type, ...]] = {
+    "Counts": (CountRow,),
+    "Counts over tokens": (TokenCountRow,),
+    "Counts, over bytes and over tokens": (
+        CountRow,
+        TokenCountRow,
+    ),
+    "Totals of methods": (DocnormTotal,),
+    "Documents with each pattern": (DocnormRow,),
+    "Documents with each pattern, over tokens": (TokenDocnormRow,),
+    "Documents with each pattern, over bytes and over tokens": (
+        DocnormRow,
+        TokenDocnormRow,
+    ),
+    "Occurrences in context": (ContextRow,),
+    "Contamination of each entry": (EntryRow,),
+    "Coverage of outputs by length of spans": (CurveRow,),
+    "Differences of what prompts copy": (DifferenceRow,),
+    "Parts of outputs that the corpus has": (SpanRow,),
+    "How much of each output is in the corpus": (TraceRow,),
+    "Contaminated shares of the benchmark": (ShareRow,),
+    "Scores on clean and on contaminated entries": (EffectRow,),
+    "Outputs with markers of each method": (BlendRow,),
+    "Outputs with each pattern": (PresenceRow,),
+    "Markers that outputs keep with a solver": (RetentionRow,),
+    "Markers in outputs of their own method and of others": (IsolationRow,),
+    "Specificity of each pattern": (TierRow,),
+    "Key n-grams of the method": (KeynessRow,),
+    "Strategies of outputs": (StrategyRow,),
+    "Strategy of each output": (OutputStrategyRow,),
+    "Outputs for a problem, side by side": (ShowRow,),
+    "Scores of answers": (ScoreRow,),
+    "Differences of methods": (CompareRow,),
+    "Average differences of methods": (AverageRow,),
+    "Joint outcomes of the adaptive method and its baselines": (OutcomeRow,),
+    "Accuracy where two methods agree": (AnswersRow,),
+    "Wins, ties and losses": (WinRow,),
+    "Accuracy and tokens": (EfficiencyRow,),
+    "Estimated shares of the judges' labels": (LabelShareRow,),
+    "Agreement of judges": (AgreementRow,),
+    "Votes on each item": (VoteRow,),
+    "Published figures, recomputed": (AuditRow,),
+    "Prevalence and accuracy of pairs of methods": (LinkRow,),
+    "Prevalence and accuracy, ranks of methods": (RankRow,),
+    "Accuracy per tenfold count": (SlopeRow,),
+    "Ranks": (RankedRow,),
+    "Planned comparisons": (PlanRow,),
+    "Power against the number of problems": (PowerCurveRow,),
+}
+"""The row types of each kind, by its title."""
+
+
+def hints_of(title: str) -> dict[str, Any]:
+    """Return the columns of a kind's rows, with their types."""
+    types = TYPES[title]
+    row_type = together([], types)[1] if len(types) > 1 else types[0]
+    return get_type_hints(row_type)
