@@ -100,9 +100,11 @@ def serving_here(
     with mock.patch("ngramscan.serve.server._Server", start):
         thread.start()
         running = ready.result(120)
-    yield f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}/"
-    running.should_exit = True
-    thread.join()
+    try:
+        yield f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}/"
+    finally:
+        running.should_exit = True
+        thread.join(timeout=60)
 
 
 @contextmanager
@@ -150,6 +152,7 @@ class Running:
 
     port: int
     server: _Server
+    service: IndexApplication
     thread: threading.Thread
 
     @property
@@ -166,8 +169,24 @@ class Running:
 
     def unread_answers(self) -> int:
         """Return how many answers wait for their readers."""
+        return len(self._unread_since())
+
+    def latest_unread_at(self) -> float:
+        """Return since when the latest answer waits for its reader, on the server's clock, or 0."""
+        return max(self._unread_since(), default=0.0)
+
+    def has_answer_unread_since(self, moment: float) -> bool:
+        """Tell whether an answer began to wait for its reader after a moment on that clock."""
+        return self.latest_unread_at() > moment
+
+    def _unread_since(self) -> list[float]:
         connections = list(self.server.server_state.connections)
-        return sum(getattr(one, "unread_since", None) is not None for one in connections)
+        began_at = (getattr(connection, "unread_since", None) for connection in connections)
+        return [since for since in began_at if since is not None]
+
+    def bodies_under_way(self) -> int:
+        """Return how many bodies of requests are being read."""
+        return len(self.service._bodies._limits)
 
 
 @contextmanager
@@ -186,8 +205,8 @@ def running(*indexes: ServedIndex, threads: int = 1) -> Iterator[Running]:
         patch.setattr("ngramscan.serve.server._Server", Kept)
         thread = threading.Thread(target=_run, args=(service.application, listener, ready.set))
         thread.start()
-        assert ready.wait(30)
-        one = Running(listener.getsockname()[1], made[0], thread)
+        assert ready.wait(60)
+        one = Running(listener.getsockname()[1], made[0], service, thread)
         try:
             yield one
         finally:
