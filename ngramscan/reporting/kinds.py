@@ -88,7 +88,7 @@ KINDS: tuple[Kind, ...] = (
         "contaminate",
         "Contamination of each entry",
         "index rule id",
-        "windows found | asked rarest_occurrences longest_run",
+        "windows found | asked rarest_occurrences longest_run occurrences_seen",
         make_plot("eta", "index rule", "id", "share", series="verdict"),
         texts="verdict",
     ),
@@ -331,7 +331,7 @@ KINDS: tuple[Kind, ...] = (
         "Joint outcomes of the adaptive method and its baselines",
         "dataset model rule adaptive baselines",
         "n adaptive_right adaptive_wrong | n_no_answer n_unknown all_fail all_solve only_adaptive"
-        " all_baselines_but_adaptive accuracy upper_bound upper_bound_with_adaptive",
+        " all_baselines_but_adaptive accuracy upper_bound upper_bound_with_adaptive n_clusters",
         make_plot(
             "selection_accuracy",
             "dataset model",
@@ -371,7 +371,8 @@ KINDS: tuple[Kind, ...] = (
         " accuracy_per_100_tokens accuracy_per_100_tokens_low accuracy_per_100_tokens_high"
         " mean_of_ratios mean_prompt_tokens mean_completion_tokens mean_reasoning_tokens"
         " prompt_overhead prompt_overhead_n frontier_share cost_per_answer cost_per_answer_low"
-        " cost_per_answer_high cost_per_correct cost_per_correct_low cost_per_correct_high",
+        " cost_per_answer_high cost_per_correct cost_per_correct_low cost_per_correct_high"
+        " n_clusters",
         make_plot(
             "accuracy",
             "dataset model group rule",
@@ -430,7 +431,8 @@ KINDS: tuple[Kind, ...] = (
         "link --problems",
         "Accuracy per tenfold count",
         "counts dataset model rule method baseline",
-        "groups p p_adjusted | n n_unknown rho count_correlation slope_corrected level",
+        "groups p p_adjusted | n n_unknown rho count_correlation slope_corrected"
+        " slope_corrected_low slope_corrected_high n_clusters level",
         make_plot(
             "slope",
             "counts",

@@ -1,0 +1,185 @@
+"""Kinds of rows: recognised by their columns, and read back from every format with their types."""
+
+import random
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import pandas as pd
+import pytest
+
+from evalcore.benchmarks import CheckRow, DatasetRow, FetchRow
+from evalcore.commands.judge import JudgeRow
+from evalcore.commands.logs import UsageRow
+from evalcore.records import Record
+from evalcore.scores import ScoreRow
+from ngramscan.commands.patterns import PatternRow, PatternSetRow
+from ngramscan.indexes.catalog import IndexRow
+from ngramscan.indexes.sizes import IndexInfo
+from ngramscan.journal import JournalRow
+from ngramscan.prevalence.draws import DrawRow
+from ngramscan.prevalence.plan import PlanRow
+from ngramscan.reporting.kinds import KINDS, kind_of
+from ngramscan.reporting.page.results import read_results
+from ngramscan.reporting.plots import Kind
+from ngramscan.reporting.rows import Target, to_bytes, to_frame, together
+from tests.support.row_types import KIND_OF, TYPES, hints_of
+
+
+def kind_with(columns: Iterable[str]) -> Kind:
+    """Return the kind of rows with some columns, which have one."""
+    kind = kind_of(columns)
+    assert kind is not None
+    return kind
+
+
+def test_every_kind_is_listed() -> None:
+    assert len(KINDS) == len(KIND_OF)
+    assert KIND_OF.keys() == TYPES.keys()
+
+
+@pytest.mark.parametrize("title", TYPES)
+def test_rows_are_recognised_by_their_columns(title: str) -> None:
+    hints = hints_of(title)
+    assert kind_with(hints).title == title
+    assert KIND_OF[title].needs <= hints.keys()
+
+
+@pytest.mark.parametrize("title", TYPES)
+def test_a_kind_knows_which_columns_are_numbers(title: str) -> None:
+    numbers = {
+        name
+        for name, hint in hints_of(title).items()
+        if {int, float, bool} & {hint, *get_args(hint)}
+    }
+    assert KIND_OF[title].numbers == numbers
+
+
+@pytest.mark.parametrize("title", [kind.title for kind in KINDS if kind.plots])
+def test_figures_have_places_of_numbers_and_names_of_texts(title: str) -> None:
+    kind = KIND_OF[title]
+    for plot in kind.plots:
+        places = {plot.value, plot.low, plot.high, plot.across, *plot.across_limits} - {""}
+        assert places <= kind.numbers & kind.needs
+        names = {*plot.panel, *plot.label, plot.series} - {""}
+        assert names <= {*kind.needs, "group"}, "older rows have no group"
+
+
+@pytest.mark.parametrize("title", TYPES)
+def test_rows_with_no_more_than_a_kind_needs_are_of_that_kind(title: str) -> None:
+    assert kind_with(KIND_OF[title].needs) is KIND_OF[title]
+
+
+def test_no_kind_is_hidden_behind_an_earlier_one() -> None:
+    within = {
+        (kind.title, other.title)
+        for kind in KINDS
+        for other in KINDS
+        if other is not kind and other.needs <= hints_of(kind.title).keys()
+    }
+    assert within == {
+        ("Counts, over bytes and over tokens", "Counts"),
+        ("Counts, over bytes and over tokens", "Counts over tokens"),
+        (
+            "Documents with each pattern, over bytes and over tokens",
+            "Documents with each pattern",
+        ),
+        (
+            "Documents with each pattern, over bytes and over tokens",
+            "Documents with each pattern, over tokens",
+        ),
+        ("Outputs for a problem, side by side", "Scores of answers"),
+        ("Planned comparisons", "Power against the number of problems"),
+    }
+    order = [kind.title for kind in KINDS]
+    for kind, other in within:
+        assert order.index(kind) < order.index(other)
+
+
+@pytest.mark.parametrize(
+    "row_type",
+    [
+        DrawRow,
+        PlanRow,
+        PatternRow,
+        PatternSetRow,
+        JournalRow,
+        IndexRow,
+        IndexInfo,
+        UsageRow,
+        Record,
+        DatasetRow,
+        CheckRow,
+        FetchRow,
+    ],
+)
+def test_other_rows_have_no_kind(row_type: type) -> None:
+    columns = get_type_hints(row_type)
+    assert len(columns) > 1
+    assert kind_of(columns) is None
+
+
+def test_judged_scores_are_scores() -> None:
+    assert kind_with(get_type_hints(JudgeRow)).name == "score"
+
+
+LIKE_NUMBERS = ("42", "007", "1e5", "true", "nan", "None", "-0", "1_0", " 3 ", "½", "=1+1", "")
+EMPTY = {"left", "right", "metadata", "note", "reason", "test", "tokens"}
+"""The columns in which nothing is an empty text."""
+
+
+def made_value(hint: Any, dice: random.Random) -> Any:
+    """Return a value that a column may have."""
+    kinds = {hint, *get_args(hint)}
+    if type(None) in kinds and dice.random() < 0.2:
+        return None
+    if bool in kinds:
+        return dice.random() < 0.5
+    if float in kinds:
+        return dice.choice([0.0, -1.5, 1e-300, 0.1 + 0.2, 3.0, float("inf"), dice.random()])
+    if int in kinds:
+        return dice.choice([0, 7, 2**62, dice.randrange(1000)])
+    return dice.choice([*LIKE_NUMBERS, "a\r\nb", "x\0\x1b[31m\u202e", "<script>\"'&,"])
+
+
+def made_rows(title: str, n: int) -> tuple[list[Any], type[Any]]:
+    """Return random rows of a kind, and their type."""
+    dice, types = random.Random(title), TYPES[title]
+    rows = []
+    for row_type in types * n:
+        values = {name: made_value(hint, dice) for name, hint in get_type_hints(row_type).items()}
+        if row_type is ScoreRow:
+            values |= {"value": dice.choice([0.0, 0.25, 1.0]), "status": "scored"}
+        rows.append(row_type(**values))
+    found, joined_type = together(rows, types)
+    return list(found), joined_type
+
+
+def expected(row: Any, name: str) -> Any:
+    """Return a value as a page has it: nothing, where the column is text, is said in one way."""
+    value = getattr(row, name)
+    if value is None or value == "":
+        return "" if name in EMPTY else None
+    return value
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "json", "parquet", "data frame"])
+@pytest.mark.parametrize("title", TYPES)
+def test_every_format_is_read_back(title: str, suffix: str, tmp_path: Path) -> None:
+    rows, row_type = made_rows(title, 30)
+    names = [field.name for field in fields(row_type)]
+    table: Path | pd.DataFrame = to_frame(rows, row_type)
+    if suffix != "data frame":
+        table = tmp_path / f"rows.{suffix}"
+        table.write_bytes(to_bytes(rows, row_type, Target(suffix)))
+    results = read_results(table)
+    assert results.kind.title == title
+    assert [*results.columns] == names
+    assert (results.left_out, results.run) == (0, None)
+    assert results.name == ("data frame" if suffix == "data frame" else str(table))
+    wanted = [{name: expected(row, name) for name in names} for row in rows]
+    assert [{name: read[name] for name in names} for read in results.rows] == wanted
+    for name in names:
+        types = (int, float, bool) if name in results.kind.numbers else (str,)
+        assert {type(read[name]) for read in results.rows} <= {*types, type(None)}, name
