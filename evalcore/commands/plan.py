@@ -279,8 +279,7 @@ def plan(
         Score rows of a pilot.
     baseline : str, optional
         The method of the pilot that others are compared with.
-    treatment : str or sequence of str
-        Compare only these methods with the baseline. By default all others.
+    treatment : see compare
     difference : float
         The true difference to find, as a fraction; with `accuracies`, it is theirs.
     power : float

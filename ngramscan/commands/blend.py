@@ -47,8 +47,7 @@ def blend(
         Write how often each method's markers occur with other prompts to this file.
     figure : str or Path, optional
         Draw shares, densities and retention: .svg, .png or .pdf.
-    show_all : bool
-        Show all tables instead of the summary.
+    show_all : see count
 
     Returns
     -------

@@ -33,8 +33,7 @@ def tiers(
     outputs, *others : see blend
     measure : str
         Compare `occurrences` per output, or the share of `outputs` with at least one.
-    show_all : bool
-        Show all tables instead of the summary.
+    show_all : see count
 
     Returns
     -------

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,8 +13,8 @@ import evalcore
 import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.indexes.options import parse_size
-from ngramscan.reporting.options import checked, parameters
-from ngramscan.reporting.signatures import sections_of, shared_fields
+from ngramscan.reporting.options import SET_ONCE, checked, parameters
+from ngramscan.reporting.signatures import columns_of, sections_of, shared_fields
 from tests.support.command import invoke
 from tests.support.command_options import COMMANDS
 from tests.support.places import ROOT
@@ -187,3 +188,83 @@ def test_a_terminal_says_a_range_in_one_line() -> None:
 def test_a_size_without_an_end_is_refused(size: str) -> None:
     with pytest.raises(InputError, match="expected less than 9,223,372,036,854,775,808 bytes"):
         parse_size(size)
+
+
+ONLY_TERMINAL = {
+    "csv_safe",
+    "format",
+    "help",
+    "open",
+    "output",
+    "quiet",
+    "show_all",
+    "sort",
+    "stars",
+    "strict",
+    "verbose",
+    "wide",
+    "yes",
+}
+
+
+def test_every_help_text_stands_once_in_the_source() -> None:
+    documented = {
+        (source, text)
+        for name in FUNCTIONS
+        for source in sources(name)
+        for names, kind, text in entries_of(source)
+        if not kind.startswith("see ") and options_of(name).keys() & set(names)
+    }
+    texts = Counter(text for _, text in documented)
+    assert [text for text, n in texts.items() if n > 1] == [], "`name : see count` repeats it"
+    assert all(texts)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_options_are_those_of_signature_docstring_and_command(name: str) -> None:
+    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    assert inspect.Parameter.VAR_KEYWORD not in {one.kind for one in parameters.values()}
+    documented = [option for names, *_ in entries(name) for option in names]
+    assert [one for one in documented if one in parameters] == [*parameters]
+    left_out = {"by", "ignore_case", "tokenizer", "refresh"}  # by commands that share the others
+    assert {*documented} - {*parameters} <= ONLY_TERMINAL | left_out
+    assert {*parameters} <= {"progress", *(one["name"] for one in COMMANDS[name]["params"])}
+    for option, one in parameters.items():
+        if one.kind is not one.VAR_POSITIONAL:
+            wrong = f"{option}{option[-1]}"
+            with pytest.raises(TypeError, match=rf"no option '{wrong}'; did you mean {option}\?"):
+                FUNCTIONS[name](**{wrong: 1})
+    for option, in_terminal in options_of(name).items():
+        assert in_terminal["help"]
+        default, given = getattr(parameters.get(option), "default", None), in_terminal["default"]
+        assert in_terminal["required"] == (default is inspect.Parameter.empty)
+        if option not in parameters:
+            continue
+        is_set = default not in (None, (), "", inspect.Parameter.empty)
+        assert given == (None if not is_set else [default] if in_terminal["multiple"] else default)
+
+
+def test_a_variable_gives_the_same_option_everywhere() -> None:
+    """Who sets NGRAMSCAN_WORKERS for one command sets it for all that have the variable."""
+    said: dict[str, set[tuple[str, str]]] = {}
+    for name in COMMANDS:
+        for option, known in options_of(name).items():
+            if variable := known["envvar"]:
+                said.setdefault(variable, set()).add((option, str(known["help"])))
+    assert {*said} >= {f"NGRAMSCAN_{name.removesuffix('_s').upper()}" for name in SET_ONCE}
+    assert {"OPENAI_BASE_URL", "EVALCORE_CONCURRENCY", "EVALCORE_TIMEOUT"} <= {*said}
+    for variable, options in said.items():
+        # Where to look is said by count for all; evalcore judges and runs at different rates.
+        assert len({option for option, _ in options}) == 1, variable
+        assert len(options) == 1 or variable.startswith("EVALCORE_"), options
+
+
+def test_the_columns_to_sort_by_are_known_before_a_command_runs() -> None:
+    unknown = {name for name in FUNCTIONS if not columns_of(inspect.unwrap(FUNCTIONS[name]))}
+    # Their row types are in modules of an extra.
+    assert unknown == {
+        *(f"ngramscan.index_{word}" for word in ("add", "build", "verify")),
+        "ngramscan.report",  # a page has no rows
+    }
+    assert "occurrences" in columns_of(inspect.unwrap(ngramscan.count))
+    assert {"documents", "lookups"} <= {*columns_of(inspect.unwrap(ngramscan.docnorm))}
