@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def saved(path: Path, rows: Sequence[Any]) -> ElementTree.Element:
+def saved(path: Path, *tables: Sequence[Any]) -> ElementTree.Element:
     """Return the SVG of some rows."""
-    save_figure(path, rows)
+    save_figure(path, *tables)
     return ElementTree.parse(path).getroot()
 
 

@@ -3,6 +3,7 @@
 import errno
 import inspect
 import io
+import json
 import re
 import sys
 from collections.abc import Sequence
@@ -10,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import click
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import evalcore
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting import terminal as terminal_module
@@ -272,3 +275,76 @@ def test_what_goes_wrong_is_one_line_and_an_exit_code(monkeypatch: pytest.Monkey
 def test_a_command_without_rows_has_no_options_for_them() -> None:
     assert "--format" not in invoke("serve", "--help").stdout
     assert "--csv-safe" not in invoke("index", "build", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"unit": "inch"}, "--unit inch"),
+        ({"level": 1}, "--level 1"),
+        ({"level": "high"}, "--level high"),
+        ({"most": 0}, "--most 0"),
+        ({"most": 1.5}, "--most 1.5"),
+    ],
+)
+def test_what_the_terminal_refuses_python_refuses(options: dict[str, Any], line: str) -> None:
+    code, _, stderr = terminal(f"measure x {line}")
+    assert code == 2
+    [(name, value)] = options.items()
+    python = f"{name}={json.dumps(value)}"
+    with pytest.raises(InputError, match=f"^{python}: ") as caught:
+        measure("x", **options)
+    if "unit" in options:
+        assert str(caught.value) == 'unit="inch": expected one of metre, foot'
+        with pytest.raises(InputError, match=r"expected one of metre, foot; did you mean foot\?"):
+            measure("x", unit="foott")  # type: ignore[arg-type]
+        cure = "'FOOTT' is not one of metre, foot; did you mean foot?"
+        assert cure in terminal("measure x --unit FOOTT")[2]
+    else:
+        assert str(caught.value).removeprefix(f"{python}: ") in stderr, "in the same words"
+
+
+def test_the_home_folder_is_meant_by_a_tilde(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "labels.csv").write_text("item,a,b\n1,x,x\n2,y,y\n3,x,y\n")
+    ran = invoke("agreement", "~/labels.csv", "-o", "~/rows.csv", "-q")
+    assert ran == (0, "", "")
+    rows = pd.read_csv(tmp_path / "rows.csv")
+    for given in ("~/labels.csv", Path("~/labels.csv"), ["~/labels.csv"]):
+        assert len(evalcore.agreement(given, votes=Path("~/votes.csv"))) == len(rows)
+    assert (tmp_path / "votes.csv").exists()
+
+
+def test_help_is_read_off_the_function() -> None:
+    text = " ".join(terminal("measure --help")[1].split())
+    assert "Measure something. WHAT is a thing. Examples: toy measure x --level 0.9 toy" in text
+    assert r"toy measure x \ --unit foot" in text
+    assert ">>>" not in text
+    for part in (
+        "--unit [metre|foot] The unit; see --most, and `other`. [default: metre]",
+        "--names NAMES Names. Repeatable, or with commas. [default: a,b]",
+        "--by COLUMN Columns. Repeatable, or with commas.",
+        "--level X Level, on two lines. [default: 0.95; 0<x<1]",
+        "-n, --most N The most. [x>=1]",
+        "--key KEY The most. --fail",
+        "-q, --quiet Show no progress and no notices.",
+    ):
+        assert part in text, text
+    every = " ".join(terminal("measure --help-all")[1].split())
+    assert "--key KEY The most. [env var: MEASURE_KEY]" in every
+    assert "--csv-safe" in every
+    assert "--csv-safe" not in text
+
+
+def test_what_is_needed_and_is_not_there_is_told() -> None:
+    for line, problem in (
+        ("again", "Missing option '--what'"),
+        ("again --what x -n 1.5", "'1.5' is not a valid integer."),
+        ("agian", "Did you mean"),
+    ):
+        code, _, stderr = terminal(f"do {line}")
+        assert (code, problem in stderr) == (2, True)
+    group = Commands("tests.test_command", ["measure"])
+    assert group.get_command(click.Context(group), "nothing") is None

@@ -108,3 +108,16 @@ def test_fish_completes_the_line() -> None:
     command = ["fish", "--no-config", "-c", f"{setup}; {asked}"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout.splitlines() == [line.split()[-1] for line in LINES.values()]
+
+
+@pytest.mark.parametrize(("line", "also"), [("ngramscan c", "numpy"), ("ngramscan count f", "")])
+def test_completing_loads_nothing_that_is_slow(line: str, also: str) -> None:
+    program = "import atexit, sys; atexit.register(lambda: print(*sys.modules)); "
+    program += "from ngramscan.cli import main; main.main([], 'ngramscan')"
+    asked = {"_NGRAMSCAN_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": "c"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)} | asked
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    offered, loaded = done.stdout.rsplit("\n", 2)[:2]
+    assert "plain," in offered
+    assert not {"pandas", "pyarrow", "matplotlib", "httpx", "fsspec", also} & {*loaded.split()}

@@ -1,15 +1,19 @@
 """What commands write: files whole or not at all, and nothing else replaced."""
 
 import os
+import re
+import resource
 import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from ngramscan.errors import DiskFullError
+from ngramscan.errors import DiskFullError, InputError
 from ngramscan.reporting import check_writable, write_whole
 from tests.support.command import invoke
 
@@ -38,7 +42,7 @@ def test_a_pipe_is_written(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
     reader.start()
     write(pipe, "rows")
-    reader.join(timeout=30)
+    reader.join(timeout=60)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert read == ["rows"]
 
@@ -86,3 +90,64 @@ def test_a_journal_is_for_no_one_else(tmp_path: Path) -> None:
     journal, scan = tmp_path / "journal", f"scan:{tmp_path / 'a.jsonl'}"
     assert invoke("contexts", "-e", "step", "--index", scan, "--journal", journal).code == 0
     assert stat.S_IMODE(journal.stat().st_mode) == 0o600
+
+
+def test_stdout_by_its_name_is_written(capfd: pytest.CaptureFixture[str]) -> None:
+    write(Path("/dev/stdout"), "rows")
+    assert capfd.readouterr().out == "rows"
+
+
+@contextmanager
+def no_file_larger_than(limit: int) -> Iterator[None]:
+    """Let this process write no more than so many bytes to a file, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_no_room_for_a_file_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("old\n")
+    with no_file_larger_than(0):
+        done = invoke("index", "list", "-o", path)
+    assert (done.code, done.stdout) == (1, "")
+    assert re.fullmatch(rf"Error: {path}: can't be written \(file too large\).*\n", done.stderr)
+    assert path.read_text() == "old\n"
+
+
+def test_no_room_for_a_journal_is_one_line(tmp_path: Path) -> None:
+    journal, corpus = tmp_path / "j.sqlite", tmp_path / "c.jsonl"
+    corpus.write_text('{"text": "step by step"}\n')
+    with no_file_larger_than(4096):
+        done = invoke("count", "f1", "--index", f"scan:{corpus}", "--journal", journal)
+    assert (done.code, done.stdout) == (1, "")
+    assert re.fullmatch(rf"Error: --journal {journal}: can't.*\n", done.stderr)
+
+
+def test_the_mode_of_a_file_stays_and_a_new_one_follows_the_mask(tmp_path: Path) -> None:
+    path, beside = tmp_path / "rows.csv", tmp_path / "beside"
+    beside.touch()
+    write(path, "")
+    assert path.stat().st_mode == beside.stat().st_mode
+    path.chmod(0o640)
+    write(path, "")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        pytest.param(".", "it is a folder", id="a folder"),
+        pytest.param("no/x.csv", "no such folder", id="in no folder"),
+        pytest.param("/proc/x.csv", r"can't be written \(no such file", id="where nobody writes"),
+    ],
+)
+def test_places_that_can_not_be_written_are_refused(
+    tmp_path: Path, place: str, problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        check_writable(tmp_path / place)
+    assert list(tmp_path.iterdir()) == []

@@ -1,7 +1,11 @@
+import subprocess
 from dataclasses import dataclass
+from pathlib import Path
+from shutil import which
 
 import pytest
 
+from ngramscan.reporting import choose_target, to_text, write_rows
 from ngramscan.reporting.latex import to_latex
 
 
@@ -68,3 +72,19 @@ def test_numbers_have_three_digits(value: float, shown: str) -> None:
 def test_texts_are_printed_and_never_obeyed(model: str, cell: str) -> None:
     _, after_rule = to_latex([Row(model, 1, 1.0, 0.5)], Row).split("\\midrule\n")
     assert after_rule.startswith(f"{cell} & 1 & ")
+
+
+def test_a_file_for_latex_is_known_by_its_name(tmp_path: Path) -> None:
+    target = choose_target(None, tmp_path / "rows.tex")
+    write_rows(ROWS, Row, target)
+    assert (tmp_path / "rows.tex").read_text() == to_text(ROWS, Row, "latex")
+
+
+@pytest.mark.skipif(which("pdflatex") is None, reason="no LaTeX on this machine")
+def test_latex_takes_it(tmp_path: Path) -> None:
+    document = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n"
+    (tmp_path / "rows.tex").write_text(document + to_latex(ROWS, Row) + "\\end{document}")
+    done = subprocess.run(
+        ["pdflatex", "-halt-on-error", "rows.tex"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-500:]

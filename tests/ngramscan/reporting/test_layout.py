@@ -1,7 +1,13 @@
 """Screens of six models and three methods, read back: every row can be told, nothing is cut."""
 
+import fcntl
 import io
+import os
+import pty
 import re
+import struct
+import subprocess
+import termios
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -10,8 +16,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from ngramscan.reporting.layout import UNKNOWN, Layout, print_columns
+from tests.support.command import NGRAMSCAN, invoke
 from tests.support.outputs import shown_in
-from tests.support.screens import COMMANDS, Made
+from tests.support.screens import COMMANDS, MODELS, Made
 
 Cells = dict[str, list[str]]
 
@@ -187,3 +194,81 @@ def test_only_a_word_that_has_no_room_is_broken() -> None:
     assert [cells.replace(" ", "") for cells in block.columns["name"]] == ["x" * 50, "afewwords"]
     assert max(map(len, text.splitlines())) <= 40
     assert "a few words" in text
+
+
+@pytest.mark.parametrize("command", ["blend", "strategies", "tiers"])
+def test_rows_of_all_models_together_come_first(command: str, made: Made) -> None:
+    for block in blocks_of(shown_in(1000, COMMANDS[command](made))):
+        if "model" in block.columns:
+            models = list(dict.fromkeys(block.columns["model"]))
+            assert (models[0], {*models[1:]}) == ("all", {*MODELS})
+        assert "dataset questions-of-finance" in block.headline
+
+
+def test_literals_have_no_method_no_totals_and_no_legend(made: Made) -> None:
+    text = shown_in(80, made.literals())
+    (block,) = blocks_of(text)
+    assert list(block.columns) == ["index", "pattern", "occurrences", "per GB", "heading"]
+    assert block.columns["per GB"] == ["308,642", "308,642", UNKNOWN, UNKNOWN]
+    assert text.endswith("–\n              time, slowly\n\n")
+
+
+def test_what_is_the_same_stands_above_and_what_is_empty_nowhere() -> None:
+    columns = {"data_set": ["d", "d"], "model": ["a", "b"], "note": ["", "–"], "n": ["1", "1"]}
+    text = printed(80, columns, Layout(3, title="Title"))
+    assert text == "Title · data set d\n  model  n\n  ─────  ─\n  a      1\n  b      1\n\n"
+    one = {name: cells[:1] for name, cells in columns.items()}
+    assert (
+        " ".join(printed(80, one, Layout(3)).split()) == "data set model n ──────── ───── ─ d a 1"
+    )
+
+
+def test_an_optional_column_that_names_rows_stays() -> None:
+    columns = {"model": ["a", "a", "b"], "epoch": ["x" * 9, "y" * 9, "x" * 9], "n": ["1", "2", "3"]}
+    text = printed(20, columns, Layout(2, optional=("epoch", "model", "n")))
+    assert "not shown: n" in text
+    rows = [line.split() for line in text.splitlines()[2:5]]
+    assert rows == [["a", "x" * 9], ["a", "y" * 9], ["b", "x" * 9]]
+
+
+def test_a_wide_table_is_folded_with_its_names_and_intervals_stay_whole() -> None:
+    interval = "12.5 [-1.25, 3,000]"
+    columns = {"model": ["one a b", "two"], "x": [interval, "1"], "y": ["2", interval]}
+    text = printed(30, columns, Layout(1, frozenset({"model", "x"})))
+    first, second = blocks_of(text)
+    assert (first.columns["x"], second.columns["y"]) == ([interval, "1"], ["2", interval])
+    assert first.columns["model"] == second.columns["model"] == ["one a b", "two"]
+
+
+def test_a_screen_without_rows_has_a_header() -> None:
+    assert printed(80, {"model": [], "n": []}, Layout(1)).split() == ["model", "n", "─────", "─"]
+
+
+def in_terminal(width: int, *arguments: str, **environment: str) -> str:
+    """Run the command in a terminal, and return what it shows without its colours."""
+    outer, inner = pty.openpty()
+    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    names = {"COLUMNS", "LINES"}
+    known = {name: value for name, value in os.environ.items() if name not in names}
+    with subprocess.Popen(
+        [*NGRAMSCAN, *arguments], stdin=inner, stdout=inner, stderr=inner, env=known | environment
+    ):
+        os.close(inner)
+        shown = b""
+        try:
+            while part := os.read(outer, 65536):
+                shown += part
+        except OSError:  # the other end is closed
+            pass
+    os.close(outer)
+    return re.sub("\x1b\\[[\\d;]*m", "", shown.decode()).replace("\r\n", "\n")
+
+
+def test_a_terminal_gets_what_fits_and_with_wide_what_a_pipe_gets() -> None:
+    piped = invoke("index", "list").stdout
+    narrow = in_terminal(80, "index", "list", TERM="xterm")
+    assert "not shown: kind" in narrow
+    assert "kind" in piped.splitlines()[0]
+    assert max(map(len, narrow.splitlines())) <= 80
+    wide = in_terminal(80, "index", "list", "--wide", TERM="dumb", NO_COLOR="1")
+    assert wide == piped

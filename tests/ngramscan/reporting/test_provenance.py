@@ -1,10 +1,16 @@
 """How rows were made stands in Parquet, and beside other files on request."""
 
+import io
 import json
+import shlex
+import subprocess
+from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -12,7 +18,7 @@ import evalcore
 import ngramscan
 from ngramscan.reporting.page.results import read_results
 from ngramscan.reporting.provenance import METADATA, Run, sidecar_of, without_secrets
-from tests.support.command import invoke
+from tests.support.command import NGRAMSCAN, invoke
 
 TEXT = '{"text": "Let us think step by step."}\n{"text": "step by step by step"}\n'
 
@@ -124,3 +130,138 @@ def test_a_call_in_python_is_shown_as_it_was(corpus: Path) -> None:
 def test_secrets_in_urls_are_not_kept(given: str, shown: str | None) -> None:
     shown = shown or "s3://b/x?versionId=3&X-Amz-Signature=…&sig=…"
     assert without_secrets(given) == shown
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "json", "parquet"])
+def test_a_file_of_each_format_tells_its_command_line(corpus: Path, suffix: str) -> None:
+    started = datetime.now(UTC).replace(microsecond=0)
+    given = ["count", "step by step", "-e", "it's $1", "--index", f"scan:{corpus}", "--provenance"]
+    path = corpus.with_name(f"rows.{suffix}")
+    assert invoke(*given, "-o", path).code == 0
+    run = run_of(path)
+    assert shlex.split(run.command)[1:] == [*given, "-o", str(path)]
+    assert run.version == ngramscan.__version__
+    assert started <= datetime.fromisoformat(run.finished_at) <= datetime.now(UTC)
+    assert run.failures == ()
+    assert run.sizes == {f"scan:{corpus}": "46 B of text, 2 documents"}
+    beside = json.loads(Path(f"{path}.provenance.json").read_text())
+    assert beside["sha256"] == sha256(path.read_bytes()).hexdigest()
+
+
+def test_nothing_stands_beside_a_file_unless_it_is_asked_for(corpus: Path) -> None:
+    given: list[str | Path] = ["count", "step by step", "--index", f"scan:{corpus}"]
+    rows, table, latex = (corpus.with_name(f"rows.{end}") for end in ("parquet", "csv", "tex"))
+    for path in (rows, table):
+        assert invoke(*given, "-o", path).code == 0
+    assert run_of(rows).command == f"ngramscan {shlex.join(map(str, given))} -o {rows}"
+    assert read_results(table).run is None
+    assert {path.name for path in corpus.parent.iterdir()} == {
+        *("corpus.jsonl", "rows.csv", "rows.parquet")
+    }
+    assert invoke(*given, "-o", latex, "--provenance").code == 0
+    assert recorded(latex)["sha256"] == sha256(latex.read_bytes()).hexdigest()
+
+
+def test_a_renamed_pair_and_a_compressed_file_are_read(corpus: Path) -> None:
+    path = corpus.with_name("rows.csv")
+    invoke("count", "step by step", "--index", f"scan:{corpus}", "-o", path, "--provenance")
+    other = path.rename(corpus.with_name("other.csv"))
+    assert read_results(other).run is None
+    sidecar_of(path).rename(sidecar_of(other))
+    run = run_of(other)
+    subprocess.run(["gzip", str(other)], check=True)
+    assert run_of(other.with_name("other.csv.gz")) == run
+
+
+def test_the_same_rows_differ_in_nothing_but_the_record(tmp_path: Path) -> None:
+    path, contents = tmp_path / "rows.parquet", []
+    for more in ([], ["-q"]):
+        invoke("patterns", "show", "f1", "-o", path, *more)
+        assert recorded(path)["command"].endswith(" -q") == bool(more)
+        table = pq.read_table(path)
+        metadata = {key: text for key, text in table.schema.metadata.items() if key != METADATA}
+        content = io.BytesIO()
+        pq.write_table(table.replace_schema_metadata(metadata), content)
+        contents.append(content.getvalue())
+    assert contents[0] == contents[1]
+
+
+@pytest.mark.parametrize("command", ["count", "docnorm", "contexts"])
+def test_the_sizes_of_indexes_are_in_it(corpus: Path, command: str) -> None:
+    path = corpus.with_name("rows.parquet")
+    invoke(command, "step by step", "--index", f"scan:{corpus}", "-o", path)
+    assert run_of(path).sizes == {f"scan:{corpus}": "46 B of text, 2 documents"}
+
+
+def test_rows_that_the_shell_puts_into_a_file(corpus: Path) -> None:
+    given = ["count", "step by step", "--index", f"scan:{corpus}", "--format", "parquet"]
+    with corpus.with_name("rows.parquet").open("wb") as stream:
+        subprocess.run([*NGRAMSCAN, *given], stdout=stream, check=True)
+    assert run_of(Path(stream.name)).command == f"ngramscan {shlex.join(given)}"
+
+
+def test_options_from_the_environment_stand_before_it(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = corpus.with_name("rows.parquet")
+    monkeypatch.setenv("NGRAMSCAN_INDEX", f"scan:{corpus}")
+    assert invoke("count", "step by step", "-o", path).code == 0
+    typed = f"ngramscan count 'step by step' -o {path}"
+    assert run_of(path).command == f"NGRAMSCAN_INDEX=scan:{corpus} {typed}"
+
+
+def test_what_is_missing_is_in_it(corpus: Path) -> None:
+    path = corpus.with_name("rows.parquet")
+    gone = "http://127.0.0.1:9/gone"
+    given = ["count", "step by step", "--index", f"scan:{corpus}", "--index", gone]
+    done = invoke(*given, "-o", path)
+    assert done.code == 1
+    failures = run_of(path).failures
+    assert failures
+    assert [f"Error: {line}" for line in failures] == done.stderr.splitlines()[-len(failures) :]
+
+
+def test_no_secret_reaches_the_files(corpus: Path) -> None:
+    path, url = corpus.with_name("rows.parquet"), "https://me:hunter2@example.org/?token=hunter2"
+    given = ["count", "step by step", "--index", f"scan:{corpus}", "--api-url", url]
+    assert invoke(*given, "-o", path, "--provenance").code == 0
+    assert "https://…@example.org/?token=…" in run_of(path).command
+    assert b"hunter2" not in path.read_bytes() + sidecar_of(path).read_bytes()
+
+
+RECORD = {"command": "x", "version": "1", "finished_at": "2026-01-01T00:00:00+00:00"}
+
+
+RUN = Run("x", "1", "2026-01-01T00:00:00+00:00")
+
+
+@pytest.mark.parametrize(
+    ("stored", "problem"),
+    [
+        ("{", "not valid JSON"),
+        ("[1]", "Expected object, got array"),
+        ('{"command": "x"}', "Object missing required field version"),
+        (json.dumps(RECORD | {"failures": 1}), "failures: Expected array, got int"),
+    ],
+)
+def test_a_record_that_cannot_be_read_is_named(corpus: Path, stored: str, problem: str) -> None:
+    path, rows = corpus.with_name("rows.csv"), corpus.with_name("rows.parquet")
+    for file in (path, rows):
+        invoke("count", "step by step", "--index", f"scan:{corpus}", "-o", file)
+    sidecar_of(path).write_text(stored)
+    pq.write_table(pq.read_table(rows).replace_schema_metadata({"ngramscan": stored}), rows)
+    for file, place in ((path, sidecar_of(path)), (rows, rows)):
+        done = invoke("report", file, "-o", corpus.with_name("page.html"))
+        assert done.code == 2
+        assert done.stderr.startswith(f"Error: {place}: {problem}")
+
+
+def test_a_later_version_may_say_more_and_others_say_nothing(corpus: Path) -> None:
+    rows = corpus.with_name("rows.parquet")
+    invoke("count", "step by step", "--index", f"scan:{corpus}", "-o", rows)
+    table = pq.read_table(rows)
+    newer = json.dumps(RECORD | {"machine": "m"})
+    pq.write_table(table.replace_schema_metadata({"ngramscan": newer}), rows)
+    assert run_of(rows) == RUN
+    pq.write_table(pa.table(table).replace_schema_metadata(None), rows)
+    assert read_results(rows).run is None

@@ -1,8 +1,9 @@
 """Figures of rows: every mark, parsed from the SVG, stands where its row says."""
 
 import math
+import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any, get_args
@@ -72,6 +73,15 @@ SHARED: Row = {"index": "pile", "rule": "13-grams", "entries": 100, "n": 1, "lev
 def count(query: str, occurrences: Any, low: Any = None, high: Any = None, **more: Any) -> Row:
     row = COUNTED | {"pattern": query, "query": query, "occurrences": occurrences}
     return row | {"occurrences_low": low, "occurrences_high": high} | more
+
+
+ISOLATION = "Markers in outputs of their own method and of others"
+
+
+def isolated(method: str, ratio: Any, low: Any = None, high: Any = None) -> Row:
+    row: Row = {"dataset": "d", "model": "m", "method": method, "outputs_own": 9}
+    row |= {"outputs_others": 9, "share_own": 0.1, "share_others": 0.1, "difference": 0.0}
+    return row | {"ratio": ratio, "ratio_low": low, "ratio_high": high, "level": 0.95}
 
 
 def compare(treatment: str, difference: float, low: Any, high: Any) -> Row:
@@ -448,20 +458,11 @@ def test_rows_that_a_page_leaves_out_do_not_change_the_styles_of_others() -> Non
     assert styles[1].items() <= styles[0].items()
 
 
-def isolated(method: str, ratio: float) -> Row:
-    row: Row = {"dataset": "d", "model": "m", "method": method, "outputs_own": 9}
-    row |= {"outputs_others": 9, "share_own": 0.1, "share_others": 0.1, "difference": 0.0}
-    return row | {"ratio": ratio, "ratio_low": ratio / 2, "ratio_high": ratio * 2, "level": 0.95}
-
-
 def difference_of(name: str, value: float) -> Row:
     return compare(name, value, value - 0.01, value + 0.01)
 
 
-DIFFERENCES, RATIOS = (
-    "Differences of methods",
-    "Markers in outputs of their own method and of others",
-)
+DIFFERENCES = "Differences of methods"
 MORE = MOST_ROWS + 6
 
 
@@ -485,7 +486,7 @@ MORE = MOST_ROWS + 6
             id="gains among small losses",
         ),
         pytest.param(
-            RATIOS,
+            ISOLATION,
             isolated,
             [1.1 + place / 100 for place in range(MORE)],
             [0.01, 0.2, 9.0],
@@ -493,7 +494,7 @@ MORE = MOST_ROWS + 6
             id="ratios far below 1 among some a little above",
         ),
         pytest.param(
-            RATIOS,
+            ISOLATION,
             isolated,
             [0.9 - place / 100 for place in range(MORE)],
             [100.0, 5.0, 0.1],
@@ -501,7 +502,7 @@ MORE = MOST_ROWS + 6
             id="ratios far above 1 among some a little below",
         ),
         pytest.param(
-            RATIOS,
+            ISOLATION,
             isolated,
             [1.1 + place / 100 for place in range(MORE)],
             [0.0, 0.001],
@@ -530,3 +531,218 @@ def test_a_page_shows_the_largest_gains_and_the_largest_losses(
     assert small == {*by_distance[-len(small) :]}
     assert len(shown) == MOST_ROWS
     assert figure.caption.endswith(f"{MOST_ROWS} of {len(rows)} rows, {caption}")
+
+
+def statistic(name: str, value: float) -> Row:
+    row = {"statistic": name, "judges": "all", "label": None, "items": 9, "value": value}
+    return row | {"low": value - 1, "high": value + 1}
+
+
+def random_rows(title: str) -> Iterator[Row]:
+    """Yield as many rows of a kind as a figure has room for, with intervals."""
+    draws = random.Random(7)
+    for place in range(MOST_ROWS):
+        name = "x" * (place + 1)
+        if title == ISOLATION:
+            value = 10 ** draws.uniform(-1, 6)
+            yield isolated(name, value, value * 0.7, value * 3)
+        elif title == "Differences of methods":
+            value = draws.uniform(-0.3, 0.6)
+            yield compare(name, value, value - 0.1, value + 0.05)
+        else:
+            value = draws.uniform(0.1, 0.9)
+            yield outputs(name, value, value - 0.1, value + 0.05)
+
+
+CASES = [
+    (ISOLATION, "ratio", True),
+    ("Differences of methods", "difference", False),
+    ("Outputs with markers of each method", "share", False),
+]
+
+
+@pytest.mark.parametrize(("title", "column", "is_log"), CASES)
+def test_marks_and_intervals_stand_at_the_values_of_their_rows(
+    title: str, column: str, is_log: bool
+) -> None:
+    rows = list(random_rows(title))
+    _, root = only(rows, title)
+    value_at = inverse(root, is_log)
+    drawn = marks(root)
+    assert len(drawn) == len(rows)
+    heights = [places(mark, "dot")[0][1] for mark in drawn]
+    assert heights == sorted(set(heights))
+    for row, mark in zip(rows, drawn, strict=True):
+        ((x, y),) = places(mark, "dot")
+        assert value_at(x) == pytest.approx(row[column], rel=1e-4, abs=1e-5)
+        (line,) = of_class(mark, "interval")
+        ends = [value_at(float(line.attrib[one].rstrip("%"))) for one in ("x1", "x2")]
+        limits = [row[f"{column}_low"], row[f"{column}_high"]]
+        assert ends == pytest.approx(limits, rel=1e-4, abs=1e-5)
+        assert [one for one, _ in places(mark, "bar")] == [
+            float(line.attrib[one].rstrip("%")) for one in ("x1", "x2")
+        ]
+        assert not places(mark, "arrow")
+        assert {line.get("y1"), line.get("y2")} == {f"{y:g}"}
+
+
+@pytest.mark.parametrize(("title", "column", "is_log"), CASES)
+def test_tooltips_and_data_are_the_numbers_of_the_rows(
+    title: str, column: str, is_log: bool
+) -> None:
+    rows = list(random_rows(title))
+    names = (column, f"{column}_low", f"{column}_high")
+    drawn = marks(only(rows, title)[1])
+    for row, mark in zip(rows, drawn, strict=True):
+        said = title_of(mark).replace("95% confidence interval", "interval")
+        values = [row[name] for name in names]
+        assert numbers_in(said) == pytest.approx(values, rel=5e-3, abs=5.1e-4)
+        data = [mark.attrib[f"data-{name}"] for name in ("value", "low", "high")]
+        assert data == [repr(value) for value in values]
+
+
+def test_zeros_stand_apart_on_a_logarithmic_axis() -> None:
+    rows = [isolated("none", 0), isolated("single", 1), isolated("many", 900, 0, 2000)]
+    figure, root = only(rows, ISOLATION)
+    assert "zeros are set apart" in figure.caption
+    (zero, _), (single, _), _ = (places(mark, "dot")[0] for mark in marks(root))
+    assert single - zero > 8
+    assert [tick.get("data-tick") for tick in of_class(root, "grid")][:2] == ["0", "1.0"]
+    interval = of_class(marks(root)[2], "interval")[0]
+    assert float(interval.attrib["x1"].rstrip("%")) == zero
+    plain, root = only([rows[1], isolated("double", 2, 1, 3)], ISOLATION)
+    assert "zeros" not in plain.caption
+    assert "0" not in [tick.get("data-tick") for tick in of_class(root, "grid")]
+
+
+def test_a_missing_limit_is_an_arrow_and_a_missing_interval_an_open_mark() -> None:
+    rows = [isolated("up", 5, 3), isolated("down", 5, None, 9), isolated("bare", 5)]
+    figure, root = only(rows, ISOLATION)
+    up, down, bare = marks(root)
+    assert len(places(up, "bar")) == len(places(down, "bar")) == 1
+    assert (places(up, "arrow")[0][0], places(down, "arrow")[0][0]) == (96.0, 4.0)
+    assert "at least 3, no upper limit" in title_of(up)
+    assert "at most 9, no lower limit" in title_of(down)
+    assert "no interval" in title_of(bare)
+    fills = [of_class(mark, "dot")[0].get("fill") for mark in (up, down, bare)]
+    assert fills == ["currentColor", "currentColor", None]
+    assert bare.get("fill") == "none"
+    assert not of_class(bare, "interval")
+    assert "data-high" not in up.attrib
+    assert "Arrows" in figure.caption
+    assert "Open marks" in figure.caption
+    whole, _ = only([isolated("a", 5, 3, 8), isolated("b", 5, 3, 8)], ISOLATION)
+    assert "Arrows" not in whole.caption
+    assert "Open marks" not in whole.caption
+
+
+def test_unknown_values_have_no_dot() -> None:
+    rows = [
+        outputs("known", 0.4, 0.3, 0.5),
+        outputs("bounds", None, 0.2, 0.6),
+        outputs("nothing", None, None, None),
+        outputs("no number", math.nan, None, None),
+    ]
+    figure, root = only(rows, "Outputs with markers of each method")
+    known, bounds = marks(root)
+    assert len(places(known, "dot")) == 1
+    assert not places(bounds, "dot")
+    assert "share unknown; 95% confidence interval 20.0% to 60.0%" in title_of(bounds)
+    assert "only bounds are known" in figure.caption
+    assert "Rows without a value: 2." in figure.caption
+
+
+def test_numbers_beyond_floats_are_drawn_and_told() -> None:
+    rows = [isolated("huge", 10**400), isolated("tiny", 5e-324), isolated("single", 1)]
+    _, root = only(rows, ISOLATION)
+    huge, tiny, single = marks(root)
+    assert places(huge, "arrow")
+    assert places(tiny, "dot") < places(single, "dot")
+    assert "ratio beyond 1e300" in title_of(huge)
+    assert all("nan" not in str(element.attrib) for element in root.iter())
+
+
+def test_figures_that_would_say_nothing_are_not_drawn() -> None:
+    assert draw(results_of([], "Counts")) == []
+    assert draw(results_of([count("a", 5)], "Counts")) == []
+    assert draw(results_of([count("a", None), count("b", None)], "Counts")) == []
+    assert len(draw(results_of([count("a", 5, 3, 8)], "Counts"))) == 1
+    plain = next(one for one in KINDS if not one.plots)
+    assert draw(Results(plain, "x", (*plain.needs,), [dict.fromkeys(plain.needs, 1)])) == []
+
+
+def test_panels_have_the_same_axis_and_each_series_its_look() -> None:
+    rows = [
+        outputs("a", 0.1, 0.05, 0.2, model="small"),
+        outputs("b", 0.9, 0.8, 0.95, model="small", has_method=False),
+        outputs("a", 0.4, 0.3, 0.5, model="large", has_method=False),
+        outputs("b", 0.5, 0.4, 0.6, model="large"),
+    ]
+    small, large = draw(results_of(rows, "Outputs with markers of each method"))
+    assert small.title.endswith("small")
+    assert large.title.endswith("large")
+    places_of_lines = [
+        [line.attrib["x1"] for line in of_class(parse(figure), "grid")] for figure in (small, large)
+    ]
+    assert places_of_lines[0] == places_of_lines[1]
+
+    def look(element: ET.Element) -> tuple[str | None, str | None]:
+        return element.get("color"), of_class(element, "dot")[0].get("d")
+
+    with_method, without = marks(parse(small))
+    also_without, also_with_method = marks(parse(large))
+    assert look(with_method) == look(also_with_method) != look(without) == look(also_without)
+
+
+def test_panels_of_one_row_each_are_one_figure() -> None:
+    rows = [outputs("p", 0.1, 0.05, 0.2, model=f"model {place}") for place in range(20)]
+    _, root = only(rows, "Outputs with markers of each method")
+    names = [label.text or "" for label in of_class(root, "label")]
+    assert all(f"model {place}" in name for place, name in enumerate(names))
+    assert len(names) == 20
+
+
+def test_each_statistic_has_an_axis_of_its_own() -> None:
+    rows = [statistic("alpha", 0.5), statistic("missing", 400.0)]
+    figures = draw(results_of(rows, "Agreement of judges"))
+    for row, figure in zip(rows, figures, strict=True):
+        root = parse(figure)
+        (mark,) = marks(root)
+        at = inverse(root, is_log=False)(places(mark, "dot")[0][0])
+        assert at == pytest.approx(row["value"], rel=1e-3)
+    ends = [of_class(parse(one), "grid")[-1].get("data-tick") for one in figures]
+    assert ends[0] != ends[1]
+
+
+def test_bytes_and_tokens_of_one_file_are_never_on_one_axis() -> None:
+    tokens = {"token_occurrences": None, "token_occurrences_after_space": None}
+    tokens |= {"tokens": None, "per_million_tokens": None}
+    rows = [count("a", 5), count("b", 50)]
+    rows = [row | tokens for row in rows] + [
+        count(q, None) | tokens | {"token_occurrences": n} for q, n in (("a", 700), ("b", 9000))
+    ]
+    kind = kind_of(rows[0])
+    assert kind is not None
+    assert len(kind.plots) == 2
+    drawn = [parse(one) for one in draw(Results(kind, "x", (*rows[0],), rows))]
+    values = [[one.get("data-value") for one in marks(root)] for root in drawn]
+    assert values == [["5", "50"], ["700", "9000"]]
+    assert "Rows without" not in str(draw(Results(kind, "x", (*rows[0],), rows)))
+
+
+@pytest.mark.parametrize("title", sorted({one.title for one in KINDS if one.plots}))
+def test_every_kind_with_a_plot_is_drawn(title: str) -> None:
+    kind = next(one for one in KINDS if one.title == title)
+    columns = sorted(kind.needs | kind.numbers)
+    rows = [
+        {one: 0.25 * place if one in kind.numbers else f"{one} {place}" for one in columns}
+        for place in (1, 2, 3)
+    ]
+    figures = draw(Results(kind, "x", (*columns,), rows))
+    assert figures
+    for figure in figures:
+        root = parse(figure)
+        assert marks(root)
+        assert (root.get("role"), "viewBox" in root.attrib) == ("img", False)
+        assert figure.title in (root.get("aria-label") or "") or "curve" in figure.title
+        assert len(figure.caption) < 300
