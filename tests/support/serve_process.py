@@ -56,6 +56,20 @@ def ask(url: str, document: object, **headers: str) -> httpx.Response:
     return send(url, json.dumps(document).encode(), JSON | headers)
 
 
+def replay(url: str, request: dict[str, Any]) -> httpx.Response:
+    """Send a recorded request."""
+    body: bytes | None = None
+    if "json" in request:
+        body = json.dumps(request["json"]).encode()
+    elif "body_hex" in request:
+        body = bytes.fromhex(request["body_hex"])
+    elif "body" in request:
+        body = request["body"].encode()
+    headers = ({} if body is None else JSON) | request.get("headers", {})
+    kept = {name: value for name, value in headers.items() if value is not None}
+    return send(url, body, kept, request["method"], request["path"])
+
+
 @dataclass
 class Served:
     """A server that accepts connections, and what it has told on stderr so far."""

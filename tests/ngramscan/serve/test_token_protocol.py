@@ -3,73 +3,32 @@
 Where it errs, the right answer is counted in `tokenized`, read without any code of the package.
 """
 
-import asyncio
-import json
 from collections import Counter
-from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
-from ngramscan.index_files.tokens.shard import open_token_folder
-from ngramscan.progress import Progress
 from ngramscan.serve import token_protocol
-from ngramscan.serve.app import IndexApplication
-from ngramscan.serve.server import open_tokens
 from ngramscan.serve.token_protocol import ServedTokens
 from tests.support.outputs import refusal
 from tests.support.places import TOKENS
-from tests.support.serve_process import JSON, read_lines
-from tests.support.token_oracle import TokenOracle
-
-LLAMA, OLMO2 = TOKENS / "llamalike.model", TOKENS / "allenai_dolma2.json.gz"
-SHARDED, BACKWARDS, WIDE = (
-    TOKENS / name for name in ("v4_pysmall_llama_s3", "v5_pysmall_llama", "v4_pysmall_olmo2")
+from tests.support.serve_process import read_lines
+from tests.support.served_tokens import (
+    BACKWARDS,
+    SEPARATOR,
+    SHARDED,
+    WIDE,
+    ask_all,
+    open_index,
+    post_all,
+    reference,
 )
-TOKENIZERS = {"llama": LLAMA.name, "olmo": "allenai_gpt-neox-olmo-dolma-v1_5.json.gz"}
-TOKENIZERS |= {"olmo2": OLMO2.name}
-SEPARATOR = 65535
-
-
-reference = cache(TokenOracle)
-
-
-def open_index(folder: Path, tokenizers: Path) -> ServedTokens:
-    kind = folder.name.split("_")[2]
-    path = None if kind == "bytes" else tokenizers / TOKENIZERS[kind]
-    return open_tokens(folder.name, open_token_folder(folder), path)
 
 
 @pytest.fixture(scope="module")
 def indexes() -> dict[str, ServedTokens]:
     return {one.name: open_index(one, TOKENS) for one in (SHARDED, BACKWARDS, WIDE)}
-
-
-def post_all(indexes: dict[str, ServedTokens], bodies: Sequence[Any]) -> list[httpx.Response]:
-    """Send requests to the service, JSON or bytes, without a socket."""
-
-    async def post() -> list[httpx.Response]:
-        service = IndexApplication(dict(indexes), 2, Progress(), {"localhost"})
-        transport = httpx.ASGITransport(service.application)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-            bytes_of = [
-                one if isinstance(one, bytes) else json.dumps(one).encode() for one in bodies
-            ]
-            return [await client.post("/", content=one, headers=JSON) for one in bytes_of]
-
-    return asyncio.run(post())
-
-
-def ask_all(indexes: dict[str, ServedTokens], requests: Sequence[Any]) -> list[dict[str, Any]]:
-    answers = []
-    for request, response in zip(requests, post_all(indexes, requests), strict=True):
-        assert response.status_code == 200, (request, response.text)
-        answers.append(response.json())
-        assert answers[-1].pop("latency", 0.0) >= 0
-    return answers
 
 
 # --- what the original was recorded to answer ---------------------------------------------------

@@ -1,0 +1,364 @@
+"""The search page: it shows what the commands find, and asks for nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import re
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+import pandas as pd
+import pytest
+
+import ngramscan
+from ngramscan.index_files.fm9.reader import open_shards
+from ngramscan.index_files.tokens.shard import open_token_folder
+from ngramscan.index_files.tokens.tokenizers import load_tokenizer
+from ngramscan.progress import Progress, visible
+from ngramscan.serve import app
+from ngramscan.serve.protocol import ServedIndex
+from ngramscan.serve.token_protocol import ServedTokens
+from tests.support.places import TESTS
+from tests.support.serve_process import INDEXES, JSON, PATIENCE_S, THE, Served, ask, send, serving
+
+HERE = TESTS / "tokens"
+
+TOKENS, TOKENIZER = HERE / "v4_pysmall_llama_s3", HERE / "llamalike.model"
+
+FOLDERS = (*INDEXES, TOKENS)
+NAMES = ", ".join(folder.name for folder in FOLDERS)
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with serving("--tokenizer", str(TOKENIZER), "--concurrency", "4", indexes=FOLDERS) as one:
+        yield one
+
+
+@dataclass
+class Shown:
+    """The occurrences of one index on a page, as texts."""
+
+    contexts: list[tuple[str, ...]] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
+
+
+class Reader(HTMLParser):
+    """What a browser makes of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.rows: list[list[str]] = []
+        self.data: list[list[int]] = []
+        self.sections: list[Shown] = []
+        self.problems: list[str] = []
+        self.text: list[str] = []
+        self.opened: list[tuple[str, str]] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.tags.append((tag, given))
+        self.opened.append((tag, given.get("class") or ""))
+        if given.get("class") != "feed":
+            self.text = []
+        # Token n-grams have a table of their own; of its head nothing is kept.
+        if tag == "tr" and (not self.rows or ("tbody", "") in self.opened):
+            self.rows.append([])
+            self.data.append([])
+        elif tag == "data":
+            self.data[-1].append(int(given["value"] or ""))
+        elif tag == "section":
+            self.sections.append(Shown())
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        kind = next((kind for name, kind in reversed(self.opened) if name == tag), "")
+        while self.opened and self.opened.pop()[0] != tag:
+            pass
+        text = "".join(self.text)
+        if tag in {"td", "th"} and (len(self.rows) == 1 or ("tbody", "") in self.opened):
+            self.rows[-1].append(text)
+        elif tag == "code":
+            self.sections[-1].commands.append(text)
+        elif kind == "left":
+            self.sections[-1].contexts.append((text,))
+        elif tag == "mark" or kind == "right":
+            self.sections[-1].contexts[-1] += (text,)
+        elif tag == "p" and kind == "problem":
+            self.problems.append(text)
+        elif tag == "bdi" and self.sections and self.sections[-1].contexts:
+            self.sections[-1].sources.append(text)
+
+    def links(self, rel: str = "") -> list[str]:
+        anchors = [
+            given for tag, given in self.tags if tag == "a" and rel in (given.get("rel") or "")
+        ]
+        return [given["href"] or "" for given in anchors]
+
+
+_CLIENT = httpx.Client(verify=False, trust_env=False, timeout=PATIENCE_S, headers=BROWSER)
+
+
+def visit(url: str, query: str, **headers: str) -> httpx.Response:
+    return _CLIENT.get(f"{url}?{query}", headers=headers)
+
+
+def look(url: str, status: int = 200, **fields: Any) -> Reader:
+    got = visit(url, urlencode(fields, doseq=True))
+    assert (got.status_code, got.headers["content-type"]) == (status, "text/html; charset=utf-8")
+    return Reader(got.text)
+
+
+def look_until_done(url: str, **fields: Any) -> Reader:
+    """Look again where a busy machine left indexes unasked, at least one less each time."""
+    for _ in FOLDERS:
+        got = look(url, **fields)
+        if not any(problem.startswith("not asked: ") for problem in got.problems):
+            break
+    return got
+
+
+def spec(folder: Path) -> dict[str, Any]:
+    if folder != TOKENS:
+        return {"index": f"fm9:{folder}"}
+    return {"index": f"tokens:{folder}", "tokenizer": TOKENIZER}
+
+
+def numbers_of(rows: pd.DataFrame, *names: str) -> list[int]:
+    (row,) = rows.to_dict("records")
+    return [int(row[name] if name in row else row[f"token_{name}"]) for name in names]
+
+
+def shown_of(rows: pd.DataFrame) -> list[tuple[str, ...]]:
+    return [
+        tuple(map(visible, row)) for row in rows[["left", "match", "right"]].itertuples(index=False)
+    ]
+
+
+def expected_of(phrase: str, folder: Path, seed: int) -> tuple[list[int], list[tuple[str, ...]]]:
+    given = {"literal": phrase, **spec(folder)}
+    count = numbers_of(ngramscan.count(**given), "occurrences")
+    found = ngramscan.docnorm(**given, draws=200, seed=seed)
+    is_exact = found["estimator"].tolist() == ["exact"]
+    names = ["documents"] if is_exact else ["documents", "documents_low", "documents_high"]
+    contexts = ngramscan.contexts(**given, n=20, seed=seed)
+    return count + numbers_of(found, *names), shown_of(contexts)
+
+
+def test_page_shows_what_the_commands_find_to_eight_clients_at_once(served: Served) -> None:
+    phrases = {"step by step": 7, "in the": 1, "it's": 2, "zqxjkv": 1}
+    asked = [*phrases.items()]
+    with ThreadPoolExecutor(8) as pool:
+        pages = pool.map(lambda one: look_until_done(served.url, q=one[0], seed=one[1]), asked * 2)
+        checks = pool.map(ask, [served.url] * 50, [THE] * 50)
+    assert {check.json()["count"] for check in checks} == {2918}
+    expected = {one: [expected_of(one[0], folder, one[1]) for folder in FOLDERS] for one in asked}
+    for one, got in zip(asked * 2, pages, strict=True):
+        assert not got.problems
+        numbers = [numbers for numbers, _ in expected[one]]
+        assert got.data[1:] == numbers
+        assert [row[0] for row in got.rows[1:]] == [folder.name for folder in FOLDERS]
+        assert [[int(cell.replace(",", "")) for cell in row[1:3]] for row in got.rows[1:]] == [
+            each[:2] for each in numbers
+        ]
+        assert [shown.contexts for shown in got.sections] == [rows for _, rows in expected[one]]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_pages_show_the_draws_of_contexts_and_together_all_occurrences_once(
+    served: Served, folder: Path
+) -> None:
+    given = {"literal": "in the", **spec(folder)}
+    (total,) = numbers_of(ngramscan.count(**given), "occurrences")
+    assert total > 30
+    every, at = list[tuple[str, ...]](), 0
+    got = look(served.url, q="in the", index=folder.name)
+    while True:
+        every += got.sections[0].contexts
+        after = got.links("next")
+        if at + 20 < total:
+            assert every == shown_of(ngramscan.contexts(**given, n=at + 20))
+            assert len(after) == 1
+        else:
+            assert not after
+            break
+        at += 20
+        got = Reader(visit(served.url, after[0].removeprefix("?")).text)
+        assert len(got.links("prev")) == 1
+    assert sorted(every) == sorted(shown_of(ngramscan.contexts(**given, n=total)))
+    beyond = look(served.url, q="in the", index=folder.name, **{"from": 20 * (total // 20 + 1)})
+    assert beyond.sections[0].contexts == []
+
+
+def test_no_more_than_a_thousand_occurrences_are_shown(served: Served) -> None:
+    last = look(served.url, q="the", index="replay", **{"from": 980})
+    rows = ngramscan.contexts(literal="the", index=f"fm9:{INDEXES[0]}", n=1000)
+    assert last.sections[0].contexts == shown_of(rows)[980:]
+    assert last.links("next") == []
+
+
+def test_form_and_link_keep_the_question(served: Served) -> None:
+    fields = {"q": 'a "b" <i>', "index": "replay2", "seed": "3"}
+    got = Reader(visit(served.url, urlencode(fields)).text)
+    inputs = {
+        given["name"]: given for tag, given in got.tags if tag == "input" and "value" in given
+    }
+    assert (inputs["q"]["value"], inputs["seed"]["value"]) == ('a "b" <i>', "3")
+    boxes = [given["value"] for tag, given in got.tags if tag == "input" and "checked" in given]
+    assert boxes == ["replay2"]
+    assert f"?{urlencode([*fields.items(), ('from', 0)])}" in got.links()
+    everything = look(served.url, q="a")
+    assert [shown.contexts != [] for shown in everything.sections] == [True] * 3
+
+
+def test_headers_allow_nothing_but_the_style_and_the_form(served: Served) -> None:
+    got = visit(served.url, "q=zqxjkv")
+    (style,) = re.findall("<style>(.*?)</style>", got.text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = dict(part.split(" ", 1) for part in got.headers["content-security-policy"].split("; "))
+    assert policy == {
+        "default-src": "'none'",
+        "style-src": f"'sha256-{digest}'",
+        "img-src": "data:",
+        "form-action": "'self'",
+        "base-uri": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    assert got.headers["x-content-type-options"] == "nosniff"
+    assert got.headers["referrer-policy"] == "no-referrer"
+    assert got.headers["cache-control"] == "no-store"
+    assert "https://" not in style
+    assert "url(" not in style
+
+
+@pytest.mark.parametrize(
+    ("query", "problem"),
+    [
+        ("q=a&index=nope", f"no index named nope; available: {NAMES}"),
+        ("index=%3Cb%3E", f"no index named <b>; available: {NAMES}"),
+        ("q=", "phrase: it is empty; enter a phrase"),
+        ("q=a%00", "phrase: it has a NUL character"),
+        ("q=" + "x" * 1001, "phrase: 1,001 characters; the limit is 1,000"),
+        ("q=%ff", "The form is not valid UTF-8"),
+        ("q=a&q=b", "q: it was given 2 times; expected once"),
+        ("q=a&seed=-1", f"seed: expected a whole number from 0 to {2**53}"),
+        ("q=a&seed=" + "9" * 5000, f"seed: expected a whole number from 0 to {2**53}"),
+        ("q=a&from=7", "from: it is 7; expected a multiple of 20"),
+        ("q=a&from=1000", "from: expected a whole number from 0 to 980"),
+    ],
+    ids=[
+        "no such index",
+        "an index like an element",
+        "nothing",
+        "NUL",
+        "too long",
+        "not UTF-8",
+        "twice",
+        "a negative seed",
+        "a huge seed",
+        "an odd place",
+        "too far",
+    ],
+)
+def test_wrong_question_is_a_page_with_one_line(served: Served, query: str, problem: str) -> None:
+    got = visit(served.url, query)
+    assert got.status_code == 400
+    assert got.headers["content-security-policy"]
+    assert Reader(got.text).problems == [problem]
+
+
+def test_longest_phrase_is_searched(served: Served) -> None:
+    assert look(served.url, q="\N{GRINNING FACE}" * 1000).data[1] == [0, 0]
+
+
+def test_phrase_that_tokens_cannot_count_says_so_and_the_others_go_on(served: Served) -> None:
+    got = look(served.url, q=" near the old mill.")
+    counts = [
+        numbers_of(ngramscan.count(literal=" near the old mill.", **spec(one)), "occurrences")
+        for one in INDEXES
+    ]
+    assert min(counts) > [0]
+    assert [row[:1] for row in got.data[1:]] == [*counts, []]
+    assert got.rows[3][1:] == ["–"] * 3
+    assert len(got.problems) == 1
+    assert "doesn't begin and end with a word" in got.problems[0]
+
+
+def test_other_clients_get_the_protocol_as_before(served: Served) -> None:
+    names = send(served.url, None, {}, "GET")
+    assert (names.headers["content-type"], names.json()) == ("application/json", [TOKENS.name])
+    assert ask(served.url, THE, **BROWSER).json()["count"] == 2918
+    assert send(served.url, None, BROWSER, "GET", "/indexes").json()["indexes"]
+    assert send(served.url, None, BROWSER, "OPTIONS").content == b""
+    assert send(served.url, None, BROWSER, "GET", "/else").json()["error"]
+    assert send(served.url, b"{}", JSON | BROWSER).json()["error"].startswith("Missing required")
+    with serving() as bytes_only:
+        assert send(bytes_only.url, None, {}, "GET").status_code == 405
+        assert look(bytes_only.url).problems == []
+
+
+def test_page_of_another_host_is_refused(served: Served) -> None:
+    got = visit(served.url, "q=the", Host="evil.example")
+    assert got.status_code == 421
+    assert Reader(got.text).problems == ["Unknown host: 'evil.example'; see --allow-host"]
+
+
+async def get(service: app.IndexApplication, query: str) -> httpx.Response:
+    transport = httpx.ASGITransport(service.application, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, headers=BROWSER) as client:
+        return await client.get(f"http://127.0.0.1/?{query}")
+
+
+def opened(folder: Path) -> ServedIndex | ServedTokens:
+    if folder == TOKENS:
+        tokenizer = load_tokenizer(TOKENIZER)
+        return ServedTokens(folder.name, open_token_folder(folder), tokenizer)
+    return ServedIndex(folder.name, open_shards(folder))
+
+
+def service_of(*folders: Path) -> app.IndexApplication:
+    opened = {folder.name: ServedIndex(folder.name, open_shards(folder)) for folder in folders}
+    return app.IndexApplication(opened, 1, Progress())
+
+
+def test_busy_server_is_a_page_that_asks_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "MAX_WAITING", 0)
+
+    async def scene() -> list[httpx.Response]:
+        service = service_of(INDEXES[0])
+        return await asyncio.gather(*(get(service, "q=the") for _ in range(5)))
+
+    pages = asyncio.run(scene())
+    assert sorted(one.status_code for one in pages) == [200, 503, 503, 503, 503]
+    busy = next(one for one in pages if one.status_code == 503)
+    assert busy.headers["retry-after"] == "1"
+    assert Reader(busy.text).problems == ["Too many requests are under way; come back later"]
+
+
+def test_open_opens_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script, opened = tmp_path / "browser", tmp_path / "opened"
+    script.write_text(f'#!/bin/sh\necho "$1" > {opened}.part && mv {opened}.part {opened}\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"{script} %s")
+    with serving("--open") as one:
+        until = time.monotonic() + 20
+        while not opened.exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        assert opened.read_text() == f"{one.url}\n"
