@@ -6,11 +6,8 @@ import asyncio
 import base64
 import hashlib
 import re
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -20,110 +17,31 @@ import pandas as pd
 import pytest
 
 import ngramscan
-from ngramscan.index_files.fm9.reader import open_shards
-from ngramscan.index_files.tokens.shard import open_token_folder
-from ngramscan.index_files.tokens.tokenizers import load_tokenizer
-from ngramscan.progress import Progress, visible
+from ngramscan.progress import visible
 from ngramscan.serve import app
-from ngramscan.serve.protocol import ServedIndex
-from ngramscan.serve.token_protocol import ServedTokens
-from tests.support.places import TESTS
-from tests.support.serve_process import INDEXES, JSON, PATIENCE_S, THE, Served, ask, send, serving
+from tests.support.dask_cluster import wait_until
+from tests.support.search_pages import (
+    BROWSER,
+    TOKEN_INDEX,
+    TOKENIZER,
+    Reader,
+    get,
+    look,
+    numbers_of,
+    service_of,
+    spec,
+    visit,
+)
+from tests.support.serve_process import INDEXES, JSON, THE, Served, ask, send, serving
 
-HERE = TESTS / "tokens"
-
-TOKENS, TOKENIZER = HERE / "v4_pysmall_llama_s3", HERE / "llamalike.model"
-
-FOLDERS = (*INDEXES, TOKENS)
+FOLDERS = (*INDEXES, TOKEN_INDEX)
 NAMES = ", ".join(folder.name for folder in FOLDERS)
-
-BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
 
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
     with serving("--tokenizer", str(TOKENIZER), "--concurrency", "4", indexes=FOLDERS) as one:
         yield one
-
-
-@dataclass
-class Shown:
-    """The occurrences of one index on a page, as texts."""
-
-    contexts: list[tuple[str, ...]] = field(default_factory=list)
-    sources: list[str] = field(default_factory=list)
-    commands: list[str] = field(default_factory=list)
-
-
-class Reader(HTMLParser):
-    """What a browser makes of a page."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.rows: list[list[str]] = []
-        self.data: list[list[int]] = []
-        self.sections: list[Shown] = []
-        self.problems: list[str] = []
-        self.text: list[str] = []
-        self.opened: list[tuple[str, str]] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        self.tags.append((tag, given))
-        self.opened.append((tag, given.get("class") or ""))
-        if given.get("class") != "feed":
-            self.text = []
-        # Token n-grams have a table of their own; of its head nothing is kept.
-        if tag == "tr" and (not self.rows or ("tbody", "") in self.opened):
-            self.rows.append([])
-            self.data.append([])
-        elif tag == "data":
-            self.data[-1].append(int(given["value"] or ""))
-        elif tag == "section":
-            self.sections.append(Shown())
-
-    def handle_data(self, data: str) -> None:
-        self.text.append(data)
-
-    def handle_endtag(self, tag: str) -> None:
-        kind = next((kind for name, kind in reversed(self.opened) if name == tag), "")
-        while self.opened and self.opened.pop()[0] != tag:
-            pass
-        text = "".join(self.text)
-        if tag in {"td", "th"} and (len(self.rows) == 1 or ("tbody", "") in self.opened):
-            self.rows[-1].append(text)
-        elif tag == "code":
-            self.sections[-1].commands.append(text)
-        elif kind == "left":
-            self.sections[-1].contexts.append((text,))
-        elif tag == "mark" or kind == "right":
-            self.sections[-1].contexts[-1] += (text,)
-        elif tag == "p" and kind == "problem":
-            self.problems.append(text)
-        elif tag == "bdi" and self.sections and self.sections[-1].contexts:
-            self.sections[-1].sources.append(text)
-
-    def links(self, rel: str = "") -> list[str]:
-        anchors = [
-            given for tag, given in self.tags if tag == "a" and rel in (given.get("rel") or "")
-        ]
-        return [given["href"] or "" for given in anchors]
-
-
-_CLIENT = httpx.Client(verify=False, trust_env=False, timeout=PATIENCE_S, headers=BROWSER)
-
-
-def visit(url: str, query: str, **headers: str) -> httpx.Response:
-    return _CLIENT.get(f"{url}?{query}", headers=headers)
-
-
-def look(url: str, status: int = 200, **fields: Any) -> Reader:
-    got = visit(url, urlencode(fields, doseq=True))
-    assert (got.status_code, got.headers["content-type"]) == (status, "text/html; charset=utf-8")
-    return Reader(got.text)
 
 
 def look_until_done(url: str, **fields: Any) -> Reader:
@@ -133,17 +51,6 @@ def look_until_done(url: str, **fields: Any) -> Reader:
         if not any(problem.startswith("not asked: ") for problem in got.problems):
             break
     return got
-
-
-def spec(folder: Path) -> dict[str, Any]:
-    if folder != TOKENS:
-        return {"index": f"fm9:{folder}"}
-    return {"index": f"tokens:{folder}", "tokenizer": TOKENIZER}
-
-
-def numbers_of(rows: pd.DataFrame, *names: str) -> list[int]:
-    (row,) = rows.to_dict("records")
-    return [int(row[name] if name in row else row[f"token_{name}"]) for name in names]
 
 
 def shown_of(rows: pd.DataFrame) -> list[tuple[str, ...]]:
@@ -303,7 +210,7 @@ def test_phrase_that_tokens_cannot_count_says_so_and_the_others_go_on(served: Se
 
 def test_other_clients_get_the_protocol_as_before(served: Served) -> None:
     names = send(served.url, None, {}, "GET")
-    assert (names.headers["content-type"], names.json()) == ("application/json", [TOKENS.name])
+    assert (names.headers["content-type"], names.json()) == ("application/json", [TOKEN_INDEX.name])
     assert ask(served.url, THE, **BROWSER).json()["count"] == 2918
     assert send(served.url, None, BROWSER, "GET", "/indexes").json()["indexes"]
     assert send(served.url, None, BROWSER, "OPTIONS").content == b""
@@ -318,24 +225,6 @@ def test_page_of_another_host_is_refused(served: Served) -> None:
     got = visit(served.url, "q=the", Host="evil.example")
     assert got.status_code == 421
     assert Reader(got.text).problems == ["Unknown host: 'evil.example'; see --allow-host"]
-
-
-async def get(service: app.IndexApplication, query: str) -> httpx.Response:
-    transport = httpx.ASGITransport(service.application, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, headers=BROWSER) as client:
-        return await client.get(f"http://127.0.0.1/?{query}")
-
-
-def opened(folder: Path) -> ServedIndex | ServedTokens:
-    if folder == TOKENS:
-        tokenizer = load_tokenizer(TOKENIZER)
-        return ServedTokens(folder.name, open_token_folder(folder), tokenizer)
-    return ServedIndex(folder.name, open_shards(folder))
-
-
-def service_of(*folders: Path) -> app.IndexApplication:
-    opened = {folder.name: ServedIndex(folder.name, open_shards(folder)) for folder in folders}
-    return app.IndexApplication(opened, 1, Progress())
 
 
 def test_busy_server_is_a_page_that_asks_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -358,7 +247,5 @@ def test_open_opens_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     script.chmod(0o755)
     monkeypatch.setenv("BROWSER", f"{script} %s")
     with serving("--open") as one:
-        until = time.monotonic() + 20
-        while not opened.exists() and time.monotonic() < until:
-            time.sleep(0.05)
+        wait_until(opened.exists)
         assert opened.read_text() == f"{one.url}\n"
