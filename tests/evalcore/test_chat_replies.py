@@ -9,8 +9,8 @@ import pytest
 from evalcore.endpoint import ApiKey, open_endpoint
 from evalcore.records import Record
 from ngramscan.errors import RemoteError, RemoteRefused, RemoteUnavailable
-from tests.evalcore.test_endpoint import QUESTION, URL, asking, ok
 from tests.support.fake_clock import FakeClock
+from tests.support.mocked_chat import QUESTION, URL, asking, ok
 
 CHAT_CURE = "give --base-url the address of an OpenAI-compatible chat endpoint (…/v1)"
 PARAM = "parameters can be set, or left out by null, with --param"

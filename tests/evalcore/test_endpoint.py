@@ -1,12 +1,9 @@
-import json
 import logging
 import re
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from itertools import chain, repeat
 from typing import Any
 from unittest.mock import Mock, create_autospec
 
@@ -14,37 +11,18 @@ import httpcore
 import httpx
 import pytest
 
-from evalcore.endpoint import ApiKey, Ask, Question, ask_all, open_endpoint, read_key
+from evalcore.endpoint import ApiKey, Question, ask_all, open_endpoint, read_key
 from evalcore.endpoint import request_parameters as parameters_of
-from evalcore.records import Record
 from ngramscan.errors import InputError, RemoteError, RemoteRefused, RemoteUnavailable
 from ngramscan.progress import Progress
 from tests.support.cases import objects
 from tests.support.chat_server import chat_server
 from tests.support.fake_clock import FakeClock
+from tests.support.mocked_chat import BASE, BLANK, QUESTION, URL, asking, ok
 
-BASE = "http://127.0.0.1:1/v1"
-URL = f"{BASE}/chat/completions"
-BLANK = Record(id="1", dataset="sums", model="lab/made-1", method="cot", output=None)
-QUESTION = Question(BLANK, [{"role": "user", "content": "2 + 2?"}])
 SECRET = "sk-made-up-9f8e7d6c5b4a"
 SAID = "temperature is not supported"
 Answer = httpx.Response | Exception
-
-
-def ok(message: Any = None, finish_reason: str = "stop", **fields: Any) -> httpx.Response:
-    choice = {"message": message or {"content": "4"}, "finish_reason": finish_reason}
-    # JSON of Python, since that of httpx takes no half of a character.
-    return httpx.Response(200, content=json.dumps({"choices": [choice], **fields}).encode())
-
-
-@contextmanager
-def asking(answers: list[Any], key: str = "", **options: Any) -> Iterator[Ask]:
-    """Lend an endpoint that gives these answers in turn, the last one for ever."""
-    handle = Mock(side_effect=chain(answers, repeat(answers[-1])))
-    options = {"transport": httpx.MockTransport(handle), "clock": FakeClock(), **options}
-    with open_endpoint(BASE, ApiKey(key), **options) as ask:
-        yield ask
 
 
 def test_a_request_has_the_messages_and_all_parameters() -> None:

@@ -8,9 +8,9 @@ import pytest
 
 import evalcore
 from evalcore.finish_reasons import Ending, classify_finish_reason, describe_finish_reason
-from tests.evalcore.test_records import recorded
 from tests.support import made_logs
 from tests.support.made_benchmarks import write
+from tests.support.made_records import recorded
 
 COMPLETE, CUT, REFUSED, BROKEN_OFF = Ending
 WORDS: dict[str, dict[str, Ending]] = {

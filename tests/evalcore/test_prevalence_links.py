@@ -21,26 +21,10 @@ from ngramscan.reporting.keyed_counts import read_counts
 from ngramscan.statistics.p_values import holm
 from ngramscan.statistics.slopes import SlopeErrors, residuals
 from tests.support.cases import case_table
+from tests.support.counted_problems import COUNTS, SCORES
 from tests.support.places import ROOT
 
 RESULTS = ROOT / "docs" / "results"
-drawn = np.random.default_rng(1)
-COUNTS: Any = pd.DataFrame({"id": range(40), "n": (np.exp(drawn.normal(4, 2, 40))).astype(int)})
-SCORES: Any = pd.DataFrame(
-    {
-        "dataset": "d",
-        "model": "m",
-        "method": method,
-        "id": str(number),
-        "epoch": None,
-        "rule": "r",
-        "value": float(drawn.random() < 0.2 + lift * np.log10(COUNTS["n"][number] + 0.5)),
-        "topic": f"t{number % 13}",
-        "length": 20 + 7 * number % 11,
-    }
-    for method, lift in (("cot", 0.1), ("pot", 0.25))
-    for number in range(40)
-)
 TOPICS = pd.DataFrame({"topic": [f"t{n}" for n in range(13)], "n": [3**n for n in range(13)]})
 
 

@@ -13,14 +13,10 @@ import pytest
 from evalcore.records import Record, in_order, open_records, read_records, record_path
 from ngramscan.outputs.reading import read_outputs
 from tests.support.made_benchmarks import refused, write
+from tests.support.made_records import recorded
 
 OURS, FINANCE, BENCH = "a/b/c.jsonl", "made-1.json", "lab-made-1-cot/task.json"
 FULL = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
-
-
-def recorded(**fields: Any) -> Record:
-    known = {"dataset": "sums", "model": "lab/made-1", "method": "cot", "parameters": {}}
-    return Record(**{"id": "1", "output": "4"} | known | fields)
 
 
 def open_silently(path: Path) -> list[Record]:

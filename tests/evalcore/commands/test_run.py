@@ -14,9 +14,9 @@ from evalcore.endpoint import Ask, Question
 from evalcore.records import Record, read_records
 from ngramscan.errors import InputError
 from ngramscan.progress import SILENT, Progress
-from tests.evalcore.test_records import recorded
 from tests.support.cases import objects
 from tests.support.chat_server import hash_of
+from tests.support.made_records import recorded
 
 ANSWER: Any = {"output": "4", "attempts": 1, "prompt_tokens": 10, "completion_tokens": 5}
 
