@@ -1,5 +1,6 @@
 """What loaders prove about benchmarks, on small made files and, where present, on the real ones."""
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from itertools import product
@@ -13,7 +14,6 @@ import evalcore
 from evalcore.benchmarks import Dataset, benchmarks, find_benchmark, load_dataset
 from evalcore.formats import Problem
 from ngramscan.errors import IncompleteError, InputError
-from tests.support.cases import case_table, objects
 from tests.support.made_benchmarks import refused, write, write_financemath, write_proofbench
 
 PHYSICS = "olympiadbench-oe-physics"
@@ -24,7 +24,15 @@ def load(name: str | None, path: Path | None) -> Dataset:
 
 
 def olympiad(size: int, **first: Any) -> pd.DataFrame:
-    (same,) = objects("olympiad_fields")
+    same: dict[str, Any] = {
+        "context": None,
+        "unit": None,
+        "error": None,
+        "subfield": "Algebra",
+        "is_multiple_answer": False,
+        "answer_type": "Numerical",
+        "solution": ["The secret solution."],
+    }
     rows = [
         {"id": n, "question": f"Find $x = {n}$.", "final_answer": [f"${n}$"], **same}
         for n in range(size)
@@ -68,11 +76,11 @@ def exams(folder: Path, **texts: str) -> Path:
     return folder
 
 
-def test_a_benchmark_that_is_not_there_says_what_to_do(tmp_path: Path) -> None:
-    for name, benchmark in benchmarks().items():
-        refused(f"--dataset {name}: .* run `evalcore datasets fetch {name}`", load, name, None)
-        refused(f"contains no {next(iter(benchmark.files))}", load, name, tmp_path)
-        refused("nowhere: no such file or folder", load, name, tmp_path / "nowhere")
+@pytest.mark.parametrize("name", list(benchmarks()))
+def test_a_benchmark_that_is_not_there_says_what_to_do(tmp_path: Path, name: str) -> None:
+    refused(f"--dataset {name}: .* run `evalcore datasets fetch {name}`", load, name, None)
+    refused(f"contains no {next(iter(benchmarks()[name].files))}", load, name, tmp_path)
+    refused("nowhere: no such file or folder", load, name, tmp_path / "nowhere")
 
 
 def test_all_copies_that_are_there_are_checked_and_failures_told(tmp_path: Path) -> None:
@@ -89,13 +97,128 @@ def test_all_copies_that_are_there_are_checked_and_failures_told(tmp_path: Path)
 
 MADE: dict[str, Callable[..., Path]] = {"financemath": write_financemath, PHYSICS: physics}
 MADE["aicrypto"] = exams
-ANSWERS = ("imo-answerbench", "answerbench_v2.csv")
 
 
 @pytest.mark.parametrize(
-    *case_table(
-        "malformed_benchmarks", (*ANSWERS, "a\n" + "x" * 200_000, "csv:2: no column Problem ID")
-    )
+    ("name", "what", "value", "message"),
+    [
+        pytest.param(
+            "financemath",
+            "validation.json",
+            "[{]",
+            "validation.json: not valid JSON: ",
+            id="not JSON",
+        ),
+        pytest.param(
+            "bbh-word-sorting",
+            "word_sorting.json",
+            "[]",
+            "word_sorting.json: Expected object",
+            id="a list",
+        ),
+        pytest.param(
+            "bbh-word-sorting",
+            "word_sorting.json",
+            "{}",
+            "examples: Expected array",
+            id="no examples",
+        ),
+        pytest.param(
+            "imo-answerbench",
+            "answerbench_v2.csv",
+            "a\n1\n",
+            "answerbench_v2.csv:2: no column Problem ID, Problem, Short",
+            id="a table of something else",
+        ),
+        pytest.param("mine", "empty.csv", "id,question,answer\n", "no rows", id="no questions"),
+        pytest.param(
+            "aicrypto",
+            "exam1_2",
+            "Prove it.",
+            "problem2.tex: problems with points: none",
+            id="an exam without points",
+        ),
+        pytest.param(
+            "aicrypto",
+            "exam1_2",
+            "**Problem 3 (1 points)**",
+            "points: 3; expected one",
+            id="a problem of another number",
+        ),
+        pytest.param(
+            "financemath", "size", 199, "199 problems; expected 200", id="a problem too few"
+        ),
+        pytest.param(
+            "financemath",
+            "question",
+            " ",
+            "[1]: question is ' '; expected text",
+            id="a blank question",
+        ),
+        pytest.param(
+            "financemath",
+            "tables",
+            "| a |",
+            "[1]: tables: Expected array, got str",
+            id="a table that is a text",
+        ),
+        pytest.param(
+            "financemath",
+            "ground_truth",
+            True,
+            "[1]: ground_truth is True; expected text",
+            id="an answer that is a truth value",
+        ),
+        pytest.param(
+            "financemath",
+            "ground_truth",
+            "8",
+            "[1]: ground_truth: Expected float, got str",
+            id="an answer that is a text",
+        ),
+        pytest.param(
+            "financemath",
+            "ground_truth",
+            math.nan,
+            "[1]: ground_truth is nan; expected text",
+            id="an answer that is no number",
+        ),
+        pytest.param(
+            "olympiadbench-oe-physics",
+            "error",
+            "small",
+            "COMP.jsonl:1: error: $[0]: Expected float | null, got str",
+            id="an error that is a word",
+        ),
+        pytest.param(
+            "olympiadbench-oe-physics",
+            "answer_type",
+            "Poem",
+            ":1: answer_type is Poem; expected Numerical, Expression, ",
+            id="an unknown type of answer",
+        ),
+        pytest.param(
+            "olympiadbench-oe-physics",
+            "question",
+            "",
+            ":1: question: Expected str of length >= 1",
+            id="an empty question",
+        ),
+        pytest.param(
+            "mine",
+            "a.csv",
+            "id,question,answer\n3,a,b\n3,c,d\n",
+            "csv: id 3 occurs more than once",
+            id="an id twice",
+        ),
+        pytest.param(
+            "imo-answerbench",
+            "answerbench_v2.csv",
+            "a\n" + "x" * 200_000,
+            "csv:2: no column Problem ID",
+            id="a long cell",
+        ),
+    ],
 )
 def test_wrong_is_refused(name: str, what: str, value: Any, message: str, tmp_path: Path) -> None:
     is_file = "." in what
@@ -208,7 +331,7 @@ def test_missing_points_and_problems_are_told(tmp_path: Path) -> None:
         ("bbh-word-sorting", 250, 0),
     ],
 )
-def test_the_real_benchmark_files_are_the_pinned_ones_and_show_no_solution(
+def test_the_real_benchmarks_are_the_pinned_ones_and_show_no_solution(
     name: str, size: int, faults: int, shared: Path
 ) -> None:
     dataset = load(name, shared / "data")
@@ -232,12 +355,29 @@ def test_the_repaired_real_row_does_not_show_its_answer(shared: Path) -> None:
         assert faults[-1] == "this is the first version, which the authors call deprecated"
 
 
-def test_what_is_no_benchmark_says_what_there_is() -> None:
-    for given, message in (
-        (("imo",), "--dataset imo: unknown benchmark; .*; known: aicrypto"),
-        (("imo", Path()), r"for your own questions give --data FILE \(JSONL, CSV, JSON or"),
-        ((None,), "--dataset: missing; .*; known: aicrypto"),
-        (("financemath", None, "key"), "--id-field: the columns of financemath are fixed"),
-        ((None, Path("financemath.csv")), "if it is a copy of the benchmark, add --data"),
-    ):
-        refused(message, find_benchmark, *given)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(
+            ["imo"], "--dataset imo: unknown benchmark; .*; known: aicrypto", id="unknown"
+        ),
+        pytest.param(
+            ["imo", Path()],
+            r"for your own questions give --data FILE \(JSONL, CSV, JSON or",
+            id="unknown, with a folder",
+        ),
+        pytest.param([None], "--dataset: missing; .*; known: aicrypto", id="no name"),
+        pytest.param(
+            ["financemath", None, "key"],
+            "--id-field: the columns of financemath are fixed",
+            id="a column of a shipped one",
+        ),
+        pytest.param(
+            [None, Path("financemath.csv")],
+            "if it is a copy of the benchmark, add --data",
+            id="a file with its name",
+        ),
+    ],
+)
+def test_what_is_no_benchmark_says_what_there_is(arguments: list[Any], message: str) -> None:
+    refused(message, find_benchmark, *arguments)

@@ -49,7 +49,7 @@ def evalcore(line: str) -> Ran:
 
 
 @pytest.mark.usefixtures("here")
-@pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".evalcore_hints.jsonl")))
+@pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".jsonl")))
 def test_wrong_usage_ends_with_2_and_says_what_to_do(line: str, hint: str) -> None:
     ran = evalcore(line)
     *usage, message = ran.stderr.splitlines()

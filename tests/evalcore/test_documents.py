@@ -143,7 +143,7 @@ def task(name: str, method: str, hashes: str, model: str = "m") -> list[ScoreRow
         ),
     ],
 )
-def test_tasks_are_one_benchmark_if_other_methods_answer_the_same_documents(
+def test_tasks_are_one_benchmark_if_they_have_the_same_documents(
     tasks: list[Any], benchmarks: list[str]
 ) -> None:
     rows = [one for arguments in tasks for one in task(*arguments)]

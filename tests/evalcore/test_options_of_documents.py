@@ -86,7 +86,7 @@ def test_equal_names_in_two_benchmarks_are_different_clusters() -> None:
     assert (found["dataset"], found["n_clusters"]) == ("all", 16)
 
 
-def test_an_average_over_parts_with_passages_in_common_has_limits_as_if_they_agreed(
+def test_an_average_over_parts_with_common_passages_has_wide_limits(
     tmp_path: Path,
 ) -> None:
     given = scores([4] * 10)

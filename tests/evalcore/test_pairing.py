@@ -63,7 +63,7 @@ def test_documents_in_another_order_are_paired_by_their_hash(
     assert only(evalcore.outcomes(logs, baselines="cot", adaptive="pot"))["all_solve"] == 2
 
 
-def test_positions_that_mean_other_documents_are_said_and_paired_on_request(
+def test_positions_that_mean_other_documents_are_paired_on_request(
     tmp_path: Path,
 ) -> None:
     logs = write_two(tmp_path, documents([0, 1, 2, 3]), documents([3, 2, 1, 0]))
@@ -285,7 +285,7 @@ def test_a_column_of_hashes_pairs_scores_in_every_command(tmp_path: Path) -> Non
         evalcore.link(counts.assign(id=range(4)), table, problems=True, count="count")
 
 
-def test_scores_of_two_editions_of_questions_are_paired_where_problem_and_answer_are_the_same(
+def test_two_editions_of_questions_are_paired_where_they_are_the_same(
     tmp_path: Path,
 ) -> None:
     editions = {

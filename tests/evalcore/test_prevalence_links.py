@@ -261,7 +261,7 @@ TABLES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".link_usage.jsonl")))
+@pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".jsonl")))
 def test_what_can_not_be_linked_is_one_line(
     counts: str, scores: str, options: dict[str, Any], problem: str
 ) -> None:

@@ -14,7 +14,7 @@ from evalcore.benchmarks import find_benchmark
 from evalcore.commands.judge import choose_prompt
 from evalcore.formats import Problem
 from evalcore.prompts import PromptSet, load_templates
-from tests.support.cases import objects
+from tests.support.cases import case_table
 from tests.support.made_benchmarks import refused
 
 FIELDS = {"answer_type_text": "The answer is a number. ", "unit_text": ", without its unit"}
@@ -51,23 +51,32 @@ def put_together(printed: dict[str, Any], benchmark: str, name: str) -> tuple[st
     return system, user
 
 
-def test_prompts_are_verbatim_those_of_the_paper(shared: Path) -> None:
-    printed, judges = (
-        yaml.safe_load((shared / "paper" / name).read_text())
-        for name in ("prompts.yaml", "judge_prompts.yaml")
-    )
-    for dataset, box, name in map(
-        dict.values, objects(Path(__file__).with_suffix(".prompts_of_paper.jsonl"))
-    ):
-        assert messages(dataset, name) == put_together(printed, box, name), (dataset, name)
-        assert not load(dataset).methods[name.lower()].ours
+def published(folder: Path, name: str) -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load((folder / "paper" / name).read_text())
+    return content
+
+
+@pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".jsonl")))
+def test_a_prompt_is_verbatim_that_of_the_paper(
+    shared: Path, dataset: str, box: str, name: str
+) -> None:
+    expected = put_together(published(shared, "prompts.yaml"), box, name)
+    assert messages(dataset, name) == expected
+    assert not load(dataset).methods[name.lower()].ours
+
+
+def test_the_prompt_that_verifies_adds_one_phase_of_the_paper(shared: Path) -> None:
+    printed = published(shared, "prompts.yaml")
     system, user = messages("financemath", "f-1+verify")
     before, after = user.split(f"{printed['verify_probe']['F-1+Verify']['phase_1_5']}\n\n")
     assert (system, before + after) == messages("financemath", "f-1+zs")
     assert before.endswith("\\end{equation}.\n\n")
-    names = ("IMO-AnswerBench", "IMO-ProofBench", "AICrypto")
-    own = [choose_prompt(name.lower(), "grade").system for name in names]
-    assert own == [judges[name]["prompt"] for name in names]
+
+
+@pytest.mark.parametrize("name", ["IMO-AnswerBench", "IMO-ProofBench", "AICrypto"])
+def test_a_prompt_of_judges_is_verbatim_that_of_the_paper(shared: Path, name: str) -> None:
+    printed = published(shared, "judge_prompts.yaml")[name]["prompt"]
+    assert choose_prompt(name.lower(), "grade").system == printed
 
 
 LIKE_TEMPLATES = ["{{problem}}", "{{verify}}", "{problem}", "\\frac{{a}}{{b}}", "\\1"]
@@ -75,7 +84,7 @@ LIKE_TEMPLATES = ["{{problem}}", "{{verify}}", "{problem}", "\\frac{{a}}{{b}}", 
 
 @settings(max_examples=20)
 @given(text=st.text() | st.sampled_from(LIKE_TEMPLATES))
-def test_a_problem_reaches_the_model_as_it_is_and_is_never_taken_for_a_template(text: str) -> None:
+def test_a_problem_reaches_the_model_as_it_is(text: str) -> None:
     problem = Problem(id="1", text=text, gold=None, fields={**FIELDS, "unit_text": text})
     user = load("olympiadbench-oe-maths").render("f-1+zs", problem)[-1]["content"]
     assert user.startswith(f"{text}\n\n{FIELDS['answer_type_text']}")

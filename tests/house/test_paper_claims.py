@@ -239,7 +239,7 @@ def test_claims_have_the_values_that_pandas_gives(
 
 # Each computed by hand from the printed page: what is published, what it should be, why.
 @pytest.mark.parametrize(
-    "case", cases(Path(__file__).with_suffix(".mismatches.csv")), ids=lambda case: case["claim"]
+    "case", cases(Path(__file__).with_suffix(".csv")), ids=lambda case: case["claim"]
 )
 def test_mismatches_have_the_figures_that_were_computed_by_hand(
     rows: Mapping[str, AuditRow], case: dict[str, str]

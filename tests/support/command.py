@@ -2,12 +2,13 @@
 
 import csv
 import io
+import json
 import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from click.testing import CliRunner
 
@@ -64,3 +65,15 @@ def invoke(*arguments: str | Path, package: str = "", content: bytes | None = No
 def without(rows: Sequence[dict[str, str]], *columns: str) -> list[dict[str, str]]:
     """Return rows without the columns that differ from run to run."""
     return [{key: row[key] for key in row if key not in columns} for row in rows]
+
+
+def invoke_ending(code: int, *arguments: str | Path) -> Ran:
+    """Run a command in this process that must end with this code."""
+    ran = invoke(*arguments)
+    assert ran.code == code, ran
+    return ran
+
+
+def json_rows(text: str) -> list[dict[str, Any]]:
+    """Return the rows of JSON lines."""
+    return [json.loads(line) for line in text.splitlines()]

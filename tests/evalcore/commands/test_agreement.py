@@ -2,7 +2,7 @@
 
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import krippendorff
 import numpy as np
@@ -17,7 +17,6 @@ from scipy.stats import t
 from evalcore import agreement
 from evalcore.commands.agreement import coefficient
 from ngramscan.errors import InputError
-from tests.support.cases import objects
 from tests.support.sizes import sets, slow
 
 
@@ -91,24 +90,38 @@ def labelled(draw: np.random.Generator, n: int, shares: list[float], kappa: floa
     return np.where(draw.random((n, 3)) < np.sqrt(kappa), true, own)
 
 
-MADE = {row.pop("name"): row.values() for row in objects("coefficients")}
+class Measure(NamedTuple):
+    """A coefficient: for how many judges, how far labels are apart, and what it adds for chance."""
+
+    judges: int
+    apart: Any
+    surplus: int | None
+
+
+MEASURES = {
+    "Cohen": Measure(2, "nominal", None),
+    "linear": Measure(2, "linear", None),
+    "quadratic": Measure(2, "quadratic", None),
+    "Fleiss": Measure(3, "nominal", 0),
+    "alpha": Measure(3, "interval", 1),
+}
 
 
 def coverage(name: str, n: int, share: float, kappa: float, runs: int, labels: int = 5) -> float:
     """Return the share of intervals with the true kappa in them, among those that are given."""
-    draw, covered, (judges, apart, surplus) = np.random.default_rng(8), [], MADE[name]
+    draw, covered, measure = np.random.default_rng(8), [], MEASURES[name]
     shares = [share, *[(1 - share) / (labels - 1)] * (labels - 1)]
     for _ in range(runs):
-        codes = labelled(draw, n, shares, kappa)[:, :judges]
+        codes = labelled(draw, n, shares, kappa)[:, : measure.judges]
         values = np.arange(float(len(shares)))
-        _, _, low, high, _ = coefficient(codes, values, apart, surplus)
+        _, _, low, high, _ = coefficient(codes, values, measure.apart, measure.surplus)
         if low is not None and high is not None:
             covered.append(low <= kappa <= high)
     assert len(covered) > 0.04 * runs
     return float(np.mean(covered))
 
 
-MANY = product(MADE, [0.5, 0.8, 0.9, 0.95], [0.0, 0.4, 0.8])
+MANY = product(MEASURES, [0.5, 0.8, 0.9, 0.95], [0.0, 0.4, 0.8])
 TWO_LABELS = product(["Cohen", "Fleiss", "alpha"], [0.5, 0.95], [0.0, 0.4, 0.8])
 QUICK = [("Cohen", 0.95, 0.4), ("alpha", 0.95, 0.8)]
 
@@ -154,6 +167,9 @@ def test_weights_count_numbers_by_value_and_others_by_their_order(k: int, weight
     by_value = coefficients(numbers, weights=weights).value
     assert by_value["weighted_kappa"] == pytest.approx(weighted_by_definition(words, values, k))
     assert by_value["cohen_kappa"] == by_order.value["cohen_kappa"]
+
+
+MANY_LABELS = "item,judge,label\n" + "".join(f"{n},x,{n}\n{n},y,{n}\n" for n in range(51))
 
 
 @pytest.mark.parametrize(
@@ -223,7 +239,7 @@ def test_weights_count_numbers_by_value_and_others_by_their_order(k: int, weight
         ),
         (
             "l.csv",
-            "item,judge,label\n0,x,0\n0,y,0\n1,x,1\n1,y,1\n2,x,2\n2,y,2\n3,x,3\n3,y,3\n4,x,4\n4,y,4\n5,x,5\n5,y,5\n6,x,6\n6,y,6\n7,x,7\n7,y,7\n8,x,8\n8,y,8\n9,x,9\n9,y,9\n10,x,10\n10,y,10\n11,x,11\n11,y,11\n12,x,12\n12,y,12\n13,x,13\n13,y,13\n14,x,14\n14,y,14\n15,x,15\n15,y,15\n16,x,16\n16,y,16\n17,x,17\n17,y,17\n18,x,18\n18,y,18\n19,x,19\n19,y,19\n20,x,20\n20,y,20\n21,x,21\n21,y,21\n22,x,22\n22,y,22\n23,x,23\n23,y,23\n24,x,24\n24,y,24\n25,x,25\n25,y,25\n26,x,26\n26,y,26\n27,x,27\n27,y,27\n28,x,28\n28,y,28\n29,x,29\n29,y,29\n30,x,30\n30,y,30\n31,x,31\n31,y,31\n32,x,32\n32,y,32\n33,x,33\n33,y,33\n34,x,34\n34,y,34\n35,x,35\n35,y,35\n36,x,36\n36,y,36\n37,x,37\n37,y,37\n38,x,38\n38,y,38\n39,x,39\n39,y,39\n40,x,40\n40,y,40\n41,x,41\n41,y,41\n42,x,42\n42,y,42\n43,x,43\n43,y,43\n44,x,44\n44,y,44\n45,x,45\n45,y,45\n46,x,46\n46,y,46\n47,x,47\n47,y,47\n48,x,48\n48,y,48\n49,x,49\n49,y,49\n50,x,50\n50,y,50\n",
+            MANY_LABELS,
             {},
             "51 different ones; at most 50",
         ),

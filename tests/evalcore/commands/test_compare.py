@@ -14,7 +14,6 @@ from evalcore.paired_tests import Settings
 from evalcore.scores import ScoreRow, choose_runs
 from ngramscan.errors import InputError
 from ngramscan.reporting import choose_target, to_frame, write_rows
-from tests.support.cases import objects
 from tests.support.command import invoke
 from tests.support.sizes import sets, slow
 
@@ -166,16 +165,102 @@ def test_of_several_runs_none_is_chosen_for_the_reader(
                 assert (row["n"], row["n_unknown"]) == (n, n_unknown)
 
 
-def test_what_can_not_be_compared_is_refused() -> None:
-    rows = both(A, B)
-    alone = [replace(ROW, model=model) for model in ("m", "m0", "m1", "m2", "m3")]
-    given = {"both": rows, "alone": alone, "one": scored("cot", A), "none": []}
-    given["three"] = [*rows, *scored("f-1", A)]
-    for kind, options, message in map(dict.values, objects("not_compared")):
-        with pytest.raises(InputError, match=message):
-            evalcore.compare(to_frame(given[kind], ScoreRow), **{"baseline": "cot"} | options)
+SCORES_OF_KIND: dict[str, list[ScoreRow]] = {
+    "both": both(A, B),
+    "alone": [replace(ROW, model=model) for model in ("m", "m0", "m1", "m2", "m3")],
+    "one": scored("cot", A),
+    "three": [*both(A, B), *scored("f-1", A)],
+    "none": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        pytest.param(
+            "alone",
+            {},
+            "available: d, m, strict: cot; d, m0.*; d, m1, strict: cot; and 2 more$",
+            id="one method of each of several models",
+        ),
+        pytest.param(
+            "one",
+            {},
+            "scores: nothing to compare: .*; available: d, m, strict: cot$",
+            id="one method",
+        ),
+        pytest.param(
+            "both",
+            {"baseline": "dot"},
+            'baseline="dot": expected one of cot, pot',
+            id="no such baseline",
+        ),
+        pytest.param(
+            "both",
+            {"treatment": "tot"},
+            'treatment="tot": expected one of cot, pot',
+            id="no such treatment",
+        ),
+        pytest.param(
+            "both",
+            {"treatment": "COT"},
+            'treatment="cot": this method is the baseline, too',
+            id="the baseline as the treatment",
+        ),
+        pytest.param(
+            "both",
+            {"by": "colour"},
+            'by="colour": expected one of dataset, model, method, id, .*',
+            id="no such column",
+        ),
+        pytest.param(
+            "both",
+            {"by": "method"},
+            "id 0 of d has several values of method; expected a column that",
+            id="the column of methods",
+        ),
+        pytest.param(
+            "both",
+            {"family": "colour"},
+            'family="colour": expected one of dataset, model, group, rule, baseline',
+            id="no such family",
+        ),
+        pytest.param(
+            "three",
+            {"baseline": None},
+            "baseline: expected either .*; the methods are cot, pot, f-1",
+            id="three methods without a baseline",
+        ),
+        pytest.param(
+            "one",
+            {"baseline": None},
+            "baseline: expected either .*; the methods are cot",
+            id="one method without a baseline",
+        ),
+        pytest.param(
+            "both",
+            {"all_pairs": True},
+            "baseline: expected either .*; the methods are cot, pot",
+            id="a baseline and all pairs",
+        ),
+        pytest.param(
+            "both", {"rule": "lenient"}, 'rule="lenient": expected one of strict', id="no such rule"
+        ),
+        pytest.param("both", {"level": 2.0}, "level=2", id="a level above 1"),
+        pytest.param("none", {}, "data frame: no rows", id="no rows"),
+    ],
+)
+def test_what_can_not_be_compared_is_refused(
+    kind: str, options: dict[str, Any], message: str
+) -> None:
+    frame = to_frame(SCORES_OF_KIND[kind], ScoreRow)
+    with pytest.raises(InputError, match=message):
+        evalcore.compare(frame, **{"baseline": "cot"} | options)
+
+
+def test_an_answer_that_is_scored_twice_is_refused() -> None:
     with pytest.raises(InputError, match="d, m, cot, strict, id 1: scored twice"):
-        compared([*rows, ROW])
+        compared([*both(A, B), ROW])
 
 
 def many_models() -> list[ScoreRow]:
@@ -219,9 +304,7 @@ def test_runs_are_not_guessed() -> None:
 @pytest.mark.parametrize(
     ("n_not_found", "is_told"), [pytest.param(20, False, id="2"), pytest.param(21, True, id="2.1")]
 )
-def test_methods_that_differ_by_more_than_2_points_in_answers_not_found_are_told(
-    n_not_found: int, is_told: bool
-) -> None:
+def test_methods_that_differ_in_answers_not_found_are_told(n_not_found: int, is_told: bool) -> None:
     treatment: list[Given] = [*([1.0] * (1000 - n_not_found)), *("!" * n_not_found)]
     found = compared(both([1.0] * 1000, treatment, answer="5"))
     assert [notice.partition(":")[0] for notice in found.notices] == ["Warning"] * is_told
@@ -258,7 +341,7 @@ def test_averages_weigh_subtasks_and_benchmarks_equally_or_by_their_pairs() -> N
 
 
 @pytest.mark.parametrize("swapped", [pytest.param(False, id="cot"), pytest.param(True, id="pot")])
-def test_an_output_counts_once_among_those_without_an_answer_however_many_it_is_paired_with(
+def test_an_output_without_an_answer_counts_once(
     swapped: bool,
 ) -> None:
     """One method answered problem 0 once and the other three times, problems 1 and 2 both once."""

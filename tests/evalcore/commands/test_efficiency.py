@@ -212,11 +212,42 @@ def test_costs_are_those_written_out_and_need_both_token_counts(made: Made) -> N
     check(made.found()["m cot"], cost_per_answer=None, cost_per_correct=None)
 
 
-def test_options_that_do_not_fit_are_refused(made: Made) -> None:
+@pytest.mark.parametrize(
+    ("option", "value", "problem"),
+    [
+        pytest.param(
+            "usage", None, "outputs: missing; scores don't hold token counts", id="no tokens"
+        ),
+        pytest.param(
+            "outputs", "outputs", "usage: not allowed with outputs", id="tokens and outputs"
+        ),
+        pytest.param("price_in", 1, "price_out: missing; costs need both prices", id="one price"),
+        pytest.param(
+            "tokens",
+            "no",
+            'tokens="no": expected one of completion, total',
+            id="an unknown kind of tokens",
+        ),
+        pytest.param(
+            "no_answer",
+            "no",
+            'no_answer="no": expected one of wrong, exclude',
+            id="an unknown treatment of no answer",
+        ),
+        pytest.param(
+            "baseline", "no", 'baseline="no": expected one of cot', id="an unknown baseline"
+        ),
+        pytest.param(
+            "figure", "f.svg", "nothing to draw: no tokens are known", id="a figure of nothing"
+        ),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    made: Made, option: str, value: Any, problem: str
+) -> None:
     made.add("m", "cot", [(1,)])
-    for option, value, problem in map(dict.values, objects("efficiency_usage")):
-        with pytest.raises(InputError, match=problem):
-            made.found(**{option: value})
+    with pytest.raises(InputError, match=problem):
+        made.found(**{option: value})
 
 
 def test_costs_have_intervals_in_proportion_to_the_prices(made: Made) -> None:

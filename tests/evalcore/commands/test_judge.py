@@ -1,120 +1,119 @@
-"""What judges are asked, word for word, and how their replies are read: never guessed at."""
+"""What judges are asked, word for word, and the rows that their replies make."""
 
 import hashlib
-import time
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evalcore.commands.judge import choose_prompt, judged_row, read_reply
+from evalcore.commands.judge import choose_prompt, judge_messages, judged_part, judged_row
 from evalcore.formats import Problem
 from evalcore.records import Record
-from tests.support.cases import case_table
+from ngramscan.errors import InputError
 
 DETAILS = {"solution": ["THE", "SOLUTION"], "guidelines": "GUIDE", "points": 20}
 PROBLEM = Problem("p1", "Prove it.", "42", details=DETAILS)
 RUN: Any = {"dataset": "aicrypto", "model": "secret-model", "method": "f-1+cot"}
 RECORD = Record(id="p1", output="my {{gold}} proof", **RUN)
-FORMS = {
-    "boxed": choose_prompt("imo-answerbench", "grade"),
-    "points": choose_prompt("imo-proofbench", "grade"),
-    "score": choose_prompt("aicrypto", "grade"),
-    "cause": choose_prompt("financemath", "failure-causes"),
-}
 
 
 @pytest.mark.parametrize(
-    *case_table(
-        "judge_replies",
-        ("points", f"<points>{'9' * 5000} out of 7</points>", "limit"),
-        ("score", "[" * 100_000, "not valid JSON"),
-        ("boxed", "<think>maybe \\boxed{Incorrect}</think>\n\\boxed{Correct}", [1.0, "Correct"]),
-        ("boxed", "<think>it could be \\boxed{Correct} but", "it ends within its reasoning"),
-        ("score", '[THINK]{"score": 1}[/THINK]{"score": 50}', [0.5, "50"]),
-    )
+    "dataset", ["imo-answerbench", "imo-proofbench", "aicrypto", "olympiadbench-tp-maths"]
 )
-def test_what_was_asked_for_is_read_and_all_else_unparsed(form: str, reply: str, read: Any) -> None:
-    if isinstance(read, list):
-        assert read_reply(FORMS[form], reply)[:2] == tuple(read)
-    else:
-        with pytest.raises(ValueError, match=read):
-            read_reply(FORMS[form], reply)
+def test_a_judge_sees_problem_and_answer_but_no_method_or_model(dataset: str) -> None:
+    prompt = choose_prompt(dataset, "grade")
+    system, user = judge_messages(prompt, PROBLEM, "my {{gold}} proof")
+    assert system == {"role": "system", "content": prompt.system}
+    assert user["role"] == "user"
+    # A placeholder in the output is part of it.
+    assert user["content"].count("{{") == user["content"].count("my {{gold}} proof") == 1
+    shown = {"problem": "Prove it.", "solution": "THE\n\nSOLUTION", "guidelines": "GUIDE"}
+    for place, text in shown.items():
+        assert (text in user["content"]) == (f"{{{{{place}}}}}" in prompt.user)
 
 
-@pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".judge_verdicts.jsonl")))
-def test_another_statement_as_clear_is_a_verdict_unless_something_contradicts_it(
-    form: str, reply: str, read: Any
-) -> None:
-    if isinstance(read, list):
-        assert read_reply(FORMS[form], reply)[:2] == tuple(read)
-    else:
-        with pytest.raises(ValueError, match=read):
-            read_reply(FORMS[form], reply)
+PROOFS = "## Analysis\nsee ## Proof below\n## Proof\nold\n##  Proof \nreal\n"
 
 
-@pytest.mark.parametrize("form", ["boxed", "points"])
-@pytest.mark.parametrize("denial", ["not", "never", "partially", "almost", "in", "isn't"])
 @pytest.mark.parametrize(
-    "statement",
+    ("dataset", "output", "part", "name"),
     [
-        "{}",
-        "**{}**",
-        "Verdict: {}",
-        "<verdict>{}</verdict>",
-        "\\boxed{{{}}}",
-        '{{"verdict": "{}"}}',
+        pytest.param("aicrypto", PROOFS, "real", "## Proof", id="the last section"),
+        pytest.param("aicrypto", "no heading", "no heading", "whole output", id="no section"),
+        pytest.param("imo-proofbench", PROOFS, PROOFS, "whole output", id="none is asked for"),
     ],
 )
-def test_a_denied_or_weakened_approval_is_never_an_approval(
-    form: str, denial: str, statement: str
+def test_only_the_section_that_the_prompt_names_is_judged(
+    dataset: str, output: str, part: str, name: str
 ) -> None:
-    space = "" if denial == "in" else " "
-    try:
-        value = read_reply(FORMS[form], statement.format(f"{denial}{space}correct"))[0]
-    except ValueError:
-        value = None
-    assert value != 1
+    assert judged_part(choose_prompt(dataset, "grade"), output) == (part, name)
 
 
-@pytest.mark.parametrize("form", ["boxed", "points"])
-@pytest.mark.parametrize(
-    "piece",
-    ["(", ". ", "\n", "```x\n", "<verdict>", "\\boxed{", "{", "verdict: ", "\\boxed{Correct}\n"],
-)
-def test_a_long_reply_is_read_in_time(form: str, piece: str) -> None:
-    started = time.monotonic()
-    with suppress(ValueError):
-        read_reply(FORMS[form], piece * (200_000 // len(piece)))
-    assert time.monotonic() - started < 10, "quadratic ones take minutes"
+def test_what_rules_compare_is_not_judged_but_why_it_failed_is() -> None:
+    with pytest.raises(InputError, match="rules score its answers; use `evalcore score`"):
+        choose_prompt("financemath", "grade")
+    assert choose_prompt("financemath", "failure-causes").labels == dict.fromkeys("ABC")
 
 
-def test_a_score_is_scaled_to_points_and_what_has_no_value_says_why(
-    subtests: pytest.Subtests,
-) -> None:
-    prompt = FORMS["score"]
+def test_a_score_is_scaled_to_points_and_a_row_says_who_judged_what() -> None:
+    prompt = choose_prompt("aicrypto", "grade")
     said = {"reply": '{"score": 80, "feedback": "a\\n gap "}', "model": "judge-1-2026"}
     row = judged_row(prompt, PROBLEM, RECORD, "judge-1", said)
     assert (row.value, row.answer, row.reason) == (0.8, "80", "16 of 20 points; a gap")
     assert row.points == 20
     assert (row.rule, row.judge, row.status) == ("judge:judge-1", "judge-1-2026", "scored")
     assert (row.method, row.extraction, row.task) == ("f-1+cot", "whole output", "grade")
+    assert (row.dataset, row.model, row.id) == ("aicrypto", "secret-model", "p1")
     asked = f"{prompt.system}\0{prompt.user}"
     assert row.prompt_sha256 == hashlib.sha256(asked.encode()).hexdigest()
-    cut = replace(RECORD, finish_reason="length")
-    for form, record, said, status, answer, reason in (
-        ("cause", RECORD, {"reply": '{"cause": "C"}'}, "unknown", "C", ""),
-        ("score", RECORD, {"reply": "Great!"}, "unknown", None, "unusable reply: not valid JSON"),
-        ("score", cut, {}, "no_answer", None, "cut at the"),
-    ):
-        with subtests.test(form=form):
-            row = judged_row(FORMS[form], PROBLEM, record, "judge-1", said)
-            assert (row.value, row.answer, row.status, row.judge) == (
-                None,
-                answer,
-                status,
-                "judge-1",
-            )
-            assert (row.reply, row.reason[: len(reason)]) == (said.get("reply"), reason)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "task", "record", "reply", "status", "answer", "reason"),
+    [
+        pytest.param(
+            "financemath",
+            "failure-causes",
+            RECORD,
+            '{"cause": "C"}',
+            "unknown",
+            "C",
+            "",
+            id="a cause is no score",
+        ),
+        pytest.param(
+            "aicrypto",
+            "grade",
+            RECORD,
+            "Great!",
+            "unknown",
+            None,
+            "unusable reply: not valid JSON",
+            id="a reply that can't be read",
+        ),
+        pytest.param(
+            "aicrypto",
+            "grade",
+            replace(RECORD, finish_reason="length"),
+            None,
+            "no_answer",
+            None,
+            "cut at the",
+            id="an output that was cut",
+        ),
+    ],
+)
+def test_what_has_no_value_says_why(
+    dataset: str,
+    task: str,
+    record: Record,
+    reply: str | None,
+    status: str,
+    answer: str | None,
+    reason: str,
+) -> None:
+    said = {} if reply is None else {"reply": reply}
+    row = judged_row(choose_prompt(dataset, task), PROBLEM, record, "judge-1", said)
+    assert (row.value, row.answer, row.status) == (None, answer, status)
+    assert (row.judge, row.reply) == ("judge-1", reply)
+    assert row.reason.startswith(reason)

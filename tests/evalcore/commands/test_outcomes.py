@@ -15,13 +15,17 @@ from evalcore.commands.outcomes import outcomes
 from evalcore.scores import ScoreRow
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.reporting import to_frame
-from tests.support.cases import objects
 from tests.support.command import invoke
 
 Answers = Mapping[tuple[str, str, str], Iterable[str]]
 TWO: Answers = {
-    (*names,): letters for *names, letters in map(dict.values, objects("answers_of_two"))
+    ("a", "m", "cot"): "1100-1",
+    ("a", "m", "f-1"): "10110.",
+    ("b", "m", "cot"): "01",
+    ("b", "m", "f-1"): "11",
+    ("b", "n", "cot"): "01",
 }
+APART: Answers = {("b", "n", "cot"): "01", ("b", "o", "f-1"): "11"}
 F1: dict[str, Any] = {"baselines": "cot", "adaptive": "f-1"}
 Y: dict[str, Any] = {"baselines": "x", "adaptive": "y"}
 COUNTS = ("n", "n_no_answer", "n_unknown", "only_adaptive", "adaptive_wrong", "all_solve")
@@ -68,19 +72,33 @@ def test_each_problem_counts_once_and_all_benchmarks_of_a_model_together() -> No
     assert excluded[0] == (4, 1, 1, 2, 1, 1)
 
 
-def test_where_nothing_is_known_there_is_no_row_and_the_command_ends_with_1(tmp_path: Path) -> None:
-    for x, y, why in map(dict.values, objects("nothing_known")):
-        no_answer: Any = "exclude" if "-" in x else "wrong"
-        path = write(tmp_path / "s.jsonl", {("a", "m", "x"): x, ("a", "m", "y"): y})
-        options = ("--baselines", "x", "--adaptive", "y", "--no-answer", no_answer)
-        code, stdout, stderr = invoke("outcomes", path, *options, "--format", "csv")
-        message = f"a, m, rule-a: nothing to compare; 2 problems left out: {why}"
-        assert (code, len(stdout.splitlines())) == (1, 1)
-        assert stderr.splitlines()[-1] == f"Error: {message}"
-        assert invoke("outcomes", path, *options)[1].count("\n") <= 1
-        with pytest.raises(IncompleteError, match=re.escape(message)) as caught:
-            outcomes(path, **Y, no_answer=no_answer)
-        assert len(caught.value.rows) == 0
+@pytest.mark.parametrize(
+    ("x", "y", "no_answer", "why"),
+    [
+        pytest.param("1?", "?0", "wrong", "2 with an unknown result", id="unknown results"),
+        pytest.param(
+            "1.",
+            ".0",
+            "wrong",
+            "2 not put to every method; no document in common: y has 1; x has 0 (check the ids)",
+            id="no problem in common",
+        ),
+        pytest.param("1-", "-0", "exclude", "2 without an answer", id="no answers"),
+    ],
+)
+def test_where_nothing_is_known_there_is_no_row_and_the_code_is_1(
+    tmp_path: Path, x: str, y: str, no_answer: Any, why: str
+) -> None:
+    path = write(tmp_path / "s.jsonl", {("a", "m", "x"): x, ("a", "m", "y"): y})
+    options = ("--baselines", "x", "--adaptive", "y", "--no-answer", no_answer)
+    code, stdout, stderr = invoke("outcomes", path, *options, "--format", "csv")
+    message = f"a, m, rule-a: nothing to compare; 2 problems left out: {why}"
+    assert (code, len(stdout.splitlines())) == (1, 1)
+    assert stderr.splitlines()[-1] == f"Error: {message}"
+    assert invoke("outcomes", path, *options)[1].count("\n") <= 1
+    with pytest.raises(IncompleteError, match=re.escape(message)) as caught:
+        outcomes(path, **Y, no_answer=no_answer)
+    assert len(caught.value.rows) == 0
 
 
 def test_repeated_answers_and_graded_values_are_read_as_asked_for() -> None:
@@ -116,12 +134,60 @@ def test_selection_has_wilsons_interval_where_answers_are_independent() -> None:
     assert together == (2 * first[0], 2 * first[1], None, None)
 
 
-def test_what_can_not_be_used_is_refused(tmp_path: Path) -> None:
-    apart = {("b", "n", "cot"): "01", ("b", "o", "f-1"): "11"}
-    for files, options, message in map(dict.values, objects("outcomes_usage")):
-        made = [write(tmp_path / f"{n}.jsonl", apart if n == "n" else TWO) for n in files]
-        with pytest.raises(InputError, match=message):
-            outcomes(made, **F1 | options)
+@pytest.mark.parametrize(
+    ("files", "options", "message"),
+    [
+        pytest.param(
+            ["s.jsonl", "t.jsonl"],
+            {},
+            "t\\.jsonl: two rows of a m cot 0 rule-a; the other",
+            id="two rows of one answer",
+        ),
+        pytest.param(
+            ["s.jsonl"],
+            {"adaptive": "no"},
+            'adaptive="no": expected one of cot, f-1',
+            id="no such method",
+        ),
+        pytest.param(
+            ["s.jsonl"],
+            {"baselines": "cot,tot"},
+            'baselines="tot": expected one of cot, f-1',
+            id="no such baseline",
+        ),
+        pytest.param(
+            ["n.jsonl"],
+            {},
+            "f-1, cot: no model was scored .*; available: b, n, rule-b: cot; b, o, rule-b: f",
+            id="no model with both",
+        ),
+        pytest.param(
+            ["s.jsonl"],
+            {"adaptive": "cot"},
+            'baselines="cot": this method was given twice',
+            id="the method as a baseline",
+        ),
+        pytest.param(
+            ["s.jsonl"],
+            {"baselines": ","},
+            "baselines: expected at least one method",
+            id="no baseline",
+        ),
+        pytest.param(
+            ["s.jsonl"],
+            {"alpha": 1},
+            "alpha=1: must be between 0 and 1, both excluded",
+            id="an alpha of 1",
+        ),
+    ],
+)
+def test_what_can_not_be_used_is_refused(
+    tmp_path: Path, files: list[str], options: dict[str, Any], message: str
+) -> None:
+    answers = {"s.jsonl": TWO, "t.jsonl": TWO, "n.jsonl": APART}
+    made = [write(tmp_path / name, answers[name]) for name in files]
+    with pytest.raises(InputError, match=message):
+        outcomes(made, **F1 | options)
 
 
 def test_what_each_problem_counts_for_is_that_of_a_table_by_hand() -> None:

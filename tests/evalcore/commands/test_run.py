@@ -1,6 +1,10 @@
-"""What a run asks, keeps and tells; `test_evalcore_cli` has the command, with faults and kills."""
+"""What a run asks, keeps and tells."""
 
+import os
+import signal
 import sys
+import threading
+import time
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -10,12 +14,11 @@ from unittest.mock import create_autospec
 import pytest
 
 from evalcore.commands.run import Spending, ask_missing, replay_from
-from evalcore.endpoint import Ask, Question
+from evalcore.endpoint import ApiKey, Ask, Question, open_endpoint
 from evalcore.records import Record, read_records
-from ngramscan.errors import InputError
+from ngramscan.errors import InputError, RemoteRefused
 from ngramscan.progress import SILENT, Progress
-from tests.support.cases import objects
-from tests.support.chat_server import hash_of
+from tests.support.chat_server import Messages, chat_server, hash_of
 from tests.support.made_records import recorded
 
 ANSWER: Any = {"output": "4", "attempts": 1, "prompt_tokens": 10, "completion_tokens": 5}
@@ -56,18 +59,138 @@ def run(ask: Ask, folder: Path, count: int = 3, epochs: int = 1, **changes: Any)
     return said.removeprefix(f"{path}: "), missing.removeprefix(f"{path}: ")
 
 
-def test_answers_to_something_else_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
+def test_every_problem_is_recorded_with_all_that_is_known(tmp_path: Path) -> None:
+    assert run(Made(), tmp_path) == ("3 answered of 3", "")
+    records = sorted(read_records(tmp_path / "cot.jsonl"), key=lambda record: record.id)
+    assert records == [
+        Record(
+            id=f"p-{n}",
+            dataset="sums",
+            model="lab/made-1",
+            method="cot",
+            messages_sha256=hash_of(messages("cot", n)),
+            prompts_sha256="e" * 64,
+            parameters={"temperature": 0},
+            **ANSWER,
+        )
+        for n in range(3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("count", "said", "asked"),
+    [
+        pytest.param(3, "0 answered, 3 already answered of 3", [], id="the same"),
+        pytest.param(2, "0 answered, 2 already answered of 2", [], id="fewer"),
+        pytest.param(
+            5,
+            "2 answered, 3 already answered of 5",
+            [("p-3", None), ("p-4", None)],
+            id="more problems",
+        ),
+    ],
+)
+def test_what_is_recorded_is_not_asked_again(
+    tmp_path: Path, count: int, said: str, asked: list[tuple[str, int | None]]
+) -> None:
+    run(Made(), tmp_path, 3)
+    model = Made()
+    assert run(model, tmp_path, count) == (said, "")
+    assert sorted(model.asked) == asked
+    assert len(read_records(tmp_path / "cot.jsonl")) == max(3, count)
+
+
+def test_of_more_epochs_only_the_further_ones_are_asked(tmp_path: Path) -> None:
+    assert run(Made(), tmp_path, 2, epochs=3) == ("6 answered of 6", "")
+    model = Made()
+    assert run(model, tmp_path, 2, epochs=4)[0] == "2 answered, 6 already answered of 8"
+    assert sorted(model.asked) == [("p-0", 4), ("p-1", 4)]
+
+
+def test_refused_and_cut_answers_are_kept(tmp_path: Path) -> None:
+    refused: dict[str, Any] = {"output": None, "refusal": "I can't."}
+    model = Made(**{"p-0": refused, "p-1": {"finish_reason": "length"}})
+    assert run(model, tmp_path) == ("3 answered, 1 refused, 1 cut at the token limit of 3", "")
+    reasons = {record.id: record.not_scorable for record in read_records(tmp_path / "cot.jsonl")}
+    assert reasons == {"p-0": "refused: I can't.", "p-1": "cut at the token limit", "p-2": None}
+    assert run(Made(), tmp_path)[0] == "0 answered, 3 already answered of 3"
+
+
+def test_requests_that_failed_are_counted_and_asked_again(tmp_path: Path) -> None:
+    failures = {f"p-{number}": RemoteRefused(f"reason {number // 2}") for number in range(9)}
+    said, missing = run(Made(**failures), tmp_path, 10)
+    counted = "2 × reason 0; 2 × reason 1; 2 × reason 2; 2 other reasons"
+    assert said == "1 answered of 10"
+    assert missing == f"9 of 10 answers are missing ({counted}); run again to request only these"
+    model = Made()
+    assert run(model, tmp_path, 10)[1] == ""
+    assert sorted(id_ for id_, _ in model.asked) == sorted(failures)
+
+
+def test_ctrl_c_ends_at_once_and_keeps_what_was_written(tmp_path: Path) -> None:
+    file, may_end = tmp_path / "cot.jsonl", threading.Event()
+
+    def answer(asked: Messages) -> str:
+        if " 1 " in asked[-1]["content"]:
+            may_end.wait(60)
+        return "4"
+
+    def interrupt() -> None:
+        until = time.monotonic() + 60
+        while not (file.exists() and file.read_bytes().count(b"\n") == 19):
+            if time.monotonic() > until:
+                break
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with chat_server(answer) as server, open_endpoint(server.url, ApiKey()) as ask:
+        threading.Thread(target=interrupt, daemon=True).start()
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                run(ask, tmp_path, 20)
+            assert not may_end.is_set(), "it did not wait for the stalled answer"
+        finally:
+            may_end.set()
+    assert len(read_records(file)) == 19
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "problem"),
+    [
+        pytest.param(
+            {}, {"model": "lab--made-1"}, "of sums, lab/made-1, cot;", id="of another model"
+        ),
+        pytest.param(
+            {}, {"parameters": {}}, "under other .* \\(id 'p-0': {'temp", id="of other parameters"
+        ),
+        pytest.param({}, {"epochs": 2}, "of one epoch;", id="of several epochs"),
+        pytest.param({"epochs": 2}, {}, "of several epochs;", id="of one epoch"),
+        pytest.param(
+            {},
+            {"messages_sha256": "0" * 64},
+            "to other prompts \\(id 'p-0'\\);",
+            id="to other prompts",
+        ),
+    ],
+)
+def test_answers_to_something_else_are_refused_before_anything_is_asked(
+    tmp_path: Path, first: dict[str, Any], then: dict[str, Any], problem: str
+) -> None:
     file = tmp_path / "cot.jsonl"
-    for first, then, problem in map(dict.values, objects("other_answers")):
-        file.unlink(missing_ok=True)
-        run(Made(), tmp_path, size=1, **first)
-        content, model = file.read_bytes(), Made()
-        with pytest.raises(InputError, match=f"holds answers {problem}.* choose another -o"):
-            run(model, tmp_path, **then)
-        assert (model.asked, file.read_bytes()) == ([], content)
-    file.write_bytes(content * 2)
+    run(Made(), tmp_path, size=1, **first)
+    content, model = file.read_bytes(), Made()
+    with pytest.raises(InputError, match=f"holds answers {problem}.* choose another -o"):
+        run(model, tmp_path, **then)
+    assert (model.asked, file.read_bytes()) == ([], content)
+
+
+def test_a_file_that_answers_a_problem_twice_is_refused_unasked(tmp_path: Path) -> None:
+    file, model = tmp_path / "cot.jsonl", Made()
+    run(Made(), tmp_path, size=1)
+    file.write_bytes(file.read_bytes() * 2)
     with pytest.raises(InputError, match="'p-0' twice"):
-        run(model, tmp_path, **first)
+        run(model, tmp_path)
+    assert model.asked == []
 
 
 def test_cost_is_told_and_a_budget_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

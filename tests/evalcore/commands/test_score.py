@@ -21,7 +21,6 @@ from evalcore.rules import RULES, Grade, Tools
 from evalcore.sandbox.sandbox import Outcome, Program
 from evalcore.scores import ScoreRow, read_scores
 from ngramscan.errors import InputError, SandboxError
-from tests.support.cases import file_text, objects
 from tests.support.outputs import write_lines
 from tests.support.places import ROOT
 from tests.support.sizes import slow
@@ -62,7 +61,7 @@ def rows(*arguments: Any, **options: Any) -> list[ScoreRow]:
     return found
 
 
-def test_a_script_is_asked_for_its_variable_and_a_function_for_its_value_and_words_never() -> None:
+def test_scripts_are_asked_for_a_variable_and_functions_for_a_value() -> None:
     outputs = ("```python\nanswer = 2\n```", FUNCTION)
     found = rows([record(one, "pot", dataset=MATH.name) for one in outputs], dataset=MATH)
     assert [row.reason.split(", ")[1] for row in found] == ["no answer", "no solution()"]
@@ -71,7 +70,7 @@ def test_a_script_is_asked_for_its_variable_and_a_function_for_its_value_and_wor
     assert (row.sandbox, row.status) == (None, "not_found")
 
 
-def test_lenient_compares_programs_with_the_reference_program_and_strict_with_the_gold() -> None:
+def test_lenient_compares_with_the_reference_program_strict_with_gold() -> None:
     for value, strict in ((0.50003, 1.0), (0.52, 0.0)):
         ended = Outcome("ok", value, layers=LAYERS)
         outcomes = {"return 0.5": ended, "REFERENCE 0.5": ended}
@@ -101,17 +100,107 @@ def test_benchmarks_name_rules_that_there_are() -> None:
         assert {*one.rules} <= {*RULES}
 
 
-def test_an_output_is_scored_where_it_is_a_whole_answer() -> None:
-    for fields, *expected in map(dict.values, objects("whole_answers")):
-        (row,) = rows([record(**{"output": "The answer is 0.5.", **fields})])
-        assert [row.value, row.reason, row.status] == expected
+@pytest.mark.parametrize(
+    ("fields", "value", "reason", "status"),
+    [
+        pytest.param(
+            {"refusal": "I can't help"}, None, "refused: I can't help", "no_answer", id="a refusal"
+        ),
+        pytest.param(
+            {"finish_reason": "length"}, None, "cut at the token limit", "no_answer", id="a cut one"
+        ),
+        pytest.param({"output": " \n"}, None, "no output", "no_answer", id="blanks"),
+        pytest.param({"output": None}, None, "no output", "no_answer", id="none"),
+        pytest.param({"output": "Hm."}, 0.0, "no answer found", "not_found", id="no answer in it"),
+        pytest.param(
+            {"output": "import argparse. The answer is 3.", "method": "pot"},
+            0.0,
+            "no program found",
+            "not_found",
+            id="no program",
+        ),
+        pytest.param(
+            {"output": FUNCTION, "method": "pot"},
+            0.0,
+            "program: error, no solution()",
+            "scored",
+            id="a program without its function",
+        ),
+        pytest.param(
+            {"output": BOTH, "method": "f-1"},
+            1.0,
+            "equal at 3 decimals; program: error, no solution()",
+            "scored",
+            id="a text beside such a program",
+        ),
+    ],
+)
+def test_an_output_is_scored_where_it_is_a_whole_answer(
+    fields: dict[str, Any], value: float | None, reason: str, status: str
+) -> None:
+    (row,) = rows([record(**{"output": "The answer is 0.5.", **fields})])
+    assert (row.value, row.reason, row.status) == (value, reason, status)
 
 
-# An output, and for `exact` and `numbers` what is found in it and its status.
-WORDS = file_text("score_words")
+@pytest.mark.parametrize(
+    ("output", "exact", "numbers"),
+    [
+        pytest.param("I am not sure", "I am not sure", None, id="a statement alone"),
+        pytest.param("I am not sure.\nIt may be many.", None, None, id="two statements"),
+        pytest.param(
+            "The answer is impossible to give.", "impossible to give", None, id="words as an answer"
+        ),
+        pytest.param("\\boxed{\\text{none}}", "\\text{none}", None, id="a word in a box"),
+        pytest.param(
+            "Of 3 cases, the answer is unknown.", "unknown", None, id="a number of something else"
+        ),
+        pytest.param("The answer is 12 apples.", "12 apples", "12 apples", id="a unit"),
+        pytest.param("The answer is 12 or 13.", "12 or 13", "12 or 13", id="two numbers"),
+        pytest.param(
+            "Apples:\nall in all $12 million.", "$12 million", "$12 million", id="a last number"
+        ),
+    ],
+)
+def test_prose_without_a_number_is_no_answer_to_a_rule_for_numbers(
+    tmp_path: Path, output: str, exact: str | None, numbers: str | None
+) -> None:
+    data = write_lines(tmp_path / "q.jsonl", {"id": "1", "question": "?", "answer": "12"})
+    outputs = write_lines(tmp_path / "q/m/cot.jsonl", {"id": "1", "output": output})
+    found = evalcore.score(outputs, data=data, rule=["exact", "numbers"])
+    answers = found.reindex(columns=["rule", "answer", "extraction", "status"]).set_index("rule")
+    for rule, answer in (("exact", exact), ("numbers", numbers)):
+        row = answers.loc[rule]
+        assert (None if pd.isna(row["answer"]) else row["answer"]) == answer
+        assert row["status"] == ("not_found" if answer is None else "scored")
+        assert pd.isna(row["extraction"]) == (answer is None)
 
 
-def test_what_a_sandbox_or_a_grader_lost_is_an_error_and_so_is_an_unknown_problem(
+@pytest.mark.parametrize(
+    ("method", "output", "answer", "extraction"),
+    [
+        pytest.param("cot", "Therefore, the answer is 3.", "3", "the-answer-is/1", id="a text"),
+        pytest.param("cot", FUNCTION, "0.5", "last-number/1", id="a program is a text"),
+        pytest.param(
+            "pot", FUNCTION, "7", "program, financemath-authors/2", id="a program for pot"
+        ),
+        pytest.param("f-1", BOTH, "7", "program, fenced/1", id="both for f-1"),
+        pytest.param("f-1+verify", "The answer is 3.", "3", "the-answer-is/1", id="a text for f-1"),
+        pytest.param("mine", BOTH, "7", "program, fenced/1", id="both for another method"),
+        pytest.param(
+            "F-1+PoT", FUNCTION, "7", "program, financemath-authors/2", id="a variant with programs"
+        ),
+        pytest.param("f-1+cot", FUNCTION, "0.5", "last-number/1", id="a variant with texts"),
+        pytest.param("mine+CoT", FUNCTION, "0.5", "last-number/1", id="another one with texts"),
+    ],
+)
+def test_a_method_says_whether_text_or_program_is_the_answer(
+    method: str, output: str, answer: str, extraction: str
+) -> None:
+    (row,) = rows([record(output, method)], **{"return 0.5": Outcome("ok", 7)})
+    assert (row.answer, row.extraction) == (answer, extraction)
+
+
+def test_what_a_sandbox_or_a_grader_lost_is_an_error(
     subtests: pytest.Subtests,
 ) -> None:
     lost = Outcome("lost", message="its watcher ended", layers=LAYERS)
@@ -158,10 +247,88 @@ def write_table(path: Path, rows: Sequence[Mapping[str, Any]] | pd.DataFrame) ->
     return path
 
 
-@pytest.mark.parametrize("case", objects("malformed_scores"), ids=lambda case: case["said"])
-def test_malformed_rows_are_refused_with_their_place(tmp_path: Path, case: dict[str, str]) -> None:
-    path, said = tmp_path / f"s.{case['kind']}", case["said"]
-    path.write_text(case["content"], encoding="latin-1")
+def good_line(**changes: Any) -> str:
+    """Return a score as a line of JSON, with other fields where they are given."""
+    return json.dumps(GOOD | changes)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content", "said"),
+    [
+        pytest.param("csv", "a,b\n1,2\n", ":2: no columns dataset", id="other columns"),
+        pytest.param(
+            "csv",
+            "dataset,model,method,id,rule,value\nd,m,a,1,r,good\n",
+            ":2: value: Expected float",
+            id="a word as a value",
+        ),
+        pytest.param(
+            "csv",
+            "dataset,model,method,id,rule,value\nd,m,é,1,r,1\n",
+            ":2: not UTF-8; save the table",
+            id="another encoding",
+        ),
+        pytest.param(
+            "csv",
+            "dataset,model,method,id,rule,value\nd,m,a,1,r\n",
+            ":2: more or fewer cells than columns",
+            id="a cell too few",
+        ),
+        pytest.param(
+            "csv",
+            "dataset,model,method,id,rule,value,value\nd,m,a,1,r,1,0\n",
+            ": two columns have one name",
+            id="two columns of one name",
+        ),
+        pytest.param("json", "{}", "a JSON list of rows", id="an object of JSON"),
+        pytest.param("jsonl", "\n{\n", ":2: not valid JSON", id="half a line"),
+        pytest.param("jsonl", "[1]\n", ":1: not a JSON object", id="a list as a line"),
+        pytest.param("jsonl", "{}\n", ":1: no columns dataset, model", id="an empty object"),
+        pytest.param(
+            "jsonl",
+            "\n" + good_line(value=1.5),
+            ":2: value 1.5; expected a number f",
+            id="a value above 1",
+        ),
+        pytest.param(
+            "jsonl",
+            good_line(value="yes"),
+            ":1: value: Expected float",
+            id="a word as the value",
+        ),
+        pytest.param(
+            "jsonl",
+            good_line(model=["m"]),
+            ":1: model: Expected str, got array",
+            id="a list as a name",
+        ),
+        pytest.param(
+            "jsonl",
+            good_line(status="unknown"),
+            ":1: status unknown, but value 1",
+            id="unknown with a value",
+        ),
+        pytest.param(
+            "jsonl",
+            good_line(value=None, status="scored"),
+            ":1: status scored, but no value",
+            id="scored without a value",
+        ),
+        pytest.param(
+            "jsonl",
+            good_line(status="wrong"),
+            ":1: status wrong, but value 1; expected scored or not_found",
+            id="another status",
+        ),
+        pytest.param("parquet", "no", "not a Parquet file", id="not Parquet"),
+        pytest.param("txt", "", "a table (.csv, .jsonl or .parquet)", id="another suffix"),
+    ],
+)
+def test_malformed_rows_are_refused_with_their_place(
+    tmp_path: Path, suffix: str, content: str, said: str
+) -> None:
+    path = tmp_path / f"s.{suffix}"
+    path.write_text(content, encoding="latin-1")
     with pytest.raises(InputError) as error:
         read_scores(path, ScoreRow)
     assert (str(path) + said if said[0] == ":" else said) in str(error.value)

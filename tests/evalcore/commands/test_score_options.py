@@ -145,7 +145,7 @@ def test_intervals_of_points_cover_the_mean_over_points() -> None:
     assert inside.sum() >= 25  # by chance 28.5 ± 1.2
 
 
-def test_equal_and_different_answers_and_what_accepting_equal_ones_reaches(tmp_path: Path) -> None:
+def test_what_accepting_equal_answers_reaches(tmp_path: Path) -> None:
     right = SCORES.assign(value=(SCORES["value"] > 0.5).astype(float))
     path = tmp_path / "agreements.csv"
     evalcore.outcomes(right, **OUTCOME, agreements=path)

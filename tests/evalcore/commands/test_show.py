@@ -2,7 +2,6 @@
 
 import inspect
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +9,50 @@ import pytest
 
 import evalcore
 from ngramscan.errors import InputError
-from tests.support.cases import FOLDER
 from tests.support.outputs import shown_in, write_lines, write_texts
 
+SCORES: list[dict[str, Any]] = [
+    {
+        "dataset": "d",
+        "model": "m",
+        "id": "1",
+        "rule": "numbers",
+        "method": "cot",
+        "value": 1.0,
+        "answer": "42",
+        "reason": None,
+        "reply": None,
+    },
+    {
+        "dataset": "d",
+        "model": "m",
+        "id": "1",
+        "rule": "numbers",
+        "method": "f-1",
+        "value": 0.0,
+        "answer": "41",
+        "reason": "41 is not 42",
+        "reply": None,
+    },
+    {
+        "dataset": "d",
+        "model": "m",
+        "id": "1",
+        "rule": "judge:j",
+        "method": "f-1",
+        "value": None,
+        "answer": None,
+        "reason": None,
+        "reply": "Can't say.",
+    },
+]
 TEXTS = {"cot": ["first", "It is \x1b[31m 42.\nThe answer [b]is[/b] 42."], "f-1": ["x", "y = 41"]}
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     write_texts(tmp_path / "outputs", TEXTS)
-    shutil.copy(FOLDER / "shown_scores.jsonl", tmp_path / "s.jsonl")
+    write_lines(tmp_path / "s.jsonl", *SCORES)
     return tmp_path
 
 
@@ -50,10 +83,15 @@ def test_methods_are_side_by_side_where_there_is_room(
     assert "\x1b" not in stdout  # a model's text moves no cursor
 
 
-def test_what_is_not_there_is_said(folder: Path) -> None:
-    for id_, options, message in (
-        ("7", {}, "id=7: no output for it in .*; it has 0, 1"),
-        ("1", {"model": "n"}, 'model="n": expected one of m'),
-    ):
-        with pytest.raises(InputError, match=message):
-            evalcore.show(id_, outputs=folder / "outputs", **options)
+@pytest.mark.parametrize(
+    ("id_", "options", "message"),
+    [
+        pytest.param("7", {}, "id=7: no output for it in .*; it has 0, 1", id="no such problem"),
+        pytest.param("1", {"model": "n"}, 'model="n": expected one of m', id="no such model"),
+    ],
+)
+def test_what_is_not_there_is_said(
+    folder: Path, id_: str, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        evalcore.show(id_, outputs=folder / "outputs", **options)

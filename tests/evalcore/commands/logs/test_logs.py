@@ -2,7 +2,6 @@
 
 import json
 import re
-from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,7 +12,6 @@ from evalcore.commands.logs import Layout, read_logs
 from evalcore.commands.logs.kinds import KINDS
 from evalcore.scores import ScoreRow, read_scores
 from ngramscan.reporting import choose_target, write_rows
-from tests.support.cases import objects
 from tests.support.command import invoke
 from tests.support.made_logs import (
     TIME,
@@ -37,13 +35,31 @@ def truth(shared: Path) -> pd.DataFrame:
     return found.astype(object).where(found.notna(), None)
 
 
-def test_every_verdict_of_genuine_logs_is_the_planned_one(shared: Path) -> None:
-    planned = truth(shared)
-    for each, letter in product(objects("genuine_logs"), "AB"):
-        path, wanted, column, missing = each.values()
-        name = shared / "logs" / path.format(letter.lower())
-        log = read_logs([name], given=NAMES, wanted=wanted, missing=missing)
-        assert {r.id: r.value for r in log.rows} == dict(planned[column.format(letter)]), name
+@pytest.mark.parametrize("letter", ["A", "B"])
+@pytest.mark.parametrize(
+    ("path", "wanted", "column", "missing"),
+    [
+        pytest.param("inspect/method_{}.eval", ["answer"], "{}", "apart", id="Inspect"),
+        pytest.param(
+            "lm_eval/method_{}", ["strict-match"], "{}", "apart", id="lm-evaluation-harness, strict"
+        ),
+        pytest.param(
+            "lm_eval/method_{}",
+            ["flexible-extract"],
+            "{}_flexible",
+            "as-recorded",
+            id="lm-evaluation-harness, flexible",
+        ),
+        pytest.param("simple/method_{}.jsonl", ["correct"], "{}", "apart", id="simple lines"),
+        pytest.param("inspect/method_a_graded.eval", [], "graded_A", "apart", id="Inspect, graded"),
+    ],
+)
+def test_every_verdict_of_genuine_logs_is_the_planned_one(
+    shared: Path, path: str, wanted: list[str], column: str, missing: Any, letter: str
+) -> None:
+    name = shared / "logs" / path.format(letter.lower())
+    log = read_logs([name], given=NAMES, wanted=wanted, missing=missing)
+    assert {row.id: row.value for row in log.rows} == dict(truth(shared)[column.format(letter)])
 
 
 def test_failures_of_genuine_logs_are_counted_by_kind(shared: Path) -> None:
@@ -122,26 +138,84 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize(
+    ("layout", "methods", "others"),
+    [
+        pytest.param(
+            "auto",
+            ["cot", "pot", "cot", "cot", "cot", "cot"],
+            "list.jsonl, notes.json, problems.jsonl",
+            id="auto",
+        ),
+        pytest.param(
+            "inspect",
+            ["cot", "pot"],
+            f"list.jsonl, lm/samples_terms_{TIME}.jsonl, notes.json, …",
+            id="inspect",
+        ),
+        pytest.param(
+            "lm-eval",
+            ["cot", "cot", "cot"],
+            "inspect/a.eval, inspect/b.json, list.jsonl, …",
+            id="lm-eval",
+        ),
+        pytest.param(
+            "scores", ["cot"], "inspect/a.eval, inspect/b.json, list.jsonl, …", id="scores"
+        ),
+    ],
+)
 def test_logs_in_folders_are_found_once_and_other_files_told(
-    folder: Path, subtests: pytest.Subtests
+    folder: Path, layout: str, methods: list[str], others: str
 ) -> None:
-    for layout, methods, others in (
-        ("auto", "cot pot cot cot cot cot", "list.jsonl, notes.json, problems.jsonl"),
-        ("inspect", "cot pot", f"list.jsonl, lm/samples_terms_{TIME}.jsonl, notes.json, …"),
-        ("lm-eval", "cot cot cot", "inspect/a.eval, inspect/b.json, list.jsonl, …"),
-        ("scores", "cot", "inspect/a.eval, inspect/b.json, list.jsonl, …"),
-    ):
-        with subtests.test(layout=layout):
-            log = read_logs([folder, folder / "lm" / ".."], layout)
-            assert [r.method for r in log.rows] == methods.split()
-            said = f": not logs, and not read: {others}"
-            assert log.notices[:2] == [f"{folder}{said}", f"{folder}/lm/..{said}"]
+    log = read_logs([folder, folder / "lm" / ".."], layout)
+    assert [row.method for row in log.rows] == methods
+    said = f": not logs, and not read: {others}"
+    assert log.notices[:2] == [f"{folder}{said}", f"{folder}/lm/..{said}"]
 
 
-def test_what_is_no_log_is_refused(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "layout", "message"),
+    [
+        pytest.param("none.eval", "auto", "no such file or folder", id="no such file"),
+        pytest.param(
+            "notes.json",
+            "auto",
+            "not a known log; expected a log of Inspect, or samples",
+            id="notes",
+        ),
+        pytest.param(
+            f"lm/results_{TIME}.json",
+            "auto",
+            "the samples, which are in files beside it; expected a log",
+            id="results without samples",
+        ),
+        pytest.param(
+            f"lm/results_{TIME}.json", "lm-eval", "without the samples", id="results, as lm-eval"
+        ),
+        pytest.param(
+            "inspect/a.eval", "scores", "a log of Inspect; expected scores", id="a log, as scores"
+        ),
+        pytest.param(
+            "notes.json", "inspect", "missing required field eval", id="notes, as inspect"
+        ),
+        pytest.param(
+            "notes.json", "lm-eval", "notes.json:1: Object missing", id="notes, as lm-eval"
+        ),
+        pytest.param(
+            "problems.jsonl",
+            "scores",
+            "no column of verdicts; expected id, method and value",
+            id="questions, as scores",
+        ),
+        pytest.param("lm", "inspect", "contains no logs", id="samples, as inspect"),
+        pytest.param(
+            "empty.jsonl", "auto", "empty.jsonl: it is empty; expected a log", id="an empty file"
+        ),
+    ],
+)
+def test_what_is_no_log_is_refused(folder: Path, name: str, layout: str, message: str) -> None:
     (folder / "empty.jsonl").touch()
-    for name, layout, message in map(dict.values, objects("no_logs")):
-        refused(message, [folder / name.replace("*", TIME)], layout)
+    refused(message, [folder / name], layout)
 
 
 def test_each_kind_that_is_read_can_be_asked_for() -> None:
@@ -172,18 +246,24 @@ def test_the_command_writes_scores_tokens_and_a_summary(tmp_path: Path) -> None:
     assert "these logs do not record tokens" in invoke("logs", tmp_path / "lm", "--usage", usage)[2]
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        pytest.param("inspect", "a log of Inspect", id="a folder"),
+        pytest.param("inspect/a.eval", "a log of Inspect", id="a log"),
+        pytest.param("lm", "samples of lm-evaluation-harness", id="samples"),
+        pytest.param("scores.json", "scores", id="scores"),
+    ],
+)
 def test_logs_in_place_of_outputs_are_named_with_the_command_for_them(
-    folder: Path, tmp_path: Path
+    folder: Path, name: str, kind: str
 ) -> None:
-    questions = tmp_path / "problems.jsonl"
+    questions = folder / "problems.jsonl"
     cure = "already scored; not outputs; `evalcore logs {0}` reads them, `evalcore compare {0}`"
-    for name, kind in (
-        ("inspect", "a log of Inspect"),
-        ("inspect/a.eval", "a log of Inspect"),
-        ("lm", "samples of lm-evaluation-harness"),
-        ("scores.json", "scores"),
-    ):
-        code, _, stderr = invoke("score", folder / name, "--data", questions, "--rule", "numbers")
-        assert (code, f"{kind}, {cure.format(folder / name)}" in stderr) == (2, True), stderr
+    code, _, stderr = invoke("score", folder / name, "--data", questions, "--rule", "numbers")
+    assert (code, f"{kind}, {cure.format(folder / name)}" in stderr) == (2, True), stderr
+
+
+def test_logs_in_place_of_outputs_are_not_shown(folder: Path) -> None:
     shown = invoke("show", "s1", "--outputs", folder / "lm")[2]
     assert "samples of lm-evaluation-harness, already scored" in shown

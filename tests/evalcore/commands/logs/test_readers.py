@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,6 @@ from evalcore.commands.logs.readers import Log
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from tests.support import made_logs
-from tests.support.cases import objects
 from tests.support.command import invoke
 from tests.support.made_logs import TIME, Fields, failed, header, refused, row, sample
 
@@ -139,7 +139,7 @@ def test_rules_are_filters_or_metrics(tmp_path: Path) -> None:
     ]
 
 
-def test_positions_are_ids_only_where_the_dataset_has_none_and_that_is_told(tmp_path: Path) -> None:
+def test_positions_are_ids_only_where_the_dataset_has_none(tmp_path: Path) -> None:
     rows = read_rows(tmp_path, [row(n, doc={"question": f"{n}?"}) for n in (2, 0, 1)])
     assert [r.id for r in rows] == ["2", "0", "1"]
     assert told(tmp_path) == []  # the hashes of the documents say which they are
@@ -168,7 +168,7 @@ def test_the_first_field_that_names_each_document_is_the_id(
     assert [r.id for r in rows] == [*ids]
 
 
-def test_the_recorded_hash_of_a_document_is_taken_and_an_absent_one_computed_alike(
+def test_a_recorded_hash_is_taken_and_an_absent_one_computed_alike(
     tmp_path: Path,
 ) -> None:
     doc = {"question": "Was ist 2\u00b2?", "answer": 4}
@@ -205,25 +205,56 @@ def test_the_command_says_which_tasks_compare_takes_as_one_benchmark(tmp_path: P
     )
 
 
-def test_malformed_lines_and_results_are_refused_with_their_place(tmp_path: Path) -> None:
+RIGHT = '"exact_match": 1.0'
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        pytest.param(lambda text: text[:-9], r"\.jsonl:6: not valid JSON", id="half a line"),
+        pytest.param(
+            lambda text: text[: text.rindex('{"doc_id"')],
+            "truncated: 2 of 3 documents of loose",
+            id="a line too few",
+        ),
+        pytest.param(lambda text: text + "[]\n", r"\.jsonl:7: Expected object", id="a list"),
+        pytest.param(
+            lambda text: f"{text}{text.splitlines()[0]}\n",
+            "id 's3', .*: it is there twice",
+            id="a line twice",
+        ),
+        pytest.param(
+            lambda text: text.replace('"metrics": ["exact_match"]', '"metrics": []'),
+            "1: it has no score; expected a metric",
+            id="no metric",
+        ),
+        pytest.param(
+            lambda text: text.replace(RIGHT, '"exact_match": 61'),
+            r"\.jsonl:1: exact_match 61: expected a number",
+            id="a score above 1",
+        ),
+        pytest.param(
+            lambda text: text.replace(RIGHT, '"other": 1'),
+            "1: exact_match: the row lacks this score",
+            id="another score",
+        ),
+        pytest.param(lambda text: "", "it is empty; expected one row per", id="an empty file"),
+    ],
+)
+def test_malformed_lines_are_refused_with_their_place(
+    tmp_path: Path, change: Callable[[str], str], message: str
+) -> None:
     rows = [*ROWS, *(row(n, filter="loose") for n in (1, 2, 3))]
     path = made_logs.write_lm_eval(tmp_path, rows)
-    whole = path.read_text()
-    damaged = [
-        (whole[:-9], r"\.jsonl:6: not valid JSON"),
-        (whole[: whole.rindex('{"doc_id"')], "truncated: 2 of 3 documents of loose"),
-        (whole + "[]\n", r"\.jsonl:7: Expected object"),
-        (whole + whole.splitlines()[0] + "\n", "id 's3', .*: it is there twice"),
-    ]
-    for old, new, message in map(dict.values, objects("changed_samples")):
-        damaged.append((whole.replace(old or whole, new), message))
-    for text, message in damaged:
-        path.write_text(text)
-        refused(message, [path], "lm-eval")
-    path.write_text(whole)
-    for content in ("{", "[]", '{"configs": {"sums": 1}}'):
-        (tmp_path / f"results_{TIME}.json").write_text(content)
-        refused(r"results_.*\.json: ", [path])
+    path.write_text(change(path.read_text()))
+    refused(message, [path], "lm-eval")
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"configs": {"sums": 1}}'])
+def test_malformed_results_are_refused_with_their_place(tmp_path: Path, content: str) -> None:
+    path = made_logs.write_lm_eval(tmp_path, ROWS)
+    (tmp_path / f"results_{TIME}.json").write_text(content)
+    refused(r"results_.*\.json: ", [path])
 
 
 def test_a_metric_that_is_better_when_lower_is_refused(tmp_path: Path) -> None:
