@@ -1,6 +1,7 @@
 """What correct answers cost, against sums written out; the frontier."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -11,14 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
+from scipy.stats import t
 
 from evalcore import efficiency
 from evalcore.commands.efficiency import estimate_costs, pareto_frontier
 from evalcore.commands.logs import UsageRow
+from evalcore.records import Record, record_path
 from evalcore.scores import ScoreRow, summarise
 from ngramscan.errors import InputError
 from ngramscan.prevalence.contamination_effects import make_effects
-from ngramscan.reporting import choose_target, write_rows
+from ngramscan.reporting import choose_target, to_frame, write_rows
 from ngramscan.statistics.resampling import Resampling
 from ngramscan.statistics.two_samples import estimate_accuracy
 from tests.support.cases import objects
@@ -45,8 +48,9 @@ class Made:
             value, *tokens = (*answer, None, None, None)[:4]
             epoch = number % epochs + 1 if epochs > 1 else None
             names = ("d", model, method, str(number // epochs), epoch)
-            status, value = "no_answer" * (value is None), None if value == "?" else value
-            self.rows.append(ScoreRow(*names, "r", value, "", "", "", status=status))
+            status = "no_answer" if value is None else ""
+            known = None if value == "?" else value
+            self.rows.append(ScoreRow(*names, "r", known, "", "", "", status=status))
             self.used.append(UsageRow(**dict(zip(USAGE, (*names, *tokens), strict=True))))
 
     def write(self) -> None:
@@ -121,6 +125,167 @@ def least_coverage(n: int, models: int, of: Of, runs: int) -> float:
                 assert name == "accuracy" or max(ends) <= 20
     assert all(len(hits) > 0.65 * runs for hits in covered.values())
     return float(min(map(np.mean, covered.values())))
+
+
+def log_of_ratio(above: Any, below: Any) -> tuple[float, float]:
+    """Return the logarithm of a ratio of sums over problems, and its error by the jackknife."""
+    left_out = np.log((above.sum() - above) / (below.sum() - below))
+    error = np.sqrt((len(above) - 1) * np.var(left_out))
+    return float(np.log(above.sum() / below.sum())), float(error)
+
+
+def limits_by_copies(above: Any, below: Any, draw: np.random.Generator) -> Any:
+    """Return the limits of a ratio of sums, by copying problems one by one."""
+    n = len(above)
+    value, error = log_of_ratio(above, below)
+    drawn = []
+    for _ in range(6000):
+        chosen = draw.integers(0, n, n)
+        copied, error_of_copies = log_of_ratio(above[chosen], below[chosen])
+        drawn.append((copied - value) / error_of_copies)
+    # As a t interval of n problems at least, and of an error that one problem more could show.
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    low, high = min(low, -t.ppf(0.975, n - 1)), max(high, t.ppf(0.975, n - 1))
+    more = np.log((above.sum() + above) / (below.sum() + below)) - value
+    error = np.hypot(error, np.abs(more).max())
+    return np.exp([value - high * error, value - low * error])
+
+
+def test_limits_are_those_of_problems_copied_one_by_one(made: Made) -> None:
+    generator = np.random.default_rng(2)
+    right = (generator.random(60) < 0.6).astype(float)
+    tokens = np.round(np.exp(generator.normal(5, 1, 60)))
+    prompts = np.round(np.exp(generator.normal(4, 1, 60)))
+    answers = zip(
+        right.tolist(), prompts.astype(int).tolist(), tokens.astype(int).tolist(), strict=True
+    )
+    made.add("m", "cot", [*answers])
+    row = made.found(price_in=2, price_out=10, resamples=6000)["m cot"]
+    dollars, outputs = (2 * prompts + 10 * tokens) / 1e6, np.ones(60)
+    ratios = {
+        "mean_tokens": (tokens, outputs),
+        "tokens_per_correct": (tokens, right),
+        "cost_per_answer": (dollars, outputs),
+        "cost_per_correct": (dollars, right),
+    }
+    for name, (above, below) in ratios.items():
+        assert row[name] == pytest.approx(above.sum() / below.sum())
+        limits = limits_by_copies(above, below, generator)
+        # Both draw 6,000 times, so that their limits differ by a few percent.
+        assert (row[f"{name}_low"], row[f"{name}_high"]) == pytest.approx(tuple(limits), rel=0.06)
+    name, cost = "accuracy_per_100_tokens", "tokens_per_correct"
+    assert row[f"{name}_low"] == pytest.approx(100 / row[f"{cost}_high"])
+    assert row[f"{name}_high"] == pytest.approx(100 / row[f"{cost}_low"])
+
+
+def test_a_cost_without_a_useful_upper_limit_has_no_interval(made: Made) -> None:
+    tokens = [*range(100, 119), 100_000_000]
+    made.add("m", "cot", [(float(number % 2), 1, used) for number, used in enumerate(tokens)])
+    row = made.found()["m cot"]
+    assert row["accuracy_low"] is not None
+    for name in ("mean_tokens", "tokens_per_correct", "accuracy_per_100_tokens"):
+        assert row[name] is not None
+        assert (row[f"{name}_low"], row[f"{name}_high"]) == (None, None)
+    assert "too few or too unequal: a limit is over 20 times" in row["note"]
+
+
+def test_costs_are_those_of_sums(made: Made) -> None:
+    made.add("m", "zero-shot", [(1, 10, 100, 40), (0, 12, 300, 60), (0.5, 14, 200, 50)])
+    made.add("m", "cot", [(1, 45, 500), (1, 47, 100), (None, 49, 300)])
+    found = made.found()
+    zero_shot, cot = found["m zero-shot"], found["m cot"]
+    assert (cot["dataset"], cot["model"], cot["method"], cot["rule"]) == ("d", "m", "cot", "r")
+    check(zero_shot, n=3, n_no_answer=0, correct=1.5, accuracy=0.5, mean_tokens=200, n_tokens=3)
+    check(zero_shot, tokens_per_correct=400, accuracy_per_100_tokens=0.25, mean_of_ratios=None)
+    check(zero_shot, mean_prompt_tokens=12, mean_reasoning_tokens=50, prompt_overhead=None)
+    assert "no interval: 3 items; 10 are needed" in zero_shot["note"]
+    check(cot, n=3, n_no_answer=1, n_unknown=0, correct=2, tokens_per_correct=450)
+    check(cot, prompt_overhead=35, prompt_overhead_n=3, mean_reasoning_tokens=None)
+    check(cot, on_frontier=True, frontier_share=None)
+    check(made.found(tokens="total")["m zero-shot"], mean_tokens=212)
+    dropped = made.found(no_answer="exclude")["m cot"]
+    check(dropped, n=2, n_no_answer=1, accuracy=1, mean_tokens=300, mean_completion_tokens=300)
+
+
+def test_tokens_that_are_not_known_are_in_no_mean(made: Made) -> None:
+    made.add("m", "cot", [(1, 10, 100), (1, 10, None), (0, None, 300)])
+    made.add("m", "pot", [(1,), (0,), (1,)])
+    made.add("unknown", "cot", [(1, 10, 100), (0, 10, 300), ("?", 10, 9000)])
+    found = made.found(baseline="cot")
+    check(found["unknown cot"], n=2, n_unknown=1, accuracy=0.5, mean_tokens=200)
+    cot, pot = found["m cot"], found["m pot"]
+    check(cot, n=3, n_tokens=2, accuracy=2 / 3, mean_tokens=200, tokens_per_correct=400)
+    check(cot, "tokens are known for 2 of 3 outputs", accuracy_per_100_tokens=0.25)
+    check(pot, "no tokens are known", mean_tokens=None, tokens_per_correct=None, on_frontier=None)
+    check(made.found(tokens="total", baseline="cot")["m cot"], n_tokens=1)
+
+
+def test_nothing_correct_and_no_tokens_have_notes_instead_of_quotients(made: Made) -> None:
+    made.add("m", "cot", [(0, 1, 100), (0, 1, 100)])
+    made.add("m", "pot", [(1, 1, 0), (1, 1, 0)])
+    made.add("n", "cot", [(None, 1, 5)])
+    found = made.found(no_answer="exclude", baseline="cot")
+    check(found["m cot"], "none is correct", tokens_per_correct=None, accuracy_per_100_tokens=0)
+    check(found["m pot"], "there are no tokens", accuracy_per_100_tokens=None)
+    none = found["n cot"]
+    check(none, "there are no outputs", n=0, accuracy=None, mean_tokens=None, on_frontier=None)
+
+
+def test_repeated_answers_are_drawn_with_their_problem(made: Made) -> None:
+    made.add("m", "cot", [(float(number < 12), 1, 100) for number in range(24)], epochs=2)
+    row = made.found(resamples=4000)["m cot"]
+    assert (row["n"], row["accuracy"]) == (24, 0.5)
+    # The interval of 12 problems, not of 24 answers: 0.5 ± 1.96 · sqrt(0.5 · 0.5 / 12).
+    assert row["accuracy_high"] - row["accuracy_low"] == pytest.approx(0.56, abs=0.08)
+
+
+def test_a_row_does_not_depend_on_other_rows_or_their_order(made: Made) -> None:
+    draw = np.random.default_rng(6)
+
+    def add(model: str, method: str, n: int) -> None:
+        tokens = draw.lognormal(5, 0.5, n).astype(int).tolist()
+        answers = [(value, 5, used) for value, used in zip(draw.beta(1, 1, n), tokens, strict=True)]
+        made.add(model, method, answers, epochs=2)
+
+    add("m", "cot", 40)
+    add("m", "pot", 40)
+    alone = made.found(resamples=300, baseline="cot")
+    add("m", "f-1", 60)  # with more problems
+    add("another", "cot", 40)
+    more = made.found(resamples=300, baseline="cot")
+    for name, row in alone.items():
+        own = {key: row[key] for key in row.keys() - {"on_frontier", "frontier_share", "note"}}
+        assert own == {key: more[name][key] for key in own}
+    made.rows = [made.rows[place] for place in draw.permutation(len(made.rows))]
+    assert made.found(resamples=300, baseline="cot") == more
+
+
+def test_tokens_are_those_of_recorded_outputs(tmp_path: Path) -> None:
+    names: dict[str, Any] = {"dataset": "d", "model": "m", "method": "cot", "id": "1"}
+    path = record_path(tmp_path, "d", "m", "cot")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(Record(**names, output="x", prompt_tokens=10, completion_tokens=40).line())
+    given = ScoreRow(**names, epoch=None, rule="r", value=1.0, answer="", extraction="", reason="")
+    frame = efficiency(to_frame([given], ScoreRow), outputs=tmp_path, tokens="total")
+    assert [*frame["mean_tokens"]] == [*frame["tokens_per_correct"]] == [50.0]
+
+
+def test_the_command_prints_rows_and_draws_the_frontier(made: Made) -> None:
+    draw = np.random.default_rng(1)
+    for model, factor in (("one", 1), ("two", 3)):
+        for number, method in enumerate(("zero-shot", "cot", "pot")):
+            right = (draw.random(30) < 0.4 + 0.1 * number).astype(float).tolist()
+            tokens = draw.normal(100 * factor + 60 * number, 10, 30).astype(int).tolist()
+            made.add(model, method, [*zip(right, [50 + number] * 30, tokens, strict=True)])
+    figure = made.scores.with_name("frontier.svg")
+    code, stdout, stderr = made.command("--figure", str(figure), "--resamples", "300")
+    assert (code, stderr) == (0, "Intervals: 300 bootstrap samples of problems, seed 1\n")
+    accuracy = made.found(resamples=300)["all cot"]["accuracy"]
+    first = next(line.split() for line in stdout.splitlines() if " cot " in line)
+    assert {"all", f"{100 * accuracy:.1f}"} <= {*first}, "all models come first, in percent"
+    drawn = figure.read_text()
+    assert {"zero-shot", "pot", "mean tokens"} <= {*re.findall(">([^<]+)<", drawn)}
+    assert 'class="frontier"' in drawn
 
 
 def test_a_method_of_which_nothing_is_known_has_no_accuracy(made: Made) -> None:

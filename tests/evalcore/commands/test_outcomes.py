@@ -1,17 +1,20 @@
 """Joint outcomes and wins, against problems sorted one by one."""
 
 import json
+import random
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
 
-from evalcore.commands.outcomes import outcomes
+from evalcore.commands.outcomes import AnswersRow, outcomes
 from evalcore.scores import ScoreRow
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.reporting import to_frame
@@ -45,9 +48,10 @@ def table(answers: Answers) -> pd.DataFrame:
     for (dataset, model, method), letters in answers.items():
         names: dict[str, Any] = {"dataset": dataset, "model": model, "rule": f"rule-{dataset}"}
         for number, letter in enumerate(letters):
-            value, status = {"1": 1.0, "0": 0.0}.get(letter), "no_answer" * (letter == "-")
-            one = row(method, value, id=str(number), status=status, **names)
-            rows += [one] * (letter != ".")
+            value = {"1": 1.0, "0": 0.0}.get(letter)
+            status = "no_answer" if letter == "-" else ""
+            if letter != ".":
+                rows.append(row(method, value, id=str(number), status=status, **names))
     return to_frame(rows, ScoreRow)
 
 
@@ -70,6 +74,104 @@ def test_each_problem_counts_once_and_all_benchmarks_of_a_model_together() -> No
     ]
     excluded = records(outcomes(table(TWO), **F1, no_answer="exclude"), *COUNTS)
     assert excluded[0] == (4, 1, 1, 2, 1, 1)
+
+
+def test_problems_of_which_nothing_is_known_never_count(tmp_path: Path) -> None:
+    known = table({("a", "m", "x"): "1100-", ("a", "m", "y"): "10101"})
+    path = write(tmp_path / "s.jsonl", {("a", "m", "x"): "1100-?1.?", ("a", "m", "y"): "101010?1."})
+    expected, found = (records(outcomes(answers, **Y)) for answers in (known, path))
+    assert [row.pop("n_unknown") for row in expected + found] == [0, 4]
+    assert found == expected
+
+
+KINDS = {
+    # Whether the adaptive method, one and all baselines are right.
+    (False, False, False): "all_fail",
+    (True, True, True): "all_solve",
+    (True, True, False): "adaptive_right",
+    (False, True, False): "adaptive_wrong",
+    (True, False, False): "only_adaptive",
+    (False, True, True): "adaptive_wrong",
+}
+
+
+def solving(solved: Sequence[tuple[bool, bool, bool]]) -> Answers:
+    """Return the answers of f, x and y, each of which solves some problems."""
+    return {
+        ("a", "m", name): "".join("1" if is_right else "0" for is_right in column)
+        for name, column in zip("fxy", zip(*solved, strict=True), strict=True)
+    }
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_outcomes_are_a_partition_and_bounds_those_of_oracles(seed: int) -> None:
+    draw = random.Random(seed)
+    solved = [
+        (draw.random() < 0.5, draw.random() < seed / 12, draw.random() < 0.5)
+        for _ in range(1 + 3 * seed)
+    ]
+    (found,) = records(outcomes(table(solving(solved)), baselines="x,y", adaptive="f"))
+    named, n = Counter(KINDS[f, x or y, x and y] for f, x, y in solved), len(solved)
+    expected = {name: named[name] for name in KINDS.values()} | {
+        "n": n,
+        "all_baselines_but_adaptive": solved.count((False, True, True)),
+        "accuracy": sum(f for f, _, _ in solved) / n,
+        "upper_bound": sum(x or y for _, x, y in solved) / n,
+        "upper_bound_with_adaptive": sum(f or x or y for f, x, y in solved) / n,
+    }
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    chosen = [f for f, x, y in solved if (x or y) and not (f and x and y)]
+    if chosen:
+        low, high = binomtest(sum(chosen), len(chosen)).proportion_ci(method="wilson")
+        selection = [found[f"selection_{end}"] for end in ("low", "accuracy", "high")]
+        assert selection == pytest.approx([low, sum(chosen) / len(chosen), high], abs=1e-9)
+    else:
+        assert found.get("selection_accuracy") is None
+        assert found["note"] != ""
+
+
+def test_models_that_share_problems_have_no_interval_together() -> None:
+    answers = {
+        ("a", model, name): letters
+        for model in "mn"
+        for name, letters in (("x", "1101"), ("f", "0111"))
+    }
+    answers |= {("b", "m", "x"): "1", ("b", "m", "f"): "1"}
+    found = outcomes(table(answers), baselines="x", adaptive="f")
+    assert records(found, "dataset", "model", "n") == [
+        ("a", "m", 4),
+        ("a", "n", 4),
+        ("a", "all", 8),
+        ("b", "m", 1),
+        ("all", "m", 5),
+    ]
+    pooled = records(found)[2]
+    assert (pooled["adaptive_wrong"], pooled["only_adaptive"], pooled["all_solve"]) == (2, 2, 4)
+    assert (pooled["selection_accuracy"], pooled["selection_low"]) == (0.0, None)
+    assert "not independent" in pooled["note"]
+
+
+def test_the_command_prints_rows_and_says_which_models_are_left_out(tmp_path: Path) -> None:
+    path, asked = write(tmp_path / "s.jsonl", TWO), ("--baselines", "cot", "--adaptive", "f-1")
+    ran = invoke("outcomes", path, *asked, "--format", "csv")
+    assert ran.code == 0
+    of_b = {"dataset": "b", "model": "m", "adaptive": "f-1", "baselines": "cot", "n": "2"}
+    shares = {"accuracy": "1.0", "upper_bound": "0.5", "upper_bound_with_adaptive": "1.0"}
+    assert ran.rows[1] | of_b | shares == ran.rows[1]
+    told = [
+        "1 of 8 problems is left out, because not every method was asked",
+        "b, n: left out, no scores for f-1",
+        "a, m, rule-a: 1 problem left out: 1 not put to every method",
+    ]
+    assert ran.stderr.splitlines() == told
+    assert invoke("outcomes", path, *asked, "--format", "csv", "-q").stderr == ""
+    shown = invoke("outcomes", path, *asked)
+    assert [*shown.stdout.splitlines()[:1], *shown.stderr.splitlines()] == told
+    named = [line.split() for line in shown.stdout.splitlines() if "rule-" in line]
+    assert [cells[0] for cells in named] == ["all", "a", "b"], "all benchmarks come first"
+    # The accuracy is 2 of 2, and the upper bound 1 of 2: in percent, as in LaTeX.
+    assert "100.0 50.0" in " ".join(named[2])
+    assert "100.0 & 50.0" in invoke("outcomes", path, *asked, "--format", "latex").stdout
 
 
 @pytest.mark.parametrize(
@@ -212,6 +314,44 @@ def test_what_each_problem_counts_for_is_that_of_a_table_by_hand() -> None:
         "selection_accuracy": 1 / 4,
     }
     assert {name: found[name] for name in shares} == pytest.approx(shares)
+
+
+SAME_RIGHT, SAME_WRONG = ("2", 1.0, "2.0", 1.0), ("X = 1", 0.0, "x=1", 0.0)
+ONLY_X, ONLY_Y, NEITHER = ("2", 1.0, "3", 0.0), ("3", 0.0, "2", 1.0), ("3", 0.0, "4", 0.0)
+ANSWERED = [*[SAME_RIGHT] * 5, *[SAME_WRONG] * 2, *[ONLY_X] * 2, ONLY_Y, *[NEITHER] * 2]
+
+
+def test_each_column_about_equal_answers_is_as_by_hand(tmp_path: Path) -> None:
+    rows = [
+        replace(row(method, value), id=str(number), answer=answer)
+        for number, (of_x, is_x_right, of_y, is_y_right) in enumerate(ANSWERED)
+        for method, answer, value in (("x", of_x, is_x_right), ("y", of_y, is_y_right))
+    ]
+    path = tmp_path / "agreements.csv"
+    outcomes(to_frame(rows, ScoreRow), **Y, agreements=path)
+    (found,) = pd.read_csv(path).to_dict("records")
+    shares = {
+        "agree": (7, 12),
+        "accuracy_agree": (5, 7),
+        "accuracy_baseline_differ": (2, 5),
+        "accuracy_adaptive_differ": (1, 5),
+        "accepted": (5, 12),
+        "verified": (5 + 2 + 1, 12),
+    }
+    expected: dict[str, Any] = {"n": 12, "n_agree": 7}
+    for name, (count, of) in shares.items():
+        low, high = proportion_confint(count, of, method="wilson")
+        expected |= {name: count / of, f"{name}_low": low, f"{name}_high": high}
+    names = {
+        "dataset": "a",
+        "model": "m",
+        "rule": "rule-a",
+        "baseline": "x",
+        "adaptive": "y",
+    }
+    assert {*expected, *names, "group"} == {field.name for field in fields(AnswersRow)}
+    assert {name: found[name] for name in names} == names
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9)
 
 
 def letters_of(only_y: int, only_x: int) -> dict[str, str]:
