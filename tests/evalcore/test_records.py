@@ -16,6 +16,7 @@ from tests.support.made_benchmarks import refused, write
 from tests.support.made_records import recorded
 
 OURS, FINANCE, BENCH = "a/b/c.jsonl", "made-1.json", "lab-made-1-cot/task.json"
+FIRST = '{"id": "1", "output": "4"}\n'
 FULL = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
 
 
@@ -47,7 +48,26 @@ def test_what_was_written_is_read_whole(tmp_path: Path) -> None:
 
 
 def named(records: list[Record]) -> list[tuple[str | None, ...]]:
-    return [(one.dataset, one.model, one.method, one.id, one.output) for one in records]
+    return [
+        (record.dataset, record.model, record.method, record.id, record.output)
+        for record in records
+    ]
+
+
+def test_records_are_chosen_by_folders_where_they_name_no_run(tmp_path: Path) -> None:
+    for method in ("cot", "pot"):
+        write(tmp_path / f"sums/made-1/{method}.jsonl", '\n{"id": 1, "output": "4"}\n')
+    assert named(read_records(tmp_path, method="pot")) == [("sums", "made-1", "pot", "1", "4")]
+    assert len(read_records(tmp_path, dataset="sums")) == 2
+    there = "no outputs of f-1 of sums in it; it has cot of sums, pot of sums"
+    refused(there, read_records, tmp_path, "evalcore", "f-1", "sums")
+    refused("absent: no such file or folder", read_records, tmp_path / "absent")
+
+
+def test_a_file_that_no_run_left_so_is_refused_and_untouched(tmp_path: Path) -> None:
+    path = write(tmp_path / "cot.jsonl", "some notes")
+    refused(r"cot\.jsonl:1: the last line was not .* its end; delete it", open_silently, path)
+    assert path.read_bytes() == b"some notes"
 
 
 def test_the_layout_of_financemath_is_read(tmp_path: Path) -> None:
@@ -71,37 +91,71 @@ def test_the_layout_of_big_bench_hard_is_read_with_row_numbers_as_ids(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "problem"),
+    ("layout", "name", "content", "problem"),
     [
-        ("a/b/c.jsonl", '{"id": "1", "output": "4"}\n{"id": "2", "outp\n', ":2: not valid JSON"),
-        ("a/b/c.jsonl", '{"id": "1", "output": "4"}\n[1]', ":2: Expected object, got array"),
-        (
-            "a/b/c.jsonl",
-            '{"id": "1", "output": "4"}\n{"id": "2"}',
+        pytest.param(
+            "evalcore", OURS, FIRST + '{"id": "2", "outp\n', ":2: not valid JSON", id="half a line"
+        ),
+        pytest.param(
+            "evalcore", OURS, FIRST + "[1]", ":2: Expected object, got array", id="a list"
+        ),
+        pytest.param(
+            "evalcore",
+            OURS,
+            FIRST + '{"id": "2"}',
             ":2: Object missing required field output",
+            id="no output",
         ),
-        ("a/b/c.jsonl", '{"id": 1.5, "output": ""}', ":1: id: Expected str, got float"),
-        (
-            "a/b/c.jsonl",
-            '{"id": "1", "output": "4"}\n{"id": "1", "output": "4"}\n',
-            ":2: id '1' is also at .*:1",
+        pytest.param(
+            "evalcore",
+            OURS,
+            '{"id": 1.5, "output": ""}',
+            ":1: id: Expected str, got float",
+            id="an id with a fraction",
         ),
-        ("a/b/c.jsonl", '{"id": "1", "output": "\udcff"}\n', ":1: not valid JSON"),
-        (
-            "made-1.json",
+        pytest.param(
+            "evalcore", OURS, FIRST + FIRST, ":2: id '1' is also at .*:1", id="an id twice"
+        ),
+        pytest.param(
+            "evalcore",
+            OURS,
+            '{"id": "1", "output": "\udcff"}\n',
+            ":1: not valid JSON",
+            id="a byte that is no character",
+        ),
+        pytest.param(
+            "financemath",
+            FINANCE,
             [{"question_id": 1, "output": ["x", "y"]}],
             "output: Expected array of length <= 1",
+            id="two outputs",
         ),
-        ("lab-made-1-cot/task.json", {}, "task.json: outputs: Expected array, got null"),
-        ("made/task.json", {"outputs": []}, "its folder must be named MODEL-METHOD"),
-        ("made/task.json", " \n", "task.json: it is empty"),
-        ("made/task.txt", "", "contains no outputs; `evalcore run -o FOLDER`"),
+        pytest.param(
+            "bbh", BENCH, {}, "task.json: outputs: Expected array, got null", id="no outputs"
+        ),
+        pytest.param(
+            "bbh",
+            "made/task.json",
+            {"outputs": []},
+            "its folder must be named MODEL-METHOD",
+            id="a folder without a method",
+        ),
+        pytest.param("bbh", "made/task.json", " \n", "task.json: it is empty", id="blanks"),
+        pytest.param(
+            "bbh",
+            "made/task.txt",
+            "",
+            "contains no outputs; `evalcore run -o FOLDER`",
+            id="another suffix",
+        ),
     ],
 )
-def test_what_is_malformed_is_named(tmp_path: Path, name: str, content: Any, problem: str) -> None:
-    layout = {OURS: "evalcore", FINANCE: "financemath"}.get(name, "bbh")
+def test_what_is_malformed_is_named(
+    tmp_path: Path, layout: str, name: str, content: Any, problem: str
+) -> None:
     write(tmp_path / name, content)
-    refused(problem, read_records, tmp_path, layout, *(["pot", "d"] * (layout != "evalcore")))
+    chosen = {} if layout == "evalcore" else {"method": "pot", "dataset": "d"}
+    refused(problem, read_records, tmp_path, layout, **chosen)
 
 
 @pytest.mark.parametrize("content", ["", "\n", " \n\n"])
@@ -146,7 +200,7 @@ def test_every_torn_last_line_is_dropped_and_told(tmp_path: Path) -> None:
         assert [record.id for record in read_records(path)] == [*kept, "3"]
         assert kept == (["1"] if is_torn else ["1", "2"]), "it only lacks its end"
         told = [f"{path}: the last line was not written to its end; it is dropped"]
-        assert notices == told * is_torn
+        assert notices == (told if is_torn else [])
 
 
 def test_records_are_in_the_order_of_the_benchmark_and_of_their_epochs() -> None:

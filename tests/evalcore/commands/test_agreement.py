@@ -1,5 +1,6 @@
 """Agreement of judges against other software, and definitions written out."""
 
+import json
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,10 +14,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import t
+from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
+from statsmodels.stats.proportion import proportion_confint
 
 from evalcore import agreement
 from evalcore.commands.agreement import coefficient
 from ngramscan.errors import InputError
+from tests.support.command import invoke
 from tests.support.sizes import sets, slow
 
 
@@ -47,6 +51,75 @@ def test_alpha_is_that_of_the_package_krippendorff(rows: Any, level: Any) -> Non
     else:
         expected = krippendorff.alpha(data.T, level_of_measurement=level)
         assert found.value == pytest.approx(expected, abs=1e-10)
+
+
+# Krippendorff's example of four judges and twelve units, with labels missing.
+CANONICAL = [
+    *("11.1", "2232", "3333", "3333", "2222", "1234"),
+    *("4444", "1121", "2222", ".555", "..11", ".3.."),
+]
+
+
+@pytest.mark.parametrize(
+    ("level", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
+)
+def test_alpha_of_the_textbook_example(level: str, alpha: float) -> None:
+    rows = [[None if label == "." else label for label in unit] for unit in CANONICAL]
+    found = coefficients(rows, scale=level).loc["krippendorff_alpha"]
+    assert found.value == pytest.approx(alpha, abs=5e-4)
+    assert found["items"] == 11, "a unit with one label can't be compared"
+    assert found.low < alpha < found.high
+
+
+triples = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=2, max_size=20)
+
+
+@given(triples, st.sampled_from(["linear", "quadratic"]))
+@settings(max_examples=60)
+def test_kappas_are_those_of_statsmodels(rows: list[tuple[int, ...]], weights: str) -> None:
+    found, codes, pairs = coefficients(rows, weights=weights), np.array(rows), np.zeros((4, 4))
+    np.add.at(pairs, (codes[:, 0], codes[:, 1]), 1)
+    counts = (codes[:, :, None] == np.arange(4)).sum(axis=1)
+    vary, differ = (len(np.unique(codes[:, :judges])) > 1 for judges in (3, 2))
+    expected = {"fleiss_kappa": fleiss_kappa(counts) if vary else None}
+    for name, weight in (("cohen_kappa", None), ("weighted_kappa", weights)):
+        kappa = cohens_kappa(pairs, wt=weight, return_results=False) if differ else None
+        expected[name] = kappa
+    for name, value in expected.items():
+        if value is None:
+            assert pd.isna(found.value[name])
+            assert "not defined: all labels are the same" in found.note[name]
+        else:
+            assert found.value[name] == pytest.approx(value, abs=1e-10)
+
+
+def test_items_without_all_labels_are_in_no_kappa_in_whatever_order() -> None:
+    rows = [[0, 0], [1, 1], [0, 1], [1, 1]] * 5
+    few = coefficients(rows)
+    pd.testing.assert_frame_equal(few, coefficients(rows[::-1]))
+    many = coefficients([*rows, [None, 1], [0, None]])
+    kappas, columns = ["cohen_kappa", "fleiss_kappa"], ["items", "value", "low", "high"]
+    pd.testing.assert_frame_equal(many.loc[kappas, columns], few.loc[kappas, columns])
+
+
+@pytest.mark.parametrize(
+    ("rows", "note"),
+    [
+        pytest.param([[0, 0], [1, 1]] * 4, "8 items; 10 are needed", id="few items"),
+        pytest.param([[0, 0], [1, 1]] * 20, "all items give the same value", id="equal labels"),
+        pytest.param([[0, 1]] * 20, "all items give the same value", id="opposite labels"),
+        pytest.param(
+            [[0, 0]] * 30 + [[0, 1], [1, 1], [1, 0], [1, 1]],
+            "all but 4 of 34 items have the same labels",
+            id="rare labels",
+        ),
+    ],
+)
+def test_where_there_is_no_interval_a_note_says_why(rows: list[list[int]], note: str) -> None:
+    found = coefficients(rows, scale="ordinal")
+    assert found.value.notna().all()
+    assert found.low.isna().all()
+    assert found.note.str.endswith(f"no interval: {note}").all()
 
 
 def disagreements(counts: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
@@ -252,5 +325,86 @@ def test_what_can_not_be_used_is_refused(
         (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=message):
         agreement(tmp_path / name, **options)
+
+
+def test_no_labels_are_refused() -> None:
     with pytest.raises(InputError, match="judges: 0; expected at least two"):
         agreement([])
+
+
+# Of each item, the labels of the judges x, y and z; a dot is a missing one.
+LABELS = {"1": "aab", "2": "aaa", "3": "bbb", "4": "ab.", "5": "ab.", "6": ".a."}
+CELLS = [
+    (item, judge, None if label == "." else label)
+    for item, given in LABELS.items()
+    for judge, label in zip("xyz", given, strict=True)
+]
+JUDGED = [
+    {"dataset": "d", "model": "m", "method": "f-1", "epoch": None, "value": None, "id": item}
+    | {"rule": f"judge:{judge}", "answer": label}
+    for item, judge, label in CELLS
+]
+PLAIN = [{"item": item, "judge": judge, "label": label} for item, judge, label in CELLS]
+LONG = "item,judge,label\n" + "".join(
+    f"{item},{judge},{label or ''}\n" for item, judge, label in CELLS
+)
+WIDE = "item,x,y,z\n" + "".join(
+    f"{item},{','.join(given.replace('.', ' '))}\n" for item, given in LABELS.items()
+)
+FORMS = {
+    "labels.csv": LONG,
+    "wide.csv": WIDE,
+    "judged.jsonl": "".join(json.dumps(row) + "\n" for row in JUDGED),
+    "labels.jsonl": "".join(json.dumps(row) + "\n" for row in PLAIN),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_all_forms_of_labels_give_the_same_rows(tmp_path: Path, name: str) -> None:
+    path, votes = tmp_path / name, tmp_path / "votes.csv"
+    path.write_text(FORMS[name])
+    rows = json.loads(agreement(path, votes=votes).to_json(orient="records", double_precision=15))
+    found = {(row["statistic"], row["judges"], row["label"]): row for row in rows}
+    shares = {
+        ("unanimous", "all", None): (2, 3),
+        ("majority", "all", "a"): (3, 6),
+        ("majority", "all", "b"): (1, 6),
+        ("majority", "all", None): (2, 6),
+        ("share", "x", "a"): (4, 5),
+        ("share", "x", "b"): (1, 5),
+        ("share", "y", "a"): (3, 6),
+        ("missing", "z", None): (3, 6),
+    }
+    assert {key: (found[key]["count"], found[key]["items"]) for key in shares} == shares
+    for key, (count, of) in shares.items():
+        low, high = proportion_confint(count, of, method="wilson")
+        values = [found[key][column] for column in ("value", "low", "high")]
+        assert values == pytest.approx([count / of, low, high], abs=1e-9)
+    assert found["majority", "all", None]["note"] == "tied votes"
+    assert ("missing", "y", None) not in found
+    pair = found["cohen_kappa", "x · y", None]
+    assert (pair["items"], pair["value"], pair["low"]) == (5, pytest.approx(2 / 7), None)
+    assert pair["note"] == "no interval: 5 items; 10 are needed"
+    assert found["fleiss_kappa", "all", None]["items"] == 3
+    assert found["krippendorff_alpha", "all", None]["items"] == 5
+    # The label that most judges give, how many give it, and how many judges there are.
+    table = pd.read_csv(votes, dtype=str, keep_default_na=False)
+    assert [tuple(row) for row in table[["label", "votes", "judges"]].to_numpy()] == [
+        ("a", "2", "3"),
+        ("a", "3", "3"),
+        ("b", "3", "3"),
+        ("", "1", "2"),
+        ("", "1", "2"),
+        ("a", "1", "1"),
+    ]
+    assert all(item.endswith(str(number)) for number, item in enumerate(table["item"], 1))
+
+
+def test_the_command_prints_rows(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(LONG)
+    done = invoke("agreement", path)
+    assert (done.code, "cohen kappa" in done.stdout, done.stderr) == (0, True, "")
+    shares = [line.split() for line in done.stdout.splitlines() if "unanimous" in line]
+    assert shares == [["unanimous", "all", "3", "2", "66.7", "[20.8,", "93.9]"]]
+    assert "krippendorff alpha: nominal; no interval: 5 items; 10 are needed" in done.stdout

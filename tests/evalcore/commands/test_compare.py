@@ -1,12 +1,16 @@
+import math
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.stats import binom, binomtest
+from statsmodels.stats.proportion import proportion_confint
 
 import evalcore
 from evalcore.commands.compare import CompareRow, compare_methods
@@ -14,6 +18,7 @@ from evalcore.paired_tests import Settings
 from evalcore.scores import ScoreRow, choose_runs
 from ngramscan.errors import InputError
 from ngramscan.reporting import choose_target, to_frame, write_rows
+from ngramscan.statistics.power import mcnemar_detectable, mcnemar_power
 from tests.support.command import invoke
 from tests.support.sizes import sets, slow
 
@@ -356,3 +361,264 @@ def test_an_output_without_an_answer_counts_once(
     assert row.unanswered_baseline == pytest.approx(expected[row.baseline])
     assert row.unanswered_treatment == pytest.approx(expected[row.treatment])
     assert (row.n, row.n_no_answer) == (6, 1)
+
+
+def newcombe(both_right: int, first: int, second: int, neither: int) -> tuple[float, float]:
+    """Return Newcombe's limits (1998, method 10) of the second accuracy minus the first."""
+    n = both_right + first + second + neither
+    accuracies = (both_right + second) / n, (both_right + first) / n
+    (low, high), (other_low, other_high) = (
+        proportion_confint(round(n * accuracy), n, method="wilson") for accuracy in accuracies
+    )
+    product = both_right * neither - first * second
+    margins = (both_right + first) * (second + neither) * (both_right + second) * (first + neither)
+    phi = (max(product - n / 2, 0) if product > 0 else product) / math.sqrt(margins)
+    below, above = accuracies[0] - low, other_high - accuracies[1]
+    down = math.sqrt(below**2 - 2 * phi * below * above + above**2)
+    below, above = high - accuracies[0], accuracies[1] - other_low
+    up = math.sqrt(below**2 - 2 * phi * below * above + above**2)
+    difference = accuracies[0] - accuracies[1]
+    return difference - down, difference + up
+
+
+def test_right_and_wrong_answers_have_the_mid_p_test_as_by_hand() -> None:
+    row = only_row(A, B)
+    assert (row.dataset, row.model, row.rule, row.group) == ("d", "m", "strict", "")
+    assert (row.baseline, row.treatment) == ("cot", "pot")
+    assert (row.scale, row.weight, row.right_from) == ("right or wrong", "", None)
+    assert (row.n, row.n_problems, row.treatment_only, row.baseline_only) == (10, 10, 2, 4)
+    assert (row.accuracy_baseline, row.accuracy_treatment) == (0.6, 0.4)
+    assert row.difference == pytest.approx(-0.2)
+    assert (row.test, row.p_exact) == ("mid-p McNemar", binomtest(2, 6).pvalue)
+    assert row.p == pytest.approx(binomtest(2, 6).pvalue - binom.pmf(2, 6, 0.5))
+    assert (row.difference_low, row.difference_high) == pytest.approx(newcombe(2, 4, 2, 2))
+    assert (row.n_complete, row.difference_complete, row.p_complete) == (10, row.difference, row.p)
+    assert (row.p_holm, row.level, row.note) == (row.p, 0.95, "")
+    assert (row.family_tests, row.n_clusters, row.p_bh, row.n_labelled) == (1, None, None, None)
+    assert (row.n_no_answer, row.n_unknown) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("no_answer", "expected"),
+    [
+        pytest.param(
+            "wrong", (5, 2, 2, 2, 3, "no answer: 2, counted as wrong"), id="counted as wrong"
+        ),
+        pytest.param("exclude", (3, 1, 1, 2, 3, "no answer: 2, left out"), id="left out"),
+    ],
+)
+def test_no_answer_is_wrong_or_left_out(no_answer: Any, expected: tuple[Any, ...]) -> None:
+    first, second = [1.0, 1.0, None, 0.0, 1.0], [1.0, None, 1.0, 1.0, 0.0]
+    row = only_row(first, second, no_answer=no_answer)
+    counts = (row.n, row.treatment_only, row.baseline_only, row.n_no_answer, row.n_complete)
+    assert (*counts, row.note) == expected
+    assert row.difference_complete == pytest.approx(0.0)
+
+
+def test_a_pair_of_which_nothing_is_known_is_no_pair() -> None:
+    known = compared(both([*A, None], [*B, 1.0]))
+    found = compared(both([*A, None, "?", 1.0, 1.0], [*B, 1.0, 1.0, "?", ".", 0.0, 1.0]))
+    (row,) = found.rows
+    assert (row.n_unknown, [replace(row, n_unknown=0)]) == (5, known.rows)
+    assert (known.heading, found.failures) == ("", [])
+    assert found.heading.startswith("5 of 16 pairs are left out")
+    said = "5 pairs left out: 2 with an unknown result, 3 not put to every method"
+    assert found.notices == [
+        f"d, m, strict, pot − cot: {said}; of the documents (14 of cot, 15 of pot) 13 are in both"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counts", "where"),
+    [
+        pytest.param((0, 3, 10, 7), "excludes 0, but p is above 0.05", id="the interval alone"),
+        pytest.param((5, 4, 12, 79), "includes 0, but p is at most 0.05", id="the test alone"),
+        pytest.param((5, 3, 13, 79), "", id="both"),
+        pytest.param((5, 5, 8, 82), "", id="neither"),
+    ],
+)
+def test_a_row_says_where_interval_and_test_disagree(
+    counts: tuple[int, int, int, int], where: str
+) -> None:
+    # Both right, only the baseline, only the treatment, neither.
+    first = np.repeat([1.0, 1.0, 0.0, 0.0], counts)
+    second = np.repeat([1.0, 0.0, 1.0, 0.0], counts)
+    note = f"interval and test disagree: the interval {where}" if where else ""
+    assert only_row(first, second).note == note
+
+
+def test_several_models_together_have_problems_as_clusters() -> None:
+    answers = np.random.default_rng(5).integers(0, 2, (3, 2, 40)).astype(float)
+    rows = [one for k, values in enumerate(answers, 1) for one in both(*values, model=f"m{k}")]
+    *single, together = compared(rows).rows
+    assert [row.model for row in single] == ["m1", "m2", "m3"]
+    assert (together.model, together.n, together.n_problems) == ("all", 120, 40)
+    assert together.treatment_only == sum(row.treatment_only for row in single)
+    assert together.difference == pytest.approx(np.mean([row.difference for row in single]))
+    assert together.test == "nonparametric tilting"
+
+
+def test_all_pairs_of_methods_are_compared() -> None:
+    found = compared([*both(A, B), *scored("f-1", A)], baseline=None).rows
+    assert [(row.baseline, row.treatment) for row in found] == [
+        ("cot", "pot"),
+        ("cot", "f-1"),
+        ("pot", "f-1"),
+    ]
+    assert (found[1].p, found[1].note) == (1.0, "no pair differs")
+
+
+def test_averages_of_several_files_say_what_they_are_of(tmp_path: Path) -> None:
+    rows = []
+    for dataset, size, gain in (("small", 10, 1.0), ("large", 30, 0.0)):
+        for part in "ab":
+            zeros = [0.0] * (size - 1)
+            made = both([0.0, *zeros], [gain, *zeros], dataset=dataset, subtask=part)
+            rows += [replace(row, id=part + row.id) for row in made]
+    files = [
+        written([row for row in rows if row.method == name], tmp_path / f"{name}.csv")
+        for name in ("cot", "pot")
+    ]
+    frame = evalcore.compare(files, baseline="cot", averages=tmp_path / "averages.csv")
+    assert [*frame["treatment_only"]] == [2, 0]
+    read = pd.read_csv(tmp_path / "averages.csv", keep_default_na=False)
+    averages = {(row["average"], row["dataset"]): row for row in read.to_dict("records")}
+    differences = {key: row["difference"] for key, row in averages.items()}
+    assert differences == pytest.approx(
+        {
+            ("macro over subtasks", "small"): 0.1,
+            ("macro over subtasks", "large"): 0.0,
+            ("micro", "all"): 2 / 80,
+            ("macro over benchmarks", "all"): 0.05,
+        }
+    )
+    macro = averages["macro over benchmarks", "all"]
+    assert macro["difference_low"] < 0.05 < macro["difference_high"]
+    assert (macro["accuracy_baseline"], macro["accuracy_treatment"]) == pytest.approx((0, 0.05))
+    names = {
+        "model": "m",
+        "group": "",
+        "rule": "strict",
+        "baseline": "cot",
+        "treatment": "pot",
+        "parts": 2,
+        "n": 80,
+        "n_unknown": 0,
+    }
+    assert {name: macro[name] for name in names} == names
+
+
+def test_repeated_answers_to_a_problem_are_a_cluster() -> None:
+    rows = [*both(A, B, epoch=1), *both(A, B, epoch=2)]
+    (row,) = compared(rows, settings=Settings(graded_test="sign-flip")).rows
+    assert (row.n, row.n_problems, row.treatment_only, row.baseline_only) == (20, 10, 4, 8)
+    assert row.p == pytest.approx(only_row(A, B).p_exact), "asking twice adds no evidence"
+    # An epoch that only one method has of a problem is not known for the other.
+    (row,) = compared(rows[:-1]).rows
+    assert (row.n, row.n_unknown, row.treatment_only, row.baseline_only) == (19, 1, 4, 8)
+
+
+def test_epochs_of_one_method_alone_are_a_mean_over_problems() -> None:
+    generator = np.random.default_rng(11)
+    once, *several = generator.integers(0, 2, (4, 30)).astype(float)
+    rows = scored("pot", once)
+    for epoch, values in enumerate(several, 1):
+        rows += scored("cot", values, epoch=epoch)
+    (row,) = compared(rows, settings=Settings(graded_test="sign-flip")).rows
+    differences = once - np.mean(several, axis=0)
+    assert (row.n, row.n_unknown) == (90, 0)
+    assert row.difference == pytest.approx(differences.mean())
+    assert row.accuracy_treatment == pytest.approx(once.mean())
+    assert row.treatment_only + row.baseline_only == sum(sum(own != once) for own in several)
+    signs = generator.choice([-1, 1], (20_000, 30))
+    as_far = np.abs(signs @ differences) >= abs(differences.sum()) - 1e-9
+    assert row.p == pytest.approx(as_far.mean(), abs=0.02)
+    # An epoch that failed leaves the others; a problem that was put to one method leaves none.
+    failed: dict[str, Any] = {"value": None, "status": "unknown"}
+    rows = [replace(one, **failed) if one.id == "0" and one.epoch == 2 else one for one in rows]
+    (row,) = compared([*rows, replace(ROW, method="pot", id="new")]).rows
+    assert (row.n, row.n_unknown) == (89, 2)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param([1.0], [0.0], id="one problem"),
+        pytest.param([1.0], [1.0], id="one equal answer"),
+        pytest.param([0.5], [0.25], id="one graded problem"),
+        pytest.param([0.5] * 3, [0.5] * 3, id="equal grades"),
+    ],
+)
+def test_one_problem_and_equal_answers_give_no_nan(first: list[float], second: list[float]) -> None:
+    row = only_row(first, second)
+    assert all(np.isfinite([value for value in astuple(row) if isinstance(value, float)]))
+    assert row.p == 1 or first != second
+
+
+def test_a_terminal_and_a_paper_get_tables(tmp_path: Path) -> None:
+    rows = both([0.0] * 12 + [1.0] * 8, [1.0] * 20)
+    rows += [replace(row, model="m2") for row in rows]
+    rows += both([1.0, None, "?"], [0.0, 1.0, 1.0], dataset="e")
+    asked = ["compare", str(written(rows, tmp_path / "s.jsonl")), "--baseline", "cot", "--stars"]
+    done, paper = (invoke(*asked, *to) for to in ([], ["--format", "latex"]))
+    assert (done.code, paper.code) == (0, 0)
+    assert done.stderr == "e, m, strict, pot − cot: 1 pair left out: 1 with an unknown result\n"
+    heading, *lines = done.stdout.splitlines()
+    assert heading == "1 of 43 pairs is left out, because one of the results is unknown"
+    named = [line.split() for line in lines if line.split()[:1] == ["d"]]
+    assert [cells[1] for cells in named[:3]] == ["all", "m", "m2"], "all models come first"
+    first = named[1][named[1].index("20") :]
+    assert [first[1], *first[6:10]] == ["+60.0", "40.0", "100.0", "12", "0"]
+    assert first[4] == "2.4e-04***"
+    texts = ("both answered", "1: -100.0, p 0.500", "macro over benchmarks (2)", "micro (2)")
+    assert [text for text in texts if text not in done.stdout] == []
+    cells = paper.stdout.splitlines()[5].split(" & ")
+    assert cells[:8] == ["d", "m", "pot $-$ cot", "20", "12", "0", "40.0", "100.0"]
+    assert cells[9] == "2.4e-04***"
+
+
+def test_rows_of_others_do_not_say_whether_an_answer_was_found() -> None:
+    nearly: list[Given] = [*([1.0] * 94), *("!" * 6)]
+    (row,) = compared([*scored("cot", nearly, answer="5"), *scored("pot", [1.0] * 100)]).rows
+    assert (row.unanswered_baseline, row.unanswered_treatment) == (0.06, None)
+
+
+def graded_rows(draw: np.random.Generator, dataset: str, model: str) -> list[ScoreRow]:
+    return [
+        row
+        for epoch in (1, 2)
+        for row in both(
+            draw.beta(1, 1, 30), draw.beta(1, 0.8, 30), dataset=dataset, model=model, epoch=epoch
+        )
+    ]
+
+
+def shuffled_in_file(rows: list[ScoreRow], seed: int) -> list[ScoreRow]:
+    """Return the rows in another order, with other benchmarks and models among them."""
+    draw = np.random.default_rng(seed)
+    others = graded_rows(draw, "d", "another") + graded_rows(draw, "another", "m")
+    return [[*rows, *others][place] for place in draw.permutation(len(rows) + len(others))]
+
+
+@pytest.mark.parametrize("test", ["tilting", "bootstrap-t", "sign-flip", "signed-rank"])
+def test_a_row_does_not_depend_on_other_rows_or_their_order(test: Any) -> None:
+    chosen, draw = Settings(graded_test=test, resamples=300), np.random.default_rng(1)
+    rows = [replace(row, subtask=f"s{int(row.id) % 3}") for row in graded_rows(draw, "d", "m")]
+    alone = compared(rows, settings=chosen)
+    more = compared(shuffled_in_file(rows, 2), settings=chosen)
+    (own,) = [row for row in more.rows if (row.dataset, row.model) == ("d", "m")]
+    of_family: dict[str, Any] = {"p_holm": None, "family": None, "family_tests": None}
+    assert replace(own, **of_family) == replace(alone.rows[0], **of_family)
+    by_subtask = [row for row in more.averages if (row.dataset, row.model) == ("d", "m")]
+    assert by_subtask == [row for row in alone.averages if row.dataset == "d"]
+    turned = compared(shuffled_in_file(rows, 2)[::-1], settings=chosen)
+    orders = [sorted(map(str, [*found.rows, *found.averages])) for found in (turned, more)]
+    assert orders[0] == orders[1]
+
+
+def test_what_a_comparison_could_find_is_that_of_power() -> None:
+    row = only_row(A * 10, B * 10)
+    assert (row.n, row.treatment_only, row.baseline_only) == (100, 20, 40)
+    detectable = mcnemar_detectable(100, 0.6)
+    assert row.detectable == pytest.approx(detectable)
+    assert mcnemar_power(100, 0.6, detectable) == pytest.approx(0.8, abs=0.01)

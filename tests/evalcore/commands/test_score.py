@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 import evalcore
 from evalcore.benchmarks import Dataset, benchmarks, find_benchmark
@@ -19,8 +20,9 @@ from evalcore.prompts import load_templates
 from evalcore.records import Record
 from evalcore.rules import RULES, Grade, Tools
 from evalcore.sandbox.sandbox import Outcome, Program
-from evalcore.scores import ScoreRow, read_scores
+from evalcore.scores import ScoreRow, outputs_valued, read_scores, summarise
 from ngramscan.errors import InputError, SandboxError
+from ngramscan.reporting import choose_target, to_frame, write_rows
 from tests.support.outputs import write_lines
 from tests.support.places import ROOT
 from tests.support.sizes import slow
@@ -245,6 +247,62 @@ def write_table(path: Path, rows: Sequence[Mapping[str, Any]] | pd.DataFrame) ->
     as_rows = {"orient": "records", "lines": path.suffix == ".jsonl"}
     getattr(frame, f"to_{kind}")(path, **(as_rows if kind == "json" else {"index": False}))
     return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet"])
+def test_rows_come_back_from_tables(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"scores{suffix}"
+    write_rows(ROWS, ScoreRow, choose_target(None, path))
+    assert read_scores(path, ScoreRow) == ROWS
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet"])
+def test_tables_of_others_are_read_as_scores(tmp_path: Path, suffix: str) -> None:
+    changes: list[dict[str, Any]] = [
+        {},
+        {"value": None},
+        {"value": 0.0},
+        {"value": None, "status": "no_answer"},
+    ]
+    rows = [
+        GOOD | {"id": number, "judge": "j", "status": None} | changed
+        for number, changed in enumerate(changes, 1)
+    ]
+    found = read_scores(write_table(tmp_path / f"scores{suffix}", rows), ScoreRow)
+    assert [row.status for row in found] == ["scored", "unknown", "scored", "no_answer"]
+    assert found[0] == ScoreRow("d", "m", "a", "1", None, "r", 1.0)
+    without = [{name: row[name] for name in GOOD} for row in rows[:3]]
+    again = read_scores(write_table(tmp_path / f"without{suffix}", without), ScoreRow)
+    assert again == found[:3]
+
+
+def test_wrong_outputs_are_those_that_every_rule_finds_wrong() -> None:
+    values = {"1": (1, 1), "2": (0, 1), "3": (0, None), "4": (None, None)}
+    rows = [
+        replace(ROW, id=number, rule=str(rule), value=value, status="")
+        for number, by_rule in values.items()
+        for rule, value in enumerate(by_rule)
+    ]
+    table = to_frame(rows, ScoreRow)
+    assert outputs_valued(table, 0.0) == {("d", "m", "cot", "3", None)}
+    assert outputs_valued(table, None) == {("d", "m", "cot", "4", None)}
+
+
+def test_a_summary_counts_no_answer_as_wrong_and_no_unknown_result() -> None:
+    right, wrong = record("The answer is 0.5."), record("The answer is 1.", method="f-1")
+    given = rows([right, record(None, id="2"), wrong])
+    low, high = proportion_confint(1, 2, method="wilson")
+    first, second = summarise(given)
+    assert (first.dataset, first.model, first.method, first.rule, first.run) == (
+        *("financemath", "m", "cot", "strict"),
+        None,
+    )
+    assert (first.n, first.accuracy, first.answered, first.n_no_answer) == (2, 0.5, 0.5, 1)
+    assert (first.accuracy_low, first.accuracy_high) == pytest.approx((low, high))
+    assert (second.n, second.accuracy, second.answered, second.n_no_answer) == (1, 0.0, 1.0, 0)
+    unknown, _ = scored([record("\\boxed{5}", dataset=MATH.name)], dataset=MATH)
+    (nothing,) = summarise(unknown)
+    assert (nothing.n, nothing.accuracy, nothing.n_unknown) == (0, None, 1)
 
 
 def good_line(**changes: Any) -> str:
