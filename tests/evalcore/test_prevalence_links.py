@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from scipy import stats
 
 import evalcore
@@ -50,6 +51,45 @@ def test_a_row_is_that_of_scipy_and_holm_is_over_all() -> None:
     assert [*rows["p_adjusted"]] == holm([*rows["p"]])
     assert {*rows["groups"], *rows["n"]} == {40}
     assert {*rows["transformation"]} == {"log10(count + 0.5)"}
+
+
+def test_each_column_of_a_slope_is_as_by_hand() -> None:
+    scores = SCORES.assign(status="scored")
+    scores.loc[0, "value"] = np.nan
+    scores.loc[0, "status"] = "unknown"
+    rows = link(scores=scores, level=0.9)
+    row = rows[rows["method"] == "cot"].iloc[0]
+    known = scores[(scores["method"] == "cot") & (scores["status"] == "scored")]
+    x, y = np.log10(COUNTS["n"][1:] + 0.5).to_numpy(), known["value"].to_numpy()
+    fit = stats.linregress(x, y)
+    exact = {
+        "counts": "prevalence",
+        "role": "prevalence",
+        "transformation": "log10(count + 0.5)",
+        "dataset": "d",
+        "model": "m",
+        "rule": "r",
+        "method": "cot",
+        "n": 39,
+        "n_unknown": 1,
+        "groups": 39,
+        "level": 0.9,
+    }
+    assert {name: row[name] for name in exact} == exact
+    assert pd.isna(row["baseline"])
+    assert row["slope"] == pytest.approx(fit.slope)
+    assert row["rho"] == pytest.approx(stats.spearmanr(x, y).statistic)
+    # Errors of Bell and McCaffrey: those of statsmodels' HC2, with a t of fewer degrees of freedom.
+    errors = sm.OLS(y, sm.add_constant(x)).fit(cov_type="HC2").bse[1]
+    hat = 1 / 39 + (x - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum()
+    weights = (x - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum() / (1 - hat)
+    design = np.column_stack([np.ones(39), x])
+    maker = np.eye(39) - design @ np.linalg.inv(design.T @ design) @ design.T
+    spread = maker * np.sqrt(np.outer(weights, weights))
+    degrees = np.trace(spread) ** 2 / (spread**2).sum()
+    half = errors * stats.t.ppf(0.95, degrees)
+    assert row["slope_high"] - row["slope"] == pytest.approx(half)
+    assert row["slope"] - row["slope_low"] == pytest.approx(half)
 
 
 def test_problems_of_one_topic_are_one_value() -> None:

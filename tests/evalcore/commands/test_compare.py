@@ -620,5 +620,6 @@ def test_what_a_comparison_could_find_is_that_of_power() -> None:
     row = only_row(A * 10, B * 10)
     assert (row.n, row.treatment_only, row.baseline_only) == (100, 20, 40)
     detectable = mcnemar_detectable(100, 0.6)
+    assert detectable is not None
     assert row.detectable == pytest.approx(detectable)
     assert mcnemar_power(100, 0.6, detectable) == pytest.approx(0.8, abs=0.01)

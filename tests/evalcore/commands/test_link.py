@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -14,10 +15,11 @@ from scipy import stats
 
 import evalcore
 from evalcore.commands.compare import CompareRow, compare_methods
-from evalcore.commands.link import PatternCount, rank_agreement
+from evalcore.commands.link import PatternCount, RankRow, rank_agreement
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.reporting import to_frame
+from tests.support.command import invoke
 
 SCORED = [
     ScoreRow("d", "m", method, str(n), None, "strict", float(n < right))
@@ -98,18 +100,73 @@ def test_a_number_that_is_no_count_is_refused(count: float, measure: str) -> Non
         linked_from_file(rows, measure=measure)
 
 
-def test_three_methods_have_an_order_two_have_none_and_nine_no_p(tmp_path: Path) -> None:
+def test_three_methods_have_an_order_in_each_column(tmp_path: Path) -> None:
     pot = replace(COMPARED, treatment="pot", accuracy_treatment=0.4, difference=-0.1)
     path, pots = tmp_path / "ranks.csv", counts("PoT", 1, 2)
     alone = replace(COMPARED, dataset="e", treatment="tot")
     link([*COUNTS, *pots], [COMPARED, pot, alone], ranks=path)
-    rank: Any
-    (rank,) = pd.read_csv(path).itertuples()
-    assert (rank.methods, rank.tau, rank.p) == (3, 1.0, pytest.approx(2 / 6))
-    assert rank.note == "with 3 methods p can't be below 0.33"
+    (rank,) = pd.read_csv(path, keep_default_na=False).to_dict("records")
+    expected = {
+        "index": "i",
+        "measure": "occurrences",
+        "dataset": "d",
+        "model": "m",
+        "rule": "strict",
+        "methods": 3,
+        "tau": 1.0,
+        "p": pytest.approx(2 / 6),
+        "note": "with 3 methods p can't be below 0.33",
+        "group": "",
+    }
+    assert {*expected} == {field.name for field in fields(RankRow)}
+    assert rank == expected
+
+
+def test_two_methods_have_no_order_and_nine_no_p() -> None:
     assert rank_agreement([1, 2], [1, 2])[2] == "an order takes at least three methods"
     too_many = "no p: more than 8 methods have too many orders"
     assert rank_agreement(range(9), range(9)) == (1.0, None, too_many)
+
+
+def test_methods_may_be_mapped() -> None:
+    other = replace(COMPARED, treatment="mine")
+    assert len(link(COUNTS, [COMPARED, other])) == 1
+    assert link(COUNTS, [other], rename="mine=F-1").treatment.tolist() == ["mine"]
+    # Patterns of F-1 and f-1 are those of one method.
+    (both,) = link([*COUNTS, *counts("f-1", 1, 2)]).to_dict("records")
+    assert both["prevalence_ratio"] < link(COUNTS).prevalence_ratio[0]
+
+
+def test_scores_are_compared_as_compare_does(tmp_path: Path) -> None:
+    names = ("counts.csv", "scores.csv", "link.svg", "ranks.csv")
+    counted, given, figure, ranks = (tmp_path / name for name in names)
+    to_frame(COUNTS, PatternCount).to_csv(counted)
+    to_frame(SCORED, ScoreRow).to_csv(given)
+    pd.testing.assert_frame_equal(evalcore.link(counted, given), link(COUNTS, rule=["strict"]))
+    shown = invoke("link", counted, given, "--figure", figure, "--ranks", ranks)
+    assert shown.code == 0
+    assert "+20.0 [" in shown.stdout
+    assert "This is not evidence of cause" in shown.stderr
+    assert figure.read_text().startswith("<?xml")
+    assert len(pd.read_csv(ranks)) == 1
+
+
+def test_a_comparison_counts_once_in_however_many_indexes() -> None:
+    draw = np.random.default_rng(5)
+    scores = [
+        ScoreRow("d", model, method, str(n), None, "strict", float(draw.random() < chance))
+        for model in "mn"
+        for method, chance in (("cot", 0.4), ("f-1", 0.5), ("pot", 0.7))
+        for n in range(60)
+    ]
+    compared, *_ = compare_methods(scores)
+    rows = [*COUNTS, *counts("PoT", 5, 60)]
+    rows += [replace(row, index="j", occurrences=7 * row.occurrences) for row in rows]
+    found = link(rows, compared)
+    adjusted = {(row.model, row.baseline, row.treatment): row.p_holm for row in compared}
+    names = zip(found["model"], found["baseline"], found["treatment"], strict=True)
+    assert [*found["p_adjusted"]] == [adjusted[name] for name in names]
+    assert len(found) == 2 * len(compared) == 18
 
 
 @settings(max_examples=40)

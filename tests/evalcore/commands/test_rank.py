@@ -1,5 +1,6 @@
 """`evalcore rank`: lists of models and methods, the problems that count, and what is printed."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
+from statsmodels.stats.proportion import proportion_confint
 
 import evalcore
+from evalcore.commands.rank import RankedRow
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.statistics.proportions import wilson
 from ngramscan.statistics.two_samples import estimate_clustered_accuracy
@@ -47,6 +50,36 @@ def test_a_row_has_the_accuracy_of_wilson_and_the_rank_of_paired_tests() -> None
     limits = rows[["rank", "rank_low", "rank_high", "better", "worse"]].to_numpy().tolist()
     assert limits == [[1, 1, 1, 0, 2], [2, 2, 3, 1, 0], [3, 2, 3, 1, 0]]
     assert ({*rows["rank_of"]}, {*rows["n"]}, {*rows["level"]}) == ({3}, {N}, {0.95})
+
+
+def test_each_column_of_a_rank_is_as_by_hand() -> None:
+    scores = SCORES.assign(topic=[f"t{int(id_) % 2}" for id_ in SCORES["id"]])
+    rows = evalcore.rank(scores, by="topic", level=0.9)
+    own = scores[(scores["topic"] == "t1") & (scores["method"] == "a")]
+    row = rows[(rows["group"] == "t1") & (rows["method"] == "a")].to_dict("records")[0]
+    low, high = proportion_confint(own["value"].sum(), len(own), alpha=0.1, method="wilson")
+    expected = {
+        "dataset": "d",
+        "model": "m",
+        "group": "t1",
+        "method": "a",
+        "rule": "r",
+        "n": 40,
+        "accuracy": pytest.approx(own["value"].mean()),
+        "accuracy_low": pytest.approx(low),
+        "accuracy_high": pytest.approx(high),
+        "rank": 1,
+        "rank_low": 1,
+        "rank_high": 1,
+        "rank_of": 3,
+        "better": 0,
+        "worse": 2,
+        "level": 0.9,
+    }
+    of_labels = {"n_labelled", "judge_weight", "accuracy_judged"}
+    assert {*expected, *of_labels, "note"} == {field.name for field in fields(RankedRow)}
+    assert {name: row[name] for name in expected} == expected
+    assert of_labels <= {*rows.attrs["left_out"]}
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,14 @@
 
 import inspect
 import re
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import evalcore
+from evalcore.commands.show import ShowRow
 from ngramscan.errors import InputError
 from tests.support.outputs import shown_in, write_lines, write_texts
 
@@ -67,6 +69,38 @@ def test_a_row_per_output_and_rule(folder: Path) -> None:
     assert [*found["output"]] == [TEXTS["cot"][1], "y = 41", "y = 41"]
     write_lines(folder / "outputs/e/m/cot.jsonl", {"id": "0", "output": "another"})
     assert len(evalcore.show("0", outputs=folder / "outputs", dataset="d")) == 2
+
+
+def test_each_column_of_a_shown_output_is_that_of_its_record_and_score(tmp_path: Path) -> None:
+    record = {"id": "1", "epoch": 2, "output": "It is 42."}
+    write_lines(tmp_path / "outputs/d/m/cot.jsonl", record)
+    score = SCORES[0] | {
+        "epoch": 2,
+        "value": 0.5,
+        "reason": "half",
+        "reply": "So so.",
+        "answer": "4",
+    }
+    write_lines(tmp_path / "s.jsonl", score)
+    (row,) = evalcore.show("1", outputs=tmp_path / "outputs", scores=tmp_path / "s.jsonl").to_dict(
+        "records"
+    )
+    expected = {
+        "dataset": "d",
+        "model": "m",
+        "method": "cot",
+        "id": "1",
+        "epoch": 2,
+        "output": "It is 42.",
+        "rule": "numbers",
+        "value": 0.5,
+        "status": "scored",
+        "answer": "4",
+        "reason": "half",
+        "reply": "So so.",
+    }
+    assert {*expected} == {field.name for field in fields(ShowRow)}
+    assert row == expected
 
 
 @pytest.mark.parametrize(("width", "is_beside"), [(100, True), (60, False)])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evalcore.commands.logs import read_logs
-from evalcore.commands.logs.readers import Log
+from evalcore.commands.logs.readers import Log, UsageRow
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from tests.support import made_logs
@@ -37,6 +37,223 @@ def read_one(path: Path, tested: Fields) -> tuple[ScoreRow, list[str]]:
     """Return the row of one sample of a log of two, and the notices."""
     log = read(path, tested, sample("z"), head=header(dataset={}))
     return log.rows[0], log.notices
+
+
+def test_each_sample_is_one_row_with_its_tokens(path: Path) -> None:
+    of, error = ("sums", "lab/made", "cot"), "error: RuntimeError('no reply') (no score)"
+    log = read(path, *SAMPLES)
+    assert [replace(row, hash=None) for row in log.rows] == [
+        ScoreRow(*of, "s1", None, "answer", 1.0, "5", "answer", "recorded as C", run="E1"),
+        ScoreRow(*of, "s2", None, "answer", 0.0, "6", "answer", "recorded as I", run="E1"),
+        ScoreRow(*of, "s3", None, "answer", None, None, None, error, run="E1", status="unknown"),
+    ]
+    # Tokens from a cache and written to it are tokens of the prompt: 1 + 7 + 2.
+    tokens = {"s1": (10, 4, 3), "s2": (10, 4, 3), "s3": (None, None, None)}
+    assert log.usage == [
+        UsageRow(
+            dataset="sums",
+            model="lab/made",
+            method="cot",
+            id=id_,
+            epoch=None,
+            prompt_tokens=prompt,
+            completion_tokens=completion,
+            reasoning_tokens=reasoning,
+            run="E1",
+        )
+        for id_, (prompt, completion, reasoning) in tokens.items()
+    ]
+
+
+REFUSAL = "I\N{RIGHT SINGLE QUOTATION MARK}m sorry,\nbut I can't help with that."
+LOOKS = f"looks like a refusal (refusal-phrases/1): {' '.join(REFUSAL.split())}"
+CUT = {"stop_reason": "max_tokens"}
+
+
+@pytest.mark.parametrize("missing", ["apart", "as-recorded"])
+@pytest.mark.parametrize(
+    ("changes", "kind", "reason"),
+    [
+        pytest.param(
+            {"stop_reason": "content_filter"},
+            "refusal",
+            "refused: stopped by a content filter",
+            id="a filter",
+        ),
+        pytest.param(
+            {"output": {"choices": [], "error": "not\nsafe"}},
+            "refusal",
+            "refused: not safe",
+            id="a refused request",
+        ),
+        pytest.param({"text": " \n"}, "empty reply", "no output", id="blanks"),
+        pytest.param(
+            {**CUT, "text": ""}, "empty reply", "no output, cut at the token limit", id="cut empty"
+        ),
+        pytest.param(CUT, "cut reply", "cut at the token limit", id="cut"),
+        pytest.param(
+            {"stop_reason": "model_length"},
+            "cut reply",
+            "cut at the model's context limit",
+            id="cut at the context",
+        ),
+        pytest.param(
+            {"limit": {"type": "message"}},
+            "stopped sample",
+            "stopped at its message limit",
+            id="a limit of messages",
+        ),
+        pytest.param(
+            {"limit": {"type": "operator"}},
+            "interrupted sample",
+            "stopped by the person who ran it",
+            id="a person",
+        ),
+        pytest.param(
+            {"invalidation": {"by": "me"}},
+            "invalidated sample",
+            "invalidated after the run",
+            id="invalidated",
+        ),
+        pytest.param(
+            {"error": {"message": "too late"}, "text": ""}, "error", "error: too late", id="error"
+        ),
+        pytest.param({"text": REFUSAL}, "apparent refusal", LOOKS, id="a refusal in words"),
+        pytest.param(
+            {"text": REFUSAL, "answer": REFUSAL},
+            "apparent refusal",
+            LOOKS,
+            id="a refusal taken for the answer",
+        ),
+    ],
+)
+def test_a_failure_is_no_wrong_answer_but_keeps_its_score_on_request(
+    path: Path, changes: Fields, kind: str, reason: str, missing: Any
+) -> None:
+    tested = sample("s1", "I", **{"answer": None, **changes})
+    log = read(path, tested, sample("z"), head=header(dataset={}), missing=missing)
+    row = log.rows[0]
+    is_unknown = kind in {"error", "invalidated sample", "interrupted sample"}
+    if missing == "apart":
+        status, kept = "unknown" if is_unknown else "no_answer", "they have no value here"
+        assert (row.value, row.status) == (None, status)
+    else:
+        kept = "scores are kept"
+        assert (row.value, row.status) == (0.0, "scored")
+    assert row.reason == f"{reason} (recorded as I)"
+    assert log.notices == [f"1 of 2 samples are failures: {kind} scored as wrong (1); {kept}"]
+
+
+@pytest.mark.parametrize(
+    ("tested", "value", "status"),
+    [
+        pytest.param(sample("s1", "I", answer=None), 0.0, "not_found", id="no answer found"),
+        pytest.param(sample("s1", "I", text=REFUSAL), 0.0, "scored", id="an answer beside it"),
+        pytest.param(sample("s1", text="", answer=None), 1.0, "scored", id="right without a text"),
+        pytest.param(
+            sample("s1", "I", answer=None, message={"tool_calls": [{"id": "1"}]}),
+            0.0,
+            "scored",
+            id="a call of a tool",
+        ),
+        pytest.param(
+            sample("s1", error_retries=[{}], error=None, limit=None),
+            1.0,
+            "scored",
+            id="an error that passed",
+        ),
+    ],
+)
+def test_what_is_no_failure_keeps_its_score(
+    path: Path, tested: Fields, value: float, status: str
+) -> None:
+    row, notices = read_one(path, tested)
+    assert (row.value, row.status, notices) == (value, status, [])
+
+
+def test_a_cut_reply_that_was_scored_as_right_is_told(path: Path) -> None:
+    row, notices = read_one(path, sample("s1", **CUT))
+    said = "1 of 2 samples are failures: cut reply scored above 0 (1); they have no value here"
+    assert (row.value, row.status, notices) == (None, "no_answer", [said])
+
+
+@pytest.mark.parametrize(("letter", "status"), [("I", "scored"), ("N", "not_found")])
+def test_a_scorer_without_answers_says_only_by_n_that_none_was_found(
+    path: Path, letter: str, status: str
+) -> None:
+    assert read(path, sample("s1", letter, answer=None)).rows[0].status == status
+
+
+@pytest.mark.parametrize(
+    ("ids", "order"),
+    [
+        pytest.param([2, 10], [("2", 1), ("2", 2), ("10", 1), ("10", 2)], id="the benchmark's"),
+        pytest.param([], [("10", 1), ("10", 2), ("2", 1), ("2", 2)], id="that of the texts"),
+    ],
+)
+def test_rows_are_in_the_order_of_the_benchmark_or_of_the_ids(
+    path: Path, ids: list[int], order: list[tuple[str, int]]
+) -> None:
+    samples = [sample(2, epoch=2), sample(10), failed("10", epoch=2), sample(2)]
+    rows = read(path, *samples, head=header(dataset={"sample_ids": ids})).rows
+    assert [(row.id, row.epoch) for row in rows] == order
+
+
+def test_a_log_and_its_copy_in_the_other_format_are_refused_together(path: Path) -> None:
+    for copy in (path, path.with_suffix(".json")):
+        made_logs.write_inspect(copy, SAMPLES)
+    refused(r"log\.json: .*id 's1', answer: also in .*log\.eval", [path.parent])
+    refused(r"log\.json: .*id 's1', tokens: also in .*log\.eval", [path.parent], wanted=["other"])
+
+
+def test_a_run_and_its_repetition_are_told_apart_by_when_they_were(path: Path) -> None:
+    early = header(eval_id="E9", created="2026-01-02T03:04:05+02:00")
+    late = header(eval_id="E2", created="2026-01-02T03:04:05Z")
+    again = made_logs.write_inspect(path.with_name("2.eval"), SAMPLES[1:], late)
+    scores = read_logs([made_logs.write_inspect(path, SAMPLES, early), again])
+    runs = ["2026-01-02T01-04-05_E9", "2026-01-02T03-04-05_E2"]
+    assert [row.run for row in scores.rows] == [runs[0]] * 3 + [runs[1]] * 2
+    assert [row.run for row in scores.usage] == [runs[0]] * 3 + [runs[1]] * 2
+
+
+@pytest.mark.parametrize(
+    ("about", "run"),
+    [
+        pytest.param({"created": "today"}, "log", id="a time that can't be read"),
+        pytest.param({"created": "0001-01-01T00:00:00+14:00"}, "log", id="a time before all"),
+        pytest.param({"run_id": "R", "task_id": "T"}, "R/T", id="ids of the run and the task"),
+    ],
+)
+def test_a_run_without_an_id_or_a_time_has_the_next_best_name(
+    path: Path, about: Fields, run: str
+) -> None:
+    assert read(path, *SAMPLES, head=header(eval_id=None, **about)).rows[0].run == run
+
+
+MEMBERS = made_logs.eval_members(SAMPLES)
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        pytest.param(
+            [member for member in MEMBERS if "s2" not in member[0]],
+            "it lacks sample s2, epoch 1 of summaries",
+            id="a sample too few",
+        ),
+        pytest.param(MEMBERS[-1:], "it has no samples", id="no samples"),
+        pytest.param(
+            [*MEMBERS, ("samples/x.json", b'{"epoch": 1}')],
+            "samples/x.json: Object missing .* id",
+            id="a sample without an id",
+        ),
+    ],
+)
+def test_members_that_are_missing_or_malformed_are_named(
+    path: Path, members: list[tuple[str, bytes]], message: str
+) -> None:
+    path.write_bytes(made_logs.zip_bytes(members))
+    refused(message, [path])
 
 
 def test_scores_become_numbers_and_letters_are_told(path: Path) -> None:
@@ -137,6 +354,95 @@ def test_rules_are_filters_or_metrics(tmp_path: Path) -> None:
         ["acc,strict-match", "acc_norm,strict-match"],  # as results name them
         ["acc", "acc_norm"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("replied", "found", "value", "status"),
+    [
+        pytest.param(" \n", " \n", None, "no_answer", id="blanks"),
+        pytest.param(REFUSAL, REFUSAL, None, "no_answer", id="a refusal"),
+        pytest.param(
+            "I can't help with that.", "[invalid]", None, "no_answer", id="without an answer"
+        ),
+        pytest.param(
+            "I\u2019m sorry, I won\u2019t do that.", "[invalid]", None, "no_answer", id="curled"
+        ),
+        pytest.param(
+            "As an AI language model, I am unable to provide it.",
+            "[invalid]",
+            None,
+            "no_answer",
+            id="a model that says what it is",
+        ),
+        pytest.param(
+            "Unfortunately, I must decline to answer.", "[invalid]", None, "no_answer", id="decline"
+        ),
+        pytest.param(
+            "Sorry, I made a mistake. The sum is 5.", "[invalid]", 0.0, "not_found", id="a mistake"
+        ),
+        pytest.param(
+            "I cannot see why, but the sum is 5.", "[invalid]", 0.0, "not_found", id="a doubt"
+        ),
+        pytest.param(
+            "The sum is 5. I cannot answer more.", "[invalid]", 0.0, "not_found", id="an end"
+        ),
+        pytest.param("I cannot answer 5.", "5", 0.0, "scored", id="an answer was found"),
+        pytest.param(
+            ["-1.5", "False"], ["-1.5"], 0.0, "scored", id="how likely texts are: no replies"
+        ),
+    ],
+)
+def test_only_failures_of_documents_have_no_value(
+    tmp_path: Path, replied: Any, found: Any, value: float | None, status: str
+) -> None:
+    tested = row(1, 0.0, replies=[replied], filtered_resps=[found])
+    first = read_rows(tmp_path, [tested, row(2)])[0]
+    assert (first.value, first.status) == (value, status)
+    lacking, *failures = told(tmp_path)
+    assert lacking.endswith("it has 2 of 3 documents")
+    assert len(failures) == (1 if value is None else 0)
+
+
+def test_a_right_refusal_is_scored_and_a_score_that_is_no_number_unknown(tmp_path: Path) -> None:
+    right = row(1, replies=[REFUSAL], filtered_resps=["[invalid]"])
+    rows = read_rows(tmp_path, [right, row(2, float("nan"))])
+    assert [(r.value, r.status) for r in rows] == [(1.0, "scored"), (None, "unknown")]
+
+
+@pytest.mark.parametrize(
+    ("function", "values", "of"),
+    [
+        pytest.param(
+            "regex", [None, None, 0.0], "of the first; the others are not scored", id="the first"
+        ),
+        pytest.param("majority_vote", [0.0, None, 0.0], "of all together", id="a vote"),
+    ],
+)
+def test_of_several_replies_the_first_is_scored_and_a_vote_needs_one(
+    tmp_path: Path, function: str, values: list[float | None], of: str
+) -> None:
+    replies = {1: ["", "5"], 2: ["", ""], 3: ["5", "5"]}
+    rows = [row(n, 0.0, replies=several, filtered_resps=[""]) for n, several in replies.items()]
+    steps = [{"function": function}, {"function": "take_first"}]
+    filters = [{"name": "strict-match", "filter": steps}]
+    made_logs.write_lm_eval(tmp_path, rows, filter_list=filters)
+    assert [r.value for r in read_logs([tmp_path]).rows] == values
+    assert told(tmp_path)[0].endswith(
+        f": documents have 2 replies but one score per rule: that {of}"
+    )
+
+
+def test_results_may_have_another_name_and_other_names_are_asked_for(tmp_path: Path) -> None:
+    path = made_logs.write_lm_eval(tmp_path, ROWS)
+    beside = (tmp_path / f"results_{TIME}.json").rename(tmp_path / f"mine_{TIME}.json")
+    assert {r.model for r in read_logs([path]).rows} == {"lab/made"}
+    beside.unlink()
+    given = {"model": "m", "method": "cot"}
+    assert {r.dataset for r in read_logs([path], given=given).rows} == {"sums"}
+    path = path.rename(tmp_path / "mine.jsonl")
+    refused("it has no dataset", [path], given=given)
+    rows = read_logs([path], given={**given, "dataset": "d"}).rows
+    assert {(r.dataset, r.model, r.method, r.run) for r in rows} == {("d", "m", "cot", "mine")}
 
 
 def test_positions_are_ids_only_where_the_dataset_has_none(tmp_path: Path) -> None:
