@@ -288,6 +288,90 @@ def test_a_financemath_problem_has_tables_before_and_a_program_beside_it(tmp_pat
     assert "1 answers have more than 3 decimals, the first is validation-0" in dataset.faults
 
 
+def test_a_file_its_folder_and_a_folder_of_folders_give_the_same(tmp_path: Path) -> None:
+    file = write_financemath(tmp_path / "financemath")
+    sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+    for path in (file, file.parent, tmp_path):
+        dataset = load("financemath", path)
+        assert (len(dataset.problems), dataset.sha256) == (200, sha256)
+        assert dataset.faults == (f"not the published file: its SHA-256 is {sha256}",)
+
+
+@pytest.mark.parametrize(
+    ("stated", "tolerance"),
+    [
+        pytest.param(None, None, id="none"),
+        pytest.param("1e-1", 0.1, id="one"),
+        pytest.param("1e-1,,0.02", (0.1, None, 0.02), id="one of each answer"),
+    ],
+)
+def test_tolerances_are_numbers(tmp_path: Path, stated: str | None, tolerance: Any) -> None:
+    dataset = load(PHYSICS, physics(tmp_path, error=stated))
+    assert dataset.problems[0].details["tolerance"] == tolerance
+
+
+def test_a_context_stands_before_its_question(tmp_path: Path) -> None:
+    dataset = load(PHYSICS, physics(tmp_path, context="A ball falls.", question="<img_1>"))
+    assert dataset.problems[0].text == "A ball falls.\n<img_1>"
+    assert dataset.faults == ("1 problems need a picture, the first is 0",)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json", "parquet"])
+def test_proof_problems_are_read_from_all_their_formats(ending: str, tmp_path: Path) -> None:
+    frame = olympiad(25).assign(final_answer=None, is_multiple_answer=None, answer_type=None)
+    write_frame(tmp_path / f"TP_TO_physics_en_COMP.{ending}", frame)
+    dataset = load("olympiadbench-tp-physics", tmp_path)
+    details = {"solution": ["The secret solution."]}
+    expected = Problem("24", "Find $x = 24$.", None, "TP_physics", details=details)
+    assert (dataset.problems[24], dataset.faults) == (expected, ())
+
+
+@pytest.mark.parametrize(("size", "is_told"), [(674, False), (675, True)])
+def test_both_editions_of_the_maths_problems_are_known(
+    tmp_path: Path, size: int, is_told: bool
+) -> None:
+    file = write_frame(tmp_path / "OE_TO_maths_en_COMP.jsonl", olympiad(size))
+    faults = load("olympiadbench-oe-maths", file).faults
+    assert any("the paper has 674" in fault for fault in faults) == is_told
+
+
+def test_exams_are_read_from_their_folder_with_points_and_one_hash(tmp_path: Path) -> None:
+    definitions = "\\paragraph{Definitions.}\nA set.\n\n\\paragraph{Problem 1 (18 points)} Show it."
+    folder = exams(tmp_path / "aicrypto", exam1_1=definitions, exam2_1="**Problem 1 (18 points)**")
+    dataset = load("aicrypto", tmp_path)
+    expected = Problem("exam1/problem1", definitions, None, "exam1", details={"points": 18})
+    assert (dataset.problems[0], dataset.faults) == (expected, ())
+    content = b"".join(file.read_bytes() for file in sorted(folder.glob("*/*.tex")))
+    assert dataset.sha256 == hashlib.sha256(content).hexdigest()
+
+
+OWN: list[dict[str, Any]] = [
+    {"id": 1, "question": "Capital of France? ", "answer": "Paris"},
+    {"id": 2, "question": "2 + 2?", "answer": "4"},
+]
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "jsonl", "parquet"])
+def test_questions_of_ones_own_need_three_columns_and_no_yaml(ending: str, tmp_path: Path) -> None:
+    file = write_frame(tmp_path / f"mine.{ending}", pd.DataFrame(OWN))
+    dataset = load(None, file)
+    assert [(each.id, each.text, each.gold) for each in dataset.problems] == [
+        ("1", "Capital of France?", "Paris"),
+        ("2", "2 + 2?", "4"),
+    ]
+    assert (dataset.name, dataset.faults) == ("mine", ())
+    assert load("other", file).name == "other"
+
+
+def test_columns_are_named_by_options_and_others_are_left_out(tmp_path: Path) -> None:
+    row = {"key": "a", "text": "Why?", "gold": "Because.", "question": "No.", "hint": "x"}
+    file = write(tmp_path / "mine.jsonl", row)
+    [problem] = load_dataset(find_benchmark(None, file, "key", "text", "gold"), file).problems
+    assert (problem.id, problem.text, problem.gold) == ("a", "Why?", "Because.")
+    cure = "no column id, answer; the columns are key, .* mine is not a shipped .* --id-field, --an"
+    refused(cure, load, None, file)
+
+
 def test_a_broken_row_is_taken_from_a_whole_first_version(tmp_path: Path) -> None:
     file = answerbench(tmp_path / "answerbench_v2.csv", {5: "$\\frac{1}{2}"}, broken=36)
     for _ in range(2):

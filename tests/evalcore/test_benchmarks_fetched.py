@@ -14,6 +14,7 @@ import responses
 import evalcore
 from evalcore.benchmarks import benchmarks
 from ngramscan.errors import InputError, RemoteError
+from tests.support.command import invoke
 from tests.support.made_benchmarks import refused
 
 BODY = b"some published bytes\n"
@@ -70,9 +71,17 @@ def test_a_file_is_kept_in_the_cache_and_not_asked_for_again(
 @pytest.mark.parametrize(
     ("field", "value", "error", "message"),
     [
-        ("status", 404, RemoteError, "HTTP status 404"),
-        ("body", b"x" * len(BODY), InputError, f"is [0-9a-f]+; expected {SHA256}"),
-        ("length", 99, RemoteError, "fetched \\(ChunkedEncodingError\\)"),
+        pytest.param("status", 404, RemoteError, "HTTP status 404", id="not found"),
+        pytest.param(
+            "body",
+            b"x" * len(BODY),
+            InputError,
+            f"is [0-9a-f]+; expected {SHA256}",
+            id="another file",
+        ),
+        pytest.param(
+            "length", 99, RemoteError, r"fetched \(ChunkedEncodingError\)", id="half a file"
+        ),
     ],
 )
 @pytest.mark.usefixtures("asked")
@@ -85,6 +94,33 @@ def test_a_failure_is_one_line_and_leaves_nothing(
             evalcore.datasets_fetch(name)
         assert "\n" not in str(caught.value)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [pytest.param("aicrypto", 18, id="a folder"), pytest.param(UNPINNED, 1, id="a file")],
+)
+def test_hashes_that_are_not_pinned_are_told(asked: list[str], name: str, files: int) -> None:
+    ran = invoke("datasets", "fetch", name)
+    told = [line.rpartition(" has SHA-256 ") for line in ran.stderr.splitlines()]
+    paths = [Path(place.removeprefix("not pinned: ")) for place, _, _ in told]
+    assert (ran.code, {sha256 for _, _, sha256 in told}) == (0, {SHA256})
+    assert [path.read_bytes() for path in paths] == [BODY] * files
+    assert len(asked) == files
+    shown = Path(ran.stdout.strip().split()[-1])
+    assert shown == (paths[0].parent.parent if files > 1 else paths[0])
+
+
+def test_what_could_not_be_kept_is_refused(asked: list[str], tmp_path: Path) -> None:
+    (tmp_path / "ngramscan").write_text("a file where the folder should be")
+    refused(r"validation\.json: not a directory", evalcore.datasets_fetch, "financemath")
+    assert asked == ["/validation.json"]
+
+
+def test_an_unknown_name_is_refused_before_anything_is_fetched(asked: list[str]) -> None:
+    unknown = "--dataset imo: unknown benchmark; .* known: aicrypto"
+    refused(unknown, evalcore.datasets_fetch, ["financemath", "imo"])
+    assert asked == []
 
 
 def test_all_files_are_asked_for_at_their_published_addresses(

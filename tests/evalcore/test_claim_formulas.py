@@ -9,6 +9,8 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import wilcoxon
+from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 
@@ -135,6 +137,30 @@ def test_figures_are_judged_as_they_are_printed(
     found, ends = compute_in(tmp_path, formula), [*map(float, expected.split())]
     assert (found.low, found.high) == (ends[0], ends[-1])
     assert found.recomputed == ends[len(ends) // 2]
+
+
+@pytest.mark.parametrize(("b", "c"), [(8, 14), (12, 12), (13, 12), (34, 47), (118, 89), (5, 40)])
+def test_the_usual_mcnemar_test_is_that_of_statsmodels(compute: Compute, b: int, c: int) -> None:
+    expected = mcnemar([[0, b], [c, 0]], exact=b + c < 25, correction=True).pvalue
+    assert compute(f"mcnemar_usual({b - c}, {b + c})").recomputed == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("n", "negative"),
+    [
+        pytest.param(2, [1], id="two ranks"),
+        pytest.param(7, [2, 3], id="seven"),
+        pytest.param(18, [1, 4, 9], id="eighteen"),
+        pytest.param(12, [12, 11], id="the largest"),
+    ],
+)
+def test_signed_ranks_are_those_of_scipy(compute: Compute, n: int, negative: list[int]) -> None:
+    differences = [-rank if rank in negative else rank for rank in range(1, n + 1)]
+    exact = wilcoxon(differences, method="exact").pvalue
+    normal = wilcoxon(differences, method="approx", correction=False).pvalue
+    ranks = f"({n}, {sum(negative)})"
+    assert compute(f"signed_rank{ranks}").recomputed == pytest.approx(exact)
+    assert compute(f"signed_rank_normal{ranks}").recomputed == pytest.approx(normal)
 
 
 def test_wilson_and_power_are_those_of_statsmodels(compute: Compute) -> None:

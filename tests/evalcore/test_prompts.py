@@ -10,7 +10,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalcore.benchmarks import find_benchmark
+import evalcore
+from evalcore.benchmarks import benchmarks, find_benchmark
 from evalcore.commands.judge import choose_prompt
 from evalcore.formats import Problem
 from evalcore.prompts import PromptSet, load_templates
@@ -77,6 +78,46 @@ def test_the_prompt_that_verifies_adds_one_phase_of_the_paper(shared: Path) -> N
 def test_a_prompt_of_judges_is_verbatim_that_of_the_paper(shared: Path, name: str) -> None:
     printed = published(shared, "judge_prompts.yaml")[name]["prompt"]
     assert choose_prompt(name.lower(), "grade").system == printed
+
+
+@pytest.mark.parametrize("dataset", list(benchmarks()))
+def test_every_benchmark_has_the_same_methods_with_prompts_of_its_own(dataset: str) -> None:
+    methods = load(dataset).methods
+    assert {*methods} == {*load("financemath").methods}
+    made = [messages(dataset, method) for method in methods]
+    assert len({*made}) == len(methods)
+    for system, user in made:
+        assert user.count("PROBLEM") == 1
+        around = (system or "") + user
+        assert not [text for text in ("{{", "same as") if text in around.lower()]
+
+
+PHASES = """phases: {draw: Draw the cash flows.}
+methods:
+  F-1+Draw: {user: "{{problem}}\\n\\n{{formalize}}\\n\\n{{draw}}", note: mine}
+"""
+
+
+def test_a_phase_and_a_method_of_ones_own_stand_beside_the_shipped(
+    tmp_path: Path,
+) -> None:
+    prompts = load_own(tmp_path, PHASES)
+    problem = Problem("1", "PROBLEM", gold=None, fields=FIELDS)
+    (message,) = prompts.render("f-1+draw", problem)
+    formalize = yaml.safe_load(
+        (Path(evalcore.__file__).with_name("benchmarks") / "financemath.yaml").read_text()
+    )["phases"]["formalize"]
+    assert message == {
+        "role": "user",
+        "content": f"PROBLEM\n\n{formalize.strip()}\n\nDraw the cash flows.",
+    }
+    assert prompts.methods["f-1+draw"].ours
+    assert prompts.sha256 != load("financemath").sha256
+
+
+def test_a_method_or_a_file_that_is_not_there_is_refused() -> None:
+    refused("--method tot: expected one of zero-shot, .*", messages, "financemath", "tot")
+    refused("none: no such file", load, "financemath", Path("none"))
 
 
 LIKE_TEMPLATES = ["{{problem}}", "{{verify}}", "{problem}", "\\frac{{a}}{{b}}", "\\1"]

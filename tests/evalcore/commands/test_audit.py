@@ -66,8 +66,8 @@ def test_each_column_of_a_claim_is_as_by_hand(tmp_path: Path) -> None:
         published="30.5",
         recomputed=30.5,
         # Each of two figures is printed to a tenth.
-        low=pytest.approx(30.4),
-        high=pytest.approx(30.6),
+        low=30.4,
+        high=30.6,
         verdict="ok",
         formula="sum(scores.pct)",
         inputs="scores[].pct = 10.0; scores[].pct = 20.5",

@@ -8,9 +8,11 @@ from typing import Any, get_args
 import pandas as pd
 import pytest
 
+import evalcore
 from evalcore.commands.logs import Layout, read_logs
 from evalcore.commands.logs.kinds import KINDS
 from evalcore.scores import ScoreRow, read_scores
+from ngramscan.errors import InputError
 from ngramscan.reporting import choose_target, write_rows
 from tests.support.command import invoke
 from tests.support.made_logs import (
@@ -118,6 +120,17 @@ def test_genuine_logs_without_completions_or_scores_keep_what_is_known(
 # Scores of this package, and the simplest file
 
 ROW = ScoreRow("sums", "made", "cot", "1", None, "strict", 1.0, "5", "boxed/1", "equal")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet"])
+def test_scores_of_this_package_stay_as_they_are_but_for_names(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"scores{suffix}"
+    write_rows([ROW], ScoreRow, choose_target(None, path))
+    assert read_logs([path]).rows == read_logs([path], wanted=["strict"]).rows == [ROW]
+    (renamed,) = evalcore.logs(path, dataset="d", model="m", method="pot").to_dict("records")
+    assert (renamed["dataset"], renamed["model"], renamed["method"]) == ("d", "m", "pot")
+    with pytest.raises(InputError, match='rule="lenient": expected one of strict'):
+        evalcore.logs(path, rule="lenient")
 
 
 # What is found
