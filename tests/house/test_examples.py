@@ -26,7 +26,7 @@ from tests.support.places import ROOT
 NOT_RUN = {
     r"^ngramscan serve": "runs until it is stopped: tests/ngramscan/serve/test_protocol.py",
     r"datasets (fetch|check)": "needs the network",
-    r"--between rules": "needs scores by two rules: tests/evalcore/commands/test_score_options.py",
+    r"--between rules": "needs scores by two rules: tests/evalcore/commands/test_outcomes.py",
     r"imo-proofbench": "needs files that are not shipped",
 }
 """Examples that do not run here, and why."""

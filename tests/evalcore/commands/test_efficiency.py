@@ -28,6 +28,7 @@ from tests.support.cases import objects
 from tests.support.command import Ran, invoke
 from tests.support.contaminated_entries import entry, score
 from tests.support.sizes import sets, slow
+from tests.support.tiered_scores import SCORES
 
 USAGE = [field.name for field in fields(UsageRow)][:8]
 
@@ -492,3 +493,17 @@ def test_means_of_tokens_and_ratios_are_those_written_out(made: Made) -> None:
     both = (100 * 3 / 600 + 100 * 1 / 40) / 2
     check(found["all cot"], "mean of ratios of 2 of 3 models", mean_of_ratios=both)
     check(found["all cot"], prompt_overhead=(5 + 20 + 15 + 20) / 4, prompt_overhead_n=4)
+
+
+@pytest.mark.parametrize(("no_answer", "n"), [("wrong", 17), ("exclude", 13)])
+def test_what_has_no_result_costs_nothing(tmp_path: Path, no_answer: str, n: int) -> None:
+    table = SCORES[(SCORES["dataset"] == "a") & (SCORES["model"] == "m1")].head(20)
+    status = ["unknown"] * 3 + ["no_answer"] * 4 + ["scored"] * 13
+    value = table["value"].where(np.array(status) == "scored")
+    usage = tmp_path / "u.jsonl"
+    tokens = {"completion_tokens": 1, "prompt_tokens": 1, "reasoning_tokens": 1, "epoch": None}
+    table.assign(**tokens).to_json(usage, orient="records", lines=True)
+    scores = table.assign(status=status, value=value, method="cot", id=range(20))
+    row = efficiency(scores, usage=usage, no_answer=no_answer).iloc[0]
+    assert (row["n"], row["n_unknown"], row["n_no_answer"]) == (n, 3, 4)
+    assert row["accuracy"] == pytest.approx(value.sum() / n)

@@ -483,3 +483,15 @@ def test_word_sorting(shared: Path, method: str, accuracy: float) -> None:
     rows: Any = evalcore.score(folder / f"code-davinci-002-{method}", **given, layout="bbh")
     assert (len(rows), set(rows["method"])) == (250, {method})
     assert 100 * rows["value"].mean() == pytest.approx(accuracy)
+
+
+def test_a_whole_number_longer_than_any_float_is_an_answer(tmp_path: Path) -> None:
+    long = 10**400
+    questions = write_lines(
+        tmp_path / "q.jsonl", {"id": "1", "question": "10**400?", "answer": long}
+    )
+    outputs = write_lines(
+        tmp_path / "q/m/cot.jsonl", {"id": "1", "output": f"The answer is {long}."}
+    )
+    found = evalcore.score(outputs, data=questions, dataset="q", rule="exact")
+    assert [*found["value"]] == [1.0]

@@ -1,4 +1,4 @@
-"""Groups, weights, thresholds and logs in comparisons, equal answers and rules, by pandas."""
+"""Groups, weights, thresholds and logs in comparisons, by pandas."""
 
 import math
 from pathlib import Path
@@ -11,42 +11,12 @@ from scipy.stats import binom
 
 import evalcore
 from ngramscan.errors import InputError
-from ngramscan.statistics.proportions import wilson
 from tests.support.command import invoke
 from tests.support.made_logs import header, sample, write_inspect
+from tests.support.tiered_scores import GROUP, METHODS, SCORES, found_by, side_by_side
 
-METHODS = ["cot", "f-1"]
 PAIR: dict[str, Any] = {"baseline": "cot", "treatment": "f-1"}
 OUTCOME: dict[str, Any] = {"baselines": "cot", "adaptive": "f-1"}
-GROUP = ["dataset", "model", "tier"]
-
-
-def made_scores() -> pd.DataFrame:
-    """Two benchmarks and models, scores in sevenths; tiers and points belong to problems."""
-    generator = np.random.default_rng(3)
-    problems = pd.MultiIndex.from_product(
-        [["a", "b"], map(str, range(40))], names=["dataset", "id"]
-    )
-    told = pd.DataFrame({"tier": generator.choice(["T1", "T2"], 80)}, index=problems)
-    told["points"] = generator.integers(5, 31, 80) / 2
-    runs = pd.MultiIndex.from_product([["m1", "m2"], METHODS], names=["model", "method"])
-    table = told.reset_index().merge(runs.to_frame(index=False), how="cross")
-    values = generator.integers(0, 8, len(table)) / 7
-    answers = generator.choice(["2", "2.0", " 2 ", "x = 1", "X=1"], len(table))
-    return table.assign(value=values, answer=answers, rule="r")
-
-
-SCORES = made_scores()
-
-
-def side_by_side(table: pd.DataFrame, column: str = "value") -> pd.DataFrame:
-    keys = [*GROUP, "id", "points"]
-    return table.pivot_table(index=keys, columns="method", values=column, aggfunc="first")
-
-
-def found_by(frame: pd.DataFrame, *names: str) -> dict[tuple[Any, ...], Any]:
-    index = list(names) or ["dataset", "model", "group"]
-    return {tuple(row[name] for name in index): row for row in frame.to_dict("records")}
 
 
 def test_groups_cross_benchmarks_and_models_in_all_three_commands(tmp_path: Path) -> None:
@@ -81,20 +51,6 @@ def test_groups_cross_benchmarks_and_models_in_all_three_commands(tmp_path: Path
         assert row["accuracy_baseline"] == pytest.approx(pair["cot"].mean())
     family = [row["p_holm"] for key, row in compared.items() if key[1] != "all"]
     assert max(family) == 1  # Holm's factor of eight tests, not of one a group
-
-
-@pytest.mark.parametrize(("no_answer", "n"), [("wrong", 17), ("exclude", 13)])
-def test_what_has_no_result_costs_nothing(tmp_path: Path, no_answer: str, n: int) -> None:
-    table = SCORES[(SCORES["dataset"] == "a") & (SCORES["model"] == "m1")].head(20)
-    status = ["unknown"] * 3 + ["no_answer"] * 4 + ["scored"] * 13
-    value = table["value"].where(np.array(status) == "scored")
-    usage = tmp_path / "u.jsonl"
-    tokens = {"completion_tokens": 1, "prompt_tokens": 1, "reasoning_tokens": 1, "epoch": None}
-    table.assign(**tokens).to_json(usage, orient="records", lines=True)
-    scores = table.assign(status=status, value=value, method="cot", id=range(20))
-    row = evalcore.efficiency(scores, usage=usage, no_answer=no_answer).iloc[0]
-    assert (row["n"], row["n_unknown"], row["n_no_answer"]) == (n, 3, 4)
-    assert row["accuracy"] == pytest.approx(value.sum() / n)
 
 
 def test_points_weigh_problems_and_their_scale_changes_nothing() -> None:
@@ -145,48 +101,6 @@ def test_intervals_of_points_cover_the_mean_over_points() -> None:
     assert inside.sum() >= 25  # by chance 28.5 ± 1.2
 
 
-def test_what_accepting_equal_answers_reaches(tmp_path: Path) -> None:
-    right = SCORES.assign(value=(SCORES["value"] > 0.5).astype(float))
-    path = tmp_path / "agreements.csv"
-    evalcore.outcomes(right, **OUTCOME, agreements=path)
-    rows = found_by(pd.read_csv(path), "dataset", "model")
-    kinds = {"2": "2", "2.0": "2", " 2 ": "2", "x = 1": "x=1", "X=1": "x=1"}
-    answers = side_by_side(right.assign(answer=right["answer"].map(kinds)), "answer")
-    values = side_by_side(right)
-    for key, pair in values.groupby(["dataset", "model"]):
-        said = answers.loc[pair.index]
-        same = said["cot"] == said["f-1"]
-        first, second = pair["cot"] == 1, pair["f-1"] == 1
-        row = rows[key]
-        share = wilson(int((same & first).sum()), len(pair))
-        assert row["n_agree"] == same.sum()
-        assert row["accuracy_agree"] == pytest.approx(first[same].mean())
-        assert row["accuracy_baseline_differ"] == pytest.approx(first[~same].mean())
-        assert row["accuracy_adaptive_differ"] == pytest.approx(second[~same].mean())
-        limits = [row[f"accepted{end}"] for end in ("", "_low", "_high")]
-        assert limits == pytest.approx([share.value, share.low, share.high])
-        verified = ((same & first) | (~same & (first | second))).mean()
-        assert row["verified"] == pytest.approx(verified)
-    assert pd.isna(rows["a", "all"]["agree_low"])
-    silent = tmp_path / "silent.csv"
-    evalcore.outcomes(right.assign(answer=None), **OUTCOME, agreements=silent)
-    assert set(pd.read_csv(silent)["n_agree"]) == {0}  # no answer equals no other
-
-
-def test_rules_are_compared_for_each_method() -> None:
-    strict = SCORES.assign(value=(SCORES["value"] > 0.8).astype(float), rule="strict")
-    lenient = SCORES.assign(value=(SCORES["value"] > 0.4).astype(float), rule="lenient")
-    both = pd.concat([strict, lenient])
-    found = evalcore.outcomes(both, baselines="strict", adaptive="lenient", between="rules")
-    rows = found_by(found)
-    for key, part in both.groupby(["dataset", "model", "method"]):
-        table = part.pivot_table(index="id", columns="rule", values="value")
-        only = int((table["lenient"] > table["strict"]).sum())
-        row = rows[key]
-        assert (row["only_adaptive"], row["adaptive_wrong"]) == (only, 0)
-        assert row["all_solve"] == table["strict"].sum()
-
-
 def test_logs_of_other_tools_are_read_beside_scores(tmp_path: Path) -> None:
     log = write_inspect(tmp_path / "cot.eval", [sample(f"s{n}", "CI"[n % 2]) for n in (1, 2, 3)])
     other = header(metadata={"method": "f-1"}, eval_id="E2")
@@ -207,18 +121,38 @@ def test_logs_of_other_tools_are_read_beside_scores(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "options", "message"),
     [
-        ({}, {"by": "colour"}, 'by="colour": expected one of dataset, id, .*'),
-        (
+        pytest.param(
+            {},
+            {"by": "colour"},
+            'by="colour": expected one of dataset, id, .*',
+            id="no such column",
+        ),
+        pytest.param(
             {},
             {"by": "answer"},
             r"id \d+ of a has several values of answer; expected a column that describes",
+            id="a column of answers",
         ),
-        ({"tier": None}, {"by": "tier"}, "data frame, row 1: no tier, which --?by=? needs"),
-        ({}, {"weight": "wieght"}, 'weight="wieght": expected one of dataset'),
-        ({"points": "many"}, {"weight": "points"}, "row 1: weight: "),
-        ({"points": 0}, {"weight": "points"}, "row 1: weight: .*> 0"),
-        ({"points": math.nan}, {"weight": "points"}, "row 1: no points, which"),
-        ({"points": math.inf}, {"weight": "points"}, "row 1: weight: .*<= 1"),
+        pytest.param(
+            {"tier": None},
+            {"by": "tier"},
+            "data frame, row 1: no tier, which --?by=? needs",
+            id="an empty group",
+        ),
+        pytest.param(
+            {},
+            {"weight": "wieght"},
+            'weight="wieght": expected one of dataset',
+            id="no such weight",
+        ),
+        pytest.param({"points": "many"}, {"weight": "points"}, "row 1: weight: ", id="a word"),
+        pytest.param({"points": 0}, {"weight": "points"}, "row 1: weight: .*> 0", id="no points"),
+        pytest.param(
+            {"points": math.nan}, {"weight": "points"}, "row 1: no points, which", id="nan"
+        ),
+        pytest.param(
+            {"points": math.inf}, {"weight": "points"}, "row 1: weight: .*<= 1", id="infinite"
+        ),
     ],
 )
 def test_columns_that_can_not_group_or_weigh_are_refused(
@@ -237,17 +171,3 @@ def test_a_group_with_one_method_is_named_and_the_others_are_compared(tmp_path: 
     assert ran.code == 0
     assert {row["group"] for row in ran.rows} == {"T2"}
     assert "a, m1, T1, r: no f-1" in ran.stderr
-
-
-def test_a_whole_number_longer_than_any_float_is_an_answer(tmp_path: Path) -> None:
-    long = "1" + "0" * 400
-    questions, outputs = tmp_path / "q.jsonl", tmp_path / "q" / "m" / "cot.jsonl"
-    questions.write_text(f'{{"id": "1", "question": "10**400?", "answer": {long}}}\n')
-    outputs.parent.mkdir(parents=True)
-    outputs.write_text(f'{{"id": "1", "output": "The answer is {long}."}}\n')
-    done = invoke(
-        "score", str(outputs), "--data", str(questions), "--dataset", "q", "--rule", "exact",
-        "--format", "jsonl", package="evalcore",
-    )  # fmt: skip
-    assert done.code == 0, done.stderr
-    assert '"value": 1.0' in done.stdout
