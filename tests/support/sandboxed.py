@@ -20,6 +20,8 @@ from typing import Any
 from tests.support.places import ROOT
 
 SECRET = "secret-" + "5b1f8a"
+WITHIN_S = 60.0
+"""How long to wait for what takes a moment: more only says that the machine is busy."""
 # As root and as an ordinary user where the tests run as root, else as who runs them.
 USERS = [os.getuid()] if os.getuid() else [0, 65534]
 
@@ -75,14 +77,31 @@ class Person:
 
         return sorted(parents, key=ancestors)
 
-    def wait_for_processes(self, wanted: int, within_s: float = 10.0) -> None:
-        until = time.monotonic() + within_s
+    def wait_for_processes(self, wanted: int) -> None:
+        until = time.monotonic() + WITHIN_S
         while len(self.processes()) < wanted:
             assert time.monotonic() < until, "the programs were never started"
             time.sleep(0.01)
 
-    def assert_nothing_left(self, within_s: float = 5.0) -> None:
-        until = time.monotonic() + within_s
+    def wait_for_a_ready_program(self) -> list[int]:
+        """Return the processes when the last of them has called itself ready."""
+        until = time.monotonic() + WITHIN_S
+        while True:
+            assert time.monotonic() < until, "the program was never ready"
+            processes = self.processes()
+            with contextlib.suppress(IndexError, FileNotFoundError, ProcessLookupError):
+                if Path(f"/proc/{processes[-1]}/comm").read_text() == "ready\n":
+                    return processes
+            time.sleep(0.01)
+
+    def wait_for_the_end_of(self, process: int) -> None:
+        until = time.monotonic() + WITHIN_S
+        while process in self.processes():
+            assert time.monotonic() < until, f"process {process} lives on"
+            time.sleep(0.02)
+
+    def assert_nothing_left(self) -> None:
+        until = time.monotonic() + WITHIN_S
         while left := [*map(str, self.processes()), *os.listdir(self.temporary)]:
             assert time.monotonic() < until, f"left: {left}"
             time.sleep(0.02)
