@@ -272,7 +272,7 @@ KILLED = {0: "the process that watched the program ended", 2: "ended by the sign
 
 @BOTH_WAYS
 @pytest.mark.parametrize("which", KILLED, ids=["first process", "program"])
-def test_processes_hold_no_secret_and_one_killed_from_outside_loses_only_what_runs(
+def test_processes_hold_no_secret_and_a_killed_one_loses_only_what_runs(
     person: Person, which: int, leave_out: list[str]
 ) -> None:
     programs = [
