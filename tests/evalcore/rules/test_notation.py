@@ -8,7 +8,7 @@ import pytest
 from evalcore.formats import Problem
 from evalcore.rules import Grade, Item
 from evalcore.rules.formula_pool import compare_texts
-from evalcore.rules.real_sets import NoRealSetError, read_real_set
+from evalcore.rules.notation import read_number
 from tests.support.cases import cases
 
 VERDICTS = {"right": 1.0, "wrong": 0.0, "judge": None}
@@ -67,18 +67,8 @@ def test_the_reason_says_what_was_compared(answer: str, gold: str, reason: str) 
 
 
 @pytest.mark.parametrize(
-    "texts",
-    [
-        pytest.param(["x<1", "y>2"], id="two variables"),
-        pytest.param(["x<y"], id="two variables in one relation"),
-        pytest.param(["x=y<2"], id="an equation in a chain"),
-        pytest.param(["(2,1)"], id="no interval"),
-        pytest.param(["2x=(0,1)"], id="no name"),
-        pytest.param([], id="nothing"),
-    ],
+    "case", cases(Path(__file__).with_suffix(".numbers.csv")), ids=lambda case: str(case["text"])
 )
-def test_what_is_not_one_set_of_real_numbers_is_compared_otherwise(texts: list[str]) -> None:
-    from evalcore.rules.expressions import read_expression
-
-    with pytest.raises(NoRealSetError):
-        read_real_set(texts, False, read_expression)
+def test_a_number_is_read_from_words(case: dict[str, str]) -> None:
+    expected = None if case["value"] == "None" else pytest.approx(float(case["value"]), rel=1e-12)
+    assert read_number(case["text"], as_authors=case["reader"] == "authors") == expected

@@ -1,4 +1,4 @@
-"""What is found in a text, and whether it is the gold; formulas are in test_mathematics.py."""
+"""The verdicts of each rule; formulas are in test_mathematics.py."""
 
 import ast
 import math
@@ -10,36 +10,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evalcore.benchmarks import find_benchmark
-from evalcore.extraction import PROGRAM_RULES, RULES, extract
 from evalcore.formats import Problem
 from evalcore.rules import RULES as COMPARE
 from evalcore.rules import Grade, Item, Tools
-from evalcore.rules.notation import read_number
 from evalcore.sandbox.sandbox import Outcome
 from tests.support.cases import cases
-
-ORDERS = {"all": [*RULES], "financemath": find_benchmark("financemath").extraction}
-ORDERS["own"] = find_benchmark(None, Path("mine.jsonl")).extraction
-
-
-@given(st.recursive(st.text("ab1frac", max_size=4), lambda inner: inner.map("{{{}}}x{{}}".format)))
-def test_a_box_ends_where_its_braces_balance(content: str) -> None:
-    assert RULES["boxed/1"](f"x \\boxed{{{content}}} y}}") == (content or None)
-
-
-@pytest.mark.parametrize(
-    "case",
-    cases(Path(__file__).with_suffix(".extraction.csv")),
-    ids=lambda case: f"{case['rules']}: {case['text'][:30]}",
-)
-def test_a_rule_finds_what_it_is_named_for_and_rules_are_tried_in_order(
-    case: dict[str, str],
-) -> None:
-    names = case["rules"]
-    rules = ORDERS.get(names) or names.split(", ")
-    found = {**RULES, **PROGRAM_RULES}.get(names, lambda text: extract(text, rules))(case["text"])
-    assert (" by ".join(found) if isinstance(found, tuple) else str(found)) == case["found"]
 
 
 def judged(rule: str, value: Any, gold: Any, is_computed: bool = True) -> Grade:
@@ -58,9 +33,7 @@ def described_case(case: dict[str, str]) -> str:
     return f"{case['rule']}: {case['answer']} {case['gold']}"
 
 
-@pytest.mark.parametrize(
-    "case", cases(Path(__file__).with_suffix(".verdicts.csv")), ids=described_case
-)
+@pytest.mark.parametrize("case", cases(Path(__file__).with_suffix(".csv")), ids=described_case)
 def test_an_answer_has_the_verdict_of_its_rule(case: dict[str, str]) -> None:
     """Values of programs are Python's, or named above; texts are as they are."""
     is_computed = case["of"] == "program"
@@ -98,14 +71,6 @@ def test_the_lenient_rule_is_as_described(gold: float, scale: float, off: float)
     prediction = gold * scale * off
     assert judged("lenient", prediction, gold).value == float(described(prediction, gold))
     assert [judged(rule, gold, gold).value for rule in ("lenient", "strict")] == [1.0, 1.0]
-
-
-@pytest.mark.parametrize(
-    "case", cases(Path(__file__).with_suffix(".numbers.csv")), ids=lambda case: str(case["text"])
-)
-def test_a_number_is_read_from_words(case: dict[str, str]) -> None:
-    expected = None if case["value"] == "None" else pytest.approx(float(case["value"]), rel=1e-12)
-    assert read_number(case["text"], as_authors=case["reader"] == "authors") == expected
 
 
 @pytest.mark.parametrize(
