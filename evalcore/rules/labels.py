@@ -18,6 +18,7 @@ from evalcore.rules.notation import (
     with_improper_fractions,
 )
 from evalcore.rules.number_words import NUMBER_WORDS, with_digits
+from evalcore.rules.plain_text import has_function
 from evalcore.rules.units import is_known_unit
 
 _FONT = r"\\(?:text|textbf|textit|textrm|textsf|mathrm|mathbf|mbox|rm|bf)\s*\{([^{}]*)\}"
@@ -326,7 +327,7 @@ def _compare_number_in_words(answer: str, right: _Count) -> Grade | None:
     is_one = len(re.findall(r"\d+(?:[.,/]\d+)*", text)) == 1
     if not words or not is_one or re.search(r"(?i)\b(?:or|and|past|half|quarters?)\b", text):
         return None
-    if re.search(r"[\\=<>≤≥^_{}]", text):
+    if re.search(r"[\\=<>≤≥^_{}]", text) or has_function(text):
         return None
     number = read_only_number(text)
     if number is None:

@@ -118,6 +118,12 @@ _FUNCTION = re.compile(
     r"(?:_?(10|2)(?=\s*\()|_(\d+))?(?![A-Za-wz]|[xy][A-Za-z])"
 )
 _BRACKETED = re.compile(rf"(?<![A-Za-z\\])({'|'.join(_WITH_BRACKETS)})(?=\s*(?:\(|\^))")
+_APPLIED = re.compile(
+    rf"(?<![A-Za-z\\])(?:(?:{'|'.join(sorted(_NAMED_FUNCTIONS, key=len, reverse=True))}|sqrt|cbrt)"
+    r"\s*[-+(\d]"
+    rf"|(?:{'|'.join(sorted((*_CALLS, *_WITH_BRACKETS), key=len, reverse=True))})\()"
+)
+"""A function of a number: `sqrt(4)`, `sin 30`. `choose`, `floor` and others may also be words."""
 _GREEK_NAME = re.compile(rf"(?<![A-Za-z\\])({'|'.join(_GREEK)})(?![A-Za-z])")
 _SUPERSCRIPT = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ]+")
 _SUBSCRIPT = re.compile("[₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎]+")
@@ -168,6 +174,11 @@ _TYPED = (
     ),
     (r"(?<=[\w)}])\^(\w)\^(\w|\{[^{}]*\})", r"^{\1^\2}"),
 )
+
+
+def has_function(text: str) -> bool:
+    """Tell whether a function is typed with what it is of: `sqrt(4)`, not `we choose 4`."""
+    return _APPLIED.search(text) is not None
 
 
 def as_latex(text: str) -> str:
