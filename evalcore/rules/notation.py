@@ -14,7 +14,7 @@ _SPELLINGS = {
     "≤": (r"\le", r"\leq", r"\leqslant", r"\leqq", "<="),
     "≥": (r"\ge", r"\geq", r"\geqslant", r"\geqq", ">="),
     "≠": (r"\ne", r"\neq", "!="),
-    "≈": (r"\approx", r"\sim", r"\simeq", r"\cong", r"\thickapprox", "~=", "≃", "≅"),
+    "≈": (r"\approx", r"\sim", r"\simeq", r"\cong", r"\thickapprox", "≃", "≅"),
     "∈": (r"\in",),
     "∪": (r"\cup", r"\bigcup"),
     "∩": (r"\cap",),

@@ -1,5 +1,6 @@
 """What the rule `math` takes for equal: plain text, nouns, relations, chains, matrices, labels."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from evalcore.formats import Problem
 from evalcore.rules import Grade, Item
 from evalcore.rules.formula_pool import compare_texts
-from evalcore.rules.notation import read_number
+from evalcore.rules.notation import read_number, read_only_number
 from tests.support.cases import cases
 
 VERDICTS = {"right": 1.0, "wrong": 0.0, "judge": None}
@@ -72,3 +73,15 @@ def test_the_reason_says_what_was_compared(answer: str, gold: str, reason: str) 
 def test_a_number_is_read_from_words(case: dict[str, str]) -> None:
     expected = None if case["value"] == "None" else pytest.approx(float(case["value"]), rel=1e-12)
     assert read_number(case["text"], as_authors=case["reader"] == "authors") == expected
+
+
+@pytest.mark.parametrize(
+    "piece", ["1,", "1.", "-$", "1 or ", "1 a ", "a", "1 a b, ", "not (", "1 thousand ", "1/", "^{"]
+)
+def test_time_grows_with_the_length_of_a_hostile_answer(piece: str) -> None:
+    text = piece * (40_000 // len(piece))
+    start = time.process_time()
+    read_number(text, as_authors=False)
+    read_number(text, as_authors=True)
+    read_only_number(text)
+    assert time.process_time() - start < 5
