@@ -19,9 +19,9 @@ from ngramscan.prevalence.trace import TraceOptions, run_trace
 from ngramscan.prevalence.trace_methods import make_differences
 from ngramscan.reporting import to_frame
 from tests.support.contaminated_entries import entries
+from tests.support.counted_problems import COUNTS, SCORES
 from tests.support.text_index import Counting
 from tests.support.traced_texts import COPIED, OTHER, planted
-from tests.support.counted_problems import COUNTS, SCORES
 
 N = 12
 GAINS = {

@@ -29,8 +29,8 @@ from ngramscan.reporting.kinds import kind_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.sentences.families import count_families
 from tests.support.outputs import outputs_of
-from tests.support.text_index import Counting
 from tests.support.report_sentences import CLAIM, texts_of
+from tests.support.text_index import Counting
 
 COPIED = "the quick brown fox jumps over the lazy dog and then sleeps until the next morning comes"
 

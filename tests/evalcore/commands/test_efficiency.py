@@ -24,7 +24,6 @@ from ngramscan.prevalence.contamination_effects import make_effects
 from ngramscan.reporting import choose_target, to_frame, write_rows
 from ngramscan.statistics.resampling import Resampling
 from ngramscan.statistics.two_samples import estimate_accuracy
-from tests.support.cases import objects
 from tests.support.command import Ran, invoke
 from tests.support.contaminated_entries import entry, score
 from tests.support.sizes import sets, slow

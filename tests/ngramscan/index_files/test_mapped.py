@@ -9,23 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from ngramscan.corpora import ReadOptions, open_corpus
-from ngramscan.errors import CorpusError
-from ngramscan.index_files.fm9.build import build_index
-from ngramscan.index_files.tokens.build import build_token_index
-from ngramscan.index_files.tokens.tokenizers import load_tokenizer
-from ngramscan.indexes.options import IndexOptions
-from ngramscan.indexes.scan.index import ScanIndex
-from ngramscan.journal import Journal
-from ngramscan.prevalence.contaminate import Entry, run_contaminate
-from ngramscan.prevalence.contamination_rules import make_rule
-from tests.support import corpus_files
-from tests.support.file_changes import append, overwrite, replace, restore_time, truncate
-from tests.support.recorder import Recorder
 from ngramscan.errors import IndexChangedError, IndexFormatError
 from ngramscan.index_files.fm9.layout import FILES
 from ngramscan.index_files.fm9.reader import Shard
 from ngramscan.index_files.mapped import MappedFile, unchanged
+from tests.support.file_changes import overwrite
 from tests.support.places import FM9
 from tests.support.resource_limits import limited
 

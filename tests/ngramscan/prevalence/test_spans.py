@@ -26,11 +26,8 @@ from ngramscan.prevalence.spans import (
     spans_within,
     windows_of,
 )
-from ngramscan.progress import Progress
 from tests.support import fm9_reference
 from tests.support.corpus_files import jsonl
-from tests.support.fm9_shards import write_shard
-from tests.support.range_server import RangeServer
 from tests.support.opened_indexes import of_a_scan, of_a_service, of_files, of_files_in_place
 from tests.support.recorder import Recorder
 from tests.support.sizes import slow

@@ -25,9 +25,9 @@ from ngramscan.errors import CorpusError, InputError, NgramscanError
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.progress import SILENT
-from tests.support.hard_texts import F1, make_texts
 from tests.support import corpus_files, oracle
 from tests.support.command import NGRAMSCAN, invoke
+from tests.support.hard_texts import F1, make_texts
 
 # Single letters occur so often that a scan of a few megabytes takes seconds.
 LETTERS = "abcdefghijklm"

@@ -19,8 +19,6 @@ from ngramscan.reporting.charts.panels import draw
 from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.plots import Unit
-from tests.support.cases import objects
-from tests.support.rows_of_results import HOSTILE
 from tests.support.rows_of_results import HOSTILE
 
 Row = dict[str, Any]
