@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import evalcore
@@ -35,8 +36,6 @@ def only_row(*scores: Any, **options: Any) -> dict[str, Any]:
 
 
 def table(rows: list[dict[str, Any]]) -> Any:
-    import pandas as pd
-
     named = {"dataset": "d", "model": "m", "rule": "r", "status": "scored"}
     frame = pd.DataFrame([named | row for row in rows])
     return frame.assign(answer=None, extraction=None, reason="")
@@ -51,6 +50,26 @@ def test_assumptions_become_a_plan() -> None:
     assert (row["n"], row["epochs"], row["needed_answers"]) == (500, 1, row["needed_n"])
     assert (row["test"], row["discordance"]) == ("mid-p McNemar", pytest.approx(0.2))
     assert row["spread"] == pytest.approx(math.sqrt(0.2 - 0.05**2))
+
+
+def test_clusters_of_a_plan_are_counted_with_the_power_that_it_aims_at() -> None:
+    options = {"accuracies": [0.6, 0.7], "agreement": 0.7, "power": 0.9}
+    alone, clustered = only_row(**options), only_row(**options, cluster_size=5, icc=0.2)
+    assert "needed_clusters" not in alone
+    assert alone["cluster_size"] == 1
+    for row in (alone, clustered):
+        assert row["difference"] == pytest.approx(0.1)
+        assert row["target_power"] == 0.9
+    assert clustered["cluster_size"] == 5
+    assert clustered["needed_n"] > alone["needed_n"]
+    assert clustered["needed_clusters"] == math.ceil(clustered["needed_n"] / 5)
+
+
+def test_names_of_a_plan_are_those_of_its_pilot() -> None:
+    row = only_row(table(pilot(1)), baseline="cot", treatment="pot", difference=0.04)
+    names = ("dataset", "model", "rule", "baseline", "treatment")
+    assert [row[name] for name in names] == ["d", "m", "r", "cot", "pot"]
+    assert (row["difference"], row["target_power"]) == (0.04, 0.8)
 
 
 def test_a_pilot_with_epochs_has_the_variance_of_its_parts() -> None:
@@ -167,11 +186,17 @@ def test_the_screen_of_a_plan() -> None:
 
 
 def test_the_curve_passes_the_needed_number(tmp_path: Any) -> None:
-    import pandas as pd
-
     path = tmp_path / "curve.csv"
     row = only_row(accuracies=[0.6, 0.7], agreement=0.7, curve=path, figure=tmp_path / "c.svg")
     points = pd.read_csv(path)
     (middle,) = points[points["n"] == row["needed_n"]]["power"]
     assert middle == pytest.approx(0.8, abs=0.01)
+    # No pilot has names.
+    names = ["dataset", "model", "rule", "baseline", "treatment"]
+    assert points[names].isna().all(axis=None)
+    assert set(points["epochs"]) == {1}
+    assert points["difference"].tolist() == pytest.approx([0.1] * len(points))
+    assert points["power"].tolist() == pytest.approx(
+        [mcnemar_power(n, 0.3, 0.1) for n in points["n"].tolist()]
+    )
     assert "<svg" in (tmp_path / "c.svg").read_text()

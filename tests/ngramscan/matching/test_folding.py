@@ -165,3 +165,40 @@ def test_long_texts_take_no_long_time(piece: str) -> None:
     started = process_time()
     normalized(text, "words")
     assert process_time() - started < 5
+
+
+WITHIN_A_LINE = [
+    *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em"),
+    *("font", "i", "img", "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span"),
+    *("strike", "strong", "sub", "time", "tt", "u", "var", "wbr"),
+]
+APART = [
+    *("address", "article", "aside", "blockquote", "body", "br", "button", "caption", "center"),
+    *("col", "colgroup", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure"),
+    *("footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html"),
+    *("iframe", "input", "li", "link", "main", "meta", "nav", "ol", "option", "p", "pre", "script"),
+    *("section", "select", "style", "summary", "table", "tbody", "td", "textarea", "tfoot"),
+    *("th", "thead", "title", "tr", "ul", "video"),
+]
+
+
+@pytest.mark.parametrize("tag", WITHIN_A_LINE)
+def test_tags_of_html_within_a_line_do_not_part_words(tag: str) -> None:
+    assert normalized(f"nine<{tag}>teen</{tag.upper()} >s", "words") == " nineteens "
+
+
+@pytest.mark.parametrize("tag", APART)
+def test_other_tags_of_html_part_words(tag: str) -> None:
+    assert normalized(f"nine<{tag}>teen</{tag.upper()} >s", "words") == " nine teen s "
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        *("async", "checked", "controls", "defer", "disabled", "hidden", "nowrap", "open"),
+        *("readonly", "required", "selected"),
+    ],
+)
+def test_attributes_without_a_value_are_those_of_html(flag: str) -> None:
+    assert normalized(f"nine<b {flag}>teen", "words") == " nineteen "
+    assert normalized(f"nine<b {flag}s>teen", "words") == f" nine b {flag}s teen "

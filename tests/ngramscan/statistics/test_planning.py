@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from statsmodels.stats.power import TTestPower
 
 from benchmarks import levels_means as levels
@@ -23,8 +22,6 @@ from ngramscan.statistics.planning import (
 from ngramscan.statistics.power import mcnemar_power
 from tests.support.paired_answers import answers_in_epochs
 from tests.support.sizes import sets, slow
-
-Floats = NDArray[np.float64]
 
 
 def connor(discordance: float, difference: float, power_quantile: float = 0.8416212) -> float:
