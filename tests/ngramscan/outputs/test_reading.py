@@ -150,7 +150,7 @@ def test_parts_of_a_prompt_may_have_spaces_between() -> None:
     ],
     ids=lambda command: command[0],
 )
-def test_a_command_that_is_interrupted_while_it_reads_outputs_keeps_nothing(
+def test_a_command_interrupted_while_it_reads_outputs_keeps_nothing(
     tmp_path: Path, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = Path.open

@@ -137,7 +137,7 @@ def test_graded_gains_are_found_as_often_as_said(n: int, n_other: int, times: in
     assert 0.75 - chance <= np.mean(found) <= 0.85 + chance
 
 
-def test_a_mean_of_right_answers_has_wilson_s_interval_and_grades_a_narrower() -> None:
+def test_right_answers_have_wilson_s_interval_and_grades_a_narrower() -> None:
     assert estimate_mean(right(7, 12), True) == wilson(7, 12)
     assert estimate_mean([1.0] * 12, True) == wilson(12, 12)
     low, high = estimate_mean([0.5] * 12, False).limits
@@ -173,9 +173,7 @@ def test_the_p_value_of_many_graded_values_is_nearly_welch_s() -> None:
 
 
 @pytest.mark.parametrize(("n", "n_other"), [(40, 8), slow(60, 60), slow(200, 30), slow(950, 12)])
-def test_differences_of_right_answers_are_covered_and_tested_at_their_level(
-    n: int, n_other: int
-) -> None:
+def test_differences_of_right_answers_are_covered_and_tested(n: int, n_other: int) -> None:
     """Without chance: every result, weighted with its probability."""
     p, limits = np.empty((n + 1, n_other + 1)), np.empty((n + 1, n_other + 1, 2))
     for k, k_other in product(range(n + 1), range(n_other + 1)):
