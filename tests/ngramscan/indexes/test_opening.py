@@ -34,3 +34,10 @@ def test_only_corpora_that_are_read_can_be_normalized() -> None:
     )
     with pytest.raises(InputError, match=message):
         open_indexes(["v4_rpj_llama_s4"], IndexOptions(normalization="words"), SILENT).__enter__()
+
+
+def test_a_password_in_the_address_of_a_corpus_is_refused_and_not_shown() -> None:
+    with pytest.raises(InputError) as caught:
+        open_indexes(["scan:s3://me:secret@bucket/c.jsonl"], IndexOptions(), SILENT).__enter__()
+    assert str(caught.value).startswith("--index scan:s3://bucket/…: a password in it would show")
+    assert "secret" not in str(caught.value)

@@ -12,8 +12,10 @@ from ngramscan.indexes.tokens.replies import (
     TokenDocument,
     positions_of,
     read_after_newline,
+    read_named_ids,
     read_segments,
     read_token_reply,
+    read_total,
 )
 from ngramscan.remote.exchange import TransientError
 from tests.support.cases import case_table
@@ -85,3 +87,15 @@ def test_the_match_is_found_in_the_text_though_spans_lose_spaces() -> None:
     text = "see the step by step and step by step."
     assert positions_of(document, text, "step by step") == [8, 25]
     assert positions_of(document, "other", "step by step") == []
+
+
+def test_tokens_of_a_text_are_read_with_their_names_and_a_text_may_have_none() -> None:
+    reply = {"token_ids": [3707, 486], "tokens": ["▁step", "▁by"]}
+    assert read_named_ids(reply) == ((3707, 486), ["▁step", "▁by"])
+    assert read_named_ids({"token_ids": [], "tokens": []}) == ((), [])
+
+
+def test_a_reply_with_an_approximate_count_is_said_to_have_no_exact_one() -> None:
+    assert read_total({"count": 5, "approx": False}) == 5
+    with pytest.raises(RemoteRefused, match="no exact count in the reply"):
+        read_total({"count": 5, "approx": True})
