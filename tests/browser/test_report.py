@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
+from playwright.sync_api import expect
 
 import ngramscan
 from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.count import CountRow
 from ngramscan.reporting.layout import cell, percent
 from ngramscan.reporting.rows import Target, to_bytes
-from tests.support.browser import COLORS, WIDTHS, Visit, visiting
+from tests.support.browser import COLORS, PATIENCE_MS, WIDTHS, Visit, visiting
 from tests.support.command import invoke
 from tests.support.places import ROOT
 from tests.support.sizes import slow
@@ -187,11 +188,16 @@ def numbers(row: Cells) -> Cells:
     }
 
 
-def status(part: Locator) -> str:
-    return part.locator("[role=status]").inner_text()
-
-
 # The test's own eyes
+
+
+def click_and_wait(visit: Visit) -> None:
+    """Click, and give the page time to do what it should not; `visiting` tells whether it did."""
+    visit.page.locator("button").click()
+    for _ in range(PATIENCE_MS // 50):
+        if visit.has_done_something():
+            return
+        visit.page.wait_for_timeout(50)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +215,7 @@ def test_what_goes_wrong_on_a_page_is_noticed(browser: Browser, tmp_path: Path, 
     path = tmp_path / "page.html"
     path.write_text(f"<!doctype html><title>x</title><button>x</button>{wrong}")
     with pytest.raises(AssertionError), visiting(browser, path.as_uri()) as visit:
-        visit.page.locator("button").click()
+        click_and_wait(visit)
 
 
 def test_violations_are_noticed(browser: Browser, tmp_path: Path) -> None:
@@ -341,16 +347,17 @@ def test_rows_are_filtered_and_counted_aloud(browser: Browser, page: str) -> Non
         part = sections(visit)["entries.parquet"]
         show_all(part)
         rows, field = shown_rows(part), part.get_by_label("Filter")
+        aloud = part.locator("[role=status]")
         field.fill("DIRTY")
         found = [row for row in rows if row["verdict"] == "dirty"]
         assert 0 < len(found) < len(rows)
+        expect(aloud).to_contain_text(f"{len(found)} of {len(rows)} rows", timeout=PATIENCE_MS)
         assert shown_rows(part) == found
-        assert f"{len(found)} of {len(rows)} rows" in status(part)
         field.fill("no row has this")
+        expect(aloud).to_contain_text(f"0 of {len(rows)} rows", timeout=PATIENCE_MS)
         assert shown_rows(part) == []
-        assert f"0 of {len(rows)} rows" in status(part)
         field.fill("")
-        assert shown_rows(part) == rows
+        visit.wait_until(lambda: shown_rows(part) == rows, "not all rows came back")
 
 
 def test_rows_are_copied_as_csv_and_latex(browser: Browser, http_page: str, folder: Path) -> None:
@@ -398,10 +405,10 @@ def test_the_keyboard_alone_reaches_and_works_everything(browser: Browser, page:
         for key, order in (("Enter", "ascending"), ("Space", "descending")):
             head.locator("button").focus()
             press(key)
-            assert head.get_attribute("aria-sort") == order
+            expect(head).to_have_attribute("aria-sort", order, timeout=PATIENCE_MS)
         part.get_by_label("Filter").focus()
         visit.page.keyboard.type("sqrt")
-        assert len(shown_rows(part)) == 1
+        visit.wait_until(lambda: len(shown_rows(part)) == 1, "the filter left more than one row")
         visit.page.locator("a.skip").focus()
         press("Enter")
         visit.wait_for_focus(visit.page.locator("main"))
@@ -417,12 +424,12 @@ def test_the_theme_follows_the_system_and_a_button(browser: Browser, page: str) 
     with visiting(browser, page, color_scheme="dark") as visit:
         assert background(visit) < 200
         visit.page.emulate_media(color_scheme="light")
-        assert background(visit) > 600
+        visit.wait_until(lambda: background(visit) > 600, "it is not light with the system")
         visit.page.locator("#theme").click()
-        assert background(visit) < 200
+        visit.wait_until(lambda: background(visit) < 200, "the button did not make it dark")
         assert visit.violations(*COLORS) == []
         visit.page.locator("#theme").click()
-        assert background(visit) > 600
+        visit.wait_until(lambda: background(visit) > 600, "the button did not make it light")
 
 
 @pytest.mark.parametrize("color_scheme", ["light", slow("dark")])
@@ -568,8 +575,9 @@ def test_of_many_rows_few_are_drawn_and_all_are_found(
         part = sections(visit)["rows.csv"]
         for asked in ("", "step", ""):  # as it is opened, and drawn anew
             part.get_by_label("Filter").fill(asked)
-            assert part.locator(f"{ROWS} tbody tr").count() == 100
+            expect(part.locator(f"{ROWS} tbody tr")).to_have_count(100, timeout=PATIENCE_MS)
         part.get_by_label("Filter").fill("step 9999")
+        expect(part.locator(f"{ROWS} tbody tr")).to_have_count(1, timeout=PATIENCE_MS)
         assert [row["occurrences"] for row in shown_rows(part)] == [9999.0]
         said = " ".join(visit.page.locator("main").inner_text().split())
         assert f"{rows:,} rows" in said

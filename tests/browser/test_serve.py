@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.support.browser import WIDTHS, Visit, visiting
+from tests.support.browser import PATIENCE_MS, WIDTHS, Visit, visiting
 from tests.support.command import invoke
 from tests.support.serve_process import serving
 from tests.support.sizes import slow
@@ -111,7 +112,9 @@ def test_a_phrase_is_typed_and_contexts_are_turned_with_the_keyboard(
         assert visit.page.locator("ol").first.inner_text() != first
         assert len(visit.page.locator("mark").all()) == 20
         visit.page.go_back()
-        assert visit.page.locator("ol").first.inner_text() == first
+        expect(visit.page.locator("ol").first).to_have_text(
+            first, use_inner_text=True, timeout=PATIENCE_MS
+        )
 
 
 def test_everything_is_reached_with_a_visible_focus(browser: Browser, url: str) -> None:
@@ -162,7 +165,7 @@ def test_a_text_is_traced_with_the_keyboard(browser: Browser, url: str, width: i
         press("Tab")
         note = links.nth(1).locator("xpath=../span[@role='tooltip']")
         visit.wait_for_focus(links.nth(1))
-        assert note.is_visible()
+        expect(note).to_be_visible(timeout=PATIENCE_MS)
         assert note.inner_text() == "9 words; 2 occurrences"
         assert visit.page.evaluate("window.hacked") is None
         assert not visit.is_wider_than_the_window()

@@ -216,16 +216,40 @@ def check(make: Callable[[Draw], Page], runs: int) -> None:
     assert {name: n / runs for name, n in claims.items() if n / runs > most} == {}
 
 
-CASES = [(comparisons, 5), (effects, 5), (markers, 10), (words, 30), (slopes, 10), (traces, 10)]
-CASES += [(six_benchmarks, 15), (six_kinds, 10)]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("make", "runs"), CASES)
+@pytest.mark.parametrize(
+    ("make", "runs"),
+    [
+        (comparisons, 5),
+        (effects, 5),
+        (markers, 10),
+        (words, 30),
+        (slopes, 10),
+        (traces, 10),
+        (six_benchmarks, 15),
+        (six_kinds, 10),
+    ],
+)
 def test_a_report_claims_nothing_in_many_simulations(
     make: Callable[[Draw], Page], runs: int
 ) -> None:
     check(make, 40 * runs)
+
+
+@pytest.mark.parametrize(
+    ("make", "runs", "most"),
+    [
+        (markers, 50, 0),
+        (words, 100, 1),
+        (traces, 150, 3),
+    ],
+)
+def test_pages_of_few_simulations_claim_no_more_than_at_the_level_of_the_page(
+    make: Callable[[Draw], Page], runs: int, most: int
+) -> None:
+    """The draws are the same in each run: with twice the level, one more page has a claim."""
+    pages = (make(np.random.default_rng([31, seed])) for seed in range(runs))
+    assert sum(claims_of(page)["page"] for page in pages) <= most
 
 
 def test_a_page_of_six_benchmarks_claims_little_where_nothing_differs() -> None:

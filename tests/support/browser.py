@@ -1,6 +1,6 @@
 """Pages as a person sees them: opened in a browser that notes everything that happens."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -86,13 +86,23 @@ class Visit:
         """Wait until an element has the focus: browsers move it after the page is there."""
         expect(wanted).to_be_focused(timeout=PATIENCE_MS)
 
+    def wait_until(self, is_so: Callable[[], bool], what: str) -> None:
+        """Wait for something that comes after an action; `what` says what never came."""
+        for _ in range(PATIENCE_MS // 50):
+            if is_so():
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError(what)
+
     def take_error(self) -> str:
         """Wait for a message of the console or a script, which is then no fault of the page."""
-        for _ in range(PATIENCE_MS // 50):
-            if self.errors:
-                return self.errors.pop(0)
-            self.page.wait_for_timeout(50)
-        raise AssertionError("the page reported no error")
+        self.wait_until(lambda: bool(self.errors), "the page reported no error")
+        return self.errors.pop(0)
+
+    def has_done_something(self) -> bool:
+        """Tell whether the page did more than to open: what `visiting` takes for a fault."""
+        noticed = [*self.errors, *self.dialogs, *self.requests[1:], *self.page.context.pages[1:]]
+        return bool(noticed)
 
 
 @contextmanager
