@@ -107,9 +107,6 @@ def test_arithmetic_is_that_of_python(tmp_path_factory: pytest.TempPathFactory, 
         assert compute_in(folder, text).recomputed == float(expected)
 
 
-A, B = (f'scores[task == "algebra", method == "{method}"].pct' for method in "AB")
-
-
 @pytest.mark.parametrize(
     ("table", "formula", "expected"),
     [

@@ -31,11 +31,22 @@ def test_a_name_that_leads_elsewhere_is_refused(name: str) -> None:
 
 
 def test_what_was_written_is_read_whole(tmp_path: Path) -> None:
-    texts = "reasoning messages_sha256 prompts_sha256 dataset_sha256 finish_reason reported_model"
-    counts = "prompt_tokens completion_tokens reasoning_tokens attempts"
-    fields: dict[str, Any] = {name: name for name in [*texts.split(), "asked_at"]}
-    fields |= {name: number for number, name in enumerate(counts.split())}
-    fields |= {"epoch": 2, "latency_s": 0.25, "parameters": {"stop": ["\n"]}}
+    fields: dict[str, Any] = {
+        "reasoning": "hm",
+        "messages_sha256": "a" * 64,
+        "prompts_sha256": "b" * 64,
+        "dataset_sha256": "c" * 64,
+        "finish_reason": "stop",
+        "reported_model": "lab/made-1-0125",
+        "asked_at": "2026-01-02T03:04:05+00:00",
+        "prompt_tokens": 0,
+        "completion_tokens": 1,
+        "reasoning_tokens": 2,
+        "attempts": 3,
+        "epoch": 2,
+        "latency_s": 0.25,
+        "parameters": {"stop": ["\n"]},
+    }
     record = recorded(id="7", output="two\nlines \u2028 é", **fields)
     path = record_path(tmp_path, "sums", "lab/made-1", "cot")
     assert path == tmp_path / "sums/lab--made-1/cot.jsonl"

@@ -163,19 +163,22 @@ def test_limits_are_those_of_problems_copied_one_by_one(made: Made) -> None:
     row = made.found(price_in=2, price_out=10, resamples=6000)["m cot"]
     dollars, outputs = (2 * prompts + 10 * tokens) / 1e6, np.ones(60)
     ratios = {
-        "mean_tokens": (tokens, outputs),
-        "tokens_per_correct": (tokens, right),
-        "cost_per_answer": (dollars, outputs),
-        "cost_per_correct": (dollars, right),
+        ("mean_tokens", "mean_tokens_low", "mean_tokens_high"): (tokens, outputs),
+        ("tokens_per_correct", "tokens_per_correct_low", "tokens_per_correct_high"): (
+            tokens,
+            right,
+        ),
+        ("cost_per_answer", "cost_per_answer_low", "cost_per_answer_high"): (dollars, outputs),
+        ("cost_per_correct", "cost_per_correct_low", "cost_per_correct_high"): (dollars, right),
     }
-    for name, (above, below) in ratios.items():
+    for (name, low, high), (above, below) in ratios.items():
         assert row[name] == pytest.approx(above.sum() / below.sum())
         limits = limits_by_copies(above, below, generator)
         # Both draw 6,000 times, so that their limits differ by a few percent.
-        assert (row[f"{name}_low"], row[f"{name}_high"]) == pytest.approx(tuple(limits), rel=0.06)
-    name, cost = "accuracy_per_100_tokens", "tokens_per_correct"
-    assert row[f"{name}_low"] == pytest.approx(100 / row[f"{cost}_high"])
-    assert row[f"{name}_high"] == pytest.approx(100 / row[f"{cost}_low"])
+        assert (row[low], row[high]) == pytest.approx(tuple(limits), rel=0.06)
+    of_tokens = 100 / row["tokens_per_correct_high"], 100 / row["tokens_per_correct_low"]
+    limits = row["accuracy_per_100_tokens_low"], row["accuracy_per_100_tokens_high"]
+    assert limits == pytest.approx(of_tokens)
 
 
 def test_a_cost_without_a_useful_upper_limit_has_no_interval(made: Made) -> None:
@@ -195,10 +198,23 @@ def test_costs_are_those_of_sums(made: Made) -> None:
     found = made.found()
     zero_shot, cot = found["m zero-shot"], found["m cot"]
     assert (cot["dataset"], cot["model"], cot["method"], cot["rule"]) == ("d", "m", "cot", "r")
-    check(zero_shot, n=3, n_no_answer=0, correct=1.5, accuracy=0.5, mean_tokens=200, n_tokens=3)
-    check(zero_shot, tokens_per_correct=400, accuracy_per_100_tokens=0.25, mean_of_ratios=None)
-    check(zero_shot, mean_prompt_tokens=12, mean_reasoning_tokens=50, prompt_overhead=None)
-    assert "no interval: 3 items; 10 are needed" in zero_shot["note"]
+    expected = {
+        "n": 3,
+        "n_no_answer": 0,
+        "n_tokens": 3,
+        "correct": 1.5,
+        "accuracy": 0.5,
+        "mean_tokens": 200,
+        "tokens_per_correct": 400,
+        "accuracy_per_100_tokens": 0.25,
+        "mean_of_ratios": None,
+        "mean_prompt_tokens": 12,
+        "mean_completion_tokens": 200,
+        "mean_reasoning_tokens": 50,
+        "prompt_overhead": None,
+        "prompt_overhead_n": None,
+    }
+    check(zero_shot, "no interval: 3 items; 10 are needed", **expected)
     check(cot, n=3, n_no_answer=1, n_unknown=0, correct=2, tokens_per_correct=450)
     check(cot, prompt_overhead=35, prompt_overhead_n=3, mean_reasoning_tokens=None)
     check(cot, on_frontier=True, frontier_share=None)
@@ -435,7 +451,7 @@ def test_too_few_priced_problems_have_costs_without_an_interval(made: Made) -> N
     assert "cost_per_answer, cost_per_correct: no interval" in row["note"]
 
 
-CHEAP, DEAR = [(1, 10, 50)] * 12, [(1, 10, 900)] * 12
+CHEAP = [(1, 10, 50)] * 12
 WORSE = [(0, 10, 900)] * 12
 
 

@@ -354,6 +354,9 @@ def test_each_column_about_equal_answers_is_as_by_hand(tmp_path: Path) -> None:
     assert {*expected, *names, "group"} == {field.name for field in fields(AnswersRow)}
     assert {name: found[name] for name in names} == names
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9)
+    # With a verifier, eight of twelve: as the interval of eight right answers.
+    verified = found["verified_low"], found["verified_high"]
+    assert verified == pytest.approx(proportion_confint(8, 12, method="wilson"), abs=1e-9)
 
 
 def letters_of(only_y: int, only_x: int) -> dict[str, str]:
