@@ -256,3 +256,9 @@ def test_recorded_outputs_answer_in_the_place_of_a_model(tmp_path: Path) -> None
     assert (two.refusal, two.parameters) == ("No.", {"replayed": True})
     with pytest.raises(InputError, match="no recorded outputs of 'made-2' in it"):
         replay_from(tmp_path / "recorded", "made-2")
+
+
+def test_a_budget_that_is_used_up_exactly_is_used_up(tmp_path: Path) -> None:
+    # Each answer has 15 tokens.
+    usage = Spending(token_budget=30)
+    assert run(Made(), tmp_path, 3, usage=usage, size=1)[0] == "2 answered of 3"
