@@ -2,13 +2,14 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 import ngramscan
 from ngramscan.errors import InputError
-from ngramscan.journal import Journal
+from ngramscan.journal import Journal, default_path
 from tests.support.command import NGRAMSCAN, invoke
 
 
@@ -194,3 +195,70 @@ def test_the_next_run_leaves_no_files_of_a_killed_one_and_loses_no_reply(
     assert list(tmp_path.glob("replies.sqlite-*")) == []
     with Journal(path) as journal:
         assert journal.get("source", "name", ["request"])["request"].text == "reply"
+
+
+def test_what_was_put_is_found_by_another_journal(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "j.sqlite"
+    with Journal(path) as journal:
+        for request, reply in (("q1", "r1"), ("q2", "r2"), ("q2", "newer")):
+            journal.put("http://h/", "pile", request, reply)
+        journal.put("http://h/", "name \udc80", "q1", "not UTF-8")
+    assert path.stat().st_mode & 0o777 == 0o600
+    with Journal(path) as journal:
+        found = journal.get("http://h/", "pile", ["q1", "q2", "q3"])
+        texts = {request: reply.text for request, reply in found.items()}
+        assert texts == {"q1": "r1", "q2": "newer"}
+        assert found["q1"].asked_at.endswith("+00:00")
+        each = journal.get_each("http://h/", ["pile", "other", "name \udc80"], "q1")
+        texts = {name: reply.text for name, reply in each.items()}
+        assert texts == {"pile": "r1", "name \udc80": "not UTF-8"}
+        assert journal.get("http://h/", "other", ["q1"]) == {}
+        assert journal.get("http://other/", "pile", ["q1"]) == {}
+
+
+def test_many_threads_and_two_journals_write_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "j.sqlite"
+    requests = [f"q{i}" for i in range(20)]
+    with Journal(path) as one, Journal(path) as other:
+
+        def write(journal: Journal, name: str) -> None:
+            for request in requests:
+                journal.put("h", name, request, "r")
+
+        threads = [
+            threading.Thread(target=write, args=(journal, f"{k}"))
+            for k, journal in enumerate([one, other, one, other])
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert all(len(one.get("h", f"{k}", requests)) == 20 for k in range(4))
+
+
+def test_a_damaged_page_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "j.sqlite"
+    with Journal(path) as journal:
+        for number in range(200):
+            journal.put("http://host/", "index", f"request {number}", "x" * 500)
+    content = bytearray(path.read_bytes())
+    content[4096:-4096] = b"\xff" * (len(content) - 8192)
+    path.write_bytes(content)
+    with Journal(path) as journal, pytest.raises(InputError, match=r"damaged .*; delete it"):
+        journal.get("http://host/", "index", [f"request {number}" for number in range(200)])
+
+
+def test_where_there_is_no_journal_nothing_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "none.sqlite"
+    info = invoke("journal", "info", "--journal", path)
+    assert (info.code, info.stdout) == (0, f"{path}: no journal yet, replies: 0\n")
+    cleared = invoke("journal", "clear", "--journal", path)
+    assert (cleared.code, cleared.stderr) == (0, f"{path}: replies removed: 0\n")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_the_default_journal_is_where_the_help_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    path = f"~/{default_path().relative_to(Path.home())}"
+    for command in ("journal --help", "journal info --help", "count --help-all"):
+        assert path in "".join(invoke(*command.split()).stdout.split())

@@ -10,10 +10,11 @@ from ngramscan.indexes.base import QueryCount, QueryFailure
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.matching import Normalization, normalized
-from ngramscan.prevalence.contaminate import Entry, run_contaminate
+from ngramscan.prevalence.contaminate import Entry, queries_of, run_contaminate
 from ngramscan.prevalence.contamination_answers import find_answers
 from ngramscan.prevalence.contamination_rules import make_rule
 from ngramscan.prevalence.contamination_shares import make_shares
+from ngramscan.statistics.estimates import Estimate
 from tests.support.recorder import Recorder
 from tests.support.text_index import TextIndex
 
@@ -210,3 +211,52 @@ def test_shares_tell_questions_with_their_answers_from_questions_alone() -> None
     assert shares["alone", "dirty, answer not near"] == (4, 0)
     assert shares["a", "dirty, answer near"] == (3, 0)
     assert shares["shy", "dirty, answer near"] == (0, 1)
+
+
+def test_a_string_that_an_entry_repeats_is_asked_once_but_counts_often() -> None:
+    index = Documents(["ab ab"])
+    (row,) = run_contaminate([Entry("1", "ab ab ab xyz")], make_rule("mini", 4), [index]).rows
+    assert index.asked == ["ab a", "ab x"]
+    assert (row.windows, row.asked, row.found, row.eta) == (3, 3, 2, 2 / 3)
+    assert index.asked == queries_of([Entry("1", "ab ab ab xyz")], make_rule("mini", 4), 1)["1"]
+
+
+def test_random_windows_depend_on_the_seed_and_the_entry_alone() -> None:
+    rule, text = make_rule("gpt4", 5), "one two three four five six seven"
+    entries = [Entry("1", text), Entry("2", text)]
+    alone = queries_of(entries[1:], rule, 1)
+    assert queries_of(entries, rule, 1)["2"] == alone["2"]
+    assert queries_of(entries, rule, 1)["1"] != alone["2"]
+    assert queries_of(entries[1:], rule, 2) != alone
+    rows = run_contaminate(entries, rule, [Documents([text])], seed=7).rows
+    assert {row.rule for row in rows} == {f"{rule.described}, seed 7"}
+
+
+def test_where_an_index_fails_as_a_whole_nothing_is_known() -> None:
+    entries = [Entry("1", "one text"), Entry("2", "and another")]
+    result = run_contaminate(entries, MINI, [Documents(["one text"], answers=0)])
+    for row in result.rows:
+        assert (row.asked, row.found, row.eta, row.verdict) == (0, 0, None, None)
+        assert (row.eta_low, row.eta_high) == (0, 1)
+        assert "1 of 1 windows could not be counted" in row.note
+    assert [str(one.error) for one in result.missing] == ["the line is dead"] * 2
+
+
+def test_only_a_window_that_holds_all_is_called_the_whole_entry() -> None:
+    entries = [Entry("1", "abcde f"), Entry("2", " abcde\n"), Entry("3", "abc")]
+    rows = run_contaminate(entries, make_rule("mini", 5), [Documents([])]).rows
+    whole = "the whole entry is one window"
+    assert [(row.windows, row.note) for row in rows] == [(1, ""), (1, whole), (1, whole)]
+
+
+def test_what_was_seen_is_found_though_its_estimate_is_near_zero() -> None:
+    class Sampled(Documents):
+        def _collect(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
+            for query in queries:
+                value = 0.4 if query == "seen" else 0.0
+                total = Estimate(value, None, None, 0.95)
+                yield QueryCount(query, 0, None, "scan", now(), occurrences_estimate=total)
+
+    entries = [Entry("1", "seen"), Entry("2", "not seen")]
+    rows = run_contaminate(entries, MINI, [Sampled([])]).rows
+    assert [(row.asked, row.rarest_occurrences) for row in rows] == [(1, 1), (0, None)]

@@ -17,6 +17,8 @@ from ngramscan.prevalence.contamination_effects import (
     check_scores,
     make_effects,
 )
+from ngramscan.prevalence.several_corpora import UNION
+from ngramscan.statistics.p_values import holm
 from tests.support.contaminated_entries import entries, entry, score
 
 
@@ -181,3 +183,48 @@ def test_accuracies_of_each_verdict_are_those_of_its_own_entries() -> None:
     assert row.test == "Fisher's exact test"
     table = np.array([[4, 1], [1, 3]])
     assert row.p == pytest.approx(fisher_exact(table).pvalue)
+
+
+def test_answers_to_one_problem_are_averaged_first() -> None:
+    values: dict[int, list[float | None]] = {
+        0: [1, 1],
+        1: [0, None],
+        2: [None, None],
+        3: [1, 0],
+        4: [1, 1],
+        5: [1, 0],
+    }
+    given = [
+        replace(score(id_, value), epoch=epoch)
+        for id_, both in values.items()
+        for epoch, value in enumerate(both)
+    ]
+    row = only(make_effects(entries(clean=4, dirty=2), given))
+    assert (row.n_clean, row.accuracy_clean, row.accuracy_dirty) == (3, 0.5, 0.75)
+    assert (row.difference, row.test) == (0.25, "nonparametric tilting")
+    assert row == only(make_effects(entries(clean=4, dirty=2), given[::-1]))
+
+
+def test_each_index_model_and_method_has_its_row() -> None:
+    rows = entries(30, 0, 10)
+    rows += [replace(row, index="b") for row in entries(30, 0, 10)]
+    rows += [replace(row, index=UNION) for row in entries(20, 0, 20)]
+    values = np.random.default_rng(1).random(40).tolist()
+    given = scores(values)
+    given += [replace(one, model="other") for one in scores(values)]
+    given += [replace(one, method="other") for one in scores(values)]
+    given += [replace(one, dataset="other") for one in scores(values)]
+    found = make_effects(rows, given)
+    assert [row.index for row in found] == ["a"] * 4 + ["b"] * 4 + [UNION] * 4
+    assert {(row.dataset, row.model, row.method) for row in found} == {
+        *(("gsm8k", "m", "cot"), ("gsm8k", "other", "cot")),
+        *(("gsm8k", "m", "other"), ("other", "m", "cot")),
+    }
+    assert len({row.p for row in found[:8]}) == 1
+    # Indexes a and b have the same dirty entries: eight different tests, not twelve.
+    assert {row.family for row in found} == {"8 comparisons of this table"}
+    p, p_of_union = found[0].p, found[8].p
+    assert p is not None
+    assert p_of_union is not None
+    adjusted = holm([p] * 4 + [p_of_union] * 4)
+    assert [row.p_adjusted for row in found] == [adjusted[0]] * 8 + [adjusted[4]] * 4

@@ -6,17 +6,20 @@ import pytest
 
 from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.contamination_rules import make_rule
-from ngramscan.prevalence.contamination_shares import make_shares
-from ngramscan.statistics.proportions import wilson
+from ngramscan.prevalence.contamination_shares import ShareRow, make_shares
+from ngramscan.prevalence.several_corpora import UNION
+from ngramscan.statistics.proportions import finite_share, wilson
 
 MINI = make_rule("mini")
 
 
-def entry(number: int, windows: int, found: int) -> EntryRow:
+def entry(
+    number: int, windows: int, found: int, asked: int | None = None, index: str = "a"
+) -> EntryRow:
     """Return a row; its share and verdict are not what shares are made of."""
-    counts = windows, windows, found
+    counts = windows, windows if asked is None else asked, found
     unknown = None, None, None, None, None, None
-    return EntryRow("a", MINI.described, str(number), *counts, *unknown, 0)
+    return EntryRow(index, MINI.described, str(number), *counts, *unknown, 0)
 
 
 def test_entries_are_counted_by_class_and_by_threshold() -> None:
@@ -47,3 +50,62 @@ def test_entries_are_counted_by_class_and_by_threshold() -> None:
 def test_more_entries_than_the_file_has_are_refused() -> None:
     with pytest.raises(ValueError, match="more entries than the file has"):
         make_shares([entry(1, 1, 1), entry(2, 1, 1)], MINI, population=1, seed=None)
+
+
+def by_class(rows: list[ShareRow]) -> dict[str, ShareRow]:
+    return {row.verdict: row for row in rows if row.verdict != "curve"}
+
+
+def test_a_random_sample_tells_about_all_entries_of_the_file() -> None:
+    rows = [entry(number, 10, 10 * (number < 3)) for number in range(40)]
+    dirty = by_class(make_shares(rows, MINI, population=100, seed=7))["dirty"]
+    assert (dirty.share_low, dirty.share_high) == finite_share(3, 40, 100).limits
+    assert (dirty.seed, dirty.interval, dirty.entries) == (7, "all entries of the file", 40)
+    assert dirty.share_low >= 0.03
+    # Ten of fifty have no windows, so twenty of the hundred are taken to have none.
+    rows += [entry(number, 0, 0) for number in range(40, 50)]
+    dirty = by_class(make_shares(rows, MINI, population=100, seed=7))["dirty"]
+    assert (dirty.share_low, dirty.share_high) == finite_share(3, 40, 80).limits
+    assert (dirty.entries, dirty.share) == (40, 3 / 40)
+
+
+def test_windows_that_were_not_asked_widen_the_interval() -> None:
+    rows = [
+        *(entry(number, 10, 0) for number in range(30)),
+        entry(30, 10, 1, asked=9),  # clean or suspicious
+        entry(31, 10, 2, asked=9),  # suspicious for certain, above .2 or .25
+        entry(32, 10, 0, asked=0),  # anything
+        entry(33, 10, 8, asked=8),  # dirty for certain
+    ]
+    shares = make_shares(rows, MINI, population=34, seed=None)
+    classes = by_class(shares)
+    counts = {name: (row.n, row.n_unknown, row.share) for name, row in classes.items()}
+    assert counts == {"clean": (30, 2, None), "suspicious": (1, 2, None), "dirty": (1, 1, None)}
+    dirty = classes["dirty"]
+    assert (dirty.share_low, dirty.share_high) == (wilson(1, 34).low, wilson(2, 34).high)
+    curve = {row.eta_from: (row.n, row.n_unknown) for row in shares if row.verdict == "curve"}
+    assert [curve[share] for share in (0.1, 0.2, 0.25, 0.8, 0.85)] == [
+        *((3, 1), (2, 2), (1, 2), (1, 1), (0, 2))
+    ]
+
+
+def test_each_index_and_the_union_have_their_shares() -> None:
+    rows = [
+        entry(1, 4, 4),
+        entry(2, 4, 0),
+        entry(1, 4, 4, index=UNION),
+        entry(2, 4, 4, index=UNION),
+    ]
+    shares = make_shares(rows, MINI, population=2, seed=None)
+    dirty = {row.index: row.n for row in shares if row.verdict == "dirty"}
+    assert dirty == {"a": 1, UNION: 2}
+    assert [row.index for row in shares] == ["a"] * 23 + [UNION] * 23
+
+
+@pytest.mark.parametrize("name", ["palm", "gpt3", "gpt4"])
+def test_a_rule_without_a_middle_class_has_no_row_of_it(name: str) -> None:
+    rows = [entry(1, 10, 7), entry(2, 10, 1), entry(3, 10, 0)]
+    classes = by_class(make_shares(rows, make_rule(name), population=3, seed=None))
+    assert list(classes) == ["clean", "dirty"]
+    assert classes["dirty"].n == {"palm": 1}.get(name, 2)
+    assert classes["clean"].n + classes["dirty"].n == 3

@@ -11,7 +11,7 @@ import pytest
 from ngramscan.corpora import open_corpus
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.index import ScanIndex
-from ngramscan.patterns.model import Pattern, Query
+from ngramscan.patterns.model import Pattern, Query, Tier
 from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow, run_docnorm
 from ngramscan.prevalence.docnorm_totals import DocnormTotal
 from ngramscan.prevalence.draws import DocnormOptions, DrawRow
@@ -22,8 +22,8 @@ from tests.support.text_index import TextIndex
 N_DOCUMENTS, CONTEXT = 60, 1500
 
 
-def query(text: str, method: str = "A") -> Query:
-    return Query(text, Pattern(text, method, "T1", "code"))
+def query(text: str, method: str = "A", tier: Tier = "T1") -> Query:
+    return Query(text, Pattern(text, method, tier, "code"))
 
 
 def norm(
@@ -221,3 +221,110 @@ def test_a_sample_of_files_has_intervals_or_none(
         assert limits(row)[0] <= exact <= limits(row)[1]
     documents = [total for total in result.totals if total.statistic == "documents"]
     assert [total.value is not None for total in documents] == [has_interval] * 2
+
+
+def row_of(result: DocnormResult[DocnormRow], pattern: str) -> DocnormRow:
+    (row,) = [row for row in result.rows if row.pattern == pattern]
+    return row
+
+
+def test_no_occurrence_is_no_document() -> None:
+    row = row_of(norm(TextIndex(["a b", "b c"], ["c"]), "zebra"), "zebra")
+    assert (row.occurrences, row.draws, row.documents) == (0, 0, 0)
+    assert (row.documents_low, row.documents_high) == (0, 0)
+    assert row.occurrences_per_document is None
+    assert (row.estimator, row.truncated_share) == ("exact", None)
+
+
+def test_no_more_documents_than_the_index_has() -> None:
+    texts = ["key word " * (1 + number % 3 * 20) for number in range(40)]
+    options = DocnormOptions(draws=29)
+    result = norm(TextIndex(texts), "key", query("word", "B"), options=options)
+    for row in result.rows:
+        assert limits(row)[1] == 40, "the guaranteed interval reaches further"
+    for total in result.totals:
+        if total.statistic == "documents":
+            assert total.high == 40
+
+
+def test_a_large_part_is_drawn_without_replacement() -> None:
+    options = DocnormOptions(draws=300, keep_draws=True)
+    result = norm(TextIndex(["key " * 4] * 100), "key", options=options)
+    row = result.rows[0]
+    assert "without replacement" in row.note
+    assert len({(draw.shard, draw.rank) for draw in result.drawn}) == 300
+    assert limits(row)[0] <= 100 <= limits(row)[1]
+
+
+def test_a_target_draws_as_many_as_it_needs_and_no_more_than_allowed() -> None:
+    random = np.random.default_rng(2)
+    counts = zip(random.geometric(1 / 15, 2000), random.geometric(1 / 5, 2000), strict=True)
+    index = TextIndex(["key " * int(often) + "word " * int(seldom) for often, seldom in counts])
+    drawn = []
+    for target in (0.3, 0.15):
+        before = index.looked_at
+        rows = norm(
+            index, "key", "word", options=DocnormOptions(target=target, max_draws=1500)
+        ).rows
+        for row in rows:
+            low, high = limits(row)
+            assert (high - low) / 2 / row.documents_lower_estimate < 1.35 * target
+        drawn.append([row.draws or 0 for row in rows])
+        # Draws of the pilot are not looked at again.
+        assert index.looked_at - before <= sum(drawn[-1])
+    assert all(100 <= few < many for few, many in zip(*drawn, strict=True))
+    for most in (250, 50):
+        options = DocnormOptions(target=0.01, max_draws=most)
+        assert norm(index, "key", options=options).rows[0].draws == most
+    few = TextIndex(["a key"] * 3)
+    assert norm(few, "key", "no", options=DocnormOptions(target=0.1)).rows[0].draws == 3
+
+
+def test_unions_and_ratios_are_of_different_documents() -> None:
+    """All occurrences are looked at, so everything is exact."""
+    texts = ["step by step", "think step by step", "solve for", "step by step, solve for", ""]
+    queries = [
+        query("step by step", "CoT"),
+        query("think step by step", "CoT"),
+        query("solve", "F", "T1"),
+        query("for", "F", "T2"),
+    ]
+    totals = norm(TextIndex(texts), *queries).totals
+    found = {(t.statistic, t.tiers, t.method): t.value for t in totals}
+    assert found["documents", "T1", "CoT"] == 3
+    assert found["union_of_occurrences", "T1", "CoT"] == 3
+    assert found["occurrences_per_document", "T1", "CoT"] == 1
+    assert found["documents", "T1", "F"] == found["documents", "T1+T2", "F"] == 2
+    assert found["union_of_occurrences", "T1+T2", "F"] == 4
+    assert found["ratio_of_documents", "T1", "F"] == pytest.approx(2 / 3)
+
+
+def test_a_method_without_documents_has_no_ratio() -> None:
+    (ratio,) = [t for t in norm(TextIndex(["a", "a"]), "zebra", query("a", "B")).totals if t.versus]
+    assert (ratio.value, ratio.note) == (None, "a method may have no document")
+
+
+def test_repeated_documents_give_no_union() -> None:
+    options = DocnormOptions(draws=20, estimator="unique")
+    totals = norm(TextIndex(["a key " * 9] * 50), "a ", query("key", "B"), options=options).totals
+    without = [total for total in totals if total.statistic != "union_of_occurrences"]
+    assert {total.statistic for total in without} == {
+        "documents",
+        "documents_per_million",
+        "ratio_of_documents",
+    }
+    notes = {(total.value, total.note) for total in without}
+    assert notes == {(None, "not from repeated documents")}
+
+
+def test_a_corpus_that_is_read_is_counted(tmp_path: Path) -> None:
+    texts = ["step by step", "think step by step step by step", "solve for", "solve", ""]
+    queries = [query("step by step", "CoT"), query("solve", "F"), query("for", "F")]
+    result = norm(scan(tmp_path, [texts]), *queries)
+    row = result.rows[0]
+    assert (row.documents, row.documents_low, row.documents_high) == (2, 2, 2)
+    assert (row.estimator, row.draws, row.seed) == ("exact", None, None)
+    assert row.occurrences_per_document == 1.5
+    found = {(t.statistic, t.method): (t.value, t.low, t.high) for t in result.totals}
+    assert found["documents", "F"] == (2, 2, 2)
+    assert found["ratio_of_documents", "F"] == (1, 1, 1)

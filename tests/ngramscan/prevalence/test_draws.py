@@ -1,11 +1,15 @@
+from collections import Counter
+
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.stats import chisquare
 
 from ngramscan.indexes.base import Occurrences, Place, Segment, Window
 from ngramscan.matching import find_starts, least_distance
 from ngramscan.prevalence.draw_places import draw_places
-from ngramscan.prevalence.draws import Share, document_share, shares_beside
+from ngramscan.prevalence.draws import Estimator, Share, document_share, shares_beside
 
 
 def test_draws_depend_on_seed_index_and_query_and_on_nothing_else() -> None:
@@ -96,3 +100,96 @@ def test_a_draw_counts_for_one_over_all_occurrences_on_both_sides(
 def test_a_document_that_is_known_has_no_share() -> None:
     drawn = [("a", Share(0.5, 0.5, False)), ("b", Share(0.0, 1.0, True))]
     assert shares_beside({"a"}, drawn) == [Share(0.0, 0.0, False), Share(0.0, 1.0, True)]
+
+
+FOUND = Occurrences("q", (Segment(0, 100, 103), Segment(2, 0, 1), Segment(3, 7, 13)))
+ALL = [
+    Place("q", segment.shard, rank)
+    for segment in FOUND.segments
+    for rank in range(segment.low, segment.high)
+]
+MOST_SHIFT = 3
+"""Bytes that an index may cut off each side of a window."""
+
+
+def test_every_occurrence_is_drawn_as_often_as_any_other() -> None:
+    drawn = Counter(
+        draw_places(FOUND, 9, seed, "i", with_replacement=True)[0] for seed in range(1000)
+    )
+    assert set(drawn) == set(ALL)
+    assert chisquare([drawn[place] for place in ALL]).pvalue > 0.001
+
+
+@pytest.mark.parametrize("with_replacement", [True, False])
+def test_fewer_draws_are_a_part_of_more_and_repeat_if_they_may(with_replacement: bool) -> None:
+    many = Occurrences("q", (Segment(0, 0, 2000), Segment(1, 0, 2000)))
+    few, more = (
+        draw_places(many, n, 1, "i", with_replacement=with_replacement) for n in (100, 1500)
+    )
+    assert more[:100] == few
+    assert {place.shard for place in more} == {0, 1}
+    assert (len(set(more)) < 1500) == with_replacement
+
+
+@pytest.mark.parametrize("n", [10, 500])
+def test_all_occurrences_are_taken_where_no_more_were_asked_for(n: int) -> None:
+    assert draw_places(FOUND, n, 1, "i", with_replacement=True) == ALL
+    assert draw_places(Occurrences("q", ()), n, 1, "i", with_replacement=True) == []
+
+
+def shares(
+    document: bytes, texts: list[bytes], context: int, estimator: Estimator, seed: int
+) -> list[Share]:
+    """Return the shares of all occurrences, each in a window that is cut a little differently."""
+    random = np.random.default_rng(seed)
+    return [
+        document_share(
+            window_at(start, text, document, context, int(random.integers(0, MOST_SHIFT + 1))),
+            {one: one.decode() for one in texts},
+            context - MOST_SHIFT,
+            estimator,
+        )
+        for text in texts
+        for start in find_starts(text, document)
+    ]
+
+
+@pytest.mark.parametrize("estimator", ["combined", "size-bias", "first"])
+@settings(max_examples=40)
+@given(
+    document=st.text("abc", min_size=1, max_size=120),
+    texts=st.lists(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=3, unique=True),
+    context=st.integers(8, 130),
+    seed=st.integers(0, 100),
+)
+def test_the_shares_of_a_document_sum_to_one_between_their_bounds(
+    estimator: Estimator, document: str, texts: list[str], context: int, seed: int
+) -> None:
+    texts = [text for text in texts if not any(one != text and one in text for one in texts)]
+    found = shares(document.encode(), [t.encode() for t in texts], context, estimator, seed)
+    assume(found)
+    assert all(0 <= low <= high <= 1 for low, high, _ in found)
+    assert sum(share.lowest for share in found) <= 1 + 1e-9
+    assert sum(share.highest for share in found) >= 1 - 1e-9
+
+
+@pytest.mark.parametrize("estimator", ["combined", "size-bias", "first"])
+@settings(max_examples=30)
+@given(document=st.text("ab", min_size=2, max_size=80))
+def test_the_shares_of_a_document_that_is_seen_whole_sum_to_one(
+    estimator: Estimator, document: str
+) -> None:
+    content = document.encode()
+    texts = [text for text in (b"aa", b"ab") if text in content]
+    assume(texts)
+    found = shares(content, texts, len(content) + MOST_SHIFT + 2, estimator, 0)
+    assert [share.lowest for share in found] == [share.highest for share in found]
+    assert sum(share.lowest for share in found) == pytest.approx(1)
+
+
+def test_a_long_document_counts_by_its_first_occurrence_which_is_seen() -> None:
+    document = b"." * 50 + b"x" + b"." * 200 + b"x" + b"." * 50
+    assert shares(document, [b"x"], 100, "combined", 0) == [(1, 1, True), (0, 1, True)]
+    near = b"." * 50 + b"x" + b"." * 20 + b"x" + b"." * 250
+    assert shares(near, [b"x"], 100, "combined", 0) == [(1, 1, True), (0, 0, True)]
+    assert shares(near, [b"x"], 1000, "combined", 0) == [(0.5, 0.5, False)] * 2

@@ -20,6 +20,7 @@ from ngramscan.prevalence.estimators import (
     documents_of_repeats,
     estimate_documents,
     mean_share,
+    ratio_of_documents,
     required_draws,
 )
 from ngramscan.statistics.estimates import Estimate
@@ -270,3 +271,97 @@ def test_no_limit_is_above_the_documents_of_the_index() -> None:
     found = estimated(12, 11, 15).at_most(10)
     assert (found.value, found.low, found.high) == (10, 10, 10)
     assert estimated(5, 4, 15).at_most(10).low == 4
+
+
+# Done by hand
+
+
+def documents_of(draws: Draws, seen_documents: int = 1) -> BoundedEstimate:
+    """Return the estimate from the draws of one pattern."""
+    return estimate_documents([draws], seen_documents)
+
+
+def bounds_of(low: float, value: float, high: float) -> BoundedEstimate:
+    estimate = Estimate(value, low, high, 0.95)
+    return BoundedEstimate(estimate, estimate)
+
+
+def test_eight_draws_done_by_hand() -> None:
+    shares = [1 / count for count in (1, 2, 2, 4, 4, 4, 8, 8)]
+    bounds = documents_of(draws_of(*shares, occurrences=1000), 8)
+    assert bounds.documents == 1000 * 3 / 8
+    assert bounds.standard_error == pytest.approx(1000 * stats.sem(shares))
+    # Eight draws are few: as if three of eight had been a document's first.
+    interval = stats.binomtest(3, 8).proportion_ci(0.95, "exact")
+    assert bounds.low == pytest.approx(1000 * interval.low) == pytest.approx(85.2, abs=0.1)
+    assert bounds.high == pytest.approx(1000 * interval.high) == pytest.approx(755.1, abs=0.1)
+    # The last document is cut, and may or may not have an occurrence before the one that was drawn.
+    open_ends = draws_of(*shares[:-1], 0, highest=[*shares[:-1], 1], occurrences=1000)
+    cut = documents_of(open_ends, 8)
+    assert (cut.lower.value, cut.documents, cut.upper.value) == (359.375, None, 484.375)
+    assert (cut.low, cut.high) == pytest.approx((77.5, 832.9), abs=0.1)
+
+
+def test_there_are_no_fewer_documents_than_were_seen() -> None:
+    draws = draws_of(*[0.01] * 199, occurrences=5000)
+    assert documents_of(draws).low < 190
+    bounds = documents_of(draws, 190)
+    assert (bounds.low, bounds.documents) == (190, 190)
+    assert bounds.high >= 190
+    union = estimate_documents([draws, draws], 380)
+    assert (union.low, union.documents) == (380, 380)
+
+
+def test_a_union_done_by_hand() -> None:
+    one = draws_of(0.5, 0.5, 1, 1, occurrences=100)
+    other = draws_of(0.25, 1, highest=[0.5, 1], occurrences=40)
+    bounds = estimate_documents([one, other], 1)
+    assert (bounds.lower.value, bounds.upper.value) == (75 + 25, 75 + 30)
+    (first, error), (second, other_error) = (
+        mean_share(one.lowest, 100),
+        mean_share(other.lowest, 40),
+    )
+    below = math.hypot(75 - 100 * first.limits[0], 25 - 40 * second.limits[0])
+    assert bounds.low == pytest.approx(100 - below)
+    assert bounds.standard_error == pytest.approx(math.hypot(100 * error, 40 * other_error))
+
+
+def test_ratios_done_by_hand() -> None:
+    # One is off by a factor of 2 either way, the other by 3: e to the root of ln²2 + ln²3.
+    some = bounds_of(10, 30, 90)
+    ratio = ratio_of_documents(bounds_of(50, 100, 200), some)
+    assert ratio is not None
+    factor = math.exp(math.hypot(math.log(2), math.log(3)))
+    expected = (100 / 30 / factor, 100 / 30, 100 / 30 * factor)
+    assert (ratio.low, ratio.documents, ratio.high) == pytest.approx(expected)
+    # What is hidden widens a ratio on its own side.
+    exact = bounds_of(10, 10, 10)
+    hidden = BoundedEstimate(Estimate(20, 20, 20, 0.95), Estimate(40, 40, 40, 0.95))
+    ratio, inverse = ratio_of_documents(hidden, exact), ratio_of_documents(exact, hidden)
+    assert ratio is not None
+    assert inverse is not None
+    assert (ratio.low, ratio.documents, ratio.high) == (2, None, 4)
+    assert (inverse.low, inverse.high) == (0.25, 0.5)
+    # There is no upper limit where the other may be none, and no ratio where it is.
+    ratio = ratio_of_documents(bounds_of(50, 100, 200), bounds_of(0, 3, 9))
+    assert ratio is not None
+    assert 0 < ratio.low < ratio.lower.value < ratio.high == math.inf
+    ratio, none = ratio_of_documents(bounds_of(0, 100, 200), some), bounds_of(0, 0, 5)
+    assert ratio is not None
+    assert ratio.low == 0
+    assert ratio_of_documents(some, none) is None
+    assert ratio_of_documents(none, none) is None
+
+
+def test_the_number_is_the_first_that_suffices() -> None:
+    n = required_draws(draws_of(*[0.5] * 50, *[1] * 50), 0.02, 10**6)
+
+    def half_width(k: int) -> float:
+        # The mean of the pilot and, but for a few in a thousand, its deviation.
+        estimate, _ = mean_share(np.resize([0.5, 1], k), MANY)
+        low, high = estimate.limits
+        return (high - low) / 2 / estimate.value
+
+    assert 900 < n < 1300
+    assert half_width(n + 10) <= 0.02
+    assert half_width(n - 20) > 0.02

@@ -1,10 +1,11 @@
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ngramscan.errors import RemoteUnavailable
-from ngramscan.indexes.base import IndexSize, QueryFailure
+from ngramscan.indexes.base import IndexSize, QueryCount, QueryFailure
 from ngramscan.patterns.model import Pattern, PatternSet
 from ngramscan.prevalence.count import describe_missing, run_count
 from ngramscan.prevalence.totals import Total, make_totals
@@ -121,3 +122,58 @@ def test_a_missing_overlap_makes_the_union_unknown_and_the_sum_not() -> None:
 def test_lost_overlaps_are_told_as_such() -> None:
     lost = [QueryFailure("mine", text, RemoteUnavailable("no")) for text in ("a b", "b c")]
     assert describe_missing(lost, SET.queries(), 1) == ["no; the counts of 2 overlaps are missing"]
+
+
+def test_overlaps_are_asked_only_where_totals_are_wanted() -> None:
+    index = Known("mine", COUNTS, IndexSize())
+    run_count(SET.queries(), [index], for_totals=False)
+    assert index.asked == [p.text for p in SET.patterns]
+    run_count(SET.queries(), [index])
+    assert index.asked == [*[p.text for p in SET.patterns], "using the formula for"]
+
+
+def test_a_ratio_to_nothing_is_not_said() -> None:
+    totals = totals_of(COUNTS | {"step by step": 0, "think step by step": 0})
+    ratio = find(totals, "ratio_of_sums", "F", "T1", "CoT")
+    assert (ratio.value, ratio.note) == (None, "no occurrence of CoT")
+    assert find(totals, "largest_pattern_share", "CoT", "T1").value is None
+
+
+def test_a_missing_count_makes_only_the_totals_it_enters_unknown() -> None:
+    counts = {text: count for text, count in COUNTS.items() if text != "using the formula"}
+    totals = totals_of(counts)
+    entered = [
+        find(totals, statistic, "F", tiers)
+        for statistic in ("sum_of_pattern_counts", "union_of_occurrences")
+        for tiers in ("T2", "T1+T2")
+    ]
+    assert {(total.value, total.note) for total in entered} == {(None, "missing counts: 1")}
+    assert find(totals, "ratio_of_sums", "F", "T1+T2", "CoT").value is None
+    assert find(totals, "union_of_occurrences", "F", "T1").value == 8
+
+
+def test_variants_count_for_their_pattern() -> None:
+    patterns = PatternSet("s", "", (pattern("next, we", "CoT"), pattern("so, we", "CoT")))
+    counts = {"next, we": 1, "Next, we": 10, "so, we": 5, "So, we": 0}
+    counting = run_count(patterns.queries(case_variants=True), [Known("mine", counts, IndexSize())])
+    totals = make_totals(counting)
+    assert find(totals, "patterns", "CoT", "T1").value == 2
+    assert find(totals, "largest_pattern_count", "CoT", "T1").value == 11
+    assert find(totals, "union_of_occurrences", "CoT", "T1").value == 16
+
+
+class Broken(Known):
+    """An index that gives up half way."""
+
+    def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
+        yield from list(super().counts(queries))[:1]
+        raise RemoteUnavailable("the line is dead")
+
+
+def test_an_index_that_gives_up_keeps_what_it_had() -> None:
+    broken, whole = Broken("a", COUNTS, IndexSize()), Known("b", COUNTS, IndexSize())
+    counting = run_count(SET.queries(), [broken, whole], for_totals=False)
+    assert [(row.index, row.query) for row in counting.rows[:1]] == [("a", "solve")]
+    assert len([row for row in counting.rows if row.index == "b"]) == 8
+    assert {str(missing.error) for missing in counting.missing} == {"the line is dead"}
+    assert len(counting.missing) == 7
