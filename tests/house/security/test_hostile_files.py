@@ -394,7 +394,7 @@ def test_a_named_pipe_whose_writer_takes_its_time_is_read(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.mkfifo(here / "pipe")
-    monkeypatch.setattr(streams, "_WRITER_WAIT_S", 5)
+    monkeypatch.setattr(streams, "_WRITER_WAIT_S", 60)
 
     def write() -> None:
         time.sleep(0.3)

@@ -69,10 +69,12 @@ def kill_once(command: list[str | Path], done: Callable[[], int], moment: int) -
     """Start a command, and kill it with all its processes when more than that is done."""
     arguments, nowhere = [*NGRAMSCAN, *map(str, command)], subprocess.DEVNULL
     with subprocess.Popen(arguments, stdout=nowhere, start_new_session=True) as process:
-        while process.poll() is None and done() <= moment:
-            time.sleep(0.002)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        try:
+            while process.poll() is None and done() <= moment:
+                time.sleep(0.002)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL, "it was done before"
 
 
