@@ -144,4 +144,4 @@ def test_what_would_reach_others_by_a_value_is_denied(name: str, argument: int, 
 def test_programs_do_what_programs_of_models_do(leave_out: list[str]) -> None:
     with Sandbox(leave_out=leave_out, allow_weak=True) as sandbox:
         (found,) = sandbox.run([answer_of_file("usual_program.py")])
-    assert found.value == "[5, 2, 100, True, False, True, True, True]", found.message
+    assert found.value == "[5, 2, 100, True, False, True, True, True, True]", found.message

@@ -16,7 +16,7 @@ with tempfile.TemporaryFile("w+") as file:
     read = int(file.read())
 with sqlite3.connect(":memory:") as base:
     (counted,) = base.execute("SELECT 1 + 1").fetchone()
-lock, condition, kind_of_pool = threading.Lock(), threading.Condition(), Pool
+lock, condition = threading.Lock(), threading.Condition()
 with lock, condition, open("own.txt", "w") as own:
     own.write("x")
 started, taken = time.time(), time.process_time()
@@ -35,4 +35,5 @@ answer = [
     (os.cpu_count() or 0) > 0,
     len(os.sched_getaffinity(0)) > 0,
     os.getpgid(0) >= 0,
+    callable(Pool),
 ]
