@@ -129,10 +129,9 @@ def columns(row_type: RowType) -> Iterator[tuple[str, str, str]]:
     assert isinstance(found, ast.ClassDef)
     for node, after in zip(found.body, [*found.body[1:], None], strict=True):
         if isinstance(node, ast.AnnAssign):
-            is_told = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
-            words = (
-                " ".join(str(after.value.value).split()).replace("None", "null") if is_told else ""
-            )
+            words = ""
+            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+                words = " ".join(str(after.value.value).split()).replace("None", "null")
             kinds = [TYPES[part.strip()] for part in ast.unparse(node.annotation).split("|")]
             yield ast.unparse(node.target), " or ".join(kinds), words.replace("|", "\\|")
 

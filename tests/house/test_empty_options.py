@@ -10,8 +10,8 @@ import pytest
 
 import ngramscan
 from ngramscan.errors import InputError
-from tests.ngramscan.reporting.test_options import COMMANDS, FUNCTIONS
 from tests.support.command import invoke
+from tests.support.command_options import COMMANDS, FUNCTIONS
 from tests.support.outputs import refusal
 
 TEXTS, LISTS, PATHS = {"Text"}, {"_Listed"}, {"FilePath"}

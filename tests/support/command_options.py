@@ -1,10 +1,13 @@
-"""What click knows of the commands of both packages, by the names of their functions."""
+"""The commands of both packages by the names of their functions, and these functions."""
 
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import click
 
+import evalcore
+import ngramscan
 from tests.support.command import MAINS
 
 
@@ -17,3 +20,10 @@ def commands() -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 COMMANDS = dict(commands())
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    f"{package.__name__}.{name}": getattr(package, name)
+    for package in (ngramscan, evalcore)
+    for name in package.__all__
+    if not inspect.isclass(getattr(package, name))  # an error
+}
+"""The functions of both packages, by package and name."""

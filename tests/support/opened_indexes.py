@@ -9,8 +9,8 @@ from ngramscan.indexes.fm9 import open_fm9
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.progress import Progress
-from tests.ngramscan.index_files.fm9.test_reader import write_shard
 from tests.support.corpus_files import jsonl
+from tests.support.fm9_shards import write_shard
 from tests.support.range_server import RangeServer
 from tests.support.service import ApiServer
 

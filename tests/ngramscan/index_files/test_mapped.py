@@ -13,7 +13,6 @@ from ngramscan.errors import IndexChangedError, IndexFormatError
 from ngramscan.index_files.fm9.layout import FILES
 from ngramscan.index_files.fm9.reader import Shard
 from ngramscan.index_files.mapped import MappedFile, unchanged
-from tests.support.file_changes import overwrite
 from tests.support.places import FM9
 from tests.support.resource_limits import limited
 

@@ -16,15 +16,8 @@ from ngramscan.indexes.options import parse_size
 from ngramscan.reporting.options import SET_ONCE, checked, parameters
 from ngramscan.reporting.signatures import columns_of, sections_of, shared_fields
 from tests.support.command import invoke
-from tests.support.command_options import COMMANDS
+from tests.support.command_options import COMMANDS, FUNCTIONS
 from tests.support.places import ROOT
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    f"{package.__name__}.{name}": getattr(package, name)
-    for package in (ngramscan, evalcore)
-    for name in package.__all__
-    if not inspect.isclass(getattr(package, name))  # an error
-}
 
 
 def options_of(name: str) -> dict[str, dict[str, Any]]:
