@@ -30,6 +30,8 @@ types:
 [private]
 pages:
     python -m docs.language
+    python -m tests.house.columns
+    python -m tests.house.unread_names
     {{cog}} --check README.md docs/*.md docs/results/*.md
     python -m docs.figures.report --check
 
