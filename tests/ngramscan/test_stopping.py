@@ -17,9 +17,7 @@ from ngramscan.progress import SILENT
 from ngramscan.stopping import PAUSE, STOP, Work, current_work, on_any_thread, working_on
 from tests.support.dask_cluster import wait_until
 from tests.support.places import TOKENS
-from tests.support.repeated_texts import REPEATED_DOCUMENTS, match_starts, shard, word_ends
-
-__all__ = ["shard"]
+from tests.support.repeated_texts import REPEATED_DOCUMENTS, match_starts, word_ends
 
 LETTERS = random.Random(1).choices("ab", k=5000)
 TEXTS = {

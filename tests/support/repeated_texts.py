@@ -1,14 +1,11 @@
-"""An index of documents that repeat themselves: a search from each of their words is long."""
+"""Documents that repeat themselves: a search from each of their words is long."""
 
-import json
 import re
 from typing import Any
 
 import numpy as np
-import pytest
 
-from ngramscan.index_files.fm9.reader import Shard, compile_reader, open_shards
-from tests.support.command import invoke
+from ngramscan.index_files.fm9.reader import Shard
 
 REPEATED_DOCUMENTS = [
     "a " * 2000,
@@ -18,20 +15,6 @@ REPEATED_DOCUMENTS = [
     "the cat sat on a mat and " * 100,
     "two runs a a a a b a a a a b a a and an end",
 ]
-
-
-@pytest.fixture(scope="module")
-def shard(tmp_path_factory: pytest.TempPathFactory) -> Shard:
-    """Return an index of the documents, whose loops are compiled."""
-    folder = tmp_path_factory.mktemp("repeated")
-    lines = "".join(f"{json.dumps({'text': text})}\n" for text in REPEATED_DOCUMENTS)
-    (folder / "corpus.jsonl").write_text(lines)
-    built = invoke("index", "build", folder / "corpus.jsonl", "-o", folder / "index")
-    assert built.code == 0, built.stderr
-    (opened,) = open_shards(folder / "index")
-    compile_reader(opened)
-    match_starts(opened, "a b")
-    return opened
 
 
 def word_ends(text: str) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -18,10 +18,7 @@ from ngramscan.serve.protocol import ServedIndex
 from ngramscan.serve.turns import Job, Turns
 from ngramscan.stopping import current_work
 from tests.support.dask_cluster import wait_until
-from tests.support.repeated_texts import shard
 from tests.support.serve_process import INDEXES, THE, running, serving_here
-
-__all__ = ["shard"]
 
 
 class LongIndex(ServedIndex):

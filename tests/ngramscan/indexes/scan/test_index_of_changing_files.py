@@ -23,8 +23,8 @@ from tests.support.recorder import Recorder
 
 PLAIN = ReadOptions()
 # Random digits hardly compress: a compressed file is read in several steps, too.
-_RANDOM = random.Random(1)
-FILLING = [_RANDOM.randbytes(1_000).hex() for _ in range(1_500)]
+DIGITS = random.Random(1).randbytes(1_500_000).hex()
+FILLING = [DIGITS[start : start + 2_000] for start in range(0, len(DIGITS), 2_000)]
 OLD, NEW = ([f"{word} {filling}" for filling in FILLING] for word in ("old word", "new word"))
 FORMATS = ["c.jsonl", "c.jsonl.gz", "c.jsonl.zst", "c.parquet", "c.warc.wet", "c.warc.wet.gz"]
 

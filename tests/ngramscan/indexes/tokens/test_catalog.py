@@ -25,3 +25,10 @@ def test_names_and_aliases_differ() -> None:
 def test_near_names_are_those_that_have_a_word_or_are_spelled_alike() -> None:
     assert near_token_names("dolma") == [row.alias for row in TOKEN_CATALOG if "dolma" in row.alias]
     assert near_token_names("pilevall")[0] == "infini-gram:pileval"
+
+
+def test_tokens_of_text_are_those_of_the_documentation_without_separators() -> None:
+    row = find_token_index("v4_pileval_llama")
+    assert row
+    # Documents and tokens of the service's documentation (infini-gram.readthedocs.io).
+    assert (row.documents, row.tokens) == (214_670, 393_769_120 - 214_670)
