@@ -15,6 +15,7 @@ from ngramscan.errors import RemoteError, RemoteRefused, RemoteUnavailable
 from ngramscan.progress import SILENT
 from ngramscan.remote import exchange
 from tests.support.fake_clock import FakeClock
+from tests.support.recorder import Recorder
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 Sender = Callable[[socket.socket], None]
@@ -181,3 +182,33 @@ def test_a_server_is_given_up_after_so_many_unanswered_questions_in_a_row(
     questions: str, in_a_row: int, expected: list[str], sent: int
 ) -> None:
     assert outcomes_of(questions, in_a_row) == (expected, sent)
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "waits"),
+    [
+        pytest.param(None, [0.5, 1, 2, 4, 8, 16], id="the server asks for nothing"),
+        pytest.param(3.0, [3, 3, 3, 4, 8, 16], id="the server asks for three seconds"),
+        pytest.param(1e6, [600, 600, 600, 600, 600, 600], id="the server asks for days"),
+    ],
+)
+def test_waits_between_attempts_are_doubled_and_as_long_as_asked_for(
+    retry_after: float | None, waits: list[float]
+) -> None:
+    def read(_: httpx.Response) -> str:
+        raise exchange.TransientError("HTTP 500", retry_after)
+
+    clock, recorder = FakeClock(), Recorder()
+    terms = exchange.Terms(most_bytes=1000, within_s=20.0)
+    transport = httpx.MockTransport(lambda _: httpx.Response(500))
+    options: Any = {"clock": clock, "transport": transport}
+    with (
+        closing(exchange.Service("http://made.example", terms, recorder, **options)) as service,
+        pytest.raises(RemoteUnavailable) as caught,
+    ):
+        service.ask("x", read)
+    assert str(caught.value) == "http://made.example: HTTP 500, after 7 attempts"
+    assert clock.waits == waits
+    assert recorder.details == [
+        f"http://made.example: HTTP 500; again in {seconds:.1f} s" for seconds in waits
+    ]

@@ -78,3 +78,28 @@ def test_two_runs_that_opened_other_versions_do_not_share_bytes(tmp_path: Path) 
     with cache(tmp_path) as kept:
         assert not kept.add(new)
         assert kept.get(new, 0, len(PIECE)) is None
+
+
+def test_pieces_are_on_disk_as_soon_as_they_are_a_megabyte(tmp_path: Path) -> None:
+    """So a run that is killed leaves what it had read until then."""
+    half = b"x" * 500_000
+    with cache(tmp_path) as kept, cache(tmp_path) as other:
+        kept.add(FILE)
+        other.add(later := replace(FILE))
+        kept.put(FILE, 0, half)
+        assert other.get(later, 0, 500_000) is None
+        kept.put(FILE, 500_000, half)
+        assert other.get(later, 0, 500_000) == other.get(later, 500_000, 1_000_000) == half
+
+
+def test_nothing_is_stored_beyond_the_limit(tmp_path: Path) -> None:
+    empty_bytes = 60_000
+    """More than an empty database has."""
+    with closing(RangeCache(tmp_path, empty_bytes + 100_000, SILENT)) as kept:
+        kept.add(FILE)
+        for start in range(0, 400_000, 50_000):
+            kept.put(FILE, start, b"x" * 50_000)
+    with cache(tmp_path) as kept:
+        kept.add(again := replace(FILE))
+        found = [kept.get(again, at, at + 50_000) is not None for at in range(0, 400_000, 50_000)]
+    assert found == [True, True, False, False, False, False, False, False]

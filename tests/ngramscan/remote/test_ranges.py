@@ -4,12 +4,16 @@ import asyncio
 import os
 import random
 import re
+import shutil
 import signal
+import socket
 import sqlite3
+import ssl
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -257,6 +261,81 @@ def test_what_does_not_get_better_ends(
     ):
         ranges.run(ranges.open(f"{server.url}{kind}/file"))
     assert len(asked(server, f"{kind}/file")) - before == (6 if kind == "drop" else 3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "waits"),
+    [
+        pytest.param("500", ["0.0", "0.0", "0.1", "0.2", "0.5"], id="after an error"),
+        pytest.param("429", ["0.0", "0.1", "0.2", "0.5", "1.2"], id="asked to slow down"),
+    ],
+)
+def test_waits_between_attempts_grow(
+    server: RangeServer, monkeypatch: pytest.MonkeyPatch, kind: str, waits: list[str]
+) -> None:
+    monkeypatch.setattr(ranges_module, "ATTEMPTS", 6)
+    monkeypatch.setattr(random, "uniform", lambda low, high: (low + high) / 2)
+    recorder = Recorder()
+    with ranges_of(recorder) as ranges, pytest.raises(RemoteUnavailable):
+        ranges.run(ranges.open(f"{server.url}{kind}/file"))
+    problem = f"{server.url}{kind}/file: HTTP {kind}"
+    assert recorder.details == [f"{problem}; again in {seconds} s" for seconds in waits]
+
+
+@contextmanager
+def answering(serve: Callable[[socket.socket], None]) -> Iterator[int]:
+    """Answer the connections to a port by `serve`, one after another."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def accept() -> None:
+            with suppress(OSError):  # it is closed at the end
+                while True:
+                    connection, _ = listener.accept()
+                    with connection, suppress(OSError):
+                        serve(connection)
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def plain_http(connection: socket.socket) -> None:
+    connection.recv(65536)
+    connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+
+def refusal_over_tls(port: int) -> str:
+    with ranges_of() as ranges, pytest.raises(RemoteRefused) as caught:
+        ranges.run(ranges.open(f"https://127.0.0.1:{port}/file"))
+    return str(caught.value).removeprefix(f"https://127.0.0.1:{port}/file: ")
+
+
+def test_a_server_without_tls_is_said_with_the_cure() -> None:
+    with answering(plain_http) as port:
+        refusal = refusal_over_tls(port)
+    found = re.fullmatch(r"TLS failed \((.+)\); is it http://… instead\?", refusal)
+    assert found, refusal
+    assert "wrong version number" in found[1]
+
+
+def test_a_certificate_that_nobody_knows_is_said_with_the_cure(tmp_path: Path) -> None:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("this needs the program openssl")
+    made = ("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=made.example")
+    files = ("-keyout", "key.pem", "-out", "certificate.pem")
+    subprocess.run([openssl, *made, *files], cwd=tmp_path, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "certificate.pem", tmp_path / "key.pem")
+
+    def serve(connection: socket.socket) -> None:
+        context.wrap_socket(connection, server_side=True)
+
+    with answering(serve) as port:
+        refusal = refusal_over_tls(port)
+    reasons = ("self-signed certificate", "self signed certificate")  # new and old OpenSSL
+    cure = "SSL_CERT_FILE names the authorities of your network"
+    assert refusal in {f"its certificate is refused ({reason}); {cure}" for reason in reasons}
 
 
 def test_a_server_that_is_gone_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
