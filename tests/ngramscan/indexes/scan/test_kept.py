@@ -75,3 +75,10 @@ def test_damaged_parts_of_documents_are_looked_for_again(tmp_path: Path) -> None
         connection.commit()
         assert open_index(path, journal, recorder).excerpts(*sought) == first != []
     assert recorder.notices == [f"scan:{path}: 1 counts in the journal are damaged; counted again"]
+
+
+def test_the_journal_has_results_below_the_name_that_lists_show(tmp_path: Path) -> None:
+    path, file = corpus_files.write(tmp_path, "c.jsonl", ["aa b"]), tmp_path / "j.sqlite"
+    with Journal(file) as journal, contextlib.closing(sqlite3.connect(file)) as connection:
+        open_index(path, journal).document_counts(["a", "b"], [["a"]])
+        assert connection.execute("SELECT source FROM replies").fetchall() == [("scan",)]

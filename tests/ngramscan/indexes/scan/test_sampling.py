@@ -78,6 +78,30 @@ def test_as_many_files_are_read_as_asked_for_and_none_twice(sizes: list[int], n:
         assert all(0 < chance <= 1 for chance in sample.chances)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "n", "certain", "chance"),
+    [
+        # 2 · (0.9 · size / 36 + 0.1 / 4)
+        pytest.param([19, 6, 6, 5], 2, " (1 of them certain)", 1.0, id="exactly 1"),
+        pytest.param([18, 7, 6, 5], 2, "", 0.95, id="a little less"),
+        pytest.param([20, 6, 5, 5], 2, " (1 of them certain)", 1.0, id="more"),
+        pytest.param([10_000, 300, 300, 300], 2, " (1 of them certain)", 1.0, id="far more"),
+        pytest.param([1, 2, 3, 4], 4, "", 1.0, id="all files"),
+    ],
+)
+def test_a_file_is_certain_where_its_chance_reaches_one(
+    sizes: list[int], n: int, certain: str, chance: float
+) -> None:
+    for seed in range(20):
+        sample = take_sample(files_of(sizes), str(n), seed)
+        described = f"estimate from {n} of 4 files, drawn in proportion to bytes{certain}"
+        assert sample.description == f"{described}, seed {seed}"
+        chances = dict(zip(numbers_of(sample), sample.chances, strict=True))
+        assert chances.get(0, chance) == pytest.approx(chance, abs=1e-12)
+        assert chance < 1 or 0 in chances
+        assert sample.sizes == [sizes[number] for number in numbers_of(sample)]
+
+
 TINY = [700, 1, 250, 300, 120, 60]
 
 
