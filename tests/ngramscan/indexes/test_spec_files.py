@@ -1,12 +1,14 @@
 """Which local files a spec names, also before they are there."""
 
 import glob
+import os
 from pathlib import Path
 
 import pytest
 
 from ngramscan.corpora.base import Format
 from ngramscan.indexes.spec_files import is_read, local_files
+from ngramscan.reading.streams import STANDARD_INPUT
 
 
 @pytest.fixture
@@ -125,6 +127,7 @@ def test_files_that_are_left_out_are_not_read(
         ("fm9:index", ["index", "index/shard"]),
         ("scan:file://corpus/a.jsonl", ["corpus/a.jsonl"]),
         ("scan:zip://inner.jsonl::file://corpus/a.jsonl", ["corpus/a.jsonl"]),
+        ("scan:@file://list.txt", ["list.txt"]),
         ("scan:nothing.jsonl", []),
         ("scan:s3://bucket/a.jsonl", []),
     ],
@@ -132,3 +135,16 @@ def test_files_that_are_left_out_are_not_read(
 def test_the_files_of_a_spec(folder: Path, spec: str, expected: list[str]) -> None:
     found = [path.absolute().relative_to(folder).as_posix() for path in local_files(spec)]
     assert found == expected
+
+
+def test_a_stream_of_a_spec_is_named_as_it_is(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.jsonl")
+    assert [*local_files("scan:-")] == [STANDARD_INPUT]
+    assert [*local_files("scan:pipe.jsonl")] == [Path("pipe.jsonl")]
+    assert not is_read("scan:pipe.jsonl", None, None, None, folder / "pipe.jsonl")
+
+
+def test_the_corpus_of_python_is_its_own_files() -> None:
+    files = [*local_files("python")]
+    assert Path(os.__file__) in files
+    assert all(path.is_file() for path in files)

@@ -1,20 +1,23 @@
 """The hosted token-level service end to end: the command against a server with faults."""
 
 import json
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ngramscan.index_files.tokens.tokenizers import Tokenizer, load_tokenizer
-from ngramscan.indexes.base import IndexSize, Place, QueryFailure, WindowFailure
+from ngramscan.indexes.base import IndexSize, Place, QueryCount, QueryFailure, WindowFailure
 from ngramscan.indexes.http.client import ApiClient
 from ngramscan.indexes.http.identity import PROBES
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.indexes.tokens.base import MarkedWindow, TokenOccurrences
-from ngramscan.indexes.tokens.hosted import HostedTokenIndex, open_hosted
+from ngramscan.indexes.tokens.base import Form, MarkedWindow, TokenOccurrences
+from ngramscan.indexes.tokens.hosted import HostedTokenIndex, _most, open_hosted
+from ngramscan.indexes.tokens.replies import TokenDocument
 from ngramscan.journal import Journal
 from ngramscan.prevalence.plan import make_plan
 from ngramscan.progress import Progress
@@ -204,7 +207,71 @@ def test_texts_that_the_service_refuses_fail_alone(
     assert len([one for one in server.read_log() if one.get("query") == text]) <= 1
 
 
+@pytest.mark.parametrize("latest", ["the file", "\\nthe file"], ids=["of a text", "of a line"])
+def test_a_count_is_as_new_as_the_latest_of_its_answers(
+    server: TokenServer, opened: Opened, tmp_path: Path, latest: str
+) -> None:
+    file = tmp_path / "j.sqlite"
+    asked = [*opened(server, file).counts(["the file"])]
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("UPDATE replies SET asked_at = '2020-01-01T00:00:00Z'")
+        update = "UPDATE replies SET asked_at = '2021-01-01T00:00:00Z' WHERE request LIKE ?"
+        updated = connection.execute(update, [f'%"query": "{latest}"%'])
+        assert updated.rowcount == 1
+        connection.commit()
+    (kept,) = opened(server, file).counts(["the file"])
+    assert isinstance(kept, QueryCount)
+    assert (kept.source, kept.asked_at) == ("journal", "2021-01-01T00:00:00Z")
+    assert [replace(kept, source="api", asked_at=each.asked_at) for each in asked] == asked
+
+
 # Documents
+
+
+@pytest.mark.parametrize(
+    ("ids", "shown", "length", "offset", "marked", "most"),
+    [
+        pytest.param((7,), 9, 9, 2, 2, 2, id="a document that is shown whole"),
+        pytest.param((7, 7, 7), 9, 9, 2, 2, 6, id="two more may begin inside of each"),
+        pytest.param((7, 8, 7), 9, 9, 2, 1, 2, id="one more may begin inside of it"),
+        pytest.param((7, 8, 9), 9, 9, 2, 1, 1, id="none may begin inside of it"),
+        # Of ten hidden tokens behind those shown, each can begin an occurrence.
+        pytest.param((7,), 9, 19, 2, 1, 11, id="tokens behind are hidden"),
+        # At every second of the ten, the first of which ends what is shown.
+        pytest.param((7, 8), 9, 19, 2, 1, 6, id="tokens behind are hidden, of two each"),
+        pytest.param((7, 8), 9, 19, 4_999, 1, 6, id="a token before the middle"),
+        pytest.param((7, 8), 9, 19, 5_000, 1, 7, id="tokens on both sides are hidden"),
+    ],
+)
+def test_the_most_occurrences_of_a_document_by_hand(
+    ids: tuple[int, ...], shown: int, length: int, offset: int, marked: int, most: int
+) -> None:
+    seen = TokenDocument(0, length, shown, offset, [], "")
+    assert _most(Form(ids, ()), seen, marked) == most
+
+
+@pytest.mark.parametrize(
+    ("context", "shown"),
+    [
+        # Twice: a token per three bytes, those of the query, and eight more.
+        pytest.param(30, 2 * (10 + 1 + 8), id="30 bytes"),
+        pytest.param(10_000, 2 * (3333 + 1 + 8), id="10,000 bytes"),
+        pytest.param(30_000, 10_000, id="more than the service shows"),
+    ],
+)
+def test_so_many_tokens_are_asked_for_that_they_have_the_context(
+    opened: Opened, context: int, shown: int
+) -> None:
+    with serve(OLMO) as server:
+        index = opened(server, name=OLMO)
+        (found,) = index.lookups(["the"])
+        assert isinstance(found, TokenOccurrences)
+        assert [len(form.ids) for form in found.forms] == [1, 1]
+        part = found.forms[0].segments[0]
+        (window,) = index.windows([Place("the", part.shard, part.low)], context)
+        asked = [entry for entry in server.read_log() if entry["query_type"] == "get_doc_by_rank"]
+    assert not isinstance(window, WindowFailure), window
+    assert [entry["max_disp_len"] for entry in asked] == [shown, shown]
 
 
 @pytest.mark.parametrize("every", [12, slow(5)])
@@ -289,6 +356,10 @@ def test_windows_show_the_text_of_the_documents(
         ({"find": {"token_ids": [272], "tokens": ["▁the"]}}, "tokens of another text"),
         ({"find": {"token_ids": [1, 2]}}, "a reply about other tokens"),
         ({"count": {"tokens": []}}, "no names of tokens"),
+        (
+            {"count": {"token_ids": [13, 272], "tokens": ["<0x0A>", "▁the"]}},
+            "tokens of another text",
+        ),
     ],
     ids=ascii,
 )
