@@ -266,15 +266,15 @@ def test_what_does_not_get_better_ends(
 @pytest.mark.parametrize(
     ("kind", "waits"),
     [
-        pytest.param("500", ["0.0", "0.0", "0.1", "0.2", "0.5"], id="after an error"),
-        pytest.param("429", ["0.0", "0.1", "0.2", "0.5", "1.2"], id="asked to slow down"),
+        pytest.param("500", ["0.0", "0.0", "0.1", "0.3", "0.7"], id="after an error"),
+        pytest.param("429", ["0.0", "0.1", "0.3", "0.7", "1.8"], id="asked to slow down"),
     ],
 )
 def test_waits_between_attempts_grow(
     server: RangeServer, monkeypatch: pytest.MonkeyPatch, kind: str, waits: list[str]
 ) -> None:
     monkeypatch.setattr(ranges_module, "ATTEMPTS", 6)
-    monkeypatch.setattr(random, "uniform", lambda low, high: (low + high) / 2)
+    monkeypatch.setattr(random, "uniform", lambda low, high: (low + high) * 0.75)
     recorder = Recorder()
     with ranges_of(recorder) as ranges, pytest.raises(RemoteUnavailable):
         ranges.run(ranges.open(f"{server.url}{kind}/file"))

@@ -120,8 +120,8 @@ def test_the_cost_of_texts_whose_tokens_are_known_is_exact(opened: Opened) -> No
 def test_lengths_of_matches_that_contradict_each_other_are_refused(
     opened: Opened, lengths: list[int], is_possible: bool
 ) -> None:
-    _, client = opened()
-    matcher = HostedMatcher("made", client, client.ask)
+    index, client = opened()
+    matcher = HostedMatcher("made", client, index._answer)
     ends = [_LongestEnd(length, 1, "api", "") for length in lengths]
     found = matcher._joined(_Tokens([5, 6, 7], [(0, 1), (1, 2), (2, 3)]), ends)
     assert isinstance(found, TokenMatches) is is_possible
