@@ -310,6 +310,42 @@ def refusal_over_tls(port: int) -> str:
     return str(caught.value).removeprefix(f"https://127.0.0.1:{port}/file: ")
 
 
+@pytest.mark.parametrize(
+    ("headers", "is_recent"),
+    [
+        pytest.param("Last-Modified: {}:09 GMT\r\nDate: {}:10 GMT", True, id="a second ago"),
+        pytest.param("Last-Modified: {}:08 GMT\r\nDate: {}:10 GMT", False, id="two seconds ago"),
+        pytest.param("Last-Modified: {}:10 GMT", False, id="no date of the answer"),
+        pytest.param("Date: {}:10 GMT", False, id="no date of the file"),
+        pytest.param("Last-Modified: yesterday\r\nDate: {}:10 GMT", False, id="no date at all"),
+        pytest.param(
+            "Last-Modified: {}:10 GMT\r\nDate: {}:10 GMT\r\nX-Amz-Id: 5", False, id="of a store"
+        ),
+    ],
+)
+def test_a_file_that_changed_just_before_is_not_told_by_its_date(
+    headers: str, is_recent: bool
+) -> None:
+    minute = "Thu, 01 Jan 2026 00:00"
+    head = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-2/3\r\nContent-Length: 3"
+    answer = f"{head}\r\n{headers.replace('{}', minute)}\r\nConnection: close\r\n\r\nabc"
+
+    def serve(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(answer.encode())
+
+    with answering(serve) as port, reading(f"http://127.0.0.1:{port}/file") as (_, file):
+        assert (file.size, file.head, file.is_recent) == (3, b"abc", is_recent)
+        assert file.stamp == ("" if is_recent else file.etag)
+
+
+def test_only_a_page_in_place_of_a_file_is_kept_as_a_page(server: RangeServer) -> None:
+    with ranges_of() as ranges:
+        assert ranges.run(ranges.open("memory://nothing/here")) is None
+        assert ranges.run(ranges.open(f"{server.url}nothing")) is None
+        assert ranges.pages == []
+
+
 def test_a_server_without_tls_is_said_with_the_cure() -> None:
     with answering(plain_http) as port:
         refusal = refusal_over_tls(port)

@@ -1,0 +1,32 @@
+"""The time that is left for one step of an exchange."""
+
+import time
+
+import httpcore
+import pytest
+
+from ngramscan.remote.transport import _left, time_limit
+
+
+@pytest.mark.parametrize("timeout", [None, 30.0])
+def test_outside_of_an_exchange_a_step_has_its_own_time(timeout: float | None) -> None:
+    assert _left(timeout) == timeout
+    with time_limit(1000.0):
+        pass
+    assert _left(timeout) == timeout
+
+
+def test_a_step_has_its_own_time_or_what_is_left_of_the_exchange() -> None:
+    with time_limit(1000.0):
+        assert _left(3.0) == 3.0
+        for timeout in (None, 2000.0):
+            left = _left(timeout)
+            assert left is not None
+            assert 900.0 < left <= 1000.0
+
+
+def test_no_step_begins_when_the_time_is_over() -> None:
+    with time_limit(0.0):
+        time.sleep(0.001)
+        with pytest.raises(httpcore.ReadTimeout, match="the request ran out of time"):
+            _left(3.0)
