@@ -1,7 +1,10 @@
 """The manifest of an index: what is written is read back, and nothing else is."""
 
+import hashlib
+import io
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +17,11 @@ from ngramscan.index_files.fm9.manifest import (
     ShardEntry,
     describe_shard,
     in_folder,
+    is_json_object,
+    origin_in,
     parse_manifest,
     read_manifest,
+    sha256_of,
     to_manifest,
 )
 from tests.support.places import FM9
@@ -106,3 +112,45 @@ def test_a_hostile_field_is_refused(place: str, value: Any) -> None:
 )
 def test_no_shard_and_shards_listed_twice_are_refused(entries: list[ShardEntry]) -> None:
     assert refusal(to_manifest(entries)).startswith("it lists no shard, or")
+
+
+def test_a_manifest_says_what_its_files_have(tmp_path: Path) -> None:
+    for name in FILES:
+        assert ENTRY.files[name].bytes == (D5 / name).stat().st_size
+        assert ENTRY.files[name].sha256 == hashlib.sha256((D5 / name).read_bytes()).hexdigest()
+    assert (ENTRY.folder, ENTRY.documents, ENTRY.bytes) == ("", 5, 31)
+    assert ENTRY.index_bytes == sum((D5 / name).stat().st_size for name in FILES)
+    assert read_manifest(tmp_path) is None
+    both = [in_folder(ENTRY, "0"), replace(ENTRY, folder="part-1", documents=0, bytes=0)]
+    (tmp_path / MANIFEST).write_bytes(to_manifest(both, "the plan"))
+    assert read_manifest(tmp_path) == both
+
+
+@pytest.mark.parametrize(
+    ("content", "origin"),
+    [
+        pytest.param(to_manifest([ENTRY], "the plan"), "the plan", id="told"),
+        pytest.param(to_manifest([ENTRY]), "", id="not told"),
+        pytest.param(b"{", "", id="damaged"),
+        pytest.param(b"[" * 100_000, "", id="deep"),
+    ],
+)
+def test_a_manifest_says_what_the_index_was_built_from(content: bytes, origin: str) -> None:
+    assert origin_in(content) == origin
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [(b"{}", True), (b"[]", False), (b"{", False), (b"\xff", False)],
+    ids=["an object", "a list", "cut", "no text"],
+)
+def test_only_an_object_can_be_a_manifest(content: bytes, expected: bool) -> None:
+    assert is_json_object(content) is expected
+
+
+def test_a_hash_is_of_the_rest_of_a_file_and_its_bytes_are_reported() -> None:
+    content, reported = bytes(range(256)) * 20_000, list[int]()
+    file = io.BytesIO(content)
+    file.seek(100)
+    assert sha256_of(file, reported.append) == hashlib.sha256(content[100:]).hexdigest()
+    assert sum(reported) == len(content) - 100
