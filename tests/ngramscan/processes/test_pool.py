@@ -34,8 +34,8 @@ def run(work: Callable[[Any, Report], Any], tasks: list[Any], workers: int) -> A
     """Return what was done, by task, and what was heard meanwhile."""
     seen = Recorder()
     done = list(run_on_processes(work, tasks, workers, watch_of(seen)))
-    assert len({one.task for one in done}) == len(done) == len(tasks)
-    return {one.task: one.error or one.result for one in done}, seen
+    assert len({end.task for end in done}) == len(done) == len(tasks)
+    return {end.task: end.error or end.result for end in done}, seen
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -84,12 +84,13 @@ def test_a_mistake_of_ours_is_raised_with_its_traceback() -> None:
         run(worker_tasks.crash, [1, 2, 3], 2)
 
 
-def test_the_task_of_a_lost_process_is_done_by_another_or_given_up_at_last(tmp_path: Path) -> None:
+def test_another_process_does_the_task_of_a_lost_one_or_it_is_given_up(tmp_path: Path) -> None:
     done, seen = run(worker_tasks.die, [(n, str(tmp_path)) for n in range(10)], 2)
     lost = done.pop(1)
     assert done == {n: n for n in range(10) if n != 1}
     assert isinstance(lost, WorkerLostError)
-    assert "lost 3 times at the same task (exit code 3)" in str(lost)
+    problem = "a worker process was lost 3 times at the same task (exit code 3)"
+    assert str(lost) == f"{problem}; if memory ran out, --workers 1 needs less"
     told = [f"a worker process was lost ({how}); another does its task" for how in HOW_LOST]
     assert sorted(seen.notices) == sorted(2 * told)
     assert seen.advanced == 9  # what the lost attempts had reported was taken back
@@ -109,7 +110,7 @@ def children(pid: int | None = None) -> set[str]:
     return set(Path(f"/proc/{process}/task/{process}/children").read_text().split())
 
 
-def test_processes_run_no_script_again_and_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+def test_processes_run_no_script_again_and_end_with_their_parent(tmp_path: Path) -> None:
     """The usual way of multiprocessing would run a script without a main guard in every process."""
     script = TESTS / "support" / "programs" / "take_first_of_many.py"
     command = [sys.executable, str(shutil.copy(script, tmp_path))]

@@ -49,6 +49,7 @@ REFUSED = {
     "later": "HTTP 503; it says to retry in 3600 s",
 }
 """What a server refuses, by the kind of its answer, and what is said of it."""
+CHANGED = r"/file: it changed while it was read; start again$"
 OTHERS = ("404", "basic", "login", "redirect", "no_etag", "stall", "slow", "away")
 
 
@@ -463,10 +464,10 @@ def test_a_changed_file_is_an_error_and_never_a_mix(kind: str, tmp_path: Path) -
         new.write_bytes(other)
         os.utime(new, (1e9, 1e9))
         new.rename(there)
-        with pytest.raises(IndexChangedError, match="/file: it changed while it was read; start again$"):
+        with pytest.raises(IndexChangedError, match=CHANGED):
             check(ranges, file, (10_000, 10_100))
         there.unlink()
-        with pytest.raises(IndexChangedError, match="/file: it changed while it was read; start again$"):
+        with pytest.raises(IndexChangedError, match=CHANGED):
             check(ranges, file, (11_000, 11_100))
 
 

@@ -337,7 +337,7 @@ def test_metadata_that_is_cut_or_foreign_is_refused(
         open_token_folder(tmp_path).metadata(1)
 
 
-def test_an_index_without_metadata_has_none_but_not_with_half_of_its_files(tmp_path: Path) -> None:
+def test_an_index_has_no_metadata_or_all_files_of_them(tmp_path: Path) -> None:
     write_folder(tmp_path, [[[1], [2]]], 2)
     (tmp_path / "metaoff.0").unlink()
     with pytest.raises(IndexFormatError, match=r"metaoff\.0: missing"):

@@ -89,7 +89,7 @@ def test_the_match_is_found_in_the_text_though_spans_lose_spaces() -> None:
     assert positions_of(document, "other", "step by step") == []
 
 
-def test_tokens_of_a_text_are_read_with_their_names_and_a_text_may_have_none() -> None:
+def test_tokens_of_a_text_have_names_and_a_text_may_have_none() -> None:
     reply = {"token_ids": [3707, 486], "tokens": ["▁step", "▁by"]}
     assert read_named_ids(reply) == ((3707, 486), ["▁step", "▁by"])
     assert read_named_ids({"token_ids": [], "tokens": []}) == ((), [])
