@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from evalcore.commands.judge import choose_prompt, judge_messages, judged_part, judged_row
+from evalcore.benchmarks import Dataset
+from evalcore.commands.judge import (
+    choose_prompt,
+    judge_messages,
+    judged_part,
+    judged_row,
+    make_cases,
+)
 from evalcore.formats import Problem
 from evalcore.records import Record
 from ngramscan.errors import InputError
@@ -117,3 +124,15 @@ def test_what_has_no_value_says_why(
     assert (row.value, row.answer, row.status) == (None, answer, status)
     assert (row.judge, row.reply) == ("judge-1", reply)
     assert row.reason.startswith(reason)
+
+
+def test_a_judge_sees_no_reasoning() -> None:
+    prompt = choose_prompt("imo-answerbench", "grade")
+    output = "<think>Maybe \\boxed{12}</think>\nIt is \\boxed{5}."
+    record = Record(id="1", dataset="q", model="m", method="cot", output=output)
+    ended = replace(record, output="<think>It may be \\boxed{5}, since")
+    dataset = Dataset("q", (Problem("1", "?", "5"),), "0")
+    (_, _, request), (_, _, none) = make_cases(prompt, dataset, [record, ended], {})
+    assert "It is \\\\boxed{5}." in request
+    assert "Maybe" not in request
+    assert none == ""

@@ -23,7 +23,7 @@ from evalcore.sandbox.sandbox import Outcome, Program
 from evalcore.scores import ScoreRow, outputs_valued, read_scores, summarise
 from ngramscan.errors import InputError, SandboxError
 from ngramscan.reporting import choose_target, to_frame, write_rows
-from tests.support.outputs import write_lines
+from tests.support.outputs import write_lines, write_texts
 from tests.support.places import ROOT
 from tests.support.sizes import slow
 
@@ -495,3 +495,34 @@ def test_a_whole_number_longer_than_any_float_is_an_answer(tmp_path: Path) -> No
     )
     found = evalcore.score(outputs, data=questions, dataset="q", rule="exact")
     assert [*found["value"]] == [1.0]
+
+
+def score_outputs(folder: Path, method: str, outputs: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Return value, status, answer and reason of outputs to problems whose answer is 5."""
+    made = write_texts(folder / "outputs", {method: outputs})
+    questions = [{"id": str(number), "question": "?", "answer": "5"} for number in range(3)]
+    data = write_lines(folder / "d.jsonl", *questions)
+    found = evalcore.score(made, data=data, rule="numbers")
+    columns = found[["value", "status", "answer", "reason"]].astype(object)
+    return [tuple(row) for row in columns.where(columns.notna(), None).to_numpy()]
+
+
+def test_reasoning_is_not_scored(tmp_path: Path) -> None:
+    outputs = [
+        "<think>It may be \\boxed{5}, since",
+        "<think>Maybe \\boxed{12}</think>\nIt is \\boxed{5}.",
+        "<think>It is \\boxed{5}</think>",
+    ]
+    assert score_outputs(tmp_path, "cot", outputs) == [
+        (None, "no_answer", None, "the output ends within its reasoning"),
+        (1.0, "scored", "5", "equal"),
+        (None, "no_answer", None, "no output but reasoning"),
+    ]
+
+
+@pytest.mark.usefixtures("sandbox_here")
+def test_a_program_in_reasoning_is_a_draft(tmp_path: Path) -> None:
+    draft = "<think>\n```python\nanswer = 4\n```\n</think>"
+    outputs = [f"{draft}\n```python\nanswer = 5\n```", draft, f"{draft}\nIt is 5."]
+    found = score_outputs(tmp_path, "pot", outputs)
+    assert [row[:2] for row in found] == [(1.0, "scored"), (None, "no_answer"), (0.0, "not_found")]

@@ -129,3 +129,17 @@ def test_what_is_not_there_is_said(
 ) -> None:
     with pytest.raises(InputError, match=message):
         evalcore.show(id_, outputs=folder / "outputs", **options)
+
+
+def test_reasoning_is_left_out_of_what_is_shown_and_kept_in_rows(tmp_path: Path) -> None:
+    ended = "<think>It may be \\boxed{5}, since"
+    whole = "<think>Maybe \\boxed{12}</think>\nIt is \\boxed{5}."
+    folder = write_texts(tmp_path / "outputs", {"cot": [ended, whole]})
+    first, second = (inspect.unwrap(evalcore.show)(id_, outputs=folder) for id_ in ("0", "1"))
+    shown = [shown_in(80, result.print_table).splitlines()[2:] for result in (first, second)]
+    words = [[line.strip() for line in lines if line.strip()] for lines in shown]
+    assert words == [
+        ["(5 words of reasoning)", "(it ends within its reasoning)"],
+        ["(2 words of reasoning)", "It is \\boxed{5}."],
+    ]
+    assert second.rows[0].output == whole

@@ -61,3 +61,60 @@ def test_a_program_without_a_fence_has_some_lines_that_nothing_else_has(
     lines: list[str], has_code: bool
 ) -> None:
     assert take_apart("\n".join(lines)).has_code == has_code
+
+
+def test_an_output_with_two_programs_is_taken_apart_as_by_hand() -> None:
+    program = "```python\nprint(1)\n```\n"
+    text = f"Step 1: we add.\nThe sum $x + 1$ is 2.\n{program}Middle words.\n{program}Done now."
+    parts = take_apart(text)
+    assert parts.has_code
+    assert parts.prose == "Step 1: we add.\nThe sum $x + 1$ is 2.\nMiddle words.\nDone now."
+    assert parts.before_code == "Step 1: we add.\nThe sum $x + 1$ is 2.\nMiddle words."
+    # Step we add; The sum is; Middle words; Done now.
+    assert parts.words == 10
+    assert parts.formula_density == pytest.approx(7 / len(text))
+
+
+def test_an_output_without_a_program_is_all_prose() -> None:
+    parts = take_apart("Add:\nx = 3*y\nSo three.")
+    assert (parts.has_code, parts.prose, parts.before_code) == (
+        False,
+        "Add:\nx = 3*y\nSo three.",
+        "",
+    )
+    assert parts.words == 3
+
+
+@pytest.mark.parametrize(
+    ("lines", "before"),
+    [
+        pytest.param(["```python", "x", "```", "b"], "", id="at the start"),
+        pytest.param(["a", "```python", "x"], "a", id="not closed"),
+        pytest.param(["a", "```python", "", "```", "b"], "", id="empty, so it is no program"),
+        pytest.param(["a", "```", "b c", "```", "d"], "", id="a block without a name"),
+        pytest.param(["a", "~~~ py", "x", "~~~", "b"], "a", id="tildes and a space"),
+        pytest.param(["a", "", "b", "  ```R", "x", "  ```"], "a\n\nb", id="indented"),
+    ],
+)
+def test_prose_before_a_program_is_all_lines_before_it(lines: list[str], before: str) -> None:
+    assert take_apart("\n".join(lines)).before_code == before
+
+
+@pytest.mark.parametrize(
+    ("line", "density"),
+    [
+        pytest.param("x = " + "1" * 996, 1.0, id="1000 characters"),
+        pytest.param("x = " + "1" * 997, 0.0, id="1001 characters"),
+        pytest.param("$" + "1" * 2000 + "$", 1.0, id="2000 between dollars"),
+        pytest.param("$" + "1" * 2001 + "$", 0.0, id="2001 between dollars"),
+        pytest.param("a" * 60 + ": x = 2", 5 / 67, id="a label of 60"),
+        pytest.param("a" * 61 + ": x = 2", 1.0, id="a label of 61 is none"),
+        pytest.param("12. x = 2", 5 / 9, id="a number of two digits"),
+        pytest.param("123. x = 2", 1.0, id="a number of three digits is none"),
+        pytest.param("x ≈ 2", 1.0, id="about"),
+        pytest.param("x =", 0.0, id="no right side"),
+        pytest.param("= 3", 0.0, id="no left side"),
+    ],
+)
+def test_lengths_of_equations_and_labels_are_bounded(line: str, density: float) -> None:
+    assert take_apart(line).formula_density == pytest.approx(density)

@@ -1,16 +1,18 @@
 """Recorded outputs as they lie in folders and files, good and bad."""
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.outputs.reading import methods_of, parts_of, read_outputs
 from ngramscan.reading.output_paths import Group
 from tests.support.command import invoke
-from tests.support.outputs import refusal, write_lines
+from tests.support.outputs import refusal, write_lines, write_texts
 from tests.support.places import ROOT
 
 
@@ -171,3 +173,39 @@ def test_the_published_outputs_are_read(shared: Path) -> None:
     outputs = read_outputs(shared / "data/financemath/validation").outputs
     assert (len(outputs), len({output.group for output in outputs})) == (2400, 12)
     assert {output.group.prompt for output in outputs} == {"cot", "pot"}
+
+
+def test_reasoning_counts_unless_it_is_left_out(tmp_path: Path) -> None:
+    ended = "<think>It may be \\boxed{5}, since"
+    whole = "<think>Maybe \\boxed{12}</think>\nIt is \\boxed{5}."
+    folder = write_texts(tmp_path, {"cot": [ended, whole, "5", None]})
+    read = read_outputs(folder)
+    assert [output.text for output in read.outputs] == [ended, whole, "5", None]
+    assert read.notices[0] == (
+        "2 of 4 outputs have marked reasoning, which is counted; --without-reasoning leaves it out"
+    )
+    without = read_outputs(folder, without_reasoning=True)
+    assert [output.text for output in without.outputs] == ["", "It is \\boxed{5}.", "5", None]
+    assert without.notices[0] == (
+        "2 of 4 outputs have marked reasoning, which is left out;"
+        " 1 of them end within it, and are empty without it"
+    )
+
+
+@pytest.mark.parametrize("leave_out", [False, True], ids=["counted", "left out"])
+@pytest.mark.parametrize("command", ["blend", "trace", "keyness", "strategies", "tiers"])
+def test_each_command_about_outputs_can_leave_reasoning_out(
+    tmp_path: Path, command: str, leave_out: bool
+) -> None:
+    text = "<think>Maybe</think>Step by step: 5"
+    outputs = write_texts(tmp_path / "outputs", {"cot": [text], "pot": [text]})
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("Step by step")
+    options: dict[str, dict[str, Any]] = {
+        "trace": {"index": [f"scan:{corpus}"]},
+        "keyness": {"of": "cot", "against": ["pot"]},
+    }
+    run = inspect.unwrap(getattr(ngramscan, command))
+    told = run(outputs, without_reasoning=leave_out, **options.get(command, {})).notices[0]
+    said = "left out" if leave_out else "counted; --without-reasoning leaves it out"
+    assert told == f"2 of 2 outputs have marked reasoning, which is {said}"

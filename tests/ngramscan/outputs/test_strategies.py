@@ -50,6 +50,18 @@ def test_columns_of_outputs_and_groups_are_those_counted_by_hand() -> None:
         (False, 0, 0),
     ]
     assert [row.strategy for row in found.outputs] == ["Hybrid", "PoT", "Direct", "Direct"]
+    assert [row.words for row in found.outputs] == [9, 0, 3, 0]
+    assert [row.characters for row in found.outputs] == [len(text) for text in texts]
+    assert [row.id for row in found.outputs] == ["0", "1", "2", "3"]
+    names = [rule.name for rule in load_rules().rules]
+    assert {row.rule for row in found.outputs} <= set(names)
+    assert [row.rule == names[-1] for row in found.outputs] == [False, False, True, True]
+    assert [(row.outputs, row.with_strategy, row.share) for row in found.rows] == [
+        (4, 2, 0.5),
+        (4, 0, 0.0),
+        (4, 1, 0.25),
+        (4, 1, 0.25),
+    ]
     densities = {"Hybrid": 5 / len(texts[0]), "PoT": 0.0, "Direct": (5 / 16 + 1) / 2}
     rows = {row.strategy: row for row in found.rows if row.model == "m"}
     means = {name: rows[name].mean_formula_density for name in densities}

@@ -534,3 +534,15 @@ def test_bad_input_is_one_line(here: Path, arguments: list[str], message: str) -
     (here / "empty.txt").write_bytes(b" ")
     index = [] if "--index" in arguments else SCAN
     assert message in refusal("trace", *arguments, *index)
+
+
+@pytest.mark.parametrize(("leave_out", "words"), [(False, 9), (True, 2)], ids=["kept", "left out"])
+def test_reasoning_of_plain_texts_is_left_out_on_request(
+    tmp_path: Path, leave_out: bool, words: int
+) -> None:
+    corpus, text = tmp_path / "corpus.txt", tmp_path / "text.txt"
+    corpus.write_text("one two three four five six seven")
+    text.write_text("<think>one two three four five</think> six seven")
+    options: dict[str, Any] = {"index": f"scan:{corpus}", "plain": True}
+    found = ngramscan.trace(text, **options, without_reasoning=leave_out)
+    assert found["words"].tolist() == [words]

@@ -1,24 +1,12 @@
 """Reasoning and answer of replies, as models and servers leave their marks in the text."""
 
-import inspect
 import time
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import evalcore
-import ngramscan
-from evalcore.benchmarks import Dataset
-from evalcore.commands.judge import choose_prompt, make_cases
-from evalcore.formats import Problem
-from evalcore.records import Record
-from ngramscan.outputs.reading import read_outputs
 from ngramscan.reading.reasoning import split_reasoning
-from tests.support.outputs import shown_in, write_lines
 
 GPT_OSS = "<|channel|>analysis<|message|>Maybe 8.<|end|><|start|>assistant"
 SKY = "<|begin_of_thought|>Maybe 8.<|end_of_thought|>"
@@ -217,114 +205,3 @@ def test_time_grows_with_the_length_of_a_hostile_reply(piece: str) -> None:
     start = time.process_time()
     split_reasoning(reply)
     assert time.process_time() - start < 5
-
-
-# Where replies are read
-
-THINKS = (
-    "<think>It may be \\boxed{5}, since",
-    "<think>Maybe \\boxed{12}</think>\nIt is \\boxed{5}.",
-)
-
-
-def write_outputs(folder: Path, *outputs: str | None, method: str = "cot") -> Path:
-    rows = [{"id": str(number), "output": output} for number, output in enumerate(outputs)]
-    write_lines(folder / f"outputs/q/m/{method}.jsonl", *rows)
-    questions = [{"id": str(number), "question": "?", "answer": "5"} for number in range(len(rows))]
-    write_lines(folder / "q.jsonl", *questions)
-    return folder / "outputs"
-
-
-def score_outputs(folder: Path, *outputs: str | None, **options: Any) -> list[tuple[Any, ...]]:
-    made = write_outputs(folder, *outputs, method=options.pop("method", "cot"))
-    rows = evalcore.score(made, data=folder / "q.jsonl", rule="numbers", **options)
-    columns = rows[["value", "status", "answer", "reason"]].astype(object)
-    return [tuple(row) for row in columns.where(columns.notna(), None).to_numpy()]
-
-
-def test_reasoning_is_not_scored(tmp_path: Path) -> None:
-    ended, alone = "the output ends within its reasoning", "no output but reasoning"
-    outputs = (*THINKS, "<think>It is \\boxed{5}</think>")
-    assert score_outputs(tmp_path, *outputs) == [
-        (None, "no_answer", None, ended),
-        (1.0, "scored", "5", "equal"),
-        (None, "no_answer", None, alone),
-    ]
-
-
-def test_judges_see_no_reasoning() -> None:
-    prompt = choose_prompt("imo-answerbench", "grade")
-    record = Record(id="1", dataset="q", model="m", method="cot", output=THINKS[1])
-    dataset = Dataset("q", (Problem("1", "?", "5"),), "0")
-    ended = replace(record, output=THINKS[0])
-    (_, _, request), (_, _, none) = make_cases(prompt, dataset, [record, ended], {})
-    assert "It is \\\\boxed{5}." in request
-    assert "Maybe" not in request
-    assert none == ""
-
-
-@pytest.mark.usefixtures("sandbox_here")
-def test_a_program_in_reasoning_is_a_draft(tmp_path: Path) -> None:
-    draft = "<think>\n```python\nanswer = 4\n```\n</think>"
-    outputs = (f"{draft}\n```python\nanswer = 5\n```", draft, f"{draft}\nIt is 5.")
-    found = score_outputs(tmp_path, *outputs, method="pot")
-    assert [row[:2] for row in found] == [(1.0, "scored"), (None, "no_answer"), (0.0, "not_found")]
-
-
-def test_reasoning_is_left_out_of_what_is_shown_and_kept_in_rows(tmp_path: Path) -> None:
-    folder = write_outputs(tmp_path, *THINKS)
-    first, second = (inspect.unwrap(evalcore.show)(id_, outputs=folder) for id_ in ("0", "1"))
-    shown = [shown_in(80, result.print_table).splitlines()[2:] for result in (first, second)]
-    words = [[line.strip() for line in lines if line.strip()] for lines in shown]
-    assert words == [
-        ["(5 words of reasoning)", "(it ends within its reasoning)"],
-        ["(2 words of reasoning)", "It is \\boxed{5}."],
-    ]
-    assert second.rows[0].output == THINKS[1]
-
-
-def test_reasoning_counts_unless_it_is_left_out(tmp_path: Path) -> None:
-    folder = write_outputs(tmp_path, *THINKS, "5", None)
-    read = read_outputs(folder)
-    assert [output.text for output in read.outputs] == [*THINKS, "5", None]
-    assert read.notices[0] == (
-        "2 of 4 outputs have marked reasoning, which is counted; --without-reasoning leaves it out"
-    )
-    without = read_outputs(folder, without_reasoning=True)
-    assert [output.text for output in without.outputs] == ["", "It is \\boxed{5}.", "5", None]
-    assert without.notices[0] == (
-        "2 of 4 outputs have marked reasoning, which is left out;"
-        " 1 of them end within it, and are empty without it"
-    )
-
-
-@pytest.mark.parametrize("command", ["blend", "trace", "keyness", "strategies", "tiers"])
-def test_each_command_about_outputs_can_leave_reasoning_out(tmp_path: Path, command: str) -> None:
-    for method in ("cot", "pot"):
-        write_outputs(tmp_path, "<think>Maybe</think>Step by step: 5", method=method)
-    corpus = tmp_path / "corpus.txt"
-    corpus.write_text("Step by step")
-    more: dict[str, dict[str, Any]] = {
-        "trace": {"index": [f"scan:{corpus}"]},
-        "keyness": {"of": "cot", "against": ["pot"]},
-    }
-    given: dict[str, Any] = more.get(command, {})
-    run = inspect.unwrap(getattr(ngramscan, command))
-    notices = [
-        run(tmp_path / "outputs", without_reasoning=leave_out, **given).notices
-        for leave_out in (False, True)
-    ]
-    said = "2 of 2 outputs have marked reasoning, which is "
-    assert [found[0].removeprefix(said)[:9] for found in notices] == ["counted; ", "left out"]
-
-
-def test_reasoning_of_plain_texts_is_left_out_of_a_trace_on_request(tmp_path: Path) -> None:
-    (tmp_path / "corpus.txt").write_text("one two three four five six seven")
-    text = tmp_path / "text.txt"
-    text.write_text("<think>one two three four five</think> six seven")
-    given: dict[str, Any] = {"index": f"scan:{tmp_path / 'corpus.txt'}", "plain": True}
-    words = [
-        ngramscan.trace(text, **given, without_reasoning=leave_out)["words"].tolist()
-        for leave_out in (False, True)
-    ]
-    assert words == [[9], [2]]
