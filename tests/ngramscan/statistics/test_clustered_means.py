@@ -72,12 +72,12 @@ def test_with_many_clusters_the_standard_error_is_that_of_other_software() -> No
     assert found._error == pytest.approx(fitted.bse[0], rel=0.01)
 
 
-def test_an_interval_ends_where_its_p_value_is_one_minus_the_level() -> None:
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_an_interval_ends_where_its_p_value_is_one_minus_the_level(level: float) -> None:
     found = ClusteredMean(*values_in_clusters([1, 1, 2, 3, 5, 8, 13, 2, 2, 4]), -1, 1)
-    for level in (0.5, 0.9, 0.99):
-        limits = found.estimate(level).limits
-        p_values = [found.test(limit).value for limit in limits if abs(limit) < 1]
-        assert p_values == pytest.approx([1 - level] * len(p_values), rel=1e-4)
+    limits = found.estimate(level).limits
+    p_values = [found.test(limit).value for limit in limits if abs(limit) < 1]
+    assert p_values == pytest.approx([1 - level] * len(p_values), rel=1e-4)
 
 
 @pytest.mark.parametrize("size", [1, 4])

@@ -29,7 +29,7 @@ def test_an_estimate_done_by_hand() -> None:
     assert estimate.note == "unreliable interval: one file makes up 12% of the estimate"
 
 
-def test_over_all_samples_with_equal_chances_the_mean_estimate_is_the_total() -> None:
+def test_the_mean_estimate_over_all_equal_samples_is_the_total() -> None:
     counts = [0, 3, 4, 9, 30, 2, 2]
     estimates = [
         cluster_total([counts[i] for i in drawn], [1] * 3, [3 / 7] * 3, 7).value
@@ -124,7 +124,7 @@ NINE_OR_ELEVEN = [9, 11] * 10
         ),
     ],
 )
-def test_few_or_rare_clusters_have_no_interval_and_a_single_large_one_is_told(
+def test_few_or_rare_clusters_have_no_interval_and_a_large_one_is_told(
     counts: list[int],
     sizes: list[int],
     chances: list[float],

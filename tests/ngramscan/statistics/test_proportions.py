@@ -92,18 +92,24 @@ def test_mcnemar_s_test_is_the_binomial_one_or_its_mid_p() -> None:
     assert (mcnemar(0, 0), mid_p_mcnemar(0, 0)) == (1, 1)
 
 
-def test_ratios_of_shares_combine_their_wilson_intervals_on_the_log_scale() -> None:
-    for k, n, k_other, n_other in ((12, 40, 5, 50), (30, 31, 3, 9)):
-        samples = ((k, n), (k_other, n_other))
-        found = share_ratio(*samples, 0.9, (n, n_other), 0.0)
-        (low, high), (low_other, high_other) = (
-            binomtest(*sample).proportion_ci(0.9, method="wilson") for sample in samples
-        )
-        p, q = k / n, k_other / n_other
-        below = np.hypot(np.log(p / low), np.log(high_other / q))
-        above = np.hypot(np.log(high / p), np.log(q / low_other))
-        expected = p / q, p / q * np.exp(-below), p / q * np.exp(above)
-        assert (found.value, *found.limits) == pytest.approx(expected)
+@pytest.mark.parametrize(
+    ("sample", "other"), [((12, 40), (5, 50)), ((30, 31), (3, 9))], ids=["a few of many", "most"]
+)
+def test_ratios_of_shares_combine_their_wilson_intervals_on_the_log_scale(
+    sample: tuple[int, int], other: tuple[int, int]
+) -> None:
+    found = share_ratio(sample, other, 0.9, (sample[1], other[1]), 0.0)
+    (low, high), (low_other, high_other) = (
+        binomtest(*counts).proportion_ci(0.9, method="wilson") for counts in (sample, other)
+    )
+    p, q = sample[0] / sample[1], other[0] / other[1]
+    below = np.hypot(np.log(p / low), np.log(high_other / q))
+    above = np.hypot(np.log(high / p), np.log(q / low_other))
+    expected = p / q, p / q * np.exp(-below), p / q * np.exp(above)
+    assert (found.value, *found.limits) == pytest.approx(expected)
+
+
+def test_ratios_with_a_share_of_zero_have_the_intervals_of_other_software() -> None:
     pairs = ((0, 4), (4, 0), (0, 0))
     limits = [share_ratio((k, 20), (other, 30), 0.9, (20, 30), 0.5).limits for k, other in pairs]
     theirs = [
