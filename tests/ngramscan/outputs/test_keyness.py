@@ -15,11 +15,15 @@ from scipy.stats import chi2_contingency, false_discovery_control, fisher_exact,
 import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.outputs.keyness import (
+    KeynessOptions,
     KeynessResult,
     KeynessRow,
     adjusted,
     compare,
+    describe_keyness,
+    describe_models,
     kind_of,
+    run_keyness,
     to_patterns,
 )
 from ngramscan.outputs.ngrams import MinFrequency
@@ -27,7 +31,7 @@ from ngramscan.outputs.tokens import Tokens, split_characters, split_words
 from ngramscan.patterns.files import load_patterns
 from tests.support.command import invoke
 from tests.support.keyness_sides import OPTIONS, unpaired
-from tests.support.outputs import refusal, write_lines, write_texts
+from tests.support.outputs import Texts, outputs_of, refusal, write_lines, write_texts
 
 
 def keyness_of(tokens: Tokens, own: int, **options: Any) -> KeynessResult:
@@ -348,3 +352,91 @@ def test_q_of_n_grams_that_share_a_row_counts_each_of_them() -> None:
     np.testing.assert_allclose(of_each, adjusted(np.repeat(p, times)))
     # 5/1 × .01, 5/2 × .02, 5/3 × .03, then 5/4 × .5 and 5/5 × .6, which is less.
     assert adjusted(p) == pytest.approx([0.6, 0.05, 0.05, 0.6, 0.05])
+
+
+def options_of(**changes: Any) -> KeynessOptions:
+    return replace(OPTIONS, **{"minimum": MinFrequency(1, 1), "q": 1.0, "all": True, **changes})
+
+
+def lines_above(texts: Texts, found_inside: int = 0) -> list[str]:
+    """Return the lines above the table of the outputs of PoT against those of CoT."""
+    outputs, options = outputs_of(texts), options_of()
+    found = replace(run_keyness(outputs, options), found_inside=found_inside)
+    return describe_keyness(outputs, found, options)
+
+
+@pytest.mark.parametrize(
+    ("found_inside", "words"),
+    [
+        (0, " at q ≤ 1; "),
+        (1, " at q ≤ 1, 1 of them only within longer ones; "),
+        (1234, " at q ≤ 1, 1,234 of them only within longer ones; "),
+    ],
+)
+def test_n_grams_within_longer_ones_are_counted(found_inside: int, words: str) -> None:
+    texts = {("d", "m", "PoT"): ["a b"] * 2, ("d", "m", "CoT"): ["a c"] * 2}
+    lines = lines_above(texts, found_inside=found_inside)
+    assert words in lines[-1]
+    assert lines[-1].startswith("5 n-grams tested, ")
+    assert " in a larger share of outputs of PoT at q ≤ 1" in lines[-1]
+
+
+def test_outputs_of_both_sides_and_their_problems_are_counted() -> None:
+    same = {("d", "m", "PoT"): ["a b"] * 41, ("d", "m", "CoT"): ["a c"] * 40}
+    assert lines_above(same)[1] == (
+        "41 outputs of PoT against 40 of CoT, paired by the 40 problems that both answer;"
+        " 1 that one side alone answers are not tested"
+    )
+    assert len(lines_above(same)) == 3
+    others = {("d", "m", "PoT"): ["a b"] * 2, ("e", "m", "CoT"): ["a c"] * 3}
+    assert lines_above(others)[1] == "2 outputs of PoT against 3 of CoT, for 2 and 3 problems"
+
+
+def test_outputs_of_longer_texts_are_compared_in_parts() -> None:
+    texts = {("d", "m", "PoT"): ["a b c d e f g h"] * 3, ("d", "m", "CoT"): ["a c"] * 3}
+    assert lines_above(texts)[2] == (
+        "outputs of PoT are longer than those of CoT: the test compares parts of equal length"
+    )
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "words"),
+    [
+        (["m"], ["m"], ""),
+        (["n", "m"], ["m", "n"], ""),
+        (["m"], ["n"], "PoT of m; CoT of n"),
+        (["c", "a", "b"], ["m"], "PoT of a, b, c; CoT of m"),
+        (["d", "c", "a", "b"], ["m"], "PoT of a, b, c and 1 more; CoT of m"),
+        (["m"], ["e", "d", "c", "a", "b"], "PoT of m; CoT of a, b, c and 2 more"),
+        (["m"], [""], "PoT of m; CoT of unnamed"),
+    ],
+    ids=["one", "the same two", "others", "three", "four", "five", "unnamed"],
+)
+def test_different_models_of_the_sides_are_named(
+    own: list[str], others: list[str], words: str
+) -> None:
+    texts = {("d", model, "PoT"): ["a b"] for model in own}
+    texts |= {("d", model, "CoT"): ["a b"] for model in others}
+    meaning = "an n-gram may be the style of a model, not of the method"
+    expected = f"different models ({words}): {meaning}" if words else ""
+    assert describe_models(outputs_of(texts), options_of()) == expected
+
+
+def test_models_without_text_are_not_named() -> None:
+    texts: Texts = {("d", "m", "PoT"): ["a"], ("d", "m", "CoT"): ["a"], ("d", "n", "CoT"): [None]}
+    assert describe_models(outputs_of(texts), options_of()) == ""
+
+
+@pytest.mark.parametrize(
+    ("groups", "scope"),
+    [
+        ([("d", "m")], "dataset d · model m"),
+        ([("e", "m"), ("d", "m")], "dataset d, e · model m"),
+        ([("d", "n"), ("d", "m")], "dataset d · 2 models"),
+        ([("d", "")], "dataset d"),
+    ],
+    ids=["one of each", "two datasets", "two models", "no model"],
+)
+def test_datasets_and_models_are_said_first(groups: list[tuple[str, str]], scope: str) -> None:
+    texts = {(*group, prompt): ["a b"] for group in groups for prompt in ("PoT", "CoT")}
+    assert lines_above({**texts, ("f", "x", "zero-shot"): ["a"]})[0] == scope

@@ -9,7 +9,7 @@ import pytest
 
 import ngramscan
 from ngramscan.errors import InputError
-from ngramscan.outputs.reading import methods_of, parts_of, read_outputs
+from ngramscan.outputs.reading import methods_of, number_problems, parts_of, read_outputs
 from ngramscan.reading.output_paths import Group
 from tests.support.command import invoke
 from tests.support.outputs import refusal, write_lines, write_texts
@@ -209,3 +209,91 @@ def test_each_command_about_outputs_can_leave_reasoning_out(
     told = run(outputs, without_reasoning=leave_out, **options.get(command, {})).notices[0]
     said = "left out" if leave_out else "counted; --without-reasoning leaves it out"
     assert told == f"2 of 2 outputs have marked reasoning, which is {said}"
+
+
+def write_list(folder: Path, records: list[dict[str, Any]]) -> Path:
+    """Write a list of records to a file whose path names no model."""
+    folder.mkdir()
+    file = folder / "all.json"
+    file.write_text(json.dumps(records))
+    return file
+
+
+def test_records_name_what_a_path_does_not(tmp_path: Path) -> None:
+    named = {"id": 1, "output": "x", "dataset": "d", "model": "m", "method": "cot"}
+    found = read_outputs(write_list(tmp_path / "folder", [named, {"id": 2, "output": "y"}]))
+    assert [output.group for output in found.outputs] == [
+        Group("d", "m", "cot"),
+        Group("folder", "", "all"),
+    ]
+    # Where the path names them, it is believed.
+    file = write_lines(tmp_path / "e/n/pot.jsonl", named)
+    assert [output.group for output in read_outputs(file).outputs] == [Group("e", "n", "pot")]
+
+
+def test_ids_epochs_and_questions_of_records_are_read(tmp_path: Path) -> None:
+    file = write_lines(
+        tmp_path / "d/m/cot.jsonl",
+        {"id": 1, "problem_id": 9, "epoch": 0, "output": "a", "question": "Why?", "n": "no"},
+        {"id": None, "question_id": "v-1", "epoch": 2, "output": "b", "tables": ["t", 3, "u"]},
+        {"problem_id": 1, "epoch": None, "output": "c", "prompt": "p", "context": None},
+        {"epoch": 2, "output": "d"},
+        {"id": "v-1", "epoch": 3, "output": "e"},
+    )
+    outputs = read_outputs(file).outputs
+    assert [output.id for output in outputs] == ["1#0", "v-1#2", "1", "", "v-1#3"]
+    assert [output.epoch for output in outputs] == ["#0", "#2", "", "", "#3"]
+    assert [output.asked for output in outputs] == [("Why?",), ("t", "u"), ("p",), (), ()]
+    # Epochs of one problem are the same one; without an id, an output has its own.
+    assert number_problems(outputs) == [0, 1, 0, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("ids", "has_notice"),
+    [((1, 2), False), ((1, None), True), ((None, None), True)],
+    ids=["all have one", "some have none", "none has one"],
+)
+def test_outputs_without_an_id_are_said(
+    tmp_path: Path, ids: tuple[int | None, ...], has_notice: bool
+) -> None:
+    records = [{"id": id_, "output": "x"} for id_ in ids]
+    told = "some outputs have no id; what is compared in pairs leaves them out"
+    found = read_outputs(write_lines(tmp_path / "d/m/cot.jsonl", *records))
+    assert found.notices == [told] * has_notice
+
+
+@pytest.mark.parametrize(
+    ("texts", "notices"),
+    [
+        (["x", "y"], []),
+        (["x", None], ["of 2 outputs 1 are missing and 0 empty; left out of all shares"]),
+        (["x", " "], ["of 2 outputs 0 are missing and 1 empty; left out of all shares"]),
+    ],
+    ids=["all there", "one missing", "one empty"],
+)
+def test_missing_or_empty_outputs_are_said(
+    tmp_path: Path, texts: list[str | None], notices: list[str]
+) -> None:
+    assert read_outputs(write_texts(tmp_path, {"cot": texts})).notices == notices
+
+
+def test_an_id_twice_or_a_file_twice_is_refused(tmp_path: Path) -> None:
+    file = write_list(tmp_path / "folder", [{"id": 1, "output": "x", "method": ""}] * 2)
+    with pytest.raises(InputError) as error:
+        read_outputs(file)
+    assert str(error.value) == (
+        f"{file}[2]: id '1' of folder is also at {file}[1]; --prompt-field NAME says which prompt"
+    )
+    file = write_lines(tmp_path / "d/m/cot.jsonl", *[{"id": 1, "output": "x"}] * 2)
+    with pytest.raises(InputError) as error:
+        read_outputs(file)
+    assert str(error.value) == f"{file}:2: id '1' of d/m/cot is also at {file}:1"
+    with pytest.raises(InputError, match="a file is given twice"):
+        read_outputs([file, file.parent / ".." / "m" / "cot.jsonl"])
+
+
+def test_outputs_that_do_not_name_their_prompt_are_counted(tmp_path: Path) -> None:
+    records = [{"id": number, "output": "x", "method": ""} for number in range(3)]
+    found = read_outputs(write_list(tmp_path / "folder", records))
+    told = "3 outputs do not name their prompt; --prompt-field NAME says which field"
+    assert found.notices == [told]
