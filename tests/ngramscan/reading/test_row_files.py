@@ -332,3 +332,9 @@ def test_rows_without_a_column_are_refused(
     with pytest.raises(InputError) as error:
         read_rows(tmp_path / "t.jsonl", Judged, "judged rows")
     assert str(error.value).startswith(f"{tmp_path}/t.jsonl:1: {problem}")
+
+
+def test_each_row_of_parquet_has_its_number(tmp_path: Path) -> None:
+    file = tmp_path / "t.parquet"
+    pd.DataFrame({"a": [1, 2]}).to_parquet(file)
+    assert [*read_table(file)] == [(f"{file}[1]", {"a": 1}), (f"{file}[2]", {"a": 2})]
