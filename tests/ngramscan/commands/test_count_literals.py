@@ -9,7 +9,6 @@ import pytest
 
 import ngramscan
 from ngramscan.errors import InputError
-from ngramscan.patterns.files import load_patterns
 from tests.support import oracle
 from tests.support.command import NGRAMSCAN, invoke
 from tests.support.outputs import refusal
@@ -221,28 +220,3 @@ def test_totals_are_of_methods(here: Path) -> None:
     said = "--totals t.csv: only patterns of a method have totals, and literals have no method"
     assert told == [said] * 2
     assert not (here / "t.csv").exists()
-
-
-# Pattern sets
-
-
-def test_the_shipped_sets_are_listed_and_shown(here: Path) -> None:
-    rows = invoke("patterns", "list", "--format", "csv").rows
-    listed = [(row["name"], row["patterns"], row["tiers"]) for row in rows]
-    assert listed == [("f1", "46", "T1, T2, T3"), ("verify", "9", "T1, T2")]
-    assert ngramscan.patterns_list()["methods"].tolist() == ["CoT, PoT, FP/F-1", "Verify, Revise"]
-    frame = ngramscan.patterns_show("f1").set_index("text")
-    texts = [pattern.text for pattern in load_patterns("f1").patterns]
-    assert list(frame.index) == texts
-    for text, within in frame["within"].items():
-        assert within == "; ".join(other for other in texts if str(text) in other != text)
-    assert frame.loc["\\leq", "longer_words"] == "\\leqslant; \\leqq"
-    (here / "mine.yaml").write_text(SET + "regexes: [{method: CoT, name: steps, regex: 'a+b'}]\n")
-    shown: list[Any] = invoke("patterns", "show", "mine.yaml", "--format", "csv").rows
-    assert (shown[-1]["kind"], shown[-1]["text"], shown[-1]["note"]) == ("regex", "a+b", "steps")
-    screen = invoke("patterns", "show", "f1").stdout
-    assert '"step by step" also counts every "think step by step"' in screen
-    ran = invoke("patterns", "show", "f2")
-    assert (ran.code, ran.stderr) == (
-        2, "Error: f2: no such file or shipped set; did you mean f1?\n"
-    )  # fmt: skip

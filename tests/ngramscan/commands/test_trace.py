@@ -1,0 +1,229 @@
+"""`ngramscan trace` as a person runs it: rows, files, messages and exit codes."""
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import ngramscan
+from ngramscan.errors import IncompleteError
+from ngramscan.indexes.http.identity import PROBES
+from tests.support.command import invoke
+from tests.support.killed import repeated_after_kills
+from tests.support.outputs import refusal
+from tests.support.service import ApiServer
+from tests.support.text_index import Counting
+from tests.support.traced_texts import COPIED, OTHER
+from tests.support.word_spans import words_of
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus.jsonl").write_text(
+        "".join(json.dumps({"text": text}) + "\n" for text in (COPIED, OTHER))
+    )
+    for prompt, outputs in {
+        "cot": [f"Well, {COPIED[4:60]}!", "x y z u v w"],
+        "pot": ["print(1) # twice", f"So {OTHER[:50]} {COPIED[:40]}"],
+    }.items():
+        folder = tmp_path / "outputs" / "exam" / "gpt"
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = [json.dumps({"id": f"q{n}", "output": text}) for n, text in enumerate(outputs)]
+        (folder / f"{prompt}.jsonl").write_text("\n".join(lines))
+    return tmp_path
+
+
+SCAN = ("--index", "scan:corpus.jsonl", "--workers", "1")
+
+
+def test_rows_and_files_of_the_command(here: Path) -> None:
+    files = ("--spans", "spans.csv", "--curve", "curve.csv", "--differences", "differences.csv")
+    ran = invoke("trace", "outputs", *SCAN, *files, "--format", "csv")
+    assert ran.code == 0, ran.stderr
+    by_output = {(row["prompt"], row["id"]): row for row in ran.rows}
+    assert {key: row["longest"] for key, row in by_output.items()} == {
+        ("cot", "q0"): str(len(words_of(COPIED[4:60]))),
+        ("cot", "q1"): "0",
+        ("pot", "q0"): "0",
+        ("pot", "q1"): str(len(words_of(OTHER[:50]))),
+    }
+    spans = pd.read_csv("spans.csv")
+    for span in spans.to_dict("records"):
+        lines = (here / "outputs/exam/gpt" / f"{span['prompt']}.jsonl").read_text().split("\n")
+        output = json.loads(lines[int(span["id"][1:])])["output"]
+        assert output[span["start"] : span["end"]] == span["text"]
+        document = [COPIED, OTHER][int(span["document"].rpartition(":")[2]) - 1]
+        assert (span["text"] in document, span["occurrences"], span["documents"]) == (True, 1, 1)
+    assert len(spans) == 3
+    assert {row["measure"] for row in pd.read_csv("differences.csv").to_dict("records")} == {
+        *("coverage", "novelty", "creativity_index")
+    }
+    assert "no word was masked" in ran.stderr
+
+
+def test_the_table_of_a_person(here: Path) -> None:
+    ran = invoke("trace", "outputs", *SCAN)
+    assert ran.code == 0
+    assert "Copied verbatim from the corpus, 5 words or more, %" in ran.stdout
+    assert "pot - cot" in ran.stdout
+
+
+def test_questions_of_a_file_are_masked(here: Path) -> None:
+    questions = [{"question_id": "q0", "question": COPIED}, {"id": "q1", "prompt": "new"}]
+    (here / "questions.json").write_text(json.dumps(questions))
+    rows = invoke("trace", "outputs", *SCAN, "--mask", "questions.json", "--format", "csv").rows
+    masked = [(row["prompt"], row["id"], int(row["masked"])) for row in rows]
+    copied = len(words_of(COPIED[4:60]))
+    assert masked == [("cot", "q0", copied), ("cot", "q1", 0), ("pot", "q0", 0), ("pot", "q1", 0)]
+
+
+def test_records_have_their_questions(here: Path) -> None:
+    record = {"id": "1", "output": COPIED, "question": [COPIED[:32], COPIED[32:]], "prompt": None}
+    (here / "a.jsonl").write_text(json.dumps(record))
+    (row,) = invoke("trace", "a.jsonl", *SCAN, "--format", "csv").rows
+    assert int(row["masked"]) == 16  # the cut is within a word
+    (row,) = invoke("trace", "a.jsonl", *SCAN, "--no-mask", "--format", "csv").rows
+    assert (row["masked"], row["coverage"]) == ("0", "1.0")
+
+
+def test_plain_texts_are_shown_with_their_spans(here: Path) -> None:
+    (here / "essay.txt").write_text(f"Once \x1b[31m {COPIED[4:39]} it ended.\n")
+    ran = invoke("trace", "essay.txt", "--plain", *SCAN, "-q")
+    shown = COPIED[4:39]
+    assert f"⟦{shown}⟧ it ended." in ran.stdout.replace("\n", " ")
+    assert "\x1b[31m" not in ran.stdout
+    assert "1 span, " in ran.stdout
+
+
+def test_controls_are_traced_beside_the_outputs(here: Path) -> None:
+    solutions = [{"id": "q0", "solution": OTHER}, {"id": "q9", "solution": "no output"}]
+    (here / "solutions.json").write_text(json.dumps(solutions))
+    rows = invoke("trace", "outputs", *SCAN, "--control", "solutions.json", "--format", "csv").rows
+    (control,) = [row for row in rows if row["prompt"] == "control"]
+    assert (control["model"], control["id"], control["coverage"]) == ("", "q0", "1.0")
+
+
+def test_kinds_are_rows_of_their_own(here: Path) -> None:
+    (here / "solutions.json").write_text(json.dumps([{"id": "q1", "solution": "$x + y$ z"}]))
+    control = ("--control", "solutions.json", "--kinds")
+    rows = invoke("trace", "outputs", *SCAN, *control, "--format", "csv").rows
+    assert [row["kind"] for row in rows if row["prompt"] == "control"] == [
+        *("all", "narrative", "latex")
+    ]
+    table = invoke("trace", "outputs", *SCAN, "--kinds").stdout
+    assert "narrative" in table
+
+
+def test_a_sample_is_drawn_by_the_seed(here: Path) -> None:
+    rows = invoke("trace", "outputs", *SCAN, "--sample", "2", "--format", "csv").rows
+    again = invoke("trace", "outputs", *SCAN, "--sample", "2", "--format", "csv").rows
+    other = invoke("trace", "outputs", *SCAN, "--sample", "9", "--format", "csv").rows
+    assert (len(rows), rows, len(other)) == (2, again, 4)
+
+
+def test_what_it_takes_is_said_before(here: Path) -> None:
+    with ApiServer({"x": here / "corpus.jsonl"}) as api:
+        common = ("trace", "outputs", "--index", f"{api.url}x", "--journal", "replies.sqlite")
+        (row,) = invoke(*common, "--dry-run", "--format", "csv").rows
+        assert api.read_log() == []
+        ran = invoke(*common, "--format", "csv")
+        asked = len(api.read_log())
+    assert (row["patterns"], ran.code) == ("4", 0)
+    assert int(row["requests"]) <= asked <= int(row["requests"]) + 3 * 14
+    assert int(row["requests_at_most"]) == 15 * int(row["requests"])
+    again = invoke(*common, "--format", "csv")  # the service is gone: all is in the journal
+    assert (again.code, again.rows) == (0, ran.rows)
+
+
+@pytest.mark.integration
+def test_a_killed_trace_goes_on_where_it_was(here: Path) -> None:
+    texts = [f"x y {COPIED[4:70]} z", f"So {OTHER} {COPIED}", "a b c d e f g h " * 3 + OTHER[9:60]]
+    lines = [json.dumps({"id": number, "output": text}) for number, text in enumerate(texts)]
+    (here / "o.jsonl").write_text("\n".join(lines))
+    with ApiServer({"x": here / "corpus.jsonl"}, delay=0.05) as api:
+        # In the first windows, and in the questions about longer parts. Each run also asks whether
+        # the host has another index by now.
+        assert repeated_after_kills(api, f"{api.url}x", at=[6, 15]) <= 2 * (4 + len(PROBES))
+        kept = len(api.read_log())
+        assert repeated_after_kills(api, f"{api.url}x", at=[]) <= 2 * 4 + 3 * len(PROBES)
+        assert len(api.read_log()) == kept + len(PROBES)
+
+
+@pytest.mark.usefixtures("here")
+def test_outputs_that_could_not_be_traced_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A service would be asked again and again for half a minute.
+    index = Counting([COPIED, OTHER], lost=["x y z"])
+    opened = nullcontext([index])
+    monkeypatch.setattr("ngramscan.commands.trace.open_indexes", lambda *_: opened)
+    ran = invoke("trace", "outputs", "--format", "csv")
+    assert (ran.code, [row["id"] for row in ran.rows]) == (1, ["q0", "q0", "q1"])
+    assert "engine crashed; 1 text missing (x)" in ran.stderr
+    with pytest.raises(IncompleteError) as raised:
+        ngramscan.trace("outputs")
+    assert [*raised.value.rows["id"]] == ["q0", "q0", "q1"]
+
+
+@pytest.mark.usefixtures("here")
+def test_a_span_whose_document_can_not_be_shown_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = Counting([COPIED, OTHER], unseen=[COPIED[4:39]])
+    Path("a.jsonl").write_text(json.dumps({"id": 1, "output": f"x {COPIED[4:39]} y {OTHER[:30]}"}))
+    monkeypatch.setattr("ngramscan.commands.trace.open_indexes", lambda *_: nullcontext([index]))
+    ran = invoke("trace", "a.jsonl", "--spans", "spans.csv", "--format", "csv")
+    assert (ran.code, len(ran.rows)) == (1, 1)
+    assert "no window; 1 text missing (x)" in ran.stderr
+    spans = pd.read_csv("spans.csv").sort_values("start")
+    assert [*spans["document"].isna()] == [True, False]
+    assert [*spans["occurrences"]] == [1, 1]
+
+
+def test_empty_outputs_are_said_and_have_no_table(here: Path) -> None:
+    (here / "empty.jsonl").write_text('{"id": 1, "output": ""}\n')
+    ran = invoke("trace", "empty.jsonl", *SCAN)
+    assert (ran.code, ran.stdout) == (0, "")
+    assert "of 1 outputs 0 are missing and 1 empty" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["outputs", "--index-from", "8", "--index-to", "7"], "--index-to is smaller: 7"),
+        (["outputs", "--no-mask", "--mask", "a.json"], "--no-mask: it can't go with --mask"),
+        (["outputs", "--mask", "nothing.json"], "nothing.json"),
+        (["outputs", "--mask", "noid.json"], "noid.json[1]: no id; it has: a"),
+        (["outputs", "--mask", "noquestion.json"], "no question; it has: id"),
+        (["outputs", "--control", "noquestion.json"], "no column solution; it has: id"),
+        (
+            ["outputs", "--control", "noid.json", "--control-field", "a"],
+            "a is not text; correct the row",
+        ),
+        (["outputs", "--control", "nameless.json"], "nameless.json[1]: no id; it has: solution"),
+        (["outputs", "--control", "others.json"], "no solution has the id of a traced output"),
+        (["latin.txt", "--plain"], "latin.txt: not UTF-8 at byte 1 of the file"),
+        (["empty.txt", "--plain"], "no text there"),
+    ],
+)
+def test_bad_input_is_one_line(here: Path, arguments: list[str], message: str) -> None:
+    (here / "noid.json").write_text('[{"a": 1}]')
+    (here / "nameless.json").write_text('[{"solution": "x"}]')
+    (here / "noquestion.json").write_text('[{"id": 1}]')
+    (here / "others.json").write_text('[{"id": "other", "solution": "x"}]')
+    (here / "latin.txt").write_bytes(b"a\xe9")
+    (here / "empty.txt").write_bytes(b" ")
+    index = [] if "--index" in arguments else SCAN
+    assert message in refusal("trace", *arguments, *index)
+
+
+@pytest.mark.parametrize(("leave_out", "words"), [(False, 9), (True, 2)], ids=["kept", "left out"])
+def test_reasoning_of_plain_texts_is_left_out_on_request(
+    tmp_path: Path, leave_out: bool, words: int
+) -> None:
+    corpus, text = tmp_path / "corpus.txt", tmp_path / "text.txt"
+    corpus.write_text("one two three four five six seven")
+    text.write_text("<think>one two three four five</think> six seven")
+    options: dict[str, Any] = {"index": f"scan:{corpus}", "plain": True}
+    found = ngramscan.trace(text, **options, without_reasoning=leave_out)
+    assert found["words"].tolist() == [words]
