@@ -259,6 +259,7 @@ def run_tests(copied: Path, chosen: Sequence[str], log: Path) -> int:
     os.environ.update(environment(copied))
     sys.path.insert(0, str(copied))
     options = ["-q", "-x", "-n0", "-p", "no:cacheprovider", "--override-ini=addopts="]
+    options += ["--import-mode=importlib"]  # modules in two folders may have the same name
     return int(pytest.main([*options, f"--rootdir={copied}", *chosen]))
 
 
