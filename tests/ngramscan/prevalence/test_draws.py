@@ -8,8 +8,17 @@ from scipy.stats import chisquare
 
 from ngramscan.indexes.base import Occurrences, Place, Segment, Window
 from ngramscan.matching import find_starts, least_distance
+from ngramscan.patterns.model import Pattern, Query
+from ngramscan.prevalence.docnorm import run_docnorm
 from ngramscan.prevalence.draw_places import draw_places
-from ngramscan.prevalence.draws import Estimator, Share, document_share, shares_beside
+from ngramscan.prevalence.draws import (
+    DocnormOptions,
+    Estimator,
+    Share,
+    document_share,
+    shares_beside,
+)
+from tests.support.text_index import TextIndex
 
 
 def test_draws_depend_on_seed_index_and_query_and_on_nothing_else() -> None:
@@ -100,6 +109,17 @@ def test_a_draw_counts_for_one_over_all_occurrences_on_both_sides(
 def test_a_document_that_is_known_has_no_share() -> None:
     drawn = [("a", Share(0.5, 0.5, False)), ("b", Share(0.0, 1.0, True))]
     assert shares_beside({"a"}, drawn) == [Share(0.0, 0.0, False), Share(0.0, 1.0, True)]
+
+
+def test_a_row_of_a_draw_has_its_places_in_bytes() -> None:
+    document = "é" * 60 + "key" + "ü" * 90
+    options = DocnormOptions(draws=1, context=100, keep_draws=True)
+    asked = [Query("key", Pattern("key", "A", "T1", "code"))]
+    (row,) = run_docnorm(asked, [TextIndex([document])], options).drawn
+    assert (row.document_bytes, row.offset, row.text_offset) == (2 * 60 + 3 + 2 * 90, None, 100)
+    assert row.text == "é" * 50 + "key" + "ü" * 50
+    near = run_docnorm(asked, [TextIndex([document[30:]])], options).drawn[0]
+    assert (near.document_bytes, near.offset, near.text_offset) == (243, 60, 60)
 
 
 FOUND = Occurrences("q", (Segment(0, 100, 103), Segment(2, 0, 1), Segment(3, 7, 13)))

@@ -11,8 +11,6 @@ from ngramscan.prevalence.spans import Span, WordText, spans_within
 from ngramscan.prevalence.trace import GivenText, Traced
 from tests.support.word_spans import spans_of
 
-Kinds = tuple[tuple[int, int, str], ...]
-
 
 def traced(
     n: int,
