@@ -1,6 +1,7 @@
 """`ngramscan trace` as a person runs it: rows, files, messages and exit codes."""
 
 import json
+import unicodedata
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -227,3 +228,33 @@ def test_reasoning_of_plain_texts_is_left_out_on_request(
     options: dict[str, Any] = {"index": f"scan:{corpus}", "plain": True}
     found = ngramscan.trace(text, **options, without_reasoning=leave_out)
     assert found["words"].tolist() == [words]
+
+
+def nfd(words: list[str]) -> str:
+    return unicodedata.normalize("NFD", " ".join(words))
+
+
+@pytest.mark.parametrize(
+    ("min_words", "found", "as_given"),
+    [
+        pytest.param("5", "18 words", "5", id="overlapping spans once, and what is given"),
+        pytest.param("8", "12 words", "0", id="spans of eight words alone"),
+    ],
+)
+def test_words_in_another_form_of_unicode_are_said(
+    here: Path, min_words: str, found: str, as_given: str
+) -> None:
+    words = [f"é{letter}" for letter in "abcdefghijklmnopqrst"]
+    documents = [nfd(words[:8]), nfd(words[4:12]), nfd(words[14:20]), " ".join(words[:5])]
+    lines = [json.dumps({"text": text}) + "\n" for text in documents]
+    (here / "forms.jsonl").write_text("".join(lines))
+    texts = [{"id": "new", "output": "x y z"}, {"id": "q7", "output": " ".join(words)}]
+    (here / "a.jsonl").write_text("".join(json.dumps(text) + "\n" for text in texts))
+    scan = ("--index", "scan:forms.jsonl", "--workers", "1", "--min-words", min_words)
+    ran = invoke("trace", "a.jsonl", *scan, "--format", "csv")
+    said = (
+        "texts of which more is found in another normal form of Unicode: 1, the first is q7"
+        f" ({found} in NFD, as given {as_given}, scan:forms.jsonl);"
+        " trace the texts in that form as well"
+    )
+    assert (ran.code, said in ran.stderr) == (0, True), ran.stderr

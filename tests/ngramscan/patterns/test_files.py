@@ -48,6 +48,12 @@ def test_a_text_may_belong_to_two_methods() -> None:
     ]
 
 
+@pytest.mark.parametrize("line", ["source: ''\n", ""], ids=["empty", "none"])
+def test_a_set_need_not_have_a_source(line: str) -> None:
+    entry = "{text: a b, method: CoT, tier: T1, kind: code}"
+    assert parse_patterns(f"name: mine\n{line}patterns: [{entry}]\n", "mine.yaml").source == ""
+
+
 def test_files_of_patterns_that_can_not_be_read_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nope\.yaml: no such file .*; shipped sets: f1, verify"):
         load_patterns(tmp_path / "nope.yaml")

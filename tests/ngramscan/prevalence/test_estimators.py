@@ -207,6 +207,21 @@ def test_where_30_draws_do_fewer_do_not() -> None:
     assert required_draws(draws_of(*[1 / 4, 1 / 5] * 5), 0.4, 10**6) == 30
 
 
+@pytest.mark.parametrize(
+    ("shares", "half_width", "draws"),
+    [
+        pytest.param([1 / 4, 1 / 5] * 5, 0.744, 28, id="28"),
+        pytest.param([1 / 4, 1 / 5] * 5, 0.73, 29, id="29, the last with the largest variance"),
+        pytest.param([1 / 2] * 20, 0.384, 29, id="29 of equal shares"),
+        pytest.param([1 / 4, 1 / 5] * 5, 0.24, 31, id="31, with their own variance"),
+    ],
+)
+def test_the_number_beside_30_may_be_enough(
+    shares: list[float], half_width: float, draws: int
+) -> None:
+    assert required_draws(draws_of(*shares), half_width, 10**6) == draws
+
+
 def test_no_more_are_asked_for_than_needed_or_allowed_or_than_there_are() -> None:
     random = np.random.default_rng(20261121)
     alike, many = random.geometric(1 / 1.08, 100_000), random.poisson(150, 100_000).clip(1)
