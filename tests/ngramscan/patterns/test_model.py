@@ -4,7 +4,7 @@ import pytest
 
 from ngramscan.errors import InputError
 from ngramscan.patterns.files import load_patterns
-from ngramscan.patterns.model import Pattern, PatternSet, Query, merge, scopes
+from ngramscan.patterns.model import Pattern, PatternSet, Query, Scope, merge, scopes
 
 
 def pattern(text: str, kind: str = "narrative") -> Pattern:
@@ -88,3 +88,12 @@ def test_kinds_of_a_scope_are_its_parts() -> None:
     assert parts == [("code", ["q0", "q2"], True), ("latex", ["q1"], True)]
     (alone,) = scopes(queries[:1])
     assert (alone.kind, alone.by_kind) == ("code", [])
+
+
+def test_two_scopes_have_a_kind_together_if_it_is_the_same() -> None:
+    def scope(kind: str) -> Scope:
+        return Scope("T1", "M", (Query("q", Pattern("q", "M", "T1", kind)),))
+
+    code = scope("code")
+    assert [code.kind_with(other) for other in (None, scope("code"))] == ["code", "code"]
+    assert code.kind_with(scope("latex")) == ""
