@@ -347,7 +347,7 @@ def test_a_finished_build_refuses_one_of_another_corpus(index: str) -> None:
     assert (other.code, "already built" in other.stderr) == (2, False)
 
 
-def test_the_proofs_of_builds_have_every_option_that_decides_their_content() -> None:
+def test_proofs_of_builds_have_every_option_that_decides_their_content() -> None:
     deciding = options_of_command("ngramscan.index_build") & deciding_options.DECIDING
     proved = {*BUILDS, *TOKEN_BUILDS, "corpus"}
     assert deciding - {*deciding_options.LIMITS} == proved

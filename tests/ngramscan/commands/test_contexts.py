@@ -1,6 +1,9 @@
-"""`ngramscan contexts`: lines of a terminal, in which matches stand below each other."""
+"""`ngramscan contexts` as a person runs it: rows, what is missing, and lines of a terminal."""
 
 import io
+import json
+from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
@@ -8,6 +11,8 @@ from rich.console import Console
 
 from ngramscan.prevalence.contexts import ContextRow, ContextsResult
 from ngramscan.reporting.tables import print_contexts
+from tests.support.command import invoke
+from tests.support.text_index import TextIndex
 
 URL = '{"metadata": {"url": "http://a/"}}'
 ROWS = [
@@ -36,3 +41,31 @@ def test_matches_stand_below_each_other(width: int) -> None:
     if width >= 80:
         assert body[0].rstrip().endswith("#17 http://a/")
         assert body[2].rstrip().endswith("a.jsonl:3 id-3")
+
+
+# Rows, and what is missing
+
+
+def test_rows_are_parts_of_documents_around_a_draw(tmp_path: Path) -> None:
+    texts = ["one key two", "no", "key here"]
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+    (tmp_path / "corpus.jsonl").write_text(lines)
+    scan = ("--index", f"scan:{tmp_path / 'corpus.jsonl'}", "--workers", "1")
+    ran = invoke("contexts", "-e", "key", "-e", "nowhere", *scan, "--format", "csv")
+    assert ran.code == 0
+    assert sorted((row["left"], row["match"], row["right"]) for row in ran.rows) == [
+        ("", "key", " here"),
+        ("one ", "key", " two"),
+    ]
+    (row,) = invoke("contexts", "-e", "key", "-n", "1", *scan, "--format", "csv").rows
+    assert row["pattern"] == "key"
+
+
+def test_contexts_that_could_not_be_shown_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = TextIndex(["a key", "a lock and a key"], unseen=["key"], lost=["door"])
+    monkeypatch.setattr("ngramscan.indexes.opening.open_indexes", lambda *_: nullcontext([index]))
+    given = ("contexts", "-e", "key", "-e", "lock", "-e", "door", "--format", "csv")
+    ran = invoke(*given)
+    assert (ran.code, [row["match"] for row in ran.rows]) == (1, ["lock"])
+    assert "no window; 2 of 3 contexts missing (x)\n" in ran.stderr
+    assert 'engine crashed; the lookup of "door" in x is missing\n' in ran.stderr

@@ -182,7 +182,7 @@ def test_rows_without_a_figure_are_unfolded_however_many_there_are() -> None:
     assert '<details class="fold only"' not in counts
 
 
-def test_the_first_screen_explains_brackets_only_if_its_findings_have_some() -> None:
+def test_the_first_screen_explains_brackets_if_its_findings_have_some() -> None:
     counts = [count_row(query=str(n), occurrences=n) for n in range(3)]
     assert "Brackets enclose" not in page_of(counts)
     row = compared()

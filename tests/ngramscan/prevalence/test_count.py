@@ -46,7 +46,7 @@ class Sampled(TextIndex):
         return SIZE
 
 
-def test_a_row_has_the_names_of_its_query_and_rates_by_the_size_of_the_index() -> None:
+def test_a_row_has_the_names_of_its_query_and_rates_by_the_index_size() -> None:
     index = Known("mine", {"Step by step": 900}, SIZE)
     assert run_count([STEPS], [index]).rows == [ROW]
 
