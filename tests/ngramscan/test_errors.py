@@ -32,6 +32,7 @@ from ngramscan.errors import (
         pytest.param("VERIFI", ["f1", "Verify"], "Verify", id="in any case"),
         pytest.param("nothing", ["f1", "verify"], "", id="none"),
         pytest.param("a" * 100, ["a" * 99], "a" * 99, id="a long name"),
+        pytest.param("a" * 99, ["a" * 100], "a" * 100, id="a known name that is as long"),
         pytest.param("a" * 101, ["a" * 100], "", id="a text"),
         pytest.param("a" * 100, ["a" * 101], "", id="known texts"),
     ],
