@@ -93,7 +93,7 @@ _ADVERBS = re.compile(
 )
 _REASON = re.compile(
     r"(?i)(?:[,;]\s*|\s+[-–—]+\s+|\s+\(?)(?:since|because)\b"
-    r"|[,;]\s*(?:as|so|where|which|given|giving|i\.e\.|that is|(?:and |but )?not)\b"
+    r"|[,;]\s*(?:as|so|where|which|given|giving|i\.e|that is|(?:and |but )?not)\b"
     r"|[,;]?\s+\(?(?:rather than|instead of)\b|(?<!\band)(?<!\bor)\s+\(not\b"
 )
 _CORRECTION = re.compile(  # `not 5 but 7`, `not (B), it is (A)`
