@@ -81,10 +81,18 @@ def test_a_dry_run_prints_the_exact_messages_and_asks_no_one(working_folder: Pat
     benchmark = find_benchmark("financemath")
     prompts = load_templates(benchmark)
     problem = load_dataset(benchmark, working_folder).problems[0]
-    for method in ("cot", "formulate-and-solve"):
-        texts = [message["content"] for message in prompts.render(method, problem)]
-        for text in (*texts, f"# financemath, validation-0, {method}"):
-            assert text in stdout
+    for method, remark in (
+        ("cot", ""),
+        (
+            "formulate-and-solve",
+            " (The paper prints no prompt; this one follows its description.)",
+        ),
+    ):
+        shown = [
+            f"[{message['role']}]\n{message['content']}\n"
+            for message in prompts.render(method, problem)
+        ]
+        assert "\n".join([f"# financemath, validation-0, {method}{remark}", *shown]) in stdout
 
 
 def test_the_messages_of_a_dry_run_are_rows(working_folder: Path) -> None:

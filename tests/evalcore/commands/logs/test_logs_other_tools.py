@@ -331,6 +331,43 @@ def test_graded_and_named_scores_of_promptfoo_are_rules(tmp_path: Path) -> None:
     assert seen(read_logs([path], wanted=["score"])) == [("0", "score", 1.0, "scored")]
 
 
+def test_results_of_promptfoo_without_positions_are_counted_by_prompt_and_model(
+    tmp_path: Path,
+) -> None:
+    results = [
+        promptfoo_result(
+            test=0,
+            is_right=True,
+            testIdx=None,
+            promptIdx=prompt,
+            prompt={"raw": "?", "label": f"p{prompt}"},
+            provider={"id": model},
+        )
+        for prompt, model in ((0, "a"), (0, "a"), (1, "a"), (0, "b"), (1, "a"))
+    ]
+    log = read_logs([write_promptfoo(tmp_path / "sums.json", results)])
+    assert [(row.model, row.method, row.id) for row in log.rows] == [
+        ("a", "p0", "0"),
+        ("a", "p0", "1"),
+        ("a", "p1", "0"),
+        ("b", "p0", "0"),
+        ("a", "p1", "1"),
+    ]
+
+
+def test_tokens_of_promptfoo_are_usage(tmp_path: Path) -> None:
+    tokens = {"prompt": 11, "completion": 7, "completionDetails": {"reasoning": 3}}
+    results = [
+        promptfoo_result(0, True, response={"output": "5", "tokenUsage": tokens}),
+        promptfoo_result(1, True, response={"output": "5"}),
+    ]
+    log = read_logs([write_promptfoo(tmp_path / "sums.json", results)])
+    assert [
+        (row.id, row.prompt_tokens, row.completion_tokens, row.reasoning_tokens)
+        for row in log.usage
+    ] == [("0", 11, 7, 3), ("1", None, None, None)]
+
+
 # What can't be read
 
 UNREADABLE: dict[str, tuple[str, Any, str]] = {

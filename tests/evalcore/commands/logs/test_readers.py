@@ -502,6 +502,23 @@ def test_tasks_without_hashes_are_one_benchmark_on_request(tmp_path: Path) -> No
     assert not [text for text in told(tmp_path, given={"dataset": "sums"}) if "same ids" in text]
 
 
+@pytest.mark.parametrize(
+    ("methods", "ids", "doc"),
+    [
+        pytest.param(("cot", "cot"), ((1, 2), (1, 2)), None, id="of one method"),
+        pytest.param(("cot", "pot"), ((1, 2), (1, 3)), None, id="with other ids"),
+        pytest.param(("cot", "pot"), ((1, 2), (1, 2)), {"question": "?"}, id="with hashes"),
+    ],
+)
+def test_other_tasks_are_not_taken_for_one_benchmark(
+    tmp_path: Path, methods: tuple[str, str], ids: tuple[tuple[int, int], ...], doc: Any
+) -> None:
+    for method, numbers, name in zip(methods, ids, ("sums_a", "sums_b"), strict=True):
+        rows = [row(number, doc=doc) for number in numbers]
+        made_logs.write_lm_eval(tmp_path / name, rows, name, metadata={"method": method})
+    assert [text for text in told(tmp_path) if "same ids" in text] == []
+
+
 def test_the_command_says_which_tasks_compare_takes_as_one_benchmark(tmp_path: Path) -> None:
     for name in ("cot", "pot"):
         made_logs.write_lm_eval(tmp_path / name, ROWS, f"sums_{name}", metadata={"method": name})

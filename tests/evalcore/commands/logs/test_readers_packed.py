@@ -87,6 +87,19 @@ def test_a_long_compressed_log_is_refused(tmp_path: Path) -> None:
     refused("longer than 1 MB; see --max-line", [packed(path, ".gz")], max_line=1)
 
 
+@pytest.mark.parametrize(
+    ("text", "suffix"),
+    [
+        pytest.param("5" * 2_000_000, ".eval", id="a sample that is packed to less"),
+        pytest.param("5" * 2_000_000, ".json", id="a log in JSON"),
+    ],
+)
+def test_a_long_sample_of_inspect_is_refused_unread(tmp_path: Path, text: str, suffix: str) -> None:
+    path = write_inspect(tmp_path / f"cot{suffix}", [sample("s1", text=text)])
+    refused("longer than 1 MB; see --max-line", [path], max_line=1)
+    assert read_logs([path], max_line=9).rows[0].id == "s1"
+
+
 def test_an_unpacked_file_gives_the_bytes_that_are_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "x.gz"
     path.write_bytes(gzip.compress(b"one\n") + gzip.compress(b"two\nthree"))
