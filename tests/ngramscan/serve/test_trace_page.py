@@ -17,7 +17,6 @@ from ngramscan.progress import visible
 from ngramscan.serve.bodies import MAX_BODY_BYTES
 from ngramscan.serve.search import LONGEST_PHRASE
 from ngramscan.serve.texts import LONGEST_TEXT
-from tests.support.cases import case_table
 from tests.support.command import invoke
 from tests.support.marked_texts import ReadMark, read_texts
 from tests.support.places import TOKENS
@@ -125,7 +124,7 @@ def test_the_spans_are_those_of_the_command(
     assert len(links) > 5
 
 
-def test_the_page_of_repeated_text_has_few_links_and_says_how_many_spans_there_are(
+def test_a_page_of_repeated_text_has_few_links_and_counts_its_spans(
     served: str,
 ) -> None:
     got = post(served, {"text": "a b " * 300, "index": "bytes"})
@@ -161,11 +160,61 @@ def test_a_text_is_shown_and_never_obeyed(served: str) -> None:
 
 
 @pytest.mark.parametrize(
-    *case_table(
-        "refused_texts",
-        ({"text": "x" * (LONGEST_TEXT + 1)}, {}, 400, "text: 10,001 characters; the limit is"),
-        ({"text": "x" * (MAX_BODY_BYTES + 1)}, {}, 413, "The body is too long"),
-    )
+    ("fields", "headers", "status", "problem"),
+    [
+        pytest.param({"text": " \n"}, {}, 400, "text: enter a text", id="blank"),
+        pytest.param(
+            {"text": ["a", "b"]}, {}, 400, "text: it was given 2 times; expected once", id="twice"
+        ),
+        pytest.param(
+            {"text": "a", "index": "none"},
+            {},
+            400,
+            "no index named none; available: bytes",
+            id="unknown index",
+        ),
+        pytest.param(
+            {"text": "a", "words": "0"},
+            {},
+            400,
+            "words: expected a whole number from 1 to 100",
+            id="no words",
+        ),
+        pytest.param(
+            {"text": "x" * (LONGEST_TEXT + 1)},
+            {},
+            400,
+            "text: 10,001 characters; the limit is",
+            id="long text",
+        ),
+        pytest.param(
+            {"text": "x" * (MAX_BODY_BYTES + 1)}, {}, 413, "The body is too long", id="long body"
+        ),
+        pytest.param(
+            {"text": "a"},
+            {"Sec-Fetch-Site": "cross-site"},
+            403,
+            "comes from another page",
+            id="from another site",
+        ),
+        pytest.param(
+            {"text": "a"},
+            {"Sec-Fetch-Site": "same-site"},
+            403,
+            "comes from another page",
+            id="from another host of the site",
+        ),
+        pytest.param(
+            {"text": "a"},
+            {"Content-Type": "text/plain"},
+            415,
+            "Content-Type: expected application/x-www-f",
+            id="other content type",
+        ),
+        pytest.param(
+            {"text": "a"}, {"Host": "elsewhere.example"}, 421, "Unknown host", id="other host"
+        ),
+    ],
 )
 def test_what_is_refused_is_said_beside_the_form(
     served: str, fields: dict[str, Any], headers: dict[str, str], status: int, problem: str

@@ -3,7 +3,6 @@
 import json
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -12,15 +11,6 @@ from ngramscan.errors import InputError
 from ngramscan.prevalence.count import CountRow
 from ngramscan.reporting.page.results import read_results
 from ngramscan.reporting.rows import Target, to_bytes, to_frame
-
-EMPTY = {"left", "right", "metadata", "note", "reason", "test", "tokens"}
-
-
-def expected(row: Any, name: str) -> Any:
-    """Return a value as a page has it: nothing, where the column is text, is said in one way."""
-    value = getattr(row, name)
-    return ("" if name in EMPTY else None) if value in {None, ""} else value
-
 
 COUNTED = CountRow("i", "cot", "T1", None, "42", "007", 5, None, "scan", "2026-01-01T00:00:00Z")
 
