@@ -145,14 +145,14 @@ def terminal(line: str, keeping: Sequence[str] = ()) -> tuple[int, str, str]:
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({}, ""),
-        ({"unit": "foot"}, "--unit FOOT"),
-        ({"names": "c"}, "--names c"),
-        ({"names": ["c", "d "]}, "--names c,d"),
-        ({"by": "x,y"}, "--by x,y"),
-        ({"by": ["x", "y"]}, "--by x --by y"),
-        ({"level": 0.5, "most": 3}, "--level .5 -n 3"),
-        ({"averages": "a.csv"}, "--averages a.csv"),
+        pytest.param({}, "", id="nothing"),
+        pytest.param({"unit": "foot"}, "--unit FOOT", id="a choice"),
+        pytest.param({"names": "c"}, "--names c", id="a name"),
+        pytest.param({"names": ["c", "d "]}, "--names c,d", id="names"),
+        pytest.param({"by": "x,y"}, "--by x,y", id="a column with a comma"),
+        pytest.param({"by": ["x", "y"]}, "--by x --by y", id="columns"),
+        pytest.param({"level": 0.5, "most": 3}, "--level .5 -n 3", id="numbers"),
+        pytest.param({"averages": "a.csv"}, "--averages a.csv", id="a file"),
     ],
 )
 def test_python_and_the_terminal_give_the_function_the_same(
@@ -165,16 +165,29 @@ def test_python_and_the_terminal_give_the_function_the_same(
     assert parts == frame["value"].tolist()
 
 
-def test_an_unknown_or_hidden_option_is_a_type_error_with_the_nearest_name() -> None:
-    with pytest.raises(TypeError, match=r"^measure\(\): no option 'levl'; did you mean level\?"):
-        measure("x", levl=0.5)  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="no option 'zzz'; available: what, unit, names, by, level"):
-        measure("x", zzz=1)  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="no option 'stars'"):
-        measure("x", stars=True)
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        pytest.param(
+            {"what": "x", "levl": 0.5},
+            r"^measure\(\): no option 'levl'; did you mean level\?",
+            id="nearly a name",
+        ),
+        pytest.param(
+            {"what": "x", "zzz": 1},
+            "no option 'zzz'; available: what, unit, names, by, level",
+            id="no name",
+        ),
+        pytest.param({"what": "x", "stars": True}, "no option 'stars'", id="of the terminal"),
+        pytest.param({}, "missing a required argument: 'what'", id="nothing"),
+    ],
+)
+def test_an_unknown_or_hidden_option_is_a_type_error_with_a_hint(
+    options: dict[str, Any], problem: str
+) -> None:
     assert "stars" not in inspect.signature(measure).parameters
-    with pytest.raises(TypeError, match="missing a required argument: 'what'"):
-        measure()  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=problem):
+        measure(**options)
 
 
 def test_the_terminal_shows_heading_rows_notices_and_failures() -> None:
@@ -280,11 +293,10 @@ def test_a_command_without_rows_has_no_options_for_them() -> None:
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({"unit": "inch"}, "--unit inch"),
-        ({"level": 1}, "--level 1"),
-        ({"level": "high"}, "--level high"),
-        ({"most": 0}, "--most 0"),
-        ({"most": 1.5}, "--most 1.5"),
+        pytest.param({"level": 1}, "--level 1", id="above the greatest"),
+        pytest.param({"level": "high"}, "--level high", id="no number"),
+        pytest.param({"most": 0}, "--most 0", id="below the least"),
+        pytest.param({"most": 1.5}, "--most 1.5", id="no whole number"),
     ],
 )
 def test_what_the_terminal_refuses_python_refuses(options: dict[str, Any], line: str) -> None:
@@ -294,14 +306,21 @@ def test_what_the_terminal_refuses_python_refuses(options: dict[str, Any], line:
     python = f"{name}={json.dumps(value)}"
     with pytest.raises(InputError, match=f"^{python}: ") as caught:
         measure("x", **options)
-    if "unit" in options:
-        assert str(caught.value) == 'unit="inch": expected one of metre, foot'
-        with pytest.raises(InputError, match=r"expected one of metre, foot; did you mean foot\?"):
-            measure("x", unit="foott")  # type: ignore[arg-type]
-        cure = "'FOOTT' is not one of metre, foot; did you mean foot?"
-        assert cure in terminal("measure x --unit FOOTT")[2]
-    else:
-        assert str(caught.value).removeprefix(f"{python}: ") in stderr, "in the same words"
+    assert str(caught.value).removeprefix(f"{python}: ") in stderr, "in the same words"
+
+
+@pytest.mark.parametrize(
+    ("unit", "hint"),
+    [pytest.param("inch", "", id="far"), pytest.param("foott", "; did you mean foot?", id="near")],
+)
+def test_python_and_the_terminal_refuse_what_is_no_choice(unit: str, hint: str) -> None:
+    options: dict[str, Any] = {"unit": unit}
+    with pytest.raises(InputError) as caught:
+        measure("x", **options)
+    assert str(caught.value) == f'unit="{unit}": expected one of metre, foot{hint}'
+    code, _, stderr = terminal(f"measure x --unit {unit.upper()}")
+    assert code == 2
+    assert f"'{unit.upper()}' is not one of metre, foot{hint}" in stderr
 
 
 def test_the_home_folder_is_meant_by_a_tilde(
@@ -338,13 +357,20 @@ def test_help_is_read_off_the_function() -> None:
     assert "--csv-safe" not in text
 
 
-def test_what_is_needed_and_is_not_there_is_told() -> None:
-    for line, problem in (
-        ("again", "Missing option '--what'"),
-        ("again --what x -n 1.5", "'1.5' is not a valid integer."),
-        ("agian", "Did you mean"),
-    ):
-        code, _, stderr = terminal(f"do {line}")
-        assert (code, problem in stderr) == (2, True)
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        pytest.param("again", "Missing option '--what'", id="nothing"),
+        pytest.param("again --what x -n 1.5", "'1.5' is not a valid integer.", id="no number"),
+        pytest.param("agian", "Did you mean", id="no command"),
+    ],
+)
+def test_what_is_needed_and_is_not_there_is_told(line: str, problem: str) -> None:
+    code, _, stderr = terminal(f"do {line}")
+    assert code == 2
+    assert problem in stderr
+
+
+def test_a_name_without_a_command_is_none() -> None:
     group = Commands("tests.test_command", ["measure"])
     assert group.get_command(click.Context(group), "nothing") is None

@@ -115,7 +115,7 @@ def test_query_may_be_as_long_as_the_body_which_is_refused_where_longer(
     assert "1000000 bytes" in assert_is_refusal(got, 413)
 
 
-def test_server_answers_to_its_own_names_and_addresses_but_not_to_a_page_elsewhere(
+def test_server_answers_to_its_own_names_but_not_to_a_page_elsewhere(
     served: Served,
 ) -> None:
     names = "localhost:80", "LOCALHOST", "127.0.0.1:9", "[::1]:9", "10.1.2.3", "corpora.example"

@@ -88,7 +88,7 @@ def request(headers: bytes, body: bytes, version: bytes = b"HTTP/1.1") -> bytes:
         pytest.param(b"Transfer-Encoding:\r\n", BODY, id="no encoding"),
     ],
 )
-def test_a_request_of_which_two_lengths_could_be_read_is_refused_and_nothing_behind_it_is_read(
+def test_a_request_of_two_lengths_is_refused_and_nothing_after_it_is_read(
     served: Running, headers: bytes, body: bytes
 ) -> None:
     assert exchange(served, request(headers, body) + SECOND) == [b"400", b"END"]

@@ -89,7 +89,7 @@ def test_page_shows_what_the_commands_find_to_eight_clients_at_once(served: Serv
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_pages_show_the_draws_of_contexts_and_together_all_occurrences_once(
+def test_pages_show_the_draws_of_contexts_and_all_occurrences_once(
     served: Served, folder: Path
 ) -> None:
     given = {"literal": "in the", **spec(folder)}

@@ -229,7 +229,7 @@ def test_what_takes_less_time_is_done_first() -> None:
     assert shortest < middle < longest
 
 
-def test_jobs_of_several_tasks_that_are_stopped_and_cancelled_lose_no_place() -> None:
+def test_stopped_and_cancelled_jobs_of_several_tasks_lose_no_place() -> None:
     async def scene() -> float:
         some = Turns(2)
 
@@ -283,9 +283,7 @@ def test_turns_are_short() -> None:
         pytest.param("a " * 2500 + "a b " * 1250, id="a run longer than the document's"),
     ],
 )
-def test_a_text_that_repeats_itself_is_traced_soon_and_on_a_page_of_some_size(
-    shard: Shard, text: str
-) -> None:
+def test_a_text_that_repeats_itself_is_traced_soon_on_a_small_page(shard: Shard, text: str) -> None:
     folder = shard.directory
     with serving_here(folder) as url, httpx.Client(timeout=120) as client:
         html = {"Accept": "text/html", "Content-Type": "application/x-www-form-urlencoded"}

@@ -195,7 +195,7 @@ def test_on_a_page_the_most_frequent_phrases_are_shown_in_their_order() -> None:
     assert len(marks(drawn(draw(results_of(rows), IN_A_FILE)[0]))) == 40
 
 
-def test_snapshots_are_lines_in_the_order_of_time_with_names_at_their_ends(tmp_path: Path) -> None:
+def test_snapshots_are_lines_in_order_of_time_with_names_at_their_ends(tmp_path: Path) -> None:
     rows = some([*reversed(SNAPSHOTS)])
     lines, dots = draw(results_of(rows))
     assert titles([lines, dots]) == [

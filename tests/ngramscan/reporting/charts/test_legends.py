@@ -15,7 +15,7 @@ from tests.support.drawn_rows import (
 )
 
 
-def test_forest_plots_say_whom_each_side_favours_and_the_level_of_intervals() -> None:
+def test_forest_plots_say_whom_each_side_favours_and_the_level() -> None:
     one = [compare("cot", 0.1, 0.05, 0.2) | {"level": 0.9, "model": name} for name in "ab"]
     figure, root = only(one, "Differences of methods")
     assert [text.text for text in of_class(root, "side")] == ["← direct better", "cot better →"]

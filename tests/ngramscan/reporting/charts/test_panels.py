@@ -35,7 +35,7 @@ from tests.support.rows_of_results import HOSTILE
 SIZES = [("m", 3), ("all", 1200)]
 
 
-def test_all_models_come_first_with_notes_in_words_and_ticks_below_their_lines(
+def test_all_models_come_first_with_notes_and_ticks_below_lines(
     subtests: pytest.Subtests,
 ) -> None:
     rows = [outputs("cot", 1.0, 0.9, 1.0, with_marker=n, outputs=n, model=m) for m, n in SIZES]
@@ -109,7 +109,7 @@ def test_the_style_of_a_verdict_does_not_depend_on_the_others() -> None:
         assert "--series-3" in found[next(name for name in found if "dirty" in name)]
 
 
-def test_shares_of_several_corpora_are_in_one_figure_with_the_short_name_of_the_rule() -> None:
+def test_shares_of_corpora_are_in_one_figure_with_a_short_rule() -> None:
     rows = [
         share("dirty", 0.5, 0.3, 0.2, 0.4) | {"index": index, "rule": "mini: 50 characters"}
         for index in ("a", "b")

@@ -97,7 +97,7 @@ def test_a_scatter_has_both_axes_and_the_frontier() -> None:
     assert [one.text for one in of_class(root, "series")] == ["tree", "direct", "CoT", "PoT"]
 
 
-def test_the_contamination_curve_is_a_line_of_steps_apart_from_the_classes() -> None:
+def test_the_contamination_curve_is_steps_apart_from_the_classes() -> None:
     classes = [share("clean", 0.0, 0.75, 0.7, 0.8), share("dirty", 0.5, 0.25, 0.2, 0.3)]
     values = [0.8, 0.6, None, 0.3, 0.1]
     steps = [

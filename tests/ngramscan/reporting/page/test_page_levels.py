@@ -56,7 +56,7 @@ ALL_BETTER = [0.0] * 20 + [1.0] * 20, [1.0] * 40
 GRADED = [0.25, 0.5] * 20, [0.75, 1.0] * 20
 
 
-def test_rows_of_compare_say_in_which_family_they_are_adjusted_and_how_many_tests_it_has() -> None:
+def test_rows_of_compare_name_their_family_and_count_its_tests() -> None:
     rows = [
         row
         for dataset in ("d", "e", "f")
@@ -188,7 +188,7 @@ def test_the_methods_section_explains_the_tests_of_the_rows_and_no_others(
     assert "bootstrap-t:" not in page
 
 
-def test_sentence_and_figure_have_the_p_value_of_the_row_on_a_page_of_several_families() -> None:
+def test_p_values_are_those_of_rows_on_a_page_of_several_families() -> None:
     first = compare(scores([0.0] * 40, [1.0] * 7 + [0.0] * 33))
     second = compare(scores([0.0] * 40, [1.0] * 6 + [0.0] * 34, dataset="e"))
     page = page_of(first, second)
@@ -199,7 +199,7 @@ def test_sentence_and_figure_have_the_p_value_of_the_row_on_a_page_of_several_fa
     assert f"n = 40, p = {text} (Holm)" in page
 
 
-def test_a_p_value_above_the_level_of_a_family_is_as_in_the_row_and_no_claim() -> None:
+def test_a_p_value_above_the_level_of_a_family_makes_no_claim() -> None:
     first = compare(scores([0.0] * 40, [1.0] * 5 + [0.0] * 35))
     second = compare(scores([0.0] * 40, [1.0] * 5 + [0.0] * 35, dataset="e"))
     assert float(first["p_holm"].iloc[0]) == 0.03125

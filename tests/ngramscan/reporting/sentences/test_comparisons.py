@@ -769,7 +769,7 @@ def test_simulations_recognise_a_claim(sign: int, columns: dict[str, Any]) -> No
     assert not CLAIM.search(undecided)
 
 
-def test_each_pair_of_methods_has_its_largest_difference_and_the_rest_are_counted() -> None:
+def test_each_pair_of_methods_has_its_largest_difference() -> None:
     rows = [
         compared(treatment=name, model=model, difference=0.06 if model == "l" else 0.05)
         for name in ("f-1", "pot", "sc", "tot", "zs")

@@ -341,7 +341,7 @@ def test_simulations_recognise_the_claim_of_a_slope(sign: int, baseline: str | N
     assert not CLAIM.search(texts_of(results_of("Accuracy per tenfold count", [row]))[0])
 
 
-def test_ratios_of_documents_are_called_so_and_further_indexes_and_pairs_are_counted() -> None:
+def test_ratios_of_documents_are_called_so_and_further_ones_counted() -> None:
     rows = [
         linked(measure="documents", index=index, treatment=treatment)
         for treatment in ("pot", "f-1", "sc")
@@ -357,7 +357,7 @@ def test_ratios_of_documents_are_called_so_and_further_indexes_and_pairs_are_cou
     assert sum("is more accurate" in text for text in said) == 3
 
 
-def test_placebo_counts_without_a_slope_are_said_and_other_counts_are_named() -> None:
+def test_placebo_counts_without_a_slope_are_said_and_others_named() -> None:
     rows = [slope(role="placebo", slope_low=-0.1), slope(counts="topics without 13", role="also")]
     said = texts_of(results_of("Accuracy per tenfold count", rows))
     assert said[0].startswith(

@@ -173,7 +173,7 @@ def test_the_names_that_stand_for_several_corpora_are_those_of_rows() -> None:
     assert is_one_corpus("union-of-corpora")
 
 
-def test_two_subjects_are_joined_the_weightier_first_and_others_are_left_out() -> None:
+def test_two_subjects_are_joined_the_weightier_first_without_others() -> None:
     parts = [("count", counts(3, 3)), ("blend", MARKERS), ("compare", [PAIR])]
     assert title(*parts) == (
         "pot against cot on d with m; markers in outputs of six prompts on d with m"

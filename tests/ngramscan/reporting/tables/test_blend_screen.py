@@ -38,7 +38,7 @@ def blending_of(models: int, n_kept: int = 40) -> BlendResult:
     return run_blend(outputs_of(texts), load_selection(["f1"], (), ()))
 
 
-def test_the_first_screen_is_prompts_by_methods_then_what_is_kept_and_confused(
+def test_the_first_screen_is_prompts_by_methods_then_kept_and_confused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
@@ -72,7 +72,7 @@ def test_the_first_screen_has_at_most_thirty_lines(models: int) -> None:
     assert len(printed(blending_of(models)).splitlines()) <= 30
 
 
-def test_many_datasets_models_and_prompts_have_room_and_what_is_left_out_is_said() -> None:
+def test_many_datasets_models_and_prompts_have_room_or_are_counted() -> None:
     texts = {
         (f"data{dataset}", f"model{model}", prompt): [STEPS + FORMULAS] * 2
         for dataset in range(3)
@@ -152,7 +152,7 @@ def test_shares_of_five_methods_have_no_room_for_intervals() -> None:
     assert table.columns["LtM"] == ["67 [39, 86]*"]
 
 
-def test_an_unknown_share_is_a_dash_and_prompts_beyond_the_room_are_counted() -> None:
+def test_an_unknown_share_is_a_dash_and_further_prompts_are_counted() -> None:
     rows = [ROW | {"prompt": f"p{place}", "share": None} for place in range(8)]
     (table,) = summarize_markers(rows, 6)
     assert table.columns["CoT"] == ["–"] * 6
