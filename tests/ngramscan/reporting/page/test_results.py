@@ -67,3 +67,40 @@ def test_unknown_columns_are_named_with_what_was_expected(tmp_path: Path) -> Non
     )
     with pytest.raises(InputError, match=r"other.jsonl:2: it lacks item, judges, label, votes"):
         read_results(path.with_suffix(".jsonl"))
+
+
+@pytest.mark.parametrize(
+    "name", ["left", "right", "metadata", "note", "reason", "test", "tokens", "mine"]
+)
+@pytest.mark.parametrize("value", [None, ""], ids=["null", "empty"])
+def test_nothing_is_an_empty_text_where_a_text_may_be_empty(
+    name: str, value: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "counts.jsonl"
+    row = json.loads(to_bytes([COUNTED], CountRow, Target("jsonl")))
+    path.write_text(json.dumps(row | {name: value}))
+    assert read_results(path).rows[0][name] == (None if name == "mine" else "")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        pytest.param("-5", -5, id="below 0"),
+        pytest.param("9007199254740993", 2**53 + 1, id="beyond floats"),
+        pytest.param("2.5", 2.5, id="a fraction"),
+        pytest.param("1e3", 1000.0, id="an exponent"),
+        pytest.param(" 7 ", 7, id="blanks around it"),
+        pytest.param("nan", None, id="not a number"),
+        pytest.param("", None, id="nothing"),
+    ],
+)
+def test_texts_of_numbers_are_these_numbers(
+    text: str, number: float | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "counts.csv"
+    rows = [replace(COUNTED, occurrences=98765)]
+    path.write_text(to_bytes(rows, CountRow, Target("csv")).decode().replace("98765", text))
+    results = read_results(path)
+    assert results.rows[0]["occurrences"] == number
+    assert type(results.rows[0]["occurrences"]) is type(number)
+    assert not results.is_changed

@@ -96,13 +96,22 @@ def test_spans_on_the_page_are_those_of_the_file(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"start": 1}, "spans.jsonl: q0: a span is not at its start and end in the output"),
-        ({"end": None}, "spans.jsonl: q0: a span is not at its start and end in the output"),
-        (
+        pytest.param(
+            {"start": 1},
+            "spans.jsonl: q0: a span is not at its start and end in the output",
+            id="another start",
+        ),
+        pytest.param(
+            {"end": None},
+            "spans.jsonl: q0: a span is not at its start and end in the output",
+            id="no end",
+        ),
+        pytest.param(
             {"end": 20, "text": "the quick brown f"},
             "spans.jsonl: q0: a span contains another; was the file changed?",
+            id="within another from its start",
         ),
-        (
+        pytest.param(
             {
                 "start": 7,
                 "text": (
@@ -111,6 +120,7 @@ def test_spans_on_the_page_are_those_of_the_file(folder: Path) -> None:
                 ),
             },
             "spans.jsonl: q0: a span contains another; was the file changed?",
+            id="within another to its end",
         ),
     ],
 )
@@ -150,6 +160,16 @@ def test_what_is_left_out_is_said(folder: Path) -> None:
     cut = mark_texts(read_results(long), 10**6)
     assert cut
     assert cut.texts[0].rest == f"{len(output(0)):,} more characters, with 0 spans, are not shown"
+
+
+@pytest.mark.parametrize("column", ["index", "dataset", "model", "prompt"])
+def test_texts_are_named_by_what_tells_them_apart(folder: Path, column: str) -> None:
+    rows = pd.DataFrame(rows_of(folder))
+    first = rows[rows["id"] == "q0"]
+    both = pd.concat([first.assign(**{column: name}) for name in ("here", "there")])
+    found = mark_texts(read_results(both), 10**6)
+    assert found
+    assert [text.name for text in found.texts] == ["here · q0", "there · q0"]
 
 
 @pytest.mark.parametrize("width", [390, slow(1280)])

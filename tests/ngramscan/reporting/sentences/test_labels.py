@@ -99,6 +99,20 @@ def test_agreement_is_said_with_the_names_of_coefficients(
     assert texts_of(results_of("Agreement of judges", rows)) == said
 
 
+@pytest.mark.parametrize(
+    ("statistic", "name"),
+    [
+        ("krippendorff_alpha", "Krippendorff's alpha"),
+        ("fleiss_kappa", "Fleiss' kappa"),
+        ("cohen_kappa", "Cohen's kappa"),
+        ("weighted_kappa", "Weighted kappa"),
+    ],
+)
+def test_each_coefficient_is_said_by_its_name(statistic: str, name: str) -> None:
+    said = texts_of(results_of("Agreement of judges", [agreed(statistic=statistic)]))
+    assert said[0] == f"{name} of a and b is 0.62 [0.482, 0.741] over 50 items."
+
+
 VOTED_ROW: dict[str, Any] = {
     "label": "yes",
 }
