@@ -61,6 +61,20 @@ def run_line(line: str) -> Any:
     return json.loads(ran.stdout)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["plain", "it's", "it's\x1b", "back\\slash\x07", "$(b) `c` !\x1b", "\u202eé\n", ""],
+    ids=ascii,
+)
+def test_a_quoted_text_is_that_text_for_bash(text: str) -> None:
+    quoted = page.quoted(text)
+    assert visible(quoted) == quoted
+    read = ["bash", "-c", f"printf %s {quoted}"]
+    environment = {"LC_ALL": "C.UTF-8"}
+    said = subprocess.run(read, capture_output=True, check=True, env=environment).stdout
+    assert said.decode() == text
+
+
 @pytest.mark.parametrize("phrase", ["it's", slow("and the"), '\u202e"a" $(b) \\frac\x1b[1m a'])
 def test_command_lines_say_what_the_page_says(served: str, phrase: str) -> None:
     got = look(served, q=phrase, index=["replay", TOKEN_INDEX.name])

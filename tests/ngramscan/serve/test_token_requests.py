@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from ngramscan.serve.token_protocol import ServedTokens
+from ngramscan.serve.token_requests import OutOfRangeError, check_limits, limit, read_query
 from tests.support.serve_process import INDEXES, JSON, THE, Served, ask, send, serving
 from tests.support.served_tokens import (
     BACKWARDS,
@@ -294,3 +295,89 @@ def test_each_index_answers_in_its_own_protocol(served: Served) -> None:
     assert any(
         line.endswith(f"--index infini-gram:{served.url}{SHARDED.name}") for line in served.lines
     )
+
+
+LIMITS = {
+    "max_clause_freq": 500_000,
+    "max_diff_tokens": 1_000,
+    "max_support": 1_000,
+    "maxnum": 10,
+    "max_disp_len": 10_000,
+}
+
+
+@pytest.mark.parametrize(("name", "most"), LIMITS.items(), ids=LIMITS)
+def test_numbers_are_taken_from_1_to_their_limit(name: str, most: int) -> None:
+    for value in (1, most, None):
+        check_limits({name: value}, [name])
+    check_limits({name: most + 1}, [])  # of another type of query
+
+
+@pytest.mark.parametrize(("name", "most"), LIMITS.items(), ids=LIMITS)
+@pytest.mark.parametrize("beyond", [0, -1, 1.0, True, "1"], ids=repr)
+def test_numbers_outside_their_limits_are_refused(name: str, most: int, beyond: object) -> None:
+    for value in (beyond, most + 1):
+        with pytest.raises(OutOfRangeError) as caught:
+            check_limits({name: value}, [name])
+        assert str(caught.value) == f"{name} must be an integer in [1, {most}]!"
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("max_diff_tokens", 100), ("maxnum", 1), ("max_disp_len", 1_000)],
+)
+def test_numbers_that_are_not_given_are_those_of_the_original(name: str, number: int) -> None:
+    assert limit({}, name) == number
+    assert limit({name: None}, name) == number
+    assert limit({name: 7}, name) == 7
+
+
+@pytest.mark.parametrize(
+    ("request_fields", "problem"),
+    [
+        pytest.param({"query": 5}, "query must be a string!", id="no text"),
+        pytest.param(
+            {"query": "a" * 1_001}, "Please limit your input to <= 1000 characters!", id="long text"
+        ),
+        pytest.param(
+            {"query_ids": "x"},
+            "query_ids must be a list of integers, or a triply-nested list of integers!",
+            id="no list",
+        ),
+        pytest.param(
+            {"query_ids": [5] * 501}, "Please limit your input to <= 500 tokens!", id="many tokens"
+        ),
+        pytest.param(
+            {"query_ids": [[[5]]] * 5},
+            "Please enter at most 4 disjunctive clauses!",
+            id="many clauses",
+        ),
+        pytest.param(
+            {"query_ids": [[[5]] * 5]},
+            "Please enter at most 4 terms in each disjunctive clause!",
+            id="many terms",
+        ),
+    ],
+)
+def test_queries_beyond_the_limits_are_refused_as_by_the_original(
+    indexes: dict[str, ServedTokens], request_fields: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(OutOfRangeError) as caught:
+        read_query(indexes[SHARDED.name], request_fields)
+    assert str(caught.value) == problem
+
+
+@pytest.mark.parametrize(
+    "request_fields",
+    [
+        pytest.param({"query": "a" * 1_000}, id="longest text"),
+        pytest.param({"query_ids": [5] * 500}, id="most tokens"),
+        pytest.param({"query_ids": [[[5]] * 4] * 4}, id="most clauses and terms"),
+    ],
+)
+def test_queries_of_just_the_limits_are_read(
+    indexes: dict[str, ServedTokens], request_fields: dict[str, Any]
+) -> None:
+    query = read_query(indexes[SHARDED.name], request_fields)
+    assert query.ids == request_fields.get("query_ids", query.ids)
+    assert query.has_clauses == isinstance(query.ids[0], list)
