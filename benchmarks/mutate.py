@@ -210,7 +210,8 @@ def copy_tree(folder: Path) -> Path:
     folder.mkdir(parents=True)
     if (ROOT.parent / "shared").is_dir():
         (folder / "shared").symlink_to(ROOT.parent / "shared")
-    return Path(shutil.copytree(ROOT, folder / "tree", ignore=shutil.ignore_patterns(".mutation")))
+    left_out = shutil.ignore_patterns(".mutation", ".venv")
+    return Path(shutil.copytree(ROOT, folder / "tree", ignore=left_out))
 
 
 def measure(folder: Path, chosen: tuple[str, ...]) -> None:

@@ -10,7 +10,7 @@ from tests.support.text_shapes import SHAPES, TextShape
 LEAST_OF_SQUARES = 3.2
 """Twice the text takes 2 to 2.3 times as long, but 4 times where time is the square of its length;
 between them is room for noise."""
-TRIES = 3
+TRIES = 8
 
 
 def least_slope(subject: Subject, shape: TextShape) -> Slope:
@@ -35,5 +35,6 @@ def test_time_that_is_the_square_of_the_length_is_noticed() -> None:
     def prepare(_folder: Path, _shape: TextShape, size: int) -> Work:
         return lambda: sum(range((size // 10) ** 2))
 
-    slopes = [measure(Subject("square", prepare), SHAPES[0]) for _ in range(TRIES)]
-    assert max(slope.ratio for slope in slopes) >= LEAST_OF_SQUARES
+    subject = Subject("square", prepare)
+    ratios = (measure(subject, SHAPES[0]).ratio for _ in range(TRIES))
+    assert any(ratio >= LEAST_OF_SQUARES for ratio in ratios)

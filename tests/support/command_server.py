@@ -47,7 +47,8 @@ def quick_command(package: str) -> tuple[str, ...]:
 
     It is a new Python where coverage is measured, which children that are forked don't report.
     """
-    if "coverage" in sys.modules:
+    coverage = sys.modules.get("coverage")
+    if coverage and coverage.Coverage.current():
         return sys.executable, "-m", package
     return sys.executable, "-IS", str(SEND), _started(), package
 

@@ -7,15 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from ngramscan.matching.excerpts import MOST_WIDE
 from ngramscan.matching.seeds import Pairs, SeedTable, longest_of_pairs, same_bytes
 
 STEPS = (1, 2, 4, 8, 16, 24, 32, 40, 48, 64)
 """Of how many bytes each step of the search compares the first ones."""
-
-TextsAndWindows = tuple[bytes, NDArray[np.int64], NDArray[np.int64]]
 
 
 def table_of(text: bytes, windows: Sequence[tuple[int, int]], documents: bytes) -> SeedTable:
