@@ -70,7 +70,7 @@ TWO_MODELS, TWO_BENCHMARKS = [*GAINS][:4], [*GAINS][:2] + [*GAINS][4:]
         pytest.param(("dataset",), TWO_BENCHMARKS, "holm", [3] * 4, id="rules and benchmarks"),
     ],
 )
-def test_comparisons_are_adjusted_within_their_rule_and_the_named_families(
+def test_comparisons_are_adjusted_within_their_rule_and_families(
     given: tuple[str, ...],
     keys: Sequence[tuple[str, str, str]],
     adjust: Adjustment,

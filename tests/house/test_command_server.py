@@ -99,3 +99,13 @@ def test_a_pipeline_of_the_shell_has_both_commands() -> None:
     done = subprocess.run(shell_command(line), capture_output=True, text=True, check=True)
     names = [text.split()[0].strip(",") for text in done.stdout.splitlines()]
     assert names == ["ngramscan", "evalcore"]
+
+
+def test_it_reads_what_the_shell_opened_for_it(tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_text(CORPUS)
+    line = "ngramscan count -e step --index scan:<(cat c.jsonl) --format csv -q"
+    done = subprocess.run(
+        shell_command(line), cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ",step,3," in done.stdout

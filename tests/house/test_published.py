@@ -68,7 +68,7 @@ def test_the_catalog_has_the_documented_sizes(paper: Path) -> None:
         assert (hosted.bytes, hosted.documents, hosted.corpus, hosted.kind) == printed
 
 
-def test_recorded_outputs_are_counted_as_by_brute_force_and_as_on_the_page(
+def test_recorded_outputs_are_counted_as_by_brute_force_and_on_the_page(
     shared: Path, tmp_path: Path
 ) -> None:
     folders = [shared / f"data/financemath/validation/raw_{m}_outputs" for m in ("cot", "pot")]

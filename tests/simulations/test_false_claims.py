@@ -244,7 +244,7 @@ def test_a_report_claims_nothing_in_many_simulations(
         (traces, 150, 3),
     ],
 )
-def test_pages_of_few_simulations_claim_no_more_than_at_the_level_of_the_page(
+def test_pages_of_few_simulations_claim_no_more_than_their_level(
     make: Callable[[Draw], Page], runs: int, most: int
 ) -> None:
     """The draws are the same in each run: with twice the level, one more page has a claim."""

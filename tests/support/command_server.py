@@ -8,6 +8,7 @@ starts run real ones.
 """
 
 import atexit
+import fcntl
 import gc
 import importlib
 import os
@@ -39,6 +40,8 @@ IMPORTED = (
     "evalcore.commands.score",
 )
 """What commands import; not what starts threads, which a child would lack."""
+MOST_FILES, BEYOND = 64, 512
+"""How many open files a command may be sent with, and a number that none of them has."""
 
 
 @cache
@@ -107,15 +110,15 @@ class Children:
 
     def start(self, connection: socket.socket) -> None:
         """Fork a child for the command that a connection brings."""
-        length, streams, _, _ = socket.recv_fds(connection, 8, 3)
+        length, files, _, _ = socket.recv_fds(connection, 8, MOST_FILES)
         content = _read(connection, int.from_bytes(length, "big"))
         pid = os.fork()
         if pid == 0:
             self.selector.close()
             self.listening.close()
-            _run(content.decode("utf-8", "surrogateescape").split("\0"), streams)
-        for stream in streams:
-            os.close(stream)
+            _run(content.decode("utf-8", "surrogateescape").split("\0"), files)
+        for file in files:
+            os.close(file)
         self.running[pid] = connection
         self.selector.register(connection, selectors.EVENT_READ, pid)
         connection.sendall(b"%d\n" % pid)
@@ -146,15 +149,19 @@ def _read(connection: socket.socket, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _run(texts: list[str], streams: list[int]) -> NoReturn:
-    """Be the command: with these streams, folder, arguments and environment, until its end.
+def _run(texts: list[str], files: list[int]) -> NoReturn:
+    """Be the command: with these files, folder, arguments and environment, until its end.
 
     What it raises leaves the interpreter as it would if the command had been started by itself.
     """
-    for target, stream in enumerate(streams):
-        os.dup2(stream, target)
-        os.close(stream)
-    folder, number, *rest = texts
+    folder, numbers, number, *rest = texts
+    # First beyond all numbers that they shall have, so that none takes the place of another.
+    moved = [fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, BEYOND) for file in files]
+    for file in files:
+        os.close(file)
+    for target, file in zip(map(int, numbers.split(",")), moved, strict=True):
+        os.dup2(file, target)
+        os.close(file)
     package, *arguments = rest[: int(number)]
     os.chdir(folder)
     os.environ.clear()

@@ -63,7 +63,7 @@ def test_a_service_whose_answers_fail_gives_the_rows_of_its_corpus(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_service_of_tokens_whose_answers_fail_gives_the_rows_of_its_files(
+def test_a_service_of_tokens_that_fails_gives_the_rows_of_its_files(
     kind: str, outputs: Path
 ) -> None:
     near = trace(outputs, "--index", f"tokens:{TOKENS / NAME}", "--tokenizer", TOKENIZER)

@@ -93,7 +93,7 @@ def test_the_first_bytes_count_where_the_name_is_wrong(
     assert read_documents(path) == (TEXTS, NUMBERS, {})
 
 
-def test_a_large_file_is_not_split_where_it_is_compressed_without_a_suffix(
+def test_a_large_file_that_is_compressed_without_a_suffix_is_not_split(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ngramscan.corpora.jsonl.PART_BYTES", 10)

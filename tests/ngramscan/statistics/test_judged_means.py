@@ -35,7 +35,7 @@ def test_the_value_is_the_mean_of_labels_moved_along_their_regression() -> None:
     assert found.judged == judged.mean()
 
 
-def test_limits_combine_those_of_the_judge_and_of_the_errors_that_are_left() -> None:
+def test_limits_combine_those_of_the_judge_and_of_the_errors_left() -> None:
     judged, labels = made(300, 60)
     found = JudgedMean(judged, labels, 0, 1)
     share = found.judge_weight

@@ -331,7 +331,7 @@ def test_graded_and_named_scores_of_promptfoo_are_rules(tmp_path: Path) -> None:
     assert seen(read_logs([path], wanted=["score"])) == [("0", "score", 1.0, "scored")]
 
 
-def test_results_of_promptfoo_without_positions_are_counted_by_prompt_and_model(
+def test_promptfoo_without_positions_is_counted_by_prompt_and_model(
     tmp_path: Path,
 ) -> None:
     results = [
