@@ -39,7 +39,7 @@ def test_every_column_of_the_size_of_an_index_is_that_of_its_files() -> None:
     ]
     began_at = time.perf_counter()
     (info,) = ngramscan.index_info(f"fm9:{index}").to_dict("records")
-    assert 0 < info.pop("answered_in_s") <= time.perf_counter() - began_at
+    assert 0 <= info.pop("answered_in_s") <= time.perf_counter() - began_at
     assert info == {
         "name": f"fm9:{index}",
         "documents": 257,
@@ -55,7 +55,7 @@ def test_every_column_of_the_size_of_an_index_is_that_of_its_files() -> None:
 def test_a_corpus_has_a_size_but_no_files_of_an_index() -> None:
     (info,) = ngramscan.index_info(f"scan:{REPLAY / 'docs'}").to_dict("records")
     assert (info["documents"], info["bytes"]) == (257, 360_899)
-    assert info["answered_in_s"] > 0
+    assert info["answered_in_s"] >= 0
     unknown = {"shards", "index_bytes", "size_ratio", "memory_to_ask", "memory_to_build", "tokens"}
     assert not unknown & info.keys()
     told = invoke("index", "info", f"scan:{FM9 / 'd5' / 'docs.jsonl'}").stderr
