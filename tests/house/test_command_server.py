@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.command import NGRAMSCAN, shell_command
 from tests.support.command_server import quick_command
+from tests.support.serve_process import INDEXES
 
 CORPUS = '{"text": "step by step"}\n{"text": "a step"}\n'
 COUNT = ("count", "-e", "step", "--index", "scan:-", "--format", "csv", "-q")
@@ -48,14 +49,15 @@ def test_it_has_the_folder_and_environment_of_who_sent_it(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="this needs /proc to see the processes")
 @pytest.mark.parametrize(
-    ("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -15), (signal.SIGKILL, -9)]
+    ("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGKILL, -9)]
 )
 def test_it_ends_by_the_signal_that_its_sender_gets(
     sent: signal.Signals, code: int, tmp_path: Path
 ) -> None:
-    pipe = subprocess.PIPE
-    command = [*quick_command("ngramscan"), *COUNT]
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path) as process:
+    command = [*quick_command("ngramscan"), "serve", str(INDEXES[0]), "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, cwd=tmp_path) as process:
+        assert process.stderr
+        assert process.stderr.readline().startswith(b"http"), "it is ready"
         running = wait_for_command(tmp_path)
         process.send_signal(sent)
         assert process.wait(PATIENCE_S) == code
