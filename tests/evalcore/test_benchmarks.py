@@ -1,4 +1,4 @@
-"""What loaders prove about benchmarks, on small made files and, where present, on the real ones."""
+"""Loaders of benchmarks, tried on small files and, where these are present, on the real ones."""
 
 import hashlib
 import math

@@ -408,7 +408,7 @@ def test_429_pauses_as_long_as_the_server_asks() -> None:
             httpx.ConnectError("refused"),
             r"no connection \(refused\), after 4 attempts",
             3,
-            id="nobody is there",
+            id="no server",
         ),
         pytest.param(
             httpx.Response(500), "HTTP 500, after 7 attempts", 3 * 6, id="three failures in a row"

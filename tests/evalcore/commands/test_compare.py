@@ -310,7 +310,9 @@ def test_runs_are_not_guessed() -> None:
     ("n_not_found", "is_told"), [pytest.param(20, False, id="2"), pytest.param(21, True, id="2.1")]
 )
 def test_methods_that_differ_in_answers_not_found_are_told(n_not_found: int, is_told: bool) -> None:
-    treatment: list[Given] = [*([1.0] * (1000 - n_not_found)), *("!" * n_not_found)]
+    found: list[Given] = [1.0] * (1000 - n_not_found)
+    not_found: list[Given] = ["!"] * n_not_found
+    treatment = found + not_found
     found = compared(both([1.0] * 1000, treatment, answer="5"))
     assert [notice.partition(":")[0] for notice in found.notices] == ["Warning"] * is_told
 

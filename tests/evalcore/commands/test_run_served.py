@@ -111,7 +111,7 @@ OWN = ("run", "--data", "questions.jsonl", "--model", "m", "--method", "cot", "-
 @pytest.mark.parametrize(
     ("key", "cure"),
     [
-        pytest.param("", "no connection", id="nobody is there"),
+        pytest.param("", "no connection", id="no server"),
         pytest.param(
             "sk-made-up",
             "put the key into OPENAI_API_KEY, or name its variable",

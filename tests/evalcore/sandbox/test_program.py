@@ -1,4 +1,4 @@
-"""What is told of programs: their values, or why they have none."""
+"""The outcomes of programs: their values, or why they have none."""
 
 import importlib.util
 import json
@@ -255,7 +255,7 @@ def solution():
             solution("import os; os._exit(0)"),
             "no result",
             "the program ended without giving a result",
-            id="an end without a word",
+            id="an end without a message",
         ),
         pytest.param(
             solution("import ctypes; ctypes.string_at(0)"),

@@ -17,7 +17,7 @@ from tests.support.text_index import TextIndex
 URL = '{"metadata": {"url": "http://a/"}}'
 ROWS = [
     ContextRow("x", "key", "17", 5, "é\nfour\t", "key", " after", 0, 1, URL),
-    ContextRow("x", "key", "4", None, "ตัวอย่าง 答え ", "key", "\x1b[31m red", 0, 2, "no JSON"),
+    ContextRow("x", "key", "4", None, "ตัวอย่าง 答え ", "key", "\x1b[31m red", 0, 2, "not JSON"),
     ContextRow("x", "key", "a.jsonl:3", 0, "", "key", "x" * 90, 0, 3, '{"source": "id-3"}'),
 ]
 

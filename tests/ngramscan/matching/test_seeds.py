@@ -12,7 +12,7 @@ from ngramscan.matching.excerpts import MOST_WIDE
 from ngramscan.matching.seeds import Pairs, SeedTable, longest_of_pairs, same_bytes
 
 STEPS = (1, 2, 4, 8, 16, 24, 32, 40, 48, 64)
-"""Of how many bytes each step of the search compares the first ones."""
+"""How many bytes each step of the search compares."""
 
 
 def table_of(text: bytes, windows: Sequence[tuple[int, int]], documents: bytes) -> SeedTable:

@@ -133,7 +133,7 @@ def test_no_document_spans_shards_and_none_is_lost(tmp_path: Path) -> None:
 def test_empty_lines_count_and_excluded_documents_are_left_out(tmp_path: Path) -> None:
     rows = [{"text": "a", "id": "x1"}, None, {"id": "y", "text": "b"}, {"text": "c", "id": "x2"}]
     lines = "".join(json.dumps(row) + "\n" if row else "\n" for row in rows)
-    (tmp_path / "c.jsonl").write_text(lines + "no JSON\n")
+    (tmp_path / "c.jsonl").write_text(lines + "not JSON\n")
     options: dict[str, Any] = {"skip_bad_lines": True, "exclude_sources": ("y",)}
     built = build(tmp_path / "c.jsonl", tmp_path / "index", **options)
     read = documents(tmp_path / "index")

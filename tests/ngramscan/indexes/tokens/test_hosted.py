@@ -150,7 +150,7 @@ def test_the_size_of_an_index_outside_the_catalog_is_asked_for(
     size = opened(server).size()
     tokens = sum(map(len, oracles[LLAMA].shards))
     assert (size.documents, size.tokens) == (676, tokens - 676)
-    # There 65535 is a word: nobody knows.
+    # In that index 65535 may be a word, so that nothing can be said.
     assert opened(server, name=OLMO).size() == IndexSize()
 
 

@@ -1,4 +1,4 @@
-"""Names stand beside few marks, and cover nothing."""
+"""Few marks have their names beside them, which cover no other mark."""
 
 from tests.support.drawn_rows import SVG, efficiency, marks, of_class, only, title_of
 
