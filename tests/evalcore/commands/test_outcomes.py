@@ -101,7 +101,7 @@ def solving(solved: Sequence[tuple[bool, bool, bool]]) -> Answers:
     """Return the answers of f, x and y, each of which solves some problems."""
     return {
         ("a", "m", name): "".join("1" if is_right else "0" for is_right in column)
-        for name, column in zip("fxy", zip(*solved, strict=True), strict=True)
+        for name, column in zip(("f", "x", "y"), zip(*solved, strict=True), strict=True)
     }
 
 

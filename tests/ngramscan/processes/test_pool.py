@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
@@ -101,7 +101,8 @@ def test_a_reader_that_stops_ends_the_processes() -> None:
     stream = run_on_processes(worker_tasks.square, list(range(100)), 2, watch_of(Recorder()))
     next(stream)
     assert len(children() - before) == 2
-    stream.close()  # type: ignore[attr-defined]
+    assert isinstance(stream, Generator)
+    stream.close()
     assert children() - before == set()
 
 
