@@ -22,7 +22,7 @@ _ANNOUNCEMENTS: Sequence[str] = (
     r"(?:الجواب|الإجابة)(?: النهائية| الصحيحة)?\s*(?:هو|هي|[:：])",
 )
 _ANNOUNCED = re.compile(
-    rf"(?:{'|'.join(_ANNOUNCEMENTS)})[\s*_:：]*(?P<answer>[^\s。！][^\n。！]{{0,100}})",
+    rf"(?:{'|'.join(_ANNOUNCEMENTS)})[\s*_:：]*(?=(?P<answer>[^\s。！][^\n。！]{{0,100}}))",
     re.IGNORECASE,
 )
 _ENDING = re.compile(r"(?:です|である|입니다|이다|है|টি)?[\s.。।!*_]*\Z")

@@ -17,7 +17,21 @@ _CLAUSE = re.compile(  # up to a line break or a full stop, but not one within a
     re.DOTALL,
 )
 _PLACEHOLDER = re.compile(r"[\W_]*|[{\[<(][a-z_ ]*[}\]>)]|(?:final )?answer\W*", re.IGNORECASE)
-_WRAPPERS = ("\\(|\\)", "\\[|\\]", "$$|$$", "$|$", "{|}", "**|**", "`|`", '"|"', "'|'", "“|”")
+_WRAPPERS = (
+    ("\\(", "\\)"),
+    ("\\[", "\\]"),
+    ("$$", "$$"),
+    ("$", "$"),
+    ("{", "}"),
+    ("**", "**"),
+    ("`", "`"),
+    ('"', '"'),
+    ("'", "'"),
+    ("“", "”"),
+    ("‘", "’"),
+)
+
+_CLOSING_MARKS = {"$": "$", "\\(": "\\)", '"': '"', "'": "'", "“": "”", "‘": "’"}
 
 _Reader = Callable[[str], str | None]
 """Finds the answer in the words of a clause."""
@@ -27,12 +41,23 @@ def _boxed_or_bare(clause: str) -> str | None:
     return last_box(clause) or _unwrap(clause)
 
 
+def _with_closing_mark(clause: str, rest: str) -> str:
+    """Add what closes a quotation or a formula that has its full stop inside: `"yes."`."""
+    for left, right in _CLOSING_MARKS.items():
+        is_open = clause.startswith(left) and right not in clause[len(left) :]
+        if is_open and rest.startswith(f".{right}"):
+            return f"{clause}.{right}"
+    return clause
+
+
 def _clauses(text: str, phrase: str, read: _Reader = _boxed_or_bare) -> Iterator[tuple[str, int]]:
     """Yield what follows each occurrence of a phrase, from the last to the first, and its end."""
     stop = len(text)
     for found in reversed(list(re.finditer(phrase, text))):
         clause = _CLAUSE.match(text, found.end(), stop)
-        if clause and (answer := read(clause["clause"])):
+        if clause and (
+            answer := read(_with_closing_mark(clause["clause"], text[clause.end() : stop]))
+        ):
             yield answer, clause.end()
         stop = found.start()
 
@@ -70,7 +95,7 @@ def _unwrap(text: str, placeholder: re.Pattern[str] = _PLACEHOLDER) -> str | Non
         bare = text.strip(" \t*_").removesuffix(".")
         if placeholder.fullmatch(bare):
             return None
-        for left, _, right in (pair.partition("|") for pair in _WRAPPERS):
+        for left, right in _WRAPPERS:
             inner = bare[len(left) : -len(right)]
             # `$a$ and $b$` is not one formula: nothing inside may close what is opened outside
             if bare == left + inner + right and right not in inner:
@@ -173,7 +198,9 @@ def _value(clause: str) -> str | None:
     if correction := _CORRECTION.match(clause):
         clause = clause[correction.end() :]
     bare = _unwrap(_without_reason(_without_display_end(clause)), _PROMPT_WORDS)
-    return None if bare is None or _EVALUATION.fullmatch(bare) else bare
+    if bare is None or _EVALUATION.fullmatch(bare):
+        return None
+    return bare.removesuffix(",")  # `"yes," since …` has its comma inside
 
 
 def _stated(text: str) -> str | None:

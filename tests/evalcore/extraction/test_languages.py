@@ -101,6 +101,8 @@ def test_what_ends_a_sentence_is_no_part_of_the_answer(ending: str) -> None:
         pytest.param("答案是 K", None, id="a letter of no choice"),
         pytest.param("Die Antwort ist 18.\nDie Antwort ist klar.", "18", id="without a digit"),
         pytest.param("Antwort: 17\nAntwort: 18", "18", id="the last one"),
+        pytest.param("Antwort: 17. Antwort: 18", "18", id="the last one of a line"),
+        pytest.param("答案是 17，答案是 18。", "18", id="the last one of a sentence"),
         pytest.param("Die Antwort: 18", "18", id="a part of an announcement"),
         pytest.param("Das Ergebnis ist 18", None, id="no announcement"),
         pytest.param(f"答案是{'9' * 150}", "9" * 101, id="a long answer is cut"),
