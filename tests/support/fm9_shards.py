@@ -4,7 +4,7 @@ The slow reader and writer of `fm9_reference` share no code with ours.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +56,14 @@ def written(text: bytes, path: Path) -> bytes:
     assert sum(reports) == len(text)
     assert min(reports) >= 0
     return path.read_bytes()
+
+
+def occurring(segments: Iterable[Sequence[int]]) -> list[tuple[int, int] | None]:
+    """Return the first rank and the one behind the last of each text, or None if it is nowhere.
+
+    What an empty segment begins with is left to those that search.
+    """
+    return [None if low == high else (low, high) for low, high in segments]
 
 
 def check_windows(shard: Shard, ranks: Sequence[int], context: int) -> None:

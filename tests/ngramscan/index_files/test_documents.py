@@ -20,12 +20,12 @@ def test_messages_name_a_line_or_a_record(form: Format, expected: str) -> None:
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
-        ("", ["a/1.jsonl", "a/b/2.jsonl", "a/b/c/3.jsonl"]),
-        ("/a/b", ["2.jsonl", "c/3.jsonl"]),
-        ("/a/1.jsonl", ["1.jsonl"]),
-        ("/**/*.jsonl", ["1.jsonl", "b/2.jsonl", "b/c/3.jsonl"]),
-        ("/a/b/**/*.jsonl", ["2.jsonl", "c/3.jsonl"]),
-        ("/a/b/c/*.jsonl", ["3.jsonl"]),
+        pytest.param("", ["a/1.jsonl", "a/b/2.jsonl", "a/b/c/3.jsonl"], id="a folder"),
+        pytest.param("/a/b", ["2.jsonl", "c/3.jsonl"], id="a folder below"),
+        pytest.param("/a/1.jsonl", ["1.jsonl"], id="a file"),
+        pytest.param("/**/*.jsonl", ["1.jsonl", "b/2.jsonl", "b/c/3.jsonl"], id="a glob"),
+        pytest.param("/a/b/**/*.jsonl", ["2.jsonl", "c/3.jsonl"], id="a glob below"),
+        pytest.param("/a/b/c/*.jsonl", ["3.jsonl"], id="a glob of one folder"),
     ],
 )
 def test_names_of_files_are_below_the_folder_that_has_them_all(

@@ -36,9 +36,8 @@ def test_a_file_tells_the_format_of_its_folder(
     assert [*token_files(tmp_path)] == [(name, 5)] * over_tokens
 
 
-def test_what_is_no_folder_or_has_only_folders_has_no_format(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["", "file", "nothing"], ids=["folders", "a file", "nothing"])
+def test_what_is_no_folder_or_has_only_folders_has_no_format(name: str, tmp_path: Path) -> None:
     (tmp_path / "tokenized.0").mkdir()
     (tmp_path / "file").write_bytes(b"")
-    assert not is_token_folder(tmp_path)
-    for missing in (tmp_path / "file", tmp_path / "nothing"):
-        assert (is_shard(missing), is_token_folder(missing)) == (False, False)
+    assert (is_shard(tmp_path / name), is_token_folder(tmp_path / name)) == (False, False)

@@ -103,13 +103,16 @@ def refuse_difference(here: Path, build: Build, change: int, expected: dict[str,
 
 
 @pytest.mark.parametrize("kind", BUILDS)
-def test_a_killed_build_is_finished_by_the_same_command(kind: str, here: Path) -> None:
+def test_a_killed_build_is_finished_by_the_same_command(
+    kind: str, here: Path, subtests: pytest.Subtests
+) -> None:
     build = BUILDS[kind]
     begin(here, build)
     assert run(here, build).code == 0
     expected = contents(here)
     for change in build.kills:
-        assert refuse_difference(here, build, change, expected) == -signal.SIGKILL
+        with subtests.test(change=change):
+            assert refuse_difference(here, build, change, expected) == -signal.SIGKILL
     assert refuse_difference(here, build, MOST_CHANGES, expected) == 0
 
 

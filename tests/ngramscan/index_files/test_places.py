@@ -181,23 +181,24 @@ def test_a_store_without_credentials_is_told(
 
 
 @pytest.mark.parametrize(
-    ("kind", "error", "told"),
+    ("kind", "error", "words"),
     [
         ("403", InputError, "access is denied (Access Denied); the credentials must allow"),
         ("500", RemoteUnavailable, "); later, the same command resumes"),
     ],
+    ids=["403", "500"],
 )
 def test_refusals_are_told_and_failures_retried(
     kind: str,
     error: type[NgramscanError],
-    told: str,
+    words: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(places, "_PAUSES_S", (0.01,))
     with RangeServer(tmp_path, faults=Faults(always={"": kind})) as server:
         use(monkeypatch, server.url)
-        assert told in problem_of(f"s3://{BUCKET}/x", error)
+        assert words in problem_of(f"s3://{BUCKET}/x", error)
         assert len(server.record().requests) == (2 if kind == "500" else 1)
 
 
@@ -291,7 +292,11 @@ def test_a_killed_build_goes_on_and_uploads_no_finished_shard_again(
         name for name in sorted(expected) if name.endswith("/manifest.json")
     ]
     assert len(finished) > 3
-    for name in finished:  # no file of a shard comes after the manifest that says it is finished
-        later = seen[seen.index(name) + 1 :]
-        assert not [one for one in later if one.startswith(name.removesuffix("manifest.json"))]
+    late = [
+        path
+        for name in finished
+        for path in seen[seen.index(name) + 1 :]
+        if path.startswith(name.removesuffix("manifest.json"))
+    ]
+    assert late == [], "files of a shard come after the manifest that says it is finished"
     assert seen[-1] == "manifest.json"

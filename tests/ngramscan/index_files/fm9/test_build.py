@@ -99,10 +99,14 @@ def test_every_format_is_indexed(name: str, tmp_path: Path) -> None:
     build(tmp_path / name, tmp_path / "index")
     read = documents(tmp_path / "index")
     assert [text for text, _ in read] == TEXTS
-    for number, (_, row) in enumerate(read):
-        source = {"source": corpus_files.url(number)}
-        fields = {"id": number, "url": corpus_files.url(number)} if "jsonl" in name else source
-        assert row == {"path": name, "linenum": number, "metadata": fields}
+    urls = [corpus_files.url(number) for number in range(len(TEXTS))]
+    fields: list[dict[str, object]] = [{"source": url} for url in urls]
+    if "jsonl" in name:
+        fields = [{"id": number, "url": url} for number, url in enumerate(urls)]
+    assert [row for _, row in read] == [
+        {"path": name, "linenum": number, "metadata": metadata}
+        for number, metadata in enumerate(fields)
+    ]
     assert list(read[0][1]) == ["path", "linenum", "metadata"]
 
 
@@ -126,8 +130,9 @@ def test_no_document_spans_shards_and_none_is_lost(tmp_path: Path) -> None:
     read = [documents(tmp_path / "index" / str(shard.shard)) for shard in built]
     assert [text for shard in read for text, _ in shard] == texts
     assert [row["linenum"] for shard in read for _, row in shard] == list(range(300))
-    for path in tmp_path.glob("index/*/*.fm9"):
-        assert np.fromfile(path, "<u8", 1)[0] <= 7_000, path
+    sizes = {path: np.fromfile(path, "<u8", 1)[0] for path in tmp_path.glob("index/*/*.fm9")}
+    assert len(sizes) == 2 * len(built)
+    assert {path: size for path, size in sizes.items() if size > 7_000} == {}
 
 
 def test_empty_lines_count_and_excluded_documents_are_left_out(tmp_path: Path) -> None:
@@ -214,8 +219,8 @@ def test_a_full_disk_and_short_memory_are_reported_with_the_file(
         context.setattr(shard_module, "write_fm9", Mock(side_effect=error))
         with pytest.raises(InputError, match=rf"data\.fm9.*{words}") as caught:
             build(corpus, tmp_path / "index")
-    told = "".join(getattr(caught.value, "__notes__", ""))
-    assert told.endswith("run the same command again") == isinstance(error, OSError)
+    notes = "".join(getattr(caught.value, "__notes__", ""))
+    assert notes.endswith("run the same command again") == isinstance(error, OSError)
     assert [path.name for path in (tmp_path / "index").iterdir()] == ["plan.json"]
     build(corpus, tmp_path / "index")
     same_files(tmp_path / "index", FM9 / "d5" / "index")

@@ -174,6 +174,7 @@ def test_a_build_goes_on_after_a_change_of_permissions(corpus: Path, tmp_path: P
         ("", None, {"shard_bytes": 6000}, "--shard-size was 6800 and is 6000 now"),
         ("", None, {"memory": 300000000}, "--memory was None and is 300000000 now"),
     ],
+    ids=["a changed file", "a missing file", "a new file", "another size", "another memory"],
 )
 def test_another_plan_is_refused(
     file: str, texts: list[str], options: dict[str, Any], words: str, corpus: Path, tmp_path: Path
@@ -188,7 +189,11 @@ def test_another_plan_is_refused(
         build(corpus, tmp_path / "index", **options)
 
 
-@pytest.mark.parametrize("content", [b"{", b"[]", b'{"options": {}, "files": [[]], "shards": []}'])
+@pytest.mark.parametrize(
+    "content",
+    [b"{", b"[]", b'{"options": {}, "files": [[]], "shards": []}'],
+    ids=["no JSON", "a list", "a file without its fields"],
+)
 def test_a_damaged_plan_is_refused(content: bytes, corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "index").mkdir()
     (tmp_path / "index" / "plan.json").write_bytes(content)
@@ -218,7 +223,8 @@ def test_a_corpus_that_changes_under_way_is_an_error(corpus: Path, tmp_path: Pat
     with pytest.raises(CorpusError, match=r"a\.jsonl: has changed since the build began; delete"):
         build_shard(task, lambda _: None)
     far = [
-        Source(replace(one, path=f"file://{one.path}", status=""), name) for one, name in task.files
+        Source(replace(file, path=f"file://{file.path}", status=""), name)
+        for file, name in task.files
     ]
     with pytest.raises(CorpusError, match="or a file after it has changed"):
         build_shard(task._replace(files=far), lambda _: None)
@@ -272,6 +278,7 @@ def test_a_pipe_is_copied_first(tmp_path: Path) -> None:
         (6_799, 3, "needs up to 600 MB of memory, for a shard of 6.8 kB in each of 3 processes"),
         (10**15, 1, r"needs up to 9,400 TB .* of 1,000 TB; 1 of 3 workers run at once: .* are ava"),
     ],
+    ids=["enough for all", "enough for one"],
 )
 def test_as_many_workers_run_as_memory_allows(text_bytes: int, count: int, notice: str) -> None:
     sums = Recorder()

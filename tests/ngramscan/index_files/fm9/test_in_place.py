@@ -36,7 +36,7 @@ from ngramscan.progress import SILENT
 from ngramscan.remote.ranges import RangeOptions, Ranges
 from tests.support.command import NGRAMSCAN, Ran, invoke, without
 from tests.support.corpus_files import jsonl
-from tests.support.fm9_shards import DOCUMENTS, brute_force, write_shard
+from tests.support.fm9_shards import DOCUMENTS, brute_force, occurring, write_shard
 from tests.support.object_store import BUCKET, KEYS, object_store
 from tests.support.places import FM9, REPLAY
 from tests.support.range_server import Faults, RangeServer
@@ -173,7 +173,7 @@ def test_where_words_are_rare_a_trace_ends(seed: int, tmp_path: Path) -> None:
     parts = ["".join(rng.choices(["a", "bb", "ccc", *gaps], k=30)) for _ in range(6)]
     documents = ["".join(rng.choices(parts, k=6)) for _ in range(8)]
     texts = ["".join(rng.choices(parts, k=5)) + "zz" for _ in range(4)]
-    write_shard(tmp_path / "0", [each.encode() for each in documents], [b"{}"] * 8)
+    write_shard(tmp_path / "0", [text.encode() for text in documents], [b"{}"] * 8)
     with RangeServer(tmp_path) as server, opened(server.url) as (ranges, far):
         found = find_spans(ranges, far, [*map(searched, texts)])
     assert found == [spans_of(text, documents, 5) for text in texts]
@@ -208,20 +208,19 @@ def test_counts_windows_and_documents_equal_those_of_the_local_reader(
         wrong = bytes([draw.randrange(256)])
         queries.append(text if len(queries) % 5 else text[1:] + wrong)
     with RangeServer(folder, 0.002, UNLUCKY) as server, opened(server.url, memory) as (ranges, far):
-        for near, one, found in zip(local, far, find_in_all(ranges, far, queries), strict=True):
-            known = near.find(queries)
-            absent = known[:, 0] == known[:, 1]
-            assert np.array_equal(found[~absent], known[~absent])
-            assert not np.diff(found[absent]).any()
-            sizes = attrgetter("documents", "text_bytes", "index_bytes")
-            assert sizes(one) == sizes(near)
-        near, one = local[0], far[0]
-        for rank in (draw.randrange(near.ranks), near.find(queries)[0][0]):
-            windows = near.windows([rank], np.array([9]), context)
-            assert one.windows([rank], np.array([9]), context) == windows
-        documents = [windows[0].document]
-        assert one.metadata(documents) == near.metadata(documents)
-        assert {"500", "cut", "wrong_range"} & {one.fault for one in server.record().requests}
+        known = [occurring(shard.find(queries).tolist()) for shard in local]
+        found = find_in_all(ranges, far, queries)
+        assert [occurring(segments.tolist()) for segments in found] == known
+        sizes = attrgetter("documents", "text_bytes", "index_bytes")
+        assert [sizes(shard) for shard in far] == [sizes(shard) for shard in local]
+        near, remote = local[0], far[0]
+        ranks = [draw.randrange(near.ranks), near.find(queries)[0][0]]
+        windows = [near.windows([rank], np.array([9]), context) for rank in ranks]
+        assert [remote.windows([rank], np.array([9]), context) for rank in ranks] == windows
+        documents = [windows[-1][0].document]
+        assert remote.metadata(documents) == near.metadata(documents)
+        faults = {request.fault for request in server.record().requests}
+        assert {"500", "cut", "wrong_range"} & faults
 
 
 @pytest.mark.parametrize(
@@ -263,10 +262,11 @@ def test_beyond_all_disks_the_right_places_are_asked_for(tmp_path: Path, size: i
         layout = far.data.layout
         # The sample behind the text that was read, and the numbers of far blocks.
         sample = layout.isa.offset + layout.isa.width * (-(-(size + 11) // 64)) // 8
-        assert any(one.start <= sample < one.stop for one in requests[before:])
+        assert any(request.start <= sample < request.stop for request in requests[before:])
         size_of_file = (tmp_path / "data.fm9").stat().st_size
-        assert max(one.stop for one in requests if one.path == "data.fm9") <= size_of_file
-        assert sum(one.stop - one.start for one in requests) < 500_000
+        stops = [request.stop for request in requests if request.path == "data.fm9"]
+        assert max(stops) <= size_of_file
+        assert sum(request.stop - request.start for request in requests) < 500_000
 
 
 # Commands
@@ -279,27 +279,24 @@ def test_a_second_run_searches_nothing_and_other_files_are_searched(
     monkeypatch.setattr(time, "time", later)
     dates = SimpleNamespace(now=lambda zone: datetime.fromtimestamp(later(), zone))
     monkeypatch.setattr(clock, "datetime", dates)
-    folder, rows = shutil.copytree(four, tmp_path / "index"), []
+    folder = shutil.copytree(four, tmp_path / "index")
+    options = ("-n1", "--width=9", "--index-memory=240KB")
     literals = [part for text in LITERALS for part in ("-e", text)]
     local = invoke("count", *literals, "--index", f"fm9:{folder}", "--format", "csv").rows
     with RangeServer(folder, faults=UNLUCKY) as server:
-        for command, *options in (
-            ("count",),
-            ("contexts", "-n1", "--width=9", "--index-memory=240KB"),
-        ):
-            first = asked(server.url, tmp_path, *options, command=command)
-            assert first.code == 0, first.stderr
-            again = asked(server.url, tmp_path, *options, command=command)
-            assert without(again.rows, "source", "asked_at") == without(
-                first.rows, "source", "asked_at"
-            )
-            rows += [first.rows, again.rows]
-        assert "3 windows will take about" in first.stderr
-        assert [len(each) for each in rows] == [4, 4, 3, 3]
-        varying = ("index", "asked_at", "source")
-        assert without(rows[0], *varying) == without(local, *varying)
-        assert [sources(each) for each in rows[:2]] == [{"fm9"}, {"journal"}]
-        assert int(rows[0][0]["occurrences"]) >= 2 * brute_force(LITERALS[0])
+        first = asked(server.url, tmp_path)
+        again = asked(server.url, tmp_path)
+        shown = asked(server.url, tmp_path, *options, command="contexts")
+        shown_again = asked(server.url, tmp_path, *options, command="contexts")
+        runs = [first, again, shown, shown_again]
+        assert [(ran.code, len(ran.rows)) for ran in runs] == [(0, 4), (0, 4), (0, 3), (0, 3)]
+        of_a_run = ("source", "asked_at")
+        assert without(again.rows, *of_a_run) == without(first.rows, *of_a_run)
+        assert without(shown_again.rows, *of_a_run) == without(shown.rows, *of_a_run)
+        assert "3 windows will take about" in shown.stderr
+        assert without(first.rows, "index", *of_a_run) == without(local, "index", *of_a_run)
+        assert (sources(first.rows), sources(again.rows)) == ({"fm9"}, {"journal"})
+        assert int(first.rows[0]["occurrences"]) >= 2 * brute_force(LITERALS[0])
         # One shard becomes another one: what the journal has is not true of it.
         shutil.rmtree(folder / "1")
         shutil.copytree(FM9 / "d5" / "index", folder / "1")
@@ -307,7 +304,7 @@ def test_a_second_run_searches_nothing_and_other_files_are_searched(
         assert mixed.code == 0, mixed.stderr
         new = asked(server.url, tmp_path, "-e", "hello", "--refresh").rows
         assert sources(new) == sources(asked(server.url, tmp_path, "--refresh").rows) == {"fm9"}
-        assert int(new[0]["occurrences"]) < int(rows[0][0]["occurrences"])
+        assert int(new[0]["occurrences"]) < int(first.rows[0]["occurrences"])
 
 
 DAMAGED = {
@@ -358,8 +355,8 @@ def test_an_index_that_was_replaced_is_counted_anew_whatever_the_disk_has(
     others = [*texts[:-1], texts[-1].replace(b"step", b"pest")]
     first = write_shard(tmp_path / "first", texts, [b"{}"] * 60)
     second = write_shard(tmp_path / "second", others, [b"{}"] * 60)
-    for name in FILES:
-        assert (first / name).stat().st_size == (second / name).stat().st_size
+    sizes = [(second / name).stat().st_size for name in FILES]
+    assert [(first / name).stat().st_size for name in FILES] == sizes
     shutil.copytree(first, folder)
     with RangeServer(folder.parent, faults=Faults(always={f"{kind}/": kind})) as server:
 
@@ -373,24 +370,24 @@ def test_an_index_that_was_replaced_is_counted_anew_whatever_the_disk_has(
 
         assert count("step")[0] == 60
         before = len(server.record().requests)
-        found, told = count("step", "--refresh")
-        assert (found, "changed" in told) == (60, False)
-        paths = [each.path for each in server.record().requests[before:]]
+        occurrences, stderr = count("step", "--refresh")
+        assert (occurrences, "changed" in stderr) == (60, False)
+        paths = [request.path for request in server.record().requests[before:]]
         if kind != "no_etag":  # of which nothing is kept
             names = ("plan.json", "manifest.json", *FILES)
             assert sorted(paths) == sorted(f"{kind}/{name}" for name in names)
         for name in FILES:
             shutil.copyfile(second / name, folder / name)
             os.utime(folder / name, (1e9, 1e9))
-        found, told = count("pest")
-        assert found == 1
+        occurrences, stderr = count("pest")
+        assert occurrences == 1
         said = (
             "4 files changed since an earlier run; the parts of them in --index-cache are removed"
         )
-        assert (f"{kind}: {said}" in told) == (kind != "no_etag")
+        assert (f"{kind}: {said}" in stderr) == (kind != "no_etag")
         assert count("step")[0] == 59  # a reply of the other index is not taken for one of this
-        found, told = count("step", "--refresh")
-        assert (found, "changed" in told) == (59, False)
+        occurrences, stderr = count("step", "--refresh")
+        assert (occurrences, "changed" in stderr) == (59, False)
 
 
 def test_documents_are_estimated_in_place_as_locally(tmp_path: Path) -> None:
@@ -442,8 +439,8 @@ def test_a_dry_run_asks_for_headers_only(four: Path, tmp_path: Path) -> None:
     with RangeServer(four) as server:
         (plan,) = asked(server.url, tmp_path, "--dry-run", "--index-memory", "240KB").rows
         headers = server.record().requests
-        sent = (one for one in headers if (four / one.path).is_file())
-        assert sum(one.stop - one.start for one in sent) < 250_000
+        of_files = [request for request in headers if (four / request.path).is_file()]
+        assert sum(request.stop - request.start for request in of_files) < 250_000
         asked(server.url, tmp_path, "--index-memory", "240KB")
         needed = len(server.record().requests) - 2 * len(headers)
         (tmp_path / "t").write_text(" ".join(f"{'and' * 30}{n}qz" for n in range(100, 160)))
@@ -509,7 +506,8 @@ def test_a_manifest_lists_the_shards(tmp_path: Path) -> None:
     manifest.write_bytes(to_manifest(reversed(entries)))
     with RangeServer(folder) as server:
         with opened(server.url) as (_, far):
-            assert [one.documents for one in far] == [one.documents for one in reversed(shards)]
+            documents = [shard.documents for shard in reversed(shards)]
+            assert [shard.documents for shard in far] == documents
         (folder / "2" / "data_offset").write_bytes(b"12345678")
         with pytest.raises(IndexFormatError, match=r"2/data_offset: 8 bytes, but manifest.json"):
             look_around(server.url)

@@ -77,7 +77,9 @@ def ask_all(path: Path, patterns: list[bytes], places: list[int]) -> list[Any]:
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("alphabet", [b"ab", bytes(range(1, 200))])
+@pytest.mark.parametrize(
+    "alphabet", [b"ab", bytes(range(1, 200))], ids=["two letters", "199 letters"]
+)
 def test_before_they_are_compiled_the_answers_are_the_same(tmp_path: Path, alphabet: bytes) -> None:
     draw = random.Random(len(alphabet))
     text = b"\xff" + bytes(draw.choices(alphabet, k=1_500)) + b"ab" * 1_000 + b"\xfa"

@@ -31,6 +31,7 @@ def changed(offset: int, raw: bytes | int) -> bytes:
         (3250, b"\0"),
         (49, b"\xff" * 16),
     ],
+    ids=["byte 33", "byte 82", "byte 99", "byte 115", "byte 3250", "bytes 49 to 64"],
 )
 def test_a_deep_check_names_a_field_or_rank(offset: int, raw: bytes, tmp_path: Path) -> None:
     shutil.copytree(D5, tmp_path / "x")

@@ -115,11 +115,13 @@ def test_no_shard_and_shards_listed_twice_are_refused(entries: list[ShardEntry])
 
 
 def test_a_manifest_says_what_its_files_have(tmp_path: Path) -> None:
-    for name in FILES:
-        assert ENTRY.files[name].bytes == (D5 / name).stat().st_size
-        assert ENTRY.files[name].sha256 == hashlib.sha256((D5 / name).read_bytes()).hexdigest()
+    contents = {name: (D5 / name).read_bytes() for name in FILES}
+    assert {name: (file.bytes, file.sha256) for name, file in ENTRY.files.items()} == {
+        name: (len(content), hashlib.sha256(content).hexdigest())
+        for name, content in contents.items()
+    }
     assert (ENTRY.folder, ENTRY.documents, ENTRY.bytes) == ("", 5, 31)
-    assert ENTRY.index_bytes == sum((D5 / name).stat().st_size for name in FILES)
+    assert ENTRY.index_bytes == sum(len(content) for content in contents.values())
     assert read_manifest(tmp_path) is None
     both = [in_folder(ENTRY, "0"), replace(ENTRY, folder="part-1", documents=0, bytes=0)]
     (tmp_path / MANIFEST).write_bytes(to_manifest(both, "the plan"))

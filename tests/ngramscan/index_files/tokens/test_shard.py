@@ -5,6 +5,7 @@ import random
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -63,26 +64,39 @@ def test_counts_and_documents_of_all_truths(shared: Path, name: str, most: int) 
     found = folder.find([row["token_ids"] for row in truths])
     assert np.diff(found).sum(axis=(1, 2)).tolist() == [row["engine_count"] for row in truths]
     assert len(truths) > 40
-    for row in [row for row in truths if row["engine_count"] <= most]:
-        size = len(row["token_ids"])
-        seen = [folder.excerpt(*at, size, 0, size) for at in ranks(folder, row["token_ids"])]
-        assert len({one.document for one in seen}) == row["token_documents"]
-        assert all((one.offset, one.tokens.tolist()) == (0, row["token_ids"]) for one in seen)
+    rows = [row for row in truths if row["engine_count"] <= most]
+    seen = [documents_and_tokens(folder, row["token_ids"]) for row in rows]
+    assert seen == [
+        (row["token_documents"], {(0, *row["token_ids"])} if row["engine_count"] else set())
+        for row in rows
+    ]
+
+
+def documents_and_tokens(
+    folder: TokenFolder, pattern: Sequence[int]
+) -> tuple[int, set[tuple[int, ...]]]:
+    """Return in how many documents a pattern is, and the offsets and tokens that are shown."""
+    size = len(pattern)
+    excerpts = [
+        folder.excerpt(shard, rank, size, 0, size) for shard, rank in ranks(folder, pattern)
+    ]
+    shown = {(excerpt.offset, *excerpt.tokens.tolist()) for excerpt in excerpts}
+    return len({excerpt.document for excerpt in excerpts}), shown
 
 
 # Made-up indexes
 
 
-@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
 @pytest.mark.parametrize(
     ("width", "amounts", "ids"),
     [
-        (1, [3], 2),
-        (1, [40], 255),
-        (2, [30, 0, 25], 3),
-        (2, [9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9], 65535),
-        (4, [60, 1], 5),
-        (4, [12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12], 4294967295),
+        pytest.param(1, [3], 2, id="3 documents of bytes"),
+        pytest.param(1, [40], 255, id="40 documents of all bytes"),
+        pytest.param(2, [30, 0, 25], 3, id="an empty shard"),
+        pytest.param(2, [9] * 12, 65535, id="12 shards"),
+        pytest.param(4, [60, 1], 5, id="a shard of one document"),
+        pytest.param(4, [12] * 11, 4294967295, id="11 shards of wide tokens"),
     ],
 )
 def test_made_up_indexes_against_brute_force(
@@ -100,11 +114,11 @@ def test_made_up_indexes_against_brute_force(
     documents = [document for shard in shards for document in shard]
     assert (folder.width, folder.documents) == (width, len(documents))
     assert folder.tokens == len(documents) + sum(map(len, documents))
-    assert folder.shard_tokens == tuple(len(one) + sum(map(len, one)) for one in shards)
+    assert folder.shard_tokens == tuple(len(shard) + sum(map(len, shard)) for shard in shards)
     assert [folder.tokens_of(number).tolist() for number in range(len(documents))] == documents
     draw = random.Random(ids)
     patterns = [[], [folder.separator], [0], [ids - 1, ids - 1]]
-    for document in draw.choices([one for one in documents if one], k=25):
+    for document in draw.choices([document for document in documents if document], k=25):
         start = draw.randrange(len(document))
         patterns.append(document[start : start + draw.choice((1, 2, 3, 50))])
     found = folder.find(patterns)
@@ -124,28 +138,42 @@ def test_made_up_indexes_against_brute_force(
         assert sorted(spots) == occurrences(documents, pattern)
 
 
-def test_a_backwards_index_reads_as_its_twin() -> None:
+def test_a_backwards_index_reads_as_its_twin(subtests: pytest.Subtests) -> None:
     twins = genuine(TOKENS / "v4_pysmall_llama_s3"), genuine(TOKENS / "v5_pysmall_llama")
     texts = [
-        {one.metadata(number): one.tokens_of(number).tolist() for number in range(676)}
-        for one in twins
+        {folder.metadata(number): folder.tokens_of(number).tolist() for number in range(676)}
+        for folder in twins
     ]
     assert texts[0] == texts[1]
     assert len(texts[0]) == 676
     seen = 0
-    for pattern in ([3707, 486, 3707], [272, 1429], [13, 13], [1318, 28724, 731, 898]):
-        for sides in ((0, 1), (3, 9), (200, 300)):
-            shown = [
-                sorted(
-                    (one.metadata(a.document), a.length, a.start, a.offset, a.tokens.tolist())
-                    for at in ranks(one, pattern)
-                    for a in [one.excerpt(*at, len(pattern), *sides)]
-                )
-                for one in twins
-            ]
-            assert shown[0] == shown[1]
-            seen += len(shown[0])
+    patterns = ([3707, 486, 3707], [272, 1429], [13, 13], [1318, 28724, 731, 898])
+    for pattern, sides in product(patterns, ((0, 1), (3, 9), (200, 300))):
+        forwards, backwards = (all_shown(folder, pattern, *sides) for folder in twins)
+        with subtests.test(pattern=pattern, sides=sides):
+            assert forwards == backwards
+        seen += len(forwards)
     assert seen > 4_000
+
+
+def all_shown(
+    folder: TokenFolder, pattern: Sequence[int], before: int, behind: int
+) -> list[tuple[str, int, int, int, list[int]]]:
+    """Return what is shown of all occurrences, with the metadata of their documents."""
+    excerpts = [
+        folder.excerpt(shard, rank, len(pattern), before, behind)
+        for shard, rank in ranks(folder, pattern)
+    ]
+    return sorted(
+        (
+            folder.metadata(excerpt.document),
+            excerpt.length,
+            excerpt.start,
+            excerpt.offset,
+            excerpt.tokens.tolist(),
+        )
+        for excerpt in excerpts
+    )
 
 
 def test_documents_of_more_than_ten_shards_are_in_the_order_of_text(tmp_path: Path) -> None:

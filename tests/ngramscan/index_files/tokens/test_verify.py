@@ -144,5 +144,5 @@ def test_each_of_many_damages_is_found(tmp_path: Path, damage: str, deep: bool, 
         change(folder, random.Random(seed))
         found = verify_tokens(folder, deep, SILENT)
         assert found, f"seed {seed}"
-        assert {one.file.split(".")[0] for one in found} & places, found
+        assert {finding.file.split(".")[0] for finding in found} & places, found
         shutil.rmtree(folder)
