@@ -7,8 +7,8 @@ from ngramscan.indexes.catalog import CATALOG, IndexRow, find_hosted
 
 @pytest.mark.parametrize("hosted", CATALOG, ids=lambda hosted: hosted.alias)
 def test_an_index_is_found_by_its_name_alias_and_both_spellings(hosted: IndexRow) -> None:
-    for name in (hosted.name, hosted.alias, hosted.alias.upper(), *hosted.spellings):
-        assert find_hosted(name) == hosted
+    names = (hosted.name, hosted.alias, hosted.alias.upper(), *hosted.spellings)
+    assert {name: find_hosted(name) for name in names} == dict.fromkeys(names, hosted)
 
 
 def test_a_crawl_has_two_spellings_and_an_unknown_name_none() -> None:

@@ -110,6 +110,14 @@ def test_each_occurrence_is_shown_once() -> None:
         (["e", 0, 0], "no occurrence of 'e'"),
         (["e", 0, 196517], "no occurrence of 'e'"),
     ],
+    ids=[
+        "before the first rank",
+        "far behind the last rank",
+        "behind the last shard",
+        "before the first shard",
+        "the first rank",
+        "the last rank",
+    ],
 )
 def test_a_place_outside_the_index_fails_alone(spot: list[Any], words: str) -> None:
     index = local()
@@ -132,7 +140,9 @@ def test_it_is_opened_by_its_spec() -> None:
     assert count == QueryCount("step by step", 713, None, "fm9", count.asked_at)
 
 
-@pytest.mark.parametrize("line", [b"not JSON", b"[1]", b"\xe9"])
+@pytest.mark.parametrize(
+    "line", [b"not JSON", b"[1]", b"\xe9"], ids=["no JSON", "a list", "not UTF-8"]
+)
 def test_metadata_that_are_none_fail_their_window(tmp_path: Path, line: bytes) -> None:
     """The index is corrupt then, and what else it shows may be wrong too."""
     write_shard(tmp_path, [b"a key", b"key key"], [b'{"n": 1}', line])

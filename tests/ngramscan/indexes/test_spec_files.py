@@ -116,20 +116,25 @@ def test_files_that_are_left_out_are_not_read(
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
-        ("scan:corpus/a.jsonl", ["corpus/a.jsonl"]),
-        ("scan:corpus/*.jsonl", ["corpus/a.jsonl"]),
-        (
+        pytest.param("scan:corpus/a.jsonl", ["corpus/a.jsonl"], id="a file"),
+        pytest.param("scan:corpus/*.jsonl", ["corpus/a.jsonl"], id="a glob"),
+        pytest.param(
             "scan:corpus/a.jsonl,scan:corpus/under/b.jsonl",
             ["corpus/a.jsonl", "corpus/under/b.jsonl"],
+            id="two files",
         ),
-        ("scan:@list.txt", ["list.txt", "corpus/a.jsonl"]),
-        ("scan:corpus", ["corpus"]),
-        ("fm9:index", ["index", "index/shard"]),
-        ("scan:file://corpus/a.jsonl", ["corpus/a.jsonl"]),
-        ("scan:zip://inner.jsonl::file://corpus/a.jsonl", ["corpus/a.jsonl"]),
-        ("scan:@file://list.txt", ["list.txt"]),
-        ("scan:nothing.jsonl", []),
-        ("scan:s3://bucket/a.jsonl", []),
+        pytest.param("scan:@list.txt", ["list.txt", "corpus/a.jsonl"], id="a list"),
+        pytest.param("scan:corpus", ["corpus"], id="a folder"),
+        pytest.param("fm9:index", ["index", "index/shard"], id="an index"),
+        pytest.param("scan:file://corpus/a.jsonl", ["corpus/a.jsonl"], id="the URL of a file"),
+        pytest.param(
+            "scan:zip://inner.jsonl::file://corpus/a.jsonl",
+            ["corpus/a.jsonl"],
+            id="a part of a file",
+        ),
+        pytest.param("scan:@file://list.txt", ["list.txt"], id="the URL of a list"),
+        pytest.param("scan:nothing.jsonl", [], id="no file"),
+        pytest.param("scan:s3://bucket/a.jsonl", [], id="a store"),
     ],
 )
 def test_the_files_of_a_spec(folder: Path, spec: str, expected: list[str]) -> None:

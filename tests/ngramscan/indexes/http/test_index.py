@@ -97,10 +97,18 @@ def test_the_other_spelling_is_tried_and_remembered(tmp_path: Path) -> None:
     assert asked[5:] == ["other", "none"]
 
 
-NOT_REPLIES = ["[]", '{"count": "7"}', '{"count": 10001}', "[" * 99_999, '{"coun', "7", "null"]
+NOT_REPLIES = {
+    "a list": "[]",
+    "a text": '{"count": "7"}',
+    "too many": '{"count": 10001}',
+    "deep": "[" * 99_999,
+    "cut": '{"coun',
+    "a number": "7",
+    "null": "null",
+}
 
 
-@pytest.mark.parametrize("kept", NOT_REPLIES)
+@pytest.mark.parametrize("kept", NOT_REPLIES.values(), ids=NOT_REPLIES)
 def test_a_kept_reply_that_can_t_be_true_is_asked_for_again(tmp_path: Path, kept: str) -> None:
     journal = tmp_path / "j.sqlite"
     with Journal(journal) as damaged:
@@ -126,10 +134,9 @@ def server() -> Iterator[ApiServer]:
 
 @contextmanager
 def open_index(server: ApiServer, journal: Path, **options: Any) -> Iterator[ApiIndex]:
-    given = IndexOptions(**options)
     with (
         Journal(journal) as kept,
-        ApiClient(server.url, given, kept, Progress(), FakeClock()) as client,
+        ApiClient(server.url, IndexOptions(**options), kept, Progress(), FakeClock()) as client,
     ):
         yield ApiIndex("replay2", ["replay2"], IndexSize(), client)
 
@@ -139,7 +146,7 @@ def places_of(index: ApiIndex, query: str, most: int) -> list[Place]:
     assert isinstance(found, Occurrences)
     ranks = [(s.shard, rank) for s in found.segments for rank in range(s.low, s.high)]
     assert len(ranks) == sum(text.startswith(query, n) for text in TEXTS for n in range(len(text)))
-    return [Place(query, *each) for each in ranks[:: max(1, len(ranks) // most)]]
+    return [Place(query, shard, rank) for shard, rank in ranks[:: max(1, len(ranks) // most)]]
 
 
 def test_what_was_asked_is_not_asked_again(server: ApiServer, tmp_path: Path) -> None:
@@ -148,8 +155,8 @@ def test_what_was_asked_is_not_asked_again(server: ApiServer, tmp_path: Path) ->
         before = len(server.read_log())
         with open_index(server, tmp_path / "j.sqlite", **options) as index:
             windows = list(index.windows(places_of(index, "ภาษ", 8), context))
-        log = [{**one, "arrived_at": 0} for one in server.read_log()[before:]]
-        questions = {json.dumps(one, sort_keys=True) for one in log}
+        log = [{**entry, "arrived_at": 0} for entry in server.read_log()[before:]]
+        questions = {json.dumps(entry, sort_keys=True) for entry in log}
         return sorted(windows, key=lambda window: window.place.rank), questions
 
     first, asked = ask(50)
@@ -177,9 +184,8 @@ def test_a_window_is_moved_until_it_cuts_no_character() -> None:
     with client_for(handle) as client:
         replies = list(index_of(client).windows(places, 100))
     windows = [reply for reply in replies if isinstance(reply, Window)]
-    assert sorted(window.place.rank for window in windows) == list(range(16))
-    for window in windows:
-        assert (window.offset, window.starts_document) == (100 - window.place.rank // 4, False)
+    shown = [(window.place.rank, window.offset, window.starts_document) for window in windows]
+    assert sorted(shown) == [(rank, 100 - rank // 4, False) for rank in range(16)]
     (failure,) = [reply for reply in replies if isinstance(reply, WindowFailure)]
     assert failure.place.rank == 16  # cut wherever it is asked for
     assert "Failed to decode" in str(failure.error)

@@ -128,12 +128,12 @@ def test_over_all_samples_of_a_tiny_corpus_the_chances_are_right() -> None:
     samples, seeds = all_samples(TINY, 2), sets(1000)
     assert sum(samples.values()) == pytest.approx(1)
     drawn: Counter[tuple[int, ...]] = Counter()
-    told: dict[int, float] = {}
+    chances: dict[int, float] = {}
     for seed in range(seeds):
         sample = take_sample(files_of(TINY), "2", seed)
         drawn[numbers_of(sample)] += 1
-        told |= zip(numbers_of(sample), sample.chances, strict=True)
-    assert told == pytest.approx(
+        chances |= zip(numbers_of(sample), sample.chances, strict=True)
+    assert chances == pytest.approx(
         {
             file: sum(chance for files, chance in samples.items() if file in files)
             for file in range(len(TINY))
@@ -221,8 +221,8 @@ def test_the_interval_holds_the_total(name: str, n_corpora: int, samples: int, n
         if seed % samples == 0:
             sizes = np.exp(random.normal(np.log(20_000), made.log_sd, 400)).round()
             counts = made.counts(random, sizes / 1000).astype(int)
-            told = sizes.astype(int).tolist() if made.has_sizes else [None] * 400
-            files = [CorpusFile(f"{at}.jsonl", "jsonl", size) for at, size in enumerate(told)]
+            known = sizes.astype(int).tolist() if made.has_sizes else [None] * 400
+            files = [CorpusFile(f"{at}.jsonl", "jsonl", size) for at, size in enumerate(known)]
         sample = take_sample(files, str(n), seed)
         drawn = counts[[int(Path(file.path).stem) for file in sample.files]]
         estimate, total = estimate_total(sample, drawn.tolist()), int(counts.sum())
@@ -247,9 +247,10 @@ def test_files_are_drawn_as_often_as_their_chances_say() -> None:
     measure = np.array(sizes[1:]) * 0.9 / sum(sizes) + 0.1 / 8
     expected = [1.0, *(2 * measure / measure.sum())]
     assert sample.chances == pytest.approx([expected[file] for file in drawn])
-    for file, chance in enumerate(expected):
-        error = math.sqrt(chance * (1 - chance) / seeds)
-        assert times[file] / seeds == pytest.approx(chance, abs=4 * error)
+    errors = [math.sqrt(chance * (1 - chance) / seeds) for chance in expected]
+    assert [times[file] / seeds for file in range(len(files))] == [
+        pytest.approx(chance, abs=4 * error) for chance, error in zip(expected, errors, strict=True)
+    ]
 
 
 # The command
@@ -278,9 +279,10 @@ def test_all_files_as_a_sample_are_exact_and_few_give_no_interval(
     folder, totals = shards
     frame = count("f1", index=f"scan:{folder}", sample_files="100%")
     rows: Any = frame.set_index("query").to_dict("index")
-    for query, total in totals.items():
-        row = rows[query]
-        assert row["occurrences_low"] == row["occurrences"] == row["occurrences_high"] == total
+    columns = ("occurrences_low", "occurrences", "occurrences_high")
+    assert {query: [rows[query][column] for column in columns] for query in totals} == {
+        query: [total] * 3 for query, total in totals.items()
+    }
     few = count("f1", index=f"scan:{folder}", sample_files=5)
     assert "occurrences_low" in few.attrs["left_out"]
     assert few["note"].str.contains("no interval: only 5 files were read").all()

@@ -175,13 +175,17 @@ def test_every_occurrence_is_where_the_definition_says(
     index = open_index(made)
     check(made, index, QUERIES, (WHOLE, 0, 1, 2, 3, 4, 7, 50))
     assert list(index.find(["nowhere"])) == [Occurrences("nowhere", ())]
-    for window in windows_of(index, find(index, ["a"]), 5).values():
-        path, _, record = window.document.rpartition(":")
-        metadata = json.loads(window.metadata)
-        assert (metadata.pop("path"), metadata.pop("record")) == (path, int(record))
-        if kind not in {"text", "python"}:
-            assert metadata.pop("source").startswith("https://example.org/")
-        assert metadata == {}
+    windows = windows_of(index, find(index, ["a"]), 5).values()
+    metadata = [json.loads(window.metadata) for window in windows]
+    names = [window.document.rpartition(":") for window in windows]
+    assert [(row.pop("path"), row.pop("record")) for row in metadata] == [
+        (path, int(record)) for path, _, record in names
+    ]
+    if kind not in {"text", "python"}:
+        sources = [row.pop("source") for row in metadata]
+        wrong = [text for text in sources if not text.startswith("https://example.org/")]
+        assert wrong == []
+    assert metadata == [{}] * len(names)
 
 
 @pytest.mark.parametrize("kind", ["parts of JSON lines", slow("c.parquet")])

@@ -71,8 +71,8 @@ def opened() -> Iterator[Opened]:
         def open_one(
             server: TokenServer, journal: Path | None = None, name: str = LLAMA, **options: Any
         ) -> HostedTokenIndex:
-            kept, given = stack.enter_context(Journal(journal)), IndexOptions(**options)
-            client = ApiClient(server.url, given, kept, Progress(), FakeClock())
+            kept = stack.enter_context(Journal(journal))
+            client = ApiClient(server.url, IndexOptions(**options), kept, Progress(), FakeClock())
             return open_hosted(name, stack.enter_context(client))
 
         yield open_one
@@ -104,14 +104,18 @@ def test_every_count_is_exact_though_a_part_of_the_answers_are_faults(
     assert "paused 1 s: the server answers HTTP 403" in ran.stderr
     # Which ones depends on the order of the requests.
     assert len(met) >= len({*kinds, "burst403", None}) - 1
-    for row in ran.rows:
-        name = row["index"].rpartition("/")[2]
-        grams = n_grams(name, row["query"], tokenizers)
-        counts = [oracles[name].count(gram) for gram in grams]
-        assert int(row["token_occurrences"]) == sum(counts), row
-        assert int(row["token_occurrences_after_space"]) == counts[0], row
-    assert {(row["index"].rpartition("/")[2], row["query"]) for row in ran.rows} == {
-        (name, text) for name in FILES for text in (*PHRASES, ABSENT)
+    counts = {
+        (name, text): [oracles[name].count(gram) for gram in n_grams(name, text, tokenizers)]
+        for name in FILES
+        for text in (*PHRASES, ABSENT)
+    }
+    rows = {(row["index"].rpartition("/")[2], row["query"]): row for row in ran.rows}
+    assert len(rows) == len(ran.rows)
+    assert {key: int(row["token_occurrences"]) for key, row in rows.items()} == {
+        key: sum(of_grams) for key, of_grams in counts.items()
+    }
+    assert {key: int(row["token_occurrences_after_space"]) for key, row in rows.items()} == {
+        key: of_grams[0] for key, of_grams in counts.items()
     }
 
 
@@ -173,7 +177,7 @@ def test_another_index_under_the_same_name_gives_its_own_counts(tmp_path: Path) 
         server.rename(OLMO, "corpus")
         after = count(server.url, tmp_path / "kept.db", names=("corpus",))
         fresh = count(server.url, tmp_path / "new.db", names=("corpus",))
-    kept_rows, new_rows, fresh_rows = (each.rows for each in (again, after, fresh))
+    kept_rows, new_rows, fresh_rows = again.rows, after.rows, fresh.rows
     assert {row["source"] for row in kept_rows} == {"journal"}
     assert {row["source"] for row in new_rows} == {"api"}
     name = "token_occurrences"
@@ -199,12 +203,12 @@ def test_an_unknown_index_is_one_line_with_a_near_name(tmp_path: Path, server: T
 def test_texts_that_the_service_refuses_fail_alone(
     server: TokenServer, text: str, problem: str, opened: Opened
 ) -> None:
-    found = {one.query: one for one in opened(server).lookups([text, "the file"])}
+    found = {lookup.query: lookup for lookup in opened(server).lookups([text, "the file"])}
     failed = found[text]
     assert isinstance(failed, QueryFailure)
     assert problem in str(failed.error)
     assert isinstance(found["the file"], TokenOccurrences)
-    assert len([one for one in server.read_log() if one.get("query") == text]) <= 1
+    assert len([entry for entry in server.read_log() if entry.get("query") == text]) <= 1
 
 
 @pytest.mark.parametrize("latest", ["the file", "\\nthe file"], ids=["of a text", "of a line"])
@@ -282,31 +286,34 @@ def test_marked_occurrences_bound_those_of_the_document(
     oracles: dict[str, TokenOracle],
     opened: Opened,
     every: int,
+    subtests: pytest.Subtests,
 ) -> None:
     index, oracle = opened(server), oracles[LLAMA]
     texts = ["vermilion", "step by step", "ha ha", "zyxmarker", "of"]
-    found = [one for one in index.lookups(texts) if isinstance(one, TokenOccurrences)]
-    by_query = {one.query: one.forms for one in found}
+    lookups = [lookup for lookup in index.lookups(texts) if isinstance(lookup, TokenOccurrences)]
+    forms_of = {lookup.query: lookup.forms for lookup in lookups}
     exact, bounded = 0, 0
-    for one in found:
+    for query, forms in forms_of.items():
         places = [
             place
-            for form in one.forms
+            for form in forms
             for part in form.segments
-            for place in range_places(one.query, part.shard, part.low, part.high)
+            for place in range_places(query, part.shard, part.low, part.high)
         ][::every]
-        held = oracle.documents_with(*(form.ids for form in one.forms))
-        for window in index.examine(places, by_query):
-            assert isinstance(window, MarkedWindow)
-            assert window.least <= held[int(window.document)] <= window.most
-            exact += window.least == window.most
-            bounded += window.least < window.most
-        documents = {
-            window.document
-            for window in index.examine(places, {})
-            if not isinstance(window, WindowFailure)
-        }
-        assert {*map(int, documents)} <= {*held}
+        held = oracle.documents_with(*(form.ids for form in forms))
+        with subtests.test(query=query):
+            for window in index.examine(places, forms_of):
+                assert isinstance(window, MarkedWindow)
+                assert window.least <= held[int(window.document)] <= window.most
+                exact += window.least == window.most
+                bounded += window.least < window.most
+        with subtests.test("documents", query=query):
+            documents = {
+                int(window.document)
+                for window in index.examine(places, {})
+                if not isinstance(window, WindowFailure)
+            }
+            assert documents <= {*held}
     assert exact > 50
     assert bounded > 5
 
@@ -368,9 +375,9 @@ def test_a_service_that_lies_gives_no_count(
     lies: dict[str, Any], problem: str, opened: Opened
 ) -> None:
     with serve(LLAMA, lies=lies) as server:
-        (one,) = opened(server).counts(["the file"])
-    assert isinstance(one, QueryFailure)
-    assert problem in str(one.error)
+        (count,) = opened(server).counts(["the file"])
+    assert isinstance(count, QueryFailure)
+    assert problem in str(count.error)
 
 
 @pytest.mark.parametrize(

@@ -101,9 +101,11 @@ def test_the_cost_of_texts_whose_tokens_are_known_is_exact(opened: Opened) -> No
     (found,) = index.matches(TEXTS[:1])
     assert isinstance(found, TokenMatches)
     again, _ = opened()
-    for texts in (TEXTS[:1], TEXTS[:1] * 2):
-        cost = again.cost_of_matches(texts)
-        assert cost.requests_at_most == cost.requests == cost.seconds == 1 + len(found.ids)
+    costs = [again.cost_of_matches(TEXTS[:1] * times) for times in (1, 2)]
+    requests = 1 + len(found.ids)
+    assert [(cost.requests_at_most, cost.requests, cost.seconds) for cost in costs] == [
+        (requests, requests, requests)
+    ] * 2
 
 
 @pytest.mark.parametrize(
@@ -116,6 +118,7 @@ def test_the_cost_of_texts_whose_tokens_are_known_is_exact(opened: Opened) -> No
         ([1, 1, 3], False),
         ([0, 2, 3], False),
     ],
+    ids=str,
 )
 def test_lengths_of_matches_that_contradict_each_other_are_refused(
     opened: Opened, lengths: list[int], is_possible: bool
@@ -132,12 +135,12 @@ def test_lengths_of_matches_that_contradict_each_other_are_refused(
 @pytest.mark.parametrize(
     ("text", "pieces"),
     [
-        ("", []),
-        ("a", ["a"]),
-        ("a b", ["a b"]),
-        ("x AND y", ["x", "AND y"]),
-        ("x OR", ["x", "OR"]),
-        ("x ANDY y", ["x ANDY y"]),
+        pytest.param("", [], id="nothing"),
+        pytest.param("a", ["a"], id="a word"),
+        pytest.param("a b", ["a b"], id="two words"),
+        pytest.param("x AND y", ["x", "AND y"], id="AND"),
+        pytest.param("x OR", ["x", "OR"], id="OR at the end"),
+        pytest.param("x ANDY y", ["x ANDY y"], id="ANDY"),
         pytest.param("a " * 244 + "ab", ["a " * 244 + "ab"], id="490 bytes"),
         pytest.param("a " * 244 + "abc", [("a " * 244).strip(), "abc"], id="491 bytes"),
     ],

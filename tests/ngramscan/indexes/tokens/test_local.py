@@ -37,9 +37,9 @@ def local(name: str) -> TokenFolderIndex:
 
 
 def found(index: TokenFolderIndex, query: str) -> TokenOccurrences:
-    (one,) = index.lookups([query])
-    assert isinstance(one, TokenOccurrences)
-    return one
+    (lookup,) = index.lookups([query])
+    assert isinstance(lookup, TokenOccurrences)
+    return lookup
 
 
 def places(index: TokenFolderIndex, query: str, most: int = 30) -> list[Place]:
@@ -74,20 +74,25 @@ def test_counts_and_sizes_are_those_of_the_tokenized_texts(name: str) -> None:
     assert (size.documents, size.tokens) == (len(TEXTS), sum(map(len, documents)))
     assert size.shards == (3 if name.endswith("s3") else 1)
     assert size.index_bytes == sum(path.stat().st_size for path in (COPIES / name).iterdir())
-    for query, found in zip(QUERIES, index.lookups(QUERIES), strict=True):
-        assert isinstance(found, TokenOccurrences)
-        forms = [form for form in (found.after_space, found.at_line) if form]
-        assert [form.occurrences for form in forms] == [
-            occurrences(documents, form.ids) for form in forms
-        ], query
-        strings = sum(text.count(query) for text in TEXTS.values())  # none overlaps itself
-        assert query == "\n\n" or found.occurrences <= strings
-        assert found.source == "tokens"
+    lookups = [lookup for lookup in index.lookups(QUERIES) if isinstance(lookup, TokenOccurrences)]
+    assert [(lookup.query, lookup.source) for lookup in lookups] == [
+        (query, "tokens") for query in QUERIES
+    ]
+    forms = {
+        lookup.query: [form for form in (lookup.after_space, lookup.at_line) if form]
+        for lookup in lookups
+    }
+    assert {query: [form.occurrences for form in own] for query, own in forms.items()} == {
+        query: [occurrences(documents, form.ids) for form in own] for query, own in forms.items()
+    }
+    strings = {  # none overlaps itself
+        query: sum(text.count(query) for text in TEXTS.values()) for query in QUERIES
+    }
+    above = [lookup.query for lookup in lookups if lookup.occurrences > strings[lookup.query]]
+    assert {*above} <= {"\n\n"}
     rows = [row for row in index.counts(QUERIES) if isinstance(row, QueryCount)]
     assert [(row.query, row.occurrences, row.documents) for row in rows] == [
-        (query, lookup.occurrences, None)
-        for query, lookup in zip(QUERIES, index.lookups(QUERIES), strict=True)
-        if isinstance(lookup, TokenOccurrences)
+        (lookup.query, lookup.occurrences, None) for lookup in lookups
     ]
 
 
@@ -115,10 +120,10 @@ def test_a_document_longer_than_what_is_seen(tmp_path: Path) -> None:
     (tmp_path / "offset.0").write_bytes(bytes(8))
     index = open_tokens(tmp_path, None, SILENT)
     ids = tuple(b"aaa")
-    (one,) = index.examine([Place("aaa", 0, 120_000)], {"aaa": [Form(ids, ())]})
-    assert isinstance(one, TokenWindow)
-    assert (one.length, len(one.text), one.offset) == (length, 200_000, 100_000)
-    assert not one.starts_document
+    (examined,) = index.examine([Place("aaa", 0, 120_000)], {"aaa": [Form(ids, ())]})
+    assert isinstance(examined, TokenWindow)
+    assert (examined.length, len(examined.text), examined.offset) == (length, 200_000, 100_000)
+    assert not examined.starts_document
     (window,) = index.windows([Place("aaa", 0, 120_000)], 1 << 40)
     assert isinstance(window, Window)
     assert (window.document_bytes, len(window.text), window.offset) == (length, length, 120_000)
@@ -129,42 +134,51 @@ def test_a_document_longer_than_what_is_seen(tmp_path: Path) -> None:
 
 
 def test_a_query_with_a_space_in_front_counts_beginnings_of_documents() -> None:
-    one = found(local("v4_pysmall_llama_s3"), " think")
-    assert one.note.startswith("the beginning of a document counts as a space; the tokenizer ")
+    lookup = found(local("v4_pysmall_llama_s3"), " think")
+    assert lookup.note.startswith("the beginning of a document counts as a space; the tokenizer ")
     strings = sum(text.count(" think") for text in TEXTS.values())
-    assert one.occurrences > strings - 5
+    assert lookup.occurrences > strings - 5
     assert found(local("v4_pysmall_olmo2"), " think").note == ""
 
 
 @EACH
 @pytest.mark.parametrize("context", [0, 1, 7, 1 << 40])
-def test_windows_are_parts_of_the_documents(name: str, context: int) -> None:
+def test_windows_are_parts_of_the_documents(
+    name: str, context: int, subtests: pytest.Subtests
+) -> None:
     index, seen = local(name), 0
     for query in QUERIES:
-        for window in index.windows(places(index, query), context):
-            assert isinstance(window, Window)
-            document, end = text_of(window), window.offset + len(query.encode())
-            assert window.text[window.offset : end] == query.encode()
-            assert window.text in document
-            assert window.text.decode()  # no character is cut
-            if window.starts_document:
-                assert document.startswith(window.text)
-                assert window.offset <= context
-            else:
-                assert context - 3 <= window.offset <= context
-            behind = len(window.text) - end
-            assert context - 3 <= behind <= context or document.endswith(window.text)
-            if window.text == document:
-                assert context or window.document_bytes == len(document)
-            assert window.is_truncated == (window.text != document)
-            seen += 1
+        with subtests.test(query=query):
+            for window in index.windows(places(index, query), context):
+                assert isinstance(window, Window)
+                check_window(window, query.encode(), context)
+                seen += 1
     assert seen > 200
+
+
+def check_window(window: Window, query: bytes, context: int) -> None:
+    """A window shows its query, whole characters, and as much of the text as was asked for."""
+    document, end = text_of(window), window.offset + len(query)
+    assert window.text[window.offset : end] == query
+    assert window.text in document
+    assert window.text.decode()  # no character is cut
+    if window.starts_document:
+        assert document.startswith(window.text)
+        assert window.offset <= context
+    else:
+        assert context - 3 <= window.offset <= context
+    behind = len(window.text) - end
+    assert context - 3 <= behind <= context or document.endswith(window.text)
+    if window.text == document:
+        assert context or window.document_bytes == len(document)
+    assert window.is_truncated == (window.text != document)
 
 
 def failures(index: TokenFolderIndex, spots: Sequence[Place]) -> list[str]:
     shown = [*index.windows(spots, 10), *index.examine(spots, {})]
-    assert all(isinstance(one, WindowFailure) for one in shown)
-    return [str(one.error) for one in shown if isinstance(one, WindowFailure)]
+    failed = [window for window in shown if isinstance(window, WindowFailure)]
+    assert failed == shown
+    return [str(window.error) for window in failed]
 
 
 def test_places_without_the_query_fail() -> None:
@@ -189,9 +203,10 @@ def test_a_query_without_tokens_is_not_the_whole_corpus() -> None:
     index = local("v4_pysmall_llama_s3")
     unknown, known = index.lookups(["", "step"])
     assert isinstance(known, TokenOccurrences)
-    told = [str(getattr(one, "error", "")) for one in (unknown, *index.counts([""]))]
-    told += failures(index, [Place("", 0, 0)])
-    assert told == ["'': it has no tokens, so it can't be counted"] * 4
+    rows = (unknown, *index.counts([""]))
+    errors = [str(getattr(row, "error", "")) for row in rows]
+    errors += failures(index, [Place("", 0, 0)])
+    assert errors == ["'': it has no tokens, so it can't be counted"] * 4
 
 
 def test_damaged_folders(tmp_path: Path) -> None:
@@ -221,11 +236,9 @@ def test_a_tokenizer_that_is_too_small_for_the_index(tmp_path: Path) -> None:
     index = open_tokens(write_folder(tmp_path, [documents], 2), LLAMA, SILENT)
     spots = places(index, "step", 400)
     assert len(spots) == 400
-    texts = [one for one in index.windows(spots, 9) if isinstance(one, Window)]
-    assert [one.text for one in texts] == [b"one more step"] * 399
+    shown = [window for window in index.windows(spots, 9) if isinstance(window, Window)]
+    assert [window.text for window in shown] == [b"one more step"] * 399
     forms = found(index, "step").forms
-    errors = [
-        one for one in index.examine(spots, {"step": forms}) if isinstance(one, WindowFailure)
-    ]
-    assert len(errors) == 1
-    assert "token 32500, but llamalike.model has 32,000 tokens" in str(errors[0].error)
+    examined = index.examine(spots, {"step": forms})
+    (failure,) = [window for window in examined if isinstance(window, WindowFailure)]
+    assert "token 32500, but llamalike.model has 32,000 tokens" in str(failure.error)
