@@ -58,13 +58,15 @@ class Documents(TextIndex):
 @pytest.mark.parametrize(
     ("rule", "text", "how", "verdict"),
     [
-        ("gpt4", "The cat sat.", "", "dirty"),
-        ("gpt4", "The cat  sat.", "", "clean"),
-        ("gpt4-stripped", "The cat\nsat!", "alphanumeric", "dirty"),
-        ("gpt4-stripped", "the cat sat", "alphanumeric", "clean"),
-        ("gpt3", "the CAT, sat", "words", "dirty"),
-        ("palm", "the cats sat", "words", "clean"),
-        ("ngram-3", "The\tcat: sat", "words", "dirty"),
+        pytest.param("gpt4", "The cat sat.", "", "dirty", id="gpt4"),
+        pytest.param("gpt4", "The cat  sat.", "", "clean", id="gpt4, another space"),
+        pytest.param("gpt4-stripped", "The cat\nsat!", "alphanumeric", "dirty", id="gpt4-stripped"),
+        pytest.param(
+            "gpt4-stripped", "the cat sat", "alphanumeric", "clean", id="gpt4-stripped, a small t"
+        ),
+        pytest.param("gpt3", "the CAT, sat", "words", "dirty", id="gpt3"),
+        pytest.param("palm", "the cats sat", "words", "clean", id="palm, another word"),
+        pytest.param("ngram-3", "The\tcat: sat", "words", "dirty", id="ngram-3"),
     ],
 )
 def test_each_rule_sees_what_it_says(
@@ -87,7 +89,7 @@ def test_what_failed_is_unknown_and_counts_neither_as_found_nor_as_absent() -> N
     assert (row.windows, row.asked, row.found) == (4, 3, 2)
     assert (row.eta, row.eta_low, row.eta_high, row.verdict) == (None, 0.5, 0.75, "suspicious")
     assert row.longest_run == 5
-    assert [(one.index, one.query) for one in result.missing] == [("a", "bb cc")]
+    assert [(failure.index, failure.query) for failure in result.missing] == [("a", "bb cc")]
 
 
 def test_without_windows_nothing_is_asked() -> None:
@@ -186,21 +188,22 @@ def test_shares_tell_questions_with_their_answers_from_questions_alone() -> None
     """Three indexes: with the answer, without, and one whose text can't be seen."""
     texts = [f"What is the meaning of the {word}, and of all the others?" for word in "abcdef"]
     entries = [Entry(str(number), text, "42") for number, text in enumerate(texts)]
-    alone, answered = Documents(texts[1:5], "alone"), Documents([f"{one} 42" for one in texts[3:]])
+    alone = Documents(texts[1:5], "alone")
+    answered = Documents([f"{text} 42" for text in texts[3:]])
     shy = Documents(texts, "shy")
     shy._unseen = [texts[5][:50]]
     indexes = [alone, answered, shy]
     result = run_contaminate(entries, make_rule("mini", tail="end"), indexes)
     found, lost = find_answers(result, entries, indexes, 20, 1)
-    told = {
+    answers = {
         name: [row.answer for row in found.rows if row.index == name]
         for name in ("alone", "a", "shy", "union")
     }
     no, yes = "not near", "near"
-    assert told["alone"] == [None, no, no, no, no, None]
-    assert told["a"] == [None, None, None, yes, yes, yes]
-    assert told["union"] == [no, no, no, yes, yes, yes]
-    assert told["shy"] == [no] * 5 + [None]
+    assert answers["alone"] == [None, no, no, no, no, None]
+    assert answers["a"] == [None, None, None, yes, yes, yes]
+    assert answers["union"] == [no, no, no, yes, yes, yes]
+    assert answers["shy"] == [no] * 5 + [None]
     assert [index for _, index in lost] == ["shy"]
     shares = {
         (row.index, row.verdict): (row.n, row.n_unknown)
@@ -235,11 +238,13 @@ def test_random_windows_depend_on_the_seed_and_the_entry_alone() -> None:
 def test_where_an_index_fails_as_a_whole_nothing_is_known() -> None:
     entries = [Entry("1", "one text"), Entry("2", "and another")]
     result = run_contaminate(entries, MINI, [Documents(["one text"], answers=0)])
-    for row in result.rows:
-        assert (row.asked, row.found, row.eta, row.verdict) == (0, 0, None, None)
-        assert (row.eta_low, row.eta_high) == (0, 1)
-        assert "1 of 1 windows could not be counted" in row.note
-    assert [str(one.error) for one in result.missing] == ["the line is dead"] * 2
+    assert [(row.asked, row.found, row.eta, row.verdict) for row in result.rows] == [
+        (0, 0, None, None)
+    ] * 2
+    assert [(row.eta_low, row.eta_high) for row in result.rows] == [(0, 1)] * 2
+    notes = [row.note for row in result.rows]
+    assert ["1 of 1 windows could not be counted" in note for note in notes] == [True] * 2, notes
+    assert [str(failure.error) for failure in result.missing] == ["the line is dead"] * 2
 
 
 def test_only_a_window_that_holds_all_is_called_the_whole_entry() -> None:

@@ -59,10 +59,10 @@ class Built(NamedTuple):
 
     @property
     def entries(self) -> list[Entry]:
-        return [Entry(one.id, one.text) for one in self.planted.entries]
+        return [Entry(entry.id, entry.text) for entry in self.planted.entries]
 
 
-@pytest.fixture(scope="module", params=[SMALL, slow(LARGE)])
+@pytest.fixture(scope="module", params=[pytest.param(SMALL, id="small"), slow(LARGE, id="large")])
 def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
     folder, (megabytes, times) = tmp_path_factory.mktemp("planted"), request.param
     planted = make_planted(megabytes, times)
@@ -79,11 +79,11 @@ def spec_of(kind: str, built: Built) -> Iterator[str]:
     if kind == "http":
         with ApiServer({"made": built.shards}, faults=UNLUCKY) as server:
             yield f"{server.url}made"
-            assert {one["fault"] for one in server.read_log()} >= {"500", "cut", "429"}
+            assert {request["fault"] for request in server.read_log()} >= {"500", "cut", "429"}
     elif kind == "in place":
         with RangeServer(index, faults=RangeFaults(seed=2, rate=0.2)) as far:
             yield f"fm9:{far.url}"
-            assert {one.fault for one in far.record().requests} >= {"500", "cut"}
+            assert {request.fault for request in far.record().requests} >= {"500", "cut"}
     else:
         yield f"fm9:{index}" if kind == "fm9" else f"scan:{built.corpus}"
 
@@ -106,8 +106,8 @@ def looked_for(
 
 def said(rows: list[EntryRow]) -> dict[str, Expected]:
     """Return what rows say about entries, once it is sure that everything was asked."""
-    told = [(row.asked, row.eta_low, row.eta_high) for row in rows]
-    assert told == [(row.windows, row.eta, row.eta) for row in rows]
+    bounds = [(row.asked, row.eta_low, row.eta_high) for row in rows]
+    assert bounds == [(row.windows, row.eta, row.eta) for row in rows]
     return {row.id: Expected(*(getattr(row, name) for name in Expected._fields)) for row in rows}
 
 
@@ -143,18 +143,25 @@ def test_three_random_windows_decide_by_any_of_them(
     texts = [shape(text) for text in built.planted.texts]
     found = looked_for(built.entries, f"scan:{built.corpus}", tmp_path, rule)
     drawn = queries_of(built.entries, make_rule(rule), 1)
+    own = {entry.id: shape(entry.text.strip()) for entry in built.entries}
+    sizes = {
+        id_: [len(window) for window in drawn[id_] if window in text] for id_, text in own.items()
+    }
+    assert sizes == {
+        id_: [min(50, len(text))] * min(3, max(1, len(text) - 49)) for id_, text in own.items()
+    }
     expected = []
     for entry in built.entries:
-        text, windows = shape(entry.text.strip()), drawn[entry.id]
-        sizes = [min(50, len(text))] * min(3, max(1, len(text) - 49))
-        assert [len(window) for window in windows if window in text] == sizes, entry.id
+        windows = drawn[entry.id]
         is_found = [any(window in document for document in texts) for window in windows]
         verdict = "dirty" if any(is_found) else "clean"
         expected.append((entry.id, len(windows), sum(is_found), verdict))
     assert [(row.id, row.windows, row.found, row.verdict) for row in found.rows] == expected
 
 
-def test_verdicts_take_fewer_requests_than_shares(built: Built, tmp_path: Path) -> None:
+def test_verdicts_take_fewer_requests_than_shares(
+    built: Built, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     entries, asked = built.entries[:: 2 * STEPS["http"]], []
     everything = {
         window for own in queries_of(entries, make_rule("mini"), 1).values() for window in own
@@ -164,13 +171,21 @@ def test_verdicts_take_fewer_requests_than_shares(built: Built, tmp_path: Path) 
         with ApiServer({"made": built.shards}) as server:
             spec, folder = f"{server.url}made", tmp_path / str(decide)
             rows = looked_for(entries, spec, folder, decide=decide).rows
-            requests = [one["query"] for one in server.read_log()]
+            requests = [request["query"] for request in server.read_log()]
         asked.append([query for query in requests if query not in {*of_forms, *PROBES}])
-        for row in rows:
-            expected = built.expected[row.id]
-            assert row.verdict == expected.verdict
-            assert (row.eta_low or 0) <= (expected.eta or 0) <= (row.eta_high or 0)
-            assert decide or row.eta == expected.eta
+        expected = {row.id: built.expected[row.id] for row in rows}
+        verdicts = {id_: entry.verdict for id_, entry in expected.items()}
+        etas = {id_: entry.eta for id_, entry in expected.items()}
+        with subtests.test("verdicts", decide=decide):
+            assert {row.id: row.verdict for row in rows} == verdicts
+        with subtests.test("shares", decide=decide):
+            outside = {
+                row.id: (row.eta_low, row.eta_high, etas[row.id])
+                for row in rows
+                if not (row.eta_low or 0) <= (etas[row.id] or 0) <= (row.eta_high or 0)
+            }
+            assert outside == {}
+            assert decide or {row.id: row.eta for row in rows} == etas
     assert sorted(asked[0]) == sorted(everything), "each window once"
     assert set(asked[1]) < everything
     assert len(asked[1]) == len(set(asked[1])) < 0.8 * len(everything)

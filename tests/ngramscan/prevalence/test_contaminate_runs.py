@@ -45,12 +45,12 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     build_index(open_corpus(str(corpus)), folder / "index", SILENT, ReadOptions())
     rows: dict[str, tuple[str, ...]] = {
         name: (
-            str(one.windows),
-            str(one.found),
-            str(one.verdict),
-            str(one.rarest_occurrences or ""),
+            str(expected.windows),
+            str(expected.found),
+            str(expected.verdict),
+            str(expected.rarest_occurrences or ""),
         )
-        for name, one in expect_mini(planted).items()
+        for name, expected in expect_mini(planted).items()
     }
     return Written(folder, planted, ["contaminate", benchmark, "--format", "csv"], rows)
 
@@ -62,7 +62,7 @@ def rows_of(ran: Ran) -> dict[str, tuple[str, ...]]:
 
 
 def queries_to(server: ApiServer) -> list[str]:
-    return [one["query"] for one in server.read_log()]
+    return [request["query"] for request in server.read_log()]
 
 
 def kill_once(command: list[str | Path], done: Callable[[], int], moment: int) -> None:

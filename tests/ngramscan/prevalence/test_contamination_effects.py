@@ -135,6 +135,17 @@ def test_a_note_says_if_only_a_large_gain_would_have_been_found() -> None:
             ),
         ),
     ],
+    ids=[
+        "ids of others",
+        "no scores",
+        "two rules",
+        "two runs",
+        "one twice",
+        "a percentage",
+        "not a number",
+        "scored without a value",
+        "a value of unknown status",
+    ],
 )
 def test_scores_that_cannot_be_used_are_named(given: list[dict[str, Any]], message: str) -> None:
     found = [replace(score(0, 1), **fields) for fields in given]
@@ -211,9 +222,9 @@ def test_each_index_model_and_method_has_its_row() -> None:
     rows += [replace(row, index=UNION) for row in entries(20, 0, 20)]
     values = np.random.default_rng(1).random(40).tolist()
     given = scores(values)
-    given += [replace(one, model="other") for one in scores(values)]
-    given += [replace(one, method="other") for one in scores(values)]
-    given += [replace(one, dataset="other") for one in scores(values)]
+    given += [replace(score, model="other") for score in scores(values)]
+    given += [replace(score, method="other") for score in scores(values)]
+    given += [replace(score, dataset="other") for score in scores(values)]
     found = make_effects(rows, given)
     assert [row.index for row in found] == ["a"] * 4 + ["b"] * 4 + [UNION] * 4
     assert {(row.dataset, row.model, row.method) for row in found} == {

@@ -97,6 +97,16 @@ def test_other_choices_are_recorded_too() -> None:
             "rule palm searches words in lower case, without white space",
         ),
     ],
+    ids=[
+        "no rule of this name",
+        "no words",
+        "two lengths",
+        "no bytes",
+        "another unit",
+        "another end",
+        "less than a character",
+        "white space",
+    ],
 )
 def test_a_choice_that_makes_no_sense_is_refused_in_one_line(
     name: str, choice: dict[str, Any], where: str, problem: str

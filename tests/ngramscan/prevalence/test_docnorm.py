@@ -29,7 +29,7 @@ def query(text: str, method: str = "A", tier: Tier = "T1") -> Query:
 def norm(
     index: TextIndex | ScanIndex, *queries: Query | str, options: DocnormOptions | None = None
 ) -> DocnormResult[DocnormRow]:
-    asked = [query(one) if isinstance(one, str) else one for one in queries]
+    asked = [query(text) if isinstance(text, str) else text for text in queries]
     return run_docnorm(asked, [index], options or DocnormOptions())
 
 
@@ -140,7 +140,11 @@ def total_of(result: DocnormResult[DocnormRow], statistic: str, method: str) -> 
     return total
 
 
-def test_long_documents_have_a_lower_and_an_upper_estimate() -> None:
+def estimates_of(total: DocnormTotal) -> tuple[float | None, float | None]:
+    return total.lower_estimate, total.upper_estimate
+
+
+def test_long_documents_have_a_lower_and_an_upper_estimate(subtests: pytest.Subtests) -> None:
     """Hidden parts may have nothing, or so much that only the documents that were seen are sure."""
     index = TextIndex(["key key".ljust(3000, ".")] * 30 + ["key"] * 30)
     options = DocnormOptions(draws=40, context=100, estimator="size-bias", keep_draws=True)
@@ -151,22 +155,25 @@ def test_long_documents_have_a_lower_and_an_upper_estimate() -> None:
         seen = len({draw.document for draw in draws})
         if_nothing_is_hidden = 90 * np.mean([1 / draw.text.count("ke") for draw in draws])
         estimates[row.method] = (seen, min(60.0, float(if_nothing_is_hidden)))
-        assert row.documents is row.occurrences_per_document is row.documents_per_million is None
-        assert row.documents_lower_estimate == seen
-        assert row.documents_upper_estimate == round(estimates[row.method][1])
-        assert row.truncated_share == np.mean([draw.truncated for draw in draws])
+        with subtests.test("a row", method=row.method):
+            exact = (row.documents, row.occurrences_per_document, row.documents_per_million)
+            assert exact == (None, None, None)
+            assert row.documents_lower_estimate == seen
+            assert row.documents_upper_estimate == round(estimates[row.method][1])
+            assert row.truncated_share == np.mean([draw.truncated for draw in draws])
     for method, (lower, upper) in estimates.items():
         documents = total_of(result, "documents", method or "")
-        assert (documents.lower_estimate, documents.upper_estimate) == pytest.approx((lower, upper))
         rate = total_of(result, "documents_per_million", method or "")
         per_million = (lower / 60 * 1e6, upper / 60 * 1e6)
-        assert (rate.lower_estimate, rate.upper_estimate) == pytest.approx(per_million)
         mean = total_of(result, "occurrences_per_document", method or "")
-        assert (mean.lower_estimate, mean.upper_estimate) == pytest.approx((90 / upper, 90 / lower))
+        with subtests.test("totals", method=method):
+            assert estimates_of(documents) == pytest.approx((lower, upper))
+            assert estimates_of(rate) == pytest.approx(per_million)
+            assert estimates_of(mean) == pytest.approx((90 / upper, 90 / lower))
     (a_lower, a_upper), (b_lower, b_upper) = estimates["A"], estimates["B"]
     ratio = total_of(result, "ratio_of_documents", "B")
     ratios = (b_lower / a_upper, b_upper / a_lower)
-    assert (ratio.lower_estimate, ratio.upper_estimate) == pytest.approx(ratios)
+    assert estimates_of(ratio) == pytest.approx(ratios)
     assert ratio.value is None
 
 
@@ -240,11 +247,10 @@ def test_no_more_documents_than_the_index_has() -> None:
     texts = ["key word " * (1 + number % 3 * 20) for number in range(40)]
     options = DocnormOptions(draws=29)
     result = norm(TextIndex(texts), "key", query("word", "B"), options=options)
-    for row in result.rows:
-        assert limits(row)[1] == 40, "the guaranteed interval reaches further"
-    for total in result.totals:
-        if total.statistic == "documents":
-            assert total.high == 40
+    # The guaranteed interval reaches further.
+    assert {row.pattern: limits(row)[1] for row in result.rows} == {"key": 40, "word": 40}
+    totals = [total for total in result.totals if total.statistic == "documents"]
+    assert {total.method: total.high for total in totals} == {"A": 40, "B": 40}
 
 
 def test_a_large_part_is_drawn_without_replacement() -> None:
@@ -256,7 +262,7 @@ def test_a_large_part_is_drawn_without_replacement() -> None:
     assert limits(row)[0] <= 100 <= limits(row)[1]
 
 
-def test_a_target_draws_as_many_as_it_needs_and_no_more_than_allowed() -> None:
+def test_a_target_draws_as_many_as_it_needs(subtests: pytest.Subtests) -> None:
     random = np.random.default_rng(2)
     counts = zip(random.geometric(1 / 15, 2000), random.geometric(1 / 5, 2000), strict=True)
     index = TextIndex(["key " * int(often) + "word " * int(seldom) for often, seldom in counts])
@@ -266,18 +272,25 @@ def test_a_target_draws_as_many_as_it_needs_and_no_more_than_allowed() -> None:
         rows = norm(
             index, "key", "word", options=DocnormOptions(target=target, max_draws=1500)
         ).rows
-        for row in rows:
-            low, high = limits(row)
-            assert (high - low) / 2 / row.documents_lower_estimate < 1.35 * target
         drawn.append([row.draws or 0 for row in rows])
-        # Draws of the pilot are not looked at again.
-        assert index.looked_at - before <= sum(drawn[-1])
+        with subtests.test(target=target):
+            halves = [(limits(row)[1] - limits(row)[0]) / 2 for row in rows]
+            errors = [
+                half / row.documents_lower_estimate for half, row in zip(halves, rows, strict=True)
+            ]
+            assert max(errors) < 1.35 * target, errors
+            # Draws of the pilot are not looked at again.
+            assert index.looked_at - before <= sum(drawn[-1])
     assert all(100 <= few < many for few, many in zip(*drawn, strict=True))
-    for most in (250, 50):
-        options = DocnormOptions(target=0.01, max_draws=most)
-        assert norm(index, "key", options=options).rows[0].draws == most
     few = TextIndex(["a key"] * 3)
     assert norm(few, "key", "no", options=DocnormOptions(target=0.1)).rows[0].draws == 3
+
+
+@pytest.mark.parametrize("most", [250, 50])
+def test_a_target_draws_no_more_than_allowed(most: int) -> None:
+    index = TextIndex(["key " * int(n) for n in np.random.default_rng(2).geometric(1 / 15, 2000)])
+    options = DocnormOptions(target=0.01, max_draws=most)
+    assert norm(index, "key", options=options).rows[0].draws == most
 
 
 def test_unions_and_ratios_are_of_different_documents() -> None:

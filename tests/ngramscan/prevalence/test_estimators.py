@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -72,7 +72,7 @@ def test_draws_that_are_all_the_same_have_the_interval_of_the_added_draw(
     assert error == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize("shares", [[], [0.5, 1.1], [-0.1]])
+@pytest.mark.parametrize("shares", [[], [0.5, 1.1], [-0.1]], ids=["none", "above 1", "below 0"])
 def test_shares_that_can_not_be_are_refused(shares: list[float]) -> None:
     with pytest.raises(ValueError, match="each from 0 to 1"):
         mean_share(shares, MANY)
@@ -119,11 +119,11 @@ def shares_by(rule: str, counts: Integers) -> tuple[Floats, Floats]:
 
 
 def check_coverage(found: Sequence[BoundedEstimate], truth: int) -> None:
-    hits = [one.low <= truth * (1 + 1e-9) and truth <= one.high * (1 + 1e-9) for one in found]
+    least, most = truth * (1 - 1e-9), truth * (1 + 1e-9)
+    hits = [estimate.low <= most and least <= estimate.high for estimate in found]
     assert np.mean(hits) >= 0.93 - 2 * math.sqrt(0.93 * 0.07 / len(hits))
-    lower, upper = (
-        np.array([getattr(one, end).value for one in found]) for end in ("lower", "upper")
-    )
+    lower = np.array([estimate.lower.value for estimate in found])
+    upper = np.array([estimate.upper.value for estimate in found])
     error = 3.5 * upper.std() / math.sqrt(upper.size) + 1e-9 * truth
     assert lower.mean() - error <= truth <= upper.mean() + error
 
@@ -150,8 +150,9 @@ def test_intervals_cover_documents_drawn_with_and_without_replacement(
         found.append(estimate_documents([draws], np.unique(owners[drawn]).size))
     check_coverage(found, documents)
     if rule == "size-bias" and shape != "alike":
-        spread = np.std([one.lower.value for one in found])
-        assert spread == pytest.approx(np.mean([one.standard_error for one in found]), rel=0.25)
+        spread = np.std([estimate.lower.value for estimate in found])
+        errors = [estimate.standard_error for estimate in found]
+        assert spread == pytest.approx(np.mean(errors), rel=0.25)
 
 
 @pytest.mark.parametrize("rule", ["size-bias", "first"])
@@ -168,10 +169,9 @@ def test_unions_of_patterns_that_share_documents_are_covered(rule: str) -> None:
         pools.append((owners, shares))
     for _ in range(sets(80)):
         drawn = [random.integers(0, shares.size, 100) for _, shares in pools]
-        each = zip(pools, drawn, strict=True)
-        draws = [Draws(shares[at], shares[at], shares.size) for (_, shares), at in each]
-        each = zip(pools, drawn, strict=True)
-        seen_documents = np.unique(np.concatenate([owners[at] for (owners, _), at in each]))
+        pairs = list(zip(pools, drawn, strict=True))
+        draws = [Draws(shares[at], shares[at], shares.size) for (_, shares), at in pairs]
+        seen_documents = np.unique(np.concatenate([owners[at] for (owners, _), at in pairs]))
         found.append(estimate_documents(draws, seen_documents.size))
     check_coverage(found, int((together > 0).sum()))
 
@@ -267,8 +267,8 @@ def test_repeats_done_by_hand() -> None:
 @settings(max_examples=25)
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=60))
 def test_pairs_are_counted_as_brute_force_counts_them(documents: list[int]) -> None:
-    found = documents_of_repeats([str(one) for one in documents], 1000)
-    pairs = sum(one == other for i, one in enumerate(documents) for other in documents[:i])
+    found = documents_of_repeats([str(number) for number in documents], 1000)
+    pairs = sum(first == second for first, second in combinations(documents, 2))
     assert f"/{seen(documents)}, {pairs} coinciding pairs" in found.note
     assert found.limits[0] >= seen(documents)
 
@@ -328,13 +328,13 @@ def test_there_are_no_fewer_documents_than_were_seen() -> None:
 
 
 def test_a_union_done_by_hand() -> None:
-    one = draws_of(0.5, 0.5, 1, 1, occurrences=100)
-    other = draws_of(0.25, 1, highest=[0.5, 1], occurrences=40)
-    bounds = estimate_documents([one, other], 1)
+    exact = draws_of(0.5, 0.5, 1, 1, occurrences=100)
+    bounded = draws_of(0.25, 1, highest=[0.5, 1], occurrences=40)
+    bounds = estimate_documents([exact, bounded], 1)
     assert (bounds.lower.value, bounds.upper.value) == (75 + 25, 75 + 30)
     (first, error), (second, other_error) = (
-        mean_share(one.lowest, 100),
-        mean_share(other.lowest, 40),
+        mean_share(exact.lowest, 100),
+        mean_share(bounded.lowest, 40),
     )
     below = math.hypot(75 - 100 * first.limits[0], 25 - 40 * second.limits[0])
     assert bounds.low == pytest.approx(100 - below)

@@ -206,7 +206,11 @@ def test_match_starts_are_those_of_a_brute_force(
         begins = np.zeros(len(ends), np.int64)
         starts = file.match_starts(text.encode(), begins, np.array(ends, np.int64))
     assert starts.tolist() == [
-        min(start for start in range(end + 1) if any(text[start:end] in each for each in documents))
+        min(
+            start
+            for start in range(end + 1)
+            if any(text[start:end] in document for document in documents)
+        )
         for end in ends
     ]
 
@@ -309,7 +313,7 @@ def test_a_window_that_occurs_takes_few_questions_more(vocabulary: int) -> None:
         found = [(span.first, span.stop) for span in spans]
         assert found == spans_of(text.text, documents, 5)
         windows = windows_of(text, 5, 3)
-        occurring = [n for n in windows if any(windows[n] in each for each in documents)]
+        occurring = [n for n in windows if any(windows[n] in document for document in documents)]
         outside = [n for n in occurring if not any(a <= n and n + 3 <= b for a, b in found)]
         more = len(index.asked) - len({*windows.values()})
         assert more <= 14 * len(spans) + 4 * len(outside)

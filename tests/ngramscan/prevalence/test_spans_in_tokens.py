@@ -13,7 +13,7 @@ import pytest
 
 from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.tokens import shard as token_shard
-from ngramscan.index_files.tokens.shard import open_token_folder
+from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import load_tokenizer
 from ngramscan.indexes.http.identity import PROBES
 from ngramscan.indexes.opening import open_indexes
@@ -47,14 +47,14 @@ def occurs(tokens: Sequence[int], documents: Sequence[Sequence[int]]) -> bool:
     )
 
 
-@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
 @pytest.mark.parametrize(
     ("width", "amounts", "ids"),
     [
-        (1, [3], 2),
-        (2, [9, 0, 7], 3),
-        (2, [5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5], 4),
-        (4, [12, 1], 5),
+        pytest.param(1, [3], 2, id="a shard of bytes"),
+        pytest.param(2, [9, 0, 7], 3, id="an empty shard"),
+        pytest.param(2, [5] * 12, 4, id="12 shards"),
+        pytest.param(4, [12, 1], 5, id="a shard of one document"),
     ],
 )
 def test_ends_are_those_of_a_brute_force(
@@ -130,30 +130,36 @@ It does not compare with the first suffix of a shard."""
 
 
 def test_ends_and_spans_are_those_of_the_engine(shared: Path) -> None:
-    differing = []
-    rows = [*map(json.loads, (shared / "tracing" / "spans.jsonl").read_text().splitlines())]
+    lines = (shared / "tracing" / "spans.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
     assert len(rows) == 405
-    for row in rows:
-        folder = genuine(shared / "tokens" / "index" / row["index"])
-        ends = folder.match_ends(row["input_ids"]).tolist()
-        assert ends == row.get("r_brute", ends)
-        places = [
-            at
-            for at, (ours, theirs) in enumerate(zip(ends, row["r"], strict=True))
-            if ours != theirs
-        ]
-        if places:
-            (at,) = places
-            differing.append((row["index"], row["kind"], at, row["r"][at], ends[at]))
-            shards = [shard.words.tolist() for shard in folder.shards]
-            assert occurs(row["input_ids"][at : ends[at]], shards)
-            continue
-        before = [0, *ends]
-        spans = [(at, end) for at, end in enumerate(ends) if end > max(at, before[at])]
-        counts = np.diff(folder.find([row["input_ids"][at:end] for at, end in spans]))
-        found = [[at, end, int(n.sum())] for (at, end), n in zip(spans, counts, strict=True)]
-        assert found == row["spans"]
+    folders = [genuine(shared / "tokens" / "index" / row["index"]) for row in rows]
+    ends = [
+        folder.match_ends(row["input_ids"]).tolist()
+        for folder, row in zip(folders, rows, strict=True)
+    ]
+    assert ends == [row.get("r_brute", own_ends) for own_ends, row in zip(ends, rows, strict=True)]
+    differing, do_occur, found, expected = [], [], [], []
+    for folder, row, own_ends in zip(folders, rows, ends, strict=True):
+        pairs = zip(own_ends, row["r"], strict=True)
+        places = [at for at, (ours, theirs) in enumerate(pairs) if ours != theirs]
+        differing += [(row["index"], row["kind"], at, row["r"][at], own_ends[at]) for at in places]
+        shards = [shard.words.tolist() for shard in folder.shards] if places else []
+        do_occur += [occurs(row["input_ids"][at : own_ends[at]], shards) for at in places]
+        if not places:
+            found.append(counted_spans(folder, row["input_ids"], own_ends))
+            expected.append(row["spans"])
     assert differing == WRONG
+    assert do_occur == [True] * len(WRONG)
+    assert found == expected
+
+
+def counted_spans(folder: TokenFolder, ids: list[int], ends: list[int]) -> list[list[int]]:
+    """Return where the longest parts begin and end, and how often they occur."""
+    before = [0, *ends]
+    spans = [(at, end) for at, end in enumerate(ends) if end > max(at, before[at])]
+    counts = np.diff(folder.find([ids[at:end] for at, end in spans]))
+    return [[at, end, int(n.sum())] for (at, end), n in zip(spans, counts, strict=True)]
 
 
 def test_a_pointer_that_leads_nowhere_is_an_error(tmp_path: Path) -> None:
@@ -182,11 +188,10 @@ def test_the_command_traces_tokens(
     assert ran.code == 0, ran.stderr
     assert [(row["unit"], row["id"]) for row in ran.rows] == [("tokens", "1"), ("tokens", "2")]
     spans = pd.read_csv("s.csv", keep_default_na=False).to_dict("records")
-    for span in spans:
-        text = outputs[str(span["id"])][span["start"] : span["end"]]
-        assert text == span["text"]
-        assert any(text.strip() in each for each in texts)
-        assert span["occurrences"] > 0
+    marked = [outputs[str(span["id"])][span["start"] : span["end"]] for span in spans]
+    assert [span["text"] for span in spans] == marked
+    assert [part for part in marked if not any(part.strip() in text for text in texts)] == []
+    assert min(span["occurrences"] for span in spans) > 0
     assert max(len(span["text"]) for span in spans) > 500
     table = invoke(*command).stdout
     assert "Copied verbatim from the corpus, 5 tokens or more, %" in table
@@ -195,8 +200,8 @@ def test_the_command_traces_tokens(
 def test_words_and_tokens_are_not_mixed(tmp_path: Path) -> None:
     (tmp_path / "cot.jsonl").write_text('{"id": 1, "output": "a b"}\n')
     index = f"tokens:{COPIES / 'v4_pysmall_llama_s3'},scan:{COPIES / 'corpus_small.jsonl'}"
-    told = refusal("trace", tmp_path / "cot.jsonl", "--index", index, "--tokenizer", LLAMA)
-    assert "words and tokens are not traced together" in told
+    stderr = refusal("trace", tmp_path / "cot.jsonl", "--index", index, "--tokenizer", LLAMA)
+    assert "words and tokens are not traced together" in stderr
 
 
 # A hosted index: a question per token
@@ -237,7 +242,7 @@ def test_a_service_gives_the_rows_of_its_files(
         assert not server.read_log()
         far = invoke(*common, spec)
         # Each run also asks whether the host has another index by now.
-        asked = [one for one in server.read_log() if one.get("query") not in PROBES]
+        asked = [entry for entry in server.read_log() if entry.get("query") not in PROBES]
         n_sent = len(server.read_log())
         (plan,) = invoke(*common, spec, "--dry-run").rows
         again = invoke(*common, spec)
@@ -247,8 +252,8 @@ def test_a_service_gives_the_rows_of_its_files(
     rows = without(far.rows, "index")
     assert rows == without(near.rows, "index") == without(again.rows, "index")
     assert max(int(row["longest"]) for row in far.rows) > 30
-    assert len({json.dumps({**one, "arrived_at": 0}) for one in asked}) == len(asked)
-    per_token = sum(one["query_type"] == "infgram_prob" for one in asked)
+    assert len({json.dumps({**entry, "arrived_at": 0}) for entry in asked}) == len(asked)
+    per_token = sum(entry["query_type"] == "infgram_prob" for entry in asked)
     assert 0 < per_token < sum(int(row["words"]) for row in far.rows)  # some begin alike
     assert f"a request per token: {per_token:,} for" in far.stderr
     assert "a request per token" not in again.stderr
@@ -273,7 +278,7 @@ def test_spans_of_a_service_have_the_counts_of_its_files(tmp_path: Path) -> None
             found = run_trace([given], [index], TraceOptions(2, 2))
             counts = count_spans(found, index, 2)
         (only,) = found.traced[index.name]
-        return [*only.spans], {part: each.occurrences for part, each in counts.items()}
+        return [*only.spans], {part: count.occurrences for part, count in counts.items()}
 
     with serve(NAME) as server:
         far = traced(f"infini-gram:{server.url}{NAME}", IndexOptions(journal=tmp_path / "r.sqlite"))
@@ -290,7 +295,8 @@ def test_a_service_is_asked_once_about_what_a_long_text_repeats(
     text = "see also the file; " * 60
     with serve(NAME) as server:
         far = spans_in(tmp_path / "replies.sqlite", server, [text, text + "the end"])
-        asked = [one for one in server.read_log() if one["query_type"] == "infgram_prob"]
+        log = server.read_log()
+        asked = [entry for entry in log if entry["query_type"] == "infgram_prob"]
     with open_indexes([f"tokens:{COPIES / NAME}"], IndexOptions(tokenizer=LLAMA), Progress()) as (
         index,
     ):
@@ -335,6 +341,7 @@ def test_parts_longer_than_a_question_are_an_error_of_their_text(
         ({"count": {"tokens": ["a"]}}, "not a name for each token"),
         ({"count": {"token_ids": [7, 8], "tokens": ["a", "b"]}}, "the tokenizer changes the text"),
     ],
+    ids=["too long", "no prompt", "no length", "other tokens", "too few names", "another text"],
 )
 def test_a_service_that_lies_gives_no_spans(
     lies: dict[str, Any], problem: str, tmp_path: Path

@@ -23,10 +23,10 @@ def traced(
     return Traced(given, text, is_masked, spans, 1)
 
 
-def by_definition(each: Traced, first_words: int, length: int) -> list[int]:
+def by_definition(output: Traced, first_words: int, length: int) -> list[int]:
     """Return the words in spans of a length, the n-grams of it, and those that are in spans."""
-    counts = each.counts[:first_words].tolist()
-    cut = [range(span.first, min(span.stop, len(counts))) for span in each.spans]
+    counts = output.counts[:first_words].tolist()
+    cut = [range(span.first, min(span.stop, len(counts))) for span in output.spans]
     longest = [max((len(span) for span in cut if n in span), default=0) for n in range(len(counts))]
     covered = sum(
         reach >= length for reach, does_count in zip(longest, counts, strict=True) if does_count
@@ -44,25 +44,25 @@ def test_measures_of_overlapping_spans_are_those_of_their_definition(seed: int) 
     k = rng.randint(0, min(n, 12))
     pairs = zip(sorted(rng.sample(range(n), k)), sorted(rng.sample(range(n), k)), strict=True)
     spans = [Span(first, last + 1) for first, last in pairs if first <= last]
-    each = traced(n, spans, np.array([rng.random() < 0.2 for _ in range(n)]))
+    output = traced(n, spans, np.array([rng.random() < 0.2 for _ in range(n)]))
     for first_words in (n, rng.randint(0, n)):
-        profile = each.profile_of(first_words)
+        profile = output.profile_of(first_words)
         for length in range(1, 8):
             measures = profile.measures(length)
             found = [measures.covered, measures.ngrams, measures.ngrams - measures.absent]
-            assert found == by_definition(each, first_words, length)
-    expected = [span for span in spans if each.counts[span.first : span.stop].any()]
-    assert each.counting(1) == expected
+            assert found == by_definition(output, first_words, length)
+    expected = [span for span in spans if output.counts[span.first : span.stop].any()]
+    assert output.counting(1) == expected
 
 
 def test_a_long_text_of_one_word_is_measured_soon() -> None:
     n = 200_000
     spans = [Span(first, first + n // 2) for first in range(n // 2 + 1)]
     places = range(0, 2 * n, 8)
-    each = traced(n, spans, np.zeros(n, np.bool_), tuple((at, at + 1, "latex") for at in places))
-    assert each.profile.measures(5).coverage == 1
-    assert len(each.counting(5)) == len(spans)
-    assert {part.kind: part.profile.words for part in each.of_kinds()} == {
+    output = traced(n, spans, np.zeros(n, np.bool_), tuple((at, at + 1, "latex") for at in places))
+    assert output.profile.measures(5).coverage == 1
+    assert len(output.counting(5)) == len(spans)
+    assert {part.kind: part.profile.words for part in output.of_kinds()} == {
         "narrative": n - n // 4,
         "latex": n // 4,
     }
@@ -78,7 +78,7 @@ def test_masks_of_long_texts_are_those_of_short_ones(
     for document in (other, other + text[3:50], text * 2, ""):
         for least in (1, 2, 5):
             found = [
-                (each.first, each.stop) for each in spans_within(WordText(text), document, least)
+                (span.first, span.stop) for span in spans_within(WordText(text), document, least)
             ]
             assert found == spans_of(text, [document], least)
 

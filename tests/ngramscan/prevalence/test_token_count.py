@@ -33,7 +33,7 @@ def query(
 def count(
     queries: Sequence[Query | str], *indexes: TokenIndex, count_anyway: bool = False
 ) -> CountResult[TokenCountRow]:
-    asked = [query(one) if isinstance(one, str) else one for one in queries]
+    asked = [query(text) if isinstance(text, str) else text for text in queries]
     return run_count(asked, indexes, count_anyway=count_anyway)
 
 
@@ -51,23 +51,33 @@ def opened(folder: Path, tokenizer: Path | None) -> TokenIndex:
 )
 def test_counts_are_those_of_an_enumeration(name: str, tokenizer: str) -> None:
     oracle = TokenOracle(TOKENS / name)
-    text_tokens = sum(int(np.sum(one != oracle.separator)) for one in oracle.shards)
+    text_tokens = sum(int(np.sum(tokens != oracle.separator)) for tokens in oracle.shards)
     found = count(PHRASES, opened(TOKENS / name, TOKENS / tokenizer))
     assert not found.missing
     assert [row.query for row in found.rows] == [*PHRASES]
-    for row in found.rows:
-        forms = [[int(one) for one in ids.split()] for ids in row.tokens.split(" | ")]
-        counts = [oracle.count(ids) for ids in forms]
-        assert row.token_occurrences == sum(counts)
-        assert row.token_occurrences_after_space in counts
-        assert row.per_million_tokens == pytest.approx(sum(counts) / text_tokens * 1e6)
-        alike = SPACES if " " in row.query and "llama" in name else LOWER
-        assert (row.source, row.note) == ("tokens", alike)
+    counts = {
+        row.query: [oracle.count(as_numbers(ids)) for ids in row.tokens.split(" | ")]
+        for row in found.rows
+    }
+    occurrences = {row.query: row.token_occurrences for row in found.rows}
+    assert occurrences == {text: sum(of_forms) for text, of_forms in counts.items()}
+    after_space = {row.query: row.token_occurrences_after_space for row in found.rows}
+    assert {text for text, n in after_space.items() if n not in counts[text]} == set()
+    assert {row.query: row.per_million_tokens for row in found.rows} == pytest.approx(
+        {text: n / text_tokens * 1e6 for text, n in occurrences.items()}
+    )
+    assert {row.query: (row.source, row.note) for row in found.rows} == {
+        text: ("tokens", SPACES if " " in text and "llama" in name else LOWER) for text in PHRASES
+    }
     lines = (TOKENS / "corpus_small.jsonl").read_text().splitlines()
     texts = [json.loads(line)["text"] for line in lines]
-    for row in found.rows:
-        assert row.token_occurrences <= sum(_places(row.query, text) for text in texts)
+    strings = {phrase: sum(_places(phrase, text) for text in texts) for phrase in PHRASES}
+    assert {text: n for text, n in occurrences.items() if n > strings[text]} == {}
     assert sum(row.token_occurrences for row in found.rows) > 700
+
+
+def as_numbers(ids: str) -> list[int]:
+    return [int(number) for number in ids.split()]
 
 
 def _places(needle: str, text: str) -> int:
@@ -84,10 +94,9 @@ def test_tokens_that_are_bytes_count_any_string(shared: Path) -> None:
     }
     found = count([*truths, query("step", kind="code")], opened(folder, None))
     assert not found.missing
-    for row in found.rows:
-        if row.query in truths:
-            assert row.token_occurrences == truths[row.query]
-            assert row.note == "tokens are bytes: every occurrence of the string"
+    rows = [row for row in found.rows if row.query in truths]
+    assert {row.query: row.token_occurrences for row in rows} == truths
+    assert {row.note for row in rows} == {"tokens are bytes: every occurrence of the string"}
 
 
 # Totals
@@ -109,13 +118,14 @@ DOCUMENTS = [[[1, 2, 3, 9, 1, 2], [4, 9, 5, 4]], [[9, 4]]]
 def test_totals_without_a_count_are_unknown() -> None:
     queries = [query("ab", "A"), query("x)", "A"), query("d", "B")]
     totals = totals_of(MadeTokens(DOCUMENTS, MADE), *queries)
-    of_a = [one for one in totals if "A" in {one.method, one.versus}]
-    assert {one.value for one in of_a} == {None}
-    assert {one.note for one in of_a} == {"missing counts: 1"}
+    of_a = [total for total in totals if "A" in {total.method, total.versus}]
+    assert {total.value for total in of_a} == {None}
+    assert {total.note for total in of_a} == {"missing counts: 1"}
 
 
 def test_a_rate_without_the_size_of_the_index_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     index = MadeTokens(DOCUMENTS, MADE)
     monkeypatch.setattr(index, "size", IndexSize)
-    (rate,) = [one for one in totals_of(index, query("d", "B")) if "million" in one.statistic]
+    totals = totals_of(index, query("d", "B"))
+    (rate,) = [total for total in totals if "million" in total.statistic]
     assert (rate.value, rate.note) == (None, "the number of tokens in the index is unknown")

@@ -28,15 +28,15 @@ def query(text: str, method: str | None = "A") -> Query:
 
 
 def norm(index: TokenIndex, *queries: Query | str, **options: Any) -> Result:
-    asked = [query(one) if isinstance(one, str) else one for one in queries]
+    asked = [query(text) if isinstance(text, str) else text for text in queries]
     return run_docnorm(asked, [index], DocnormOptions(**options))
 
 
 def documents_total(result: Result) -> Any:
     (total,) = [
-        one
-        for one in result.totals
-        if (one.statistic, one.method, one.versus) == ("token_documents", "A", None)
+        total
+        for total in result.totals
+        if (total.statistic, total.method, total.versus) == ("token_documents", "A", None)
     ]
     return total
 
@@ -70,14 +70,14 @@ def make_documents(n: int, longest: int) -> list[list[int]]:
         counts = np.minimum(many * (1 if longest < 5000 else 4), 60).astype(int)
         counts[-1] = random.random() < 0.02
         pieces = [
-            list(one) for one, k in zip(grams, counts.tolist(), strict=True) for _ in range(k)
+            list(gram) for gram, k in zip(grams, counts.tolist(), strict=True) for _ in range(k)
         ]
         gap = longest // (len(pieces) + 1)
         filled = [
-            [*random.integers(100, 60_000, random.integers(0, gap + 1)), *one] for one in pieces
+            [*random.integers(100, 60_000, random.integers(0, gap + 1)), *piece] for piece in pieces
         ]
         order = random.permutation(len(filled)).tolist()
-        documents.append([int(one) for number in order for one in filled[number]] or [99])
+        documents.append([int(token) for number in order for token in filled[number]] or [99])
     return documents
 
 
@@ -85,7 +85,7 @@ def make_documents(n: int, longest: int) -> list[list[int]]:
 def shards(request: pytest.FixtureRequest) -> list[list[list[int]]]:
     documents = make_documents(300 if request.param == 400 else 60, request.param)
     if request.param > 5000:
-        assert sum(len(one) > 5_000 for one in documents) > 20
+        assert sum(len(document) > 5_000 for document in documents) > 20
     third = len(documents) // 3
     return [documents[:third], [], documents[third:]]
 
@@ -96,8 +96,8 @@ def test_shares_sum_to_one_in_every_document(
 ) -> None:
     """Among all occurrences of n-grams that belong to several queries; bounds lie around 1."""
     index = MadeTokens(shards, QUERIES)
-    found = {one: index._found(one) for one in QUERIES}
-    known = {name: one for name, one in found.items() if isinstance(one, TokenOccurrences)}
+    lookups = [index._found(name) for name in QUERIES]
+    known = {lookup.query: lookup for lookup in lookups if isinstance(lookup, TokenOccurrences)}
     owners = {
         **{as_text(ids): "one" for ids in QUERIES["one"]},
         as_text(QUERIES["two"][1]): "two",
@@ -105,11 +105,10 @@ def test_shares_sum_to_one_in_every_document(
     }
     low, high = dict[str, float](), dict[str, float]()
     for name in ("one", "two", "longer", "three"):
-        one = known[name].found
         places = [
-            Place(name, each.shard, rank)
-            for each in one.segments
-            for rank in range(each.low, each.high)
+            Place(name, segment.shard, rank)
+            for segment in known[name].found.segments
+            for rank in range(segment.low, segment.high)
         ]
         for window in index.examine(places, {name: known[name].forms}):
             assert isinstance(window, TokenWindow)
@@ -123,12 +122,13 @@ def test_shares_sum_to_one_in_every_document(
         if starts([*owners], text)
     }
     assert {name for name, total in high.items() if total} == documents.keys()
-    for name, length in documents.items():
-        if length <= 5000:
-            assert low[name] == pytest.approx(1) == high[name]
-        else:
-            assert low[name] <= 1 + 1e-9
-            assert high[name] >= 1 - 1e-9
+    short = {name for name, length in documents.items() if length <= 5000}
+    ones = dict.fromkeys(short, pytest.approx(1))
+    assert {name: low[name] for name in short} == ones
+    assert {name: high[name] for name in short} == ones
+    long = documents.keys() - short
+    assert {name: low[name] for name in long if low[name] > 1 + 1e-9} == {}
+    assert {name: high[name] for name in long if high[name] < 1 - 1e-9} == {}
 
 
 # What rows and totals say

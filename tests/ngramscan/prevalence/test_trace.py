@@ -38,7 +38,7 @@ def published_novelty(texts: Sequence[str], documents: Sequence[str], n: int) ->
         words = words_of(text)
         for last in range(len(words)):
             occurs = (
-                any(text[words[first][0] : words[last][1]] in each for each in documents)
+                any(text[words[first][0] : words[last][1]] in document for document in documents)
                 for first in range(last + 1)
             )
             suffixes.append(last + 1 - next((k for k, yes in enumerate(occurs) if yes), last + 1))
@@ -59,16 +59,17 @@ def test_novelty_is_the_published_function_of_the_longest_suffixes(n: int) -> No
 def test_coverage_and_the_index_are_those_of_the_definition() -> None:
     text = f"once {COPIED[4:70]} and, rivers and mountains that no one has, {OTHER[:30]} x"
     row = only_row(given(text), min_words=4, index_from=4, index_to=9)
-    n, expected = len(words_of(text)), 0.0
-    for least in range(4, 10):
-        inside = {
+    n = len(words_of(text))
+    covered = {
+        least: {
             word
             for first, stop in spans_of(text, [COPIED, OTHER], least)
             for word in range(first, stop)
         }
-        expected += 1 - len(inside) / n
-        if least == 4:
-            assert row.coverage == pytest.approx(len(inside) / n)
+        for least in range(4, 10)
+    }
+    assert row.coverage == pytest.approx(len(covered[4]) / n)
+    expected = sum(1 - len(words) / n for words in covered.values())
     assert row.creativity_index == pytest.approx(expected)
     assert row.longest == max(
         end - first for first, end in enumerate(longest_from(text, [COPIED, OTHER]))
@@ -145,7 +146,7 @@ def test_several_indexes_together_have_the_longest_spans_of_any() -> None:
     assert [(span.first, span.stop) for span in union.spans] == spans_of(text, [COPIED, OTHER], 5)
 
 
-def test_differences_are_paired_by_problem_within_models() -> None:
+def test_differences_are_paired_by_problem_within_models(subtests: pytest.Subtests) -> None:
     texts = planted(random.Random(1), 30, 0.3, 0.2)[:-3]  # the last problem lacks three outputs
     found = trace(*texts, documents=[DOUBLED])
     rows = make_differences(found, TraceOptions(), level=0.95)
@@ -160,10 +161,11 @@ def test_differences_are_paired_by_problem_within_models() -> None:
     changes = (table["pot"] - table["cot"]).dropna()
     for row in rows[::3]:
         own = changes if row.model == "all" else changes[row.model]
-        assert row.difference == pytest.approx(own.mean())
-        assert row.problems == own.reset_index()["id"].nunique()
-        assert row.p_holm == min(1.0, row.p_holm or 2.0) >= (row.p or 0.0)
-        assert (row.difference_low or 0) > 0
+        with subtests.test(model=row.model):
+            assert row.difference == pytest.approx(own.mean())
+            assert row.problems == own.reset_index()["id"].nunique()
+            assert row.p_holm == min(1.0, row.p_holm or 2.0) >= (row.p or 0.0)
+            assert (row.difference_low or 0) > 0
     assert (rows[0].prompt, rows[0].baseline, rows[0].level) == ("pot", "cot", 0.95)
     assert rows[0].mean - rows[0].mean_baseline == pytest.approx(rows[0].difference)
 
