@@ -70,7 +70,9 @@ def test_an_encoding_is_refused_where_bad_lines_are_skipped(tmp_path: Path) -> N
         list(read_piece(open_corpus(str(path)).pieces()[0], options))
 
 
-@pytest.mark.parametrize("prefix", [b"text in UTF-8\n", b"of odd length\n\n"])
+@pytest.mark.parametrize(
+    "prefix", [b"text in UTF-8\n", b"of odd length\n\n"], ids=["even length", "odd length"]
+)
 def test_utf16_behind_text_in_utf8_is_refused(tmp_path: Path, prefix: bytes) -> None:
     (tmp_path / "c.txt").write_bytes(prefix * 700 + ("step by step " * 99).encode("utf-16-le"))
     with pytest.raises(CorpusError, match="it is UTF-16"):

@@ -81,9 +81,9 @@ def test_unions_of_the_shipped_set_drop_nested_and_closing_forms() -> None:
 
 
 def test_overlaps_between_methods_are_told_first() -> None:
-    told = describe_overlaps(load_patterns("f1").queries())
-    between = [overlap for overlap in told if overlap.method != overlap.other_method]
-    assert told[: len(between)] == between
+    overlaps = describe_overlaps(load_patterns("f1").queries())
+    between = [overlap for overlap in overlaps if overlap.method != overlap.other_method]
+    assert overlaps[: len(between)] == between
     sentence = '"first, we need to" and "we need to find" both count in "first, we need to find"'
     (overlap,) = [overlap for overlap in between if overlap.sentence == sentence]
     assert overlap.relation == "overlapping_patterns"
@@ -120,15 +120,15 @@ def test_overlaps_of_two_methods_are_described(
     first: str, second: str, relation: str, sentence: str
 ) -> None:
     patterns = Pattern(first, "A", "T1", "code"), Pattern(second, "B", "T1", "code")
-    told = describe_overlaps([Query(pattern.text, pattern) for pattern in patterns])
-    assert told == [Overlap(relation, "A", "B", sentence)]
+    overlaps = describe_overlaps([Query(pattern.text, pattern) for pattern in patterns])
+    assert overlaps == [Overlap(relation, "A", "B", sentence)]
 
 
 def test_longer_words_of_a_pattern_are_told() -> None:
     pattern = Pattern("solve for", "A", "T1", "narrative", longer_words=("solve forward",))
     sentence = '"solve for" also counts the longer "solve forward"'
-    told = describe_overlaps([Query(pattern.text, pattern)])
-    assert told == [Overlap("longer_words", "A", "A", sentence)]
+    overlaps = describe_overlaps([Query(pattern.text, pattern)])
+    assert overlaps == [Overlap("longer_words", "A", "A", sentence)]
 
 
 def test_variants_of_a_pattern_and_literals_do_not_overlap() -> None:

@@ -74,11 +74,11 @@ def test_regexes_are_never_counted_in_corpora() -> None:
 @pytest.mark.parametrize(
     ("regex", "flags", "text", "found"),
     [
-        ("step", "", "a STEP", False),
-        ("step", "i", "a STEP", True),
-        ("^step", "", "a\nstep", False),
-        ("^step", "m", "a\nstep", True),
-        ("^step", "im", "a\nSTEP", True),
+        pytest.param("step", "", "a STEP", False, id="another case"),
+        pytest.param("step", "i", "a STEP", True, id="i, another case"),
+        pytest.param("^step", "", "a\nstep", False, id="another line"),
+        pytest.param("^step", "m", "a\nstep", True, id="m, another line"),
+        pytest.param("^step", "im", "a\nSTEP", True, id="im, another case and line"),
     ],
 )
 def test_flags_ignore_case_and_match_lines(regex: str, flags: str, text: str, found: bool) -> None:

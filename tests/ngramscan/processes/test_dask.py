@@ -57,12 +57,13 @@ def test_a_cluster_finds_the_same_occurrences(tmp_path: Path, cluster: Cluster) 
         path = corpus_files.write(tmp_path, "c.jsonl", ["é aa", "", "aaa é"])
         path.rename(tmp_path / f"{number}.jsonl")
     corpus, places = open_corpus(str(tmp_path)), [Place("aa", 0, rank) for rank in range(15)]
-    windows = []
+    counts, windows = [], []
     for scheduler in (cluster.address, None):
         index = ScanIndex(corpus, IndexOptions(scheduler=scheduler), SILENT)
-        assert [count.occurrences for count in index.counts(["é", "aa"])] == [10, 15]
+        counts.append([count.occurrences for count in index.counts(["é", "aa"])])
         found = {window.place: window for window in index.windows(places, 2)}
         windows.append([found[place] for place in places])
+    assert counts == [[10, 15], [10, 15]]
     assert windows[0] == windows[1]
     assert all(isinstance(window, Window) for window in windows[0])
 
@@ -86,7 +87,7 @@ def build_while_a_worker_is_killed(
     killer.join()
     assert [row.shard for row in rows] == list(range(len(rows)))
     assert len(rows) > 3
-    (notice,) = [one for one in seen.notices if "worker" in one]
+    (notice,) = [notice for notice in seen.notices if "worker" in notice]
     assert notice.endswith("was lost; another does its tasks")
     build_index(corpus, folder / "alone", SILENT, ReadOptions(), BuildOptions(700))
     return files_in(folder / "alone")

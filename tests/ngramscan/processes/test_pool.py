@@ -49,9 +49,11 @@ def test_a_task_that_takes_more_memory_than_there_is_fails_alone(workers: int) -
 def test_every_task_is_done_once_and_an_anticipated_error_is_a_result(workers: int) -> None:
     done, seen = run(worker_tasks.odd_ones_fail, list(range(40)), workers)
     assert [done[n] for n in range(0, 40, 2)] == list(range(0, 40, 2))
-    for n in range(1, 40, 2):
-        assert isinstance(done[n], CorpusError)
-        assert (str(done[n]), done[n].where) == (f"file{n}: it is odd", f"file{n}")
+    errors = {n: done[n] for n in range(1, 40, 2)}
+    assert {type(error) for error in errors.values()} == {CorpusError}
+    assert {n: (str(error), error.where) for n, error in errors.items()} == {
+        n: (f"file{n}: it is odd", f"file{n}") for n in errors
+    }
     assert seen.advanced == 40
     assert run(worker_tasks.square, [], workers)[0] == {}
 
