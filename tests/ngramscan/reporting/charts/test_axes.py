@@ -40,31 +40,37 @@ FINITE = st.floats(-1e300, 1e300, allow_nan=False, allow_subnormal=True)
 @given(st.lists(FINITE, max_size=6), st.sampled_from(["log", "linear", "share"]))
 def test_axes_have_room_for_all_numbers_and_ticks_in_order(values: list[float], scale: Any) -> None:
     axis = make_axis(values, scale, "percent" if scale == "share" else "number")
-    found = [tick.place for tick in axis.ticks]
-    assert found == sorted(found)
-    assert 2 <= len(found) <= 10
-    assert len({tick.text for tick in axis.ticks}) == len(found)
-    ordered = [axis.place(one) for one in sorted(values)]
+    ticks = [tick.place for tick in axis.ticks]
+    assert ticks == sorted(ticks)
+    assert 2 <= len(ticks) <= 10
+    assert len({tick.text for tick in axis.ticks}) == len(ticks)
+    ordered = [axis.place(value) for value in sorted(values)]
     assert ordered == sorted(ordered)
-    assert all(0 <= one <= 1 for one in ordered)
+    assert all(0 <= place <= 1 for place in ordered)
     slack = 1e-6 * max(map(abs, values), default=0)
     ends = [axis.low, axis.high] if not axis.is_log else [10**axis.low, 10**axis.high]
-    inside = [one for one in values if abs(one) > 1e-280]
-    assert all(ends[0] - slack <= one <= ends[1] + slack for one in inside)
+    inside = [value for value in values if abs(value) > 1e-280]
+    assert all(ends[0] - slack <= value <= ends[1] + slack for value in inside)
 
 
-@given(st.floats(-10, 10).filter(lambda one: abs(one) > 1e-12))
-def test_values_in_words_are_near_them(value: float) -> None:
-    for unit in get_args(Unit):
-        slack = 5e-3 * abs(value) if unit == "number" else 6e-4
-        said = value_text(value, unit).replace("e−", "E−")
-        assert numbers_in(said) == [pytest.approx(value, abs=slack)], said
-    # The exact value is never on the other side of 0.
+NOT_TINY = st.floats(-10, 10).filter(lambda value: abs(value) > 1e-12)
+
+
+@pytest.mark.parametrize("unit", get_args(Unit))
+@given(NOT_TINY)
+def test_values_in_words_are_near_them(unit: Unit, value: float) -> None:
+    slack = 5e-3 * abs(value) if unit == "number" else 6e-4
+    said = value_text(value, unit).replace("e−", "E−")
+    assert numbers_in(said) == [pytest.approx(value, abs=slack)], said
+
+
+@given(NOT_TINY)
+def test_a_value_in_words_is_never_on_the_other_side_of_0(value: float) -> None:
     assert ("−" in value_text(value, "percent").split("e")[0]) == (value < 0)
 
 
 def test_only_numbers_are_numbers() -> None:
-    assert [number(one) for one in (True, None, "5", math.nan)] == [None] * 4
+    assert [number(cell) for cell in (True, None, "5", math.nan)] == [None] * 4
     assert number(10**400) == math.inf
     assert value_text(None, "percent") == "unknown"
     assert value_text(-0.02499999999999991, "points") == "−2.5 percentage points"

@@ -142,10 +142,15 @@ def test_a_file_has_the_figures_of_the_page(tmp_path: Path) -> None:
     sheet = saved(tmp_path / "a.svg", rows)
     assert texts_of(sheet, "title") == [figure.title for figure in figures]
     of_page = [mark for figure in figures for mark in marks(ElementTree.fromstring(figure.svg))]
-    for mark, other in zip(marks(sheet), of_page, strict=True):
-        assert mark.findtext(f"{SVG}title") == other.findtext(f"{SVG}title")
-        places = [(part.get("x"), part.get("y")) for part in mark.iter(f"{SVG}svg")]
-        assert places == [(part.get("x"), part.get("y")) for part in other.iter(f"{SVG}svg")]
+    assert [titled_places(mark) for mark in marks(sheet)] == [
+        titled_places(mark) for mark in of_page
+    ]
+
+
+def titled_places(mark: ElementTree.Element) -> tuple[str | None, list[tuple[Any, Any]]]:
+    """Return the title of a mark, and the places of its parts."""
+    places = [(part.get("x"), part.get("y")) for part in mark.iter(f"{SVG}svg")]
+    return mark.findtext(f"{SVG}title"), places
 
 
 def test_a_picture_is_painted_as_it_is_drawn(tmp_path: Path) -> None:
@@ -162,10 +167,11 @@ def test_a_picture_is_painted_as_it_is_drawn(tmp_path: Path) -> None:
     assert {to_hex(patch.get_edgecolor()) for patch in axes.patches} == of_svg
     # Margins of 20 pixels; places across are percentages of what is between them.
     width = float(sheet.attrib["width"]) - 40
-    around = [part for part in sheet.iter(f"{SVG}svg") if part.find(DOT) is not None]
+    around = [part.attrib["x"] for part in sheet.iter(f"{SVG}svg") if part.find(DOT) is not None]
+    across = [
+        float(place[:-1]) / 100 * width if place.endswith("%") else float(place) for place in around
+    ]
     to_pixels = axes.transData.inverted()
-    for patch, part in zip(axes.patches, around, strict=True):
-        box = patch.get_extents().transformed(to_pixels)
-        place = part.attrib["x"]
-        across = float(place[:-1]) / 100 * width if place.endswith("%") else float(place)
-        assert (box.x0 + box.x1) / 2 == pytest.approx(20 + across, abs=1)
+    boxes = [patch.get_extents().transformed(to_pixels) for patch in axes.patches]
+    middles = [(box.x0 + box.x1) / 2 for box in boxes]
+    assert middles == pytest.approx([20 + place for place in across], abs=1)

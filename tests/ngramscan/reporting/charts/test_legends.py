@@ -16,13 +16,13 @@ from tests.support.drawn_rows import (
 
 
 def test_forest_plots_say_whom_each_side_favours_and_the_level() -> None:
-    one = [compare("cot", 0.1, 0.05, 0.2) | {"level": 0.9, "model": name} for name in "ab"]
-    figure, root = only(one, "Differences of methods")
+    at_90 = [compare("cot", 0.1, 0.05, 0.2) | {"level": 0.9, "model": name} for name in "ab"]
+    figure, root = only(at_90, "Differences of methods")
     assert [text.text for text in of_class(root, "side")] == ["← direct better", "cot better →"]
     assert of_class(root, "tick")[-1].text == "difference, percentage points (90% intervals)"
     assert "intervals" not in figure.caption
-    several = [*one, compare("pot", 0.1, 0.05, 0.2) | {"level": 0.95}]
-    figure, root = only(several, "Differences of methods")
+    at_both = [*at_90, compare("pot", 0.1, 0.05, 0.2) | {"level": 0.95}]
+    figure, root = only(at_both, "Differences of methods")
     assert [text.text for text in of_class(root, "side")][1] == "treatment better →"
     assert of_class(root, "tick")[-1].text == "difference, percentage points"
     assert "Bars: confidence intervals." in figure.caption
@@ -38,10 +38,11 @@ def test_tooltips_and_data_are_the_numbers_of_the_rows(
 ) -> None:
     rows = list(random_rows(title))
     names = (column, f"{column}_low", f"{column}_high")
+    values = [[row[name] for name in names] for row in rows]
     drawn = marks(only(rows, title)[1])
-    for row, mark in zip(rows, drawn, strict=True):
-        said = title_of(mark).replace("95% confidence interval", "interval")
-        values = [row[name] for name in names]
-        assert numbers_in(said) == pytest.approx(values, rel=5e-3, abs=5.1e-4)
-        data = [mark.attrib[f"data-{name}"] for name in ("value", "low", "high")]
-        assert data == [repr(value) for value in values]
+    tooltips = [title_of(mark).replace("95% confidence interval", "interval") for mark in drawn]
+    assert [numbers_in(tooltip) for tooltip in tooltips] == [
+        pytest.approx(numbers, rel=5e-3, abs=5.1e-4) for numbers in values
+    ]
+    data = [[mark.attrib[f"data-{name}"] for name in ("value", "low", "high")] for mark in drawn]
+    assert data == [[repr(number) for number in numbers] for numbers in values]

@@ -42,17 +42,18 @@ def test_all_models_come_first_with_notes_and_ticks_below_lines(
     _, root = only(rows, "Outputs with markers of each method")
     assert [one.text for one in of_class(root, "label")] == ["all", "m"]
     assert of_class(root, "aside")[0].text == "1,200 of 1,200 outputs"
-    for each in (root, only([count("a", 7, 1, 100_000), count("b", 7)], "Counts")[1]):
-        with subtests.test(each=each):
-            lines = {float(one.attrib["x1"].rstrip("%")) for one in of_class(each, "grid")}
-            texts = {float(one.attrib["x"].rstrip("%")) for one in of_class(each, "tick")}
+    _, root_of_counts = only([count("a", 7, 1, 100_000), count("b", 7)], "Counts")
+    for name, drawing in (("outputs", root), ("counts", root_of_counts)):
+        with subtests.test(name):
+            lines = {float(line.attrib["x1"].rstrip("%")) for line in of_class(drawing, "grid")}
+            texts = {float(tick.attrib["x"].rstrip("%")) for tick in of_class(drawing, "tick")}
             assert texts - lines <= {96.0}, "the name of the axis is at its end"
     ranges = ((1, 10**8), (10**5, 5 * 10**5))
     roots = [only([count("a", low, low, high)], "Counts")[1] for low, high in ranges]
-    ticks = [of_class(each, "tick")[:-1] for each in roots]
-    shown = [" ".join(one.text or "" for one in each) for each in ticks]
+    ticks = [of_class(drawing, "tick")[:-1] for drawing in roots]
+    shown = [" ".join(tick.text or "" for tick in of_axis) for of_axis in ticks]
     assert shown == ["1 100 10⁴ 10⁶ 10⁸", "100,000 200,000 500,000"]
-    assert [one.get("text-anchor") for one in ticks[1]] == ["start", "middle", "end"]
+    assert [tick.get("text-anchor") for tick in ticks[1]] == ["start", "middle", "end"]
 
 
 def test_differences_have_a_line_of_no_difference() -> None:
@@ -79,34 +80,42 @@ def test_too_many_panels_are_left_out_and_counted() -> None:
 LONG = ("x" * 1_000_000, "字" * 500, "")
 
 
-def test_hostile_texts_stay_texts() -> None:
+def test_hostile_texts_stay_texts(subtests: pytest.Subtests) -> None:
     rows = [
         count(text, place + 1, 1, None, index=text, method=text)
         for place, text in enumerate([*HOSTILE, *LONG])
     ]
     rows += [row | {"query": "other"} for row in rows]
-    for figure in draw(results_of(rows, "Counts")):
-        root = parse(figure)
-        allowed = {f"{SVG}{one}" for one in ("svg", "g", "title", "text", "line", "path", "rect")}
-        assert {one.tag for one in root.iter()} <= allowed
-        names = {name for one in root.iter() for name in one.attrib}
-        assert not {one for one in names if one.startswith("on")} & names
-        assert not names & {"id", "style", "href"}
-        assert not re.search("[\u202a-\u202e\u2066-\u2069\x1b\x00]", str(figure))
-        assert len(figure.svg) < 60_000
-        figure.svg.encode()
-        lines = of_class(root, "label") + of_class(root, "series")
-        assert all(len(one.text or "") <= 45 for one in lines)
-    first = draw(results_of(rows, "Counts"))[0]
-    assert HOSTILE[1] in "".join(parse(first).itertext())
+    figures = draw(results_of(rows, "Counts"))
+    allowed = {f"{SVG}{tag}" for tag in ("svg", "g", "title", "text", "line", "path", "rect")}
+    for number, figure in enumerate(figures):
+        with subtests.test(figure=number):
+            root = parse(figure)
+            assert {element.tag for element in root.iter()} <= allowed
+            names = {name for element in root.iter() for name in element.attrib}
+            assert not {name for name in names if name.startswith("on")}
+            assert not names & {"id", "style", "href"}
+            assert not re.search("[\u202a-\u202e\u2066-\u2069\x1b\x00]", str(figure))
+            assert len(figure.svg) < 60_000
+            figure.svg.encode()
+            lines = of_class(root, "label") + of_class(root, "series")
+            assert [line.text for line in lines if len(line.text or "") > 45] == []
+    assert HOSTILE[1] in "".join(parse(figures[0]).itertext())
 
 
-def test_the_style_of_a_verdict_does_not_depend_on_the_others() -> None:
-    rows = [share(verdict, 0.5, 0.3, 0.2, 0.4) for verdict in ("dirty", "clean")]
-    for chosen in (rows, rows[::-1], rows[:1]):
-        (figure,) = draw(results_of(chosen, "Contaminated shares of the benchmark"))
-        found = {title_of(one).split(":")[0]: one.attrib["color"] for one in marks(parse(figure))}
-        assert "--series-3" in found[next(name for name in found if "dirty" in name)]
+@pytest.mark.parametrize(
+    "verdicts",
+    [
+        pytest.param(["dirty", "clean"], id="first"),
+        pytest.param(["clean", "dirty"], id="last"),
+        pytest.param(["dirty"], id="alone"),
+    ],
+)
+def test_the_style_of_a_verdict_does_not_depend_on_the_others(verdicts: list[str]) -> None:
+    rows = [share(verdict, 0.5, 0.3, 0.2, 0.4) for verdict in verdicts]
+    (figure,) = draw(results_of(rows, "Contaminated shares of the benchmark"))
+    colors = {title_of(mark).split(":")[0]: mark.attrib["color"] for mark in marks(parse(figure))}
+    assert "--series-3" in colors[next(name for name in colors if "dirty" in name)]
 
 
 def test_shares_of_corpora_are_in_one_figure_with_a_short_rule() -> None:
@@ -257,12 +266,12 @@ def test_panels_of_one_row_each_are_one_figure() -> None:
 def test_each_statistic_has_an_axis_of_its_own() -> None:
     rows = [statistic("alpha", 0.5), statistic("missing", 400.0)]
     figures = draw(results_of(rows, "Agreement of judges"))
-    for row, figure in zip(rows, figures, strict=True):
-        root = parse(figure)
+    values = []
+    for root in map(parse, figures):
         (mark,) = marks(root)
-        at = inverse(root, is_log=False)(places(mark, "dot")[0][0])
-        assert at == pytest.approx(row["value"], rel=1e-3)
-    ends = [of_class(parse(one), "grid")[-1].get("data-tick") for one in figures]
+        values.append(inverse(root, is_log=False)(places(mark, "dot")[0][0]))
+    assert values == pytest.approx([row["value"] for row in rows], rel=1e-3)
+    ends = [of_class(parse(figure), "grid")[-1].get("data-tick") for figure in figures]
     assert ends[0] != ends[1]
 
 
@@ -282,19 +291,20 @@ def test_bytes_and_tokens_of_one_file_are_never_on_one_axis() -> None:
     assert "Rows without" not in str(draw(Results(kind, "x", (*rows[0],), rows)))
 
 
-@pytest.mark.parametrize("title", sorted({one.title for one in KINDS if one.plots}))
-def test_every_kind_with_a_plot_is_drawn(title: str) -> None:
-    kind = next(one for one in KINDS if one.title == title)
+@pytest.mark.parametrize("title", sorted({kind.title for kind in KINDS if kind.plots}))
+def test_every_kind_with_a_plot_is_drawn(title: str, subtests: pytest.Subtests) -> None:
+    kind = next(kind for kind in KINDS if kind.title == title)
     columns = sorted(kind.needs | kind.numbers)
     rows = [
-        {one: 0.25 * place if one in kind.numbers else f"{one} {place}" for one in columns}
+        {name: 0.25 * place if name in kind.numbers else f"{name} {place}" for name in columns}
         for place in (1, 2, 3)
     ]
     figures = draw(Results(kind, "x", (*columns,), rows))
     assert figures
     for figure in figures:
-        root = parse(figure)
-        assert marks(root)
-        assert (root.get("role"), "viewBox" in root.attrib) == ("img", False)
-        assert figure.title in (root.get("aria-label") or "") or "curve" in figure.title
-        assert len(figure.caption) < 300
+        with subtests.test(figure.title):
+            root = parse(figure)
+            assert marks(root)
+            assert (root.get("role"), "viewBox" in root.attrib) == ("img", False)
+            assert figure.title in (root.get("aria-label") or "") or "curve" in figure.title
+            assert len(figure.caption) < 300

@@ -46,14 +46,16 @@ def test_wide_pages_have_labels_beside_the_same_marks(subtests: pytest.Subtests)
     rows = [compare(name, 0.1, 0.05, 0.2) for name in ("pot", "program-of-thought")]
     (figure,) = draw(results_of(rows, "Differences of methods"))
     narrow, wide = (parse(figure, drawing) for drawing in (0, 1))
-    assert [*map(title_of, marks(narrow))] == [*map(title_of, marks(wide))]
-    for root, is_beside in ((narrow, False), (wide, True)):
-        with subtests.test(root=root):
+    assert [title_of(mark) for mark in marks(narrow)] == [title_of(mark) for mark in marks(wide)]
+    for page, root, least_down, most_down in (("narrow", narrow, 4, 15), ("wide", wide, -8, 0)):
+        with subtests.test(page):
             (zero,) = of_class(root, "reference")
-            assert (float(zero.attrib["x1"].rstrip("%")) > 20) is is_beside
-            for label, mark in zip(of_class(root, "label"), marks(root), strict=True):
-                down = places(mark, "bar")[0][1] - float(label.attrib["y"])
-                assert (-8 < down < 0) if is_beside else (4 < down < 15)
+            assert (float(zero.attrib["x1"].rstrip("%")) > 20) is (page == "wide")
+            down = [
+                places(mark, "bar")[0][1] - float(label.attrib["y"])
+                for label, mark in zip(of_class(root, "label"), marks(root), strict=True)
+            ]
+            assert least_down < min(down) <= max(down) < most_down
     assert float(wide.attrib["height"]) < float(narrow.attrib["height"])
 
 
@@ -67,25 +69,30 @@ def test_a_scatter_has_both_axes_and_the_frontier() -> None:
     ]
     figure, root = only(rows, "Accuracy and tokens")
     across, down = inverse(root, is_log=True), inverse(root, is_log=False, down=True)
+    known, drawn = rows[:4], marks(root)
     spots = []
-    for row, mark in zip(rows, marks(root), strict=False):
+    for mark in drawn:
         ((x, y),) = places(mark, "dot")
         spots.append((x, y))
-        assert across(x) == pytest.approx(row["mean_tokens"], rel=1e-3)
-        assert down(y) == pytest.approx(row["accuracy"], abs=1e-4)
-        sides, upright = of_class(mark, "interval")[0], of_class(mark, "interval")[-1]
-        low = across(float(sides.attrib["x1"].rstrip("%")))
-        assert low == pytest.approx(row["mean_tokens_low"], rel=1e-3)
-        ends = [down(float(upright.attrib[one])) for one in ("y1", "y2")]
-        assert ends == pytest.approx([row["accuracy_low"], row["accuracy_high"]], abs=1e-4)
-        told = numbers_in(title_of(mark))
-        names = ("accuracy", "accuracy_low", "accuracy_high")
-        wide = ("mean_tokens", "mean_tokens_low", "mean_tokens_high")
-        assert told == pytest.approx([row[one] for one in names + wide], rel=5e-3)
-    assert len(spots) == 4
+    tokens = [across(x) for x, _ in spots]
+    assert tokens == pytest.approx([row["mean_tokens"] for row in known], rel=1e-3)
+    accuracies = [down(y) for _, y in spots]
+    assert accuracies == pytest.approx([row["accuracy"] for row in known], abs=1e-4)
+    intervals = [of_class(mark, "interval") for mark in drawn]
+    lows = [across(float(lines[0].attrib["x1"].rstrip("%"))) for lines in intervals]
+    assert lows == pytest.approx([row["mean_tokens_low"] for row in known], rel=1e-3)
+    ends = [[down(float(lines[-1].attrib[key])) for key in ("y1", "y2")] for lines in intervals]
+    assert ends == [
+        pytest.approx([row["accuracy_low"], row["accuracy_high"]], abs=1e-4) for row in known
+    ]
+    names = ["accuracy", "accuracy_low", "accuracy_high"]
+    names += ["mean_tokens", "mean_tokens_low", "mean_tokens_high"]
+    assert [numbers_in(title_of(mark)) for mark in drawn] == [
+        pytest.approx([row[name] for name in names], rel=5e-3) for row in known
+    ]
     corners = [
-        tuple(float(one.attrib[key].rstrip("%")) for key in ("x1", "y1", "x2", "y2"))
-        for one in of_class(root, "frontier")
+        tuple(float(line.attrib[key].rstrip("%")) for key in ("x1", "y1", "x2", "y2"))
+        for line in of_class(root, "frontier")
     ]
     best = [spots[1], spots[3], spots[0]]
     assert corners == [
@@ -94,7 +101,7 @@ def test_a_scatter_has_both_axes_and_the_frontier() -> None:
         for corner in ((x0, y0, x1, y0), (x1, y0, x1, y1))
     ]
     assert "Rows without a value: 1." in figure.caption
-    assert [one.text for one in of_class(root, "series")] == ["tree", "direct", "CoT", "PoT"]
+    assert [text.text for text in of_class(root, "series")] == ["tree", "direct", "CoT", "PoT"]
 
 
 def test_the_contamination_curve_is_steps_apart_from_the_classes() -> None:
@@ -109,19 +116,18 @@ def test_the_contamination_curve_is_steps_apart_from_the_classes() -> None:
     assert not of_class(parse(bars), "series")
     root = parse(curve)
     across, down = inverse(root, is_log=False), inverse(root, is_log=False, down=True)
-    for row, mark in zip(steps, marks(root), strict=True):
-        for x, y in places(mark, "dot"):
-            assert across(x) == pytest.approx(row["eta_from"], abs=1e-4)
-            assert down(y) == pytest.approx(row["share"], abs=1e-4)
+    dots = [[(across(x), down(y)) for x, y in places(mark, "dot")] for mark in marks(root)]
+    assert dots == [
+        [] if row["share"] is None else [pytest.approx((row["eta_from"], row["share"]), abs=1e-4)]
+        for row in steps
+    ]
     flat = [
-        (across(float(one.attrib["x1"][:-1])), across(float(one.attrib["x2"][:-1])))
-        for one in of_class(root, "step")
-        if one.get("y1") == one.get("y2")
+        (across(float(line.attrib["x1"][:-1])), across(float(line.attrib["x2"][:-1])))
+        for line in of_class(root, "step")
+        if line.get("y1") == line.get("y2")
     ]
     expected = [(0.2, 0.4), (0.4, 0.6), (0.8, 1.0)]
-    assert [end for one in flat for end in one] == pytest.approx(
-        [end for one in expected for end in one], abs=1e-4
-    )
+    assert flat == [pytest.approx(ends, abs=1e-4) for ends in expected]
     assert title_of(marks(root)[3]).endswith("eta from 40.0%")
 
 
@@ -136,18 +142,21 @@ def test_marks_and_intervals_stand_at_the_values_of_their_rows(
     assert len(drawn) == len(rows)
     heights = [places(mark, "dot")[0][1] for mark in drawn]
     assert heights == sorted(set(heights))
-    for row, mark in zip(rows, drawn, strict=True):
-        ((x, y),) = places(mark, "dot")
-        assert value_at(x) == pytest.approx(row[column], rel=1e-4, abs=1e-5)
+    values = [[value_at(x) for x, _ in places(mark, "dot")] for mark in drawn]
+    assert values == [[pytest.approx(row[column], rel=1e-4, abs=1e-5)] for row in rows]
+    lines = []
+    for mark in drawn:
         (line,) = of_class(mark, "interval")
-        ends = [value_at(float(line.attrib[one].rstrip("%"))) for one in ("x1", "x2")]
-        limits = [row[f"{column}_low"], row[f"{column}_high"]]
-        assert ends == pytest.approx(limits, rel=1e-4, abs=1e-5)
-        assert [one for one, _ in places(mark, "bar")] == [
-            float(line.attrib[one].rstrip("%")) for one in ("x1", "x2")
-        ]
-        assert not places(mark, "arrow")
-        assert {line.get("y1"), line.get("y2")} == {f"{y:g}"}
+        lines.append(line)
+    ends = [[float(line.attrib[key].rstrip("%")) for key in ("x1", "x2")] for line in lines]
+    assert [[value_at(end) for end in pair] for pair in ends] == [
+        pytest.approx([row[f"{column}_low"], row[f"{column}_high"]], rel=1e-4, abs=1e-5)
+        for row in rows
+    ]
+    assert [[x for x, _ in places(mark, "bar")] for mark in drawn] == ends
+    assert [places(mark, "arrow") for mark in drawn] == [[]] * len(rows)
+    levels = [(line.get("y1"), line.get("y2")) for line in lines]
+    assert levels == [(f"{height:g}", f"{height:g}") for height in heights]
 
 
 def test_a_missing_limit_is_an_arrow_and_a_missing_interval_an_open_mark() -> None:

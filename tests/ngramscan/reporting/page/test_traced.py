@@ -16,7 +16,7 @@ from ngramscan.reporting.page.results import read_results
 from ngramscan.reporting.page.traced import MOST_TEXTS, mark_texts
 from tests.support.browser import visiting
 from tests.support.command import invoke
-from tests.support.marked_texts import read_texts
+from tests.support.marked_texts import ReadText, read_texts
 from tests.support.sizes import slow
 
 if TYPE_CHECKING:
@@ -64,33 +64,55 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines if line]
 
 
-def test_spans_on_the_page_are_those_of_the_file(folder: Path) -> None:
+@pytest.fixture(scope="module")
+def texts_of_page(folder: Path) -> list[ReadText]:
+    return read_texts((folder / "page.html").read_text())
+
+
+@pytest.fixture(scope="module")
+def rows_of_file(folder: Path) -> list[dict[str, Any]]:
+    return rows_of(folder)
+
+
+def test_a_page_shows_as_many_texts_as_it_may(folder: Path) -> None:
     page = (folder / "page.html").read_text()
-    texts = read_texts(page)
-    assert len(texts) == MOST_TEXTS
+    assert len(read_texts(page)) == MOST_TEXTS
     assert f"Texts shown: {MOST_TEXTS} of {NUMBER} texts with a span" in page
-    for number, one in enumerate(texts):
-        text = output(number)
-        rows = [row for row in rows_of(folder) if row["id"] == f"q{number}"]
-        assert [row["output"] for row in rows] == [text, None, None, None]
-        # An escape is longer than its character.
-        places = [len(visible(text[: row["start"]])) for row in rows]
-        assert one.text == visible(text)
-        assert [mark.start for mark in one.marks] == places
-        inside = {at for row in rows for at in range(row["start"], row["end"])}
-        shown = [at for at, _ in enumerate(text) for _ in visible(text[at])]
-        assert one.marked == [at for at, place in enumerate(shown) if place in inside]
-        for mark, row in zip(one.marks, rows, strict=True):
-            times = f"{row['occurrences']} occurrence{'s' * (row['occurrences'] > 1)} in scan:"
-            assert mark.note.startswith(f"{row['words']} words; {times}")
-            source = json.loads(row["metadata"])["source"]
-            assert mark.note.endswith(f"example: {source}")
-            assert 'href="javascript:' not in page
-        overlaps = ["; overlaps the next one; whole: “" in mark.note for mark in one.marks]
-        assert overlaps == [True, False, False, False]
-        assert f"whole: “{rows[0]['text']}”" in one.marks[0].note
-        masked = ["also in the question" in mark.note for mark in one.marks]
-        assert masked == [row["masked"] > 0 for row in rows] == [True, False, False, True]
+    assert 'href="javascript:' not in page
+
+
+def beginning_of_note(row: dict[str, Any]) -> str:
+    """Return how the note of a span begins."""
+    times = f"{row['occurrences']} occurrence{'s' * (row['occurrences'] > 1)} in scan:"
+    return f"{row['words']} words; {times}"
+
+
+@pytest.mark.parametrize("number", range(MOST_TEXTS))
+def test_spans_on_the_page_are_those_of_the_file(
+    texts_of_page: list[ReadText], rows_of_file: list[dict[str, Any]], number: int
+) -> None:
+    text, shown = output(number), texts_of_page[number]
+    rows = [row for row in rows_of_file if row["id"] == f"q{number}"]
+    assert [row["output"] for row in rows] == [text, None, None, None]
+    # An escape is longer than its character.
+    places = [len(visible(text[: row["start"]])) for row in rows]
+    assert shown.text == visible(text)
+    assert [mark.start for mark in shown.marks] == places
+    inside = {at for row in rows for at in range(row["start"], row["end"])}
+    characters = [at for at, _ in enumerate(text) for _ in visible(text[at])]
+    assert shown.marked == [at for at, place in enumerate(characters) if place in inside]
+    notes = [mark.note for mark in shown.marks]
+    beginnings = [beginning_of_note(row) for row in rows]
+    assert [
+        note[: len(beginning)] for note, beginning in zip(notes, beginnings, strict=True)
+    ] == beginnings
+    sources = [json.loads(row["metadata"])["source"] for row in rows]
+    assert [note.rpartition("example: ")[2] for note in notes] == sources
+    overlaps = ["; overlaps the next one; whole: “" in note for note in notes]
+    assert overlaps == [True, False, False, False]
+    assert f"whole: “{rows[0]['text']}”" in notes[0]
+    masked = ["also in the question" in note for note in notes]
+    assert masked == [row["masked"] > 0 for row in rows] == [True, False, False, True]
 
 
 @pytest.mark.parametrize(
