@@ -41,8 +41,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".jsonl")))
 def test_a_line_is_offered_what_can_follow(line: str, expected: list[str]) -> None:
-    found = [one for one in offers(line) if not one.startswith("two") or "--figure" in line]
-    assert found == expected
+    offered = [word for word in offers(line) if not word.startswith("two") or "--figure" in line]
+    assert offered == expected
 
 
 SHELLS = {
@@ -78,14 +78,14 @@ def test_a_tab_completes_the_line_in_a_real_shell(shell: str) -> None:
         os.close(follower)
         try:
             type_and_wait(leader, f"{setup}; echo rea''dy\n", r"ready\r\n()")
-            for line, completed in LINES.items():
-                # The beginning of the line, and its end, so that the shell prints what it became.
-                keys = f"{line}\t\x01echo '<'\x05'>'\n"
-                shown = type_and_wait(leader, keys, r"<((?:ngramscan|evalcore) [^'>]*)>\r\n")
-                assert shown.strip() == completed
+            # The beginning of the line, and its end, so that the shell prints what it became.
+            pattern = r"<((?:ngramscan|evalcore) [^'>]*)>\r\n"
+            typed = {line: f"{line}\t\x01echo '<'\x05'>'\n" for line in LINES}
+            shown = {line: type_and_wait(leader, keys, pattern) for line, keys in typed.items()}
         finally:
             process.kill()
             os.close(leader)
+    assert {line: completed.strip() for line, completed in shown.items()} == LINES
 
 
 def type_and_wait(leader: int, keys: str, pattern: str) -> str:
@@ -110,7 +110,13 @@ def test_fish_completes_the_line() -> None:
     assert done.stdout.splitlines() == [line.split()[-1] for line in LINES.values()]
 
 
-@pytest.mark.parametrize(("line", "also"), [("ngramscan c", "numpy"), ("ngramscan count f", "")])
+@pytest.mark.parametrize(
+    ("line", "also"),
+    [
+        pytest.param("ngramscan c", "numpy", id="the name of a command"),
+        pytest.param("ngramscan count f", "", id="an argument"),
+    ],
+)
 def test_completing_loads_nothing_that_is_slow(line: str, also: str) -> None:
     program = "import atexit, sys; atexit.register(lambda: print(*sys.modules)); "
     program += "from ngramscan.cli import main; main.main([], 'ngramscan')"

@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
+from types import NoneType
 from typing import Any, get_args, get_type_hints
 
 import pandas as pd
@@ -22,7 +23,7 @@ from ngramscan.prevalence.draws import DrawRow
 from ngramscan.prevalence.plan import PlanRow
 from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.results import read_results
-from ngramscan.reporting.plots import Kind
+from ngramscan.reporting.plots import Kind, Plot
 from ngramscan.reporting.rows import Target, to_bytes, to_frame, together
 from tests.support.row_types import KIND_OF, TYPES, hints_of
 
@@ -56,14 +57,19 @@ def test_a_kind_knows_which_columns_are_numbers(title: str) -> None:
     assert KIND_OF[title].numbers == numbers
 
 
-@pytest.mark.parametrize("title", [kind.title for kind in KINDS if kind.plots])
-def test_figures_have_places_of_numbers_and_names_of_texts(title: str) -> None:
-    kind = KIND_OF[title]
-    for plot in kind.plots:
-        places = {plot.value, plot.low, plot.high, plot.across, *plot.across_limits} - {""}
-        assert places <= kind.numbers & kind.needs
-        names = {*plot.panel, *plot.label, plot.series} - {""}
-        assert names <= {*kind.needs, "group"}, "older rows have no group"
+@pytest.mark.parametrize(
+    ("kind", "plot"),
+    [
+        pytest.param(kind, plot, id=f"{kind.title}: {plot.value} {number}")
+        for kind in KINDS
+        for number, plot in enumerate(kind.plots, 1)
+    ],
+)
+def test_figures_have_places_of_numbers_and_names_of_texts(kind: Kind, plot: Plot) -> None:
+    places = {plot.value, plot.low, plot.high, plot.across, *plot.across_limits} - {""}
+    assert places <= kind.numbers & kind.needs
+    names = {*plot.panel, *plot.label, plot.series} - {""}
+    assert names <= {*kind.needs, "group"}, "older rows have no group"
 
 
 @pytest.mark.parametrize("title", TYPES)
@@ -92,9 +98,9 @@ def test_no_kind_is_hidden_behind_an_earlier_one() -> None:
         ("Outputs for a problem, side by side", "Scores of answers"),
         ("Planned comparisons", "Power against the number of problems"),
     }
-    order = [kind.title for kind in KINDS]
-    for kind, other in within:
-        assert order.index(kind) < order.index(other)
+    place_of = {kind.title: place for place, kind in enumerate(KINDS)}
+    hidden = [(wide, narrow) for wide, narrow in within if place_of[wide] > place_of[narrow]]
+    assert hidden == []
 
 
 @pytest.mark.parametrize(
@@ -180,6 +186,8 @@ def test_every_format_is_read_back(title: str, suffix: str, tmp_path: Path) -> N
     assert results.name == ("data frame" if suffix == "data frame" else str(table))
     wanted = [{name: expected(row, name) for name in names} for row in rows]
     assert [{name: read[name] for name in names} for read in results.rows] == wanted
-    for name in names:
-        types = (int, float, bool) if name in results.kind.numbers else (str,)
-        assert {type(read[name]) for read in results.rows} <= {*types, type(None)}, name
+    numbers, texts = {int, float, bool, NoneType}, {str, NoneType}
+    allowed = {name: numbers if name in results.kind.numbers else texts for name in names}
+    read_types = {name: {type(read[name]) for read in results.rows} for name in names}
+    wrong_types = {name: types for name, types in read_types.items() if types - allowed[name]}
+    assert wrong_types == {}

@@ -198,11 +198,12 @@ def test_only_a_word_that_has_no_room_is_broken() -> None:
 
 @pytest.mark.parametrize("command", ["blend", "strategies", "tiers"])
 def test_rows_of_all_models_together_come_first(command: str, made: Made) -> None:
-    for block in blocks_of(shown_in(1000, COMMANDS[command](made))):
-        if "model" in block.columns:
-            models = list(dict.fromkeys(block.columns["model"]))
-            assert (models[0], {*models[1:]}) == ("all", {*MODELS})
-        assert "dataset questions-of-finance" in block.headline
+    blocks = blocks_of(shown_in(1000, COMMANDS[command](made)))
+    columns = [block.columns["model"] for block in blocks if "model" in block.columns]
+    models = [list(dict.fromkeys(column)) for column in columns]
+    assert [(names[0], {*names[1:]}) for names in models] == [("all", {*MODELS})] * len(columns)
+    headlines = [block.headline for block in blocks]
+    assert [line for line in headlines if "dataset questions-of-finance" not in line] == []
 
 
 def test_literals_have_no_method_no_totals_and_no_legend(made: Made) -> None:
