@@ -22,12 +22,12 @@ CONTENT = '{"id": "1", "text": "a word", "output": "a word"}\n'
 def typed(command: click.Command, given: dict[str, str]) -> list[str]:
     """Return a command line with some values, and others for what is also needed."""
     words: list[str] = []
-    for each in command.params:
-        name = each.name or ""
-        if name not in given and not each.required:
+    for option in command.params:
+        name = option.name or ""
+        if name not in given and not option.required:
             continue
         value = given.get(name, "other.jsonl")
-        words += [value] if isinstance(each, click.Argument) else [each.opts[-1], value]
+        words += [value] if isinstance(option, click.Argument) else [option.opts[-1], value]
     return words
 
 
@@ -72,11 +72,20 @@ def test_an_output_that_is_an_input_is_refused(
 
 def test_every_path_of_a_command_is_read_or_written() -> None:
     """A new option with a path is an input unless its type says that it is written."""
-    for command in COMMANDS.values():
-        covered = {each.name for each in (*read_by(command), *written_by(command))}
-        paths = {each.name for each in command.params if isinstance(each.type, FilePath)}
-        assert paths <= covered
-    flags = {each.opts[-1] for command in COMMANDS.values() for each in written_by(command)}
+    covered = {
+        (names, path.name)
+        for names, command in COMMANDS.items()
+        for path in (*read_by(command), *written_by(command))
+    }
+    paths = {
+        (names, path.name)
+        for names, command in COMMANDS.items()
+        for path in command.params
+        if isinstance(path.type, FilePath)
+    }
+    assert paths - covered == set()
+    assert paths
+    flags = {path.opts[-1] for command in COMMANDS.values() for path in written_by(command)}
     assert flags >= {"--output", "--spans", "--curve", "--totals", "--figure", "--journal"}
     assert flags >= {"--averages", "--shares", "--usage", "--votes", "--ranks", "--export"}
 
@@ -149,25 +158,36 @@ def test_other_names_of_an_input_are_refused(here: Path, index: str, output: str
         pytest.param("a.csv", "a.csv.provenance.json", id="the record beside a file"),
     ],
 )
-def test_two_outputs_that_are_one_file_are_refused(here: Path, first: str, second: str) -> None:
+@pytest.mark.parametrize("is_swapped", [False, True], ids=["rows first", "totals first"])
+def test_two_outputs_that_are_one_file_are_refused(
+    here: Path, first: str, second: str, is_swapped: bool
+) -> None:
     (here / "old.csv").write_text("old")
     (here / "symbolic.csv").symlink_to("old.csv")
     (here / "new.csv").symlink_to("a.csv")
     os.link("old.csv", "hard.csv")
-    for one, other in ((first, second), (second, first)):
-        options = ("--index", "scan:rows.jsonl", "--format", "csv", "--provenance")
-        done = invoke("count", "f1", *options, "-o", one, "--totals", other)
-        assert (done.code, done.stdout) == (2, ""), done
-        assert "writes to the same file; expected two files" in done.stderr
+    rows, totals = (second, first) if is_swapped else (first, second)
+    options = ("--index", "scan:rows.jsonl", "--format", "csv", "--provenance")
+    done = invoke("count", "f1", *options, "-o", rows, "--totals", totals)
+    assert (done.code, done.stdout) == (2, ""), done
+    assert "writes to the same file; expected two files" in done.stderr
     assert (here / "old.csv").read_text() == "old"
 
 
-def test_an_output_is_not_a_file_of_the_journal(here: Path) -> None:
-    for end in ("", "-wal", "-shm"):
-        journal = ("--journal", "replies.sqlite", "-o", f"replies.sqlite{end}")
-        done = invoke(*COUNT, "--index", "scan:rows.jsonl", *journal, "--format", "csv")
-        assert done.code == 2
-        assert "writes to the same file" in done.stderr
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    "output",
+    [
+        pytest.param("replies.sqlite", id="the database"),
+        pytest.param("replies.sqlite-wal", id="its log"),
+        pytest.param("replies.sqlite-shm", id="its shared memory"),
+    ],
+)
+def test_an_output_is_not_a_file_of_the_journal(output: str) -> None:
+    options = ("--journal", "replies.sqlite", "-o", output, "--format", "csv")
+    done = invoke(*COUNT, "--index", "scan:rows.jsonl", *options)
+    assert done.code == 2
+    assert "writes to the same file" in done.stderr
 
 
 READERS = (
@@ -183,45 +203,61 @@ READERS = (
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
 def test_standard_input_from_a_file_is_an_input(here: Path, words: tuple[str, ...]) -> None:
     program = [sys.executable, "-m", "ngramscan", *words, "-o", "rows.jsonl"]
-    with open("rows.jsonl") as given:
-        done = subprocess.run(program, check=False, stdin=given, capture_output=True, text=True)
+    with open("rows.jsonl") as rows:
+        done = subprocess.run(program, check=False, stdin=rows, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert "-o rows.jsonl: the command also reads it, by " in done.stderr
     assert (here / "rows.jsonl").read_text() == CONTENT
 
 
-def test_a_shard_that_verify_reads_through_a_link_is_an_input(here: Path) -> None:
+@pytest.mark.parametrize("place", ["shards", "folder", "tokens:folder"])
+def test_a_shard_that_verify_reads_through_a_link_is_an_input(here: Path, place: str) -> None:
     (here / "shards").mkdir()
     (here / "shards" / "0").symlink_to("../folder")
-    for place in ("shards", "folder", "tokens:folder"):
-        names = ("ngramscan", "index", "verify")
-        line = refusal(names, directory=place, output="folder/rows.jsonl")
-        assert "folder/rows.jsonl: the command also reads it, by DIR" in line
+    names = ("ngramscan", "index", "verify")
+    line = refusal(names, directory=place, output="folder/rows.jsonl")
+    assert "folder/rows.jsonl: the command also reads it, by DIR" in line
 
 
-def own_files() -> list[Path]:
-    """Return a shipped pattern set, a benchmark, published tables, and what is in the cache."""
-    evalcore_files = Path(str(resources.files("evalcore")))
-    (patterns,) = (folder for folder in shipped_folders() if folder.is_dir())
-    kept = ("replies.sqlite", "judgements.sqlite", "datasets/financemath/test.json")
-    return [
-        patterns / "f1.yaml",
-        evalcore_files / "benchmarks" / "financemath.yaml",
-        evalcore_files / "published" / "corpora.csv",
-        *(user_cache_path("ngramscan") / name for name in kept),
-    ]
+def folder_of(owner: str) -> Path:
+    """Return the folder of shipped pattern sets, of what is in evalcore, or of the cache."""
+    if owner == "patterns":
+        (patterns,) = (folder for folder in shipped_folders() if folder.is_dir())
+        return patterns
+    if owner == "evalcore":
+        return Path(str(resources.files("evalcore")))
+    return user_cache_path("ngramscan")
 
 
-@pytest.mark.parametrize("number", range(6))
-def test_files_that_commands_read_unasked_are_not_overwritten(here: Path, number: int) -> None:
-    file = own_files()[number]
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(("patterns", "list"), id="patterns list"),
+        pytest.param(("count", "f1", "--index", "scan:rows.jsonl"), id="count"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        pytest.param("patterns", "f1.yaml", id="a pattern set"),
+        pytest.param("evalcore", "benchmarks/financemath.yaml", id="a benchmark"),
+        pytest.param("evalcore", "published/corpora.csv", id="a published table"),
+        pytest.param("cache", "replies.sqlite", id="replies"),
+        pytest.param("cache", "judgements.sqlite", id="judgements"),
+        pytest.param("cache", "datasets/financemath/test.json", id="a dataset"),
+    ],
+)
+def test_files_that_commands_read_unasked_are_not_overwritten(
+    owner: str, name: str, words: tuple[str, ...]
+) -> None:
+    file = folder_of(owner) / name
     before = file.read_bytes() if file.exists() else None
     try:
-        for words in (("patterns", "list"), ("count", "f1", "--index", "scan:rows.jsonl")):
-            done = invoke(*words, "-o", str(file), "--format", "csv")
-            assert (done.code, done.stdout) == (2, "")
-            expected = f"-o {file}: it is among the files that ngramscan keeps for itself"
-            assert expected in done.stderr
+        done = invoke(*words, "-o", str(file), "--format", "csv")
+        assert (done.code, done.stdout) == (2, "")
+        expected = f"-o {file}: it is among the files that ngramscan keeps for itself"
+        assert expected in done.stderr
     finally:
         after = file.read_bytes() if file.exists() else None
         if before is not None and after != before:
@@ -235,16 +271,23 @@ def test_a_journal_may_be_the_usual_one(here: Path) -> None:
     assert done.code == 0, done.stderr
 
 
-def test_other_files_are_written_as_before(here: Path) -> None:
-    """A new file in a folder that is read, a journal there, a device, and a copy with one name."""
+@pytest.mark.parametrize(
+    "output",
+    [
+        pytest.param("folder/counts.tex", id="a new file in a folder that is read"),
+        pytest.param("/dev/null", id="a device"),
+        pytest.param("copy/rows.jsonl", id="a copy with one name"),
+    ],
+)
+def test_other_files_are_written_as_before(here: Path, output: str) -> None:
+    """A journal in a folder that is read is written, too."""
     (here / "copy").mkdir()
     (here / "copy" / "rows.jsonl").write_text(CONTENT)
     scanned = (*COUNT, "--index", "scan:folder", "--skip-unknown", "--journal", "folder/r.sqlite")
-    for output in ("folder/counts.tex", "/dev/null", "copy/rows.jsonl"):
-        done = invoke(*scanned, "-o", output, "--format", "csv")
-        assert done.code == 0, done.stderr
+    done = invoke(*scanned, "-o", output, "--format", "csv")
+    assert done.code == 0, done.stderr
     assert (here / "folder" / "rows.jsonl").read_text() == CONTENT
-    assert (here / "copy" / "rows.jsonl").read_text() != CONTENT
+    assert (here / output).read_text() != CONTENT
 
 
 @pytest.mark.parametrize("is_there", [False, True], ids=["new", "old"])

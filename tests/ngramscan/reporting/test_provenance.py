@@ -175,8 +175,7 @@ def test_a_file_of_each_format_tells_its_command_line(corpus: Path, suffix: str)
 def test_nothing_stands_beside_a_file_unless_it_is_asked_for(corpus: Path) -> None:
     given: list[str | Path] = ["count", "step by step", "--index", f"scan:{corpus}"]
     rows, table, latex = (corpus.with_name(f"rows.{end}") for end in ("parquet", "csv", "tex"))
-    for path in (rows, table):
-        assert invoke(*given, "-o", path).code == 0
+    assert [invoke(*given, "-o", path).code for path in (rows, table)] == [0, 0]
     assert run_of(rows).command == f"ngramscan {shlex.join(map(str, given))} -o {rows}"
     assert read_results(table).run is None
     assert {path.name for path in corpus.parent.iterdir()} == {
@@ -198,15 +197,16 @@ def test_a_renamed_pair_and_a_compressed_file_are_read(corpus: Path) -> None:
 
 
 def test_the_same_rows_differ_in_nothing_but_the_record(tmp_path: Path) -> None:
-    path, contents = tmp_path / "rows.parquet", []
+    path, contents, is_quiet = tmp_path / "rows.parquet", [], []
     for more in ([], ["-q"]):
         invoke("patterns", "show", "f1", "-o", path, *more)
-        assert recorded(path)["command"].endswith(" -q") == bool(more)
+        is_quiet.append(recorded(path)["command"].endswith(" -q"))
         table = pq.read_table(path)
         metadata = {key: text for key, text in table.schema.metadata.items() if key != METADATA}
         content = io.BytesIO()
         pq.write_table(table.replace_schema_metadata(metadata), content)
         contents.append(content.getvalue())
+    assert is_quiet == [False, True]
     assert contents[0] == contents[1]
 
 
@@ -259,25 +259,43 @@ RECORD = {"command": "x", "version": "1", "finished_at": "2026-01-01T00:00:00+00
 RUN = Run("x", "1", "2026-01-01T00:00:00+00:00")
 
 
-@pytest.mark.parametrize(
+BAD_RECORDS = pytest.mark.parametrize(
     ("stored", "problem"),
     [
-        ("{", "not valid JSON"),
-        ("[1]", "Expected object, got array"),
-        ('{"command": "x"}', "Object missing required field version"),
-        (json.dumps(RECORD | {"failures": 1}), "failures: Expected array, got int"),
+        pytest.param("{", "not valid JSON", id="no JSON"),
+        pytest.param("[1]", "Expected object, got array", id="a list"),
+        pytest.param(
+            '{"command": "x"}', "Object missing required field version", id="without a version"
+        ),
+        pytest.param(
+            json.dumps(RECORD | {"failures": 1}), "failures: Expected array, got int", id="a number"
+        ),
     ],
 )
-def test_a_record_that_cannot_be_read_is_named(corpus: Path, stored: str, problem: str) -> None:
-    path, rows = corpus.with_name("rows.csv"), corpus.with_name("rows.parquet")
-    for file in (path, rows):
-        invoke("count", "step by step", "--index", f"scan:{corpus}", "-o", file)
-    sidecar_of(path).write_text(stored)
+
+
+@BAD_RECORDS
+def test_a_record_beside_a_file_that_cannot_be_read_is_named(
+    corpus: Path, stored: str, problem: str
+) -> None:
+    rows = corpus.with_name("rows.csv")
+    invoke("count", "step by step", "--index", f"scan:{corpus}", "-o", rows)
+    sidecar_of(rows).write_text(stored)
+    done = invoke("report", rows, "-o", corpus.with_name("page.html"))
+    assert done.code == 2
+    assert done.stderr.startswith(f"Error: {sidecar_of(rows)}: {problem}")
+
+
+@BAD_RECORDS
+def test_a_record_in_a_file_that_cannot_be_read_is_named(
+    corpus: Path, stored: str, problem: str
+) -> None:
+    rows = corpus.with_name("rows.parquet")
+    invoke("count", "step by step", "--index", f"scan:{corpus}", "-o", rows)
     pq.write_table(pq.read_table(rows).replace_schema_metadata({"ngramscan": stored}), rows)
-    for file, place in ((path, sidecar_of(path)), (rows, rows)):
-        done = invoke("report", file, "-o", corpus.with_name("page.html"))
-        assert done.code == 2
-        assert done.stderr.startswith(f"Error: {place}: {problem}")
+    done = invoke("report", rows, "-o", corpus.with_name("page.html"))
+    assert done.code == 2
+    assert done.stderr.startswith(f"Error: {rows}: {problem}")
 
 
 def test_a_later_version_may_say_more_and_others_say_nothing(corpus: Path) -> None:

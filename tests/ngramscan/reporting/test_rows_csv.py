@@ -145,17 +145,17 @@ def test_a_text_that_no_spreadsheet_runs_stays_as_it_is(text: str) -> None:
     assert to_text(rows, Written, "csv", is_csv_safe=True) == to_text(rows, Written, "csv")
 
 
+@pytest.mark.parametrize("safe", [(), ("--csv-safe",)], ids=["as it is", "safe"])
 def test_a_carriage_return_in_a_pattern_comes_through_count_and_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, safe: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("corpus.jsonl").write_text('{"text": "plain"}\n')
     patterns = '  - {text: "b\\r=1+1", method: CoT, tier: T1, kind: code}\n'
     Path("mine.yaml").write_text(f"name: mine\npatterns:\n{patterns}")
     asked = ("count", "mine.yaml", "--index", "scan:corpus.jsonl", "--workers", "1")
-    for safe in ((), ("--csv-safe",)):
-        counted = invoke(*asked, *safe, "-o", "counts.csv")
-        assert counted.code == 0, counted.stderr
-        assert list(pd.read_csv("counts.csv")["query"]) == ["b\r=1+1"]
-        made = invoke("report", "counts.csv", "-o", "report.html")
-        assert made.code == 0, made.stderr
+    counted = invoke(*asked, *safe, "-o", "counts.csv")
+    assert counted.code == 0, counted.stderr
+    assert list(pd.read_csv("counts.csv")["query"]) == ["b\r=1+1"]
+    made = invoke("report", "counts.csv", "-o", "report.html")
+    assert made.code == 0, made.stderr

@@ -69,15 +69,19 @@ def test_what_a_row_always_has_is_never_left_out() -> None:
     assert "tier" not in frame
 
 
-def test_a_frame_is_recognised_without_its_empty_columns(corpus: str, tmp_path: Path) -> None:
-    for command in (ngramscan.count, ngramscan.docnorm):
-        frame = command("step by step", "let us", index=corpus)
-        kind = kind_of(map(str, frame.columns))
-        assert kind
-        assert kind.name == command.__name__
-        file = tmp_path / "rows.csv"
-        frame.to_csv(file, index=False)
-        for table in (frame, frame.copy().query("occurrences > 0"), file):
+@pytest.mark.parametrize("command", [ngramscan.count, ngramscan.docnorm], ids=["count", "docnorm"])
+def test_a_frame_is_recognised_without_its_empty_columns(
+    command: Any, corpus: str, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    frame = command("step by step", "let us", index=corpus)
+    kind = kind_of(map(str, frame.columns))
+    assert kind
+    assert kind.name == command.__name__
+    file = tmp_path / "rows.csv"
+    frame.to_csv(file, index=False)
+    some = frame.copy().query("occurrences > 0")
+    for name, table in (("frame", frame), ("some rows", some), ("file", file)):
+        with subtests.test(name):
             page = ngramscan.report(table).html
             assert kind.title in page
             assert "step by step" in page
@@ -98,8 +102,8 @@ def test_the_frame_of_one_command_is_taken_by_the_next(corpus: str, tmp_path: Pa
     linked = evalcore.link(counts, compared, rename=["cot=CoT", "pot=PoT"], tier="T1")
     assert list(linked["treatment"]) == ["pot"]
     page = ngramscan.report(counts, compared, linked).html
-    for title in ("Counts", "Differences of methods", "Prevalence and accuracy"):
-        assert title in page
+    titles = ("Counts", "Differences of methods", "Prevalence and accuracy")
+    assert [title for title in titles if title not in page] == []
 
 
 def test_a_frame_has_the_sizes_of_its_indexes_and_what_it_says_in_words(corpus: str) -> None:
