@@ -35,8 +35,8 @@ WHOLE = HEAD + f"Content-Length: {len(json.dumps(THE))}\r\n\r\n{json.dumps(THE)}
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
-    with serving("-v", "--allow-host", "Corpora.Example") as one:
-        yield one
+    with serving("-v", "--allow-host", "Corpora.Example") as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
@@ -265,19 +265,21 @@ def test_no_file_ends_the_server(tmp_path: Path) -> None:
     for folder in folders:
         shutil.copytree(originals[folder.name[0]], folder)
     with (
-        serving("--tokenizer", str(TOKENS / "llamalike.model"), indexes=folders) as one,
-        under_load(one.url, names) as wait_for_answers,
+        serving("--tokenizer", str(TOKENS / "llamalike.model"), indexes=folders) as running,
+        under_load(running.url, names) as wait_for_answers,
     ):
         for number, damage in enumerate(DAMAGES):
             for kind, original in originals.items():
                 damage(tmp_path / f"{kind}{number}", original)
             wait_for_answers()
-            for name in names:
-                is_damaged = int(name[1:]) <= number
-                got = ask(one.url, THE | {"index": name})
-                assert got.status_code == (503 if is_damaged else 200), got.text
-                assert ("was changed or removed" in got.text) == is_damaged
-        assert one.process.poll() is None
+            damaged = {name for name in names if int(name[1:]) <= number}
+            replies = {name: ask(running.url, THE | {"index": name}) for name in names}
+            assert {name: reply.status_code for name, reply in replies.items()} == {
+                name: 503 if name in damaged else 200 for name in names
+            }
+            told = [name for name in names if "was changed or removed" in replies[name].text]
+            assert {*told} == damaged
+        assert running.process.poll() is None
 
 
 # --- a server in a thread, with less patience ---------------------------------------------------
@@ -361,8 +363,7 @@ def test_a_served_index_shows_what_the_files_do_whatever_its_address(
         for spec in (f"fm9:{INDEXES[0]}", f"{url}/replay", "replay", f"fm9:{moved}/")
     ]
     assert rows[0]["left"].str.len().max() == width  # of a document that is longer
-    for others in rows[1:]:
-        assert others.equals(rows[0])
+    assert [other.equals(rows[0]) for other in rows] == [True] * 4
 
 
 def test_a_name_that_a_host_does_not_have_is_told_with_those_it_has(served: Served) -> None:
@@ -390,16 +391,18 @@ def test_clients_that_stall_stop_nobody_and_are_given_up(
             stalled.append(open_sockets.enter_context(connection))
             connection.sendall(WHOLE[: -5 if number % 2 else 30])
         stalled.pop().close()  # this one leaves
-        for _ in range(20):
-            assert ask(f"http://127.0.0.1:{port}/", THE).json()["count"] == 2918
+        counts = [ask(f"http://127.0.0.1:{port}/", THE).json()["count"] for _ in range(20)]
+        assert counts == [2918] * 20
         with pytest.raises(OSError):
             trickle(stalled[0])
-        replies = [b"".join(iter(partial(one.recv, 65536), b"")) for one in stalled[1:]]
+        replies = [
+            b"".join(iter(partial(connection.recv, 65536), b"")) for connection in stalled[1:]
+        ]
     assert set(replies[1::2]) == {b""}
-    for reply in replies[::2]:
-        assert reply.startswith(b"HTTP/1.1 408 ")
-        assert b"connection: close" in reply
-        assert b"did not arrive" in reply
+    refusals = replies[::2]
+    assert {reply[:13] for reply in refusals} == {b"HTTP/1.1 408 "}
+    assert [reply for reply in refusals if b"connection: close" not in reply] == []
+    assert [reply for reply in refusals if b"did not arrive" not in reply] == []
     wait_until(lambda: service._under_way == 0)
 
 

@@ -40,8 +40,8 @@ NAMES = ", ".join(folder.name for folder in FOLDERS)
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
-    with serving("--tokenizer", str(TOKENIZER), "--concurrency", "4", indexes=FOLDERS) as one:
-        yield one
+    with serving("--tokenizer", str(TOKENIZER), "--concurrency", "4", indexes=FOLDERS) as running:
+        yield running
 
 
 def look_until_done(url: str, **fields: Any) -> Reader:
@@ -69,23 +69,33 @@ def expected_of(phrase: str, folder: Path, seed: int) -> tuple[list[int], list[t
     return count + numbers_of(found, *names), shown_of(contexts)
 
 
-def test_page_shows_what_the_commands_find_to_eight_clients_at_once(served: Served) -> None:
+def table_row(cells: list[str]) -> list[Any]:
+    """Return the name of an index, and its occurrences and documents, as numbers."""
+    name, *numbers = cells[:3]
+    return [name, *(int(number.replace(",", "")) for number in numbers)]
+
+
+def test_page_shows_what_the_commands_find_to_eight_clients_at_once(
+    served: Served, subtests: pytest.Subtests
+) -> None:
     phrases = {"step by step": 7, "in the": 1, "it's": 2, "zqxjkv": 1}
-    asked = [*phrases.items()]
     with ThreadPoolExecutor(8) as pool:
-        pages = pool.map(lambda one: look_until_done(served.url, q=one[0], seed=one[1]), asked * 2)
+        asked = [*phrases.items()] * 2
+        looks = pool.map(lambda pair: look_until_done(served.url, q=pair[0], seed=pair[1]), asked)
         checks = pool.map(ask, [served.url] * 50, [THE] * 50)
     assert {check.json()["count"] for check in checks} == {2918}
-    expected = {one: [expected_of(one[0], folder, one[1]) for folder in FOLDERS] for one in asked}
-    for one, got in zip(asked * 2, pages, strict=True):
-        assert not got.problems
-        numbers = [numbers for numbers, _ in expected[one]]
-        assert got.data[1:] == numbers
-        assert [row[0] for row in got.rows[1:]] == [folder.name for folder in FOLDERS]
-        assert [[int(cell.replace(",", "")) for cell in row[1:3]] for row in got.rows[1:]] == [
-            each[:2] for each in numbers
-        ]
-        assert [shown.contexts for shown in got.sections] == [rows for _, rows in expected[one]]
+    pages = list(zip(asked, looks, strict=True))
+    for phrase, seed in phrases.items():
+        expected = [expected_of(phrase, folder, seed) for folder in FOLDERS]
+        numbers = [numbers for numbers, _ in expected]
+        contexts = [rows for _, rows in expected]
+        table = [[folder.name, *row[:2]] for folder, row in zip(FOLDERS, numbers, strict=True)]
+        for number, got in enumerate(got for about, got in pages if about == (phrase, seed)):
+            with subtests.test(phrase, number=number):
+                assert not got.problems
+                assert got.data[1:] == numbers
+                assert [table_row(cells) for cells in got.rows[1:]] == table
+                assert [section.contexts for section in got.sections] == contexts
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

@@ -42,47 +42,51 @@ def check_next_tokens(index: ServedTokens, request: dict[str, Any], answer: dict
     ids = ids[len(ids) - answer["suffix_len"] :] if "suffix_len" in answer else ids
     counted = reference(index.folder.path).next_tokens(ids, index.tokenizer.end_of_text)
     result = answer["result_by_token_id"]
-    assert {one: each["cont_cnt"] for one, each in result.items()} == counted, request
+    assert {token: told["cont_cnt"] for token, told in result.items()} == counted, request
     assert answer["prompt_cnt"] == sum(counted.values())
-    for one, each in result.items():
-        assert each["prob"] == counted[one] / answer["prompt_cnt"]
-        assert each["token"] == index.tokenizer.pieces([int(one)])[0].replace("Ġ", " ")
+    assert {token: told["prob"] for token, told in result.items()} == {
+        token: count / answer["prompt_cnt"] for token, count in counted.items()
+    }
+    pieces = {token: index.tokenizer.pieces([int(token)])[0] for token in counted}
+    assert {token: told["token"] for token, told in result.items()} == {
+        token: piece.replace("Ġ", " ") for token, piece in pieces.items()
+    }
 
 
 def drawn_ngram(truth: TokenOracle, rng: random.Random) -> list[int]:
     tokens = rng.choice(truth.shards)
     at = rng.randrange(len(tokens))
     ids: list[int] = tokens[at : at + rng.choice([1, 1, 2, 3, 8])].tolist()
-    ids = [one for one in ids if one != truth.separator]
+    ids = [token for token in ids if token != truth.separator]
     return ids if rng.random() < 0.8 else [*ids, ids[0] if ids else 5]
 
 
+@pytest.mark.parametrize("kind", ["count", "find", "ntd", "infgram_prob", "infgram_ntd"])
 @pytest.mark.parametrize("folder", [SHARDED, BACKWARDS, WIDE], ids=lambda folder: folder.name)
 def test_any_ngrams_are_counted_found_and_continued(
-    indexes: dict[str, ServedTokens], folder: Path
+    indexes: dict[str, ServedTokens], folder: Path, kind: str
 ) -> None:
     truth, rng = reference(folder), random.Random(5)
     ngrams = [[], *(drawn_ngram(truth, rng) for _ in range(60))]
-    for kind in ("count", "find", "ntd", "infgram_prob", "infgram_ntd"):
-        asked = [one for one in ngrams if one or kind != "infgram_prob"]
-        requests = [{"index": folder.name, "query_type": kind, "query_ids": one} for one in asked]
-        answers = ask_all(indexes, requests)
-        for ids, request, answer in zip(asked, requests, answers, strict=True):
-            assert answer.get("approx", False) is False
-            if kind in {"ntd", "infgram_ntd"}:
-                check_next_tokens(indexes[folder.name], request, answer)
-            if kind in {"count", "find"}:
-                assert answer["count" if kind == "count" else "cnt"] == truth.count(ids)
-            if kind.startswith("infgram"):
-                prompt = ids[: len(ids) - (kind == "infgram_prob")]
-                ends = (prompt[start:] for start in range(len(prompt) + 1))
-                longest = next(one for one in ends if truth.count(one))
-                assert answer["suffix_len"] == len(longest)
-                assert answer["prompt_cnt"] == truth.count(longest)
-                assert answer["longest_suffix"] == indexes[folder.name].tokenizer.shown(longest)
-            if kind == "infgram_prob":
-                assert answer["cont_cnt"] == truth.count([*longest, ids[-1]])
-                assert answer["prob"] == answer["cont_cnt"] / answer["prompt_cnt"]
+    asked = [ids for ids in ngrams if ids or kind != "infgram_prob"]
+    requests = [{"index": folder.name, "query_type": kind, "query_ids": ids} for ids in asked]
+    answers = ask_all(indexes, requests)
+    for ids, request, answer in zip(asked, requests, answers, strict=True):
+        assert answer.get("approx", False) is False
+        if kind in {"ntd", "infgram_ntd"}:
+            check_next_tokens(indexes[folder.name], request, answer)
+        if kind in {"count", "find"}:
+            assert answer["count" if kind == "count" else "cnt"] == truth.count(ids)
+        if kind.startswith("infgram"):
+            prompt = ids[: len(ids) - (kind == "infgram_prob")]
+            ends = (prompt[start:] for start in range(len(prompt) + 1))
+            longest = next(end for end in ends if truth.count(end))
+            assert answer["suffix_len"] == len(longest)
+            assert answer["prompt_cnt"] == truth.count(longest)
+            assert answer["longest_suffix"] == indexes[folder.name].tokenizer.shown(longest)
+        if kind == "infgram_prob":
+            assert answer["cont_cnt"] == truth.count([*longest, ids[-1]])
+            assert answer["prob"] == answer["cont_cnt"] / answer["prompt_cnt"]
 
 
 @pytest.mark.parametrize("folder", [SHARDED, BACKWARDS, WIDE], ids=lambda folder: folder.name)
@@ -101,14 +105,14 @@ def test_any_clauses_are_counted_exactly_and_lead_to_their_places(
         query = {"index": folder.name, "query_ids": clauses, "max_diff_tokens": distance}
         requests.append(query | {"max_clause_freq": rng.choice([1, 300, 500_000])})
         expected.append(truth.pointers(clauses, distance))
-    counts = ask_all(indexes, [one | {"query_type": "count"} for one in requests])
-    lists = ask_all(indexes, [one | {"query_type": "find_cnf"} for one in requests])
-    assert [one["count"] for one in counts] == [sum(map(len, one)) for one in expected]
-    assert [one["ptrs_by_shard"] for one in lists] == expected
-    assert sum(one["count"] > 0 for one in counts) > 4
-    for request, found in zip(requests[:4], expected[:4], strict=True):
+    counts = ask_all(indexes, [request | {"query_type": "count"} for request in requests])
+    lists = ask_all(indexes, [request | {"query_type": "find_cnf"} for request in requests])
+    assert [answer["count"] for answer in counts] == [sum(map(len, shards)) for shards in expected]
+    assert [answer["ptrs_by_shard"] for answer in lists] == expected
+    assert sum(answer["count"] > 0 for answer in counts) > 4
+    for request, shards in zip(requests[:4], expected[:4], strict=True):
         ids = request["query_ids"]
-        places = [{"s": s, "ptr": one[-1]} for s, one in enumerate(found) if one]
+        places = [{"s": s, "ptr": ptrs[-1]} for s, ptrs in enumerate(shards) if ptrs]
         common = {"index": folder.name, "query_type": "get_doc_by_ptr", "query_ids": ids}
         asked = [common | place | {"max_disp_len": 60} for place in places]
         for answer in ask_all(indexes, asked):
@@ -265,8 +269,8 @@ def test_a_place_that_no_token_has_is_told_with_the_range(
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
     folders = (SHARDED, *INDEXES, BACKWARDS)
-    with serving("-v", "--tokenizer", str(LLAMA), indexes=folders) as one:
-        yield one
+    with serving("-v", "--tokenizer", str(LLAMA), indexes=folders) as running:
+        yield running
 
 
 def test_each_index_answers_in_its_own_protocol(served: Served) -> None:
@@ -314,17 +318,27 @@ def test_numbers_are_taken_from_1_to_their_limit(name: str, most: int) -> None:
 
 
 @pytest.mark.parametrize(("name", "most"), LIMITS.items(), ids=LIMITS)
-@pytest.mark.parametrize("beyond", [0, -1, 1.0, True, "1"], ids=repr)
-def test_numbers_outside_their_limits_are_refused(name: str, most: int, beyond: object) -> None:
-    for value in (beyond, most + 1):
-        with pytest.raises(OutOfRangeError) as caught:
-            check_limits({name: value}, [name])
-        assert str(caught.value) == f"{name} must be an integer in [1, {most}]!"
+@pytest.mark.parametrize("value", [0, -1, 1.0, True, "1"], ids=repr)
+def test_what_is_no_number_of_at_least_1_is_refused(name: str, most: int, value: object) -> None:
+    with pytest.raises(OutOfRangeError) as caught:
+        check_limits({name: value}, [name])
+    assert str(caught.value) == f"{name} must be an integer in [1, {most}]!"
+
+
+@pytest.mark.parametrize(("name", "most"), LIMITS.items(), ids=LIMITS)
+def test_one_more_than_a_limit_is_refused(name: str, most: int) -> None:
+    with pytest.raises(OutOfRangeError) as caught:
+        check_limits({name: most + 1}, [name])
+    assert str(caught.value) == f"{name} must be an integer in [1, {most}]!"
 
 
 @pytest.mark.parametrize(
     ("name", "number"),
-    [("max_diff_tokens", 100), ("maxnum", 1), ("max_disp_len", 1_000)],
+    [
+        pytest.param("max_diff_tokens", 100, id="max_diff_tokens"),
+        pytest.param("maxnum", 1, id="maxnum"),
+        pytest.param("max_disp_len", 1_000, id="max_disp_len"),
+    ],
 )
 def test_numbers_that_are_not_given_are_those_of_the_original(name: str, number: int) -> None:
     assert limit({}, name) == number

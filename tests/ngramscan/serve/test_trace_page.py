@@ -50,8 +50,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def served(folders: tuple[Path, Path]) -> Iterator[str]:
-    with serving_here(*folders, tokenizer=TOKENIZER) as one:
-        yield one
+    with serving_here(*folders, tokenizer=TOKENIZER) as url:
+        yield url
 
 
 HTML = {"Accept": "text/html"}
@@ -73,7 +73,7 @@ class Link:
 
 def read_page(page: str) -> list[tuple[str, list[Link]]]:
     """Return the text of each index as a page shows it, and its links."""
-    return [(one.text, [*map(link_of, one.marks)]) for one in read_texts(page)]
+    return [(text.text, [link_of(mark) for mark in text.marks]) for text in read_texts(page)]
 
 
 def link_of(mark: ReadMark) -> Link:
@@ -92,35 +92,40 @@ def pieces() -> str:
 
 
 @pytest.mark.parametrize("min_words", [5, slow(3)])
+@pytest.mark.parametrize("number", [0, 1], ids=["bytes", "tokens"])
 def test_the_spans_are_those_of_the_command(
-    served: str, folders: tuple[Path, Path], tmp_path: Path, min_words: int
+    served: str, folders: tuple[Path, Path], tmp_path: Path, number: int, min_words: int
 ) -> None:
-    text = visible(pieces())
+    text, folder = visible(pieces()), folders[number]
     (tmp_path / "text.txt").write_text(text)
     got = post(served, {"text": text.replace("\n", "\r\n"), "words": min_words})  # as browsers do
     sections = read_page(got.text)
     assert (got.status_code, len(sections)) == (200, 2)
-    specs = [f"fm9:{folders[0]}", f"tokens:{folders[1]}"]
-    for spec, options, section in zip(
-        specs, ([], ["--tokenizer", TOKENIZER]), sections, strict=True
-    ):
-        given = ["--plain", "--index", spec, *map(str, options), "--min-words", str(min_words)]
-        done = invoke("trace", tmp_path / "text.txt", *given, "--spans", tmp_path / "spans.csv")
-        assert done.code == 0, done.stderr
-        expected = pd.read_csv(tmp_path / "spans.csv", keep_default_na=False).to_dict("records")
-        shown, links = section
-        assert shown == text
-        assert [(one.start, one.phrase) for one in links] == [
-            (row["start"], row["text"][: len(one.phrase)])
-            for row, one in zip(expected, links, strict=True)
-        ]
-        for row, one in zip(expected, links, strict=True):
-            assert one.index == Path(spec.partition(":")[2]).name
-            assert f"{row['words']:,} {row['unit']}; {row['occurrences']:,} occ" in one.note
-            is_whole = len(row["text"]) <= LONGEST_PHRASE
-            assert (one.phrase == row["text"]) == is_whole
-            assert (f"its first {len(one.phrase):,} characters" in one.note) != is_whole
-            assert is_whole or 0.9 * LONGEST_PHRASE < len(one.phrase) <= LONGEST_PHRASE
+    shown, links = sections[number]
+    options = ["--index", f"fm9:{folder}"]
+    if folder == TOKEN_INDEX:
+        options = ["--index", f"tokens:{folder}", "--tokenizer", str(TOKENIZER)]
+    options += ["--min-words", str(min_words), "--spans", str(tmp_path / "spans.csv")]
+    done = invoke("trace", tmp_path / "text.txt", "--plain", *options)
+    assert done.code == 0, done.stderr
+    rows = pd.read_csv(tmp_path / "spans.csv", keep_default_na=False).to_dict("records")
+    assert shown == text
+    assert [(link.start, link.phrase) for link in links] == [
+        (row["start"], row["text"][: len(link.phrase)])
+        for row, link in zip(rows, links, strict=True)
+    ]
+    assert {link.index for link in links} == {folder.name}
+    beginnings = [f"{row['words']:,} {row['unit']}; {row['occurrences']:,} occ" for row in rows]
+    assert [
+        (link.note, beginning)
+        for link, beginning in zip(links, beginnings, strict=True)
+        if beginning not in link.note
+    ] == []
+    is_cut = [len(row["text"]) > LONGEST_PHRASE for row in rows]
+    assert [link.phrase != row["text"] for row, link in zip(rows, links, strict=True)] == is_cut
+    assert [f"its first {len(link.phrase):,} characters" in link.note for link in links] == is_cut
+    lengths = [len(link.phrase) for link, cut in zip(links, is_cut, strict=True) if cut]
+    assert [n for n in lengths if not 0.9 * LONGEST_PHRASE < n <= LONGEST_PHRASE] == []
     assert len(links) > 5
 
 
@@ -131,18 +136,19 @@ def test_a_page_of_repeated_text_has_few_links_and_counts_its_spans(
     ((_, links),) = read_page(got.text)
     assert f"151 spans ({len(links)} shown) of 5 words or more, 100.0% of 600 words" in got.text
     assert len(links) <= 35
-    assert {one.note.partition(";")[0] for one in links} == {"300 words"}
+    assert {link.note.partition(";")[0] for link in links} == {"300 words"}
 
 
-def test_a_link_shows_the_contexts_of_its_span(served: str) -> None:
+def test_a_link_shows_the_contexts_of_its_span(served: str, subtests: pytest.Subtests) -> None:
     got = post(served, {"text": pieces(), "index": "bytes"})
     ((_, links),) = read_page(got.text)
-    for one in links[:: max(1, len(links) // 4)]:
-        page = CLIENT.get(served, params={"q": one.phrase, "index": "bytes"}, headers=HTML)
-        found = re.search(r'<data value="(\d+)">', page.text)
-        assert found
-        if "characters" not in one.note:
-            assert f"; {int(found[1]):,} occ" in one.note
+    for link in links[:: max(1, len(links) // 4)]:
+        with subtests.test(start=link.start):
+            page = CLIENT.get(served, params={"q": link.phrase, "index": "bytes"}, headers=HTML)
+            found = re.search(r'<data value="(\d+)">', page.text)
+            assert found
+            if "characters" not in link.note:
+                assert f"; {int(found[1]):,} occ" in link.note
 
 
 def test_a_text_is_shown_and_never_obeyed(served: str) -> None:
