@@ -546,35 +546,68 @@ def test_other_protocols_are_read_through_fsspec(tmp_path: Path, subtests: pytes
                     check(ranges, file, (110_000, 110_100))
 
 
+@pytest.fixture
+def s3_address(server: RangeServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Have the server answer for S3, whose clients find no credentials."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
+    clients = fsspec.get_filesystem_class("s3")
+    clients.clear_instance_cache()
+    yield server.url
+    clients.clear_instance_cache()
+
+
+def set_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "Secret")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "Secret")
+
+
+def faults_at_login(server: RangeServer) -> list[str]:
+    requests = server.record().requests
+    return [request.fault for request in requests if request.path == "login/file"]
+
+
+@pytest.mark.parametrize("has_credentials", [False, True], ids=["anonymous", "with credentials"])
+def test_public_files_of_s3_are_read(
+    s3_address: str, monkeypatch: pytest.MonkeyPatch, has_credentials: bool
+) -> None:
+    if has_credentials:
+        set_credentials(monkeypatch)
+    with reading("s3://fine/file") as (ranges, file):
+        assert file.address == s3_address + "fine/file"
+        file.address = file.origin  # as after its signature has expired
+        check(ranges, file, (30_000, 30_009))
+        assert ranges.run(ranges.open("s3://fine/missing")) is None
+        with pytest.raises(RemoteRefused, match="/file: HTTP 403, access denied; is it pu"):
+            opened(ranges, "s3://403/file")
+
+
+@pytest.mark.usefixtures("s3_address")
+def test_s3_without_credentials_is_asked_anonymously(server: RangeServer) -> None:
+    before = len(faults_at_login(server))
+    with (
+        ranges_of() as ranges,
+        pytest.raises(RemoteRefused, match="/file: HTTP 403, access denied; is it pu"),
+    ):
+        opened(ranges, "s3://login/file")
+    assert faults_at_login(server)[before:] == ["403"]
+
+
+@pytest.mark.usefixtures("s3_address")
 def test_s3_is_asked_anonymously_and_then_with_its_credentials(
     server: RangeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    environment = {"AWS_ENDPOINT_URL": server.url, "AWS_EC2_METADATA_DISABLED": "true"}
-    environment |= dict.fromkeys(("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"), os.devnull)
-    clients = fsspec.get_filesystem_class("s3")
-    for keys in ([], ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]):
-        for name, value in (environment | dict.fromkeys(keys, "Secret")).items():
-            monkeypatch.setenv(name, value)
-        clients.clear_instance_cache()
-        with reading("s3://fine/file") as (ranges, file):
-            assert file.address == server.url + "fine/file"
-            file.address = file.origin  # as after its signature has expired
-            check(ranges, file, (30_000, 30_009))
-            assert ranges.run(ranges.open("s3://fine/missing")) is None
-            for url in ("s3://403/file", "s3://login/file")[: 1 if keys else 2]:
-                with pytest.raises(RemoteRefused, match="/file: HTTP 403, access denied; is it pu"):
-                    opened(ranges, url)
-            if not keys:
-                continue
-            signed = opened(ranges, "s3://login/file")
-            assert "X-Amz-Signature" in signed.address
-            assert "Secret" not in repr(signed)
-            for at in (30_000, 40_000):
-                check(ranges, signed, (at, at + 9))
-                signed.address = signed.origin
-    faults = [each.fault for each in server.record().requests if each.path == "login/file"]
-    assert faults == ["403", "403", *[""] * 4]
-    clients.clear_instance_cache()
+    set_credentials(monkeypatch)
+    before = len(faults_at_login(server))
+    with reading("s3://login/file") as (ranges, signed):
+        assert "X-Amz-Signature" in signed.address
+        assert "Secret" not in repr(signed)
+        for at in (30_000, 40_000):
+            check(ranges, signed, (at, at + 9))
+            signed.address = signed.origin
+    assert faults_at_login(server)[before:] == ["403", *[""] * 4]
 
 
 # On disk
