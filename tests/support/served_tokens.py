@@ -46,9 +46,9 @@ def post_all(indexes: dict[str, ServedTokens], bodies: Sequence[Any]) -> list[ht
         transport = httpx.ASGITransport(service.application)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             bytes_of = [
-                one if isinstance(one, bytes) else json.dumps(one).encode() for one in bodies
+                body if isinstance(body, bytes) else json.dumps(body).encode() for body in bodies
             ]
-            return [await client.post("/", content=one, headers=JSON) for one in bytes_of]
+            return [await client.post("/", content=body, headers=JSON) for body in bytes_of]
 
     return asyncio.run(post())
 
@@ -61,3 +61,20 @@ def ask_all(indexes: dict[str, ServedTokens], requests: Sequence[Any]) -> list[d
         answers.append(response.json())
         assert answers[-1].pop("latency", 0.0) >= 0
     return answers
+
+
+def check_next_tokens(index: ServedTokens, request: dict[str, Any], answer: dict[str, Any]) -> None:
+    """Check all of a distribution against a count."""
+    ids = answer["token_ids"]
+    ids = ids[len(ids) - answer["suffix_len"] :] if "suffix_len" in answer else ids
+    counted = reference(index.folder.path).next_tokens(ids, index.tokenizer.end_of_text)
+    result = answer["result_by_token_id"]
+    assert {token: told["cont_cnt"] for token, told in result.items()} == counted, request
+    assert answer["prompt_cnt"] == sum(counted.values())
+    assert {token: told["prob"] for token, told in result.items()} == {
+        token: count / answer["prompt_cnt"] for token, count in counted.items()
+    }
+    pieces = {token: index.tokenizer.pieces([int(token)])[0] for token in counted}
+    assert {token: told["token"] for token, told in result.items()} == {
+        token: piece.replace("Ġ", " ") for token, piece in pieces.items()
+    }

@@ -231,15 +231,23 @@ def test_lz4_without_its_library_says_what_to_install(
 @pytest.mark.parametrize(
     ("name", "cure"),
     [
-        ("c.jsonl.br", "Brotli is not read; brotli -d"),
-        ("c.jsonl.zip", "a ZIP archive is not read; unzip"),
-        ("c.tar.gz", "a tar archive is not read; tar -xf"),
-        ("c.tgz", "a tar archive is not read; tar -xf"),
-        ("c.jsonl.7z", "a 7z archive is not read; 7z x"),
-        ("c.jsonl.Z", "compressed by compress is not read; uncompress"),
-        ("c.parquet.gz", "compressed Parquet is not read as a whole; decompress it first"),
-        ("enwiki-pages-articles.xml.bz2", "XML of Wikipedia is not read; WikiExtractor"),
-        ("crawl.ARC.gz", "ARC is not read; warcio"),
+        pytest.param("c.jsonl.br", "Brotli is not read; brotli -d", id="Brotli"),
+        pytest.param("c.jsonl.zip", "a ZIP archive is not read; unzip", id="ZIP"),
+        pytest.param("c.tar.gz", "a tar archive is not read; tar -xf", id="tar.gz"),
+        pytest.param("c.tgz", "a tar archive is not read; tar -xf", id="tgz"),
+        pytest.param("c.jsonl.7z", "a 7z archive is not read; 7z x", id="7z"),
+        pytest.param("c.jsonl.Z", "compressed by compress is not read; uncompress", id="compress"),
+        pytest.param(
+            "c.parquet.gz",
+            "compressed Parquet is not read as a whole; decompress it first",
+            id="Parquet",
+        ),
+        pytest.param(
+            "enwiki-pages-articles.xml.bz2",
+            "XML of Wikipedia is not read; WikiExtractor",
+            id="Wikipedia",
+        ),
+        pytest.param("crawl.ARC.gz", "ARC is not read; warcio", id="ARC"),
     ],
 )
 def test_what_is_not_read_is_refused_with_the_tool_that_converts_it(

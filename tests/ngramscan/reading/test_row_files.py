@@ -59,10 +59,27 @@ def test_rows_are_read_from_every_form(tmp_path: Path, name: str, form: str) -> 
 @pytest.mark.parametrize(
     ("name", "form", "problem"),
     [
-        ("t.csv", "Parquet", "its content is Parquet; rename it to .parquet"),
-        ("t.csv", "JSON lines", "its content is JSON lines; rename it to .jsonl"),
-        ("t.json", "JSON lines", "expected a JSON list of rows; name JSON lines .jsonl"),
-        ("t.parquet", "CSV", "not a Parquet file, or truncated"),
+        pytest.param(
+            "t.csv",
+            "Parquet",
+            "its content is Parquet; rename it to .parquet",
+            id="Parquet called CSV",
+        ),
+        pytest.param(
+            "t.csv",
+            "JSON lines",
+            "its content is JSON lines; rename it to .jsonl",
+            id="JSON lines called CSV",
+        ),
+        pytest.param(
+            "t.json",
+            "JSON lines",
+            "expected a JSON list of rows; name JSON lines .jsonl",
+            id="JSON lines called JSON",
+        ),
+        pytest.param(
+            "t.parquet", "CSV", "not a Parquet file, or truncated", id="CSV called Parquet"
+        ),
     ],
 )
 def test_another_form_than_the_name_says_is_told(

@@ -170,9 +170,9 @@ def test_what_can_not_be_read_from_a_pipe_is_refused(content: bytes, problem: st
     ],
 )
 def test_what_is_wrong_in_a_pipe_is_an_error_with_its_place(content: bytes, problem: str) -> None:
-    told = piped(content, *SEARCH, "scan:-", "--max-line", "1")
-    assert (told.code, told.stdout) == (1, "")
-    assert f"standard input:{problem}" in told.stderr
+    done = piped(content, *SEARCH, "scan:-", "--max-line", "1")
+    assert (done.code, done.stdout) == (1, "")
+    assert f"standard input:{problem}" in done.stderr
 
 
 def test_options_of_reading_hold_for_a_pipe() -> None:
@@ -205,10 +205,10 @@ def test_what_needs_files_is_refused_for_a_pipe() -> None:
     assert [message.partition(" way")[0] for message in messages] == [
         f"{option}{said}" for option in options
     ]
-    told = refused(LINES, "contexts", "solve for", "--index", "scan:-")
-    assert "can't be read again to show texts; write it to a file" in told
-    told = refused(LINES, *SEARCH, "scan:-", "--index", "scan:/dev/stdin")
-    assert told == "standard input: two inputs are `-`, but it can be read only once"
+    refusal = refused(LINES, "contexts", "solve for", "--index", "scan:-")
+    assert "can't be read again to show texts; write it to a file" in refusal
+    refusal = refused(LINES, *SEARCH, "scan:-", "--index", "scan:/dev/stdin")
+    assert refusal == "standard input: two inputs are `-`, but it can be read only once"
     done = piped(LINES, *SEARCH, "scan:-", "--index", "scan:-", "--workers", "3")
     assert "standard input: one process reads it, whatever --workers says" in done.stderr
     assert sum(int(row["occurrences"]) for row in done.rows if row["query"] == "solve for") == 3
@@ -231,8 +231,8 @@ def test_an_empty_pipe_is_an_error() -> None:
 )
 def test_a_file_without_a_document_is_an_error(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
-    told = refused(b"", *SEARCH, f"scan:{tmp_path / name}")
-    assert told == f"scan:{tmp_path / name}: contains no documents"
+    refusal = refused(b"", *SEARCH, f"scan:{tmp_path / name}")
+    assert refusal == f"scan:{tmp_path / name}: contains no documents"
 
 
 def test_a_folder_without_a_document_is_an_error(tmp_path: Path) -> None:
@@ -242,8 +242,8 @@ def test_a_folder_without_a_document_is_an_error(tmp_path: Path) -> None:
     assert done.stderr == f"Error: scan:{tmp_path}: contains no documents\n"
     (tmp_path / "f.jsonl").write_bytes(b'{"id": "a", "text": "solve for"}\n')
     check(invoke(*SEARCH, f"scan:{tmp_path}"), ["solve for"])
-    told = refused(b"", *SEARCH, f"scan:{tmp_path}", "--exclude-source", "a")
-    assert told.endswith(": --exclude-source leaves no document")
+    refusal = refused(b"", *SEARCH, f"scan:{tmp_path}", "--exclude-source", "a")
+    assert refusal.endswith(": --exclude-source leaves no document")
     (tmp_path / "f.jsonl").write_bytes(b"{bad\n")
     done = invoke(*SEARCH, f"scan:{tmp_path / 'f.jsonl'}", "--skip-bad-lines")
     assert (done.code, done.stdout) == (2, "")
@@ -347,19 +347,19 @@ def test_a_field_of_outputs_through_a_pipe_names_their_prompt(output_files: list
     content = OUTPUT_LINES.replace(b'"method"', b'"how"')
     expected = invoke("blend", *output_files, *BLEND)
     assert piped(content, "blend", "-", "--prompt-field", "how", *BLEND) == expected
-    told = refused(content, "strategies", "-")
-    assert told.endswith("also at standard input:1; --prompt-field NAME says which prompt")
-    told = piped(content.replace(b'"id": 1, ', b""), "strategies", "-").stderr
-    assert "2 outputs do not name their prompt; --prompt-field NAME says which field" in told
+    refusal = refused(content, "strategies", "-")
+    assert refusal.endswith("also at standard input:1; --prompt-field NAME says which prompt")
+    stderr = piped(content.replace(b'"id": 1, ', b""), "strategies", "-").stderr
+    assert "2 outputs do not name their prompt; --prompt-field NAME says which field" in stderr
 
 
 def test_what_is_no_output_is_refused(tmp_path: Path, output_files: list[Path]) -> None:
     patterns = tmp_path / "own.yaml"
     patterns.write_text("name: [")
     assert "own.yaml:1: not valid YAML" in refused(b"", "tiers", *output_files, patterns)
-    told = refused(b"", "blend", *output_files, "f2")
-    assert told == "f2: no such outputs, and no pattern set; shipped: f1, verify"
-    told = refused(b"", "strategies", tmp_path / "plain", output_files[0])
-    assert "cot.jsonl: a file is given twice" in told
+    refusal = refused(b"", "blend", *output_files, "f2")
+    assert refusal == "f2: no such outputs, and no pattern set; shipped: f1, verify"
+    refusal = refused(b"", "strategies", tmp_path / "plain", output_files[0])
+    assert "cot.jsonl: a file is given twice" in refusal
     assert refused(b"", "blend", "-") == "standard input: no outputs there"
     assert "standard input:2: not valid JSON" in refused(OUTPUT_LINES[:-9], "blend", "-")

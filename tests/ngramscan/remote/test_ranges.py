@@ -103,7 +103,11 @@ def check(
 
 
 def asked(server: RangeServer, path: str) -> list[tuple[int, int]]:
-    return [(each.start, each.stop) for each in server.record().requests if each.path == path]
+    return [
+        (request.start, request.stop)
+        for request in server.record().requests
+        if request.path == path
+    ]
 
 
 # What is read
@@ -128,9 +132,9 @@ def test_every_read_is_exact_although_a_third_of_the_answers_is_faulty(folder: P
     ):
         ranges.run(read_chains(ranges, file))
         record = server.record()
-        assert {each.fault for each in record.requests} == {"", *KINDS}
+        assert {request.fault for request in record.requests} == {"", *KINDS}
         assert record.most_at_once == 8
-        drops = sum(each.fault == "drop" for each in record.requests)
+        drops = sum(request.fault == "drop" for request in record.requests)
         # aiohttp repeats a request at once whose connection was closed without an answer.
         assert ranges.requests <= len(record.requests) <= ranges.requests + drops
 
@@ -239,16 +243,24 @@ def test_an_address_that_expired_is_asked_for_again(
 @pytest.mark.parametrize(
     ("kind", "problem"),
     [
-        ("500", "HTTP 500"),
-        ("429", r"HTTP 429 \(--rate N asks more slowly\)"),
-        ("drop", r"connection lost \(ServerDisconnectedError\)"),
-        ("cut", r"connection lost \(ClientPayloadError\)"),
-        ("stall", r"no answer in 0\.3 s"),
-        ("slow", r"no answer in 0\.3 s"),
-        ("chunked", r"not valid HTTP \(Transfer-Encoding can't be present with Content-Length\)"),
-        ("wrong_range", "bytes 0-4095 asked for, bytes 1-4095/200000 sent"),
-        ("wrong_bytes", "bytes 0-4095 asked for, bytes 0-4094/200000 sent"),
-        ("away", r"no connection \(.*\)"),
+        pytest.param("500", "HTTP 500", id="500"),
+        pytest.param("429", r"HTTP 429 \(--rate N asks more slowly\)", id="429"),
+        pytest.param("drop", r"connection lost \(ServerDisconnectedError\)", id="drop"),
+        pytest.param("cut", r"connection lost \(ClientPayloadError\)", id="cut"),
+        pytest.param("stall", r"no answer in 0\.3 s", id="stall"),
+        pytest.param("slow", r"no answer in 0\.3 s", id="slow"),
+        pytest.param(
+            "chunked",
+            r"not valid HTTP \(Transfer-Encoding can't be present with Content-Length\)",
+            id="chunked",
+        ),
+        pytest.param(
+            "wrong_range", "bytes 0-4095 asked for, bytes 1-4095/200000 sent", id="wrong_range"
+        ),
+        pytest.param(
+            "wrong_bytes", "bytes 0-4095 asked for, bytes 0-4094/200000 sent", id="wrong_bytes"
+        ),
+        pytest.param("away", r"no connection \(.*\)", id="away"),
     ],
 )
 def test_what_does_not_get_better_ends(
@@ -387,11 +399,21 @@ def test_a_server_that_is_gone_is_told(folder: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("url", "problem"),
     [
-        ("http://127.0.0.1:1/x", r"no connection \(.*\), after 3 attempts"),
-        ("http://[::1/x", "not a URL; expected https://…"),
-        ("nothing://bucket/x", "Protocol not known: nothing"),
-        ("sftp://host/x", "a login is in it; put it into the configuration of fsspec"),
-        ("gs://bucket/x", "gcsfs is not installed; pip install gcsfs"),
+        pytest.param(
+            "http://127.0.0.1:1/x", r"no connection \(.*\), after 3 attempts", id="nobody listens"
+        ),
+        pytest.param("http://[::1/x", "not a URL; expected https://…", id="no URL"),
+        pytest.param("nothing://bucket/x", "Protocol not known: nothing", id="no protocol"),
+        pytest.param(
+            "sftp://host/x",
+            "a login is in it; put it into the configuration of fsspec",
+            id="a login",
+        ),
+        pytest.param(
+            "gs://bucket/x",
+            "gcsfs is not installed; pip install gcsfs",
+            id="a package that is not there",
+        ),
     ],
 )
 def test_an_address_that_can_not_be_asked_is_told_without_secrets(url: str, problem: str) -> None:
@@ -672,8 +694,8 @@ def test_a_cache_that_fails_does_not_stop_a_run(server: RangeServer, tmp_path: P
     with reading(url, cache_dir=tmp_path) as given:
         check(*given, (10_000, 10_100))
     with reading(url, progress=progress, cache_dir=tmp_path) as given:
-        with closing(sqlite3.connect(path)) as other:
-            other.execute("DROP TABLE pieces")
+        with closing(sqlite3.connect(path)) as database:
+            database.execute("DROP TABLE pieces")
         for start in (10_000, 20_000):
             check(*given, (start, start + 100))
     assert progress.notices == [f"{path}: {problem}"]

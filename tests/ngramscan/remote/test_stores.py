@@ -46,9 +46,15 @@ def test_what_an_error_of_a_store_means(error: Exception, kind: str, is_final: b
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
-        ("https://me:secret@host/a/f?signature=secret#part", "https://host/a/f"),
-        ("https://host/a@b/f#secret", "https://host/a@b/f"),
-        ("s3://bucket/f", "s3://bucket/f"),
+        pytest.param(
+            "https://me:secret@host/a/f?signature=secret#part",
+            "https://host/a/f",
+            id="login, query and fragment",
+        ),
+        pytest.param(
+            "https://host/a@b/f#secret", "https://host/a@b/f", id="an at sign in the path"
+        ),
+        pytest.param("s3://bucket/f", "s3://bucket/f", id="a bucket"),
     ],
 )
 def test_an_address_is_shown_without_what_may_be_secret(url: str, expected: str) -> None:
@@ -58,11 +64,15 @@ def test_an_address_is_shown_without_what_may_be_secret(url: str, expected: str)
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
-        ("https://host/a b", "https://host/a%20b"),
-        ("https://host/é", "https://host/%C3%A9"),
-        ("https://host/a%20b%2Fc?x=%41", "https://host/a%20b%2Fc?x=%41"),
-        ("https://host/100%", "https://host/100%25"),
-        ("https://host/100%zz", "https://host/100%25zz"),
+        pytest.param("https://host/a b", "https://host/a%20b", id="a space"),
+        pytest.param("https://host/é", "https://host/%C3%A9", id="a letter"),
+        pytest.param(
+            "https://host/a%20b%2Fc?x=%41", "https://host/a%20b%2Fc?x=%41", id="escaped before"
+        ),
+        pytest.param("https://host/100%", "https://host/100%25", id="a percent sign"),
+        pytest.param(
+            "https://host/100%zz", "https://host/100%25zz", id="a percent sign before letters"
+        ),
     ],
 )
 def test_what_must_be_escaped_in_an_address_is_escaped_once(url: str, expected: str) -> None:

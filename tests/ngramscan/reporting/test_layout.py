@@ -41,7 +41,7 @@ def blocks_of(screen: str) -> list[Block]:
     rules = [number for number, line in enumerate(lines) if re.fullmatch("( +─+)+", line)]
     tops = [_top(lines, rule) for rule in rules]
     ends = [*(above for above, _ in tops[1:]), len(lines)]
-    found = []
+    blocks = []
     for rule, (above, header), end in zip(rules, tops, ends, strict=False):
         spans = [match.span() for match in re.finditer("─+", lines[rule])]
         names = [
@@ -49,8 +49,8 @@ def blocks_of(screen: str) -> list[Block]:
         ]
         block = Block(" ".join(lines[above:header]), {name: [] for name in names})
         _read_rows(block, lines[rule + 1 : end], spans)
-        found.append(block)
-    return found
+        blocks.append(block)
+    return blocks
 
 
 def _top(lines: Sequence[str], rule: int) -> tuple[int, int]:
@@ -153,9 +153,9 @@ def _check_names(table: Block, parts: list[Block]) -> None:
         names = [name for name in block.columns if all(name in part.columns for part in parts)]
         if len(parts) == 1:
             names = [name for name in names if name in {*texts, "heading"}]
-        told = [*zip(*(block.columns[name] for name in names), strict=True)]
-        assert len(told) == len(rows)
-        assert len({*told}) >= len({*rows}) or not texts
+        shown = [*zip(*(block.columns[name] for name in names), strict=True)]
+        assert len(shown) == len(rows)
+        assert len({*shown}) >= len({*rows}) or not texts
 
 
 def _is_word(text: str) -> bool:
@@ -166,16 +166,16 @@ def _check_cells(table: Block, parts: list[Block]) -> None:
     """Check that each cell of the wide table stands whole in a block or a heading."""
     hidden = {name for block in parts for name in block.hidden}
     for name, cells in table.columns.items():
-        found = [block.columns[name] for block in parts if name in block.columns]
+        columns = [block.columns[name] for block in parts if name in block.columns]
         headings = [f" · {text} · " for text in parts[0].columns["heading"]]
         if name == "heading":
             continue
-        if found:
-            assert all(column == cells for column in found)
+        if columns:
+            assert all(column == cells for column in columns)
             assert name not in hidden
         elif name not in hidden:
-            told = [f" · {name} {text} · " for text in cells]
-            assert all(own in heading for own, heading in zip(told, headings, strict=True))
+            shown = [f" · {name} {text} · " for text in cells]
+            assert all(own in heading for own, heading in zip(shown, headings, strict=True))
 
 
 # The layout
@@ -218,9 +218,10 @@ def test_what_is_the_same_stands_above_and_what_is_empty_nowhere() -> None:
     columns = {"data_set": ["d", "d"], "model": ["a", "b"], "note": ["", "–"], "n": ["1", "1"]}
     text = printed(80, columns, Layout(3, title="Title"))
     assert text == "Title · data set d\n  model  n\n  ─────  ─\n  a      1\n  b      1\n\n"
-    one = {name: cells[:1] for name, cells in columns.items()}
+    first_rows = {name: cells[:1] for name, cells in columns.items()}
     assert (
-        " ".join(printed(80, one, Layout(3)).split()) == "data set model n ──────── ───── ─ d a 1"
+        " ".join(printed(80, first_rows, Layout(3)).split())
+        == "data set model n ──────── ───── ─ d a 1"
     )
 
 

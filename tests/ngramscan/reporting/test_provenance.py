@@ -50,16 +50,16 @@ def run_of(path: Path) -> Run:
 
 def test_a_changed_file_is_said_to_have_changed(corpus: Path) -> None:
     path, page = corpus.with_name("rows.csv"), corpus.with_name("page.html")
-    given: list[str | Path] = ["count", "step by step", "--index", f"scan:{corpus}", "-o", path]
+    words: list[str | Path] = ["count", "step by step", "--index", f"scan:{corpus}", "-o", path]
     said = "the file has changed since this command wrote it"
-    assert invoke(*given, "--provenance").code == 0
+    assert invoke(*words, "--provenance").code == 0
     assert invoke("report", path, "-o", page).code == 0
     assert said not in page.read_text()
     path.write_bytes(path.read_bytes().replace(b"3", b"4"))
     assert read_results(path).is_changed
     assert invoke("report", path, "-o", page).code == 0
     assert said in page.read_text()
-    assert invoke(*given, "--provenance").code == 0
+    assert invoke(*words, "--provenance").code == 0
     assert not read_results(path).is_changed
 
 
@@ -75,8 +75,8 @@ def test_files_of_options_have_it_too(corpus: Path) -> None:
     entries, shares = corpus.with_name("entries.csv"), corpus.with_name("shares.csv")
     questions = corpus.with_name("questions.jsonl")
     questions.write_text('{"id": "1", "question": "Let us think step by step."}\n')
-    given: list[str | Path] = ["contaminate", questions, "--index", f"scan:{corpus}"]
-    assert invoke(*given, "--shares", shares, "-o", entries, "--provenance").code == 0
+    words: list[str | Path] = ["contaminate", questions, "--index", f"scan:{corpus}"]
+    assert invoke(*words, "--shares", shares, "-o", entries, "--provenance").code == 0
     first, second = recorded(entries), recorded(shares)
     assert first.pop("sha256") != second.pop("sha256")
     assert first == second
@@ -84,13 +84,13 @@ def test_files_of_options_have_it_too(corpus: Path) -> None:
 
 
 def test_without_a_file_there_is_nothing_to_write_beside(corpus: Path) -> None:
-    given = ["count", "step by step", "--index", f"scan:{corpus}", "--provenance"]
-    done = invoke(*given)
+    words = ["count", "step by step", "--index", f"scan:{corpus}", "--provenance"]
+    done = invoke(*words)
     assert done.code == 2
     assert done.stderr == "Error: --provenance: it goes with -o FILE, beside which it writes\n"
     path = corpus.with_name("rows.csv")
     sidecar_of(path).mkdir()
-    done = invoke(*given, "-o", path)
+    done = invoke(*words, "-o", path)
     assert done.code == 2
     assert done.stderr.endswith("rows.csv.provenance.json: it is a folder; expected a file\n")
     assert not path.exists()
@@ -159,11 +159,11 @@ def test_secrets_in_urls_are_not_kept(given: str, shown: str) -> None:
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "json", "parquet"])
 def test_a_file_of_each_format_tells_its_command_line(corpus: Path, suffix: str) -> None:
     started = datetime.now(UTC).replace(microsecond=0)
-    given = ["count", "step by step", "-e", "it's $1", "--index", f"scan:{corpus}", "--provenance"]
+    words = ["count", "step by step", "-e", "it's $1", "--index", f"scan:{corpus}", "--provenance"]
     path = corpus.with_name(f"rows.{suffix}")
-    assert invoke(*given, "-o", path).code == 0
+    assert invoke(*words, "-o", path).code == 0
     run = run_of(path)
-    assert shlex.split(run.command)[1:] == [*given, "-o", str(path)]
+    assert shlex.split(run.command)[1:] == [*words, "-o", str(path)]
     assert run.version == ngramscan.__version__
     assert started <= datetime.fromisoformat(run.finished_at) <= datetime.now(UTC)
     assert run.failures == ()
@@ -173,15 +173,15 @@ def test_a_file_of_each_format_tells_its_command_line(corpus: Path, suffix: str)
 
 
 def test_nothing_stands_beside_a_file_unless_it_is_asked_for(corpus: Path) -> None:
-    given: list[str | Path] = ["count", "step by step", "--index", f"scan:{corpus}"]
+    words: list[str | Path] = ["count", "step by step", "--index", f"scan:{corpus}"]
     rows, table, latex = (corpus.with_name(f"rows.{end}") for end in ("parquet", "csv", "tex"))
-    assert [invoke(*given, "-o", path).code for path in (rows, table)] == [0, 0]
-    assert run_of(rows).command == f"ngramscan {shlex.join(map(str, given))} -o {rows}"
+    assert [invoke(*words, "-o", path).code for path in (rows, table)] == [0, 0]
+    assert run_of(rows).command == f"ngramscan {shlex.join(map(str, words))} -o {rows}"
     assert read_results(table).run is None
     assert {path.name for path in corpus.parent.iterdir()} == {
         *("corpus.jsonl", "rows.csv", "rows.parquet")
     }
-    assert invoke(*given, "-o", latex, "--provenance").code == 0
+    assert invoke(*words, "-o", latex, "--provenance").code == 0
     assert recorded(latex)["sha256"] == sha256(latex.read_bytes()).hexdigest()
 
 
@@ -218,10 +218,10 @@ def test_the_sizes_of_indexes_are_in_it(corpus: Path, command: str) -> None:
 
 
 def test_rows_that_the_shell_puts_into_a_file(corpus: Path) -> None:
-    given = ["count", "step by step", "--index", f"scan:{corpus}", "--format", "parquet"]
+    words = ["count", "step by step", "--index", f"scan:{corpus}", "--format", "parquet"]
     with corpus.with_name("rows.parquet").open("wb") as stream:
-        subprocess.run([*NGRAMSCAN, *given], stdout=stream, check=True)
-    assert run_of(Path(stream.name)).command == f"ngramscan {shlex.join(given)}"
+        subprocess.run([*NGRAMSCAN, *words], stdout=stream, check=True)
+    assert run_of(Path(stream.name)).command == f"ngramscan {shlex.join(words)}"
 
 
 def test_options_from_the_environment_stand_before_it(
@@ -237,8 +237,8 @@ def test_options_from_the_environment_stand_before_it(
 def test_what_is_missing_is_in_it(corpus: Path) -> None:
     path = corpus.with_name("rows.parquet")
     gone = "http://127.0.0.1:9/gone"
-    given = ["count", "step by step", "--index", f"scan:{corpus}", "--index", gone]
-    done = invoke(*given, "-o", path)
+    words = ["count", "step by step", "--index", f"scan:{corpus}", "--index", gone]
+    done = invoke(*words, "-o", path)
     assert done.code == 1
     failures = run_of(path).failures
     assert failures
@@ -247,8 +247,8 @@ def test_what_is_missing_is_in_it(corpus: Path) -> None:
 
 def test_no_secret_reaches_the_files(corpus: Path) -> None:
     path, url = corpus.with_name("rows.parquet"), "https://me:hunter2@example.org/?token=hunter2"
-    given = ["count", "step by step", "--index", f"scan:{corpus}", "--api-url", url]
-    assert invoke(*given, "-o", path, "--provenance").code == 0
+    words = ["count", "step by step", "--index", f"scan:{corpus}", "--api-url", url]
+    assert invoke(*words, "-o", path, "--provenance").code == 0
     assert "https://…@example.org/?token=…" in run_of(path).command
     assert b"hunter2" not in path.read_bytes() + sidecar_of(path).read_bytes()
 

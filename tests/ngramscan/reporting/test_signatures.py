@@ -50,14 +50,14 @@ def command_line(names: tuple[str, ...], given: dict[str, str]) -> list[str]:
     hints = hints_of(function_of(command))
     values = {**HERE, **given}
     words = list(names[1:])
-    for each in command.params:
-        name = each.name or ""
-        if name not in values and not each.required:
+    for option in command.params:
+        name = option.name or ""
+        if name not in values and not option.required:
             continue
         value = values.get(name, "plain.jsonl")
         is_spec = name in hints and option_of(hints[name]).is_spec
         value = f"scan:{value}" if is_spec and ":" not in value else value
-        words += [value] if isinstance(each, click.Argument) else [each.opts[-1], value]
+        words += [value] if isinstance(option, click.Argument) else [option.opts[-1], value]
     return words
 
 
@@ -79,31 +79,38 @@ FILES = [
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
 @pytest.mark.parametrize(("names", "read"), FILES)
 def test_files_of_odd_texts_are_read_or_refused_in_one_line(
-    here: Path, names: tuple[str, ...], read: str, odd: str
+    here: Path, names: tuple[str, ...], read: str, odd: str, subtests: pytest.Subtests
 ) -> None:
     texts = dict.fromkeys(COLUMNS, odd)
-    for number, row in enumerate((texts, {**texts, "id": "1"}, {**texts, "method": "cot"})):
-        name = f"odd{number}.jsonl"
-        (here / name).write_text(json.dumps({**row, **VALUES}) + "\n" + PLAIN)
-        line = command_line(names, {read: name})
-        assert_that_it_ends_well(invoke(*line, package=names[0]))
+    rows = {
+        "all": texts,
+        "with_id": {**texts, "id": "1"},
+        "with_method": {**texts, "method": "cot"},
+    }
+    for name, row in rows.items():
+        with subtests.test(name):
+            (here / f"{name}.jsonl").write_text(json.dumps({**row, **VALUES}) + "\n" + PLAIN)
+            line = command_line(names, {read: f"{name}.jsonl"})
+            assert_that_it_ends_well(invoke(*line, package=names[0]))
 
 
 OPTIONS = [
-    pytest.param(names, each.name, id=f"{' '.join(names)}-{each.name}")
+    pytest.param(names, option.name, id=f"{' '.join(names)}-{option.name}")
     for names, command in OFFLINE.items()
-    for each in command.params
-    if not getattr(each, "is_flag", False)
-    and each.name in (hints := hints_of(function_of(command)))
-    and not is_input(each.name, hints[each.name])
+    for option in command.params
+    if not getattr(option, "is_flag", False)
+    and option.name in (hints := hints_of(function_of(command)))
+    and not is_input(option.name, hints[option.name])
 ]
 
 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(("names", "option"), OPTIONS)
 def test_options_of_odd_texts_are_used_or_refused_in_one_line(
-    names: tuple[str, ...], option: str
+    names: tuple[str, ...], option: str, subtests: pytest.Subtests
 ) -> None:
-    for odd in ("a \udc80 b", TYPED["a long word"], TYPED["nothing"]):
-        line = command_line(names, {option: odd})
-        assert_that_it_ends_well(invoke(*line, package=names[0]))
+    texts = {name: TYPED[name] for name in ("a long word", "nothing")}
+    for name, text in {"half of a character": "a \udc80 b", **texts}.items():
+        with subtests.test(name):
+            line = command_line(names, {option: text})
+            assert_that_it_ends_well(invoke(*line, package=names[0]))

@@ -107,7 +107,10 @@ def test_of_many_clients_that_do_not_read_the_slowest_is_given_up(
         assert [*map(ends_whole, stalled)] == [False, False, True, True, True]
 
 
-@pytest.mark.parametrize(("head", "status"), [(SENT, b" 400 "), (FORM, b" 200 ")])
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [pytest.param(SENT, b" 400 ", id="JSON"), pytest.param(FORM, b" 200 ", id="a form")],
+)
 def test_clients_that_do_not_send_their_body_hold_no_place(
     monkeypatch: pytest.MonkeyPatch, head: bytes, status: bytes
 ) -> None:

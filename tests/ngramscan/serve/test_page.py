@@ -195,7 +195,11 @@ def test_a_question_of_another_page_waits_for_the_person(served: str, site: str)
 
 @pytest.mark.parametrize(
     ("folder", "seconds", "draws"),
-    [(INDEXES[0], 0.0, 5), (TOKEN_INDEX, 0.0, 5), (TOKEN_INDEX, 1e6, 200)],
+    [
+        pytest.param(INDEXES[0], 0.0, 5, id="bytes, no time"),
+        pytest.param(TOKEN_INDEX, 0.0, 5, id="tokens, no time"),
+        pytest.param(TOKEN_INDEX, 1e6, 200, id="tokens, enough time"),
+    ],
 )
 def test_a_frequent_phrase_has_the_draws_that_there_is_time_for(
     monkeypatch: pytest.MonkeyPatch, folder: Path, seconds: float, draws: int
@@ -220,21 +224,21 @@ def test_a_frequent_phrase_has_the_draws_that_there_is_time_for(
 @pytest.mark.parametrize("folder", [INDEXES[0], TOKEN_INDEX])
 def test_a_search_stops_when_its_client_has_left(folder: Path) -> None:
     job = Clients(1).new_job()
-    one = search.Search({"x": opened(folder).searched(Watch())})
+    one_search = search.Search({"x": opened(folder).searched(Watch())})
     question = search.Question("the", ("x",))
     with working_on(job):
-        assert next(one.ask(question)).occurrences
+        assert next(one_search.ask(question)).occurrences
         job.stop(ClientLeftError)
         with pytest.raises(ClientLeftError):
-            next(one.ask(question))
-    assert next(one.ask(question)).problems == []
+            next(one_search.ask(question))
+    assert next(one_search.ask(question)).problems == []
 
 
 @pytest.mark.parametrize(
     "request_of",
     [
-        {"query_type": "find_cnf", "query": "the AND of"},
-        {"query_type": "ntd", "query": ""},
+        pytest.param({"query_type": "find_cnf", "query": "the AND of"}, id="find_cnf"),
+        pytest.param({"query_type": "ntd", "query": ""}, id="ntd"),
     ],
 )
 def test_long_work_of_the_protocol_stops_when_its_client_has_left(
@@ -345,9 +349,9 @@ def test_after_too_long_no_further_index_is_asked(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("a b", "'a b'"),
-        ("it's\n", r"$'it\'s\u000a'"),
-        ("\\\u202e", r"$'\\\u202e'"),
+        pytest.param("a b", "'a b'", id="spaces"),
+        pytest.param("it's\n", r"$'it\'s\u000a'", id="a line feed"),
+        pytest.param("\\\u202e", r"$'\\\u202e'", id="a sign of direction"),
     ],
 )
 def test_text_is_quoted_for_a_shell(text: str, line: str) -> None:

@@ -64,26 +64,43 @@ def assert_is_refusal(got: httpx.Response, status: int) -> str:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"rank": 361157}, "rank is out of range; expected 0 to 361156"),
-        ({"rank": -1}, "rank is out of range; expected 0 to 361156"),
-        ({"rank": 1.0}, "rank is a number that is not whole; expected a whole number"),
-        ({"rank": True}, "rank is a boolean; expected a whole number"),
-        ({"rank": None}, "rank is null; expected a whole number"),
-        ({"s": []}, "s is a list; expected a whole number"),
-        (
+        pytest.param(
+            {"rank": 361157}, "rank is out of range; expected 0 to 361156", id="beyond the last"
+        ),
+        pytest.param({"rank": -1}, "rank is out of range; expected 0 to 361156", id="negative"),
+        pytest.param(
+            {"rank": 1.0},
+            "rank is a number that is not whole; expected a whole number",
+            id="a number that is not whole",
+        ),
+        pytest.param({"rank": True}, "rank is a boolean; expected a whole number", id="a boolean"),
+        pytest.param({"rank": None}, "rank is null; expected a whole number", id="null"),
+        pytest.param({"s": []}, "s is a list; expected a whole number", id="a list"),
+        pytest.param(
             {"max_ctx_len": 1180591620717411303424},
             "max_ctx_len is out of range; expected 1 to 10000",
+            id="beyond 64 bits",
         ),
-        ({"query": 5}, "query is a number; expected a string"),
-        ({"query": "a\ud800"}, "query has a lone surrogate at character 1; expected Unicode text"),
-        ({"query_type": {}}, "query_type is an object; expected a string"),
-        (
+        pytest.param(
+            {"query": 5}, "query is a number; expected a string", id="a number for a text"
+        ),
+        pytest.param(
+            {"query": "a\ud800"},
+            "query has a lone surrogate at character 1; expected Unicode text",
+            id="half of a character",
+        ),
+        pytest.param(
+            {"query_type": {}}, "query_type is an object; expected a string", id="an object"
+        ),
+        pytest.param(
             {"query_type": "Count"},
             "Invalid query_type: Count; expected count, find or get_doc_by_rank",
+            id="another letter case",
         ),
-        (
+        pytest.param(
             {"index": "x" * 120},
             f"Invalid index: {'x' * 100}…; available: replay, replay2",
+            id="a long name",
         ),
     ],
 )
@@ -122,15 +139,17 @@ def test_server_answers_to_its_own_names_but_not_to_a_page_elsewhere(
     assert {ask(served.url, THE, Host=host).status_code for host in names} == {200}
     headers = {**JSON, "Host": "evil.example:8787"}
     content = json.dumps(THE).encode()
-    got = [send(served.url, content, headers, *one) for one in (("POST", "/"), ("GET", "/indexes"))]
-    assert ["evil.example" in assert_is_refusal(one, 421) for one in got] == [True, True]
+    replies = [
+        send(served.url, content, headers, *place) for place in (("POST", "/"), ("GET", "/indexes"))
+    ]
+    assert ["evil.example" in assert_is_refusal(reply, 421) for reply in replies] == [True, True]
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "same-origin", "none", None])
 def test_a_question_of_a_page_elsewhere_is_refused(served: Served, site: str | None) -> None:
     """Browsers say so, and pages can't make them say anything else."""
-    given = {"Sec-Fetch-Site": site} if site else {}
-    got = ask(served.url, THE, **given)
+    header = {"Sec-Fetch-Site": site} if site else {}
+    got = ask(served.url, THE, **header)
     if site in {"cross-site", "same-site"}:
         assert "A web page elsewhere may not query" in assert_is_refusal(got, 403)
     else:
@@ -182,8 +201,12 @@ def test_too_many_clients_are_asked_to_come_back(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("error", "problem"),
     [
-        (IndexFormatError("data.fm9", "field rrr: wrong"), "data.fm9: field rrr: wrong"),
-        (ZeroDivisionError("a secret"), "Internal error"),
+        pytest.param(
+            IndexFormatError("data.fm9", "field rrr: wrong"),
+            "data.fm9: field rrr: wrong",
+            id="a corrupt index",
+        ),
+        pytest.param(ZeroDivisionError("a secret"), "Internal error", id="another error"),
     ],
 )
 def test_an_error_of_the_server_is_answered_in_json(error: Exception, problem: str) -> None:
@@ -411,9 +434,9 @@ def test_clients_that_stall_stop_nobody_and_are_given_up(
 
 def test_public_host_is_warned_of(indexes: dict[str, ServedIndex]) -> None:
     with server.open_socket("0.0.0.0", 0) as listener:
-        told = list(server._describe([indexes["replay"]], "0.0.0.0", listener))
-        assert f"http://127.0.0.1:{listener.getsockname()[1]}/replay: 257" in told[0]
-    assert told[1] == "anyone who can reach 0.0.0.0 can query it: there is no authentication"
+        lines = list(server._describe([indexes["replay"]], "0.0.0.0", listener))
+        assert f"http://127.0.0.1:{listener.getsockname()[1]}/replay: 257" in lines[0]
+    assert lines[1] == "anyone who can reach 0.0.0.0 can query it: there is no authentication"
 
 
 def run(*arguments: str | Path) -> tuple[int, str]:
@@ -427,20 +450,20 @@ def test_address_that_cannot_be_taken_is_one_line(served: Served) -> None:
     where = f"--host 127.0.0.1 --port {served.port}"
     ran = run("serve", INDEXES[0], *where.split())
     assert ran == (2, f"Error: {where}: address already in use; --port 0 takes any that is free\n")
-    code, told = run("serve", INDEXES[0], "--host", "192.0.2.1", "--port", "0")
-    assert (code, told.count("\n")) == (2, 1)
-    assert told.startswith("Error: --host 192.0.2.1")
+    code, message = run("serve", INDEXES[0], "--host", "192.0.2.1", "--port", "0")
+    assert (code, message.count("\n")) == (2, 1)
+    assert message.startswith("Error: --host 192.0.2.1")
 
 
 def test_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "replay").mkdir()
-    code, told = run("serve", INDEXES[0], tmp_path / "replay")
-    assert (code, told.count("\n")) == (2, 1)
-    assert "has the same name, so requests can't tell them apart" in told
+    code, message = run("serve", INDEXES[0], tmp_path / "replay")
+    assert (code, message.count("\n")) == (2, 1)
+    assert "has the same name, so requests can't tell them apart" in message
     assert run("serve", "/") == (2, "Error: /: the name of this folder can't name an index\n")
     shutil.copytree(INDEXES[1], tmp_path / "cut")
     file = tmp_path / "cut" / "1" / "data.fm9"
     file.write_bytes(file.read_bytes()[:-9])
-    code, told = run("serve", INDEXES[0], tmp_path / "cut", "--port", "0")
-    assert (code, told.count("\n")) == (1, 1)
-    assert told.startswith(f"Error: {file}: ")
+    code, message = run("serve", INDEXES[0], tmp_path / "cut", "--port", "0")
+    assert (code, message.count("\n")) == (1, 1)
+    assert message.startswith(f"Error: {file}: ")

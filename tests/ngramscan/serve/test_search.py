@@ -208,8 +208,8 @@ def test_longest_phrase_is_searched(served: Served) -> None:
 def test_phrase_that_tokens_cannot_count_says_so_and_the_others_go_on(served: Served) -> None:
     got = look(served.url, q=" near the old mill.")
     counts = [
-        numbers_of(ngramscan.count(literal=" near the old mill.", **spec(one)), "occurrences")
-        for one in INDEXES
+        numbers_of(ngramscan.count(literal=" near the old mill.", **spec(folder)), "occurrences")
+        for folder in INDEXES
     ]
     assert min(counts) > [0]
     assert [row[:1] for row in got.data[1:]] == [*counts, []]
@@ -245,8 +245,8 @@ def test_busy_server_is_a_page_that_asks_to_come_back(monkeypatch: pytest.Monkey
         return await asyncio.gather(*(get(service, "q=the") for _ in range(5)))
 
     pages = asyncio.run(scene())
-    assert sorted(one.status_code for one in pages) == [200, 503, 503, 503, 503]
-    busy = next(one for one in pages if one.status_code == 503)
+    assert sorted(page.status_code for page in pages) == [200, 503, 503, 503, 503]
+    busy = next(page for page in pages if page.status_code == 503)
     assert busy.headers["retry-after"] == "1"
     assert Reader(busy.text).problems == ["Too many requests are under way; come back later"]
 
@@ -256,6 +256,6 @@ def test_open_opens_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     script.write_text(f'#!/bin/sh\necho "$1" > {opened}.part && mv {opened}.part {opened}\n')
     script.chmod(0o755)
     monkeypatch.setenv("BROWSER", f"{script} %s")
-    with serving("--open") as one:
+    with serving("--open") as running:
         wait_until(opened.exists)
-        assert opened.read_text() == f"{one.url}\n"
+        assert opened.read_text() == f"{running.url}\n"

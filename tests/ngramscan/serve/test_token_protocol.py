@@ -20,6 +20,7 @@ from tests.support.served_tokens import (
     SHARDED,
     WIDE,
     ask_all,
+    check_next_tokens,
     open_index,
     post_all,
     reference,
@@ -28,7 +29,7 @@ from tests.support.served_tokens import (
 
 @pytest.fixture(scope="module")
 def indexes() -> dict[str, ServedTokens]:
-    return {one.name: open_index(one, TOKENS) for one in (SHARDED, BACKWARDS, WIDE)}
+    return {folder.name: open_index(folder, TOKENS) for folder in (SHARDED, BACKWARDS, WIDE)}
 
 
 # --- what the original was recorded to answer ---------------------------------------------------
@@ -75,19 +76,6 @@ def corrected(
     return reply
 
 
-def check_next_tokens(index: ServedTokens, request: dict[str, Any], answer: dict[str, Any]) -> None:
-    """Compare all of a distribution with a count."""
-    ids = answer["token_ids"]
-    ids = ids[len(ids) - answer["suffix_len"] :] if "suffix_len" in answer else ids
-    counted = reference(index.folder.path).next_tokens(ids, index.tokenizer.end_of_text)
-    result = answer["result_by_token_id"]
-    assert {one: each["cont_cnt"] for one, each in result.items()} == counted, request
-    assert answer["prompt_cnt"] == sum(counted.values())
-    for one, each in result.items():
-        assert each["prob"] == counted[one] / answer["prompt_cnt"]
-        assert each["token"] == index.tokenizer.pieces([int(one)])[0].replace("Ġ", " ")
-
-
 def check_draws(index: ServedTokens, request: dict[str, Any], answer: dict[str, Any]) -> None:
     """Check documents drawn at random against those of their occurrences, asked one by one."""
     drawn, number = answer["idxs"], request.get("maxnum", 1)
@@ -101,16 +89,16 @@ def check_draws(index: ServedTokens, request: dict[str, Any], answer: dict[str, 
     query = {name: request[name] for name in ("index", "query")}
     if isinstance((answer["token_ids"] or [0])[0], list):
         kind, place = "get_doc_by_ptr", "ptr"
-        found = ask_all({index.name: index}, [query | {"query_type": "find_cnf"}])[0]
-        places = [(s, one) for s, ptrs in enumerate(found["ptrs_by_shard"]) for one in ptrs]
+        listed = ask_all({index.name: index}, [query | {"query_type": "find_cnf"}])[0]
+        places = [(s, ptr) for s, ptrs in enumerate(listed["ptrs_by_shard"]) for ptr in ptrs]
     else:
-        found = ask_all({index.name: index}, [query | {"query_type": "find"}])[0]
-        segments = found["segment_by_shard"]
+        listed = ask_all({index.name: index}, [query | {"query_type": "find"}])[0]
+        segments = listed["segment_by_shard"]
         places = [(s, rank) for s, (low, high) in enumerate(segments) for rank in range(low, high)]
     assert answer["cnt"] == len(places)
     length = {"max_disp_len": request.get("max_disp_len", 1000)}
-    for one, document in zip(drawn, answer["documents"], strict=True):
-        where = {"query_type": kind, "s": places[one][0], place: places[one][1]}
+    for rank, document in zip(drawn, answer["documents"], strict=True):
+        where = {"query_type": kind, "s": places[rank][0], place: places[rank][1]}
         (alone,) = ask_all({index.name: index}, [query | where | length])
         del alone["tokens"]
         assert document == alone | {"token_ids": document["token_ids"]}
@@ -121,8 +109,8 @@ def as_by_the_service(index: ServedTokens, reply: dict[str, Any]) -> dict[str, A
     reply = dict(reply)
     if "token_ids" in reply:
         reply["spans"] = [[index.tokenizer.shown(reply.pop("token_ids")), None]]
-    for one, each in reply.get("result_by_token_id", {}).items():
-        each["token"] = index.tokenizer.pieces([int(one)])[0].replace("Ġ", " ")
+    for token, continuation in reply.get("result_by_token_id", {}).items():
+        continuation["token"] = index.tokenizer.pieces([int(token)])[0].replace("Ġ", " ")
     return reply
 
 
@@ -174,15 +162,15 @@ def beyond_limits(index: ServedTokens, request: dict[str, Any]) -> str | None:
     """Return why the service refuses what the engine takes, which has no limits."""
     if (request.get("max_diff_tokens") or 0) > 1000:
         return "max_diff_tokens must be an integer in [1, 1000]!"
-    flat = [one for one in request["query_ids"] if isinstance(one, int)]
-    if any(one >= index.tokenizer.vocabulary and one != SEPARATOR for one in flat):
+    flat = [token for token in request["query_ids"] if isinstance(token, int)]
+    if any(token >= index.tokenizer.vocabulary and token != SEPARATOR for token in flat):
         return "Some item(s) in your query_ids are out-of-range!"
     return None
 
 
 def check_all(indexes: dict[str, ServedTokens], exchanges: list[dict[str, Any]]) -> Counter[str]:
     seen: Counter[str] = Counter()
-    requests = [to_request(one) for one in exchanges]
+    requests = [to_request(exchange) for exchange in exchanges]
     responses = post_all(indexes, requests)
     for exchange, request, response in zip(exchanges, requests, responses, strict=True):
         status, answer = exchange.get("status", 200), response.json()

@@ -21,6 +21,7 @@ from tests.support.served_tokens import (
     SHARDED,
     WIDE,
     ask_all,
+    check_next_tokens,
     open_index,
     post_all,
     reference,
@@ -34,23 +35,6 @@ def indexes() -> dict[str, ServedTokens]:
 
 
 BY_QUERY = {"query_type": "find"}
-
-
-def check_next_tokens(index: ServedTokens, request: dict[str, Any], answer: dict[str, Any]) -> None:
-    """Compare all of a distribution with a count."""
-    ids = answer["token_ids"]
-    ids = ids[len(ids) - answer["suffix_len"] :] if "suffix_len" in answer else ids
-    counted = reference(index.folder.path).next_tokens(ids, index.tokenizer.end_of_text)
-    result = answer["result_by_token_id"]
-    assert {token: told["cont_cnt"] for token, told in result.items()} == counted, request
-    assert answer["prompt_cnt"] == sum(counted.values())
-    assert {token: told["prob"] for token, told in result.items()} == {
-        token: count / answer["prompt_cnt"] for token, count in counted.items()
-    }
-    pieces = {token: index.tokenizer.pieces([int(token)])[0] for token in counted}
-    assert {token: told["token"] for token, told in result.items()} == {
-        token: piece.replace("Ġ", " ") for token, piece in pieces.items()
-    }
 
 
 def drawn_ngram(truth: TokenOracle, rng: random.Random) -> list[int]:
@@ -146,12 +130,16 @@ def test_windows_of_documents_held_backwards_are_in_reading_order(
     ]
     shown = ask_all(indexes, by_ptr)
     assert windows == Counter(
-        (one["doc_ix"], one["needle_offset"], one["spans"][0][0]) for one in shown
+        (window["doc_ix"], window["needle_offset"], window["spans"][0][0]) for window in shown
     )
     labelled = ask_all(indexes, by_rank)
-    short = Counter((one["doc_ix"], one["needle_offset"], one["disp_len"]) for one in labelled)
-    assert short == Counter((o["doc_ix"], o["needle_offset"], o["disp_len"]) for o in shown)
-    assert all([query, "0"] in one["spans"] for one in labelled)
+    short = Counter(
+        (window["doc_ix"], window["needle_offset"], window["disp_len"]) for window in labelled
+    )
+    assert short == Counter(
+        (window["doc_ix"], window["needle_offset"], window["disp_len"]) for window in shown
+    )
+    assert all([query, "0"] in window["spans"] for window in labelled)
     assert sum(windows.values()) == high - low > 0
 
 
@@ -276,7 +264,8 @@ def served() -> Iterator[Served]:
 def test_each_index_answers_in_its_own_protocol(served: Served) -> None:
     assert send(served.url, None, {}, "GET").json() == [SHARDED.name, BACKWARDS.name]
     listed = {
-        one["name"]: one for one in send(served.url, None, {}, "GET", "/indexes").json()["indexes"]
+        index["name"]: index
+        for index in send(served.url, None, {}, "GET", "/indexes").json()["indexes"]
     }
     assert list(listed) == [SHARDED.name, "replay", "replay2", BACKWARDS.name]
     tokens = {"documents": 676, "tokens": 113_764, "tokenizer": LLAMA.name}
@@ -290,9 +279,9 @@ def test_each_index_answers_in_its_own_protocol(served: Served) -> None:
     )
     text = send(served.url, json.dumps(THE), {"Content-Type": "text/plain"})
     assert text.status_code == 415
-    other = send(served.url, b"{}", JSON, "PUT")
-    assert other.status_code == 405
-    assert set(other.headers["allow"].split(", ")) == {"GET", "HEAD", "OPTIONS", "POST"}
+    put = send(served.url, b"{}", JSON, "PUT")
+    assert put.status_code == 405
+    assert set(put.headers["allow"].split(", ")) == {"GET", "HEAD", "OPTIONS", "POST"}
     described = [line for line in served.lines if "documents, " in line]
     assert described[0].endswith(f"676 documents, 113,088 tokens of {LLAMA.name}")
     assert described[3].endswith(f"of {LLAMA.name}, backwards")
@@ -310,11 +299,21 @@ LIMITS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        pytest.param(name, value, id=f"{name}-{value}")
+        for name, most in LIMITS.items()
+        for value in (1, most, None)
+    ],
+)
+def test_numbers_are_taken_from_1_to_their_limit(name: str, value: int | None) -> None:
+    check_limits({name: value}, [name])
+
+
 @pytest.mark.parametrize(("name", "most"), LIMITS.items(), ids=LIMITS)
-def test_numbers_are_taken_from_1_to_their_limit(name: str, most: int) -> None:
-    for value in (1, most, None):
-        check_limits({name: value}, [name])
-    check_limits({name: most + 1}, [])  # of another type of query
+def test_a_number_of_another_type_of_query_has_no_limit(name: str, most: int) -> None:
+    check_limits({name: most + 1}, [])
 
 
 @pytest.mark.parametrize(("name", "most"), LIMITS.items(), ids=LIMITS)

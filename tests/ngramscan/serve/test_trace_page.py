@@ -87,7 +87,7 @@ def link_of(mark: ReadMark) -> Link:
 def pieces() -> str:
     """Return a text of copied and other parts, with ends of lines, that overlap in the corpus."""
     long = max(DOCUMENTS, key=len)
-    parts = [one[at : at + 90] for one in DOCUMENTS[:6] for at in (0, 40, 71)]
+    parts = [document[at : at + 90] for document in DOCUMENTS[:6] for at in (0, 40, 71)]
     return f"{' qqq <b> é '.join(parts)}\n\nzzz\n{long[:1500]}"
 
 

@@ -40,7 +40,7 @@ def test_all_models_come_first_with_notes_and_ticks_below_lines(
 ) -> None:
     rows = [outputs("cot", 1.0, 0.9, 1.0, with_marker=n, outputs=n, model=m) for m, n in SIZES]
     _, root = only(rows, "Outputs with markers of each method")
-    assert [one.text for one in of_class(root, "label")] == ["all", "m"]
+    assert [label.text for label in of_class(root, "label")] == ["all", "m"]
     assert of_class(root, "aside")[0].text == "1,200 of 1,200 outputs"
     _, root_of_counts = only([count("a", 7, 1, 100_000), count("b", 7)], "Counts")
     for name, drawing in (("outputs", root), ("counts", root_of_counts)):
@@ -62,7 +62,7 @@ def test_differences_have_a_line_of_no_difference() -> None:
     (zero,) = of_class(root, "reference")
     assert inverse(root, is_log=False)(float(zero.attrib["x1"].rstrip("%"))) == pytest.approx(0)
     assert "10.0 percentage points" in title_of(marks(root)[0])
-    assert [one.text for one in of_class(root, "label")] == ["a vs. direct", "b vs. direct"]
+    assert [label.text for label in of_class(root, "label")] == ["a vs. direct", "b vs. direct"]
     assert not of_class(only([count("a", 5, 3, 8)], "Counts")[1], "reference")
 
 
@@ -125,7 +125,7 @@ def test_shares_of_corpora_are_in_one_figure_with_a_short_rule() -> None:
     ]
     (figure,) = draw(results_of(rows, "Contaminated shares of the benchmark"))
     assert figure.title == "Contaminated shares of the benchmark · mini"
-    assert [one.text for one in of_class(parse(figure), "label")] == ["a", "b"]
+    assert [label.text for label in of_class(parse(figure), "label")] == ["a", "b"]
 
 
 def test_rows_that_a_page_leaves_out_do_not_change_the_styles_of_others() -> None:
@@ -138,7 +138,7 @@ def test_rows_that_a_page_leaves_out_do_not_change_the_styles_of_others() -> Non
     results = results_of([*small, *large], "Markers that outputs keep with a solver")
     (in_file,), (on_page,) = draw(results, IN_A_FILE), draw(results, ON_A_PAGE)
     styles = [
-        {title_of(one): one.attrib["color"] for one in marks(parse(figure))}
+        {title_of(mark): mark.attrib["color"] for mark in marks(parse(figure))}
         for figure in (in_file, on_page)
     ]
     assert len(styles[1]) < len(styles[0])
@@ -213,7 +213,7 @@ def test_a_page_shows_the_largest_gains_and_the_largest_losses(
     values = [*plain[:half], *notable, *plain[half:]]
     rows = [row_of(f"name-{place:03}", value) for place, value in enumerate(values)]
     figure, root = only(rows, title)
-    shown = {float(str(one.attrib["data-value"])) for one in marks(root)}
+    shown = {float(str(mark.attrib["data-value"])) for mark in marks(root)}
     assert {*notable} <= shown
     # All others that are shown are at least as far from no difference as those that are not.
     small = {value for value in plain if value in shown}
@@ -228,7 +228,7 @@ def test_figures_that_would_say_nothing_are_not_drawn() -> None:
     assert draw(results_of([count("a", 5)], "Counts")) == []
     assert draw(results_of([count("a", None), count("b", None)], "Counts")) == []
     assert len(draw(results_of([count("a", 5, 3, 8)], "Counts"))) == 1
-    plain = next(one for one in KINDS if not one.plots)
+    plain = next(kind for kind in KINDS if not kind.plots)
     assert draw(Results(plain, "x", (*plain.needs,), [dict.fromkeys(plain.needs, 1)])) == []
 
 
@@ -285,8 +285,8 @@ def test_bytes_and_tokens_of_one_file_are_never_on_one_axis() -> None:
     kind = kind_of(rows[0])
     assert kind is not None
     assert len(kind.plots) == 2
-    drawn = [parse(one) for one in draw(Results(kind, "x", (*rows[0],), rows))]
-    values = [[one.get("data-value") for one in marks(root)] for root in drawn]
+    drawn = [parse(figure) for figure in draw(Results(kind, "x", (*rows[0],), rows))]
+    values = [[mark.get("data-value") for mark in marks(root)] for root in drawn]
     assert values == [["5", "50"], ["700", "9000"]]
     assert "Rows without" not in str(draw(Results(kind, "x", (*rows[0],), rows)))
 

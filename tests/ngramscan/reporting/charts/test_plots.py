@@ -35,7 +35,7 @@ def test_infinite_values_are_arrows_at_the_ends() -> None:
     ]
     _, root = only(rows, "Differences of methods")
     up, down, some = marks(root)
-    assert [places(one, "arrow")[0][0] for one in (up, down, some)] == [96, 4, 4]
+    assert [places(mark, "arrow")[0][0] for mark in (up, down, some)] == [96, 4, 4]
     assert not places(up, "dot")
     assert "difference infinite" in title_of(up)
     assert "difference minus infinite" in title_of(down)
@@ -112,7 +112,7 @@ def test_the_contamination_curve_is_steps_apart_from_the_classes() -> None:
     ]
     steps.reverse()
     bars, curve = draw(results_of(classes + steps, "Contaminated shares of the benchmark"))
-    assert [one.text for one in of_class(parse(bars), "label")] == ["clean", "dirty"]
+    assert [label.text for label in of_class(parse(bars), "label")] == ["clean", "dirty"]
     assert not of_class(parse(bars), "series")
     root = parse(curve)
     across, down = inverse(root, is_log=False), inverse(root, is_log=False, down=True)

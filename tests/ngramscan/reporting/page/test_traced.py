@@ -159,23 +159,23 @@ def test_spans_that_do_not_fit_their_text_are_refused(
 
 def test_a_text_beyond_the_rows_of_a_page_is_left_out(folder: Path) -> None:
     rows = pd.DataFrame(rows_of(folder))
-    found = mark_texts(
+    shown = mark_texts(
         read_results(rows.assign(output=rows["output"].where(rows["id"] == "q2"))), 10**6
     )
-    assert found
-    assert ([one.name for one in found.texts], found.total) == (["q2"], NUMBER)
+    assert shown
+    assert ([text.name for text in shown.texts], shown.total) == (["q2"], NUMBER)
 
 
 def test_what_is_left_out_is_said(folder: Path) -> None:
     rows = pd.DataFrame(rows_of(folder))
     results = read_results(rows)
-    found = mark_texts(results, 10**6)
-    assert found
-    few = mark_texts(results, found.size_bytes // 4)
+    shown = mark_texts(results, 10**6)
+    assert shown
+    few = mark_texts(results, shown.size_bytes // 4)
     assert few
     assert 0 < len(few.texts) < MOST_TEXTS
     assert few.total == NUMBER
-    assert few.size_bytes <= found.size_bytes // 4
+    assert few.size_bytes <= shown.size_bytes // 4
     assert mark_texts(read_results(rows.drop(columns="output")), 10**6) is None
     first = rows[rows["id"] == "q0"]
     long = first.assign(output=first["output"] + "x" * MOST_TEXT)
@@ -189,9 +189,9 @@ def test_texts_are_named_by_what_tells_them_apart(folder: Path, column: str) -> 
     rows = pd.DataFrame(rows_of(folder))
     first = rows[rows["id"] == "q0"]
     both = pd.concat([first.assign(**{column: name}) for name in ("here", "there")])
-    found = mark_texts(read_results(both), 10**6)
-    assert found
-    assert [text.name for text in found.texts] == ["here · q0", "there · q0"]
+    shown = mark_texts(read_results(both), 10**6)
+    assert shown
+    assert [text.name for text in shown.texts] == ["here · q0", "there · q0"]
 
 
 @pytest.mark.parametrize("width", [390, slow(1280)])

@@ -757,7 +757,14 @@ def test_ranks_are_said_with_their_limits(rows: list[dict[str, Any]], said: list
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("columns", [{}, {"scale": "graded"}, {"weight": "points"}])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        pytest.param({}, id="accuracy"),
+        pytest.param({"scale": "graded"}, id="grades"),
+        pytest.param({"weight": "points"}, id="points"),
+    ],
+)
 def test_simulations_recognise_a_claim(sign: int, columns: dict[str, Any]) -> None:
     numbers = {"difference": 0.05, "difference_low": 0.04, "difference_high": 0.06}
     row = compared(**{name: sign * value for name, value in numbers.items()}, **columns)

@@ -38,7 +38,7 @@ NAMES = st.sampled_from(
 )
 FRACTIONS = st.one_of(
     st.sampled_from([0.0, 0.05, 0.0499999, 0.050001, 1.0, -1.0]),
-    st.floats(-1, 1).map(lambda one: round(one, 6)),
+    st.floats(-1, 1).map(lambda value: round(value, 6)),
 )
 LARGE = st.one_of(FRACTIONS, st.floats(0, 1e7), st.sampled_from([float("inf"), 1e-12]))
 SIZES = st.one_of(st.integers(0, 9), st.integers(0, 10**12))
@@ -47,14 +47,14 @@ SIZES = st.one_of(st.integers(0, 9), st.integers(0, 10**12))
 def values_of(hint: Any) -> st.SearchStrategy[Any]:
     """Return the values that a column may have."""
     kinds = {hint, *get_args(hint)}
-    found: st.SearchStrategy[Any] = NAMES
+    values: st.SearchStrategy[Any] = NAMES
     if bool in kinds:
-        found = st.booleans()
+        values = st.booleans()
     elif float in kinds:
-        found = FRACTIONS if not {int} & kinds else LARGE
+        values = FRACTIONS if not {int} & kinds else LARGE
     elif int in kinds:
-        found = SIZES
-    return st.none() | found if type(None) in kinds else found
+        values = SIZES
+    return st.none() | values if type(None) in kinds else values
 
 
 def rows_of(title: str) -> st.SearchStrategy[list[dict[str, Any]]]:
@@ -75,9 +75,9 @@ def ordered(row: dict[str, Any]) -> dict[str, Any]:
     for low in [name for name in row if name.endswith("low")]:
         high = f"{low[:-3]}high"
         for value in (low[:-4], "value", "prevalence_ratio", "selection_accuracy"):
-            three = [one for one in (low, value, high) if row.get(one) is not None]
-            if value in row and len(three) > 1 and (value == low[:-4] or low[:3] in {"low", "pre"}):
-                row |= dict(zip(three, sorted(row[one] for one in three), strict=True))
+            names = [name for name in (low, value, high) if row.get(name) is not None]
+            if value in row and len(names) > 1 and (value == low[:-4] or low[:3] in {"low", "pre"}):
+                row |= dict(zip(names, sorted(row[name] for name in names), strict=True))
     return row
 
 
@@ -91,8 +91,8 @@ def may_claim(row: Mapping[str, Any], families: int) -> bool:
     """Tell whether a difference may be called one, by the rule of the page."""
     name = "slope" if "slope" in row else "difference"
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
-    given = [row.get(column) for column in ("p_adjusted", "p_holm", "p_bh")]
-    p = next((one for one in given if one is not None), None)
+    p_values = [row.get(column) for column in ("p_adjusted", "p_holm", "p_bh")]
+    p = next((value for value in p_values if value is not None), None)
     if low is None or high is None or p is None:
         return False
     return not low <= 0 <= high and p <= 0.05 / families
@@ -110,16 +110,17 @@ def shares_of_words(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def derivable(rows: Iterable[Mapping[str, Any]], families: int) -> set[str]:
     """Return the numbers that sentences about some rows may have, as they are written."""
     rows = list(rows)
-    found = {str(n) for n in range(len(rows) + 1)} | {"0.05", "0.001", "0.999", str(families)}
-    found.add(level_text(0.05 / families))
-    for value in {one for row in rows for one in row.values() if isinstance(one, int | float)}:
+    numbers = {str(n) for n in range(len(rows) + 1)} | {"0.05", "0.001", "0.999", str(families)}
+    numbers.add(level_text(0.05 / families))
+    known = {value for row in rows for value in row.values() if isinstance(value, int | float)}
+    for value in known:
         tested = [p_text(min(1.0, n * value)) for n in range(5) if 0 <= value <= 1]
-        found |= {cell(value), percent(value), f"{100 * value:g}", *tested}
-        found |= {share_text(value)}
+        numbers |= {cell(value), percent(value), f"{100 * value:g}", *tested}
+        numbers |= {share_text(value)}
         if -900 < value < 900:  # of a binary logarithm
-            found |= {cell(2.0**value)}
-    found |= {*shares_of_words(rows)}
-    return {one.replace(",", "").lstrip("-−") for one in found}
+            numbers |= {cell(2.0**value)}
+    numbers |= {*shares_of_words(rows)}
+    return {number.replace(",", "").lstrip("-−") for number in numbers}
 
 
 @pytest.mark.parametrize("title", TYPES)
@@ -167,12 +168,12 @@ def test_no_sentence_about_usual_rows_is_made_from_columns(title: str) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "The ratio ranges from 0.669 to 67.1.",
-        "The table also has 3 other values of index.",
-        "The table has 1 other value of rule.",
-        "By “mini”, 40 verdicts: 20 “dirty”.",
-        "Shown: 3 of 7.",
-        "In 3 of 1,007 rows, the share is unknown.",
+        pytest.param("The ratio ranges from 0.669 to 67.1.", id="a range"),
+        pytest.param("The table also has 3 other values of index.", id="other values"),
+        pytest.param("The table has 1 other value of rule.", id="one other value"),
+        pytest.param("By “mini”, 40 verdicts: 20 “dirty”.", id="verdicts"),
+        pytest.param("Shown: 3 of 7.", id="rows shown"),
+        pytest.param("In 3 of 1,007 rows, the share is unknown.", id="rows without a value"),
     ],
 )
 def test_sentences_made_from_columns_are_known(said: str) -> None:
@@ -235,7 +236,7 @@ def of_a_family(**columns: Any) -> Row:
 def test_families_of_a_page_are_counted(
     titles_and_rows: list[tuple[str, list[dict[str, Any]]]], families: int
 ) -> None:
-    assert count_families([results_of(*one) for one in titles_and_rows]) == families
+    assert count_families([results_of(title, rows) for title, rows in titles_and_rows]) == families
 
 
 @pytest.mark.parametrize(
@@ -264,4 +265,4 @@ def test_hostile_names_stay_names() -> None:
 def test_columns_that_may_be_missing_are_not_missed(title: str) -> None:
     kind, hints = KIND_OF[title], hints_of(title)
     row = {name: 1 if name in kind.numbers else "x" for name in hints if name in kind.needs}
-    assert all(one.endswith(".") for one in texts_of(results_of(title, [row, row])))
+    assert all(sentence.endswith(".") for sentence in texts_of(results_of(title, [row, row])))

@@ -112,36 +112,76 @@ PAIR = {"dataset": "d", "model": "m", "treatment": "pot", "baseline": "cot", "in
 @pytest.mark.parametrize(
     ("name", "rows", "expected"),
     [
-        ("totals", [{"index": "i", "method": "CoT"}], "Phrases of CoT in i"),
-        ("contaminate", ENTRIES, "120 questions in DCLM"),
-        ("contaminate --shares", [{"index": "i", "entries": 50}], "50 questions in i"),
-        ("trace", [PAIR | {"prompt": "cot"}], "Outputs of one prompt traced in i"),
-        ("blend", MARKERS, "Markers in outputs of six prompts on d with m"),
-        (
+        pytest.param(
+            "totals", [{"index": "i", "method": "CoT"}], "Phrases of CoT in i", id="totals"
+        ),
+        pytest.param("contaminate", ENTRIES, "120 questions in DCLM", id="questions"),
+        pytest.param(
+            "contaminate --shares",
+            [{"index": "i", "entries": 50}],
+            "50 questions in i",
+            id="shares of questions",
+        ),
+        pytest.param(
+            "trace", [PAIR | {"prompt": "cot"}], "Outputs of one prompt traced in i", id="trace"
+        ),
+        pytest.param("blend", MARKERS, "Markers in outputs of six prompts on d with m", id="blend"),
+        pytest.param(
             "blend --retention",
             [{"dataset": "d", "model": "m", "prompt_with": "f-1+cot", "prefix": "f-1"}],
             "Markers in outputs of two prompts on d with m",
+            id="markers kept",
         ),
-        ("tiers", [MARKERS[0] | {"pattern": "a"}], "Specificity of one phrase to CoT"),
-        ("keyness", [{"ngram": "so that"}, {"ngram": "we get"}], "Two key n-grams of a method"),
-        ("strategies", MARKERS, "Strategies in outputs of six prompts on d with m"),
-        ("score", MARKERS, "Answers of CoT on d with m"),
-        ("rank", [PAIR | {"method": "cot"}, PAIR | {"method": "f-1"}], "cot and f-1 on d with m"),
-        ("plan", [PAIR], "How many problems a comparison of pot and cot needs"),
-        (
+        pytest.param(
+            "tiers", [MARKERS[0] | {"pattern": "a"}], "Specificity of one phrase to CoT", id="tiers"
+        ),
+        pytest.param(
+            "keyness",
+            [{"ngram": "so that"}, {"ngram": "we get"}],
+            "Two key n-grams of a method",
+            id="keyness",
+        ),
+        pytest.param(
+            "strategies",
+            MARKERS,
+            "Strategies in outputs of six prompts on d with m",
+            id="strategies",
+        ),
+        pytest.param("score", MARKERS, "Answers of CoT on d with m", id="score"),
+        pytest.param(
+            "rank",
+            [PAIR | {"method": "cot"}, PAIR | {"method": "f-1"}],
+            "cot and f-1 on d with m",
+            id="rank",
+        ),
+        pytest.param(
+            "plan", [PAIR], "How many problems a comparison of pot and cot needs", id="plan"
+        ),
+        pytest.param(
             "outcomes",
             [{"dataset": "d", "model": "m", "adaptive": "f-1", "baselines": "cot, pot"}],
             "Joint outcomes of f-1, cot and pot on d with m",
+            id="outcomes",
         ),
-        ("efficiency", MARKERS, "Accuracy and tokens of CoT on d with m"),
-        ("judge --shares", [{"rule": "judge:a"}], "Labels of judge:a"),
-        (
+        pytest.param(
+            "efficiency", MARKERS, "Accuracy and tokens of CoT on d with m", id="efficiency"
+        ),
+        pytest.param("judge --shares", [{"rule": "judge:a"}], "Labels of judge:a", id="labels"),
+        pytest.param(
             "agreement",
             [{"statistic": "share", "judges": name} for name in "aabc"],
             "Agreement of three judges",
+            id="agreement",
         ),
-        ("audit", [{"id": str(n)} for n in range(259)], "259 published figures, recomputed"),
-        ("link", [PAIR], "Prevalence and accuracy of pot and cot on d with m"),
+        pytest.param(
+            "audit",
+            [{"id": str(n)} for n in range(259)],
+            "259 published figures, recomputed",
+            id="audit",
+        ),
+        pytest.param(
+            "link", [PAIR], "Prevalence and accuracy of pot and cot on d with m", id="link"
+        ),
     ],
 )
 def test_each_kind_of_rows_has_its_subject(name: str, rows: Rows, expected: str) -> None:
